@@ -1,17 +1,22 @@
 """Machines: their hardware in words, what ran where, and what lies between several of them."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any
 
 from msgspec import Struct
 
+from report.base.errors import one_line
 from report.base.format import decimals, plural
 from report.results.model import MEASURED_KINDS, Campaign, Run
 
 #: In the order in which requests pass them.
 _PASSED = ("generator", "server", "service", "store")
+
+#: What tells one machine from another, and what each is called. All else about a machine is shown and decides
+#: nothing: it is measured, or changes with a restart.
+_KEY = {"cpu_model": "CPU", "microcode": "Microcode", "cpus": "CPUs", "kernel": "Kernel"}
 
 _ROLE_NAMES = {"generator": "load generator", "server": "server", "service": "service", "store": "store node"}
 
@@ -188,6 +193,41 @@ def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:
     if "hypervisor" in machine:
         found["hypervisor"] = machine["hypervisor"]
     return found
+
+
+def key_texts(machine: Mapping[str, Any]) -> dict[str, str]:
+    """What tells this machine from others, by name; without what is not on record."""
+    texts = {"cpus": plural(machine["cpus"], "CPU")}
+    return {name: texts.get(key, one_line(machine[key])) for key, name in _KEY.items() if key in machine}
+
+
+def keys_by_kind(campaign: Campaign) -> dict[str, dict[str, str]]:
+    """The machine of each kind of role where a campaign has several; without a kind where it has one."""
+    return {kind: key_texts(machine) for kind, machine in facts_by_kind(campaign).items()}
+
+
+def key_facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    """The same as names and texts: `CPU`, or `CPU of the store` where there are several machines."""
+    machines = keys_by_kind(campaign)
+    if "" not in machines:
+        yield "Machines", "several"
+    for kind, facts in machines.items():
+        for name, text in facts.items():
+            yield f"{name} of the {kind_name(kind)}" if kind else name, text
+
+
+def is_key_fact(name: str) -> bool:
+    return name.partition(" of the ")[0] in _KEY.values()
+
+
+def facts_by_kind(campaign: Campaign) -> dict[str, Mapping[str, Any]]:
+    """Of several machines those of each kind of role: the machine of the command runs nothing."""
+    by_kind = machine_by_kind(all_runs(campaign))
+    if not by_kind:
+        return {"": (campaign.manifest or {})["machine"]}
+    stated = {each["name"]: each for each in machines_in(campaign)}
+    known = {kind: stated[name] for kind, name in by_kind.items() if name in stated}
+    return {kind: machine.get("facts", machine) for kind, machine in known.items()}
 
 
 def cpus_text(machine: Mapping[str, Any]) -> str:

@@ -155,7 +155,9 @@ class _Several:
 
     def trends_page(self) -> str:
         found, left_out = histories(self.rows)
-        environments = dict(enumerate(dict.fromkeys(each.environment for each in self.campaigns), start=1))
+        numbers = records.place_numbers(self.campaigns)
+        # The newest campaign of a place has most of it on record.
+        environments = {numbers[each.name]: each.environment for each in self.campaigns}
         members = {place: [each for each in found if each["place"] == place] for place in environments}
         parts = [(place, environments[place], each) for place, each in members.items() if each]
         count = len(found) + left_out

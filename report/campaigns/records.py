@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from report.analysis.figures import FIGURES, throughput
+from report.analysis.machines import is_key_fact, key_facts
 from report.analysis.summary import Summary, row_order
 from report.analysis.texts import load_text
 from report.base.csv_text import Cell, csv_number, picked, records_csv
@@ -33,8 +34,9 @@ _TO_BASELINE = tuple(f"{name}_to_baseline" for name in FIGURES)
 #: What all rows of a campaign share; client, limiter and store are versions of a row.
 _SHARED_VERSIONS = {part: PART_NAMES.get(part, part) for part in ("node", "fastify", "autocannon", "harness")}
 
-#: Facts about a machine that describe what was measured, not where. Rows and versions have them already.
-_NOT_ENVIRONMENT = ("Store ", "Image ")
+#: Beginnings of the facts that say where a campaign ran, besides its machine: they are settings. What is
+#: measured, dated or random never parts campaigns.
+_SETTINGS = ("Runtime", "Engine", "Cap of ", "Load generator")
 
 
 class CampaignRecord(Struct, frozen=True, kw_only=True):
@@ -72,12 +74,13 @@ def _versions(summaries: Iterable[Summary]) -> dict[str, str]:
 
 
 def _environment(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
-    """Without a manifest the machine is not known: such a campaign is like no other."""
-    facts = machine_facts(campaign, summaries)
-    environment = tuple(fact for fact in facts if not fact[0].startswith(_NOT_ENVIRONMENT))
-    runtimes = ", ".join(sorted({summary.runtime for summary in summaries if summary.runtime}))
-    unknown = (("Machine", f"not known ({campaign.name})"), *([("Runtime", runtimes)] if runtimes else []))
-    return environment or unknown
+    """What tells the machines and the runtime from others. Without a manifest the machine is not known: such a
+    campaign is like no other."""
+    if campaign.manifest is None:
+        runtimes = ", ".join(sorted({summary.runtime for summary in summaries if summary.runtime}))
+        return (("Machine", f"not known ({campaign.name})"), *([("Runtime", runtimes)] if runtimes else []))
+    settings = (fact for fact in machine_facts(campaign, summaries) if fact[0].startswith(_SETTINGS))
+    return (*key_facts(campaign), *settings)
 
 
 def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]) -> Record:
@@ -174,22 +177,44 @@ def _where(names: Mapping[str, Iterable[str]]) -> str:
     return "; ".join(f"{newest} and {more} more" if more else newest for newest, more in places)
 
 
-def differences(ours: Facts, theirs: Facts) -> str:
+def differences(ours: Iterable[tuple[str, str]], theirs: Iterable[tuple[str, str]]) -> str:
     """How two environments differ: `CPU: A, there B`."""
     one, other = dict(ours), dict(theirs)
     return "; ".join(
         f"{name}: {one.get(name, 'not known')}, there {other.get(name, 'not known')}"
         for name in dict.fromkeys([*one, *other])
-        if one.get(name) != other.get(name)
+        if _differs(name, one, other)
     )
 
 
-def _numbers(facts: Iterable[Any]) -> dict[Any, int]:
-    return {each: number for number, each in enumerate(dict.fromkeys(facts), start=1)}
+def _differs(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    """Older campaigns have less of their machine on record: what one side does not know parts no two."""
+    if is_key_fact(name) and not (name in one and name in other):
+        return False
+    return one.get(name) != other.get(name)
 
 
-def group_numbers(campaigns: Sequence[CampaignRecord]) -> dict[tuple[Facts, Facts], int]:
-    return _numbers((campaign.environment, campaign.software) for campaign in campaigns)
+def place_numbers(campaigns: Sequence[CampaignRecord]) -> dict[str, int]:
+    """Where each campaign ran, by its name: the first place that nothing on record parts it from."""
+    places: list[dict[str, str]] = []
+    numbers = {}
+    for campaign in campaigns:
+        facts = dict(campaign.environment)
+        same = (number for number, place in enumerate(places) if not differences(place.items(), facts.items()))
+        number = next(same, len(places))
+        if number == len(places):
+            places.append({})
+        places[number] |= facts
+        numbers[campaign.name] = number + 1
+    return numbers
+
+
+def group_numbers(campaigns: Sequence[CampaignRecord]) -> dict[str, int]:
+    """What may share a table, by the campaign's name: one place, and the same software."""
+    places = place_numbers(campaigns)
+    alike = [(places[campaign.name], campaign.software) for campaign in campaigns]
+    numbers = {each: number for number, each in enumerate(dict.fromkeys(alike), start=1)}
+    return {campaign.name: numbers[each] for campaign, each in zip(campaigns, alike, strict=True)}
 
 
 def _ratio(name: str, new: Record, base: Record) -> float | None:
@@ -216,15 +241,15 @@ def _highest_to_lowest(rows: Sequence[Record]) -> float | None:
 
 def records_of(campaigns: Sequence[CampaignRecord], baseline: str | None) -> list[Record]:
     """One for each campaign and configuration, histories together and in order of time."""
-    groups, places = group_numbers(campaigns), _numbers(campaign.environment for campaign in campaigns)
+    groups, places = group_numbers(campaigns), place_numbers(campaigns)
     alike: dict[Any, list[Record]] = {}
     histories: dict[Any, list[Record]] = {}
     for campaign in campaigns:
         shared = {
             "campaign": campaign.name,
             "started_at": campaign.started_at,
-            "place": places[campaign.environment],
-            "group": groups[campaign.environment, campaign.software],
+            "place": places[campaign.name],
+            "group": groups[campaign.name],
             "software": ", ".join(f"{name} {version}" for name, version in campaign.software),
         }
         for row in campaign.rows:

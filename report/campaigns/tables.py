@@ -118,7 +118,7 @@ def sections(
     numbers = group_numbers(campaigns)
     members: dict[int, list[CampaignRecord]] = {}
     for campaign in campaigns:
-        members.setdefault(numbers[campaign.environment, campaign.software], []).append(campaign)
+        members.setdefault(numbers[campaign.name], []).append(campaign)
     ordered = sorted(members.items(), key=lambda entry: entry[1][-1].order, reverse=True)
     base = next((campaign for campaign in campaigns if campaign.name == baseline), None)
     newest = ordered[0][1][0]

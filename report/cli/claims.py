@@ -14,7 +14,7 @@ from urllib.parse import quote
 
 import yaml
 
-from report.analysis import figures
+from report.analysis import figures, machines
 from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.cells import copy_key
@@ -36,6 +36,7 @@ from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare
 from report.statistics.ratio import ALPHA, RatioInterval
 
 CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "not decided"
+_NOTHING_REFUTES = "no range that refutes was set before the data"
 _VERDICTS = ("better", "worse", "no difference")
 
 _HEAD = """<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
@@ -44,8 +45,21 @@ _HEAD = """<!-- Written by `python3 report claims` from claims/*.yaml and the ca
 
 A row is a comparison in one campaign; a comparison that no campaign measured has a row, too. The ratio is the
 first target by the second. Its interval covers all comparisons of the claim in this campaign together at
-95 %. A claim is confirmed where the interval lies within its range, and refuted where it lies beyond. Each
-row holds on the machine that it names."""
+95 %. A claim is confirmed where the interval lies within its range, and refuted where it lies beyond a wider
+range that was set before the data. Between the two, and where no such range was set, it is not decided. Each
+row holds on the machine that it names. [What each publication leaves open](#what-the-publications-leave-open)
+stands below the table.
+
+**Every count of "refuted" that was taken from this table is withdrawn** until its rows are judged anew. The
+criteria were narrowed after the data: the wider ranges and the caveats were removed, so that rows between the
+two ranges read "refuted". Both are back as they were on 2026-11-23. What follows is kept as a record."""
+#: Of a claim: what is printed below the table, in words.
+_CAVEATS = {
+    "refuted_by": "What would refute it",
+    "measured_there": "How it was measured there",
+    "not_said": "What it does not say",
+    "notes": "Notes",
+}
 _COLUMNS = (
     *("Claim", "Source", "Compared", "Expected", "Ratio", "Verdict", "Date", "Load, duration"),
     *("Order", "Caps", "Machine", "Versions", "Campaign"),
@@ -118,6 +132,10 @@ def _expectation(said: Document, campaign: Document) -> Document:
         raise ValueError(f"there is no metric {said['metric']}: have {', '.join(_METRICS)}")
     if said.get("is", "") not in ("", *_VERDICTS) or ("is" in said) == (low is not None or high is not None):
         raise ValueError(f"expects needs `is` ({', '.join(_VERDICTS)}) or `ratio: [low, high]`")
+    holds = _bounds((low, high))
+    refutes = _bounds(said["refuted"]) if "refuted" in said else None
+    if refutes and ("is" in said or refutes[0] > holds[0] or refutes[1] < holds[1]):
+        raise ValueError("`refuted: [low, high]` takes a `ratio` that lies within it")
     against = said["against"]
     is_figure = isinstance(against, Mapping) and "published" in against
     return {
@@ -125,8 +143,14 @@ def _expectation(said: Document, campaign: Document) -> Document:
         "named": (said["of"], against),
         "of": _row_of(said["of"], campaign),
         "against": against if is_figure else _row_of(against, campaign),
-        "range": (low or 0, inf if high is None else high),
+        "range": holds,
+        "refutes": refutes,
     }
+
+
+def _bounds(said: Sequence[float | None]) -> tuple[float, float]:
+    low, high = said
+    return (low or 0, inf if high is None else high)
 
 
 def _row_of(row: str | Document, campaign: Document) -> Document:
@@ -180,13 +204,13 @@ def _conditions(analysis: Analysis, rows: Sequence[Row]) -> list[str]:
     row = rows[0].identity
     load = f"{row.rate_per_second:g}/s" if row.rate_per_second else plural(row.connections, "connection")
     parts = [row.layer, row.workload, row.traffic, load, row.extent_text, plural(len(rows[0].runs), "run")]
-    host = [machine["cpu_model"], plural(machine["cpus"], "CPU"), machine.get("machine_id", "")[:6]]
+    host = machines.key_texts(machine).values()
     return [
         manifest["started_at"][:10],
         ", ".join([*parts, *([f"{suspect} of {len(runs)} suspect"] if suspect else [])]),
         plan["order"],
         caps_text(caps[row.configuration_hash]) if runtime["caps_applied"] else "none",
-        ", ".join([*filter(None, host), runtime["id"]]),
+        ", ".join([*host, runtime["id"]]),
         "; ".join(dict.fromkeys(map(_versions, rows))),
     ]
 
@@ -262,23 +286,31 @@ def judged(said: Document, found: Comparison, interval: RatioInterval) -> str:
         return _in_range(said, interval)
     if not found.decided:
         return f"{UNDECIDED}: {runs_text(found)}"
-    return CONFIRMED if found.status == said["is"] else REFUTED
+    return CONFIRMED if found.status == said["is"] else f"{UNDECIDED}: {found.status}, but {_NOTHING_REFUTES}"
 
 
 def _in_range(said: Document, interval: RatioInterval) -> str:
     low, high = said["range"]
     if interval.low > low and interval.high < high:
         return CONFIRMED
-    if interval.high < low or interval.low > high:
+    if said["refutes"] is None:
+        beyond = interval.high < low or interval.low > high
+        reason = f"the interval lies beyond the range, but {_NOTHING_REFUTES}" if beyond else ""
+        return f"{UNDECIDED}: {reason or 'the interval is neither within the range nor beyond it'}"
+    lowest, highest = said["refutes"]
+    if interval.high < lowest or interval.low > highest:
         return REFUTED
-    return f"{UNDECIDED}: the interval is neither within the range nor beyond it"
+    return f"{UNDECIDED}: the interval is neither within the range nor beyond the one that refutes"
 
 
 def _expected_text(said: Document) -> str:
     low, high = said["range"]
     ends = f"at least {low:g}" if high == inf else f"{low:g} to {high:g}" if low else f"at most {high:g}"
+    lowest, highest = said["refutes"] or (0, inf)
+    bounds = [*([f"below {lowest:g}"] if lowest else []), *([f"above {highest:g}"] if highest < inf else [])]
+    refuted = f", refuted {' or '.join(bounds)}" if bounds else f", {_NOTHING_REFUTES}"
     published = f", published {said['published']:g}" if "published" in said else ""
-    return f"{code(said['metric'])} {said.get('is', ends)}{published}"
+    return f"{code(said['metric'])} {said.get('is', ends)}{refuted}{published}"
 
 
 def _compared_text(said: Document) -> str:
@@ -304,6 +336,21 @@ def _rows(claim: Document, campaigns: Sequence[tuple[str, Analysis]]) -> Iterato
         yield [*head, "as published", "", *missing]
 
 
+def _caveats(claims: Sequence[Document]) -> Iterator[str]:
+    """How each publication measured, what it does not say, and what would refute it, claim by claim."""
+    for claim in claims:
+        said = {title: _caveat_text(claim[key]) for key, title in _CAVEATS.items() if key in claim}
+        lines = [f"- {title}: {prose(text)}" for title, text in said.items()]
+        if lines:
+            yield from ("", f"### {code(claim['id'])}", "", *lines)
+
+
+def _caveat_text(said: str | Sequence[str] | Mapping[str, str]) -> str:
+    if isinstance(said, Mapping):
+        return "; ".join(f"{name}: {text}" for name, text in said.items())
+    return said if isinstance(said, str) else "; ".join(said)
+
+
 def _run(options: argparse.Namespace) -> int:
     results = Path(options.results).resolve()
     claims, by_start = read_claims(Path(options.claims)), {}
@@ -319,10 +366,10 @@ def _run(options: argparse.Namespace) -> int:
                 print(f"claims: left out: {place}: {error.lines[0]}", file=sys.stderr)
     campaigns = [by_start[start] for start in sorted(by_start)]
     rows = [row for claim in claims for row in _rows(claim, campaigns)]
-    write_all(results, {"claims.md": "\n".join([_HEAD, "", *table(_COLUMNS, rows, len(_COLUMNS)), ""])})
-    kinds = (CONFIRMED, REFUTED, UNDECIDED)
-    counts = ", ".join(f"{sum(row[5].startswith(kind) for row in rows)} {kind}" for kind in kinds)
-    print(f"{plural(len(rows), 'row')}: {counts}; saved in {one_line(results / 'claims.md', 4096)}")
+    caveats = ["", "## What the publications leave open", *_caveats(claims)]
+    lines = [_HEAD, "", *table(_COLUMNS, rows, len(_COLUMNS)), *caveats, ""]
+    write_all(results, {"claims.md": "\n".join(lines)})
+    print(f"{plural(len(rows), 'row')} saved in {one_line(results / 'claims.md', 4096)}")
     return 0
 
 

@@ -97,8 +97,8 @@ def _run(command: "list[str]", env: "dict[str, str] | None" = None) -> "subproce
     )
 
 
-def ensure_environment() -> Path:
-    """The environment, made if there is none."""
+def find_environment() -> "Path | None":
+    """The environment; None where there is none yet, and `ensure_environment` would try to make it."""
     found = existing_environment()
     if found:
         return found
@@ -107,6 +107,14 @@ def ensure_environment() -> Path:
     if sys.version_info < MIN_PYTHON:
         version = platform.python_version()
         raise EnvironmentUnfit(f"Python {version} is too old: install version 3.11 or newer")
+    return None
+
+
+def ensure_environment() -> Path:
+    """The environment, made if there is none."""
+    found = find_environment()
+    if found:
+        return found
     folder = cached_environment()
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
@@ -164,12 +172,12 @@ def _own_environment() -> "dict[str, str]":
 
 
 def main(arguments: "list[str]") -> int:
-    """Prints the folder. `--find` makes nothing, and prints nothing where there is no environment."""
+    """Prints the folder. `--find` makes nothing, prints nothing where one would be made, and refuses the rest."""
     if arguments not in ([], ["--find"]):
         print("usage: report environment [--find]", file=sys.stderr)
         return USAGE
     try:
-        folder = existing_environment() if arguments else ensure_environment()
+        folder = find_environment() if arguments else ensure_environment()
     except EnvironmentUnfit as error:
         print(error, file=sys.stderr)
         return EXIT_UNFIT

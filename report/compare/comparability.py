@@ -15,20 +15,13 @@ from report.results.model import Campaign, Run, turns_of
 from report.results.record import plain
 from report.sections.verdict_text import script_names
 
+Facts = Mapping[str, Mapping[str, str]]
 Rows = tuple[Summary, Summary]
 Names = tuple[str, str]
 
 #: Words that `--allow` takes.
 KINDS = ("machine", "schema", "store", "script", "topology", "runtime", "order")
 
-#: Of the machine in the manifest; memory apart, which differs by a few bytes after a restart.
-_MACHINE = {
-    "platform": "platform",
-    "kernel": "kernel",
-    "cpu_model": "CPU model",
-    "cpus": "number of CPUs",
-    "governor": "CPU governor",
-}
 _GIB = 1024**3
 
 #: A round trip that is longer by this factor is told: latencies contain it.
@@ -51,23 +44,23 @@ class Difference(Struct, frozen=True):
     text: str
 
 
-def _facts(machine: Mapping[str, Any]) -> dict[str, str]:
-    known = {name: machine.get(key) for key, name in _MACHINE.items()}
-    return {
-        **{name: "not known" if value is None else one_line(value) for name, value in known.items()},
-        "memory": f"{gibibytes(round(machine['memory_bytes'] / _GIB) * _GIB)} GiB",
-        **{name: one_line(text) for name, text in machines.hardware_texts(machine).items()},
-    }
+def _other_facts(machine: Mapping[str, Any]) -> dict[str, str]:
+    """What is told of a machine and decides nothing. Memory differs by a few bytes after a restart."""
+    facts = {"memory": f"{gibibytes(round(machine['memory_bytes'] / _GIB) * _GIB)} GiB"}
+    if "governor" in machine:
+        facts["CPU governor"] = machine["governor"]
+    return {name: one_line(text) for name, text in (facts | machines.hardware_texts(machine)).items()}
 
 
-def _facts_by_kind(campaign: Campaign) -> dict[str, dict[str, str]]:
-    """Of several machines those of each kind of role: the machine of the command runs nothing."""
-    by_kind = machines.machine_by_kind(machines.all_runs(campaign))
-    if not by_kind:
-        return {"": _facts((campaign.manifest or {})["machine"])}
-    stated = {each["name"]: each for each in machines.machines_in(campaign)}
-    known = {kind: stated[name] for kind, name in by_kind.items() if name in stated}
-    return {kind: _facts(machine.get("facts", machine)) for kind, machine in known.items()}
+def _differing(base: Facts, new: Facts) -> str:
+    """Facts of machines by kind of role that both sides have, and that differ."""
+    return "; ".join(
+        f"{name} {text}, then {new[kind][name]}" + (f" (of the {machines.kind_name(kind)})" if kind else "")
+        for kind, facts in base.items()
+        if kind in new
+        for name, text in facts.items()
+        if new[kind].get(name, text) != text
+    )
 
 
 def _machine_text(base: Campaign, new: Campaign) -> str:
@@ -82,14 +75,7 @@ def _machine_text(base: Campaign, new: Campaign) -> str:
     shapes = [machines.placement_shapes(machines.all_runs(side)) or ["one machine"] for side in (base, new)]
     if not set(shapes[0]) & set(shapes[1]):
         return f"{joined(shapes[0])}, then {joined(shapes[1])}"
-    there = _facts_by_kind(new)
-    return "; ".join(
-        f"{name} {text}, then {there[kind][name]}" + (f" (of the {machines.kind_name(kind)})" if kind else "")
-        for kind, facts in _facts_by_kind(base).items()
-        if kind in there
-        for name, text in facts.items()
-        if there[kind].get(name, text) != text
-    )
+    return _differing(machines.keys_by_kind(base), machines.keys_by_kind(new))
 
 
 def campaign_differences(base: Campaign, new: Campaign, pairs: Sequence[Rows]) -> list[Difference]:
@@ -121,19 +107,18 @@ def _turns_texts(base: Summary, new: Summary) -> Iterator[str]:
 
 
 def campaign_notes(base: Campaign, new: Campaign) -> Iterator[str]:
-    """That two campaigns ran on two machines of one kind, which is no reason to refuse: each job on hosted
-    runners has another machine; and round trips that differ."""
-    ids = [(side.manifest or {"machine": {}})["machine"].get("machine_id") for side in (base, new)]
-    several = any(machines.placement_shapes(machines.all_runs(side)) for side in (base, new))
-    if all(ids) and ids[0] != ids[1] and not several and not _machine_text(base, new):
-        known = f"id {one_line(ids[0])}, then {one_line(ids[1])}"
-        yield f"two machines of the same hardware ({known}): a difference may be that of the machines"
+    """Facts of the machines that are no part of their key, and round trips, that differ: no reason to refuse."""
+    if base.manifest and new.manifest:
+        facts = [machines.facts_by_kind(side) for side in (base, new)]
+        one, other = ({kind: _other_facts(each) for kind, each in side.items()} for side in facts)
+        if text := _differing(one, other):
+            yield f"facts of the machine differ: {text}. A difference may be that of the machines"
     then = machines.round_trips_by_kinds(new)
-    for (one, other), us in machines.round_trips_by_kinds(base).items():
-        later = then.get((one, other), us)
+    for (begin, end), us in machines.round_trips_by_kinds(base).items():
+        later = then.get((begin, end), us)
         if max(us, later) > _ROUND_TRIP_FACTOR * max(min(us, later), _SHORTEST_US):
             yield (
-                f"the round trip between {machines.kind_name(one)} and {machines.kind_name(other)} was "
+                f"the round trip between {machines.kind_name(begin)} and {machines.kind_name(end)} was "
                 f"{decimals(us, 0)} µs, then {decimals(later, 0)} µs: latencies contain it, and a closed "
                 "loop's throughput follows from them"
             )

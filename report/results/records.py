@@ -297,9 +297,9 @@ class Session(Record):
 class Cache(Record): level: CountFrom1; type: str; size_bytes: Count; cpus: Cpuset
 class Machine(Record):
     platform: str; kernel: str; cpu_model: str; cpus: CountFrom1; memory_bytes: Count; sysctl: dict[str, str]
-    governor: Maybe[str] = None; smt: Maybe[bool] = None; siblings: Maybe[list[Cpuset]] = None
-    caches: Maybe[list[Cache]] = None; numa_nodes: Maybe[list[str]] = None; hypervisor: Maybe[str] = None
-    machine_id: Maybe[ConfigurationHash] = None; index_ms: Maybe[Positive] = None; open_files_limit: Maybe[str] = None
+    microcode: Maybe[str] = None; governor: Maybe[str] = None; smt: Maybe[bool] = None
+    siblings: Maybe[list[Cpuset]] = None; caches: Maybe[list[Cache]] = None; numa_nodes: Maybe[list[str]] = None
+    hypervisor: Maybe[str] = None; index_ms: Maybe[Positive] = None; open_files_limit: Maybe[str] = None
 class ManifestMachine(Record):
     name: str; operating_system: str; kernel: str; cpus: int | float; memory_bytes: int | float; engine: str
     facts: Maybe[Machine] = None; shares_kernel_with: Maybe[Annotated[list[str], Meta(min_length=1)]] = None

@@ -213,13 +213,33 @@ def validate_result(document: object) -> Result:
 
 def validate_manifest(document: object) -> Document:
     """The same of a campaign's manifest."""
-    manifest = _check_format(document, "ratelimit-bench/manifest")
+    manifest = _without_ids(_check_format(document, "ratelimit-bench/manifest"))
     _decoded(manifest, records.Manifest)
     return manifest
 
 
 def validate_verdicts(document: object) -> records.Verdicts:
     return _decoded(document if isinstance(document, Mapping) else {}, records.Verdicts)
+
+
+def _without_ids(manifest: Document) -> Document:
+    """Without the id of a machine, which manifests had once: several processors shared it."""
+    found = {name: _without_id(value) if name == "machine" else value for name, value in manifest.items()}
+    machines = manifest.get("machines")
+    if isinstance(machines, list):
+        found["machines"] = [
+            {**each, "facts": _without_id(each["facts"])}
+            if isinstance(each, Mapping) and "facts" in each
+            else each
+            for each in machines
+        ]
+    return found
+
+
+def _without_id(machine: object) -> object:
+    if not isinstance(machine, Mapping):
+        return machine
+    return {name: fact for name, fact in machine.items() if name != "machine_id"}
 
 
 def validate_audit(document: object) -> records.Audit:

@@ -218,7 +218,7 @@ def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     caps = manifest["runtime"].get("caps", {})
     host = (
         f"{engine['operating_system']}, {engine['kernel']}, {plural(engine['cpus'], 'core')}, "
-        f"{gibibytes(engine['memory_bytes'])} GiB, control groups version {engine['cgroup_version']}"
+        f"control groups version {engine['cgroup_version']}"
     )
 
     def image_text(image: Mapping[str, Any]) -> str:
@@ -229,6 +229,7 @@ def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
     return [
         ("Engine", f"{engine['name']} {engine['version']}, API {engine['api_version']}"),
         ("Engine's host", host),
+        ("Memory of the engine's host", f"{gibibytes(engine['memory_bytes'])} GiB"),
         *((_CAPS[kind], cap_text(caps[kind])) for kind in MEASURED_KINDS if kind in caps),
         *((f"Image {name}", image_text(image)) for name, image in images),
     ]
@@ -243,7 +244,7 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
     external = _external_stores(summaries)
     optional = {
         "CPU governor": machine.get("governor"),
-        "Machine": machine.get("machine_id"),
+        "Microcode": machine.get("microcode"),
         "Open files limit": machine.get("open_files_limit"),
         "Index of the machine": machines.index_text(machine) or None,
     }

@@ -17,11 +17,19 @@ export const otherVersionReason = (version: unknown): string | undefined =>
     ? undefined
     : `schema_version is ${version}; this version continues ${MANIFEST_SCHEMA_VERSION}${version === MANIFEST_SCHEMA_VERSION - 1 ? " (ratelimit-bench report still reads it)" : ""}: measure again with the command in its README.md`;
 
+/** Members of a machine that manifests had and nothing reads any more: several processors shared this id. */
+export const FORMER_MACHINE_MEMBERS: readonly string[] = ["machine_id"];
+
+/** What tells one machine from another. All else about it is measured, or changes with a restart, and is only shown. */
+export const MACHINE_KEY = ["cpu_model", "microcode", "cpus", "kernel"] as const;
+
 /** Facts about the host that can affect a figure (M19). Members that this system does not report are absent. */
 export const machineSchema = z.strictObject({
   platform: z.string(),
   kernel: z.string(),
   cpu_model: z.string(),
+  /** The version that the first CPU runs. */
+  microcode: z.string().optional(),
   cpus: z.int().min(1),
   memory_bytes: z.int().min(0),
   governor: z.string().optional(),
@@ -42,11 +50,6 @@ export const machineSchema = z.strictObject({
   numa_nodes: z.array(z.string()).optional(),
   /** The hypervisor of a virtual machine; `none` on bare metal. */
   hypervisor: z.string().optional(),
-  /** A hash of the machine's own id: equal on the same machine, and nothing else can be learnt from it. */
-  machine_id: z
-    .string()
-    .regex(/^[0-9a-f]{16}$/)
-    .optional(),
   /** What a fixed loop of integers took before the first run, in milliseconds: one index, which decides nothing (M21). */
   index_ms: z.number().positive().optional(),
   sysctl: z.record(z.string(), z.string()),

@@ -88,6 +88,9 @@ export function cpuName(name: string, cpuinfo = ""): string {
   return /\d/.test(name) || !family ? name : `${name} (family ${family}, model ${model})`;
 }
 
+/** The version of the microcode that the first CPU runs, as x86 tells it. */
+export const microcodeIn = (cpuinfo = ""): string | undefined => /^microcode\s*: (\S+)$/m.exec(cpuinfo)?.[1];
+
 /** The host as it is now, without what the system does not report. */
 export async function describeMachine(): Promise<Machine> {
   const sysctl: [string, string][] = [];
@@ -97,11 +100,14 @@ export async function describeMachine(): Promise<Machine> {
   }
   const governor = await textOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   const limits = await textOf("/proc/self/limits");
+  const cpuinfo = await textOf("/proc/cpuinfo");
+  const microcode = microcodeIn(cpuinfo);
   const openFiles = limits && /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits);
   return {
     platform: `${process.platform} ${process.arch}`,
     kernel: `${type()} ${release()}`,
-    cpu_model: cpuName(cpus()[0]?.model ?? "unknown", await textOf("/proc/cpuinfo")),
+    cpu_model: cpuName(cpus()[0]?.model ?? "unknown", cpuinfo),
+    ...(microcode ? { microcode } : {}),
     cpus: cpus().length,
     memory_bytes: totalmem(),
     ...(governor ? { governor } : {}),

@@ -1,20 +1,15 @@
-import { createHmac } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { cpusInList } from "../contract/cpu-list.js";
 import type { Machine } from "../contract/manifest.js";
 
 /** What sits in a machine, as far as Linux reports it. */
-type Hardware = Pick<Machine, "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor" | "machine_id">;
+type Hardware = Pick<Machine, "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor">;
 
 /** The CPUs that are threads of one core, and those of each NUMA node, as lists; absent where not known. */
 export type CpuTopology = Pick<Hardware, "siblings" | "numa_nodes">;
 
 type Cache = NonNullable<Hardware["caches"]>[number];
-
-/** The machine's id is a secret of its owner: only this project's hash of it is published. */
-const MACHINE_ID_PURPOSE = "ratelimit-bench machine";
-const MACHINE_ID_LENGTH = 16;
 
 const KILO = 1024;
 const CACHE_UNITS: Readonly<Record<string, number>> = { "": 1, K: KILO, M: KILO ** 2, G: KILO ** 3 };
@@ -98,25 +93,15 @@ function hypervisorOf(root: string): string | undefined {
   return [...names].join(" ") || type || "unknown kind";
 }
 
-/** A hash that is the same on each start of a machine, and tells nothing else about it. */
-function machineIdOf(root: string): string | undefined {
-  const id = lineOf(root, "etc/machine-id");
-  // Images of machines that never started have no id, or `uninitialized`.
-  if (!id || !/^[0-9a-f]{32}$/.test(id)) return undefined;
-  return createHmac("sha256", id).update(MACHINE_ID_PURPOSE).digest("hex").slice(0, MACHINE_ID_LENGTH);
-}
-
 export function readHardware(root = "/"): Hardware {
   const topology = readCpuTopology(root);
   const caches = cachesIn(root);
   const hypervisor = hypervisorOf(root);
-  const machineId = machineIdOf(root);
   const { siblings } = topology;
   return {
     ...(siblings ? { smt: siblings.some((list) => cpusInList(list).length > 1) } : {}),
     ...topology,
     ...(caches.length > 0 ? { caches } : {}),
     ...(hypervisor ? { hypervisor } : {}),
-    ...(machineId ? { machine_id: machineId } : {}),
   };
 }

@@ -2,6 +2,7 @@ import { type Configuration, warmupText } from "../../contract/configuration.js"
 import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
 import { connectionsText } from "../../contract/layers.js";
 import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
+import { findPythonEnvironment, PYTHON_SETUP } from "../../runtimes/local/python-environment.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import { unfitReason } from "../host/doctor.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
@@ -46,6 +47,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const plugins = await registerPlugins(request);
   selectConfigurations(request);
   await requireResultsRoot(request.output);
+  const python = await pythonNotices(packageFolder);
   const { description, choice, available } = await expectedOpening(request, packageFolder);
   const cpus = await description.cpus();
   const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
@@ -76,6 +78,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     order_cost: costOfOrder(plan, overheads),
     notices: [
       ...request.notices,
+      ...python,
       ...(await installationNotes(requestedVersions(plan))),
       ...(request.storeAccess.STORE_URL
         ? ["the store that STORE_URL names was not contacted: its type may skip more targets"]
@@ -83,6 +86,12 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     ],
     ...(refusal === undefined ? {} : { refusal }),
   };
+}
+
+/** What a start installs for its report and its store. @throws environmentError where it would be refused for that */
+async function pythonNotices(packageFolder: string): Promise<string[]> {
+  if (await findPythonEnvironment(packageFolder)) return [];
+  return [`first comes ${PYTHON_SETUP}; it brings the Valkey that local runs use where PATH has none`];
 }
 
 /** The exit code that the campaign's start would have. @throws environmentError where the start would be refused */

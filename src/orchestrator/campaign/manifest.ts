@@ -1,7 +1,14 @@
 import { join } from "node:path";
 import { canonicalJson } from "../../contract/configuration.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
-import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION, type Manifest } from "../../contract/manifest.js";
+import {
+  type CampaignMachine,
+  MACHINE_KEY,
+  MANIFEST_SCHEMA,
+  MANIFEST_SCHEMA_VERSION,
+  type Machine,
+  type Manifest,
+} from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
@@ -158,8 +165,6 @@ export async function saveManifest(manifest: Manifest, folder: string): Promise<
 const MUST_MATCH = [
   "harness",
   "libraries",
-  "machine",
-  "machines",
   "runtime",
   "engine",
   "images",
@@ -171,18 +176,51 @@ const MUST_MATCH = [
 ] as const;
 
 export function differences(before: Manifest, now: Manifest): string[] {
-  const [was, is] = [before, now].map(({ machines = [], ...others }) => ({
-    ...others,
-    machines: Object.fromEntries(machines.map((machine) => [machine.name, machine])),
-  }));
-  return MUST_MATCH.flatMap((member) => compared(member, was?.[member], is?.[member]));
+  const was = settledIn(before);
+  const is = settledIn(now);
+  return [
+    ...MUST_MATCH.flatMap((member) => compared(member, was[member], is[member])),
+    ...machineDifferences("machine", before.machine, now.machine),
+    ...machinesDifferences(before.machines ?? [], now.machines ?? []),
+  ];
 }
 
-/** Measured anew by each session. */
-const MEASURED = ".index_ms";
+/** Without what a restart may change, and where a program lies. */
+function settledIn({ engine, stores, ...others }: Manifest) {
+  const { memory_bytes: _, ...settledEngine } = engine ?? {};
+  const versions = Object.entries(stores).map(([id, { path: __, ...store }]) => [id, store]);
+  return {
+    ...others,
+    stores: Object.fromEntries(versions),
+    engine: engine ? settledEngine : undefined,
+  };
+}
+
+/** By their keys. What one side does not know, e.g. because an older version wrote it, is no difference. */
+function machineDifferences(path: string, before: MachineKey, now: MachineKey): string[] {
+  return MACHINE_KEY.flatMap((member) => {
+    const was = before[member];
+    const is = now[member];
+    return was === undefined || is === undefined ? [] : compared(`${path}.${member}`, was, is);
+  });
+}
+
+type MachineKey = { [Member in (typeof MACHINE_KEY)[number]]?: Machine[Member] | undefined };
+
+function machinesDifferences(before: readonly CampaignMachine[], now: readonly CampaignMachine[]): string[] {
+  const names = [...new Set([...before, ...now].map(({ name }) => name))];
+  return names.flatMap((name) => {
+    const was = before.find((machine) => machine.name === name);
+    const is = now.find((machine) => machine.name === name);
+    const path = `machines.${name}`;
+    if (was?.facts && is?.facts) return machineDifferences(path, was.facts, is.facts);
+    // Without its facts a machine is what the runtime says of it.
+    if (was && is) return machineDifferences(path, was, is);
+    return [`machines.${name} was ${was ? "there" : "absent"}, is ${is ? "there" : "absent"}`];
+  });
+}
 
 function compared(path: string, before: unknown, now: unknown): string[] {
-  if (path.endsWith(MEASURED)) return [];
   if (isRecord(before) && isRecord(now)) {
     const members = [...new Set([...Object.keys(before), ...Object.keys(now)])];
     return members.flatMap((member) => compared(`${path}.${member}`, before[member], now[member]));

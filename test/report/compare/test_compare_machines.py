@@ -73,7 +73,7 @@ def test_the_hardware_of_each_role_must_be_of_one_kind(folder: Folder) -> None:
     folder.put("two", APART, machines={"data-host": machine("data-host", cpu_model="Another CPU")})
     code, text = folder.compare()
     assert code == 2
-    assert "CPU model Example CPU @ 3.00GHz, then Another CPU (of the store)" in text
+    assert "CPU Example CPU @ 3.00GHz, then Another CPU (of the store)" in text
 
 
 def test_other_names_and_another_command_machine_are_no_difference(folder: Folder) -> None:

@@ -32,7 +32,7 @@ def test_hardware_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
         ],
         numa_nodes=["0-1,4-5", "2-3,6-7"],
         hypervisor="Amazon EC2 m7i.large",
-        machine_id="0123456789abcdef",
+        microcode="0xa0011d1",
         index_ms=21.27,
     )
     assert facts["CPU"] == "Example CPU @ 2.50GHz, 8 CPUs on 4 cores"
@@ -42,14 +42,14 @@ def test_hardware_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
     )
     assert facts["NUMA nodes"] == "2 (CPUs 0-1,4-5; CPUs 2-3,6-7)"
     assert facts["Hypervisor"] == "Amazon EC2 m7i.large"
-    assert facts["Machine"] == "0123456789abcdef"
+    assert facts["Microcode"] == "0xa0011d1"
     assert facts["Index of the machine"].startswith("21.3 ms")
 
 
 def test_hardware_that_is_not_known_is_not_there(tmp_path: Path) -> None:
     facts = machine_facts_of(tmp_path)
     assert facts["CPU"] == "Example CPU @ 2.50GHz, 2 cores"
-    assert not {"SMT", "Caches", "NUMA nodes", "Hypervisor", "Machine", "Index of the machine"} & set(facts)
+    assert not {"SMT", "Caches", "NUMA nodes", "Hypervisor", "Microcode", "Index of the machine"} & set(facts)
 
 
 def test_without_smt_each_cpu_is_a_core(tmp_path: Path) -> None:

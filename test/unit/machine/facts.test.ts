@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { cpuName } from "../../../src/machine/facts.js";
+import { cpuName, microcodeIn } from "../../../src/machine/facts.js";
 
 const cpuinfo = `processor : 0
 vendor_id : AuthenticAMD
@@ -15,4 +15,9 @@ test.each([
   ["unknown", "processor : 0\nBogoMIPS : 243.75\n", "unknown"],
 ])("a CPU whose name has no number is named by its generation: %s", (name, text, named) => {
   expect(cpuName(name, text)).toBe(named);
+});
+
+test("the microcode is that of the first CPU, where the system tells it", () => {
+  expect(microcodeIn(`${cpuinfo}microcode : 0xb002151\nprocessor : 1\nmicrocode : 0x1\n`)).toBe("0xb002151");
+  expect(microcodeIn(cpuinfo)).toBeUndefined();
 });

@@ -1,7 +1,8 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { afterEach, describe, expect, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { groupsEstimate } from "../../../../src/orchestrator/plan/estimate.js";
@@ -22,6 +23,49 @@ function packageOf(...checks: { check: string; status: string; text: string; fix
   );
   return folder;
 }
+
+/** An installed package whose Python environment is not made yet, on a machine without any store's program. */
+function freshPackage(): string {
+  const folder = newFolder();
+  for (const name of ["__init__.py", "__main__.py", "cli/__init__.py", "cli/environment.py"])
+    cpSync(join("report", name), join(folder, "report", name));
+  cpSync("requirements.txt", join(folder, "requirements.txt"));
+  const programs = newFolder();
+  const python = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" });
+  symlinkSync(python.trim(), join(programs, "python3"));
+  vi.stubEnv("PATH", programs);
+  vi.stubEnv("XDG_CACHE_HOME", newFolder());
+  return folder;
+}
+
+afterEach(() => {
+  vi.unstubAllEnvs();
+});
+
+describe("a dry run of a fresh installation", () => {
+  const quick = () => requestOf("--quick", "--runtime", "local", "--output", newFolder());
+  const labels = ({ plan }: Awaited<ReturnType<typeof previewCampaign>>) =>
+    plan.configurations.map(({ configuration }) => configuration.target.label);
+
+  test("plans all that the run measures with the store that it brings, and says so", async () => {
+    const found = await previewCampaign(quick(), freshPackage());
+    expect(labels(found)).toEqual(expect.arrayContaining(["none", "iovalkey"]));
+    expect(found.plan.skips).toEqual([]);
+    expect(previewLines(found).join("\n")).toContain("Valkey");
+    expect(found.notices).toHaveLength(1);
+  });
+
+  test("refuses a version of the store that it does not bring, as the run does", async () => {
+    const other = requestOf("--clients", "iovalkey@valkey~1.0", "--runtime", "local", "--output", newFolder());
+    await expectFailure(() => previewCampaign(other, freshPackage()), EXIT.environment, "valkey~1.0");
+  });
+
+  test("is refused where the run is: a checkout is set up by a script of its own", async () => {
+    const checkout = freshPackage();
+    writeFileSync(join(checkout, "pyproject.toml"), "");
+    await expectFailure(() => previewCampaign(quick(), checkout), EXIT.environment, "setup.sh");
+  });
+});
 
 const local = (...flags: string[]) =>
   requestOf("--clients", "none", "--runtime", "local", "--output", newFolder(), ...flags);

@@ -144,18 +144,41 @@ describe("machine, images and versions", () => {
     now.libraries = { ...now.libraries, fastify: "0.0.1" };
     now.images = { server: { name: "ratelimit-bench-server:0", id: "sha256:0" } };
     now.stores = { valkey: { path: "/opt/valkey-server", version: "7.2.0", embedded: false } };
+    // Measured anew, changed by a restart, or not on record: no part of the machine's key.
     delete now.machine.governor;
-    // Each session measures it anew.
     now.machine.index_ms = 99;
+    now.machine.memory_bytes += 4096;
+    now.machine.sysctl = {};
+    delete before.machine.microcode;
+    now.machine.microcode = "0x1";
     expect(differences(before, now)).toEqual([
       `harness.node was "${before.harness.node}", is "99.0.0"`,
       `libraries.fastify was "${before.libraries?.fastify}", is "0.0.1"`,
-      `machine.kernel was "${before.machine.kernel}", is "Linux 99"`,
-      ...(before.machine.governor ? [`machine.governor was "${before.machine.governor}", is absent`] : []),
       `images was absent, is ${canonicalJson(now.images)}`,
-      `stores.valkey was absent, is ${canonicalJson(now.stores.valkey)}`,
+      'stores.valkey was absent, is {"embedded":false,"version":"7.2.0"}',
+      `machine.kernel was "${before.machine.kernel}", is "Linux 99"`,
     ]);
     await expectFailure(() => requireComparable(before, now), EXIT.environment, "machine.kernel", "fastify");
+  });
+
+  test("microcode, CPUs and where a program lies: the machine's key decides, a path does not", async () => {
+    const { manifest } = await createCampaign(newFolder(), "20260101_000000");
+    const machine = { ...manifest.machine, microcode: "0x1" };
+    const before = { ...manifest, machine, stores: { valkey: { path: "/a", version: "9", embedded: true } } };
+    const stores = { valkey: { path: "/b", version: "9", embedded: true } };
+    const now = { ...before, machine: { ...machine, microcode: "0x2", cpus: 999 }, stores };
+    expect(differences(before, now)).toEqual([
+      'machine.microcode was "0x1", is "0x2"',
+      `machine.cpus was ${machine.cpus}, is 999`,
+    ]);
+  });
+
+  test("a manifest that still has the id of a machine is read without it", async () => {
+    const root = newFolder();
+    const { folder, manifest } = await createCampaign(root, "20260101_000000");
+    const machine = { ...manifest.machine, machine_id: "0123456789abcdef" };
+    writeFileSync(join(folder, "manifest.json"), JSON.stringify({ ...manifest, machine }));
+    expect(findCampaign(root, "20260101_000000").manifest).toEqual(manifest);
   });
 
   test("the order of members is no difference", async () => {
