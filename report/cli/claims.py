@@ -38,7 +38,7 @@ from report.statistics.ratio import ALPHA, RatioInterval
 CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "not decided"
 _VERDICTS = ("better", "worse", "no difference")
 
-_HEAD = """<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
+HEAD = """<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
 
 # Published claims, and every attempt to measure them
 
@@ -46,7 +46,7 @@ A row is a comparison in one campaign; a comparison that no campaign measured ha
 first target by the second. Its interval covers all comparisons of the claim in this campaign together at
 95 %. A claim is confirmed where the interval lies within its range, and refuted where it lies beyond. Each
 row holds on the machine that it names."""
-_COLUMNS = (
+COLUMNS = (
     *("Claim", "Source", "Compared", "Expected", "Ratio", "Verdict", "Date", "Load, duration"),
     *("Order", "Caps", "Machine", "Versions", "Campaign"),
 )
@@ -287,13 +287,21 @@ def _compared_text(said: Document) -> str:
     return " by ".join(map(code, rows)) + (f"; other conditions: {prose(other)}" if other else "")
 
 
-def _rows(claim: Document, campaigns: Sequence[tuple[str, Analysis]]) -> Iterator[list[str]]:
+Attempt = tuple[str, Document, Sequence[str]]
+"""The campaign, the comparison (one of `expects`) and its cells."""
+
+
+def attempts_in(claim: Document, place: str, analysis: Analysis) -> list[Attempt]:
+    return [(place, *each) for each in attempts(claim, analysis)]
+
+
+def claim_rows(claim: Document, made: Sequence[Attempt]) -> Iterator[list[str]]:
+    """The rows of a claim, of `COLUMNS` in Markdown."""
     address, source = claim["says"].get("address"), prose(claim["says"]["source"])
     link = f"[{source}]({quote(address, safe=':/#?=&%')})" if address else source
     head = [f"{code(claim['id'])}: {prose(claim['says']['sentence'])}", link]
     needs = claim.get("needs", f"ratelimit-bench run --config claims/{claim['file']}")
-    missing = ["", f"{UNDECIDED}: it needs {prose(needs, 1000)}", *[""] * (len(_COLUMNS) - 6)]
-    made = [(place, *each) for place, analysis in campaigns for each in attempts(claim, analysis)]
+    missing = ["", f"{UNDECIDED}: it needs {prose(needs, 1000)}", *[""] * (len(COLUMNS) - 6)]
     for said in claim["expects"]:
         own = [(place, cells) for place, of, cells in made if of is said]
         shown = [*head, _compared_text(said), _expected_text(said)]
@@ -318,8 +326,11 @@ def _run(options: argparse.Namespace) -> int:
             except ReportError as error:
                 print(f"claims: left out: {place}: {error.lines[0]}", file=sys.stderr)
     campaigns = [by_start[start] for start in sorted(by_start)]
-    rows = [row for claim in claims for row in _rows(claim, campaigns)]
-    write_all(results, {"claims.md": "\n".join([_HEAD, "", *table(_COLUMNS, rows, len(_COLUMNS)), ""])})
+    rows: list[list[str]] = []
+    for claim in claims:
+        made = [attempt for campaign in campaigns for attempt in attempts_in(claim, *campaign)]
+        rows += claim_rows(claim, made)
+    write_all(results, {"claims.md": "\n".join([HEAD, "", *table(COLUMNS, rows, len(COLUMNS)), ""])})
     kinds = (CONFIRMED, REFUTED, UNDECIDED)
     counts = ", ".join(f"{sum(row[5].startswith(kind) for row in rows)} {kind}" for kind in kinds)
     print(f"{plural(len(rows), 'row')}: {counts}; saved in {one_line(results / 'claims.md', 4096)}")
