@@ -39,20 +39,23 @@ CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "not decided"
 _NOTHING_REFUTES = "no range that refutes was set before the data"
 _VERDICTS = ("better", "worse", "no difference")
 
-_HEAD = """<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
+ABOUT = """A row is a comparison in one campaign; a comparison that no campaign measured has a row, too. The
+ratio is the first target by the second. Its interval covers all comparisons of the claim in this campaign
+together at 95 %. A claim is confirmed where the interval lies within its range, and refuted where it lies
+beyond a wider range that was set before the data. Between the two, and where no such range was set, it is not
+decided. Each row holds on the machine that it names. What each publication leaves open stands below the
+table."""
+WITHDRAWN = """Every count of "refuted" that was taken from this table is withdrawn until its rows are judged
+anew. The criteria were narrowed after the data: the wider ranges and the caveats were removed, so that rows
+between the two ranges read "refuted". Both are back as they were on 2026-11-23. What follows is kept as a
+record."""
+_HEAD = f"""<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
 
 # Published claims, and every attempt to measure them
 
-A row is a comparison in one campaign; a comparison that no campaign measured has a row, too. The ratio is the
-first target by the second. Its interval covers all comparisons of the claim in this campaign together at
-95 %. A claim is confirmed where the interval lies within its range, and refuted where it lies beyond a wider
-range that was set before the data. Between the two, and where no such range was set, it is not decided. Each
-row holds on the machine that it names. [What each publication leaves open](#what-the-publications-leave-open)
-stands below the table.
+**{WITHDRAWN}**
 
-**Every count of "refuted" that was taken from this table is withdrawn** until its rows are judged anew. The
-criteria were narrowed after the data: the wider ranges and the caveats were removed, so that rows between the
-two ranges read "refuted". Both are back as they were on 2026-11-23. What follows is kept as a record."""
+{ABOUT}"""
 #: Of a claim: what is printed below the table, in words.
 _CAVEATS = {
     "refuted_by": "What would refute it",
@@ -60,7 +63,7 @@ _CAVEATS = {
     "not_said": "What it does not say",
     "notes": "Notes",
 }
-_COLUMNS = (
+COLUMNS = (
     *("Claim", "Source", "Compared", "Expected", "Ratio", "Verdict", "Date", "Load, duration"),
     *("Order", "Caps", "Machine", "Versions", "Campaign"),
 )
@@ -319,13 +322,21 @@ def _compared_text(said: Document) -> str:
     return " by ".join(map(code, rows)) + (f"; other conditions: {prose(other)}" if other else "")
 
 
-def _rows(claim: Document, campaigns: Sequence[tuple[str, Analysis]]) -> Iterator[list[str]]:
+Attempt = tuple[str, Document, Sequence[str]]
+"""The campaign, the comparison (one of `expects`) and its cells."""
+
+
+def attempts_in(claim: Document, place: str, analysis: Analysis) -> list[Attempt]:
+    return [(place, *each) for each in attempts(claim, analysis)]
+
+
+def claim_rows(claim: Document, made: Sequence[Attempt]) -> Iterator[list[str]]:
+    """The rows of a claim, of `COLUMNS` in Markdown."""
     address, source = claim["says"].get("address"), prose(claim["says"]["source"])
     link = f"[{source}]({quote(address, safe=':/#?=&%')})" if address else source
     head = [f"{code(claim['id'])}: {prose(claim['says']['sentence'])}", link]
     needs = claim.get("needs", f"ratelimit-bench run --config claims/{claim['file']}")
-    missing = ["", f"{UNDECIDED}: it needs {prose(needs, 1000)}", *[""] * (len(_COLUMNS) - 6)]
-    made = [(place, *each) for place, analysis in campaigns for each in attempts(claim, analysis)]
+    missing = ["", f"{UNDECIDED}: it needs {prose(needs, 1000)}", *[""] * (len(COLUMNS) - 6)]
     for said in claim["expects"]:
         own = [(place, cells) for place, of, cells in made if of is said]
         shown = [*head, _compared_text(said), _expected_text(said)]
@@ -336,13 +347,16 @@ def _rows(claim: Document, campaigns: Sequence[tuple[str, Analysis]]) -> Iterato
         yield [*head, "as published", "", *missing]
 
 
-def _caveats(claims: Sequence[Document]) -> Iterator[str]:
-    """How each publication measured, what it does not say, and what would refute it, claim by claim."""
+def caveats_of(claim: Document) -> list[str]:
+    """How the publication measured, what it does not say, and what would refute it, a text each."""
+    return [f"{title}: {_caveat_text(claim[key])}" for key, title in _CAVEATS.items() if key in claim]
+
+
+def _caveat_section(claims: Sequence[Document]) -> Iterator[str]:
+    yield from ("", "## What the publications leave open")
     for claim in claims:
-        said = {title: _caveat_text(claim[key]) for key, title in _CAVEATS.items() if key in claim}
-        lines = [f"- {title}: {prose(text)}" for title, text in said.items()]
-        if lines:
-            yield from ("", f"### {code(claim['id'])}", "", *lines)
+        if texts := caveats_of(claim):
+            yield from ("", f"### {code(claim['id'])}", "", *(f"- {prose(text)}" for text in texts))
 
 
 def _caveat_text(said: str | Sequence[str] | Mapping[str, str]) -> str:
@@ -365,9 +379,11 @@ def _run(options: argparse.Namespace) -> int:
             except ReportError as error:
                 print(f"claims: left out: {place}: {error.lines[0]}", file=sys.stderr)
     campaigns = [by_start[start] for start in sorted(by_start)]
-    rows = [row for claim in claims for row in _rows(claim, campaigns)]
-    caveats = ["", "## What the publications leave open", *_caveats(claims)]
-    lines = [_HEAD, "", *table(_COLUMNS, rows, len(_COLUMNS)), *caveats, ""]
+    rows: list[list[str]] = []
+    for claim in claims:
+        made = [attempt for campaign in campaigns for attempt in attempts_in(claim, *campaign)]
+        rows += claim_rows(claim, made)
+    lines = [_HEAD, "", *table(COLUMNS, rows, len(COLUMNS)), *_caveat_section(claims), ""]
     write_all(results, {"claims.md": "\n".join(lines)})
     print(f"{plural(len(rows), 'row')} saved in {one_line(results / 'claims.md', 4096)}")
     return 0

@@ -1,4 +1,5 @@
-"""What is published: a table of all campaigns, the report of each, and the newest report at the root.
+"""What is published: the report of each campaign, a table of all, and at the root that which stands for them:
+the standing campaign that a folder of results names, else the newest benchmark.
 
 Results may come from anybody. Only documents that were checked are published as they are, and logs as text:
 every page, table and picture is built here."""
@@ -6,10 +7,11 @@ every page, table and picture is built here."""
 import argparse
 import shutil
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
+from markupsafe import Markup
 from msgspec.structs import replace
 
 from report.analysis.campaign_analysis import analyse
@@ -18,10 +20,13 @@ from report.base.files import write_all
 from report.base.paths import STATIC
 from report.base.terminal import run_program
 from report.campaigns.build import STYLES, Listed
+from report.campaigns.kinds import BENCHMARK, KINDS, campaign_kind
 from report.campaigns.matrix import Matrix, Source, view_of
 from report.campaigns.records import record_of
 from report.cli.audit import PAGE as AUDIT_PAGE
 from report.cli.audit import audit_files
+from report.cli.claims import Attempt, Document, attempts_in, read_claims
+from report.cli.claims_page import claims_page
 from report.cli.generate import PAGE, report_files
 from report.export.images import images
 from report.html.template import render_template
@@ -29,12 +34,29 @@ from report.results.archives import found_campaigns
 from report.results.load import AUDIT_FILE, CHECKSUMS, load_audit, load_campaign
 from report.results.model import MANIFEST
 
-CAMPAIGNS = "campaigns.html"
+CAMPAIGNS, CLAIMS = "campaigns.html", "claims.html"
+#: In a folder of results: the places of its standing campaigns, a line each.
+STANDING = "standing.txt"
+
+
+def standing_campaigns(root: Path) -> list[str]:
+    """The addresses of the standing campaigns that a folder of results names."""
+    path = root / STANDING
+    if not path.is_file() or path.is_symlink():
+        return []
+    lines = [line.strip() for line in path.read_text("utf-8", errors="replace").splitlines()]
+    return [f"{root.name}/{line}" for line in lines if line and not line.startswith("#")]
 
 
 class _Site:
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, standing: Sequence[str], claims: Sequence[Document]) -> None:
         self._folder = folder
+        self._standing = standing
+        self._claims = claims
+        self._attempts: dict[str, list[Attempt]] = {}
+        """By the id of their claim."""
+        self._kinds: dict[str, str] = {}
+        """What each finished campaign is for, by its address."""
         self._starts: dict[str, str] = {}
         self.listed: list[Listed] = []
         self.audits: list[tuple[str, str]] = []
@@ -74,14 +96,23 @@ class _Site:
         record = replace(record_of(campaign, analysis.summaries, folder), name=address)
         machine = f"{campaign.manifest['machine']['cpu_model']}, {campaign.manifest['runtime']['id']}"
         self._matrix.add_campaign(analysis, Source(start, machine, f"{link}/report/{PAGE}"))
+        for claim in self._claims:
+            self._attempts.setdefault(str(claim["id"]), []).extend(attempts_in(claim, address, analysis))
+        if campaign.manifest["status"] == "finished":
+            self._kinds[address] = campaign_kind(campaign.manifest)
         names = [name for name in (PAGE, "summary.csv", "runs.csv") if name in files]
         self.listed.append((record, {name: f"{link}/report/{name}" for name in names}))
         self.left_out += [f"{address}: {each}" for each in campaign.excluded]
 
     def write(self) -> None:
-        """The table and, at the root, the newest report with its tables."""
+        """The table, the claims and, at the root, the report that stands for all, with its tables."""
         self.listed.sort(key=lambda each: each[0].order, reverse=True)
-        newest = self.listed[0][0].name if self.listed else ""
+        reports = {record.name: links[PAGE] for record, links in self.listed if PAGE in links}
+        present = [address for address in self._standing if address in reports]
+        self.left_out += [
+            f"{address}: no such campaign" for address in self._standing if address not in present
+        ]
+        front = next(iter(present), self._newest(BENCHMARK))
         matrix = view_of(self._matrix)
         table = render_template(
             "published.html.j2",
@@ -92,18 +123,48 @@ class _Site:
             listed=self.listed,
             audits=sorted(self.audits, reverse=True),
             left_out=self.left_out,
-            newest=PAGE if newest else "",
+            front=front,
+            has_claims=bool(self._claims),
         )
         files = {CAMPAIGNS: table}
-        if newest:
-            report = self._folder / newest / "report"
-            files |= {path.name: path.read_text("utf-8") for path in report.glob("*.*") if path.is_file()}
-            # Seen from the root, runs lie in the campaign. Foreign text has no quotation marks.
-            page = files[PAGE].replace('href="../', f'href="{quote(newest)}/')
-            files[PAGE] = page.replace("<nav ", f'<p><a href="{CAMPAIGNS}">All campaigns</a></p>\n<nav ', 1)
+        if self._claims:
+            files[CLAIMS] = claims_page(self._claims, self._attempts, reports)
+        if front:
+            files |= self._front(front, reports)
         else:
             files[PAGE] = table
         write_all(self._folder, files)
+
+    def _newest(self, kind: str) -> str:
+        """The address of the newest finished campaign of a kind; empty where there is none.
+
+        Where a folder names its standing campaigns, its other benchmarks stand for nothing: they are attempts
+        at claims, or earlier ones."""
+        named = {address.split("/", 1)[0] for address in self._standing}
+        for record, _ in self.listed:
+            is_named = kind == BENCHMARK and record.name.split("/", 1)[0] in named
+            if self._kinds.get(record.name) == kind and not is_named:
+                return record.name
+        return ""
+
+    def _front(self, front: str, reports: Mapping[str, str]) -> dict[str, str]:
+        """The files of the report that stands for all, with links to the others."""
+        report = self._folder / front / "report"
+        files = {path.name: path.read_text("utf-8") for path in report.glob("*.*") if path.is_file()}
+        links = [("All targets", f"{CAMPAIGNS}#matrix"), ("All campaigns", f"{CAMPAIGNS}#campaigns")]
+        newest = [(f"Newest {kind}", self._newest(kind)) for kind in KINDS]
+        links += [
+            (text, reports[address]) for text, address in newest if address in reports and address != front
+        ]
+        if self._claims:
+            links.append(("Published claims", CLAIMS))
+        if self.audits:
+            links.append(("Audits", f"{CAMPAIGNS}#audits"))
+        line = Markup(" · ").join(Markup('<a href="{}">{}</a>').format(to, text) for text, to in links)
+        # Seen from the root, runs lie in the campaign. Foreign text has no quotation marks.
+        page = files[PAGE].replace('href="../', f'href="{quote(front)}/')
+        published = f'<p class="published">{line}</p>'
+        return files | {PAGE: page.replace("<nav ", f"{published}\n<nav ", 1)}
 
 
 def _run(options: argparse.Namespace) -> int:
@@ -120,7 +181,9 @@ def _run(options: argparse.Namespace) -> int:
     shutil.rmtree(unfinished, ignore_errors=True)
     try:
         unfinished.mkdir(parents=True)
-        site = _Site(unfinished)
+        standing = [address for root in roots for address in standing_campaigns(root)]
+        claims = read_claims(Path(options.claims)) if Path(options.claims).is_dir() else []
+        site = _Site(unfinished, standing, claims)
         for root in roots:
             with found_campaigns(root, MANIFEST, AUDIT_FILE) as found:
                 for place, source, wrong in found:
@@ -152,4 +215,5 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="report pages", description=__doc__, allow_abbrev=False)
     parser.add_argument("site", metavar="SITE", help="the folder to make")
     parser.add_argument("roots", metavar="ROOT", nargs="+", help="a folder of results, e.g. ./results")
+    parser.add_argument("--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)")
     return run_program("pages", lambda: _run(parser.parse_args(arguments)))

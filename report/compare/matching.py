@@ -195,7 +195,10 @@ class Compared:
         if self.references:
             return ""
         if self.across:
-            lacking = "no common reference of the same version, store and settings"
+            lacking = (
+                "no common reference of the same version, store and settings "
+                "(run --reference auto adds one to a single target)"
+            )
             return f"the host does not cancel: the campaigns have {lacking}"
         manifest = self.base_side.campaign.manifest
         interleaved = manifest is not None and manifest["plan"]["order"] in ("turns", "interleaved")

@@ -37,7 +37,8 @@ def _walk(root: Path, documents: Sequence[str], scratch: Path) -> Iterator[tuple
             yield place, Path(at), ""
         for name in sorted(files):
             # One that was unpacked where it lies is there already.
-            unpacked = name.removesuffix(SUFFIX) in folders
+            beside = Path(at) / name.removesuffix(SUFFIX)
+            unpacked = any((beside / document).is_file() for document in documents)
             if name.endswith(SUFFIX) and not name.startswith(".") and not unpacked:
                 yield from _unpacked(Path(at) / name, place / name.removesuffix(SUFFIX), documents, scratch)
 

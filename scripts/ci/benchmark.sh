@@ -9,7 +9,8 @@ root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 : "${CLIENTS:=standalone,controls}"
 must_be CLIENTS "$targets" 'targets and groups, such as ioredis@valkey,iovalkey'
 campaign_settings
-run_campaign "$root/scripts/run-all.sh" --clients "$CLIENTS" "${settings[@]}" --output "${OUTPUT:-results}"
+# Later campaigns are compared through a reference: a single target gets one, and the plan names it.
+run_campaign "$root/scripts/run-all.sh" --clients "$CLIENTS" --reference auto "${settings[@]}" --output "${OUTPUT:-results}"
 campaign=$(cd "${OUTPUT:-results}/latest" && pwd -P)
 set_output campaign "$campaign"
 ((campaign_code != 4)) || exit 4

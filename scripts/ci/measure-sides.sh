@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Measures the two plugins of prepare-sides.sh in one campaign by turns and compares them. From the environment:
+# Measures the two plugins of prepare-sides.sh in one campaign by turns and compares them: the base is the reference. From the environment:
 # TARGET, WORK and the settings of benchmark.sh. Outputs: `campaign` (a folder), `comment` (a file), `code` (the exit
 # code of the comparison).
 set -euo pipefail
@@ -12,7 +12,7 @@ campaign_settings
 client=${TARGET%%[@:+~]*}
 base=$client-base${TARGET#"$client"} head=$client-head${TARGET#"$client"}
 
-run_campaign "$root/scripts/run-all.sh" --clients "$base,$head" "${settings[@]}" --output "$WORK/results" \
+run_campaign "$root/scripts/run-all.sh" --clients "$base,$head" --reference "$base" "${settings[@]}" --output "$WORK/results" \
   --plugin "$WORK/$client-base" --plugin "$WORK/$client-head"
 campaign=$(cd "$WORK/results/latest" && pwd -P)
 set_output campaign "$campaign"

@@ -103,7 +103,7 @@ export const planSchema = z.strictObject({
   references: z.array(configurationHashSchema).optional(),
   /** Rankings have rows of several web frameworks: they were asked for. */
   compare_frameworks: z.literal(true).optional(),
-  /** The references were not asked for: they stand beside one target alone (M22). */
+  /** The references were not asked for: they were added to a single target (M22). */
   reference_added: z.literal(true).optional(),
   /** Store with which the others of the store layer are compared; absent without that layer. */
   reference: idSchema.optional(),

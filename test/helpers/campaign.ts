@@ -110,10 +110,10 @@ export class Campaign {
     return new Campaign(home, [join(ROOT, "scripts", name)], env);
   }
 
-  /** A campaign of short runs, of one target alone; given flags replace the defaults. */
+  /** A campaign of short runs; given flags replace the defaults. */
   static run(home: string, clients: string, flags: readonly string[] = [], env: Environment = {}) {
     const output = ["--output", join(home, "results root")];
-    const asked = ["--clients", clients, "--seed", "1", "--no-reference", ...quick(flags)];
+    const asked = ["--clients", clients, "--seed", "1", ...quick(flags)];
     return new Campaign(home, [...CLI, "run", ...asked, ...output, ...flags], env);
   }
 

@@ -9,7 +9,7 @@ export function requestOf(...flags: readonly string[]): Request {
   const areNamed = ["--clients", "--quick", "--preset"].some((flag) => flags.includes(flag));
   const clients = areNamed ? [] : ["--clients", "iovalkey"];
   const seed = flags.includes("--seed") ? [] : ["--seed", "1"];
-  return parsed([...clients, "--no-reference", ...seed, ...flags]);
+  return parsed([...clients, ...seed, ...flags]);
 }
 
 /** What exactly these flags and variables ask for. */

@@ -255,7 +255,7 @@ function trialsAt(
       ...(external ? { external } : {}),
     };
     const log = (role: string, line: string) => eventLog.programLine(role, line);
-    const listener = { phase() {}, second() {}, fault() {}, log };
+    const listener = { phase() {}, second() {}, fault() {}, log, record() {} };
     const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));
     return { isSaturated: isGeneratorSaturated(result), requests_per_second: result.requests.average };
   };

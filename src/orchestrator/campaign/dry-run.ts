@@ -9,6 +9,7 @@ import { installationNotes, requestedVersions } from "../host/versions.js";
 import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/plan.js";
 import { BRACKET_RATIO, EXAMPLE_FACTOR, LADDER_STEP, STEP_FACTOR } from "../max-rate/trials.js";
 import { abortable, pause } from "../ownership/abort.js";
+import { comparisonOffer } from "../plan/comparison-offer.js";
 import { costOfOrder, decidable } from "../plan/decidable.js";
 import {
   diskBytes,
@@ -20,7 +21,7 @@ import {
   overheadsOf,
   roomReason,
 } from "../plan/estimate.js";
-import { selectConfigurations } from "../plan/plan.js";
+import { type PlanContext, selectConfigurations } from "../plan/plan.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedOpening } from "../run/open-runtime.js";
@@ -51,10 +52,8 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const { description, choice, available } = await expectedOpening(request, packageFolder);
   const cpus = await description.cpus();
   const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
-  const plan = withPluginNotes(
-    planOf(request, { available, caps, partFaults: description.partFaults }),
-    plugins,
-  );
+  const context: PlanContext = { available, caps, partFaults: description.partFaults };
+  const plan = withPluginNotes(planOf(request, context), plugins);
   if (request.calibrates) {
     plan.calibration = pendingCalibration();
     plan.notes.push(pendingCalibrationText(plan));
@@ -79,6 +78,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     notices: [
       ...request.notices,
       ...python,
+      ...comparisonOffer(request, context, overheads),
       ...(await installationNotes(requestedVersions(plan))),
       ...(request.storeAccess.STORE_URL
         ? ["the store that STORE_URL names was not contacted: its type may skip more targets"]

@@ -231,14 +231,10 @@ export class RunLoop {
       seed: (plan.seed + (first ? 1000 * roundOf(first) + (first.group ?? 0) : 0)) % 4_294_967_296,
       ...(lengths ? { lengths } : {}),
     };
-    const append = this.#log(`round-${first ? roundOf(first) : 1}-group-${first?.group ?? 1}`);
-    const log = (role: string, line: string): void => {
-      append(role, line);
-      progress.programLine(role, line);
-    };
+    const show = (role: string, line: string): void => progress.programLine(role, line);
     let ends: RoundEnd[];
     try {
-      ends = await abortable(signal, executeRound(members, turns, runtime, lease, log));
+      ends = await abortable(signal, executeRound(members, turns, runtime, lease, show));
     } catch (error) {
       return planned.map(() => ({ error }));
     }
@@ -317,10 +313,10 @@ export class RunLoop {
     );
   }
 
-  /** Of one run, or of what the runs of a round share. @returns takes a role's line */
-  #log(name: string): (role: string, line: string) => void {
+  /** @returns writes a line of a role to the log of a run */
+  #log(file: string): (role: string, line: string) => void {
     const { folder, eventLog } = this.#options;
-    const append = lineLog(join(folder, `${name}.log`), (text) => eventLog.warn(text));
+    const append = lineLog(join(folder, `${file}.log`), (text) => eventLog.warn(text));
     return (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`);
   }
 

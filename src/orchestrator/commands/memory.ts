@@ -23,7 +23,7 @@ const SETTINGS: TakenSettings = {
 const FIXED = [
   ...["--layer", "limiter", "--traffic", "variable", "--warmup", "0", "--order", "interleaved"],
   // It compares no speeds.
-  ...["--no-copy", "--no-reference"],
+  "--no-copy",
 ];
 const KEYS = "10000,50000,100000";
 

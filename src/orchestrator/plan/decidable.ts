@@ -2,7 +2,7 @@ import { isCounted, type Order, type Plan } from "../../contract/plan.js";
 import { isCopy } from "../../targets/options.js";
 import { counted, durationText } from "../ui/text.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
-import { originals, plannedRankings } from "./rankings.js";
+import { originals, plannedRankings, type Ranking } from "./rankings.js";
 
 /** One after the other, runs are paired by round from so many on, if the test can then reject at all (M17). */
 const MIN_ROUNDS_FOR_PAIRS = 10;
@@ -52,6 +52,18 @@ function roundsToDecide(design: Design): number {
   return rounds;
 }
 
+/** What the runs of a plan can show of the members of a ranking. */
+function designOf({ order, runs_per_configuration: rounds }: Plan, { members }: Ranking): Design {
+  return { rounds, order, comparisons: originals(members).length - 1 };
+}
+
+/** The rounds with which every ranking of a plan can decide: at least those that it has. */
+export const roundsThatDecide = (plan: Plan): number =>
+  Math.max(
+    plan.runs_per_configuration,
+    ...comparedRankings(plan).map((ranking) => roundsToDecide(designOf(plan, ranking))),
+  );
+
 function outlookText(design: Design): string {
   const rounds = roundsToDecide(design);
   return canDecide(design)
@@ -70,9 +82,9 @@ export interface Decidable {
 /** The comparisons that a plan's runs are for (M17); nothing where no two targets are ranked together. */
 export function decidable(plan: Plan): Decidable {
   const kinds = new Map<string, { design: Design; count: number; head: string }>();
-  for (const { members, reference } of comparedRankings(plan)) {
-    const { order, runs_per_configuration: rounds } = plan;
-    const design = { rounds, order, comparisons: originals(members).length - 1 };
+  for (const ranking of comparedRankings(plan)) {
+    const { members, reference } = ranking;
+    const design = designOf(plan, ranking);
     const copy = members.some(({ configuration: { target } }) => isCopy(target)) ? " + copy" : "";
     const head = `reference ${reference?.configuration.target.label}${copy}`;
     const key = JSON.stringify([head, design]);

@@ -41,7 +41,7 @@ import { isCluster } from "../../targets/topologies.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
-import { type DurationMode, type Request, targetTexts } from "../request/request.js";
+import { AUTO, type DurationMode, type Request, targetTexts } from "../request/request.js";
 import { ALONE } from "../request/settings.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
 import { notesOnSingleKeys, unsupportedFaults } from "./faults.js";
@@ -388,11 +388,11 @@ function adaptivePlan({ order, runs, adaptive }: Request, rankings: readonly Ran
 }
 
 export interface SelectedConfigurations extends Pick<Plan, "configurations" | "skips" | "notes"> {
-  /** The one that stands beside one target alone. */
+  /** The reference that was added to a single target. */
   addedReference?: Target;
 }
 
-function referenceBeside(
+function referenceToAdd(
   targets: readonly Target[],
   request: Request,
   { available }: PlanContext,
@@ -400,8 +400,7 @@ function referenceBeside(
   const [target, ...others] = targets;
   const isCompared =
     !request.objectives && request.diagnose !== ALONE && request.faults.every((each) => each.length === 0);
-  if (!target || others.length > 0 || !request.addsReference || !isCompared || request.reference)
-    return undefined;
+  if (!target || others.length > 0 || !request.addsReference || !isCompared) return undefined;
   return addedReference(target, available);
 }
 
@@ -417,7 +416,7 @@ export function selectConfigurations(
   for (const id of request.traffic) requireKnown("traffic", id, traffics);
   requireConnections(request);
   const { targets, skips, notes } = resolveTargets(request, context);
-  const added = referenceBeside(targets, request, context);
+  const added = referenceToAdd(targets, request, context);
   const { configurations, unsupported } = combine(request, added ? [...targets, added] : targets, context);
   const ofStores = storeLayerConfigurations(request, context);
   configurations.push(...ofStores.configurations);
@@ -431,11 +430,15 @@ export function selectConfigurations(
   // Refuses a reference that is not measured.
   referenceChooser(request.reference, configurations);
   const onKeys = notesOnSingleKeys(configurations.map(({ configuration }) => configuration));
-  const onReference = `${added?.label} is added as the reference by which campaigns are compared (--no-reference leaves it out)`;
+  const [single, ...others] = targets;
+  const onReference = added
+    ? `${added.label} is added as the reference by which campaigns are compared`
+    : `--reference ${AUTO}: nothing that could be added is ranked with ${single?.label}`;
+  const asksForReference = request.addsReference && single !== undefined && others.length === 0;
   return {
     configurations,
     skips: allSkips,
-    notes: [...notes, ...(added ? [onReference] : []), ...ofStores.notes, ...onKeys],
+    notes: [...notes, ...(asksForReference ? [onReference] : []), ...ofStores.notes, ...onKeys],
     ...(added ? { addedReference: added } : {}),
   };
 }

@@ -29,7 +29,7 @@ export const MIN_ROUNDS_FOR_A_COPY = 6;
 export const isControl = ({ configuration: { target } }: Planned): boolean =>
   clients.some(({ id, control }) => id === target.client && control);
 
-/** The clients that are measured beside one target alone, at the pinned version: beside the first one the next on its store. */
+/** The clients that can be added as a reference, at the pinned version. To the first one the next on its store is added. */
 const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 
 /**

@@ -7,6 +7,7 @@ const REMOVED: Readonly<Record<string, string>> = {
     "ratelimit-bench run --config claims/NAME.yaml measures a claim, and python3 report claims, in a checkout, writes results/claims.md",
   "plan-capacity":
     "measure with run --servers 1,2,4 and read the report's table of several servers (servers.csv)",
+  "--no-reference": "a single target is measured alone; --reference auto adds a reference",
   noise: "doctor --seconds 60 measures which differences this machine can show",
 };
 

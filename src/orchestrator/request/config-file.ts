@@ -12,6 +12,8 @@ import { FILE_SETTINGS } from "./settings.js";
 const KEYS = FILE_SETTINGS.map(({ key }) => key);
 /** Statements that the campaign is to support. They are the report's, and no setting. */
 const CLAIMS = "claims";
+/** Manifests of earlier versions hold it. A single target is measured alone without it. */
+const NO_REFERENCE = "no-reference";
 
 /** Reads a campaign file (YAML, flags as keys) or a manifest. @throws usageError naming line and key */
 export function configLayer(path: string): Layer {
@@ -28,7 +30,7 @@ export function configLayer(path: string): Layer {
   const settings = isManifest ? root.get("settings", true) : root;
   if (!isMap(settings)) throw refused(file, 0, "this manifest holds no settings");
   const pairs = (settings.items as Pair<Node, Node | null>[]).filter(
-    ({ key }) => !(isScalar(key) && key.value === CLAIMS),
+    ({ key }) => !(isScalar(key) && [CLAIMS, NO_REFERENCE].includes(String(key.value))),
   );
   return new Map(pairs.map((pair) => settingIn(file, pair)));
 }

@@ -285,7 +285,6 @@ export function parseSingle(env: Environment, argv: readonly string[] = [], comm
     ...(isPlanned && !namesTarget
       ? []
       : ([["clients", { source: "RATE_LIMITER_TYPE", value: targetText(env) }]] as const)),
-    ["no-reference", { source: "a single run", value: "true" }],
     ...(isPlanned ? ([["seed", { source: "SEED", value: "1" }]] as const) : []),
     ...settingLayer(env, !isPlanned),
   ]);

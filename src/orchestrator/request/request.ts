@@ -72,7 +72,7 @@ export interface Request {
   payloadBytes: number[];
   /** Target, or store of the store layer, with which the others are compared; absent: the first that is named. */
   reference?: string;
-  /** One target alone gets a reference beside it (M22). */
+  /** A single target gets a reference, by which campaigns are compared (M22). */
   addsReference: boolean;
   /** Each ranking has a copy of its reference, if the rounds are enough for one (`MIN_ROUNDS_FOR_A_COPY`). */
   copies: boolean;

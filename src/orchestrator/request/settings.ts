@@ -315,10 +315,9 @@ const measure = group("measure", "how it is measured", [
   flag("order <order>", orders.join("|"), { defaultValue: "turns", choices: () => valuesOnly(orders) }),
   flag(
     "reference <target>",
-    "the target, or at the store layer the store, with which the others of its ranking are compared",
-    { defaultText: "the first named", choices: () => valuesOnly(targetTexts) },
+    "the target, or at the store layer the store, with which the others of its ranking are compared; auto adds one to a single target",
+    { defaultText: "the first named", choices: () => valuesOnly([AUTO, ...targetTexts]) },
   ),
-  flag("no-reference", "measure one target alone, without the reference by which campaigns are compared"),
   flag(
     "no-copy",
     "leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from 6 rounds on",

@@ -265,6 +265,7 @@ export class Progress {
           log(role, line);
           this.programLine(role, line);
         },
+        record: log,
       };
     });
   }

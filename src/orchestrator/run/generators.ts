@@ -264,5 +264,5 @@ export async function outputOfGenerator<Schema extends z.ZodType>(
   }
 }
 
-const parseProgress = (line: string): Progress | undefined =>
+export const parseProgress = (line: string): Progress | undefined =>
   line.startsWith("{") ? parseJson(line, progressSchema) : undefined;

@@ -18,7 +18,7 @@ import {
 import type { Lease } from "../ownership/lease.js";
 import { CounterWatch } from "./counters.js";
 import { DrainedReadings } from "./drained-readings.js";
-import { Generators, outputOfGenerator, type TurnEvent } from "./generators.js";
+import { Generators, outputOfGenerator, parseProgress, type TurnEvent } from "./generators.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
 import { PartFailed } from "./part-supervisor.js";
 import {
@@ -99,16 +99,16 @@ export type RoundEnd = { raw: RawRun } | { error: unknown };
 
 /**
  * All stores, services and servers are up at once; one generator, or one of each at the limiter layer, loads them by
- * turns. A run that fails alone leaves the others. @param log gets what the generators print
+ * turns. A run that fails alone leaves the others. @param show gets what the generators print, for the screen
  */
 export async function executeRound(
   members: readonly RoundMember[],
   turns: TurnsSpec,
   runtime: Runtime,
   lease: Lease,
-  log: (role: string, line: string) => void,
+  show: (role: string, line: string) => void,
 ): Promise<RoundEnd[]> {
-  const round = new Round(members, turns, (part) => lease.start(runtime, part), log);
+  const round = new Round(members, turns, (part) => lease.start(runtime, part), show);
   try {
     return await Promise.all(
       members.map(async ({ request, listener }, index): Promise<RoundEnd> => {
@@ -143,7 +143,7 @@ class Round {
   readonly #members: readonly RoundMember[];
   readonly #turns: TurnsSpec;
   readonly #start: (part: Part) => Promise<RunningPart>;
-  readonly #log: (role: string, line: string) => void;
+  readonly #show: (role: string, line: string) => void;
   readonly #joined = new Map<number, Joined>();
   readonly #dropped = new Set<number>();
   readonly #own = new Map<number, RunningPart>();
@@ -153,12 +153,12 @@ class Round {
     members: readonly RoundMember[],
     turns: TurnsSpec,
     start: (part: Part) => Promise<RunningPart>,
-    log: (role: string, line: string) => void,
+    show: (role: string, line: string) => void,
   ) {
     this.#members = members;
     this.#turns = turns;
     this.#start = start;
-    this.#log = log;
+    this.#show = show;
   }
 
   join(index: number, ready: ReadyRun): Promise<RunLoad> {
@@ -320,9 +320,19 @@ class Round {
     });
     this.parts.push(part);
     const id = given ? `${runName(first.index)} ${GENERATOR}` : GENERATOR;
-    part.onLine((line) => this.#log(id, line));
+    part.onLine((line) => {
+      this.#show(id, line);
+      for (const { listener } of runsOfLine(line, runs)) listener.record(GENERATOR, line);
+    });
     return part;
   }
+}
+
+/** The runs that a line of their generator is about: the one that it names, or all of them. */
+export function runsOfLine<Run>(line: string, runs: readonly Run[]): readonly Run[] {
+  const progress = parseProgress(line);
+  if (progress?.event !== "second" || progress.run === undefined) return runs;
+  return runs.slice(progress.run, progress.run + 1);
 }
 
 /** The turns of a round whose targets have generators of their own, and what only all of them together tell. */

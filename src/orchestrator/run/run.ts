@@ -30,7 +30,10 @@ export interface RunListener {
   phase(phase: Phase): void;
   second(second: Second): void;
   fault(line: string): void;
+  /** Writes a line of the run's own parts to its log, and shows it. */
   log(role: string, line: string): void;
+  /** Writes a line to the run's log alone: what several runs share is shown once. */
+  record(role: string, line: string): void;
 }
 
 export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_load">;

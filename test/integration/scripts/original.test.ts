@@ -14,7 +14,7 @@ const run = (line: string) =>
 
 // What all its lines plan: test/unit/orchestrator/request/original.test.ts.
 test.concurrent.each([
-  ['./scripts/run-all.sh --clients valkey-glide --workload light --concurrency "50 100"', 12],
+  ['./scripts/run-all.sh --clients valkey-glide --workload light --concurrency "50 100"', 6],
   ['./scripts/run-benchmark.sh --quick --limiters "valkey-glide"', 6],
   ["DURATION=60 CONNECTIONS=50 REQUEST_TYPE=light ./scripts/run-benchmark.sh", 1],
 ])("%s", async (line, runs) => {

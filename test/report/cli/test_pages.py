@@ -6,6 +6,7 @@ import re
 import shutil
 import tarfile
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import pytest
@@ -13,9 +14,11 @@ import pytest
 from builder import configuration, result
 from campaign_folders import add_campaign
 from campaign_writer import manifest, write_campaign
+from fault_documents import faulted
 from page_reader import read
 from report.base.errors import ReportError
-from report.cli.pages import CAMPAIGNS, main
+from report.campaigns.kinds import BENCHMARK, FAULTS, INSTRUMENTS, MEMORY, RATE_SEARCH, campaign_kind
+from report.cli.pages import CAMPAIGNS, main, standing_campaigns
 from report.results import archives
 from report.results.archives import unpack
 
@@ -39,7 +42,7 @@ def _pack(archive: Path, folder: Path | None, *members: tarfile.TarInfo) -> None
             packed.addfile(member, io.BytesIO(EVIL) if member.isreg() else None)
 
 
-def test_the_newest_report_is_at_the_root_and_the_table_links_every_report(tmp_path: Path) -> None:
+def test_the_newest_benchmark_is_at_the_root_and_the_table_links_every_report(tmp_path: Path) -> None:
     results, site = tmp_path / "results", tmp_path / "a site"
     for day in (3, 12, 7):
         add_campaign(results / "of somebody", day, RATES)
@@ -51,11 +54,71 @@ def test_the_newest_report_is_at_the_root_and_the_table_links_every_report(tmp_p
     for page in (CAMPAIGNS, "index.html"):
         links = re.findall(r'href="([^"#:]+)"', (site / page).read_text("utf-8"))
         assert [link for link in links if not (site / unquote(link)).is_file()] == []
-    # At the root stands the newest one, with links to its runs and to the table.
+    # At the root stands the newest one, with links to its runs, the table and the claims of this project.
     newest = site / "results/of somebody/20260112_000000"
     assert (site / "summary.csv").read_bytes() == (newest / "report/summary.csv").read_bytes()
-    assert CAMPAIGNS in links and "results/of%20somebody/20260112_000000/manifest.json" in links
+    assert {f"{CAMPAIGNS}#matrix", "claims.html"} <= _links(site / "index.html")
+    assert "results/of%20somebody/20260112_000000/manifest.json" in links
     assert main([str(site), str(results)]) == 2
+
+
+def _links(page: Path) -> set[str]:
+    return set(re.findall(r'href="([^"]+)"', page.read_text("utf-8")))
+
+
+def _add_with_faults(folder: Path) -> None:
+    runs = [faulted(run=run) for run in (1, 2)]
+    write_campaign(folder, manifest([runs[0]["configuration"]], 2), runs)
+
+
+def test_a_standing_campaign_is_at_the_root_and_links_what_is_newer(tmp_path: Path) -> None:
+    results, history, site = (tmp_path / name for name in ("results", "history", "site"))
+    packed = add_campaign(tmp_path, 3, RATES)
+    _pack(results / "matrix.tar.xz", packed)
+    # Beside the archive stands the report that a repository keeps of it.
+    (results / "matrix/report").mkdir(parents=True)
+    (results / "standing.txt").write_text("# A comment.\nmatrix\nmissing\n", "utf-8")
+    add_campaign(results, 9, RATES)
+    _add_with_faults(results / "faults")
+    add_campaign(history, 11, RATES)
+    add_campaign(history, 12, RATES, status="aborted")
+    assert main([str(site), str(results), str(history)]) == 0
+    standing = site / "results/matrix/report"
+    assert (site / "summary.csv").read_bytes() == (standing / "summary.csv").read_bytes()
+    newer = {f"{place}/report/index.html" for place in ("history/20260111_000000", "results/faults")}
+    assert newer <= _links(site / "index.html")
+    assert "results/missing: no such campaign" in (site / CAMPAIGNS).read_text("utf-8")
+
+
+def test_a_campaign_of_faults_stands_for_nothing(tmp_path: Path) -> None:
+    _add_with_faults(tmp_path / "results/faults")
+    assert main([str(tmp_path / "site"), str(tmp_path / "results")]) == 0
+    assert (tmp_path / "site/index.html").read_bytes() == (tmp_path / "site" / CAMPAIGNS).read_bytes()
+
+
+def test_the_standing_campaigns_of_this_project_are_there() -> None:
+    root = Path("results")
+    for address in standing_campaigns(root):
+        place = root.parent / address
+        assert (place / "manifest.json").is_file() or place.with_name(f"{place.name}.tar.xz").is_file()
+
+
+@pytest.mark.parametrize(
+    ("kind", "plan"),
+    [
+        (BENCHMARK, {}),
+        (RATE_SEARCH, {"max_rate": {}}),
+        (FAULTS, {"faults": [{"action": "kill"}]}),
+        (MEMORY, {"extent": {"requests": 1000}}),
+        (INSTRUMENTS, {"runs": [{"diagnose": True}]}),
+    ],
+)
+def test_what_a_campaign_is_for(kind: str, plan: dict[str, Any]) -> None:
+    manifested = manifest([configuration()], 2)
+    [planned] = manifested["plan"]["configurations"]
+    planned["configuration"] |= {name: plan[name] for name in ("faults", "extent") if name in plan}
+    manifested["plan"] |= {name: plan[name] for name in ("max_rate", "runs") if name in plan}
+    assert campaign_kind(manifested) == kind
 
 
 def test_nothing_of_an_archive_is_published_but_what_was_checked(tmp_path: Path) -> None:

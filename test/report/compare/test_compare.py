@@ -473,6 +473,7 @@ def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, cha
     (row,) = [each for each in said.document["comparisons"] if each["new"]["label"] == IOVALKEY]
     assert (said.code, row["status"], row["reference"]) == (7, "not decided", None)
     assert "the host does not cancel" in row["reason"]
+    assert "--reference auto" in row["reason"]
     assert row["ratio"] == pytest.approx(0.5, rel=1e-2)
 
 
@@ -503,7 +504,8 @@ def test_order_group_and_slice_are_checked(call: Call, put: Put, turns: Document
 
 def test_a_baseline_is_saved_whole_and_compared_with(call: Call, put: Put, tmp_path: Path) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, reference=4000)
-    assert call("--save-baseline", "main").code == 0
+    saved = call("--save-baseline", "main")
+    assert (saved.code, saved.err) == (0, "")
     put("two", {IOVALKEY: 5000, GLIDE: 5000}, reference=4000)
     assert call("--baseline", "main").code == 6
     assert call("--baseline", "main", GLIDE).code == 0
@@ -512,6 +514,13 @@ def test_a_baseline_is_saved_whole_and_compared_with(call: Call, put: Put, tmp_p
     assert call("--baseline", "main", "results/two").code == 0
     there = sorted(path.name for path in (tmp_path / "results" / "baselines").iterdir())
     assert there == ["main"]
+
+
+def test_a_baseline_without_a_reference_says_that_it_decides_nothing(call: Call, put: Put) -> None:
+    put("one", {IOVALKEY: 6000})
+    saved = call("--save-baseline", "main")
+    assert saved.code == 0
+    assert "--reference auto" in saved.err
 
 
 def test_a_baseline_of_an_older_schema_is_to_be_saved_again(call: Call, put: Put, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import {
   everything,
@@ -120,9 +119,12 @@ describe("copies", () => {
   });
 });
 
-describe("one target alone by flags has a reference beside it", () => {
+describe("--reference auto adds a reference to a single target", () => {
   const planBy = (...flags: string[]) =>
-    makePlan(parsed(["--concurrency", "50", "--order", "turns", ...flags]), everything);
+    makePlan(
+      parsed(["--concurrency", "50", "--order", "turns", "--reference", "auto", ...flags]),
+      everything,
+    );
 
   test.each([
     ["iovalkey", "ioredis@valkey"],
@@ -150,7 +152,7 @@ describe("one target alone by flags has a reference beside it", () => {
 
   test.each([
     ["two targets", "--clients iovalkey,valkey-glide"],
-    ["--no-reference", "--clients iovalkey --no-reference"],
+    ["a reference that is named", "--clients iovalkey --reference iovalkey"],
     ["a control", "--clients none"],
     ["no such client on its store", "--clients memcached"],
     ["planned faults", "--clients iovalkey --fault store-restart"],
@@ -161,8 +163,9 @@ describe("one target alone by flags has a reference beside it", () => {
     expect(new Set(labels(plan))).toEqual(new Set((flags.split(" ")[1] ?? "").split(",")));
   });
 
-  test("not in a single run by variables", () => {
-    const plan = makePlan(parseSingle({ RATE_LIMITER_TYPE: "iovalkey" }), everything);
+  test("without it a single target is measured alone", () => {
+    const plan = planFor("--clients", "iovalkey", "--concurrency", "50");
     expect(labels(plan)).toEqual(["iovalkey"]);
+    expect(plan.notes).toEqual([]);
   });
 });

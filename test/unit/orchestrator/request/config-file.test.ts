@@ -94,6 +94,14 @@ test("claims are no setting", () => {
   expect(withFile("clients: iovalkey\nclaims: [{id: a}]\n").settings).not.toHaveProperty("claims");
 });
 
+test("a manifest that left out the reference, as its version had to, is measured alone again", () => {
+  const settings = { clients: "iovalkey", "no-reference": "true" };
+  const manifest = { schema: MANIFEST_SCHEMA, schema_version: MANIFEST_SCHEMA_VERSION, settings };
+  const request = withFile(JSON.stringify(manifest));
+  expect(request.addsReference).toBe(false);
+  expect(request.settings).not.toHaveProperty("no-reference");
+});
+
 test("a secret is never stored, printed or repeated", () => {
   const secret = "rediss://user:hunter2@cache.example";
   const tls = (name: string) => join(ROOT, "test/fixtures/tls", name);

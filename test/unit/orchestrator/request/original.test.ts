@@ -52,7 +52,6 @@ describe("run-benchmark.sh", () => {
       connections: [12],
       runs: 2,
       planFirst: true,
-      addsReference: false,
     });
     expect(request.notices.join()).toContain("DURATION");
     expect(request.command).toBe(
@@ -214,8 +213,6 @@ const STANDALONE = "valkey-glide iovalkey ioredis";
 const CLUSTER = "valkey-glide:cluster iovalkey:cluster ioredis:cluster";
 const LOADS = "50 100 500 1000";
 const HEAVY = "light heavy";
-/** A target alone gets a reference beside it. */
-const GLIDE = "valkey-glide ioredis@valkey";
 
 /**
  * The command lines in the README and in the help of the original, word by word, then each of its flags that none of them
@@ -223,7 +220,7 @@ const GLIDE = "valkey-glide ioredis@valkey";
  */
 const LINES = `
 ./scripts/run-all.sh --clients valkey-glide --workload light --duration-mode dynamic --concurrency "50 100"
-  ${GLIDE} | light | 50 100 | 120 | 3
+  valkey-glide | light | 50 100 | 120 | 3
 ./scripts/run-all.sh --clients standalone --workload both --duration-mode fixed30 --concurrency "50 100"
   ${STANDALONE} | ${HEAVY} | 50 100 | 30 | 3
 ./scripts/run-all.sh --clients cluster --workload heavy --duration-mode custom:90 --concurrency "100 500"

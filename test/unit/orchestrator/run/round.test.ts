@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { GeneratorOutput } from "../../../../src/contract/result.js";
 import { turnOf } from "../../../../src/contract/turns.js";
-import { GivenTurns, withLongestGap } from "../../../../src/orchestrator/run/round.js";
+import { GivenTurns, runsOfLine, withLongestGap } from "../../../../src/orchestrator/run/round.js";
 import type { Exit } from "../../../../src/runtimes/types.js";
 
 const TURN = { event: "turn", answers: 7, latency_sum_us: 70 } as const;
@@ -41,6 +41,14 @@ function generators(count: number, bad?: { index: number; hangs?: boolean }) {
   given = new GivenTurns(all);
   return { given, log };
 }
+
+test("a second of a run is that run's line alone; all that the generator says besides is everybody's", () => {
+  const runs = ["none", "iovalkey", "ioredis"];
+  const second = { event: "second", t_s: 1, requests_per_second: 5 };
+  expect(runsOfLine(JSON.stringify({ ...second, run: 1 }), runs)).toEqual(["iovalkey"]);
+  for (const line of [JSON.stringify(second), '{"event":"phase","phase":"drained"}', "Warning: odd"])
+    expect(runsOfLine(line, runs)).toEqual(runs);
+});
 
 test("each cycle gives every generator one turn, and the next begins when the one before has ended", async () => {
   const { given, log } = generators(3);

@@ -1,0 +1,26 @@
+"""What a campaign is for, by its plan."""
+
+from collections.abc import Mapping
+from typing import Any
+
+BENCHMARK = "benchmark"
+FAULTS = "campaign of faults"
+MEMORY = "campaign of memory per key"
+RATE_SEARCH = "search for the highest rate"
+INSTRUMENTS = "campaign with instruments"
+KINDS = (BENCHMARK, FAULTS, MEMORY, RATE_SEARCH, INSTRUMENTS)
+
+
+def campaign_kind(manifest: Mapping[str, Any]) -> str:
+    """Only a benchmark compares targets under a load: it alone may stand for all on a front page."""
+    plan = manifest["plan"]
+    configurations = [each["configuration"] for each in plan["configurations"]]
+    if "max_rate" in plan:
+        return RATE_SEARCH
+    if any(each.get("faults") for each in configurations):
+        return FAULTS
+    if all("requests" in each["extent"] for each in configurations):
+        return MEMORY
+    if all(run.get("diagnose") for run in plan["runs"]):
+        return INSTRUMENTS
+    return BENCHMARK

@@ -1,0 +1,28 @@
+import { AUTO, type Request } from "../request/request.js";
+import { counted, durationText } from "../ui/text.js";
+import { roundsThatDecide } from "./decidable.js";
+import { estimateRange, type Overheads } from "./estimate.js";
+import { makePlan, type PlanContext } from "./plan.js";
+import { plannedRankings } from "./rankings.js";
+
+/**
+ * One line on what it takes to compare a single target: the flags, the reference, and the time of as many rounds as can
+ * decide. Nothing where several targets are measured, or where no reference can be added.
+ */
+export function comparisonOffer(request: Request, context: PlanContext, overheads: Overheads): string[] {
+  if (request.addsReference || request.reference) return [];
+  const planFor = (runs: number) => makePlan({ ...request, addsReference: true, runs }, context);
+  const asked = planFor(request.runs);
+  if (!asked.reference_added) return [];
+  const rounds = roundsThatDecide(asked);
+  const offered = planFor(rounds);
+
+  const [single] = asked.configurations;
+  const [reference] = plannedRankings(offered).flatMap((ranking) => ranking.reference ?? []);
+  const flags = [`--reference ${AUTO}`, ...(rounds > request.runs ? [`--runs ${rounds}`] : [])].join(" ");
+  const time = durationText(estimateRange(offered, overheads).seconds);
+  const labels = [single, reference].map((planned) => planned?.configuration.target.label);
+  return [
+    `${labels[0]} is measured alone: ${flags} adds the reference ${labels[1]} (${counted(offered.runs.length, "run")}, about ${time})`,
+  ];
+}
