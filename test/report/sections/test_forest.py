@@ -3,14 +3,12 @@
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
-from conftest import Build, analysis_of_results
+from conftest import analysis_of_results
 from report.analysis.campaign_analysis import analyse
 from report.results.load import load_campaign
-from report.sections.first_screen import SHAPES, WIDTH, Forest, cost_of, forest_lines, forests, screen_lines
+from report.sections.first_screen import SHAPES, WIDTH, Forest, forest_lines, forests, screen_lines
 
 STEADY = (0.997, 0.999, 1.0, 1.001, 1.003)
 WIDE = (1.0, 0.95, 1.05, 0.97, 1.02)
@@ -95,26 +93,3 @@ def test_a_long_name_is_cut_and_no_conclusion(tmp_path: Path) -> None:
     assert lines[-2].startswith("ioredis@va") and "…" in lines[-2] and "-script  " in lines[-2]
     assert labels[0] in "\n".join(forest_lines(forests(analysis)[0]))
     assert [line.split("  ")[-1] for line in lines[-2:]] == ["reference", "no difference"]
-
-
-def test_cost_is_cpu_time_at_the_readers_rate(build: Build) -> None:
-    documents = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5000)]
-    for document in documents:
-        document["resources"]["server-1"]["cpu_us_per_request"] = 48
-    found = cost_of(analysis_of_results(*documents))
-    assert found
-    assert [found.share(cpu_us) for _, cpu_us in found.rows] == ["4.8 %", "4.8 %"]
-    plan = manifest([configuration("iovalkey"), configuration("ioredis@valkey")], 5)
-    outcome = build(plan, documents, "--output-format", "all", "--at-rate", "500", "--csv", "long")
-    assert outcome.code == 0, outcome.err
-    report = outcome.folder / "report"
-    assert "At 500 requests/s: iovalkey 2.4 %" in (report / "summary.md").read_text()
-    assert 'value="500"' in outcome.page
-    lines = (report / "figures.csv").read_text().splitlines()
-    assert any(",cpu_per_request,us,48.000," in line for line in lines)
-
-
-def test_a_rate_that_is_none_is_refused(build: Build) -> None:
-    with pytest.raises(SystemExit) as refused:
-        build(None, [result(configuration())], "--at-rate", "0")
-    assert refused.value.code == 2
