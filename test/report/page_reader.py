@@ -2,6 +2,7 @@
 
 import json
 from html.parser import HTMLParser
+from itertools import accumulate
 from typing import Any
 
 
@@ -83,3 +84,18 @@ def tables_of(page: str) -> list[Table]:
     reader = _TableReader()
     reader.feed(page)
     return reader.tables
+
+
+def glued_texts(page: str) -> list[str]:
+    """Cells in which two texts stand together without a separator, as `27,04120,477` for `27,041 (20,477)`:
+    what a style alone sets apart is one word where the table is copied or read aloud."""
+    return [
+        "".join(texts).strip()
+        for table in tables_of(page)
+        for texts in table.texts
+        if any(map(_is_glued, accumulate(texts), texts[1:]))
+    ]
+
+
+def _is_glued(before: str, text: str) -> bool:
+    return bool(before) and text[:1].isalnum() and not (before[-1].isspace() or before[-1] in "(–")

@@ -6,9 +6,10 @@ import re
 import pytest
 
 from builder import Document, configuration, hash_of, result
-from campaign_writer import manifest
-from conftest import Build, Outcome
+from campaign_writer import manifest, write_campaign
+from conftest import Outcome
 from page_reader import Table, data_of, read, tables_of
+from report.cli.generate import main
 
 REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"
 RATES = {REFERENCE: 2000, FAST: 2400, SLOW: 1500, COPY: 2001, "none": 4000, "memory": 3900}
@@ -35,11 +36,12 @@ def by_turns() -> tuple[Document, list[Document]]:
     return document, results
 
 
-@pytest.fixture
-def outcome(build: Build) -> Outcome:
-    found = build(*by_turns(), "--output-format", "all", "--images")
-    assert found.code == 0, found.err
-    return found
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """One report for all of these tests."""
+    folder = tmp_path_factory.mktemp("copies") / "campaign"
+    write_campaign(folder, *by_turns())
+    return Outcome(main([str(folder), "--images"]), "", "", folder)
 
 
 def table(outcome: Outcome, table_id: str) -> Table:
