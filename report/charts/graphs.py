@@ -9,7 +9,7 @@ from report.analysis.cells import subject
 from report.analysis.figures import MEMORY_KINDS, figure_text, p50, p99, throughput
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
 from report.analysis.summary import sample_between
-from report.analysis.texts import LayerText, interval_of, load_name
+from report.analysis.texts import AT_FULL_LOAD, LayerText, at_its_load, interval_of, load_name
 from report.base.format import mebibytes, microseconds, milliseconds, percent, plural, rate, share
 from report.charts import layout
 from report.charts.layout import INK, Chart, ChartData, ChartRow, bars, by_row, by_view, figure, rate_axis
@@ -172,7 +172,8 @@ def _tradeoff(data: ChartData) -> dict[str, Any] | None:
 
     def median_hover(row: ChartRow) -> str:
         few = " (too few samples)" if "p99" in row.figures.unsupported else ""
-        return f"{row.text}, {load_name(row.summary.identity)}<br>{shown(row.figures)}{few}"
+        load = f"{load_name(row.summary.identity)}, {row.summary.group_text}"
+        return f"{row.text}, {load}<br>{shown(row.figures)}{few}"
 
     medians, others = [], []
     for line in lines_of(rows):
@@ -356,7 +357,8 @@ def _throughputs(data: ChartData) -> dict[str, Any] | None:
 def _latency_text(row: ChartRow, text: LayerText) -> str:
     few = ", too few samples" if "p99" in row.figures.unsupported else ""
     shown = [f"{figure_text(row.figures, each, text.latency)} {text.latency_unit}" for each in (p50, p99)]
-    return f"p50 {shown[0]}, p99 {shown[1]}{few}"
+    group = "" if row.summary.identity.open_loop else f", {AT_FULL_LOAD}, {row.summary.group_text}"
+    return f"p50 {shown[0]}, p99 {shown[1]}{few}{group}"
 
 
 def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | None:
@@ -398,6 +400,11 @@ _READ = (
 )
 
 
+_CPU = (
+    "CPU time per answered {request} in each kind of role, in the window of the median run; less is "
+    "better. A cluster’s nodes and several servers are added up."
+)
+
 _KIND_COLOURS = {
     **{"server": layout.SERVER, "client": layout.SERVER, "service": layout.SERVICE},
     **{"store": layout.STORE, "generator": layout.CONTROL_COLOUR},
@@ -408,9 +415,10 @@ def _kind_name(kind: str, text: LayerText) -> str:
     return text.consumer if not text.has_servers and kind == "generator" else kind
 
 
-def _cpu(data: ChartData) -> dict[str, Any] | None:
-    text = data.text
-    used = [(row, cpu) for row in data.rows if (cpu := cpu_us_per_request(row.figures.record.resources))]
+def _cpu(data: ChartData, open_loop: bool) -> dict[str, Any] | None:
+    """Of one kind of loop: what a request costs at full load is not what it costs at a rate."""
+    text, drawn = data.text, [row for row in data.rows if row.summary.identity.open_loop is open_loop]
+    used = [(row, cpu) for row in drawn if (cpu := cpu_us_per_request(row.figures.record.resources))]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in cpu for _, cpu in used)]
     if not kinds:
         return None
@@ -422,7 +430,7 @@ def _cpu(data: ChartData) -> dict[str, Any] | None:
     for kind in kinds:
         name, values = _kind_name(kind, text), [cpu.get(kind) for _, cpu in used]
         traces.append(bars(name, rows, values, texts, marker={"color": _KIND_COLOURS[name]}))
-    axis = layout.value_axis(f"µs per answered {text.request}")
+    axis = layout.value_axis(at_its_load(f"µs per answered {text.request}", open_loop))
     return figure(traces, by_row(data, rows, axis, barmode="stack"))
 
 
@@ -517,8 +525,9 @@ CHARTS = (
     ),
     Chart(
         "latency",
-        "Latency at capacity",
-        f"Less is better. {_READ} This latency follows from the throughput, and is not that at a given rate.",
+        "Latency at full load",
+        f"Less is better. {_READ} This latency follows from the throughput, moves with the number of targets "
+        "that were up at once, and is not that at a given rate.",
         lambda data: _latency(data, data.at_capacity),
     ),
     Chart(
@@ -526,7 +535,7 @@ CHARTS = (
         "Latency at a given rate",
         "Less is better. In an open loop {requests} are due at the rate that the heading names, and latency "
         f"counts from when a {{request}} was due, even if it was sent late. {_READ} Do not compare these "
-        "with latencies at capacity.",
+        "with latencies at full load.",
         lambda data: _latency(data, data.at_a_rate),
     ),
     Chart(
@@ -539,10 +548,15 @@ CHARTS = (
     ),
     Chart(
         "cpu",
-        "CPU per {request}",
-        "CPU time per answered {request} in each kind of role, in the window of the median run; less is "
-        "better. A cluster’s nodes and several servers are added up.{generator_part}",
-        _cpu,
+        f"CPU per {{request}} {AT_FULL_LOAD}",
+        f"{_CPU} At another load it is another.{{generator_part}}",
+        lambda data: _cpu(data, open_loop=False),
+    ),
+    Chart(
+        "cpu-at-rate",
+        "CPU per {request} at a given rate",
+        f"{_CPU}{{generator_part}} Do not compare it with that {AT_FULL_LOAD}.",
+        lambda data: _cpu(data, open_loop=True),
     ),
     Chart(
         "trend",
@@ -573,13 +587,15 @@ CHARTS = (
         "at p99 one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. "
         "Marks stand at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 "
         "needs 100,000). A line ends where failed or unanswered requests could move it. Closed and open "
-        "loops are never in one view: the first is latency at capacity, the second at a rate.",
+        "loops are never in one view: the first is latency at full load, which moves with the number of "
+        "targets that were up at once, the second at a rate.",
         _percentiles,
     ),
     Chart(
         "tradeoff",
         "Throughput against latency",
-        "Further right is more throughput, lower is less latency. Full marks are median runs, small hollow "
+        "Further right is more throughput, lower is less latency at full load, which moves with the number "
+        "of targets that were up at once. Full marks are median runs, small hollow "
         "marks the other runs that served their load; rows and runs without a p99 are left out. A line joins "
         "different numbers of {connections}: where it turns upwards, more {connections} add waiting "
         "time and no throughput.",

@@ -79,7 +79,7 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
     figures, identity = summary.figures, summary.identity
     latencies = [read(figures, name, text) for read in (_from_due, _from_send) for name in ("p50", "p99")]
     cells = (
-        section.TableCell(identity.short_label, tag="control" if identity.control else ""),
+        section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),
         *(
             structs.replace(each, marks=(*each.marks, *verdict_text.suspect_marks(summary)))
@@ -91,7 +91,8 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
 
 
 def _table(part: RuntimeResults, cell: Cell) -> section.Table:
-    rows = [_row(summary, cell.text) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))]
+    ordered = (*cell.with_copies(by_p99(cell.summaries)), *by_p99(cell.controls))
+    rows = [_row(summary, cell.text) for summary in ordered]
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
     caption = verdict_text.marks_note(each for row in rows for each in row.cells)
     return section.table_of(cell.id, _columns(cell.text), rows, title, caption=caption)
