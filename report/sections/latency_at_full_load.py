@@ -11,8 +11,7 @@ from report.sections.first_screen import cell_title
 #: Stands wherever latencies at full load are listed.
 GROUPS_TEXT = (
     "Latency at full load follows from the throughput, so nothing is concluded from it. It also moves "
-    "with the number of targets that were up at once: p99 by a fifth between groups of two and of five. "
-    "Compare it within groups of one size."
+    "with the number of targets that were up at once: compare it within groups of one size."
 )
 
 _PERCENTILES = ("p50", "p99", "p99_9")

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median, quantiles
 from urllib.parse import quote
 
@@ -17,11 +17,13 @@ from report.results.model import Measured, Run, script_text
 from report.sections import section
 from report.sections.verdict_text import figure_marks
 from report.statistics.decision import compare_runs
+from report.statistics.samples import Place
 
 CAPTION = (
     "Every run that was planned or recorded, also invalid and missing ones, and those of rounds that were "
     "measured again. The median run of each configuration is marked. The verdict judges the measurement, "
-    "the outcome what the target did with the load."
+    "the outcome what the target did with the load. Latencies of a closed loop are those at full load: they "
+    "move with the number of targets in the group."
 )
 NO_FILE = "planned, but no result file was found"
 _COLUMNS = (("p50", "ms"), ("p99", "ms"), ("Limited", "of answers"), ("Errors", "requests"), ("Warm-up", "s"))
@@ -54,7 +56,9 @@ def run_cells(run: Run, notes: Iterable[str] = ()) -> tuple[section.TableCell, .
     return (run_verdict(run), section.reasons_cell((*run_reasons(run), *notes)), link_cell(run.file))
 
 
-def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadField]) -> section.TableRow:
+def _row(
+    summary: Summary, number: int, run: Run | None, fields: Sequence[LoadField], group_size: str
+) -> section.TableRow:
     """`run` is None for one that left no file."""
     identity, figures, told = summary.identity, run.measured if run else None, [NO_FILE]
     if run:
@@ -68,6 +72,7 @@ def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadFi
             tag="median" if run and summary.median is run else "",
         ),
         _number(run.requests_per_second if run else None, rate, layer_text(identity.layer).rate_unit),
+        section.number("" if identity.open_loop else group_size, None),
         _latency(figures, p50),
         _latency(figures, percentile("p99")),
         _number(figures.limited_share if figures else None, share, "of 1"),
@@ -115,26 +120,37 @@ def _number(value: float | None, show: Show, unit: str) -> section.TableCell:
     return section.number(show(value), value, hint=section.exact(value, unit))
 
 
+def _group_size(summary: Summary, run: Run | None, targets_by_place: Mapping[Place, int]) -> str:
+    """How many targets were up at once in the run; of a row where that is not known."""
+    place = run.place if run and summary.by_turns else None
+    known = targets_by_place.get(place) if place else None
+    return str(known) if known else summary.group_size_text
+
+
 def all_runs(analysis: Analysis) -> section.Section | None:
     summaries = analysis.ordered
     if not summaries:
         return None
     fields = varying_fields(summaries)
+    targets_by_place = Counter(place for row in summaries if row.by_turns for place in row.places)
     rows: list[section.TableRow] = []
     for summary in summaries:
         there = [(run.run, run) for run in (*summary.set_aside, *summary.runs)]
         found = sorted([*there, *((missing, None) for missing in summary.missing)], key=lambda each: each[0])
-        rows.extend(_row(summary, number, run, fields) for number, run in found)
+        rows.extend(
+            _row(summary, number, run, fields, _group_size(summary, run, targets_by_place))
+            for number, run in found
+        )
     columns = (
         *section.words("Configuration", "Script", "Load", "Run"),
         *section.numbers([("Throughput", rate_units(summaries))]),
-        *section.numbers(_COLUMNS, "number"),
+        *section.numbers([("Group", "targets"), *_COLUMNS], "number"),
         *section.words("Verdict", "Outcome", "Reasons and notes"),
         section.RAW,
     )
     if analysis.only_memory:
-        columns = (*columns[:4], *columns[7:])
-        rows = [structs.replace(row, cells=(*row.cells[:4], *row.cells[7:])) for row in rows]
+        columns = (*columns[:4], *columns[8:])
+        rows = [structs.replace(row, cells=(*row.cells[:4], *row.cells[8:])) for row in rows]
     unusable = [each for run in analysis.campaign.runs for each in run.record.verdict.not_applicable]
     of_rules = sorted({(each.rule, each.text) for each in unusable})
     notes = [f"Rule {rule} could not be applied: {text}." for rule, text in of_rules]

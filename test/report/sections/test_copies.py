@@ -103,9 +103,11 @@ def test_p99_at_full_load_is_printed_with_the_size_of_the_group_alone(outcome: O
     assert "p99" not in first
     assert "p99" not in "\n".join(outcome.summary["recommendation"]["screen"])
     for found in tables_of(outcome.page):
-        if any(head.startswith("p99") for head in found.heads) and found.id != "run-rows":
+        latencies = [head for head in found.heads if head.startswith("p99")]
+        if latencies:
             assert "Group targets" in found.heads, found.id
-            assert all(head.endswith("at full load") for head in found.heads if head.startswith("p99"))
+            # The list of runs has those of open loops too, and their load beside them.
+            assert found.id == "run-rows" or all("at full load" in head for head in latencies)
 
 
 def test_rows_of_groups_of_different_sizes_are_apart(outcome: Outcome) -> None:
