@@ -23,7 +23,7 @@ from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 
 
 class DecisionRow(Struct, frozen=True):
-    """A configuration: figures of its median run with their range over its runs, and what was shown."""
+    """A configuration: the median of each figure over its runs with its range, and what was shown."""
 
     summary: Summary
     best: bool
@@ -350,7 +350,7 @@ def _axis(comparisons: Sequence[Comparison]) -> _Axis:
 def _row(summary: Summary, found: Comparison | None, status: str, axis: _Axis) -> ForestRow:
     label, shape, why = summary.identity.short_label, SHAPES.get(status, "○"), summary.no_figures_reason
     if found is None:
-        return ForestRow(summary.id, label, status, "" if summary.figures else why, "◆", axis.place(1))
+        return ForestRow(summary.id, label, status, "" if summary.has_figures else why, "◆", axis.place(1))
     interval = found.interval
     if not found.ratio:
         return ForestRow(summary.id, label, status, why or found.reason, shape)
@@ -469,7 +469,7 @@ def cost_of(analysis: Analysis, rate: float = DEFAULT_RATE) -> Cost | None:
     known = [
         (row.identity.short_label, round(cpu_us, 3))
         for row in rows
-        if row.figures and (cpu_us := consumer_cpu(row.figures)) is not None
+        if (cpu_us := row.figure_of(consumer_cpu).value) is not None
     ]
     if len(known) < 2:
         return None
