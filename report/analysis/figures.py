@@ -119,11 +119,10 @@ class FigureSummary(Struct, frozen=True, kw_only=True):
         return ABSENT if self.value is None else show(self.value)
 
     def range_text(self, show: Show) -> str:
-        """`8.10–14.00`; empty where there is no median or no range, and where both ends print alike."""
-        if self.value is None or self.range is None:
+        """`8.10–14.00`; empty where there is no median or no range."""
+        if self.value is None or self.low is None or self.high is None:
             return ""
-        low, high = map(show, self.range)
-        return "" if low == high else f"{low}–{high}"
+        return f"{show(self.low)}–{show(self.high)}"
 
 
 def over_runs(

@@ -158,7 +158,7 @@ _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 170, 64, 14, 30
 
 History = Mapping[str, Any]
 """What `trends.html.j2` draws. A point is a record with its texts and its place, `y`: None without a run that
-counts, and at 0 where the target failed its load in the median run."""
+counts, and at 0 where the target typically failed its load."""
 
 
 def _remark(measured: int, histories: int) -> str:

@@ -298,8 +298,8 @@ def _interval(end: str, digits: int = 2) -> Read:
     return read
 
 
-def _range_end(figure: Figure, end: str) -> Read:
-    return _own(lambda summary: csv_number(getattr(summary.figure_of(figure), end), 3))
+def _range_end(figure: Figure, end: str, digits: int) -> Read:
+    return _own(lambda summary: csv_number(getattr(summary.figure_of(figure), end), digits))
 
 
 def _over_all_runs(path: str) -> Read:
@@ -330,26 +330,27 @@ def _reasons(summary: Summary) -> Cell:
 
 _BOUNDED_FIGURES = [name for name in FIGURES if name != "requests_per_second"]
 
-#: Medians besides those of `FIGURES` whose range the page prints too.
-_RANGED: dict[str, Figure] = {
-    "latency_p99_9_ms": percentile("p99_9"),
-    "server_heap_bytes": heap,
+#: Medians besides those of `FIGURES` whose range the page prints too, with their decimals.
+_RANGED: dict[str, tuple[Figure, int]] = {
+    "latency_p99_9_ms": (percentile("p99_9"), 3),
+    "server_heap_bytes": (heap, 0),
     **{
-        f"{kind}_{name}": sum_of_kind(name, kind)
+        f"{kind}_{name}": (sum_of_kind(name, kind), 3)
         for name in ("cpu_us_per_request", "cpu_percent")
         for kind in MEASURED_KINDS
         if (kind, name) != ("server", "cpu_us_per_request")
     },
-    "limited_share_seen": limited_share,
-    "errors_total": errors,
-    "decisions": decisions,
-    **{f"cpu_us_per_decision_{kind}": figure for kind, figure in PARTS.items()},
-    **{f"service_{name}_ms": from_send(name) for name in ("p50", "p99")},
-    "sends_per_second": of_schedule(lambda schedule: schedule.achieved_per_second),
-    "sends_late": of_schedule(lambda schedule: schedule.late),
-    "sends_dropped": of_schedule(lambda schedule: schedule.dropped + schedule.unsent),
-    "send_gap_intended_ms": of_schedule(lambda schedule: getattr(schedule.gaps_ms, "intended", None)),
+    "limited_share_seen": (limited_share, 4),
+    "errors_total": (errors, 0),
+    "decisions": (decisions, 0),
+    **{f"cpu_us_per_decision_{kind}": (figure, 3) for kind, figure in PARTS.items()},
+    **{f"service_{name}_ms": (from_send(name), 3) for name in ("p50", "p99")},
+    "sends_per_second": (of_schedule(lambda schedule: schedule.achieved_per_second), 3),
+    "sends_late": (of_schedule(lambda schedule: schedule.late), 0),
+    "sends_dropped": (of_schedule(lambda schedule: schedule.dropped + schedule.unsent), 0),
+    "send_gap_intended_ms": (of_schedule(lambda schedule: getattr(schedule.gaps_ms, "intended", None)), 3),
 }
+_ALL_RANGED = {name: (FIGURES[name], 3) for name in _BOUNDED_FIGURES} | _RANGED
 _ENDS_OF_RANGE = (("min", "low"), ("max", "high"))
 
 #: The columns that existing tooling reads come first, under their old names, and hold figures of the selected
@@ -422,16 +423,14 @@ _OF_SUMMARIES: dict[str, Read] = {
     "requests_per_second_interval_low": _interval("low"),
     "requests_per_second_interval_high": _interval("high"),
     "requests_per_second_interval_coverage": _interval("coverage", 4),
-    "sends_per_second": _figure(_RANGED["sends_per_second"], 3),
-    "sends_late": _figure(_RANGED["sends_late"]),
-    "sends_dropped": _figure(_RANGED["sends_dropped"]),
+    **{name: _figure(*_RANGED[name]) for name in ("sends_per_second", "sends_late", "sends_dropped")},
     "send_lateness_p99_ms": _figure(
         of_schedule(lambda schedule: getattr(schedule.lateness_ms, "p99", None)), 3
     ),
     "limited_share_predicted": _figure(
         Figure(lambda figures: getattr(figures.record.prediction, "limited_share", None)), 4
     ),
-    "limited_share_seen": _figure(limited_share, 4),
+    "limited_share_seen": _figure(*_RANGED["limited_share_seen"]),
     # As the servers report it themselves.
     "server_resident_bytes": _figure("record.memory_resident"),
     "failed_by_status": _measured(
@@ -441,9 +440,8 @@ _OF_SUMMARIES: dict[str, Read] = {
     "verdict": _own(lambda summary: summary.verdict),
     "verdict_reasons": _own(_reasons),
     **{
-        f"{name}_{end}": _range_end(figure, member)
-        for name, figure in {**FIGURES, **_RANGED}.items()
-        if figure is not throughput
+        f"{name}_{end}": _range_end(figure, member, digits)
+        for name, (figure, digits) in _ALL_RANGED.items()
         for end, member in _ENDS_OF_RANGE
     },
     "latency_merged": lambda row: row.percentiles(lambda _: (), "merged"),

@@ -66,7 +66,7 @@ def _decision_table(
     texts = (
         f"{runtime.title}." if runtime.name else "",
         "" if headed or not shown else f"{shown[0].groups[0].heading}.",
-        f"Median runs, with the range over the runs, and the ratio of CPU to {base}.",
+        f"Each figure is the median over the runs, beside it their range; CPU has its ratio to {base}.",
         "Server CPU is that of all servers together." if several else "",
         cpus_sentence(runtime.ordered),
         marks_note(figures),

@@ -92,7 +92,7 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     memory_per_key_section,
     correctness_topic,
     faults,
-    lambda _: Section("over-time", "Over time", "each second of the median runs", charts=("series",)),
+    lambda _: Section("over-time", "Over time", "each second of the selected runs", charts=("series",)),
     several_servers,
     load_programs,
     store_operations,
