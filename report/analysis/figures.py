@@ -259,6 +259,7 @@ decisions = Figure(lambda figures: figures.decisions)
 foreign_cpu = Figure(lambda figures: figures.foreign_cpu_percent)
 
 
+@cache
 def sum_of_kind(member: str, kind: str) -> Figure:
     """A member of the roles of a kind, all of them together; None where it is not known of one."""
     return Figure(lambda figures: sums_by_kind(figures.record.resources, member).get(kind))

@@ -104,6 +104,8 @@ class Summary(Row, frozen=True, kw_only=True):
     merged: Mapping[str, Bounds] = {}
     """The percentiles that come from the merged histogram of the runs, because single runs have too few
     samples (rule M18)."""
+    medians: dict[Figure, FigureSummary] = {}
+    """What `figure_of` computed of these runs before."""
     spread: Spread | None
     """Requests per second over the runs that served their load."""
     warnings: tuple[str, ...]
@@ -121,8 +123,10 @@ class Summary(Row, frozen=True, kw_only=True):
 
     def figure_of(self, figure: Figure) -> FigureSummary:
         """The only way to a figure of the row that is printed, or judged by a threshold (rule M28)."""
-        served = [run.measured for run in self.runs if run.eligible and run.measured]
-        return over_runs(figure, served, self.spoiled_runs, self.merged)
+        if figure not in self.medians:
+            served = [run.measured for run in self.runs if run.eligible and run.measured]
+            self.medians[figure] = over_runs(figure, served, self.spoiled_runs, self.merged)
+        return self.medians[figure]
 
     @property
     def selected_figures(self) -> model.Measured | None:

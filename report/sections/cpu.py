@@ -1,6 +1,7 @@
 """Where CPU time goes: that of a decision, of a limiter or framework beside `none`, and of each role."""
 
 from collections.abc import Sequence
+from functools import cache
 from itertools import combinations
 
 from report.analysis import texts
@@ -213,6 +214,7 @@ CAPTION = (
 )
 
 
+@cache
 def _waited(kind: str) -> Figure:
     """In % of the window, all threads of all roles of a kind added up: it may be more than 100."""
 
