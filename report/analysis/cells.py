@@ -1,7 +1,7 @@
 """Cells: the rows of one layer, measured in one runtime, that can be compared, with rankings and controls."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from operator import attrgetter
 from typing import Any
@@ -17,7 +17,7 @@ from report.results.model import Identity
 
 class Cell(Struct, frozen=True):
     """What can be compared at all: one ranking per group; beside them controls under the same load: those
-    without a store, which are a ceiling, then copies of references."""
+    without a store, which are a ceiling."""
 
     id: str
     identity: Identity
@@ -31,6 +31,8 @@ class Cell(Struct, frozen=True):
     """Which facts of its rows other rows of the campaign do not share."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
+    copies: tuple[Summary, ...]
+    """Of the references of its rankings."""
     ceilings: tuple[Pair, ...]
     """The client with the highest median throughput, by turns one that shares its groups, with each control
     as the base; empty in an open loop."""
@@ -49,6 +51,23 @@ class Cell(Struct, frozen=True):
     @property
     def summaries(self) -> tuple[Summary, ...]:
         return tuple(summary for ranking in self.rankings for summary in ranking.summaries)
+
+    @property
+    def rows(self) -> tuple[Summary, ...]:
+        """The rows of its rankings, and each copy directly below its reference."""
+        return self.with_copies(self.summaries)
+
+    def with_copies(self, rows: Iterable[Summary]) -> tuple[Summary, ...]:
+        """The rows in their order, each followed by its copy: nobody sees the one without the other."""
+        return tuple(
+            shown
+            for row in rows
+            for shown in (row, *(copy for copy in self.copies if _is_copy_of(copy, row)))
+        )
+
+
+def _is_copy_of(copy: Summary, row: Summary) -> bool:
+    return not row.identity.copy and copy.identity.copied_label == row.identity.label
 
 
 _load_of = attrgetter(
@@ -109,6 +128,7 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
         rankings = tuple(rank(members, group, named, copied) for group, members in group_rows(rows))
         beside = by_throughput(controls.get(load_key(identity), []))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
+        own_copies = by_throughput(copies.get(key, []))
         yield Cell(
             id=f"cell{number}",
             identity=identity,
@@ -117,7 +137,8 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
             limits=texts.load_text(identity, limits),
             named=named,
             rankings=rankings,
-            controls=(*beside, *by_throughput(copies.get(key, []))),
+            controls=tuple(beside),
+            copies=tuple(copy for copy in own_copies if any(_is_copy_of(copy, row) for row in ranked)),
             ceilings=_ceilings(ranked, beside),
         )
 
@@ -136,6 +157,7 @@ class RuntimeResults(Struct, frozen=True, kw_only=True):
     text: texts.LayerText
     cells: tuple[Cell, ...]
     controls: tuple[Summary, ...]
+    """Those that are in no ranking and below no reference."""
 
     @property
     def name(self) -> str:
@@ -149,7 +171,7 @@ class RuntimeResults(Struct, frozen=True, kw_only=True):
 
     @property
     def ordered(self) -> tuple[Summary, ...]:
-        return (*(summary for cell in self.cells for summary in cell.summaries), *self.controls)
+        return (*(row for cell in self.cells for row in cell.rows), *self.controls)
 
 
 def runtimes_of(summaries: Sequence[Summary]) -> Iterator[RuntimeResults]:
@@ -165,11 +187,14 @@ def runtimes_of(summaries: Sequence[Summary]) -> Iterator[RuntimeResults]:
     ordered = sorted(parts.items(), key=lambda part: runtimes.index(part[0][0]))
     for number, ((runtime, _), rows) in enumerate(ordered, start=1):
         prefix, text = f"part{number}-" if len(parts) > 1 else "", layer_text_of(rows)
+        found = tuple(structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries))
+        below_references = {copy.id for cell in found for copy in cell.copies}
+        controls = (row for row in rows if row.identity.control and row.id not in below_references)
         yield RuntimeResults(
             id=prefix,
             runtime=runtime if len(runtimes) > 1 else "",
             layer=text.name if several_layers else "",
             text=text,
-            cells=tuple(structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)),
-            controls=tuple(row for row in rows if row.identity.control),
+            cells=found,
+            controls=tuple(controls),
         )

@@ -207,6 +207,11 @@ class Ranking(Struct, frozen=True):
         found = self.ranked_by if pairs is None else pairs
         return next((each.comparison for each in found if each.base is self.base and each.new is row), None)
 
+    def ratio_of(self, row: Summary) -> Comparison | None:
+        """To the base by what the ranking is by, also of the copy of the reference."""
+        found = self.resolution
+        return found.comparison if found and found.copy.id == row.id else self.versus_base(row)
+
     @property
     def limiters(self) -> tuple[str, ...]:
         return tuple(sorted({row.identity.limiter for row in self.summaries if row.identity.limiter}))

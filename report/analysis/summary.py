@@ -2,6 +2,7 @@
 how rows are compared."""
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from statistics import median
 from typing import Any
@@ -120,6 +121,19 @@ class Summary(Row, frozen=True, kw_only=True):
     """The others of its ranking are compared with it, and measured beside it."""
     framework: str | None = None
     """`Identity.framework`; None for all where the campaign was asked to compare frameworks."""
+    group_sizes: tuple[int, ...] = (1,)
+    """How many targets were up at once in its groups, the fewest first; 1 where it had the machine alone."""
+
+    @property
+    def group_size_text(self) -> str:
+        """`5`, or `4 or 5`: the latency at full load moves with it."""
+        return " or ".join(map(str, self.group_sizes))
+
+    @property
+    def group_text(self) -> str:
+        """`in groups of 5 targets`; `each target alone`."""
+        alone = self.group_sizes == (1,)
+        return "each target alone" if alone else f"in groups of {self.group_size_text} targets"
 
     def figure_of(self, figure: Figure) -> FigureSummary:
         """The only way to a figure of the row that is printed, or judged by a threshold (rule M28)."""
@@ -340,6 +354,12 @@ def _merged(runs: Sequence[model.Run]) -> Mapping[str, Bounds]:
     return merged_percentiles(kept, few)
 
 
+def _group_sizes(plan: model.Planned | None, targets_by_place: Mapping[Place, int]) -> tuple[int, ...]:
+    if plan is None or not plan.by_turns:
+        return (1,)
+    return tuple(sorted({targets_by_place[place] for place in plan.places.values()}))
+
+
 def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     """Every configuration that was planned or measured, in `row_order`."""
     aside: dict[str, list[model.Run]] = {}
@@ -349,6 +369,8 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     across_frameworks = (campaign.manifest or {}).get("plan", {}).get("compare_frameworks", False)
     planned = (each for each in campaign.planned if each.identity.ranked)
     rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
+    plans = [plan for _, plan, _, _ in rows if plan and plan.by_turns]
+    targets_by_place = Counter(place for plan in plans for place in set(plan.places.values()))
     return tuple(
         Summary(
             id=f"row{number}",
@@ -366,6 +388,7 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
             reference=plan is not None and plan.reference,
             framework=None if across_frameworks else identity.framework,
             by_turns=plan is not None and plan.by_turns,
+            group_sizes=_group_sizes(plan, targets_by_place),
         )
         for number, (identity, plan, ordered, missing) in enumerate(rows, start=1)
     )

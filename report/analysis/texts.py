@@ -5,7 +5,7 @@ import json
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from msgspec import Struct
 
@@ -18,6 +18,9 @@ from report.statistics.ratio import RatioInterval
 class Row(Protocol):
     @property
     def identity(self) -> Identity: ...
+
+
+SomeRow = TypeVar("SomeRow", bound=Row)
 
 
 class LayerText(Struct, frozen=True):
@@ -74,6 +77,22 @@ _TEXTS = {each["layer"]: LayerText(each["layer"], each["request"], each["consume
 
 def layer_text(layer: str) -> LayerText:
     return _TEXTS[layer]
+
+
+#: Beside CPU figures and latencies of closed loops: at another load they are others (rule M35).
+AT_FULL_LOAD = "at full load"
+
+
+def at_its_load(text: str, open_loop: bool) -> str:
+    """`µs/request at full load` of a closed loop; in an open loop the rate stands beside the figure."""
+    return text if open_loop else f"{text} {AT_FULL_LOAD}"
+
+
+def by_loop(rows: Iterable[SomeRow]) -> list[tuple[bool, list[SomeRow]]]:
+    """The rows of closed loops, then those of open ones (True): they share no table of costs or latencies."""
+    found = list(rows)
+    parts = [(loop, [row for row in found if row.identity.open_loop is loop]) for loop in (False, True)]
+    return [(loop, part) for loop, part in parts if part]
 
 
 def rate_units(rows: Iterable[Row]) -> str:

@@ -1,6 +1,6 @@
 """Numbers for people: sensible digits, units at the value, and a dash where there is no figure."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 #: How a figure is printed.
 Show = Callable[[float | None], str]
@@ -59,6 +59,27 @@ def count(value: float | None) -> str:
 
 def plural(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
+
+
+def _cut(label: str, width: int, head: int) -> str:
+    return label if len(label) <= width else f"{label[:head]}…{label[len(label) - (width - head - 1) :]}"
+
+
+def cut_labels(labels: Iterable[str], width: int) -> dict[str, str]:
+    """Each label in at most `width` characters, by the whole one; two of them are never cut to the same text.
+
+    A long one is cut in its middle, because its end tells versions and scripts apart. Where that makes two
+    equal, the cut moves; where no place tells all of them apart, those that are cut are numbered."""
+    whole = list(dict.fromkeys(labels))
+    for head in sorted(range(1, width - 1), key=lambda place: abs(place - (width - width // 2 - 1))):
+        cuts = [_cut(label, width, head) for label in whole]
+        if len(set(cuts)) == len(whole):
+            return dict(zip(whole, cuts, strict=True))
+    numbered = {}
+    for number, label in enumerate(whole, start=1):
+        end = f"…{number}"
+        numbered[label] = label if len(label) <= width else f"{label[: width - len(end)]}{end}"
+    return numbered
 
 
 def joined(words: Sequence[str]) -> str:

@@ -12,7 +12,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import seconds_text
 from report.analysis.figures import PARTS, consumer_cpu, node_cpu, p99
 from report.analysis.summary import Summary
-from report.analysis.texts import LOAD_FIELDS, load_text
+from report.analysis.texts import AT_FULL_LOAD, LOAD_FIELDS, load_text
 from report.base.format import ABSENT, Show, count, joined, microseconds, milliseconds, plural, rate, ratio
 from report.base.markdown import code, prose, table
 from report.results.load import BROKEN, HOLDS, SKIPPED
@@ -57,11 +57,13 @@ CHECKS: Mapping[str, Question] = {
 }
 _BURST = "exact-burst-4-servers"
 _RUN = "run --clients {}"
+#: CPU is asked of closed loops alone.
+_COST = f"µs/decision {AT_FULL_LOAD}"
 _RESTART = f"{_RUN} --fault store-restart"
 QUESTIONS: Mapping[str, Question] = {
-    "node": Question("Node", "CPU, µs/decision", _RUN, microseconds),
-    "service": Question("Service", "CPU, µs/decision", _RUN, microseconds),
-    "store": Question("Store CPU", "µs/decision", _RUN, microseconds),
+    "node": Question("Node", f"CPU, {_COST}", _RUN, microseconds),
+    "service": Question("Service", f"CPU, {_COST}", _RUN, microseconds),
+    "store": Question("Store CPU", _COST, _RUN, microseconds),
     "ratio": Question("Throughput", "to the reference", _RUN, ratio),
     "p99": Question("p99 at a rate", "ms", f"{_RUN} --rate {STATED_RATE}", milliseconds),
     "highest": Question("Highest rate", "kept", f"{_RUN} --find-max-rate", lambda value: f"{rate(value)}/s"),
@@ -265,9 +267,10 @@ class Matrix:
                 continue
             (least, cheap, _), (most, dear, _) = known[0], known[-1]
             text = (
-                f"With a standalone store {cheap} costs Node least, {microseconds(least)} µs of CPU a "
-                f"decision, {dear} most, {microseconds(most)} µs; a server without a limiter spends "
-                f"{microseconds(bare[0])} µs a request ({source.machine}, {source.started_at[:10]})."
+                f"{AT_FULL_LOAD.capitalize()} with a standalone store {cheap} costs Node least, "
+                f"{microseconds(least)} µs of CPU a decision, {dear} most, {microseconds(most)} µs; a server "
+                f"without a limiter spends {microseconds(bare[0])} µs a request "
+                f"({source.machine}, {source.started_at[:10]})."
             )
             self.sentences.append((len(known), source.started_at, text))
 

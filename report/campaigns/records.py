@@ -27,7 +27,7 @@ failed its load."""
 
 #: Of a record, in no file: `values` are figures of all runs that count, by the name of the figure; `ratios`,
 #: by reference, those of this row by the reference's, by round; `history` numbers what is of one history.
-_INTERNAL = ("identity", "store_version", "values", "ratios", "history")
+_INTERNAL = ("identity", "group_text", "store_version", "values", "ratios", "history")
 _TO_BASELINE = tuple(f"{name}_to_baseline" for name in FIGURES)
 
 #: What all rows of a campaign share; client, limiter and store are versions of a row.
@@ -118,6 +118,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
         **picked(summary, "served_runs", "spoiled_runs"),
         **{name: identity.counts[name] for name in LATER_DIMENSIONS},
         "identity": identity,
+        "group_text": summary.group_text,
         "store_version": versions.get("store"),
         "values": {name: summary.sample(figure) for name, figure in FIGURES.items()},
         "ratios": {

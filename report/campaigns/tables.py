@@ -5,7 +5,7 @@ from itertools import groupby, pairwise
 from statistics import median
 from typing import Any, NamedTuple
 
-from report.analysis.texts import layer_text
+from report.analysis.texts import AT_FULL_LOAD, at_its_load, layer_text
 from report.base.format import ABSENT, Show, microseconds, milliseconds, plural, rate, ratio
 from report.campaigns.records import CampaignRecord, Record, differences, group_numbers, ranked
 from report.results.model import LAYERS
@@ -53,19 +53,29 @@ def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
     low, high = record["requests_per_second_min"], record["requests_per_second_max"]
     few = metric.id == "p99" and not record["latency_p99_supported"]
+    closed_p99 = metric.id == "p99" and not record["identity"].open_loop
+    group = record["group_text"] if closed_p99 else ""
     loaded = plural(failed + record["served_runs"], "run")
     return section.TableCell(
         metric.show(value),
         kind="number",
         sort=section.sort_key(value),
         hint=f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs,
-        range=f"failed its load in {failed} of {loaded}" if failed else "",
+        range=", ".join(filter(None, (group, f"failed its load in {failed} of {loaded}" if failed else ""))),
         marks=(FEW_SAMPLES,) if few else (),
     )
 
 
 def _ratio(value: float | None) -> section.TableCell:
     return section.number(ratio(value), value)
+
+
+def _parts(metric: _Metric, records: Sequence[Record]) -> list[list[Record]]:
+    """Costs and latencies at full load apart from those at a rate."""
+    if metric.id == "throughput":
+        return [list(records)]
+    parts = [[each for each in records if each["identity"].open_loop is loop] for loop in (False, True)]
+    return list(filter(None, parts))
 
 
 def _table(
@@ -98,9 +108,13 @@ def _table(
         topology = "" if first["control"] else str(first["topology"])
         named = section.named(label, topology, first["load"], first["versions"])
         rows.append(section.TableRow("", (*named, *cells)))
-    layer = every[0]["layer"]
+    layer, open_loop = every[0]["layer"], every[0]["identity"].open_loop
     ending = "" if layer == "server" else f"-{layer}"
-    title = f"{metric.name}{f', {layer} layer' if ending else ''}, {metric.unit}"
+    name = metric.name
+    if metric.id != "throughput":
+        name = f"{name} at a rate" if open_loop else at_its_load(name, open_loop)
+        ending += "-at-rate" if open_loop else ""
+    title = f"{name}{'' if layer == 'server' else f', {layer} layer'}, {metric.unit}"
     headers = section.words("Client", "Topology", "Load", "Versions")
     id_ += f"-{metric.id}{ending}"
     return section.table_of(id_, (*headers, *columns), rows, title, caption=CAPTION)
@@ -136,10 +150,11 @@ def sections(
         shown = [*([base] if base and base in older else []), *shown]
         rows = [each for each in records if each["group"] == place]
         tables = [
-            _table(metric, f"group{position}", of_layer, shown, relative)
+            _table(metric, f"group{position}", part, shown, relative)
             for layer in LAYERS
             if (of_layer := [each for each in rows if each["layer"] == layer])
             for metric in _metrics(layer)
+            for part in _parts(metric, of_layer)
         ]
         left_out = len(group) - len(shown)
         notes = [
@@ -217,6 +232,7 @@ def _history(number: int, records: Sequence[Record], histories: int) -> History:
             "throughput": rate(throughput),
             "text": record["hole"] if throughput is None else f"{rate(throughput)} {unit}",
             "p99": milliseconds(record["latency_p99_ms"]),
+            "group": "" if record["identity"].open_loop else record["group_text"],
             "runs": f"{record['valid_runs']} of {record['planned_runs']}"
             + (f", {failed} failed the load" if failed else ""),
             "versions": "; ".join(filter(None, (record["versions"], record["software"]))),
@@ -249,6 +265,7 @@ def _history(number: int, records: Sequence[Record], histories: int) -> History:
         "axis": ((_HEIGHT - _BOTTOM, "0"), (y_of(highest), rate(highest))),
         "remark": _remark(len(values), histories),
         "unit": unit,
+        "latency_unit": "ms" if first["identity"].open_loop else f"ms {AT_FULL_LOAD}",
     }
 
 

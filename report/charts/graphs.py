@@ -22,7 +22,7 @@ from report.analysis.figures import (
 )
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
 from report.analysis.summary import Summary, sample_between
-from report.analysis.texts import LayerText, interval_of, load_name
+from report.analysis.texts import AT_FULL_LOAD, LayerText, at_its_load, interval_of, load_name
 from report.base.format import mebibytes, microseconds, milliseconds, percent, plural, rate, share
 from report.charts import layout
 from report.charts.layout import INK, Chart, ChartData, ChartRow, bars, by_row, by_view, figure, rate_axis
@@ -196,7 +196,8 @@ def _median_point(row: ChartRow, text: LayerText) -> _Point | None:
     if amount is None or slow is None:
         return None
     said = f"{rate(amount)} {text.rate_unit}, {_with_range(row, 'p99', p99, text)}{_few(row)}"
-    hover = f"{row.text}, {load_name(row.summary.identity)}<br>{said}"
+    load = f"{load_name(row.summary.identity)}, {row.summary.group_text}"
+    hover = f"{row.text}, {load}<br>{said}"
     return _Point(row, amount, slow, hover)
 
 
@@ -414,7 +415,8 @@ def _throughputs(data: ChartData) -> dict[str, Any] | None:
 
 
 def _latency_text(row: ChartRow, text: LayerText) -> str:
-    return f"{_with_range(row, 'p50', p50, text)}, {_with_range(row, 'p99', p99, text)}{_few(row)}"
+    group = "" if row.summary.identity.open_loop else f", {AT_FULL_LOAD}, {row.summary.group_text}"
+    return f"{_with_range(row, 'p50', p50, text)}, {_with_range(row, 'p99', p99, text)}{_few(row)}{group}"
 
 
 def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | None:
@@ -455,6 +457,11 @@ _READ = (
 )
 
 
+_CPU = (
+    "CPU time per answered {request} in each kind of role, the median of the runs; less is "
+    "better. A cluster’s nodes and several servers are added up."
+)
+
 _KIND_COLOURS = {
     **{"server": layout.SERVER, "client": layout.SERVER, "service": layout.SERVICE},
     **{"store": layout.STORE, "generator": layout.CONTROL_COLOUR},
@@ -467,16 +474,17 @@ def _kind_name(kind: str, text: LayerText) -> str:
 
 def _cpu_us(row: ChartRow) -> dict[str, float]:
     """In µs per request by kind of role."""
-    found = {kind: row.median(figure) for kind, figure in _CPU.items()}
+    found = {kind: row.median(figure) for kind, figure in _CPU_OF_KIND.items()}
     return {kind: value for kind, value in found.items() if value is not None}
 
 
-_CPU = {kind: sum_of_kind("cpu_us_per_request", kind) for kind in MEASURED_KINDS}
+_CPU_OF_KIND = {kind: sum_of_kind("cpu_us_per_request", kind) for kind in MEASURED_KINDS}
 
 
-def _cpu(data: ChartData) -> dict[str, Any] | None:
-    text = data.text
-    used = [(row, cpu) for row in data.rows if (cpu := _cpu_us(row))]
+def _cpu(data: ChartData, open_loop: bool) -> dict[str, Any] | None:
+    """Of one kind of loop: what a request costs at full load is not what it costs at a rate."""
+    text, drawn = data.text, [row for row in data.rows if row.summary.identity.open_loop is open_loop]
+    used = [(row, cpu) for row in drawn if (cpu := _cpu_us(row))]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in cpu for _, cpu in used)]
     if not kinds:
         return None
@@ -488,7 +496,7 @@ def _cpu(data: ChartData) -> dict[str, Any] | None:
     for kind in kinds:
         name, values = _kind_name(kind, text), [cpu.get(kind) for _, cpu in used]
         traces.append(bars(name, rows, values, texts, marker={"color": _KIND_COLOURS[name]}))
-    axis = layout.value_axis(f"µs per answered {text.request}")
+    axis = layout.value_axis(at_its_load(f"µs per answered {text.request}", open_loop))
     return figure(traces, by_row(data, rows, axis, barmode="stack"))
 
 
@@ -583,8 +591,9 @@ CHARTS = (
     ),
     Chart(
         "latency",
-        "Latency at capacity",
-        f"Less is better. {_READ} This latency follows from the throughput, and is not that at a given rate.",
+        "Latency at full load",
+        f"Less is better. {_READ} This latency follows from the throughput, moves with the number of targets "
+        "that were up at once, and is not that at a given rate.",
         lambda data: _latency(data, data.at_capacity),
     ),
     Chart(
@@ -592,7 +601,7 @@ CHARTS = (
         "Latency at a given rate",
         "Less is better. In an open loop {requests} are due at the rate that the heading names, and latency "
         f"counts from when a {{request}} was due, even if it was sent late. {_READ} Do not compare these "
-        "with latencies at capacity.",
+        "with latencies at full load.",
         lambda data: _latency(data, data.at_a_rate),
     ),
     Chart(
@@ -605,10 +614,15 @@ CHARTS = (
     ),
     Chart(
         "cpu",
-        "CPU per {request}",
-        "CPU time per answered {request} in each kind of role, the median of the runs of each; less is "
-        "better. A cluster’s nodes and several servers are added up.{generator_part}",
-        _cpu,
+        f"CPU per {{request}} {AT_FULL_LOAD}",
+        f"{_CPU} At another load it is another.{{generator_part}}",
+        lambda data: _cpu(data, open_loop=False),
+    ),
+    Chart(
+        "cpu-at-rate",
+        "CPU per {request} at a given rate",
+        f"{_CPU}{{generator_part}} Do not compare it with that {AT_FULL_LOAD}.",
+        lambda data: _cpu(data, open_loop=True),
     ),
     Chart(
         "trend",
@@ -639,13 +653,15 @@ CHARTS = (
         "at p99 one in 100 is slower, at p99.9 one in 1,000. Each percentile is the median of the runs. "
         "Marks stand at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 "
         "needs 100,000). A line ends where failed or unanswered requests could move it. Closed and open "
-        "loops are never in one view: the first is latency at capacity, the second at a rate.",
+        "loops are never in one view: the first is latency at full load, which moves with the number of "
+        "targets that were up at once, the second at a rate.",
         _percentiles,
     ),
     Chart(
         "tradeoff",
         "Throughput against latency",
-        "Further right is more throughput, lower is less latency. Full marks are medians, small hollow "
+        "Further right is more throughput, lower is less latency at full load, which moves with the number "
+        "of targets that were up at once. Full marks are medians, small hollow "
         "marks the runs that served their load; rows and runs without a p99 are left out. A line joins "
         "different numbers of {connections}: where it turns upwards, more {connections} add waiting "
         "time and no throughput.",

@@ -111,7 +111,7 @@ class ChartData(Struct, frozen=True):
         At the limiter layer clients alone: controls call no store there, and their millions of decisions per
         second would leave the clients no width."""
         rows = tuple(row for row in self.rows if not row.summary.identity.open_loop)
-        clients = tuple(row for row in rows if not row.summary.identity.control)
+        clients = tuple(row for row in rows if not row.summary.identity.ceiling)
         return clients if not self.text.has_servers and clients else rows
 
     @property
@@ -151,7 +151,7 @@ def _rows(summaries: Sequence[Summary]) -> dict[str, ChartRow]:
             style = styles[identity.short_label]
             rows[summary.id] = ChartRow(
                 summary,
-                f"{label} (control)" if identity.control else label,
+                f"{label} (control)" if identity.ceiling else label,
                 CONTROL_COLOUR if identity.control else colours[identity.client],
                 _DASHES[style % len(_DASHES)],
                 _SYMBOLS[style % len(_SYMBOLS)],
@@ -182,7 +182,7 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
 
 def chart_data_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -> ChartData:
     """What the charts of one layer of a campaign draw."""
-    summaries = [row for _, cells, own in parts for row in (*(s for c in cells for s in c.summaries), *own)]
+    summaries = [row for _, cells, own in parts for row in (*(s for c in cells for s in c.rows), *own)]
     fields = varying_fields(summaries) if summaries else ()
     rows = _rows(summaries)
     views: list[tuple[View, str, str]] = []
@@ -205,7 +205,7 @@ def chart_data_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]
     for part, cells, _ in parts:
         for cell in cells:
             stores: dict[str, list[Summary]] = {}
-            for row in cell.summaries:
+            for row in cell.rows:
                 named = cell.named.short_text(row.identity)
                 place = " · ".join(filter(None, (row.identity.store_text, named)))
                 stores.setdefault(place, []).append(row)
@@ -378,7 +378,7 @@ def by_view(
     drawn = {row.id for row in rows}
     filled = [view for view in views if any(row.id in drawn for row in view.own)]
     # The controls stand beside the clients; they have a view of their own only where there are none.
-    wanted = [view for view in filled if not view.own[0].summary.identity.control] or filled
+    wanted = [view for view in filled if not all(row.summary.identity.ceiling for row in view.own)] or filled
     offered = [
         {
             "text": view.text,

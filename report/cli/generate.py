@@ -2,7 +2,6 @@
 
 import argparse
 import json
-import math
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -22,7 +21,6 @@ from report.export.tables_csv import figures_long_csv, runs_csv, summary_csv
 from report.html.page import render_page
 from report.results.load import load_campaign
 from report.results.model import Campaign
-from report.sections.first_screen import DEFAULT_RATE, MAX_RATE
 from report.sections.max_rate import max_rate_document
 
 PAGE = "index.html"
@@ -37,16 +35,14 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def report_files(
-    analysis: Analysis, chosen: str, at_rate: float = DEFAULT_RATE, long_csv: bool = False
-) -> dict[str, str]:
+def report_files(analysis: Analysis, chosen: str, long_csv: bool = False) -> dict[str, str]:
     """The files of a format with their texts, the first one first."""
     rows, operations, faults = analysis.summaries, analysis.store_operations, analysis.faults
     make: dict[str, Callable[[], str]] = {
-        PAGE: lambda: render_page(analysis, at_rate=at_rate),
+        PAGE: lambda: render_page(analysis),
         "summary.csv": lambda: summary_csv(rows),
         "runs.csv": lambda: runs_csv(rows),
-        "summary.md": lambda: summary_markdown(analysis, at_rate),
+        "summary.md": lambda: summary_markdown(analysis),
         "summary.json": lambda: json_text(summary_document(analysis, PAGE)),
         "benchmark-bigger-is-better.json": lambda: json_text(bigger_is_better(rows)),
         "benchmark-smaller-is-better.json": lambda: json_text(smaller_is_better(rows)),
@@ -79,16 +75,6 @@ unwritable) · 4 writing failed"""
 _LATEST = "results/latest"
 
 
-def _rate(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 0 < value <= MAX_RATE:
-        raise argparse.ArgumentTypeError(f"{text} is no rate: give a number from 0 to {MAX_RATE:,}")
-    return value
-
-
 def _parser() -> argparse.ArgumentParser:
     about = "Builds the report of a campaign in DIR/report/, or of several in ROOT/report/."
     parser = parser_of("generate_report.py", about, _EPILOG)
@@ -96,8 +82,6 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("campaign", metavar="DIR", nargs="?", help=folder)
     formats = "which files to write (default: all); both: html with csv, as html"
     parser.add_argument("--output-format", choices=(*FORMATS, "both"), default="all", help=formats)
-    at_rate = "say what each target costs at so many requests per second (default: 1000)"
-    parser.add_argument("--at-rate", type=_rate, default=DEFAULT_RATE, metavar="N", help=at_rate)
     csv = "long: also figures.csv, a line for each figure of each configuration"
     parser.add_argument("--csv", choices=("wide", "long"), default="wide", help=csv)
     pictures = "also write charts as SVG to DIR/report/images/"
@@ -131,7 +115,7 @@ def _report_campaign(folder: Path, output_format: str, options: argparse.Namespa
     for line in _notes(campaign):
         print(line, file=sys.stderr)
     analysis = analyse(campaign)
-    files = report_files(analysis, output_format, options.at_rate, options.csv == "long")
+    files = report_files(analysis, output_format, options.csv == "long")
     write_all(folder / "report", files)
     if options.images:
         pictures, left_out = images(analysis)

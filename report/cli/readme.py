@@ -12,14 +12,13 @@ from report.base.paths import ROOT
 from report.results.archives import unpack
 from report.results.load import load_campaign
 from report.results.model import Campaign
-from report.sections.first_screen import decision_cells
+from report.sections.first_screen import decision_cells, figure_names
 from report.sections.recommendation import recommend
 
 EXAMPLE = "results/example"
 #: Its runs, which belong into that folder.
 RUNS = f"{EXAMPLE}.tar.xz"
 BEGIN, END = "<!-- example: begin (python report readme) -->", "<!-- example: end -->"
-_COLUMNS = ("Target", "Requests/s", "p99, ms", "Server CPU, µs", "Store CPU, µs", "Conclusion")
 
 
 def _example() -> Campaign:
@@ -39,8 +38,10 @@ def readme(text: str) -> str:
     (cell,) = decision_cells([analysis.cells[0]])
     rows = []
     for row in cell.groups[0].rows:
-        texts = [figure.plain for figure in (row.throughput, row.p99, row.cpu, row.store_cpu)]
-        rows.append([code(row.summary.identity.short_label), *texts, row.status or "–"])
+        texts = [figure.plain for figure in row.figures]
+        rows.append([code(row.summary.identity.short_label), *texts, row.conclusion or "–"])
+    names = figure_names(cell.cell.text, cell.cell.identity.open_loop)
+    columns = ("Target", *(", ".join(filter(None, each)) for each in names), "Conclusion")
     machine = manifest["machine"]
     where = (
         f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "
@@ -50,7 +51,7 @@ def readme(text: str) -> str:
     )
     blocks = [
         f"![{cell.title}]({EXAMPLE}/report/images/answer-1.svg)",
-        "\n".join(table(_COLUMNS, rows, 1)),
+        "\n".join(table(columns, rows, 1)),
         f"**{prose(recommend(analysis).lead)}**",
         where,
     ]

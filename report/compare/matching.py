@@ -83,7 +83,9 @@ def meaning_of(summary: Summary, metric: Metric) -> Iterator[str]:
     if metric.id == "throughput" and open_loop:
         yield "in an open loop throughput is what was offered: compare latencies there"
     if metric.id in ("p50", "p99") and not open_loop:
-        yield "latencies at capacity follow from the throughput (M4)"
+        yield "latencies at full load follow from the throughput (M4), and move with the size of the group"
+    if metric.id == "cpu" and not open_loop:
+        yield "CPU time is that at full load: at another rate it is another (M35)"
 
 
 def notes_on(summary: Summary, metric: Metric) -> Iterator[str]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from report.analysis.figures import consumer_cpu, percentile, throughput
 from report.analysis.summary import Summary
-from report.analysis.texts import layer_text, load_text
+from report.analysis.texts import AT_FULL_LOAD, layer_text, load_text
 from report.base.errors import one_line
 
 Entry = dict[str, Any]
@@ -20,8 +20,10 @@ def _name(summary: Summary) -> str:
 
 
 def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
-    """Rows with a run that counts, and names; rows of one name, e.g. under other limits, carry a hash too."""
-    names = [(_name(summary), summary) for summary in summaries if summary.selected]
+    """Rows with a run that counts, and names; rows of one name, e.g. under other limits, carry a hash too.
+    The copy of a reference is left out: its series would alert about the host alone."""
+    named = [summary for summary in summaries if summary.selected and not summary.identity.copy]
+    names = [(_name(summary), summary) for summary in named]
     counts = Counter(name for name, _ in names)
     return [
         (name if counts[name] == 1 else f"{name} · {row.identity.configuration_hash or row.id}", row)
@@ -29,14 +31,20 @@ def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
     ]
 
 
-def _entry(name: str, unit: str, value: float, summary: Summary) -> Entry:
+def _entry(name: str, unit: str, value: float, summary: Summary, load: str = "") -> Entry:
+    """`load`: at which one the figure holds, where its name does not say it."""
     versions = next((run.versions for run in summary.selected_first if run.versions), {})
     extra = [
         f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)} runs valid",
-        *filter(None, [summary.spoiled_text]),
+        *filter(None, [summary.spoiled_text, load]),
         *(f"{part} {version}" for part, version in sorted(versions.items())),
     ]
     return {"name": name, "unit": unit, "value": value, "extra": one_line(", ".join(extra), 400)}
+
+
+def _load(row: Summary, *more: str) -> str:
+    """`at full load, in groups of 5 targets`; in an open loop the rate is part of the name."""
+    return "" if row.identity.open_loop else ", ".join((AT_FULL_LOAD, *more))
 
 
 def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
@@ -58,7 +66,7 @@ def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
     """Median latency and CPU of the rows that served their load."""
     rows = _distinct(summaries)
     entries = [
-        _entry(f"{name} · {each}", "ms", round(found.value, 3), row)
+        _entry(f"{name} · {each}", "ms", round(found.value, 3), row, _load(row, row.group_text))
         for each in ("p50", "p99")
         for name, row in rows
         for found in [row.figure_of(percentile(each))]
@@ -67,5 +75,5 @@ def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
     for name, row in rows:
         text, value = layer_text(row.identity.layer), row.figure_of(consumer_cpu).value
         if value is not None:
-            entries.append(_entry(f"{name} · {text.cpu}", text.cpu_unit, round(value, 2), row))
+            entries.append(_entry(f"{name} · {text.cpu}", text.cpu_unit, round(value, 2), row, _load(row)))
     return entries

@@ -9,9 +9,10 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import p50, p99, throughput
 from report.analysis.summary import Summary
+from report.analysis.texts import at_its_load
 from report.base.errors import one_line
-from report.base.format import rate
-from report.sections.first_screen import Forest, cell_title, forests
+from report.base.format import cut_labels, rate
+from report.sections.first_screen import Forest, ForestRow, cell_title, forests
 
 #: More is no picture any more.
 MAX_BARS = 40
@@ -41,8 +42,12 @@ def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") 
     return f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}"{mark}>{escape(text)}</text>'
 
 
+#: Characters of a label that fit beside the bars.
+_LABEL = 38
+
+
 def _label(text: str, y: float) -> str:
-    return _text(_LEFT - 10, y, one_line(text, 38), anchor="end")
+    return _text(_LEFT - 10, y, text, anchor="end")
 
 
 def _document(
@@ -67,8 +72,8 @@ def _document(
     )
 
 
-def _bar(bar: Bar, top: float, scale: float) -> list[str]:
-    label, text, value, behind, points = bar
+def _bar(bar: Bar, label: str, top: float, scale: float) -> list[str]:
+    _, text, value, behind, points = bar
     middle = top + _BAR / 2
     name = _label(label, middle + 4)
     if value is None:
@@ -93,20 +98,25 @@ def _bar_chart(title: str, subtitle: str, bars: Sequence[Bar]) -> str:
     right = max(_RIGHT, 20 + _CHARACTER * max(texts, default=0))
     scale = (_WIDTH - _LEFT - right) / highest if highest > 0 else 0
     height = _TOP + _ROW * len(bars) + 10
-    rows = [part for index, bar in enumerate(bars) for part in _bar(bar, _TOP + index * _ROW, scale)]
+    labels = cut_labels((label for label, *_ in bars), _LABEL)
+    rows = [
+        part
+        for index, bar in enumerate(bars)
+        for part in _bar(bar, labels[bar[0]], _TOP + index * _ROW, scale)
+    ]
     axis = f'<path class="g" d="M{_LEFT} {_TOP - 6}V{height - 10}"/>'
     return _document(title, subtitle, [bar[:2] for bar in bars], height, [axis, *rows])
 
 
 def _row_label(cell: Cell, summary: Summary) -> str:
     label = summary.identity.short_label
-    if summary.identity.control:
+    if summary.identity.ceiling:
         return f"{label} (control)"
     return f"{label}, {summary.identity.store_text}" if cell.stores_differ else label
 
 
 def _bars(cell: Cell, read: Callable[[Summary], tuple[str, Lengths]]) -> Iterator[Bar]:
-    for row in [*cell.summaries, *cell.controls][:MAX_BARS]:
+    for row in [*cell.rows, *cell.controls][:MAX_BARS]:
         text, lengths = read(row) if row.has_figures else (row.no_figures_reason, (None, None, ()))
         if row.has_figures and row.spoiled_runs:
             text += f", failed {row.spoiled_runs} of {row.counted_runs}"
@@ -127,16 +137,24 @@ def _latency(cell: Cell) -> str:
     def read(row: Summary) -> tuple[str, Lengths]:
         half, slow = row.figure_of(p50), row.figure_of(p99)
         few = ", few samples" if slow.few_samples else ""
+        group = "" if cell.identity.open_loop else f", {row.group_text}"
         text = " / ".join(found.text(cell.text.latency) for found in (half, slow))
-        return f"{text}{few}", (half.value, slow.value, ())
+        return f"{text}{few}{group}", (half.value, slow.value, ())
 
-    what = f"Median p50 (dark) and p99 (pale) of the runs in {cell.text.latency_unit}"
+    unit = at_its_load(cell.text.latency_unit, cell.identity.open_loop)
+    what = f"Median p50 (dark) and p99 (pale) of the runs in {unit}"
     return _bar_chart(f"Latency · {cell_title(cell)}", what, list(_bars(cell, read)))
 
 
 def _answer(forest: Forest) -> str:
     """Points with their intervals on one axis; places are in % of it."""
-    height = _TOP + _ROW * len(forest.rows) + 26
+    # Rows of two rankings may have one name: the heading of each ranking tells them apart.
+    lines: list[str | ForestRow] = []
+    for group in forest.groups:
+        lines += [group.heading] if group.heading else []
+        lines += group.rows
+    height = _TOP + _ROW * len(lines) + 26
+    labels = cut_labels((row.label for row in forest.rows), _LABEL)
 
     def x(place: float) -> float:
         return _LEFT + (_WIDTH - _LEFT - _TEXT) * place / 100
@@ -144,20 +162,24 @@ def _answer(forest: Forest) -> str:
     low, high = map(x, forest.floor)
     parts = [
         f'<rect class="b" opacity="0.5" x="{low:.1f}" y="{_TOP - 6}" '
-        f'width="{high - low:.1f}" height="{_ROW * len(forest.rows)}"/>',
+        f'width="{high - low:.1f}" height="{_ROW * len(lines)}"/>',
         f'<path class="g" d="M{x(forest.one):.1f} {_TOP - 6}V{height - 30}"/>',
     ]
     rows = [(row.label, f"{row.text} {row.status}".strip()) for row in forest.rows]
-    for index, (row, (label, text)) in enumerate(zip(forest.rows, rows, strict=True)):
+    for index, row in enumerate(lines):
         middle = _TOP + index * _ROW + 9
-        parts.append(_label(label, middle + 4))
+        if isinstance(row, str):
+            parts.append(_text(16, middle + 4, one_line(row, 110), "q"))
+            continue
+        parts.append(_label(labels[row.label], middle + 4))
         if row.low is not None and row.high is not None:
             low, high = x(row.low), x(row.high)
             ends = f"M{low:.1f} {middle - 5}v10M{high:.1f} {middle - 5}v10"
             parts.append(f'<path class="l" stroke-width="2" d="M{low:.1f} {middle}H{high:.1f}{ends}"/>')
         if row.at is not None:
             parts.append(_text(x(row.at), middle + 5, row.shape, "t", "middle"))
-        parts.append(_text(_WIDTH - _TEXT + 14, middle + 4, one_line(text, 60)))
+        said = f"{row.text} {row.status}".strip()
+        parts.append(_text(_WIDTH - _TEXT + 14, middle + 4, one_line(said, 60)))
     parts += [_text(x(place), height - 12, text, "q", "middle") for place, text in forest.ticks]
     better = f"Ratio with its 95 % interval; {forest.better} is better."
     subtitle = f"{better} The band is ± 2 %, which is no difference."

@@ -7,7 +7,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.host_cpus import cpus_sentence
 from report.analysis.summary import Summary
-from report.analysis.texts import LayerText
+from report.analysis.texts import LayerText, by_loop
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
@@ -58,14 +58,11 @@ def _cells(row: first_screen.DecisionRow) -> list[str]:
     verdict = summary.verdict if summary.verdict != "valid" else ""
     return [
         f"**{label}**" if row.best else label,
-        row.throughput.plain,
-        row.p99.plain,
-        row.cpu.plain,
-        row.store_cpu.plain,
+        *(figure.plain for figure in row.figures),
         row.ratio,
         row.cpu_ratio,
         f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
-        ", ".join(filter(None, (row.status, summary.spoiled_text, verdict))) or "–",
+        ", ".join(filter(None, (row.conclusion, summary.spoiled_text, verdict))) or "–",
     ]
 
 
@@ -75,10 +72,7 @@ def _table(
     at_a_rate = any(row.summary.identity.open_loop for row in rows)
     headers = (
         "Target",
-        text.rate_unit.capitalize(),
-        f"p99, {text.latency_unit}",
-        f"{text.cpu_title}, {text.cpu_unit}",
-        f"Store CPU, {text.cpu_unit}",
+        *(", ".join(filter(None, each)) for each in first_screen.figure_names(text, at_a_rate)),
         f"{'p99' if at_a_rate else 'Throughput'} to {base}",
         f"CPU to {base}",
         "Runs that count",
@@ -94,12 +88,12 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
     for ranking, group in zip(cell.rankings, shown.groups, strict=True):
         rows = _table(group.rows, cell.text, first_screen.base_text([ranking]))
         blocks.append([f"{prose(group.heading)}. {prose(group.sentence)}", "", *rows])
-    if controls := (*shown.controls, *shown.copies):
-        rows = _table(controls, cell.text, first_screen.base_text(cell.rankings))
+    if shown.controls:
+        rows = _table(shown.controls, cell.text, first_screen.base_text(cell.rankings))
         blocks.append(["Controls, not ranked:", "", *rows])
-    marks = marks_note([figure for row in shown.rows for figure in (row.throughput, row.p99, row.cpu)])
+    marks = marks_note(figure for row in shown.rows for figure in row.figures)
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
-    cpus = cpus_sentence(row.summary for row in (*shown.rows, *controls))
+    cpus = cpus_sentence(row.summary for row in shown.rows)
     notes = ["Each figure is the median over the runs, in brackets their range.", servers, cpus, marks]
     return [*blocks, [" ".join(filter(None, notes))]]
 
@@ -123,8 +117,11 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
     named = [f"Runtime {code(runtime.runtime)}", runtime.layer] if runtime.runtime else [runtime.name]
     heading = [[f"## {', '.join(filter(None, named))}"]] if runtime.name else []
     if not runtime.cells:
-        rows = [first_screen.decision_row(row, runtime.text) for row in runtime.controls]
-        return [*heading, _table(rows, runtime.text)]
+        tables = [
+            _table([first_screen.decision_row(row, runtime.text) for row in rows], runtime.text)
+            for _, rows in by_loop(runtime.controls)
+        ]
+        return [*heading, *tables]
     return [*heading, *(block for cell in runtime.cells for block in cell_blocks(cell, bool(runtime.layer)))]
 
 
@@ -137,7 +134,7 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
     return _bullets(dict.fromkeys(lines), "### Runs that are not plainly valid")
 
 
-def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_RATE) -> str:
+def summary_markdown(analysis: Analysis) -> str:
     """The whole text, at most 60 kB. If it is longer, its end is left out, with a note."""
     campaign, summaries = analysis.campaign, analysis.summaries
     manifest = campaign.manifest
@@ -154,7 +151,6 @@ def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_R
     )
     of_stores, programs = store_sentences(analysis.store_operations), analysis.load_programs
     recommended = recommend(analysis) if summaries else None
-    cost = first_screen.cost_of(analysis, at_rate)
     forests = map(first_screen.forest_lines, first_screen.forests(analysis))
     sections = (thresholds(analysis), promises(summaries), faults(analysis))
     blocks = [
@@ -162,7 +158,6 @@ def summary_markdown(analysis: Analysis, at_rate: float = first_screen.DEFAULT_R
         [f"**{prose(recommended.lead)}**"] if recommended else [],
         *([f"**{prose(each)}**"] for each in fault_headlines(analysis.faults)),
         *(["```text", *lines, "```"] for lines in forests),
-        [prose(cost.sentence)] if cost else [],
         [head],
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
         # What is above it is the summary of a job.

@@ -8,7 +8,7 @@ from report.analysis.cells import RuntimeResults
 from report.analysis.host_cpus import cpus_sentence
 from report.analysis.machines import all_runs
 from report.analysis.summary import Summary
-from report.analysis.texts import shared_load_text
+from report.analysis.texts import by_loop, shared_load_text
 from report.base.paths import STATIC
 from report.charts.fault_strips import fault_charts
 from report.charts.graphs import CHARTS
@@ -26,7 +26,6 @@ from report.sections.recommendation import recommend
 from report.sections.verdict_text import marks_note
 
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
-_COPIES = "Copies of references: what this host makes of no difference, not ranked"
 
 
 def _decision_tables(
@@ -37,8 +36,10 @@ def _decision_tables(
     for runtime, members in found:
         for loop in (False, True):
             shown = [each for each in members if each.cell.identity.open_loop is loop]
-            if shown or not (members or loop):
+            if shown:
                 yield _decision_table(runtime, shown, loop, titled)
+        for loop, controls in by_loop(() if members else runtime.controls):
+            yield _control_table(runtime, controls, loop)
 
 
 def _decision_table(
@@ -55,25 +56,45 @@ def _decision_table(
         # Of several cells under one load they are the same rows.
         if each.controls and (_CONTROLS, "", each.controls) not in bodies:
             bodies.append((_CONTROLS, "", each.controls))
-        if each.copies:
-            bodies.append((_COPIES, "", each.copies))
-    if not shown:
-        rows = tuple(first_screen.decision_row(row, runtime.text) for row in runtime.controls)
-        bodies.append((_CONTROLS, "", rows))
-    figures = [each for _, _, rows in bodies for row in rows for each in (row.throughput, row.p99, row.cpu)]
     base = first_screen.base_text(ranking for each in shown for ranking in each.cell.rankings)
+    heading = "" if headed else f"{shown[0].groups[0].heading}."
+    ratio = f", and the ratio of CPU to {base}"
+    return _table_parts(runtime, open_loop, bodies, heading, ratio)
+
+
+def _control_table(runtime: RuntimeResults, controls: Sequence[Summary], open_loop: bool) -> dict[str, Any]:
+    """Of a part of the campaign that measured nothing else."""
+    rows = tuple(first_screen.decision_row(row, runtime.text) for row in controls)
+    return _table_parts(runtime, open_loop, [(_CONTROLS, "", rows)])
+
+
+def _table_parts(
+    runtime: RuntimeResults,
+    open_loop: bool,
+    bodies: Sequence[tuple[str, str, Sequence[first_screen.DecisionRow]]],
+    heading: str = "",
+    ratio: str = "",
+) -> dict[str, Any]:
     several = any(summary.identity.servers > 1 for summary in runtime.ordered)
+    figures = [figure for _, _, rows in bodies for row in rows for figure in row.figures]
     texts = (
         f"{runtime.title}." if runtime.name else "",
-        "" if headed or not shown else f"{shown[0].groups[0].heading}.",
-        f"Each figure is the median over the runs, beside it their range; CPU has its ratio to {base}.",
+        heading,
+        f"Each figure is the median over the runs, beside it their range{ratio}.",
         "Server CPU is that of all servers together." if several else "",
         cpus_sentence(runtime.ordered),
         marks_note(figures),
     )
     table_id = f"{runtime.id}decision{'-at-rate' if open_loop else ''}"
     caption = " ".join(filter(None, texts))
-    return {"id": table_id, "runtime": runtime, "open_loop": open_loop, "bodies": bodies, "caption": caption}
+    return {
+        "id": table_id,
+        "runtime": runtime,
+        "open_loop": open_loop,
+        "columns": first_screen.figure_names(runtime.text, open_loop),
+        "bodies": bodies,
+        "caption": caption,
+    }
 
 
 #: Charts by the id that sections name them by; of several layers one each.
@@ -112,7 +133,6 @@ def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
 def render_page(
     analysis: Analysis,
     downloads: Sequence[str] = ("summary.csv", "runs.csv"),
-    at_rate: float = first_screen.DEFAULT_RATE,
 ) -> str:
     campaign, ordered = analysis.campaign, analysis.ordered
     charts, figures, fault_rows = _drawn(analysis)
@@ -138,7 +158,6 @@ def render_page(
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,
         forests=first_screen.forests(analysis),
-        cost=first_screen.cost_of(analysis, at_rate),
         cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
         # Of a campaign that looked for the highest rate, figures at each of its rates do not decide.
         decision_tables=[] if analysis.max_rates else list(_decision_tables(parts)),

@@ -18,7 +18,7 @@ from report.sections.filters import counts_by_row
 BASE_SCRIPTS: tuple[Path, ...] = tuple(STATIC / name for name in ("theme.js", "tables.js", "details.js"))
 
 #: What a page with filters and charts needs besides.
-CHART_SCRIPTS = (PLOTLY_BUNDLE, *(STATIC / name for name in ("filters.js", "charts.js", "cost.js")))
+CHART_SCRIPTS = (PLOTLY_BUNDLE, *(STATIC / name for name in ("filters.js", "charts.js")))
 
 
 def _inline_script(path: Path) -> str:

@@ -104,7 +104,7 @@ def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
 
 def _stop_of_control(row: Summary, cells: Sequence[Cell], stops: Mapping[str, Stopped]) -> list[Stopped]:
     """Those of its reference, or of the rows beside it; empty where it stands alone."""
-    own = [cell for cell in cells if row in cell.controls]
+    own = [cell for cell in cells if row in (*cell.controls, *cell.copies)]
     if row.identity.copy:
         for ranking in (ranking for cell in own for ranking in cell.rankings):
             if ranking.reference and ranking.reference.identity.label == row.identity.copied_label:
@@ -141,7 +141,8 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
             for row in ranking.summaries if not ranking.pairs else ():
                 conclude(*_lone_text(row, stops[row.id]), row.id)
     for runtime in analysis.runtimes:
-        for row in runtime.controls:
+        copies = (copy for cell in runtime.cells for copy in cell.copies)
+        for row in (*runtime.controls, *copies):
             beside = _stop_of_control(row, runtime.cells, stops)
             if beside:
                 stops[row.id] = None if None in beside else max(filter(None, beside))

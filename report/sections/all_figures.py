@@ -24,6 +24,7 @@ from report.base.format import ABSENT, Show, count, mebibytes, microseconds, per
 from report.results.model import Identity
 from report.sections import section, verdict_text
 from report.sections.first_screen import against_base, base_text
+from report.sections.latency_at_full_load import GROUPS_TEXT
 from report.sections.verdict_text import FEW_SAMPLES, LATE, MERGED, UNIDENTIFIED
 from report.statistics.decision import Comparison
 
@@ -35,6 +36,11 @@ class _Column(Struct, frozen=True):
     show: Show
     figure: str = ""
     """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
+    holds_at_its_load: bool = False
+
+    def heading(self, open_loop: bool) -> section.Column:
+        unit = texts.at_its_load(self.unit, open_loop) if self.holds_at_its_load else self.unit
+        return section.Column(self.name, unit)
 
     def cell(self, summary: Summary, best: bool) -> section.TableCell:
         unit = "ms" if self.unit == "µs" else self.unit
@@ -55,15 +61,15 @@ LOCAL_NOTE = (
 def _columns(text: texts.LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
     """The figures of a table, without those of services or, without servers, any figures that no row has."""
     latency = [
-        _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name)
+        _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name, True)
         for name in ("p50", "p99", "p99_9")
     ]
     columns = (
         _Column("Throughput", text.rate_unit, throughput, rate, _THROUGHPUT),
         *latency,
-        _Column(text.cpu_title, text.cpu_unit, consumer_cpu, microseconds, "cpu"),
-        _Column("Service CPU", text.cpu_unit, service_cpu, microseconds, "service_cpu"),
-        _Column("Store CPU", text.cpu_unit, store_cpu, microseconds, "store_cpu"),
+        _Column(text.cpu_title, text.cpu_unit, consumer_cpu, microseconds, "cpu", True),
+        _Column("Service CPU", text.cpu_unit, service_cpu, microseconds, "service_cpu", True),
+        _Column("Store CPU", text.cpu_unit, store_cpu, microseconds, "store_cpu", True),
         _Column("Heap", "MiB", heap, mebibytes, "heap"),
         _Column("Limited", "of answers", limited_share, share),
         _Column("Errors", text.requests, errors, count),
@@ -99,6 +105,8 @@ def _row(
     several = spread if spread and spread.count > 1 else None
     cv, planned = spread.cv_percent if spread else None, len(summary.runs) + len(summary.missing)
     ratio = section.number(against_base(versus), versus.ratio if versus else None)
+    # In an open loop the latency holds for its rate, whatever else was up.
+    group_size = "" if summary.identity.open_loop else summary.group_size_text
     cells = (
         *section.named(*names),
         section.number(f"{summary.valid_runs} of {planned}", summary.valid_runs),
@@ -110,6 +118,7 @@ def _row(
         if several
         else section.number(ABSENT, None),
         section.number(percent(cv), cv),
+        section.number(group_size, summary.group_sizes[-1]),
         *others,
         verdict_text.limit_cell(summary),
     )
@@ -117,7 +126,7 @@ def _row(
     return section.TableRow(summary.id, cells, summary.no_figures_reason, kept, colour)
 
 
-def _headings(columns: Sequence[_Column], base: str) -> tuple[section.Column, ...]:
+def _headings(columns: Sequence[_Column], base: str, open_loop: bool) -> tuple[section.Column, ...]:
     first, *others = columns
     return (
         section.Column("Runs that count", kind="number more"),
@@ -127,7 +136,8 @@ def _headings(columns: Sequence[_Column], base: str) -> tuple[section.Column, ..
         section.Column(f"To {base}", "ratio, 95 % interval", "number more"),
         section.Column("Range", first.unit),
         section.Column("CV", "of runs"),
-        *(section.Column(column.name, column.unit) for column in others),
+        section.Column("Group", "targets"),
+        *(column.heading(open_loop) for column in others),
         section.Column("Limited by", "resource"),
     )
 
@@ -173,7 +183,7 @@ def result_tables(
 ) -> tuple[section.Table, ...]:
     """Of rows of one layer: one table a topology, closed and open loops apart, then the controls."""
     rankings = [ranking for cell in cells for ranking in cell.rankings]
-    summaries = [*(summary for ranking in rankings for summary in ranking.summaries), *controls]
+    summaries = [*(row for cell in cells for row in cell.rows), *controls]
     if not summaries:
         return ()
     fields, text = texts.varying_fields(summaries), layer_text_of(summaries)
@@ -191,19 +201,23 @@ def result_tables(
     loads = [_load_name(field.name, summaries) for field in fields]
     headers = section.words("Client", "Decided by", "Algorithm", "Store", "Script", *loads)
 
-    def table(table_id: str, title: str, caption: str, rows: Sequence[section.TableRow]) -> section.Table:
-        whole, caption = f"{part}: {title}" if part else title, f"{caption}{common} {_MARKS}"
-        shown = (*headers, *_headings(columns, base))
-        return section.table_of(part_id + table_id, shown, rows, whole, caption=caption)
+    def table(
+        table_id: str, title: str, open_loop: bool, caption: str, rows: Sequence[section.TableRow]
+    ) -> section.Table:
+        titled = ": ".join(filter(None, (part, f"{title}{', latency at a rate' if open_loop else ''}")))
+        shown = (*headers, *_headings(columns, base, open_loop))
+        whole = f"{caption}{'' if open_loop else f' {GROUPS_TEXT}'}{common} {_MARKS}"
+        return section.table_of(part_id + table_id, shown, rows, titled, caption=whole)
 
-    by_title: dict[str, list[section.TableRow]] = {}
+    by_title: dict[tuple[str, bool], list[section.TableRow]] = {}
     for cell in cells:
-        topology, loop = cell.identity.topology, ", latency at a rate" if cell.identity.open_loop else ""
-        rows = by_title.setdefault(f"{_TITLES.get(topology, topology or '')}{loop}", [])
+        topology, open_loop = cell.identity.topology, cell.identity.open_loop
+        rows = by_title.setdefault((_TITLES.get(topology, topology or ""), open_loop), [])
         for ranking in cell.rankings:
-            for row in ranking.summaries:
-                versus = None if ranking.open_loop else ranking.versus_base(row)
-                rows.append(_row(row, _names(row, fields, facts), ranking.best, columns, versus))
+            for row in cell.with_copies(ranking.summaries):
+                versus = None if ranking.open_loop else ranking.ratio_of(row)
+                best = {} if row.identity.copy else ranking.best
+                rows.append(_row(row, _names(row, fields, facts), best, columns, versus))
     caption = (
         "Each figure is the median over the runs, beside it the range of the runs that served their load. "
         "Rows are in the order of their medians, below them those that failed their load more often, "
@@ -211,21 +225,20 @@ def result_tables(
         "row with the same load, store, kind of decider, algorithm and kind of script. Ratios are to "
         f"{base} among these rows."
     )
+    if any(cell.copies for cell in cells):
+        caption += " +copy: the reference once more; its ratio to it is the host's alone."
     tables = [
-        table(f"table{number}", title, caption, rows)
+        table(f"table{number}", *title, caption, rows)
         for number, (title, rows) in enumerate(by_title.items(), start=1)
     ]
-    if controls:
-        resolutions = [each.resolution for each in rankings if each.resolution and not each.open_loop]
-        copied = {found.copy.id: found.comparison for found in resolutions}
-        rows = [_row(row, _names(row, fields, facts), {}, columns, copied.get(row.id)) for row in controls]
-        controls_caption = (
-            f"none: the {text.consumer} without a limiter. memory: counters in the {text.consumer}'s own "
-            "process. They show what the harness itself can do, and are not ranked with the clients."
-        )
-        if copied:
-            controls_caption += " +copy: the reference once more; its ratio to it is the host's alone."
-        tables.append(table("table-controls", "Controls", controls_caption, rows))
+    controls_caption = (
+        f"none: the {text.consumer} without a limiter. memory: counters in the {text.consumer}'s own "
+        "process. They show what the harness itself can do, and are not ranked with the clients."
+    )
+    for open_loop, beside in texts.by_loop(controls):
+        rows = [_row(row, _names(row, fields, facts), {}, columns) for row in beside]
+        table_id = f"table-controls{'-at-rate' if open_loop else ''}"
+        tables.append(table(table_id, "Controls", open_loop, controls_caption, rows))
     return tuple(tables)
 
 

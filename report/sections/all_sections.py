@@ -5,17 +5,18 @@ from collections.abc import Callable, Sequence
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure, consumer_cpu, percentile, store_memory, throughput
 from report.analysis.summary import Summary
-from report.analysis.texts import layer_text
+from report.analysis.texts import AT_FULL_LOAD, at_its_load, by_loop, layer_text
 from report.base.format import Show, joined, mebibytes, microseconds, milliseconds, rate
 from report.sections.adaptive import adaptive
 from report.sections.all_figures import all_figures
 from report.sections.best_performers import best_section
 from report.sections.boundary import promises
 from report.sections.client_vs_script import client_vs_script_section
-from report.sections.cpu import decision_cpu_table, limiter_cost, resources
+from report.sections.cpu import decision_cpu_tables, limiter_cost, resources
 from report.sections.diagnosis import diagnosis
 from report.sections.environment import environment
 from report.sections.faults import fault_runs, faults
+from report.sections.latency_at_full_load import GROUPS_TEXT, latency_tables
 from report.sections.latency_at_rate import latency_at_rate
 from report.sections.max_rate import max_rate
 from report.sections.memory_per_key import memory_per_key_section
@@ -54,8 +55,13 @@ def throughput_topic(analysis: Analysis) -> Section:
 
 def latency_topic(analysis: Analysis) -> Section:
     rows = [row for row in _clients(analysis) if not row.identity.open_loop]
-    answer = _span(rows, percentile("p99"), milliseconds, "ms", "p99 at full load: from")
-    return Section("latency", "Latency", answer, charts=("latency", "percentiles"))
+    groups = list(dict.fromkeys(row.group_text for row in rows))
+    # Rows from groups of different sizes share no sentence: the tables have each size apart.
+    what = f"p99 {AT_FULL_LOAD}, {groups[0]}: from" if len(groups) == 1 else ""
+    answer = _span(rows, percentile("p99"), milliseconds, "ms", what) if what else ""
+    tables, charts = latency_tables(analysis), ("latency", "percentiles")
+    text = (GROUPS_TEXT,) if tables else ()
+    return Section("latency", "Latency", answer, text=text, tables=tables, charts=charts)
 
 
 def cpu_topic(analysis: Analysis) -> Section:
@@ -63,9 +69,11 @@ def cpu_topic(analysis: Analysis) -> Section:
     answer = ""
     if rows:
         text = layer_text(rows[0].identity.layer)
-        answer = _span(rows, consumer_cpu, microseconds, text.cpu_unit, f"{text.cpu_title}: from")
-    table = decision_cpu_table(analysis)
-    return Section("cpu", "CPU by role", answer, tables=(table,) if table else (), charts=("cpu",))
+        load, rows = by_loop(rows)[0]
+        what = at_its_load(text.cpu_title, open_loop=load)
+        answer = _span(rows, consumer_cpu, microseconds, text.cpu_unit, f"{what}: from")
+    charts = ("cpu", "cpu-at-rate")
+    return Section("cpu", "CPU by role", answer, tables=decision_cpu_tables(analysis), charts=charts)
 
 
 def memory_topic(analysis: Analysis) -> Section:

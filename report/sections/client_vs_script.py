@@ -7,7 +7,7 @@ from report.analysis.cells import Cell
 from report.analysis.figures import Figure, consumer_cpu, store_cpu, throughput
 from report.analysis.rankings import by_throughput, compare_pairs
 from report.analysis.summary import Summary
-from report.analysis.texts import LayerText, interval_of
+from report.analysis.texts import LayerText, at_its_load, interval_of
 from report.base.format import ABSENT, Show, microseconds, plural, rate
 from report.results.model import script_sha1
 from report.sections.first_screen import cell_title
@@ -76,13 +76,16 @@ def _row(name: str, own: Summary | None, same: Summary | None, compared: Sequenc
     return TableRow(" ".join(summary.id for summary in (own, same) if summary), cells)
 
 
-def _columns(text: LayerText) -> tuple[Column, ...]:
-    figures = (("throughput", text.rate_unit), (text.cpu, text.cpu_unit), ("store CPU", text.cpu_unit))
+def _columns(text: LayerText, open_loop: bool) -> tuple[Column, ...]:
+    cpu_unit = at_its_load(text.cpu_unit, open_loop)
+    figures = (("throughput", text.rate_unit), (text.cpu, cpu_unit), ("store CPU", cpu_unit))
     sides = [
         (Column(f"{side} script", kind=""), *(Column(f"{side}: {name}", unit) for name, unit in figures))
         for side in ("Own", "Same")
     ]
-    ratios = (Column(f"Ratio: {name}", "same ÷ own") for name, _ in figures)
+    of_cpu = at_its_load("same ÷ own", open_loop)
+    units = ("same ÷ own", of_cpu, of_cpu)
+    ratios = (Column(f"Ratio: {name}", unit) for (name, _), unit in zip(figures, units, strict=True))
     return (*words("Client"), *sides[0], *sides[1], *ratios)
 
 
@@ -117,7 +120,8 @@ def client_vs_script_tables(cell: Cell, title: str = "") -> tuple[Table, ...]:
         found = tuple(_row(name, *pairs[name], compared) for name in _ordered(pairs))
         heading = ", ".join(filter(None, (title, f"on {store}")))
         table_id = f"{cell.id}-apart{len(tables) + 1}"
-        tables.append(Table(table_id, heading, _columns(cell.text), (TableGroup(found),)))
+        columns = _columns(cell.text, cell.identity.open_loop)
+        tables.append(Table(table_id, heading, columns, (TableGroup(found),)))
     return tuple(tables)
 
 

@@ -1,6 +1,6 @@
 """Where CPU time goes: that of a decision, of a limiter or framework beside `none`, and of each role."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations
 
@@ -27,6 +27,7 @@ from report.results.model import MEASURED_KINDS, Identity, Measured
 from report.sections import section
 from report.sections.first_screen import WORD
 from report.sections.verdict_text import limit_cell, spread_figure
+from report.statistics.decision import Comparison
 
 LIMITED_BY_CLIENT = "limited by client"
 
@@ -75,12 +76,13 @@ def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
                 if pair.base is cheapest and pair.better is cheapest and ratio and ratio >= _NAMED_RATIO:
                     found.append(
                         f"{texts.name(pair.new)} costs Node {texts.interval_of(pair.comparison)} the CPU "
-                        f"time of {texts.name(cheapest)} per decision on {store}."
+                        f"time of {texts.name(cheapest)} "
+                        f"{texts.at_its_load('per decision', cell.identity.open_loop)} on {store}."
                     )
     return list(dict.fromkeys(found))
 
 
-def _caption(rows: Sequence[Summary], service: bool) -> str:
+def _caption(rows: Sequence[Summary], service: bool, open_loop: bool) -> str:
     served = any(row.identity.servers for row in rows)
     alone = any(not row.identity.servers for row in rows)
     node = [
@@ -93,7 +95,8 @@ def _caption(rows: Sequence[Summary], service: bool) -> str:
         "about the service."
     )
     return (
-        "CPU time per decision: the median over the runs, beside it their range. A decision is an "
+        f"{texts.at_its_load('CPU time per decision', open_loop)}: the median over the runs, beside it their "
+        "range. A decision is an "
         "answer, allowed or limited, to a consume of one descriptor, counted by the process that calls the "
         "limiter; a request may take several. The CPU time is what the counters of the roles grew by in "
         "lead-in and window, between the same readings as the count: each part × decisions is that "
@@ -102,11 +105,14 @@ def _caption(rows: Sequence[Summary], service: bool) -> str:
     )
 
 
-def decision_cpu_table(analysis: Analysis) -> section.Table | None:
+def decision_cpu_tables(analysis: Analysis) -> tuple[section.Table, ...]:
+    """Closed and open loops apart: at another load the CPU of a decision is another."""
     deciding = [row for row in analysis.ordered if row.identity.decided_by != "nothing"]
     rows = [row for row in deciding if row.figure_of(decisions).value]
-    if not rows:
-        return None
+    return tuple(_decision_cpu_table(analysis, part, open_loop) for open_loop, part in texts.by_loop(rows))
+
+
+def _decision_cpu_table(analysis: Analysis, rows: Sequence[Summary], open_loop: bool) -> section.Table:
     fields, facts = texts.varying_fields(rows), texts.named_facts(rows)
 
     def cells(row: Summary) -> tuple[section.TableCell, ...]:
@@ -122,22 +128,26 @@ def decision_cpu_table(analysis: Analysis) -> section.Table | None:
             _limited_cell(row),
         )
 
+    unit = texts.at_its_load("µs", open_loop)
     columns = (
         *section.words("Configuration", "Decided by", "Algorithm", "Load"),
-        *section.numbers([(part, "µs") for part in ("Node", "Service", "Store", "Sum")]),
+        *section.numbers([(part, unit) for part in ("Node", "Service", "Store", "Sum")]),
         section.Column("Decisions", "counted", "number more"),
         section.Column("Limited by", "resource", ""),
     )
     service = any("service" in part_kinds(row.identity) for row in rows)
     found = [section.TableRow(row.id, cells(row), colour=row.id) for row in rows]
-    title = "Where a decision’s CPU goes"
-    told = [*_dearer_clients(analysis.cells), _caption(rows, service), cpus_sentence(rows)]
-    return section.table_of("decision-cpu-rows", columns, found, title, caption=" ".join(told).strip())
+    title = f"Where a decision’s CPU goes{', at a rate' if open_loop else ''}"
+    of_loop = [cell for cell in analysis.cells if cell.identity.open_loop is open_loop]
+    told = [*_dearer_clients(of_loop), _caption(rows, service, open_loop), cpus_sentence(rows)]
+    table_id = f"decision-cpu-rows{'-at-rate' if open_loop else ''}"
+    return section.table_of(table_id, columns, found, title, caption=" ".join(told).strip())
 
 
 TEXT = (
     "Each row against the route without a limiter that was measured beside it: the ratio of what a request "
-    "takes of the server’s CPU, with its interval, and of the requests/s. Each column is a family of its own."
+    "takes of the server’s CPU, with its interval, and of the requests/s. Each column is a family, "
+    "without the copies of references."
 )
 
 
@@ -151,7 +161,7 @@ def _pairs(cell: Cell) -> tuple[Pairs, Pairs]:
     def route(row: Summary) -> tuple[str | None, str | None]:
         return row.identity.framework, row.identity.node
 
-    rows = [row for row in (*cell.summaries, *cell.controls) if row.selected and not row.identity.copy]
+    rows = [row for row in (*cell.rows, *cell.controls) if row.selected]
     nothing = [row for row in rows if row.identity.decided_by == "nothing" and row.identity.ceiling]
     deciding = [row for row in rows if row.identity.decided_by != "nothing"]
     routes = {route(row): row for row in nothing}
@@ -160,12 +170,26 @@ def _pairs(cell: Cell) -> tuple[Pairs, Pairs]:
     return limiters, [(base, row) for base, row in usual if base]
 
 
-def _table(table_id: str, title: str, pairs: Pairs) -> section.Table:
+def _compared(pairs: Pairs, figure: Figure) -> dict[str, Comparison]:
+    """By the id of the row. Copies are a family of their own, as everywhere (rule M31)."""
+    families = [[pair for pair in pairs if pair[1].identity.copy is copied] for copied in (False, True)]
+    return {pair.new.id: pair.comparison for family in families for pair in compare_pairs(family, figure)}
+
+
+def _tables(table_id: str, title: str, pairs: Pairs) -> Iterator[section.Table]:
+    """One of closed loops and one of open ones; the pairs of both are one family."""
+    compared = [_compared(pairs, figure) for figure in (consumer_cpu, throughput)]
+    for open_loop, news in texts.by_loop(new for _, new in pairs):
+        ids = {new.id for new in news}
+        own = [pair for pair in pairs if pair[1].id in ids]
+        yield _table(table_id, title, own, compared, open_loop)
+
+
+def _table(
+    table_id: str, title: str, pairs: Pairs, compared: Sequence[Mapping[str, Comparison]], open_loop: bool
+) -> section.Table:
     fields = texts.varying_fields([new for _, new in pairs])
-    by_cpu, by_rate = (
-        {pair.new.id: pair.comparison for pair in compare_pairs(pairs, figure)}
-        for figure in (consumer_cpu, throughput)
-    )
+    by_cpu, by_rate = compared
     rows = []
     for base, new in pairs:
         cells = [*section.named(texts.name(new), texts.load_text(new.identity, fields), texts.name(base))]
@@ -175,21 +199,28 @@ def _table(table_id: str, title: str, pairs: Pairs) -> section.Table:
         rows.append(section.TableRow(new.id, tuple(cells), colour=new.id))
     columns = (
         *section.words("Target", "Load", "Beside"),
-        section.Column("Server CPU", "ratio"),
+        section.Column("Server CPU", texts.at_its_load("ratio", open_loop)),
         *section.words("CPU conclusion"),
         section.Column("Requests/s", "ratio"),
         *section.words("Rate conclusion"),
     )
+    if open_loop:
+        table_id, title = f"{table_id}-at-rate", f"{title}, at a rate"
     return section.table_of(table_id, columns, rows, title)
 
 
 def _answer(pairs: Pairs) -> str:
-    compared = compare_pairs(pairs, consumer_cpu)
-    found = sorted(pair.comparison.ratio for pair in compared if pair.comparison.ratio)
-    if not found:
-        return ""
-    range_text = " to ".join(dict.fromkeys(map(ratio, (found[0], found[-1]))))
-    return f"With a limiter a request takes {range_text} the CPU of one without."
+    """Of the closed loops, if there are any: the two loads share no sentence."""
+    rows = texts.by_loop(new for _, new in pairs if not new.identity.copy)
+    for open_loop, _ in rows[:1]:
+        own = [pair for pair in pairs if pair[1].identity.open_loop is open_loop]
+        compared = _compared([pair for pair in own if not pair[1].identity.copy], consumer_cpu).values()
+        found = sorted(comparison.ratio for comparison in compared if comparison.ratio)
+        if found:
+            range_text = " to ".join(dict.fromkeys(map(ratio, (found[0], found[-1]))))
+            cpu = texts.at_its_load(f"{range_text} the CPU of one without", open_loop)
+            return f"With a limiter a request takes {cpu}."
+    return ""
 
 
 def limiter_cost(analysis: Analysis) -> section.Section | None:
@@ -199,7 +230,7 @@ def limiter_cost(analysis: Analysis) -> section.Section | None:
         "limiter-cost-rows": ("A limiter over the same route without one", limiters),
         "framework-cost-rows": ("A framework over the usual one, without a limiter", frameworks),
     }
-    tables = tuple(_table(table_id, *each) for table_id, each in compared.items() if each[1])
+    tables = tuple(table for table_id, each in compared.items() for table in _tables(table_id, *each))
     if not tables:
         return None
     title = "What a limiter costs"
@@ -226,17 +257,32 @@ def _waited(kind: str) -> Figure:
 
 
 def resources(analysis: Analysis) -> section.Section | None:
-    summaries = analysis.ordered
-    measured = [summary for summary in summaries if summary.has_figures]
+    measured = [summary for summary in analysis.ordered if summary.has_figures]
     told = [*map(_waited, MEASURED_KINDS), foreign_cpu]
     if all(row.figure_of(figure).value is None for row in measured for figure in told):
         return None
+    tables = tuple(
+        _resource_table(analysis.ordered, rows, open_loop) for open_loop, rows in texts.by_loop(measured)
+    )
+    return section.Section(
+        "resources",
+        "CPU: used, waited for, taken by others",
+        counted=tuple(row.id for row in measured),
+        counted_as="configurations",
+        tables=tables,
+    )
+
+
+def _resource_table(
+    summaries: Sequence[Summary], measured: Sequence[Summary], open_loop: bool
+) -> section.Table:
     fields = texts.varying_fields(summaries)
     served = any(summary.identity.servers for summary in summaries)
     kinds = [kind for kind in MEASURED_KINDS if kind != "server" or served]
+    used = texts.at_its_load("of one CPU", open_loop)
     columns = (
         *section.words("Configuration", "Load"),
-        *section.numbers([(f"{kind.capitalize()} CPU", "of one CPU") for kind in kinds]),
+        *section.numbers([(f"{kind.capitalize()} CPU", used) for kind in kinds]),
         *section.numbers([(f"{kind.capitalize()} waited", "of the window") for kind in kinds]),
         section.Column("Other programs", "of one CPU", "number more"),
     )
@@ -246,10 +292,5 @@ def resources(analysis: Analysis) -> section.Section | None:
         names = section.named(summary.identity.label, texts.load_text(summary.identity, fields))
         cells = (spread_figure(summary, figure, percent, "%") for figure in shown)
         rows.append(section.TableRow(summary.id, (*names, *cells), colour=summary.id))
-    return section.Section(
-        "resources",
-        "CPU: used, waited for, taken by others",
-        counted=tuple(row.ids for row in rows),
-        counted_as="configurations",
-        tables=(section.table_of("resource-rows", columns, rows, caption=CAPTION),),
-    )
+    table_id, title = ("resource-rows-at-rate", "At a rate") if open_loop else ("resource-rows", "")
+    return section.table_of(table_id, columns, rows, title, caption=CAPTION)

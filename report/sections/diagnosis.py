@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.summary import row_order
-from report.analysis.texts import load_text, varying_fields
+from report.analysis.texts import at_its_load, by_loop, load_text, varying_fields
 from report.base.format import count, decimals, microseconds, milliseconds, plural
 from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request, total_of
 from report.results.records import Diagnosis, Gc, LoopDelayUs, Server
@@ -122,11 +122,25 @@ def diagnosis(analysis: Analysis) -> section.Section | None:
     if not runs:
         return None
     ids = {summary.identity.key: summary.id for summary in analysis.summaries}
+    tables = tuple(_table(runs, open_loop, ids) for open_loop, _ in by_loop(run for run, _ in runs))
+    return section.Section(
+        "diagnosis",
+        "Where a request’s microseconds go",
+        plural(len(runs), "diagnosing run"),
+        tables=tables,
+        open=not analysis.summaries,
+    )
+
+
+def _table(every: Sequence[tuple[Run, Diagnosis]], open_loop: bool, ids: Mapping[str, str]) -> section.Table:
+    """Of one kind of loop: what a request costs at full load is not what it costs at a rate."""
+    runs = [(run, found) for run, found in every if run.identity.open_loop is open_loop]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in _cpu_us(run) for run, _ in runs)]
-    varying = varying_fields([run for run, _ in runs])
+    varying = varying_fields([run for run, _ in every])
+    unit = at_its_load("µs per request", open_loop)
     columns = (
         *section.words("Configuration", "Load"),
-        *section.numbers([(f"{kind.capitalize()} CPU", "µs per request") for kind in kinds], "number"),
+        *section.numbers([(f"{kind.capitalize()} CPU", unit) for kind in kinds], "number"),
         *(section.Column(name, unit, "" if name == "Its pauses" else "number") for name, unit in _COLUMNS),
         *section.words("Verdict", "Reasons"),
         section.RAW,
@@ -140,10 +154,5 @@ def diagnosis(analysis: Analysis) -> section.Section | None:
             *run_cells(run),
         )
         rows.append(section.TableRow(row_id, cells, colour=row_id))
-    return section.Section(
-        "diagnosis",
-        "Where a request’s microseconds go",
-        plural(len(rows), "diagnosing run"),
-        tables=(section.table_of("diagnosis-rows", columns, rows, caption=CAPTION),),
-        open=not analysis.summaries,
-    )
+    table_id, title = ("diagnosis-rows-at-rate", "At a rate") if open_loop else ("diagnosis-rows", "")
+    return section.table_of(table_id, columns, rows, title, caption=CAPTION)

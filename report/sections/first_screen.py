@@ -1,5 +1,5 @@
 """The first screen: for each cell and ranking the figures that decide and what they show, the picture of all
-ratios, what a limiter costs at the reader's own rate, and the same as text for a terminal."""
+ratios, and the same as text for a terminal."""
 
 import math
 import re
@@ -14,8 +14,18 @@ from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
 from report.analysis.rankings import Ranking, Resolution, by_p99
 from report.analysis.summary import Summary
-from report.analysis.texts import LayerText, interval_of, load_text, name, varying_fields
-from report.base.format import ABSENT, joined, microseconds, plural, rate
+from report.analysis.texts import (
+    AT_FULL_LOAD,
+    NO_RATIO,
+    LayerText,
+    at_its_load,
+    by_loop,
+    interval_of,
+    load_text,
+    name,
+    varying_fields,
+)
+from report.base.format import ABSENT, cut_labels, microseconds, plural, rate
 from report.sections.section import Line, TableCell
 from report.sections.verdict_text import difference, disclosure, mode_text, sentence, spread_figure
 from report.statistics.decision import DEFAULT_FLOOR, Comparison
@@ -30,6 +40,7 @@ class DecisionRow(Struct, frozen=True):
     """It was shown to be better than every other row of its ranking."""
     throughput: TableCell
     p99: TableCell
+    """Printed of open loops alone: at full load it moves with the size of the group."""
     cpu: TableCell
     """Of what calls the limiter, in µs per request."""
     store_cpu: TableCell
@@ -43,6 +54,36 @@ class DecisionRow(Struct, frozen=True):
     """How many rounds would decide it; empty where it is decided."""
     verdict: str
     """Of its runs: whether each measurement can be believed."""
+
+    @property
+    def is_copy(self) -> bool:
+        return self.summary.identity.copy
+
+    @property
+    def conclusion(self) -> str:
+        """Its status, for a form without styles: `faster`; `its copy, no difference`."""
+        return ", ".join(filter(None, (COPY if self.is_copy else "", self.status)))
+
+    @property
+    def figures(self) -> tuple[TableCell, ...]:
+        """Those that its table prints, in the order of `figure_names`."""
+        of_rate = (self.p99,) if self.summary.identity.open_loop else ()
+        return (self.throughput, *of_rate, self.cpu, self.store_cpu)
+
+
+#: What the copy of a reference is called, directly below it.
+COPY = "its copy"
+
+
+def figure_names(text: LayerText, open_loop: bool) -> tuple[tuple[str, str], ...]:
+    """Names and units of `DecisionRow.figures`, for rows of one kind of loop."""
+    unit = at_its_load(text.cpu_unit, open_loop)
+    return (
+        ("Sent", text.rate_unit) if open_loop else (text.rate_unit.capitalize(), ""),
+        *([("p99", text.latency_unit)] if open_loop else []),
+        (text.cpu_title, unit),
+        ("Store CPU", unit),
+    )
 
 
 class DecisionGroup(Struct, frozen=True):
@@ -64,8 +105,6 @@ class DecisionCell(Struct, frozen=True):
     title: str
     groups: tuple[DecisionGroup, ...]
     controls: tuple[DecisionRow, ...]
-    copies: tuple[DecisionRow, ...]
-    """Of the rankings' references, with the ratio to them."""
     warnings: tuple[Line, ...]
     ceiling: str
     difference: str
@@ -73,7 +112,7 @@ class DecisionCell(Struct, frozen=True):
 
     @property
     def rows(self) -> tuple[DecisionRow, ...]:
-        return (*(row for group in self.groups for row in group.rows), *self.controls, *self.copies)
+        return (*(row for group in self.groups for row in group.rows), *self.controls)
 
 
 REFERENCE, FIRST_ROW = "the reference", "the first row"
@@ -111,11 +150,11 @@ def copy_status(found: Resolution) -> str:
     return "told apart" if found.told_apart else WORD[found.comparison.status][0]
 
 
-def decision_row(row: Summary, text: LayerText, of: Ranking | Resolution | None = None) -> DecisionRow:
-    """Of a ranking, or the copy of a reference, with what it shows of the host; nothing is compared with any
-    other."""
-    ranking = of if isinstance(of, Ranking) else None
-    resolution = of if isinstance(of, Resolution) else None
+def decision_row(row: Summary, text: LayerText, of: Ranking | None = None) -> DecisionRow:
+    """Of a ranking, or the copy of its reference, with what it shows of the host; nothing is compared with
+    any other."""
+    ranking = None if row.identity.copy else of
+    resolution = of.resolution if of and row.identity.copy else None
     versus = ranking.versus_base(row) if ranking else None
     status = row_status(row, ranking) if ranking else copy_status(resolution) if resolution else ""
     return DecisionRow(
@@ -201,22 +240,19 @@ def _decision_cell(cell: Cell, layer_named: bool) -> DecisionCell:
             heading_of(ranking),
             disclosure(ranking),
             sentence(ranking),
-            tuple(decision_row(row, cell.text, ranking) for row in ranking.summaries),
+            tuple(decision_row(row, cell.text, ranking) for row in cell.with_copies(ranking.summaries)),
         )
         for ranking in cell.rankings
     ]
-    ceilings = [control for control in cell.controls if control.identity.ceiling]
-    controls = by_p99(ceilings) if cell.identity.open_loop else ceilings
-    resolutions = [ranking.resolution for ranking in cell.rankings if ranking.resolution]
+    controls = by_p99(cell.controls) if cell.identity.open_loop else cell.controls
     return DecisionCell(
         cell,
         cell_title(cell, layer_named),
         tuple(groups),
         controls=tuple(decision_row(control, cell.text) for control in controls),
-        copies=tuple(decision_row(each.copy, cell.text, each) for each in resolutions),
         warnings=tuple(
             Line(f"{name(row)}: {text}", row.id)
-            for row in (*cell.summaries, *cell.controls)
+            for row in (*cell.rows, *cell.controls)
             for text in row.warnings
         ),
         ceiling=_ceiling(cell),
@@ -348,9 +384,10 @@ def _axis(comparisons: Sequence[Comparison]) -> _Axis:
 
 
 def _row(summary: Summary, found: Comparison | None, status: str, axis: _Axis) -> ForestRow:
+    """What the ratios are to stands at 1; a row without a ratio has no place."""
     label, shape, why = summary.identity.short_label, SHAPES.get(status, "○"), summary.no_figures_reason
     if found is None:
-        return ForestRow(summary.id, label, status, "" if summary.has_figures else why, "◆", axis.place(1))
+        return ForestRow(summary.id, label, status, why or NO_RATIO, shape)
     interval = found.interval
     if not found.ratio:
         return ForestRow(summary.id, label, status, why or found.reason, shape)
@@ -364,16 +401,26 @@ def _row(summary: Summary, found: Comparison | None, status: str, axis: _Axis) -
     return ForestRow(summary.id, label, status, text, shape, at, *ends, *cut)
 
 
+def _rows(row: Summary, ranking: Ranking, axis: _Axis) -> Iterator[ForestRow]:
+    """Of a row of the ranking, and of its copy, which stands directly below it."""
+    status = row_status(row, ranking)
+    if row is ranking.base:
+        label, why = row.identity.short_label, row.no_figures_reason
+        yield ForestRow(row.id, label, status, why, "◆", axis.place(1))
+    else:
+        yield _row(row, ranking.versus_base(row), status, axis)
+    found = ranking.resolution
+    if found and found.reference is row:
+        yield _row(found.copy, found.comparison, copy_status(found), axis)
+
+
 def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
     copies = [ranking.resolution for _, ranking in members if ranking.resolution]
     compared = [ranking.versus_base(row) for _, ranking in members for row in ranking.summaries]
     axis = _axis([*filter(None, compared), *(each.comparison for each in copies)])
     groups, room = [], MAX_ROWS
     for scope, ranking in members:
-        of_rows = [(row, ranking.versus_base(row)) for row in ranking.summaries]
-        rows = [_row(row, versus, row_status(row, ranking), axis) for row, versus in of_rows]
-        if found := ranking.resolution:
-            rows.append(_row(found.copy, found.comparison, copy_status(found), axis))
+        rows = [each for row in ranking.summaries for each in _rows(row, ranking, axis)]
         if room > 0:
             groups.append(ForestGroup(scope if len(members) > 1 else "", tuple(rows[:room])))
         room -= len(rows)
@@ -393,27 +440,24 @@ def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
 
 def forests(analysis: Analysis) -> tuple[Forest, ...]:
     """One by throughput, and one by p99 where there is an open loop; none where nothing is compared."""
-    found = [(scope_text(parts), ranking) for parts, ranking in scopes(analysis.runtimes) if ranking.compared]
+    every = scopes(analysis.runtimes)
+    found = [(scope_text(parts), ranking) for parts, ranking in every if ranking.ranked_by]
     if analysis.max_rates or analysis.only_memory:
         return ()
     kinds = [[each for each in found if each[1].open_loop is loop] for loop in (False, True)]
     return tuple(_forest(members) for members in kinds if members)
 
 
-def _fitted(label: str, width: int) -> str:
-    """A long one is cut in its middle: its end tells versions and scripts apart."""
-    half = width // 2
-    return f"{label:<{width}}" if len(label) <= width else f"{label[: width - half - 1]}…{label[-half:]}"
-
-
 def forest_lines(forest: Forest, width: int = 0) -> Iterator[str]:
     """The same for a terminal, or for a text of any width, e.g.
     `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) slower`."""
     labels = max(len(row.label) for row in forest.rows)
-    texts = max(len(f"{row.text} {row.status}") for row in forest.rows if row.at is not None)
+    placed = [row for row in forest.rows if row.at is not None]
+    texts = max((len(f"{row.text} {row.status}") for row in placed), default=0)
     if width:
         labels = min(labels, max(28, width - texts - 20))
     axis = max(16, (width or 80) - labels - texts - 4)
+    fitted = cut_labels((row.label for row in forest.rows), labels)
 
     def column(place: float) -> int:
         return round(place / 100 * (axis - 1))
@@ -431,50 +475,9 @@ def forest_lines(forest: Forest, width: int = 0) -> Iterator[str]:
             if row.at is not None:
                 cells[column(row.at)] = row.shape
             said = f"{row.text} {row.status}".strip()
-            yield f"{_fitted(row.label, labels)}  {''.join(cells)}  {said}".rstrip()
+            yield f"{fitted[row.label]:<{labels}}  {''.join(cells)}  {said}".rstrip()
     if forest.left_out:
         yield f"and {plural(forest.left_out, 'row')} more"
-
-
-DEFAULT_RATE = 1000.0
-MAX_RATE = 10_000_000
-
-
-class Cost(Struct, frozen=True):
-    rate: float
-    unit: str
-    """`requests/s`."""
-    of: str
-    """Of which process."""
-    rows: tuple[tuple[str, float], ...]
-    """Label and CPU in µs per request."""
-
-    def share(self, cpu_us: float) -> str:
-        percent = cpu_us * self.rate / 10_000
-        return f"{percent:,.{0 if percent >= 100 else 1}f} %"
-
-    @property
-    def sentence(self) -> str:
-        """`At 1,000 requests/s: ioredis 4.8 % of a core, valkey-glide 8.8 % of a core of the server.`"""
-        told = joined([f"{label} {self.share(cpu_us)}" for label, cpu_us in self.rows])
-        return f"At {self.rate:,g} {self.unit}: {told} {self.of}."
-
-
-def cost_of(analysis: Analysis, rate: float = DEFAULT_RATE) -> Cost | None:
-    """Of the first cell, whose rows share their load; None where fewer than two rows have a CPU time."""
-    if analysis.only_memory or not analysis.cells:
-        return None
-    cell = analysis.cells[0]
-    rows = [*cell.summaries, *(row for row in cell.controls if row.identity.ceiling)]
-    known = [
-        (row.identity.short_label, round(cpu_us, 3))
-        for row in rows
-        if (cpu_us := row.figure_of(consumer_cpu).value) is not None
-    ]
-    if len(known) < 2:
-        return None
-    of = f"of a core of the {cell.text.consumer}, by its CPU time at this load"
-    return Cost(rate, cell.text.rate_unit, of, tuple(known[:12]))
 
 
 WIDTH = 80
@@ -493,8 +496,9 @@ def _screen_cells(row: DecisionRow) -> tuple[str, ...]:
     label = name(summary)
     if summary.no_figures_reason:
         return (label, summary.no_figures_reason)
-    status = " ".join(filter(None, (row.status, summary.spoiled_text, "*" if _short(row.verdict) else "")))
-    return (label, row.throughput.text, row.p99.text, row.cpu.text, row.store_cpu.text, status)
+    marked = "*" if _short(row.verdict) else ""
+    status = " ".join(filter(None, (row.conclusion, summary.spoiled_text, marked)))
+    return (label, *(figure.text for figure in row.figures), status)
 
 
 def _table_lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[str]:
@@ -502,10 +506,11 @@ def _table_lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[st
     whole = [headers, *(cells for cells in found if len(cells) == len(headers))]
     widths = [max(len(cells[n]) for cells in whole) for n in range(1, len(headers) - 1)]
     room = WIDTH - sum(width + 2 for width in widths) - max(len(cells[-1]) for cells in whole) - 2
-    widths = [min(max(room, _LABEL), max(len(cells[0]) for cells in found)), *widths]
-    lines = []
+    labels = [cells[0] for cells in (headers, *found)]
+    widths = [min(max(room, _LABEL), max(map(len, labels))), *widths]
+    fitted, lines = cut_labels(labels, widths[0]), []
     for cells in (headers, *found):
-        label = _fitted(cells[0], widths[0])
+        label = f"{fitted[cells[0]]:<{widths[0]}}"
         if len(cells) != len(headers):
             lines.append(f"{label}  {cells[1]}"[:WIDTH])
             continue
@@ -513,6 +518,13 @@ def _table_lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[st
         lines.append("  ".join([label, *figures, cells[-1]]).rstrip()[:WIDTH])
     marked = [f"{name(row.summary)} {text}" for row in rows if (text := _short(row.verdict))]
     return [*lines, *(wrap(f"* {', '.join(marked)}", WIDTH) if marked else [])]
+
+
+def _headers(rows: Sequence[DecisionRow], text: LayerText) -> tuple[str, ...]:
+    open_loop = any(row.summary.identity.open_loop for row in rows)
+    latency = (f"p99 {text.latency_unit}",) if open_loop else ()
+    cpu = "" if open_loop else f"CPU {AT_FULL_LOAD}"
+    return (cpu, text.rate_unit, *latency, f"{text.consumer} µs", "store µs", "")
 
 
 def screen_lines(analysis: Analysis) -> list[str]:
@@ -524,12 +536,13 @@ def screen_lines(analysis: Analysis) -> list[str]:
     for part in analysis.runtimes:
         shown = [(cell.title, cell.rows) for cell in decision_cells(part.cells, bool(part.layer))]
         if not shown:
-            shown = [(part.name, tuple(decision_row(row, part.text) for row in part.controls))]
-        text = part.text
-        headers = (text.rate_unit, f"p99 {text.latency_unit}", f"{text.consumer} µs", "store µs", "")
+            shown = [
+                (part.name, tuple(decision_row(row, part.text) for row in rows))
+                for _, rows in by_loop(part.controls)
+            ]
         for title, rows in shown:
             if room > 0:
                 lines += [title] if len(shown) > 1 else []
-                lines += _table_lines(("", *headers), rows[:room])
+                lines += _table_lines(_headers(rows, part.text), rows[:room])
             room -= len(rows)
     return [*lines, *([f"and {plural(-room, 'row')} more in the report"] if room < 0 else [])]

@@ -77,12 +77,9 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
     identity = summary.identity
     latencies = (p50, p99, from_send("p50"), from_send("p99"))
     cells = (
-        section.TableCell(identity.short_label, tag="control" if identity.control else ""),
+        section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),
-        *(
-            verdict_text.spread_figure(summary, figure, text.latency, text.latency_unit)
-            for figure in latencies
-        ),
+        *(verdict_text.spread_figure(summary, figure, text.latency, "ms") for figure in latencies),
         *(structs.replace(verdict_text.spread_figure(summary, *each, " "), hint="") for each in _KEPT),
         _sent_gaps(summary),
         _wakes(summary),
@@ -91,7 +88,8 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
 
 
 def _table(part: RuntimeResults, cell: Cell) -> section.Table:
-    rows = [_row(summary, cell.text) for summary in (*by_p99(cell.summaries), *by_p99(cell.controls))]
+    ordered = (*cell.with_copies(by_p99(cell.summaries)), *by_p99(cell.controls))
+    rows = [_row(summary, cell.text) for summary in ordered]
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
     caption = verdict_text.marks_note(each for row in rows for each in row.cells)
     return section.table_of(cell.id, _columns(cell.text), rows, title, caption=caption)

@@ -6,7 +6,7 @@ from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import throughput
 from report.analysis.printed_rows import LoadProgramControl, PrintedRow, Read, StoreOperations
-from report.analysis.texts import load_text
+from report.analysis.texts import AT_FULL_LOAD, load_text
 from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate, ratio
 from report.results.model import Identity, Run
 from report.sections import section
@@ -38,14 +38,14 @@ _OPERATIONS: Figures = (
         (name.capitalize(), "ms", printed.latency(name), milliseconds)
         for name in ("p50", "p95", "p99", "max")
     ),
-    ("Store CPU", "µs/operation", printed.store_cpu, microseconds),
+    ("Store CPU", f"µs/operation {AT_FULL_LOAD}", printed.store_cpu, microseconds),
     ("Memory", "bytes/key", printed.bytes_per_key, lambda value: decimals(value, 0)),
 )
 _DECISIONS: Figures = (
     ("Throughput", "decisions/s", printed.rate, rate),
     *((name, "ms", printed.latency(name), milliseconds) for name in ("p50", "p99")),
-    ("Service CPU", "µs/decision", printed.service_cpu, microseconds),
-    ("Store CPU", "µs/decision", printed.store_cpu, microseconds),
+    ("Service CPU", f"µs/decision {AT_FULL_LOAD}", printed.service_cpu, microseconds),
+    ("Store CPU", f"µs/decision {AT_FULL_LOAD}", printed.store_cpu, microseconds),
 )
 
 
@@ -154,7 +154,7 @@ def store_sentences(found: StoreOperations | None) -> list[str]:
         for row, (operations, cpu) in cell.ratios:
             said = (
                 f"{_ratio(operations)} the throughput of {found.reference} ({operations.status}), "
-                f"{_ratio(cpu)} its CPU per operation ({cpu.status})"
+                f"{_ratio(cpu)} its CPU per operation {AT_FULL_LOAD} ({cpu.status})"
                 if operations.ratio is not None
                 else f"is not compared with {found.reference}, because there are too few runs"
             )
@@ -182,7 +182,7 @@ def store_operations(analysis: Analysis) -> section.Section | None:
     if ratios := list(_ratio_rows(found)):
         verdicts = [
             (section.Column(name), *section.words("Verdict"))
-            for name in ("Throughput", "Store CPU per operation")
+            for name in ("Throughput", f"Store CPU per operation {AT_FULL_LOAD}")
         ]
         of_ratios = (*section.words("Store", "Work"), *verdicts[0], *verdicts[1])
         caption, title = RATIOS.format(reference=found.reference), f"Ratios to {found.reference}"

@@ -5,7 +5,7 @@ from functools import partial
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
-from report.analysis.texts import interval_of
+from report.analysis.texts import AT_FULL_LOAD, interval_of
 from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
 from report.sections.verdict_text import SUSPECT, suspect_marks
@@ -74,9 +74,9 @@ _COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
     ("Throughput", "requests/s", _figure("requests_per_second", rate)),
     ("Of linear", "per server, to the fewest", _ratio("throughput_per_server", _LINEAR)),
     ("Each added server", "of one before it", _added),
-    ("Server CPU", "µs/request", _figure("server_cpu_us_per_request", microseconds)),
+    ("Server CPU", f"µs/request {AT_FULL_LOAD}", _figure("server_cpu_us_per_request", microseconds)),
     ("to the fewest", "", _ratio("server_cpu", _COST)),
-    ("Store CPU", "µs/consume", _figure("store_cpu_us_per_consume", microseconds)),
+    ("Store CPU", f"µs/consume {AT_FULL_LOAD}", _figure("store_cpu_us_per_consume", microseconds)),
     ("to the fewest", "", _ratio("store_cpu", _COST)),
     ("Fairness", "Jain’s index", _figure("fairness_index", _THREE)),
     ("Fewest to most answers", "of a server", _figure("fewest_to_most_answers", _THREE)),

@@ -1,6 +1,7 @@
 """What must hold for every client's configuration, as asked with `--threshold`, and whether it does."""
 
 import operator
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +17,7 @@ from report.analysis.figures import (
     throughput,
 )
 from report.analysis.summary import Summary
-from report.analysis.texts import load_text
+from report.analysis.texts import AT_FULL_LOAD, load_text
 from report.base.format import Show, microseconds, milliseconds, plural, rate, share
 from report.sections.section import Column, Section, TableCell, TableRow, named, number, table_of, words
 
@@ -39,6 +40,10 @@ _METRICS: Mapping[str, tuple[Figure, Show]] = {
     "limited_share": (limited_share, share),
     "cpu": (consumer_cpu, lambda value: f"{microseconds(value)} µs"),
 }
+
+
+#: Those that another load would change.
+_METRIC = re.compile(r"cpu|p\d+")
 
 
 class Judgement(Struct, frozen=True):
@@ -106,6 +111,15 @@ def threshold_documents(analysis: Analysis) -> list[dict[str, Any]]:
     ]
 
 
+def _measured_text(judged: Judgement) -> str:
+    """`48.0 µs at full load`: a threshold on cost or latency holds for the load of its row."""
+    metric, summary = _METRIC.match(judged.threshold), judged.summary
+    if judged.value is None or summary.identity.open_loop or not metric:
+        return judged.value_text
+    group = "" if metric[0] == "cpu" else f", {summary.group_text}"
+    return f"{judged.value_text} {AT_FULL_LOAD}{group}"
+
+
 def thresholds(analysis: Analysis) -> Section | None:
     place = {summary.id: index for index, summary in enumerate(analysis.ordered)}
     judged = sorted(judgements(analysis), key=lambda each: (each.status == HELD, place[each.summary.id]))
@@ -116,7 +130,7 @@ def thresholds(analysis: Analysis) -> Section | None:
         identity = each.summary.identity
         cells = (
             *named(identity.label, load_text(identity), each.threshold),
-            number(each.value_text, each.value),
+            number(_measured_text(each), each.value),
             TableCell(each.status, kind="" if each.status == HELD else "verdict invalid"),
         )
         rows.append(TableRow(each.summary.id, cells))

@@ -8,7 +8,16 @@ from report.analysis.cells import Cell
 from report.analysis.figures import Figure, FigureSummary, late_percentiles, throughput
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
-from report.analysis.texts import NO_RATIO, LayerText, interval_of, interval_text, layer_text, name, outlook
+from report.analysis.texts import (
+    NO_RATIO,
+    LayerText,
+    at_its_load,
+    interval_of,
+    interval_text,
+    layer_text,
+    name,
+    outlook,
+)
 from report.base.format import ABSENT, Show, count, joined, plural, rate
 from report.results.model import Measured, script_text, short_script_name
 from report.sections.section import Mark, TableCell, exact, sort_key
@@ -314,7 +323,8 @@ def _cpu_differences(ranking: Ranking) -> str:
         return ""
     (who, much), *rest = texts
     all_of_them = joined([f"{who} uses {much}", *map(" ".join, rest)])
-    return f"{all_of_them} the {text.cpu} of {name(first)} per {text.request}"
+    per_request = at_its_load(f"per {text.request}", ranking.open_loop)
+    return f"{all_of_them} the {text.cpu} of {name(first)} {per_request}"
 
 
 def _failed_loads(ranking: Ranking) -> str:

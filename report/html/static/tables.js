@@ -66,7 +66,6 @@
   function lineOfText(element) {
     const copy = element.cloneNode(true);
     for (const silent of copy.querySelectorAll("[data-nocopy], .visually-hidden, [hidden]")) silent.remove();
-    for (const range of copy.querySelectorAll(".range")) range.textContent = `(${range.textContent.trim()})`;
     for (const part of copy.querySelectorAll("br, div, li, p, small, span")) {
       const another = (part.tagName === "P" || part.tagName === "LI") && part.previousElementSibling;
       part.before(another ? "; " : " ");

@@ -16,7 +16,7 @@ Examples:
 
 Exit codes: 0 done, 2 bad usage or a damaged file, 3 environment not fit, 4 writing failed`;
 
-const ONE_CAMPAIGN = ["images", "summaryJson", "csv", "atRate"] as const;
+const ONE_CAMPAIGN = ["images", "summaryJson", "csv"] as const;
 const FORMATS = ["html", "csv", "md", "json", "all"];
 const SEVERAL_CAMPAIGNS = ["includeTrends", "baseline"] as const;
 
@@ -36,7 +36,6 @@ const definition = () =>
     .addOption(
       new Option("--csv <form>", "long: also figures.csv, a line for each figure").choices(["wide", "long"]),
     )
-    .option("--at-rate <n>", "say what each target costs at so many requests per second")
     .option("--images", "also charts as SVG, in report/images/")
     .option("--keep-going", "leave out damaged files, and list them")
     .option("--summary-json", "print the figures as one JSON document instead of the path")

@@ -13,7 +13,7 @@ from report.export.tables_csv import RUNS_HEADER
 from report.results.model import MEASURED_KINDS
 from report.sections.all_figures import result_tables
 from report.sections.best_performers import best_documents, best_performers
-from report.sections.cpu import LIMITED_BY_CLIENT, decision_cpu_table, part_kinds
+from report.sections.cpu import LIMITED_BY_CLIENT, decision_cpu_tables, part_kinds
 from report.sections.environment import version_facts
 from report.sections.filters import filter_values
 from report.sections.first_screen import cell_title, heading_of
@@ -116,7 +116,9 @@ def test_tables_and_filters_name_both_facts_where_they_differ(field: Any) -> Non
     assert [column.name for column in table.columns[:4]] == ["Client", "Decided by", "Algorithm", "Store"]
     last = [cell.text for cell in table.rows[-1].cells[:4]]
     assert last == ["ioredis@throttlecrab", "service", "GCRA", "throttlecrab"]
-    assert ("Service CPU", "µs/request") in [(column.name, column.unit) for column in table.columns]
+    assert ("Service CPU", "µs/request at full load") in [
+        (column.name, column.unit) for column in table.columns
+    ]
     assert filter_values(field.ordered)["decided by"] == ["library", "module", "service"]
 
 
@@ -163,14 +165,13 @@ def test_at_the_limiter_layer_the_generator_is_the_client() -> None:
 def test_a_row_without_one_of_its_parts_has_no_sum() -> None:
     (run,) = runs_of("envoy-http@redis", 3000, 1)
     del run["resources"]["service-1"]
-    table = decision_cpu_table(analysis_of_results(run))
-    assert table
+    (table,) = decision_cpu_tables(analysis_of_results(run))
     assert (by_column(table)[0]["Service"], by_column(table)[0]["Sum"]) == ("–", "–")
 
 
 def test_where_the_client_is_the_limit_nothing_is_claimed_about_the_service(field: Any) -> None:
-    table = decision_cpu_table(field)
-    assert table and {"Node", "Service", "Store", "Sum"} <= {column.name for column in table.columns}
+    (table,) = decision_cpu_tables(field)
+    assert {"Node", "Service", "Store", "Sum"} <= {column.name for column in table.columns}
     limited = {row["Configuration"]: row["Limited by"] for row in by_column(table)}
     assert limited["ioredis"] == "server loop"
     by_client = {label for label, text in limited.items() if text == LIMITED_BY_CLIENT}
@@ -178,13 +179,15 @@ def test_where_the_client_is_the_limit_nothing_is_claimed_about_the_service(fiel
 
 
 def test_a_dear_protocol_is_named_only_where_runs_show_it(field: Any) -> None:
-    table = decision_cpu_table(field)
-    assert table
-    dearer = "envoy-grpc@redis costs Node 5.56×, 5.52–5.59× the CPU time of ioredis per decision on redis."
+    (table,) = decision_cpu_tables(field)
+    dearer = (
+        "envoy-grpc@redis costs Node 5.56×, 5.52–5.59× the CPU time of ioredis per decision at full load on "
+        "redis."
+    )
     assert dearer in table.caption
     few_runs = (*runs_of("ioredis", 5000, 3), *runs_of("envoy-grpc@redis", 900, 3))
-    few = decision_cpu_table(analysis_of_results(*few_runs))
-    assert few and "costs Node" not in few.caption
+    (few,) = decision_cpu_tables(analysis_of_results(*few_runs))
+    assert "costs Node" not in few.caption
 
 
 def test_the_environment_names_modules_and_services() -> None:

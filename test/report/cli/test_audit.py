@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from page_reader import read
+from page_reader import glued_texts, read
 from report.cli.audit import main
 
 HOSTILE = "<img src=x onerror=alert(1)>|`*"
@@ -86,6 +86,7 @@ def test_the_page_has_a_table_of_targets_and_checks_and_what_was_promised_and_se
         assert words in text
     assert "<img src=x" not in text
     assert read(text).text.count("ioredis+non-atomic") >= 3
+    assert glued_texts(text) == []
 
 
 def test_the_markdown_names_broken_promises_and_admits_no_markup(folder: Path) -> None:

@@ -185,3 +185,11 @@ def test_planned_row_without_any_file_is_there(build: Build) -> None:
     assert [missing[name] for name in ("label", "runs", "missing_runs", "verdict")] == ["ioredis", 0, 2, None]
     assert missing["hole"] == "no run recorded"
     assert "planned, but no result file was found" in outcome.page
+
+
+def test_the_long_form_has_a_line_for_each_figure(build: Build) -> None:
+    run = result(configuration())
+    run["resources"]["server-1"]["cpu_us_per_request"] = 48
+    outcome = build(None, [run], "--csv", "long")
+    assert outcome.code == 0, outcome.err
+    assert any(",cpu_per_request,us,48.000," in line for line in outcome.text("figures.csv").splitlines())

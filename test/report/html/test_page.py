@@ -9,7 +9,7 @@ from builder import Document, configuration, result, verdict
 from campaign_writer import manifest
 from conftest import Build
 from evidence import calls_of
-from page_reader import data_of, read
+from page_reader import data_of, glued_texts, read, tables_of
 from report.html.template import BASE_SCRIPTS, CHART_SCRIPTS
 from report.statistics.histograms import CURVE
 
@@ -138,6 +138,19 @@ def test_percentile_with_too_few_samples_is_hollow(build: Build) -> None:
 
     assert symbol_of_p99(1000) == "circle-open"
     assert symbol_of_p99(2000) == "circle"
+
+
+def test_texts_of_a_cell_are_apart_without_styles(build: Build) -> None:
+    rows = [configuration("iovalkey"), configuration("ioredis@valkey"), configuration("none")]
+    reasons = verdict("suspect", ("M6", "generator saturated"), ("M26", "not steady"))
+    results = [result(row, run, 2000 + run, verdict=reasons) for row in rows for run in range(1, 7)]
+    page = build(manifest(rows, 6), results).page
+    assert len([table for table in tables_of(page) if table.rows]) > 5
+    assert glued_texts(page) == []
+    (decision,) = [table for table in tables_of(page) if table.kind == "decision"]
+    figures = [row[1] for row in decision.rows if len(row) > 1]
+    assert figures == ["2,003‖ (2,001–2,006)"] * 3
+    assert glued_texts(page.replace(' <span class="range">(', '<span class="range">')) != []
 
 
 def test_page_is_the_same_every_time(build: Build) -> None:

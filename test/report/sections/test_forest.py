@@ -1,16 +1,19 @@
 """The picture of the first screen: what is left of 1 is worse, and one row never squeezes the others."""
 
+import re
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from builder import Document, configuration, result
+from builder import Document, configuration, result, verdict
 from campaign_writer import manifest, write_campaign
-from conftest import Build, analysis_of_results
+from conftest import analysis_of_results
 from report.analysis.campaign_analysis import analyse
+from report.base.format import cut_labels
+from report.export.images import images
 from report.results.load import load_campaign
-from report.sections.first_screen import SHAPES, WIDTH, Forest, cost_of, forest_lines, forests, screen_lines
+from report.sections.first_screen import SHAPES, WIDTH, Forest, forest_lines, forests, screen_lines
 
 STEADY = (0.997, 0.999, 1.0, 1.001, 1.003)
 WIDE = (1.0, 0.95, 1.05, 0.97, 1.02)
@@ -97,24 +100,68 @@ def test_a_long_name_is_cut_and_no_conclusion(tmp_path: Path) -> None:
     assert [line.split("  ")[-1] for line in lines[-2:]] == ["reference", "no difference"]
 
 
-def test_cost_is_cpu_time_at_the_readers_rate(build: Build) -> None:
-    documents = [*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5000)]
-    for document in documents:
-        document["resources"]["server-1"]["cpu_us_per_request"] = 48
-    found = cost_of(analysis_of_results(*documents))
-    assert found
-    assert [found.share(cpu_us) for _, cpu_us in found.rows] == ["4.8 %", "4.8 %"]
-    plan = manifest([configuration("iovalkey"), configuration("ioredis@valkey")], 5)
-    outcome = build(plan, documents, "--output-format", "all", "--at-rate", "500", "--csv", "long")
-    assert outcome.code == 0, outcome.err
-    report = outcome.folder / "report"
-    assert "At 500 requests/s: iovalkey 2.4 %" in (report / "summary.md").read_text()
-    assert 'value="500"' in outcome.page
-    lines = (report / "figures.csv").read_text().splitlines()
-    assert any(",cpu_per_request,us,48.000," in line for line in lines)
+def without_p99(label: str) -> list[Document]:
+    load = {"model": "open", "rate_per_second": 500, "arrivals": "constant", "connections": 50}
+    return [result(configuration(label, load=load), run, 500 + run) for run in range(1, 7)]
 
 
-def test_a_rate_that_is_none_is_refused(build: Build) -> None:
-    with pytest.raises(SystemExit) as refused:
-        build(None, [result(configuration())], "--at-rate", "0")
-    assert refused.value.code == 2
+def test_a_row_without_a_ratio_has_no_place() -> None:
+    broken = verdict("invalid", ("M8", "3 answers are not accounted for"))
+    invalid = [result(configuration("valkey-glide"), run, 3000, verdict=broken) for run in range(1, 6)]
+    found = forest_of(*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5000), *invalid)
+    by_label = {row.label: row for row in found.rows}
+    assert by_label["iovalkey"].at == found.one
+    assert by_label["valkey-glide"].at is None
+    assert "3 answers are not accounted for" in by_label["valkey-glide"].text
+    (line,) = [line for line in forest_lines(found, WIDTH) if line.startswith("valkey-glide")]
+    assert not set("◆○▶◀■") & set(line)
+
+
+def test_where_no_row_has_a_ratio_nothing_is_drawn() -> None:
+    """Rule M18: 500/s give too few samples for a p99, so nothing is compared by it."""
+    analysis = analysis_of_results(*without_p99("iovalkey"), *without_p99("ioredis@valkey"))
+    assert forests(analysis) == ()
+    assert [name for name in images(analysis)[0] if name.startswith("answer")] == []
+    assert "◆" not in "\n".join(screen_lines(analysis))
+
+
+#: They differ in their middle alone, where a long name is cut.
+LONG = tuple(
+    f"ioredis@valkey+autopipelining+pipeline-{part}us+offline-queue+same-script" for part in (10, 25, 75)
+)
+
+
+@pytest.mark.parametrize("width", [16, 24, 28, 38, 50])
+def test_cut_names_stay_distinct(width: int) -> None:
+    cut = cut_labels(LONG, width)
+    assert len(set(cut.values())) == len(LONG)
+    assert max(map(len, cut.values())) <= width
+    assert cut_labels(["iovalkey", *LONG], width)["iovalkey"] == "iovalkey"
+
+
+def test_no_place_of_the_cut_tells_apart_what_differs_in_many_places() -> None:
+    names = [f"{'a' * 30}{middle}{'z' * 30}" for middle in ("1", "2", "3")]
+    assert len(set(cut_labels(names, 20).values())) == 3
+
+
+def test_two_rows_share_no_cut_name_in_console_and_images() -> None:
+    analysis = analysis_of_results(
+        *(each for n, label in enumerate(LONG) for each in runs_of(label, 5000 - 900 * n))
+    )
+    drawn = re.findall(r'text-anchor="end">([^<]*…[^<]*)<', images(analysis)[0]["answer-1.svg"])
+    assert len(set(drawn)) == len(LONG)
+    screen = [line.split()[0] for line in screen_lines(analysis) if "…" in line]
+    assert (len(screen), len(set(screen[:3])), len(set(screen[3:]))) == (6, 3, 3)
+
+
+def test_the_image_names_the_ranking_of_rows_of_one_name() -> None:
+    heavy = {"workload": {"id": "heavy", "complexity": 1000}}
+    documents = [
+        each
+        for load in ({}, heavy)
+        for label, rate in (("iovalkey", 3000), ("ioredis@valkey", 2000))
+        for each in runs_of(label, rate, **load)
+    ]
+    image = images(analysis_of_results(*documents))[0]["answer-1.svg"]
+    assert image.count('text-anchor="end">iovalkey<') == 2
+    assert image.index("Light") < image.index("Heavy")

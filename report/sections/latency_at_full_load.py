@@ -1,0 +1,57 @@
+"""Closed loops: the latency at full load, by how many targets were up at once (rule M35)."""
+
+from report.analysis.campaign_analysis import Analysis
+from report.analysis.cells import Cell, RuntimeResults
+from report.analysis.figures import percentile
+from report.analysis.summary import Summary
+from report.analysis.texts import AT_FULL_LOAD, LayerText
+from report.sections import section, verdict_text
+from report.sections.first_screen import cell_title
+
+#: Stands wherever latencies at full load are listed.
+GROUPS_TEXT = (
+    "Latency at full load follows from the throughput, so nothing is concluded from it. It also moves "
+    "with the number of targets that were up at once: p99 by a fifth between groups of two and of five. "
+    "Compare it within groups of one size."
+)
+
+_PERCENTILES = ("p50", "p99", "p99_9")
+
+
+def _columns(text: LayerText) -> tuple[section.Column, ...]:
+    unit = f"{text.latency_unit} {AT_FULL_LOAD}"
+    names = [name.replace("_", ".") for name in _PERCENTILES]
+    group = section.Column("Group", "targets")
+    return (*section.words("Client", "Store"), group, *section.numbers([(name, unit) for name in names]))
+
+
+def _row(summary: Summary, text: LayerText) -> section.TableRow:
+    identity = summary.identity
+    cells = (
+        section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
+        section.TableCell(identity.store_text),
+        section.number(summary.group_size_text, summary.group_sizes[-1]),
+        *(verdict_text.spread_figure(summary, percentile(name), text.latency, "ms") for name in _PERCENTILES),
+    )
+    return section.TableRow(summary.id, cells, summary.no_figures_reason, kept=3, colour=summary.id)
+
+
+def _table(part: RuntimeResults, cell: Cell) -> section.Table:
+    """Rows in the order of the cell under the size of their group, the smallest group first."""
+    by_sizes: dict[tuple[int, ...], list[Summary]] = {}
+    for row in (*cell.rows, *cell.controls):
+        by_sizes.setdefault(row.group_sizes, []).append(row)
+    groups = tuple(
+        section.TableGroup(tuple(_row(row, cell.text) for row in rows), rows[0].group_text.capitalize())
+        for _, rows in sorted(by_sizes.items())
+    )
+    title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
+    figures = [each for group in groups for row in group.rows for each in row.cells]
+    table_id, caption = f"{cell.id}-latency", verdict_text.marks_note(figures)
+    return section.Table(table_id, title, _columns(cell.text), groups, caption)
+
+
+def latency_tables(analysis: Analysis) -> tuple[section.Table, ...]:
+    """A table for each cell of a closed loop."""
+    cells = [(part, cell) for part in analysis.runtimes for cell in part.cells]
+    return tuple(_table(part, cell) for part, cell in cells if not cell.identity.open_loop)

@@ -1,0 +1,126 @@
+"""The copy stands directly below its reference wherever that stands, and the latency at full load only where
+the size of the group is told."""
+
+import re
+
+import pytest
+
+from builder import Document, configuration, hash_of, result
+from campaign_writer import manifest, write_campaign
+from conftest import Outcome
+from page_reader import Table, data_of, read, tables_of
+from report.cli.generate import main
+
+REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"
+RATES = {REFERENCE: 2000, FAST: 2400, SLOW: 1500, COPY: 2001, "none": 4000, "memory": 3900}
+GROUPS = ((REFERENCE, COPY, FAST, SLOW), ("none", "memory"))
+ROUNDS = 8
+
+
+def by_turns() -> tuple[Document, list[Document]]:
+    """Each round has a group of four targets, and one of the two controls."""
+    configurations = {label: configuration(label) for label in RATES}
+    document = manifest(list(configurations.values()), ROUNDS)
+    document["plan"] |= {"order": "turns", "references": [hash_of(configurations[REFERENCE])]}
+    runs, results = [], []
+    for number in range(1, ROUNDS + 1):
+        for group, labels in enumerate(GROUPS, start=1):
+            for label in labels:
+                key = hash_of(configurations[label])
+                place = {"round": number, "group": group}
+                runs.append(
+                    {"configuration_hash": key, "run": number, "file": f"{key}_run{number}.json", **place}
+                )
+                results.append(result(configurations[label], number, RATES[label] + 3 * (number % 3)))
+    document["plan"]["runs"] = runs
+    return document, results
+
+
+@pytest.fixture(scope="module")
+def outcome(tmp_path_factory: pytest.TempPathFactory) -> Outcome:
+    """One report for all of these tests."""
+    folder = tmp_path_factory.mktemp("copies") / "campaign"
+    write_campaign(folder, *by_turns())
+    return Outcome(main([str(folder), "--images"]), "", "", folder)
+
+
+def table(outcome: Outcome, table_id: str) -> Table:
+    (found,) = [each for each in tables_of(outcome.page) if each.id == table_id]
+    return found
+
+
+def after(names: list[str], reference: str = REFERENCE) -> str:
+    return names[names.index(reference) + 1]
+
+
+TABLES = ("decision", "decision-cpu-rows", "limiter-cost-rows", "table1", "cell1-latency")
+
+
+@pytest.mark.parametrize("table_id", TABLES)
+def test_in_tables_of_the_page(outcome: Outcome, table_id: str) -> None:
+    names = [row[0] for row in table(outcome, table_id).rows]
+    assert after(names) == COPY
+
+
+def test_in_pictures_markdown_and_console(outcome: Outcome) -> None:
+    labels = re.findall(r'forest-label">(.*?)</span>\s*<span class="forest-axis', outcome.page, re.S)
+    assert after([re.sub(r"<[^>]*>|\s", "", label) for label in labels if label]) == COPY
+    markdown = [
+        line.split("`")[1] for line in outcome.text("summary.md").splitlines() if line[:3] in ("| `", "| *")
+    ]
+    assert after(markdown) == COPY
+    assert markdown.count(COPY) == 1
+    screen = [line.split()[0] for line in outcome.summary["recommendation"]["screen"] if line[:1].strip()]
+    assert screen.count(COPY) == 2
+    for part in (screen[: len(screen) // 2], screen[len(screen) // 2 :]):
+        assert after(part) == COPY
+
+
+@pytest.mark.parametrize("chart", ["throughput", "latency", "cpu", "memory", "limited", "ceiling"])
+def test_in_charts_of_rows(outcome: Outcome, chart: str) -> None:
+    data = data_of(read(outcome.page))
+    categories = data["figures"][chart]["layout"]["meta"]["categories"]
+    assert after([category["text"] for category in categories]) == COPY
+
+
+@pytest.mark.parametrize("name", ["throughput-cell1", "latency-cell1", "answer-1"])
+def test_in_images(outcome: Outcome, name: str) -> None:
+    labels = re.findall(r'text-anchor="end">([^<]*)<', outcome.text(f"images/{name}.svg"))
+    assert after(labels) == COPY
+
+
+def test_it_is_named_a_copy_and_is_in_no_ranking(outcome: Outcome) -> None:
+    decision = table(outcome, "decision")
+    (copy,) = [row for row in decision.rows if row[0] == COPY]
+    assert copy[-1] == "its copy no difference"
+    (ranked,) = [each for each in outcome.summary["conclusions"] if each["reference"] == REFERENCE]
+    assert COPY not in {pair["new"] for pair in ranked["comparisons"]}
+
+
+def test_p99_at_full_load_is_printed_with_the_size_of_the_group_alone(outcome: Outcome) -> None:
+    assert [head for head in table(outcome, "decision").heads if "p99" in head] == []
+    first = outcome.text("summary.md").split("<!-- details -->")[0]
+    assert "p99" not in first
+    assert "p99" not in "\n".join(outcome.summary["recommendation"]["screen"])
+    for found in tables_of(outcome.page):
+        if any(head.startswith("p99") for head in found.heads) and found.id != "run-rows":
+            assert "Group targets" in found.heads, found.id
+            assert all(head.endswith("at full load") for head in found.heads if head.startswith("p99"))
+
+
+def test_rows_of_groups_of_different_sizes_are_apart(outcome: Outcome) -> None:
+    found = table(outcome, "cell1-latency")
+    names = [row[0] for row in found.rows]
+    assert (
+        names.index("In groups of 2 targets")
+        < names.index("none control")
+        < names.index("In groups of 4 targets")
+    )
+    sizes = {row[0].split()[0]: row[found.heads.index("Group targets")] for row in found.rows if len(row) > 1}
+    assert (sizes[REFERENCE], sizes[COPY], sizes["none"]) == ("4", "4", "2")
+
+
+def test_an_export_has_no_series_of_a_copy(outcome: Outcome) -> None:
+    for way in ("bigger", "smaller"):
+        text = outcome.text(f"benchmark-{way}-is-better.json")
+        assert REFERENCE in text and COPY not in text
