@@ -28,13 +28,13 @@ from report.sections.thresholds import thresholds
 
 
 def _span(rows: Sequence[Summary], figure: Figure, show: Show, unit: str, what: str) -> str:
-    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s in the median runs.`; empty for one row."""
-    known = [(value, row) for row in rows if row.figures and (value := figure(row.figures)) is not None]
+    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s, medians of runs.`; empty for one row."""
+    known = [(value, row) for row in rows if (value := row.figure_of(figure).value) is not None]
     if len(known) < 2:
         return ""
     (low, least), (high, most) = min(known, key=lambda each: each[0]), max(known, key=lambda each: each[0])
     names = [row.identity.short_label for row in (least, most)]
-    return f"{what} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit} in the median runs."
+    return f"{what} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit}, medians of runs."
 
 
 def _clients(analysis: Analysis) -> list[Summary]:
@@ -47,7 +47,7 @@ def throughput_topic(analysis: Analysis) -> Section:
     rows = [row for row in _clients(analysis) if not row.identity.open_loop]
     unit = layer_text(rows[0].identity.layer).rate_unit if rows else ""
     answer = _span(rows, throughput, rate, unit, "From")
-    undrawn = [row.identity.short_label for row in analysis.ordered if not row.figures]
+    undrawn = [row.identity.short_label for row in analysis.ordered if not row.has_figures]
     notes = (f"Without figures, and so in no chart: {joined(undrawn)}.",) if undrawn else ()
     charts = ("throughput", "trend", "tradeoff", "ceiling")
     return Section("throughput", "Throughput", answer, charts=charts, notes=notes)
@@ -100,7 +100,7 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     memory_per_key_section,
     correctness_topic,
     faults,
-    lambda _: Section("over-time", "Over time", "each second of the median runs", charts=("series",)),
+    lambda _: Section("over-time", "Over time", "each second of the selected runs", charts=("series",)),
     several_servers,
     load_programs,
     store_operations,

@@ -104,7 +104,9 @@ def test_a_note_of_the_plan_goes_with_the_rows_that_it_names(build: Build) -> No
 
 def test_aborted_campaign_is_said_before_any_figure(build: Build) -> None:
     text = read(build(manifest([configuration()], 1, status="aborted"), [result(configuration())]).page).text
-    assert text.index("This campaign was aborted:") < text.index("Figures of the median runs")
+    assert text.index("This campaign was aborted:") < text.index(
+        "beside it the range of the runs that served"
+    )
 
 
 def test_every_run_is_listed_with_its_reasons(build: Build) -> None:
