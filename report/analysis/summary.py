@@ -121,8 +121,29 @@ class Summary(Row, frozen=True, kw_only=True):
     """The others of its ranking are compared with it, and measured beside it."""
     framework: str | None = None
     """`Identity.framework`; None for all where the campaign was asked to compare frameworks."""
-    group_sizes: tuple[int, ...] = (1,)
-    """How many targets were up at once in its groups, the fewest first; 1 where it had the machine alone."""
+    targets_by_place: Mapping[Place, int] = {}
+    """How many targets were up at once in each of its groups; empty where it had the machine alone."""
+
+    @property
+    def group_sizes(self) -> tuple[int, ...]:
+        """The smallest first; 1 where it had the machine alone."""
+        return tuple(sorted(set(self.targets_by_place.values()))) or (1,)
+
+    def in_groups_of(self, size: int) -> "Summary":
+        """The same row over its runs in groups of one size: its latency at full load moves with that."""
+        if self.group_sizes == (size,):
+            return self
+        runs = tuple(run for run in self.runs if run.place and self.targets_by_place.get(run.place) == size)
+        return structs.replace(
+            self,
+            runs=runs,
+            missing=(),
+            selected=select_run(runs),
+            merged=_merged(runs),
+            medians={},
+            spread=spread([run.requests_per_second or 0 for run in runs if run.eligible]),
+            targets_by_place={place: n for place, n in self.targets_by_place.items() if n == size},
+        )
 
     @property
     def group_size_text(self) -> str:
@@ -354,12 +375,6 @@ def _merged(runs: Sequence[model.Run]) -> Mapping[str, Bounds]:
     return merged_percentiles(kept, few)
 
 
-def _group_sizes(plan: model.Planned | None, targets_by_place: Mapping[Place, int]) -> tuple[int, ...]:
-    if plan is None or not plan.by_turns:
-        return (1,)
-    return tuple(sorted({targets_by_place[place] for place in plan.places.values()}))
-
-
 def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     """Every configuration that was planned or measured, in `row_order`."""
     aside: dict[str, list[model.Run]] = {}
@@ -370,7 +385,7 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     planned = (each for each in campaign.planned if each.identity.ranked)
     rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
     plans = [plan for _, plan, _, _ in rows if plan and plan.by_turns]
-    targets_by_place = Counter(place for plan in plans for place in set(plan.places.values()))
+    targets = Counter(place for plan in plans for place in set(plan.places.values()))
     return tuple(
         Summary(
             id=f"row{number}",
@@ -388,7 +403,9 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
             reference=plan is not None and plan.reference,
             framework=None if across_frameworks else identity.framework,
             by_turns=plan is not None and plan.by_turns,
-            group_sizes=_group_sizes(plan, targets_by_place),
+            targets_by_place={place: targets[place] for place in plan.places.values()}
+            if plan and plan.by_turns
+            else {},
         )
         for number, (identity, plan, ordered, missing) in enumerate(rows, start=1)
     )

@@ -55,10 +55,11 @@ def throughput_topic(analysis: Analysis) -> Section:
 
 def latency_topic(analysis: Analysis) -> Section:
     rows = [row for row in _clients(analysis) if not row.identity.open_loop]
-    groups = list(dict.fromkeys(row.group_text for row in rows))
     # Rows from groups of different sizes share no sentence: the tables have each size apart.
-    what = f"p99 {AT_FULL_LOAD}, {groups[0]}: from" if len(groups) == 1 else ""
-    answer = _span(rows, percentile("p99"), milliseconds, "ms", what) if what else ""
+    shared = set.intersection(*(set(row.group_sizes) for row in rows)) if rows else set()
+    alike = [row.in_groups_of(max(shared)) for row in rows] if shared else []
+    what = f"p99 {AT_FULL_LOAD}, {alike[0].group_text}: from" if alike else ""
+    answer = _span(alike, percentile("p99"), milliseconds, "ms", what)
     tables, charts = latency_tables(analysis), ("latency", "percentiles")
     text = (GROUPS_TEXT,) if tables else ()
     return Section("latency", "Latency", answer, text=text, tables=tables, charts=charts)

@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import median, quantiles
 from urllib.parse import quote
 
@@ -17,7 +17,6 @@ from report.results.model import Measured, Run, script_text
 from report.sections import section
 from report.sections.verdict_text import run_marks
 from report.statistics.decision import compare_runs
-from report.statistics.samples import Place
 
 CAPTION = (
     "Every run that was planned or recorded, also invalid and missing ones, and those of rounds that were "
@@ -121,10 +120,9 @@ def _number(value: float | None, show: Show, unit: str) -> section.TableCell:
     return section.number(show(value), value, hint=section.exact(value, unit))
 
 
-def _group_size(summary: Summary, run: Run | None, targets_by_place: Mapping[Place, int]) -> str:
-    """How many targets were up at once in the run; of a row where that is not known."""
-    place = run.place if run and summary.by_turns else None
-    known = targets_by_place.get(place) if place else None
+def _group_size(summary: Summary, run: Run | None) -> str:
+    """How many targets were up at once in the run; in those of the row where that is not known."""
+    known = summary.targets_by_place.get(run.place) if run and run.place else None
     return str(known) if known else summary.group_size_text
 
 
@@ -133,15 +131,11 @@ def all_runs(analysis: Analysis) -> section.Section | None:
     if not summaries:
         return None
     fields = varying_fields(summaries)
-    targets_by_place = Counter(place for row in summaries if row.by_turns for place in row.places)
     rows: list[section.TableRow] = []
     for summary in summaries:
         there = [(run.run, run) for run in (*summary.set_aside, *summary.runs)]
         found = sorted([*there, *((missing, None) for missing in summary.missing)], key=lambda each: each[0])
-        rows.extend(
-            _row(summary, number, run, fields, _group_size(summary, run, targets_by_place))
-            for number, run in found
-        )
+        rows.extend(_row(summary, number, run, fields, _group_size(summary, run)) for number, run in found)
     columns = (
         *section.words("Configuration", "Script", "Load", "Run"),
         *section.numbers([("Throughput", rate_units(summaries))]),

@@ -149,7 +149,7 @@ def test_texts_of_a_cell_are_apart_without_styles(build: Build) -> None:
     assert glued_texts(page) == []
     (decision,) = [table for table in tables_of(page) if table.kind == "decision"]
     figures = [row[1] for row in decision.rows if len(row) > 1]
-    assert figures == ["2,003‖ (2,001–2,006)"] * 3
+    assert figures == ["2,004‖ (2,001–2,006)"] * 3
     assert glued_texts(page.replace(' <span class="range">(', '<span class="range">')) != []
 
 
