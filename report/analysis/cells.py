@@ -92,7 +92,7 @@ def copy_key(row: Summary) -> tuple[object, ...]:
 
 
 def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tuple[Pair, ...]:
-    clients = [row for row in by_throughput(summaries) if row.figures]
+    clients = [row for row in by_throughput(summaries) if row.has_figures]
     if not clients or clients[0].identity.open_loop:
         return ()
 

@@ -38,7 +38,7 @@ def host_cpus(run: Run) -> int | None:
 def cpus_sentence(rows: Iterable[Summary]) -> str:
     """`2 CPUs, shared by the roles; caps: store 2 CPUs, 2.0 GiB.`; of rows that differ, each in turn."""
     found: list[tuple[str, dict[str, Any]]] = []
-    for run in (row.median for row in rows if row.median):
+    for run in (row.selected for row in rows if row.selected):
         shared, cpus, caps = shares_cpus(run), host_cpus(run), caps_of(run)
         if shared is None:
             continue

@@ -2,6 +2,7 @@
 client. They are never ranked with other layers."""
 
 from collections.abc import Callable, Sequence
+from statistics import median
 
 from msgspec import Struct
 
@@ -10,7 +11,7 @@ from report.analysis.summary import Row, Summary, attributable, configurations
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
 from report.results.records import PrintedResult
 from report.statistics.decision import Comparison, compare_samples
-from report.statistics.runs import select_median_run
+from report.statistics.runs import select_run
 from report.statistics.samples import Place, Sample, sample_of
 
 Read = Callable[[PrintedResult], float | None]
@@ -18,6 +19,11 @@ Read = Callable[[PrintedResult], float | None]
 
 def rate(printed: PrintedResult) -> float:
     return printed.operations.per_second
+
+
+def latency(name: str) -> Read:
+    """In ms, by the name that the program gives it."""
+    return lambda printed: getattr(printed.latency, name)
 
 
 def bytes_per_key(printed: PrintedResult) -> float | None:
@@ -48,10 +54,10 @@ class PrintedRow(Row, frozen=True, kw_only=True):
         return str(self.identity.store)
 
     @property
-    def figures(self) -> PrintedResult | None:
-        """Of the run that stands for all, see `select_median_run`."""
-        median = select_median_run(self.runs)
-        return median.printed if median else None
+    def selected(self) -> PrintedResult | None:
+        """The run of what only a single run has, see `select_run`; None where no run counts."""
+        run = select_run(self.runs)
+        return run.printed if run else None
 
     @property
     def counted(self) -> tuple[PrintedResult, ...]:
@@ -72,13 +78,18 @@ class PrintedRow(Row, frozen=True, kw_only=True):
         rounds = min(self.planned_rounds, base.planned_rounds)
         return sample_of(self.side(read), base.side(read), rounds, by_group=self.places <= base.places)
 
+    def median_of(self, read: Read) -> float | None:
+        """A figure of the row over its runs that count (rule M28); None where none of them has it."""
+        values = self.values(read)
+        return median(values) if values else None
+
     def range_of(self, read: Read) -> tuple[float, float] | None:
         values = self.values(read)
         return (min(values), max(values)) if len(values) > 1 else None
 
     @property
     def limited_by(self) -> str | None:
-        return self.figures.limited_by.resource if self.figures and self.figures.limited_by else None
+        return self.selected.limited_by.resource if self.selected and self.selected.limited_by else None
 
     @property
     def verdict(self) -> str:

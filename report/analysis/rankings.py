@@ -16,7 +16,7 @@ from msgspec import Struct, structs
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.summary import Summary, algorithm_order, attributable, decider_order, sample_between
 from report.analysis.texts import NamedFacts
-from report.results.model import OWN_SETTINGS, Measured, script_sha1
+from report.results.model import OWN_SETTINGS, script_sha1
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import fewest_for_a_claim
 from report.statistics.ratio import ALPHA
@@ -226,7 +226,7 @@ class Ranking(Struct, frozen=True):
     def one_script(self) -> str | None:
         """The sha1 of the script that every row ran; None when they differ, or one is not on record."""
         sha1s = {sha1 for sha1, _ in self.scripts}
-        known = all(row.scripts for row in self.summaries if row.figures)
+        known = all(row.scripts for row in self.summaries if row.has_figures)
         return next(iter(sha1s)) if known and len(sha1s) == 1 else None
 
     @property
@@ -242,7 +242,7 @@ class Ranking(Struct, frozen=True):
     def compared(self) -> tuple[Summary, ...]:
         """Empty where no two rows have a run that counts, the store is not known, or the one script for all
         is not on record."""
-        rows = tuple(summary for summary in self.summaries if summary.median)
+        rows = tuple(summary for summary in self.summaries if summary.selected)
         return rows if len(rows) > 1 and self.group.rankable else ()
 
     @property
@@ -258,15 +258,15 @@ class Ranking(Struct, frozen=True):
         return fewest < fewest_for_a_claim(self.base.by_turns)
 
 
-def _sorted(summaries: Iterable[Summary], read: Callable[[Measured], float | None]) -> list[Summary]:
-    """The least first, then rows whose median run failed its load, rows without a run that counts last; ties
+def _sorted(summaries: Iterable[Summary], read: Callable[[Summary], float | None]) -> list[Summary]:
+    """The least first, then rows that typically failed their load, rows without a run that counts last; ties
     by the share of failed loads, then by label."""
 
     def order(summary: Summary) -> tuple[bool, bool, float, float, str]:
-        value = read(summary.figures) if summary.figures else None
+        value = read(summary)
         return (
-            summary.median is None,
-            summary.figures is None,
+            summary.selected is None,
+            not summary.has_figures,
             math.inf if value is None else value,
             summary.spoiled_share,
             summary.identity.label,
@@ -277,12 +277,12 @@ def _sorted(summaries: Iterable[Summary], read: Callable[[Measured], float | Non
 
 def by_throughput(summaries: Iterable[Summary]) -> list[Summary]:
     """Highest median first."""
-    return _sorted(summaries, lambda figures: -figures.requests_per_second)
+    return _sorted(summaries, lambda row: -(row.figure_of(throughput).value or 0))
 
 
 def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
-    """Lowest p99 of the median run first, where it is not identified by its upper bound."""
-    return _sorted(summaries, p99.at_most)
+    """Lowest median p99 first, one that is not identified by its upper bound."""
+    return _sorted(summaries, lambda row: row.figure_of(p99).at_most)
 
 
 def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[Summary]:
@@ -317,7 +317,7 @@ def rank(
 ) -> Ranking:
     """Compares the rows of a group, and ranks those whose place was shown."""
     ordered = by_p99(summaries) if summaries[0].identity.open_loop else by_throughput(summaries)
-    rows = [summary for summary in ordered if summary.median]
+    rows = [summary for summary in ordered if summary.selected]
     reference = next((row for row in rows if row.reference), None)
     resolution = (copies or {}).get(reference.id) if reference else None
     text = named.text(summaries[0].identity) if named else ""
@@ -328,7 +328,7 @@ def rank(
     pairs, order, family = _ranked_by(rows, reference, planned)
     reordered = _failed_loads_last(rows, order)
     if reordered != rows:
-        rows, ordered = reordered, [*reordered, *(row for row in ordered if not row.median)]
+        rows, ordered = reordered, [*reordered, *(row for row in ordered if not row.selected)]
         pairs, order, family = _ranked_by(rows, reference, planned)
     told_apart = resolution is not None and resolution.told_apart
     return structs.replace(

@@ -53,7 +53,7 @@ class AddedServer(Struct, frozen=True):
 
 
 class FirstSecond(Struct, frozen=True):
-    """The first second beside the rest, and the p99 of both in the median run; None where it is not known."""
+    """The first second beside the rest, and the p99 of both in the selected run; None where not known."""
 
     ratio: float
     """Of both rates, within each run."""
@@ -122,7 +122,7 @@ def _first_second(summary: Summary) -> FirstSecond | None:
             pairs.append((sum(first) / len(first), sum(rest) / len(rest)))
     if len(pairs) < 2:
         return None
-    seconds = summary.figures.seconds if summary.figures else ()
+    seconds = summary.selected_figures.seconds if summary.selected_figures else ()
     later = [second.p99_ms for second in seconds[1:] if second.p99_ms is not None]
     found = ratio_of_pairs(pairs)
     return FirstSecond(

@@ -1,22 +1,23 @@
-"""One configuration over its runs: the median run, the spread, warnings, what became of every run;
+"""One configuration over its runs: its figures, the selected run, warnings, what became of every run;
 how rows are compared."""
 
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from statistics import median, quantiles
+from statistics import median
 from typing import Any
 
 from msgspec import Struct, structs
 
-from report.analysis.figures import Figure, throughput
+from report.analysis.figures import Figure, FigureSummary, over_runs, p50, throughput
 from report.analysis.texts import LayerText, layer_text
 from report.base.format import percent, plural, rate
 from report.results import model
 from report.results.records import LimiterScript
 from report.statistics.decision import Comparison
+from report.statistics.histograms import Bounds, merged_percentiles
 from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp
-from report.statistics.runs import Spread, select_median_run, spread
+from report.statistics.runs import Spread, select_run, spread
 from report.statistics.samples import Place, Sample, sample_of, upto
 from report.statistics.sequential import LookSchedule
 
@@ -56,9 +57,6 @@ def warnings_of(runs: Sequence[model.Run]) -> Iterator[str]:
 
 #: Quartiles of fewer runs mean nothing.
 MIN_RUNS_FOR_QUARTILES = 5
-
-#: In place of infinity, between which and a figure nothing could be interpolated.
-_BEYOND_ALL = 1e300
 
 _WORST_LAST = ("valid", "suspect", "invalid")
 _TOPOLOGIES = ("standalone", "cluster")
@@ -102,8 +100,13 @@ class Row(Struct, frozen=True, kw_only=True):
 class Summary(Row, frozen=True, kw_only=True):
     id: str
     """Short and safe: what HTML and scripts call this row."""
-    median: model.Run | None
-    """The one that stands for all, see `select_median_run`."""
+    selected: model.Run | None
+    """The run of what only a single run has, see `select_run`; None where no run counts."""
+    merged: Mapping[str, Bounds] = {}
+    """The percentiles that come from the merged histogram of the runs, because single runs have too few
+    samples (rule M18)."""
+    medians: dict[Figure, FigureSummary] = {}
+    """What `figure_of` computed of these runs before."""
     spread: Spread | None
     """Requests per second over the runs that served their load."""
     warnings: tuple[str, ...]
@@ -118,8 +121,29 @@ class Summary(Row, frozen=True, kw_only=True):
     """The others of its ranking are compared with it, and measured beside it."""
     framework: str | None = None
     """`Identity.framework`; None for all where the campaign was asked to compare frameworks."""
-    group_sizes: tuple[int, ...] = (1,)
-    """How many targets were up at once in its groups, the fewest first; 1 where it had the machine alone."""
+    targets_by_place: Mapping[Place, int] = {}
+    """How many targets were up at once in each of its groups; empty where it had the machine alone."""
+
+    @property
+    def group_sizes(self) -> tuple[int, ...]:
+        """The smallest first; 1 where it had the machine alone."""
+        return tuple(sorted(set(self.targets_by_place.values()))) or (1,)
+
+    def in_groups_of(self, size: int) -> "Summary":
+        """The same row over its runs in groups of one size: its latency at full load moves with that."""
+        if self.group_sizes == (size,):
+            return self
+        runs = tuple(run for run in self.runs if run.place and self.targets_by_place.get(run.place) == size)
+        return structs.replace(
+            self,
+            runs=runs,
+            missing=(),
+            selected=select_run(runs),
+            merged=_merged(runs),
+            medians={},
+            spread=spread([run.requests_per_second or 0 for run in runs if run.eligible]),
+            targets_by_place={place: n for place, n in self.targets_by_place.items() if n == size},
+        )
 
     @property
     def group_size_text(self) -> str:
@@ -132,15 +156,27 @@ class Summary(Row, frozen=True, kw_only=True):
         alone = self.group_sizes == (1,)
         return "each target alone" if alone else f"in groups of {self.group_size_text} targets"
 
-    @property
-    def figures(self) -> model.Measured | None:
-        """Figures of the median run; None where there is no run that counts, or the target failed its load in
-        the median run."""
-        return self.median.measured if self.median and not self.median.spoiled else None
+    def figure_of(self, figure: Figure) -> FigureSummary:
+        """The only way to a figure of the row that is printed, or judged by a threshold (rule M28)."""
+        if figure not in self.medians:
+            served = [run.measured for run in self.runs if run.eligible and run.measured]
+            self.medians[figure] = over_runs(figure, served, self.spoiled_runs, self.merged)
+        return self.medians[figure]
 
     @property
-    def median_first(self) -> tuple[model.Run, ...]:
-        return (*([self.median] if self.median else []), *self.runs)
+    def selected_figures(self) -> model.Measured | None:
+        """What only a single run has; None where the row has no figures. A figure of the row is never read
+        here, but with `figure_of`."""
+        return self.selected.measured if self.selected and self.has_figures else None
+
+    @property
+    def has_figures(self) -> bool:
+        """Some run counts, and the target served its load in the typical ones."""
+        return self.selected is not None and not self.selected.spoiled
+
+    @property
+    def selected_first(self) -> tuple[model.Run, ...]:
+        return (*([self.selected] if self.selected else []), *self.runs)
 
     @property
     def throughputs(self) -> tuple[float, ...]:
@@ -165,23 +201,6 @@ class Summary(Row, frozen=True, kw_only=True):
     def values(self, read: Callable[[model.Measured], float | None]) -> tuple[float, ...]:
         found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
         return tuple(value for value in found if value is not None)
-
-    def range_of(self, figure: Figure) -> tuple[float, float] | None:
-        """Lowest and highest of a figure over the runs that served their load; None below two of them, and
-        where one of them knows no more than its bounds."""
-        values = self.values(figure)
-        whole = len(values) == len(self.values(figure.at_most))
-        return (min(values), max(values)) if whole and len(values) > 1 else None
-
-    def is_untypical(self, figure: Figure) -> bool:
-        """The median run's figure lies outside the middle half of the runs (rule M28): below the first or
-        above the third quartile. False below five runs."""
-        values = tuple(value for _, value in _compared(self.runs, figure, figure.at_most))
-        value = figure(self.figures) if self.figures else None
-        if value is None or len(values) < MIN_RUNS_FOR_QUARTILES:
-            return False
-        low, _, high = quantiles([min(each, _BEYOND_ALL) for each in values], n=4, method="inclusive")
-        return not low <= value <= high
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
@@ -239,8 +258,8 @@ class Summary(Row, frozen=True, kw_only=True):
     @property
     def no_figures_reason(self) -> str:
         """Why there are no figures, in a few words; empty if there are some."""
-        if self.median:
-            return self.spoiled_text if self.median.spoiled else ""
+        if self.selected:
+            return "" if self.has_figures else self.spoiled_text
         if not self.runs:
             return "no run recorded"
         causes = [run.failure or "; ".join(reason.text for reason in run.reasons) for run in self.runs]
@@ -345,10 +364,15 @@ def configurations(
     return [(identity, plans.get(key), tuple(own), missing(key)) for key, (identity, own) in found.items()]
 
 
-def _group_sizes(plan: model.Planned | None, targets_by_place: Mapping[Place, int]) -> tuple[int, ...]:
-    if plan is None or not plan.by_turns:
-        return (1,)
-    return tuple(sorted({targets_by_place[place] for place in plan.places.values()}))
+def _merged(runs: Sequence[model.Run]) -> Mapping[str, Bounds]:
+    """See `Summary.merged`. Nothing where the target failed its load in some run: a histogram of the others
+    knows nothing of it."""
+    served = [run.measured for run in runs if run.eligible and run.measured]
+    few = {name for figures in served for name in figures.unsupported}
+    kept = [figures.mergeable for figures in served if figures.mergeable]
+    if not few or len(kept) < max(2, len(served)) or any(run.spoiled for run in runs):
+        return {}
+    return merged_percentiles(kept, few)
 
 
 def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
@@ -361,14 +385,15 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     planned = (each for each in campaign.planned if each.identity.ranked)
     rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
     plans = [plan for _, plan, _, _ in rows if plan and plan.by_turns]
-    targets_by_place = Counter(place for plan in plans for place in set(plan.places.values()))
+    targets = Counter(place for plan in plans for place in set(plan.places.values()))
     return tuple(
         Summary(
             id=f"row{number}",
             identity=identity,
             runs=ordered,
             missing=missing,
-            median=select_median_run(ordered),
+            selected=select_run(ordered),
+            merged=_merged(ordered),
             spread=spread([run.requests_per_second or 0 for run in ordered if run.eligible]),
             warnings=tuple(warnings_of(ordered)),
             look_schedule=schedule,
@@ -378,7 +403,9 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
             reference=plan is not None and plan.reference,
             framework=None if across_frameworks else identity.framework,
             by_turns=plan is not None and plan.by_turns,
-            group_sizes=_group_sizes(plan, targets_by_place),
+            targets_by_place={place: targets[place] for place in plan.places.values()}
+            if plan and plan.by_turns
+            else {},
         )
         for number, (identity, plan, ordered, missing) in enumerate(rows, start=1)
     )
@@ -406,6 +433,6 @@ def layer_text_of(rows: Sequence[Summary]) -> LayerText:
     """The same for rows of one layer that share a table or chart; latencies in µs where a median one at the
     limiter layer is below 1 ms."""
     found = layer_text(rows[0].identity.layer)
-    medians = [row.figures.percentiles_ms.get("p50") for row in rows if row.figures]
-    below = any(median is not None and median < 1 for median in medians)
-    return structs.replace(found, in_microseconds=not found.has_servers and below)
+    medians = [row.figure_of(p50).value for row in rows] if not found.has_servers else []
+    below = any(value is not None and value < 1 for value in medians)
+    return structs.replace(found, in_microseconds=below)

@@ -1,5 +1,5 @@
 """--compare-runs reads every campaign of a folder, one after the other, and writes what compares them;
---extract-median copies the median run of each configuration over all of them."""
+--extract-median copies the selected run of each configuration over all of them."""
 
 import os
 import sys
@@ -23,7 +23,7 @@ from report.html.template import render_template
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, Excluded, Run
 from report.results.validate import MAX_DOCUMENT_BYTES
-from report.statistics.runs import select_median_run
+from report.statistics.runs import select_run
 
 #: How folders with copied runs begin, which must not count twice.
 MEDIANS = "median_results_"
@@ -244,7 +244,7 @@ def results_root(folder: Path) -> Path:
 
 
 def extract_median_runs(folder: Path, keep_going: bool) -> Path:
-    """Copies the median run of each configuration, over all campaigns, into a new folder, which is returned.
+    """Copies the selected run of each configuration, over all campaigns, into a new folder and returns it.
 
     A configuration with a single run that counts has no median and is left out. Raises ReportError for fewer
     than two campaigns, and when no configuration has two runs."""
@@ -261,10 +261,10 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
     texts: dict[str, str] = {}
     lines = [f"{len(found)} campaigns, {len(runs)} configurations"]
     for every in runs.values():
-        median = select_median_run(run for run, _ in every)
-        if median is None:
+        selected = select_run(run for run, _ in every)
+        if selected is None:
             continue
-        place = next(path for run, path in every if run is median)
+        place = next(path for run, path in every if run is selected)
         name = f"{place.parent.name}/{place.name}"
         if len(every) < 2:
             print(f"generate_report: {one_line(name)}: the only run, left out", file=sys.stderr)
@@ -272,7 +272,9 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
         # Settings that no name shows can give two configurations one name.
         kept = place.name if place.name not in texts else f"{place.parent.name}_{place.name}"
         texts[kept] = read_document(place, MAX_DOCUMENT_BYTES).decode()
-        lines.append(f"{kept}: median of {len(every)} runs, {median.requests_per_second:.1f}/s, from {name}")
+        lines.append(
+            f"{kept}: median of {len(every)} runs, {selected.requests_per_second:.1f}/s, from {name}"
+        )
     if not texts:
         raise ReportError(f"{one_line(root)}: no configuration has two runs that count", USAGE)
     medians = root / f"{MEDIANS}{datetime.now(UTC):%Y%m%d_%H%M%S}"

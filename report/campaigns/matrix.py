@@ -166,7 +166,7 @@ class Matrix:
             self._put(condition, _key(identity), question, answer)
 
     def add_campaign(self, analysis: Analysis, source: Source) -> None:
-        """Figures of its median runs, with the interval or the range over the runs."""
+        """Medians over its runs, with the interval or the range over the runs."""
         for part in analysis.runtimes:
             for ranking in (each for cell in part.cells for each in cell.rankings):
                 for row in ranking.summaries:
@@ -192,8 +192,8 @@ class Matrix:
                         self._figure((ANY, case.identity), question, spread.middle, ends, source)
 
     def _row(self, summary: Summary, versus_base: Comparison | None, source: Source) -> None:
-        identity, figures = summary.identity, summary.figures
-        if identity.copy or figures is None:
+        identity = summary.identity
+        if identity.copy or not summary.has_figures:
             return
         stated = identity.rate_per_second == STATED_RATE
         where, key = ((_work if stated else _condition)(identity), identity), _key(identity)
@@ -207,7 +207,7 @@ class Matrix:
             self.lacks |= dict.fromkeys(((key, each) for each in _FAULT_FIGURES), "it has no store")
         if identity.decided_by == "nothing":
             self.lacks |= dict.fromkeys(((key, each) for each in _OF_LIMITERS), "it limits nothing")
-        seen = next((run.versions for run in summary.median_first if run.versions), {})
+        seen = next((run.versions for run in summary.selected_first if run.versions), {})
         parts = [part for part in ("client", "limiter", "store") if seen.get(part)]
         versions = ", ".join(f"{part} {seen[part]}" for part in parts)
         if versus_base and versus_base.ratio and (found := versus_base.interval):
@@ -216,7 +216,8 @@ class Matrix:
         node = consumer_cpu if identity.ceiling else node_cpu
         closed = {"node": node, "service": PARTS["service"], "store": PARTS["store"]}
         for question, figure in ({"p99": p99} if identity.open_loop else closed).items():
-            self._figure(where, question, figure(figures), summary.range_of(figure), source, versions)
+            median = summary.figure_of(figure)
+            self._figure(where, question, median.value, median.range, source, versions)
 
     def add_audit(self, audit: Audit, link: str) -> None:
         """What it saw of promises about exactness."""
@@ -253,14 +254,14 @@ class Matrix:
             known = sorted(
                 (cost, row.identity.short_label, row.identity.client)
                 for row in cell.summaries
-                if row.identity.topology == "standalone" and row.figures
+                if row.identity.topology == "standalone"
                 if row.identity.limiter == USUAL_LIMITER and not row.identity.options
-                if (cost := node_cpu(row.figures)) is not None
+                if (cost := row.figure_of(node_cpu).value) is not None
             )
             bare = [
                 cost
                 for row in cell.controls
-                if row.figures and row.identity.client == "none" and (cost := consumer_cpu(row.figures))
+                if row.identity.client == "none" and (cost := row.figure_of(consumer_cpu).value)
             ]
             if cell.identity.open_loop or len({client for *_, client in known}) < 2 or not bare:
                 continue

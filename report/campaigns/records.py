@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from report.analysis.figures import FIGURES, throughput
+from report.analysis.figures import FIGURES, calls_per_request, descriptors_per_call, throughput
 from report.analysis.machines import is_key_fact, key_facts
 from report.analysis.summary import Summary, row_order
 from report.analysis.texts import load_text
@@ -23,8 +23,8 @@ from report.statistics.decision import compare_runs
 Facts = tuple[tuple[str, str], ...]
 
 Record = dict[str, Any]
-"""A configuration of one campaign; figures of its median run, None where there is none, or the target failed
-its load in it."""
+"""A configuration of one campaign; medians over its runs, None where no run counts, or the target typically
+failed its load."""
 
 #: Of a record, in no file: `values` are figures of all runs that count, by the name of the figure; `ratios`,
 #: by reference, those of this row by the reference's, by round; `history` numbers what is of one history.
@@ -84,8 +84,9 @@ def _environment(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
 
 
 def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]) -> Record:
-    identity, figures, spread = summary.identity, summary.figures, summary.spread
-    shown = {name: figure(figures) if figures else None for name, figure in FIGURES.items()}
+    identity, spread = summary.identity, summary.spread
+    found = {name: summary.figure_of(figure) for name, figure in FIGURES.items()}
+    shown = {name: each.value for name, each in found.items()}
     versions = _versions([summary])
     if "store" in versions and manifest["stores"].get(identity.store_program, {}).get("embedded"):
         # Another build of the same version.
@@ -106,7 +107,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
         "requests_per_second_cv_percent": spread.cv_percent if spread else None,
         "latency_p50_ms": shown["latency_p50_ms"],
         "latency_p99_ms": shown["latency_p99_ms"],
-        "latency_p99_supported": bool(figures and "p99" not in figures.unsupported),
+        "latency_p99_supported": summary.has_figures and not found["latency_p99_ms"].few_samples,
         "server_cpu_us_per_request": shown["server_cpu_us_per_request"],
         "versions": ", ".join(f"{part} {versions[part]}" for part in parts),
         "software": None,
@@ -115,8 +116,8 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
         # What reads columns by their place goes on working: later ones come last.
         "layer": identity.layer,
         "servers": identity.counts["servers"],
-        "calls_per_request": figures.record.calls_per_request if figures else None,
-        "descriptors_per_call": figures.record.descriptors_per_call if figures else None,
+        "calls_per_request": summary.figure_of(calls_per_request).value,
+        "descriptors_per_call": summary.figure_of(descriptors_per_call).value,
         **picked(summary, "served_runs", "spoiled_runs"),
         **{name: identity.counts[name] for name in LATER_DIMENSIONS},
         "identity": identity,
@@ -227,7 +228,7 @@ def _ratio(name: str, new: Record, base: Record) -> float | None:
 
 
 def ranked(record: Record) -> float | None:
-    """A throughput as it is ranked: the worst where the target failed its load in the median run (M24)."""
+    """A throughput as it is ranked: the worst where the target typically failed its load (M24)."""
     value: float | None = record["requests_per_second"]
     return throughput.worst if value is None and record["spoiled_runs"] else value
 

@@ -16,9 +16,9 @@ from report.statistics.instability import ALPHA, MIN_POINTS, ChangePoint, change
 #: More columns are not readable. The newest campaigns and the baseline stay.
 MAX_CAMPAIGNS = 12
 CAPTION = (
-    "Figures of the median runs; hover for the range and the number of valid runs. Ratios are the median of "
-    "all ratios of a run to a run. Each version of client, limiter or store has a row of its own. "
-    f"{' '.join(FEW_SAMPLES)}."
+    "Each figure is the median over the runs of a campaign; hover for the range and the number of valid "
+    "runs. Ratios are the median of all ratios of a run to a run. Each version of client, limiter or "
+    f"store has a row of its own. {' '.join(FEW_SAMPLES)}."
 )
 
 
@@ -173,7 +173,7 @@ _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 170, 64, 14, 30
 
 History = Mapping[str, Any]
 """What `trends.html.j2` draws. A point is a record with its texts and its place, `y`: None without a run that
-counts, and at 0 where the target failed its load in the median run."""
+counts, and at 0 where the target typically failed its load."""
 
 
 def _remark(measured: int, histories: int) -> str:

@@ -1,22 +1,36 @@
 """All charts but the strips of faults: of lines over a number that rows differ in, and of bars a row."""
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 import plotly.graph_objects as go
+from msgspec import Struct
 
 from report.analysis.cells import subject
-from report.analysis.figures import MEMORY_KINDS, figure_text, p50, p99, throughput
+from report.analysis.figures import (
+    MEMORY_KINDS,
+    Figure,
+    heap,
+    limited_share,
+    p50,
+    p99,
+    percentile,
+    store_used,
+    sum_of_kind,
+    throughput,
+)
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
-from report.analysis.summary import sample_between
+from report.analysis.summary import Summary, sample_between
 from report.analysis.texts import AT_FULL_LOAD, LayerText, at_its_load, interval_of, load_name
 from report.base.format import mebibytes, microseconds, milliseconds, percent, plural, rate, share
 from report.charts import layout
 from report.charts.layout import INK, Chart, ChartData, ChartRow, bars, by_row, by_view, figure, rate_axis
-from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request
+from report.results.model import MEASURED_KINDS, Measured, Run
 from report.results.records import Sample
 from report.statistics.decision import compare_samples
 from report.statistics.histograms import CURVE as PERCENTS
+from report.statistics.histograms import PERCENTILES, Bounds
 
 
 def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
@@ -52,9 +66,9 @@ def _connections(row: ChartRow) -> int:
 def _throughput(
     line: Sequence[ChartRow], amount: Callable[[ChartRow], int], named: Callable[[ChartRow], str], unit: str
 ) -> go.Scatter:
-    values = [row.figures.requests_per_second for row in line]
+    values = [row.median(throughput) for row in line]
     texts = [f"{row.text}, {named(row)}: {rate(each)} {unit}" for row, each in zip(line, values, strict=True)]
-    ends = layout.whiskers(line, throughput, values) | {"color": line[0].colour, "thickness": 1}
+    ends = layout.whiskers(line, throughput) | {"color": line[0].colour, "thickness": 1}
     ids, style = [row.id for row in line], line[0].style(2, 8)
     x = list(map(amount, line))
     return layout.scatter(line[0].text, ids, x, values, texts, "lines+markers", error_y=ends, **style)
@@ -62,7 +76,7 @@ def _throughput(
 
 def _linear(line: Sequence[ChartRow]) -> go.Scatter:
     first = line[0]
-    each = first.figures.requests_per_second / _servers(first)
+    each = (first.median(throughput) or 0) / _servers(first)
     return go.Scatter(
         name=f"{first.text}, linear",
         mode="lines",
@@ -123,71 +137,92 @@ def _over_servers(data: ChartData) -> dict[str, Any] | None:
 
 
 def over_rate(data: ChartData) -> dict[str, Any] | None:
-    lines = _long_lines([row for row in data.at_a_rate if "p99" in row.figures.percentiles_ms])
+    lines = _long_lines([row for row in data.at_a_rate if row.median(p99) is not None])
     if not lines:
         return None
     text, rows, traces = data.text, [row for line in lines for row in line], []
     for line in lines:
         offered = [row.summary.identity.rate_per_second for row in line]
-        p99s = [row.figures.percentiles_ms["p99"] for row in line]
+        p99s = [row.median(p99) for row in line]
         texts = [
-            f"{row.text}: p99 {text.latency(p99)} {text.latency_unit} at {rate(at)} {text.rate_unit}"
-            for row, p99, at in zip(line, p99s, offered, strict=True)
+            f"{row.text}: {_with_range(row, 'p99', p99, text)} at {rate(at)} {text.rate_unit}"
+            for row, at in zip(line, offered, strict=True)
         ]
         y, ids = list(map(text.latency_value, p99s)), [row.id for row in line]
         name, style = line[0].text, line[0].style(2, 8)
-        traces.append(layout.scatter(name, ids, offered, y, texts, "lines+markers", **style))
+        ends = layout.whiskers(line, p99, text.latency_value) | {"color": line[0].colour, "thickness": 1}
+        traces.append(layout.scatter(name, ids, offered, y, texts, "lines+markers", error_y=ends, **style))
     x = layout.log_axis(f"offered {text.requests} per second")
     y_axis = layout.log_axis(f"p99 in {text.latency_unit}")
     most = layout.MAX_LINES * max(len(line) for line in lines)
     return figure(traces, by_view(data.by_curve, rows, x, y_axis, max_rows=most))
 
 
-def _against(
-    points: Sequence[tuple[ChartRow, Measured, str]], text: LayerText, mode: str, **more: Any
-) -> go.Scatter:
+class _Point(Struct, frozen=True):
+    row: ChartRow
+    rate: float
+    p99_ms: float
+    hover: str
+
+
+def _against(points: Sequence[_Point], text: LayerText, mode: str, **more: Any) -> go.Scatter:
     """Throughput and p99 of each point, with what hovering shows."""
-    first = points[0][0]
+    first = points[0].row
     return layout.scatter(
         first.text,
-        [row.id for row, _, _ in points],
-        [figures.requests_per_second for _, figures, _ in points],
-        [text.latency_value(figures.percentiles_ms["p99"]) for _, figures, _ in points],
-        [hover for _, _, hover in points],
+        [point.row.id for point in points],
+        [point.rate for point in points],
+        [text.latency_value(point.p99_ms) for point in points],
+        [point.hover for point in points],
         mode,
         legendgroup=first.text,
         **more,
     )
 
 
+def _few(row: ChartRow) -> str:
+    return ", too few samples" if row.summary.figure_of(p99).few_samples else ""
+
+
+def _with_range(row: ChartRow, name: str, figure: Figure, text: LayerText) -> str:
+    """`p99 12.2 ms (8.10–14.0)`."""
+    found = row.summary.figure_of(figure)
+    range_ = found.range_text(text.latency)
+    return f"{name} {found.text(text.latency)} {text.latency_unit}{f' ({range_})' if range_ else ''}"
+
+
+def _median_point(row: ChartRow, text: LayerText) -> _Point | None:
+    amount, slow = row.median(throughput), row.median(p99)
+    if amount is None or slow is None:
+        return None
+    said = f"{rate(amount)} {text.rate_unit}, {_with_range(row, 'p99', p99, text)}{_few(row)}"
+    load = f"{load_name(row.summary.identity)}, {row.summary.group_text}"
+    hover = f"{row.text}, {load}<br>{said}"
+    return _Point(row, amount, slow, hover)
+
+
+def _run_point(row: ChartRow, run: Run, text: LayerText) -> _Point | None:
+    slow = run.measured.percentiles_ms.get("p99") if run.measured and run.eligible else None
+    if run.measured is None or slow is None:
+        return None
+    amount = run.measured.requests_per_second
+    said = f"{rate(amount)} {text.rate_unit}, p99 {text.latency(slow)} {text.latency_unit}"
+    return _Point(row, amount, slow, f"{row.text}, run {run.run}: {said}")
+
+
 def _tradeoff(data: ChartData) -> dict[str, Any] | None:
-    rows = [row for row in data.at_capacity if "p99" in row.figures.percentiles_ms]
+    rows = [row for row in data.at_capacity if row.median(p99) is not None]
     if not rows:
         return None
     text = data.text
 
-    def shown(figures: Measured) -> str:
-        p99 = text.latency(figures.percentiles_ms["p99"])
-        return f"{rate(figures.requests_per_second)} {text.rate_unit}, p99 {p99} {text.latency_unit}"
-
-    def median_hover(row: ChartRow) -> str:
-        few = " (too few samples)" if "p99" in row.figures.unsupported else ""
-        load = f"{load_name(row.summary.identity)}, {row.summary.group_text}"
-        return f"{row.text}, {load}<br>{shown(row.figures)}{few}"
-
     medians, others = [], []
     for line in lines_of(rows):
         first = line[0]
-        points = [(row, row.figures, median_hover(row)) for row in line]
+        points = [point for row in line if (point := _median_point(row, text))]
         medians.append(_against(points, text, "lines+markers", **first.style(1, 11)))
-        runs = [
-            (row, run.measured, f"{row.text}, run {run.run}: {shown(run.measured)}")
-            for row in line
-            for run in row.summary.runs
-            if run.measured and run.eligible and run is not row.summary.median
-            if "p99" in run.measured.percentiles_ms
-        ]
-        if runs:
+        runs = [point for row in line for run in row.summary.runs if (point := _run_point(row, run, text))]
+        if len(runs) > len(line):
             marker = {"color": first.colour, "symbol": f"{first.symbol}-open", "size": 6, "opacity": 0.7}
             others.append(_against(runs, text, "markers", showlegend=False, marker=marker))
     x, y = rate_axis(text), layout.latency_axis(f"p99 in {text.latency_unit}", text)
@@ -204,9 +239,34 @@ def _beyond(percent: float) -> float:
     return round(100 / (100 - percent), 4)
 
 
+#: Of what a curve passes through: the percentiles with a name, and each by its place in the curves of runs.
+_NAMED = {percent: percentile(name) for name, percent in PERCENTILES.items()}
+
+
+def _of_curve(place: int) -> Figure:
+    def read(figures: Measured) -> float | None:
+        return figures.curve_ms[place] if place < len(figures.curve_ms) else None
+
+    def at_least(figures: Measured) -> Bounds | None:
+        return Bounds(figures.curve_ms[-1], None) if figures.curve_ms else None
+
+    return Figure(read, read_bounds=at_least)
+
+
+_CURVE = tuple((percent, _NAMED.get(percent) or _of_curve(at)) for at, percent in enumerate(PERCENTS))
+
+
+def _median_curve(summary: Summary) -> list[tuple[float, float]]:
+    """The median of each percentile over the runs, up to the first one that is not identified."""
+    medians = ((percent, summary.figure_of(figure).value) for percent, figure in _CURVE)
+    known = takewhile(lambda each: each[1] is not None, medians)
+    return [(percent, value) for percent, value in known if value is not None]
+
+
 def _percentile_line(row: ChartRow, text: LayerText) -> go.Scatter:
-    curve = list(zip(PERCENTS, row.figures.curve_ms, strict=False))
-    few = {percent for percent, name in _MARKED.items() if name in row.figures.unsupported}
+    curve = _median_curve(row.summary)
+    found = {percent: row.summary.figure_of(percentile(name)) for percent, name in _MARKED.items()}
+    few = {percent for percent, median_ in found.items() if median_.few_samples}
     return go.Scatter(
         name=row.text,
         mode="lines+markers",
@@ -230,7 +290,7 @@ def _percentile_line(row: ChartRow, text: LayerText) -> go.Scatter:
 
 
 def _percentiles(data: ChartData) -> dict[str, Any] | None:
-    rows = [row for row in data.rows if row.figures.curve_ms]
+    rows = [row for row in data.rows if _median_curve(row.summary)]
     if not rows:
         return None
     x = layout.value_axis(
@@ -263,7 +323,7 @@ def _points(seconds: Sequence[Sample]) -> list[tuple[float, float]]:
 
 
 def _seconds_line(row: ChartRow, unit: str) -> go.Scatter:
-    points = _points(row.figures.seconds)
+    points = _points(row.selected.seconds)
     return go.Scatter(
         name=row.text,
         mode="lines+markers" if len(points) < 20 else "lines",
@@ -276,7 +336,7 @@ def _seconds_line(row: ChartRow, unit: str) -> go.Scatter:
 
 
 def _seconds(data: ChartData) -> dict[str, Any] | None:
-    rows = [row for row in data.rows if row.figures.seconds]
+    rows = [row for row in data.rows if row.selected.seconds]
     if not rows:
         return None
     x = layout.value_axis("seconds since the window opened")
@@ -330,24 +390,24 @@ def _rate_text(row: ChartRow, unit: str) -> str:
     spread = row.summary.spread
     more = ""
     if spread and spread.count > 1:
-        runs = plural(spread.count, "run")
-        more = f"<br>{rate(spread.min)} to {rate(spread.max)} over {runs}, CV {percent(spread.cv_percent)}"
-    return f"{rate(row.figures.requests_per_second)} {unit} in the median run{more}"
+        runs, cv = plural(spread.count, "run"), percent(spread.cv_percent)
+        more = f"<br>median of {runs}: {rate(spread.min)} to {rate(spread.max)}, CV {cv}"
+    return f"{rate(row.median(throughput))} {unit}{more}"
 
 
 def _throughputs(data: ChartData) -> dict[str, Any] | None:
     rows = data.at_capacity
     if not rows:
         return None
-    values, unit = [row.figures.requests_per_second for row in rows], data.text.rate_unit
+    values, unit = [row.median(throughput) for row in rows], data.text.rate_unit
     texts = [_rate_text(row, unit) for row in rows]
     medians = bars(
-        "median run",
+        "median",
         rows,
         values,
         texts,
         marker={"color": [row.colour for row in rows]},
-        error_x=layout.whiskers(rows, throughput, values),
+        error_x=layout.whiskers(rows, throughput),
         showlegend=False,
     )
     points = layout.run_points(rows, throughput, rate, unit)
@@ -355,14 +415,12 @@ def _throughputs(data: ChartData) -> dict[str, Any] | None:
 
 
 def _latency_text(row: ChartRow, text: LayerText) -> str:
-    few = ", too few samples" if "p99" in row.figures.unsupported else ""
-    shown = [f"{figure_text(row.figures, each, text.latency)} {text.latency_unit}" for each in (p50, p99)]
     group = "" if row.summary.identity.open_loop else f", {AT_FULL_LOAD}, {row.summary.group_text}"
-    return f"p50 {shown[0]}, p99 {shown[1]}{few}{group}"
+    return f"{_with_range(row, 'p50', p50, text)}, {_with_range(row, 'p99', p99, text)}{_few(row)}{group}"
 
 
 def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | None:
-    rows = [row for row in drawn if row.figures.percentiles_ms or row.figures.bounds_ms]
+    rows = [row for row in drawn if row.summary.figure_of(p50).runs]
     if not rows:
         return None
     unit = data.text.latency_unit
@@ -372,8 +430,7 @@ def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | Non
 
     texts = [_latency_text(row, data.text) for row in rows]
     colours = [row.colour for row in rows]
-    p50s = [data.text.latency_value(p50(row.figures)) for row in rows]
-    p99s = [read_p99(row.figures) for row in rows]
+    p50s, p99s = ([data.text.latency_value(row.median(each)) for row in rows] for each in (p50, p99))
     pale = bars(
         "p99",
         rows,
@@ -381,9 +438,9 @@ def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | Non
         texts,
         marker={
             "color": colours,
-            "opacity": [0.25 if "p99" in row.figures.unsupported else 0.4 for row in rows],
+            "opacity": [0.25 if _few(row) else 0.4 for row in rows],
         },
-        error_x=layout.whiskers(rows, read_p99, p99s),
+        error_x=layout.whiskers(rows, p99, data.text.latency_value),
         showlegend=False,
     )
     full = bars("p50", rows, p50s, texts, marker={"color": colours}, showlegend=False)
@@ -393,15 +450,15 @@ def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | Non
 
 
 _READ = (
-    "The full bar is p50 of the median run, the pale bar p99 (palest: fewer than 10,000 samples, too few for "
-    "it); circles are p99 of the runs in which it is known, × of invalid runs, + of runs in which the target "
-    "failed its load; lines are ranges. A percentile that failed or unanswered requests could move has no "
-    "bar: its bounds are in the text."
+    "The full bar is the median p50 of the runs, the pale bar their median p99 (palest: fewer than 10,000 "
+    "samples, too few for it); circles are p99 of the runs in which it is known, × of invalid runs, + of "
+    "runs in which the target failed its load; lines are ranges. A percentile that failed or unanswered "
+    "requests could move has no bar: its bounds are in the text."
 )
 
 
 _CPU = (
-    "CPU time per answered {request} in each kind of role, in the window of the median run; less is "
+    "CPU time per answered {request} in each kind of role, the median of the runs; less is "
     "better. A cluster’s nodes and several servers are added up."
 )
 
@@ -415,17 +472,26 @@ def _kind_name(kind: str, text: LayerText) -> str:
     return text.consumer if not text.has_servers and kind == "generator" else kind
 
 
+def _cpu_us(row: ChartRow) -> dict[str, float]:
+    """In µs per request by kind of role."""
+    found = {kind: row.median(figure) for kind, figure in _CPU_OF_KIND.items()}
+    return {kind: value for kind, value in found.items() if value is not None}
+
+
+_CPU_OF_KIND = {kind: sum_of_kind("cpu_us_per_request", kind) for kind in MEASURED_KINDS}
+
+
 def _cpu(data: ChartData, open_loop: bool) -> dict[str, Any] | None:
     """Of one kind of loop: what a request costs at full load is not what it costs at a rate."""
     text, drawn = data.text, [row for row in data.rows if row.summary.identity.open_loop is open_loop]
-    used = [(row, cpu) for row in drawn if (cpu := cpu_us_per_request(row.figures.record.resources))]
+    used = [(row, cpu) for row in drawn if (cpu := _cpu_us(row))]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in cpu for _, cpu in used)]
     if not kinds:
         return None
     rows, texts = [row for row, _ in used], []
     for _, cpu in used:
         each = ", ".join(f"{_kind_name(kind, text)} {microseconds(value)}" for kind, value in cpu.items())
-        texts.append(f"{microseconds(sum(cpu.values()))} µs per {text.request}<br>{each}")
+        texts.append(f"µs per {text.request}: {each}")
     traces = []
     for kind in kinds:
         name, values = _kind_name(kind, text), [cpu.get(kind) for _, cpu in used]
@@ -470,20 +536,20 @@ def _ceiling(data: ChartData) -> dict[str, Any] | None:
     return figure(traces, by_row(data, shown, axis, showlegend=bool(of_memory)))
 
 
-_MEMORY: tuple[tuple[str, Callable[[Measured], float | None], str], ...] = (
-    ("server heap used", lambda figures: figures.record.memory_usage, layout.SERVER),
-    ("server resident", lambda figures: figures.record.memory_resident, layout.SERVER_LIGHT),
-    ("store used, at the end", lambda figures: figures.store_memory_bytes, layout.STORE),
+_MEMORY: tuple[tuple[str, Figure, str], ...] = (
+    ("server heap used", heap, layout.SERVER),
+    ("server resident", Figure(lambda figures: figures.record.memory_resident), layout.SERVER_LIGHT),
+    ("store used, at the end", store_used, layout.STORE),
 )
 
 
 def _memory(data: ChartData) -> dict[str, Any] | None:
-    rows = [row for row in data.rows if any(read(row.figures) is not None for _, read, _ in _MEMORY)]
+    rows = [row for row in data.rows if any(row.median(figure) is not None for _, figure, _ in _MEMORY)]
     if not rows:
         return None
     traces, width = [], 0.72 / len(_MEMORY)
-    for number, (name, read, colour) in enumerate(_MEMORY):
-        values = [read(row.figures) for row in rows]
+    for number, (name, figure_, colour) in enumerate(_MEMORY):
+        values = [row.median(figure_) for row in rows]
         if any(value is not None for value in values):
             amounts = [None if value is None else value / 1024**2 for value in values]
             texts = [f"{name} {mebibytes(value)} MiB" for value in values]
@@ -493,8 +559,8 @@ def _memory(data: ChartData) -> dict[str, Any] | None:
 
 
 def _limited(data: ChartData) -> dict[str, Any] | None:
-    seen = [(row, value) for row in data.rows if (value := row.figures.limited_share) is not None]
-    predicted = [(row, prediction) for row, _ in seen if (prediction := row.figures.record.prediction)]
+    seen = [(row, value) for row in data.rows if (value := row.median(limited_share)) is not None]
+    predicted = [(row, prediction) for row, _ in seen if (prediction := row.selected.record.prediction)]
     if not seen:
         return None
     expected = []
@@ -517,7 +583,7 @@ CHARTS = (
     Chart(
         "throughput",
         "Throughput at capacity",
-        "Answered {requests} per second in a closed loop; more is better. Bars are median runs, circles all "
+        "Answered {requests} per second in a closed loop; more is better. Bars are medians, circles the "
         "runs that served their load, lines their range, × invalid runs, + runs in which the target failed "
         "its load. Compare rows within a heading only: load, store or what decides differ between "
         "headings.{no_controls}",
@@ -541,9 +607,9 @@ CHARTS = (
     Chart(
         "curve",
         "Latency over the offered rate",
-        "p99 of the median runs from the intended send, in an open loop at several rates. Where a line bends "
-        "upwards, the {consumer} comes near its capacity. Rates that were not kept, and those "
-        "without a p99, are left out.",
+        "Median p99 of the runs from the intended send, in an open loop at several rates; vertical lines "
+        "are the range. Where a line bends upwards, the {consumer} comes near its capacity. Rates that "
+        "were not kept, and those without a p99, are left out.",
         over_rate,
     ),
     Chart(
@@ -561,14 +627,14 @@ CHARTS = (
     Chart(
         "trend",
         "Over concurrency",
-        "Throughput of the median runs by number of {connections}; more is better. Vertical lines are the "
+        "Median throughput of the runs by number of {connections}; more is better. Vertical lines are the "
         "range of the runs that served their load.",
         _over_connections,
     ),
     Chart(
         "scaling",
         "Over servers",
-        "Throughput of the median runs by the number of servers on one store, over which the connections are "
+        "Median throughput of the runs by the number of servers on one store, over which the connections are "
         "spread evenly; more is better. Vertical lines are the range of the runs that served their load; "
         "thin dotted lines show growth in proportion to the servers.",
         _over_servers,
@@ -584,7 +650,7 @@ CHARTS = (
         "percentiles",
         "Latency by percentile",
         "How slow the slowest {requests} were; lower is better. Further to the right are rarer {requests}: "
-        "at p99 one in 100 is slower, at p99.9 one in 1,000. From the merged histograms of the median runs. "
+        "at p99 one in 100 is slower, at p99.9 one in 1,000. Each percentile is the median of the runs. "
         "Marks stand at p50, p90, p99 and p99.9; a hollow mark has too few samples (p99 needs 10,000, p99.9 "
         "needs 100,000). A line ends where failed or unanswered requests could move it. Closed and open "
         "loops are never in one view: the first is latency at full load, which moves with the number of "
@@ -595,8 +661,8 @@ CHARTS = (
         "tradeoff",
         "Throughput against latency",
         "Further right is more throughput, lower is less latency at full load, which moves with the number "
-        "of targets that were up at once. Full marks are median runs, small hollow "
-        "marks the other runs that served their load; rows and runs without a p99 are left out. A line joins "
+        "of targets that were up at once. Full marks are medians, small hollow "
+        "marks the runs that served their load; rows and runs without a p99 are left out. A line joins "
         "different numbers of {connections}: where it turns upwards, more {connections} add waiting "
         "time and no throughput.",
         _tradeoff,
@@ -628,8 +694,9 @@ CHARTS = (
     Chart(
         "series",
         "Over time",
-        "Each second of the median runs. A steady line means that the warm-up was long enough and that "
-        f"nothing disturbed the run. In runs of more than {MAX_POINTS} s a point stands for several seconds.",
+        "Each second of one run of each row, the selected one. A steady line means that the warm-up was "
+        f"long enough and that nothing disturbed the run. In runs of more than {MAX_POINTS} s a point "
+        "stands for several seconds.",
         _seconds,
     ),
 )

@@ -22,6 +22,7 @@ import plotly.graph_objects as go
 from msgspec import Struct, structs
 
 from report.analysis.cells import Cell
+from report.analysis.figures import Figure
 from report.analysis.summary import Summary, layer_text_of
 from report.analysis.texts import LayerText, layer_text, load_text, varying_fields
 from report.base.format import Show
@@ -65,10 +66,14 @@ class ChartRow(Struct, frozen=True):
         return self.summary.id
 
     @property
-    def figures(self) -> Measured:
-        if self.summary.figures is None:
+    def selected(self) -> Measured:
+        """The selected run, for what only a single run has."""
+        if self.summary.selected_figures is None:
             raise ValueError(f"{self.id} has no valid run, and so no place in a chart")
-        return self.summary.figures
+        return self.summary.selected_figures
+
+    def median(self, figure: Figure) -> float | None:
+        return self.summary.figure_of(figure).value
 
     def style(self, width: int, size: int) -> dict[str, Any]:
         line = {"color": self.colour, "dash": self.dash, "width": width}
@@ -140,7 +145,7 @@ def _rows(summaries: Sequence[Summary]) -> dict[str, ChartRow]:
     colours, styles = client_colours(summaries), _styles(summaries)
     rows = {}
     for summary in summaries:
-        if summary.figures:
+        if summary.has_figures:
             identity = summary.identity
             label = literal(identity.short_label)
             style = styles[identity.short_label]
@@ -242,7 +247,7 @@ MAX_BARS, MAX_LINES = 30, 16
 _OF_SERVERS = {
     "rejection": " (HTTP 429)",
     "generator_part": " The generator’s part belongs to the harness, not to the client.",
-    "server_memory": "Server: mean over the window of the median run, heap in use and resident set. ",
+    "server_memory": "Server: mean over the window, heap in use and resident set. ",
 }
 _OF_LIMITERS = {"no_controls": " Controls, which call no store, are not drawn."}
 
@@ -427,16 +432,20 @@ def points(
     return scatter(name, ids, [value for _, value, _ in found], ids, texts, marker=marker, **more)
 
 
-def whiskers(rows: Sequence[ChartRow], read: Read, middles: Sequence[float | None]) -> dict[str, Any]:
-    """Error bars from the least to the most of the runs that served their load, around the figure of the
-    median run; none where one of them knows no more than bounds (see `Summary.range_of`)."""
+def whiskers(
+    rows: Sequence[ChartRow], figure: Figure, shown: Callable[[float], float | None] = float
+) -> dict[str, Any]:
+    """Error bars over the range of a figure, around its median; none where there is no range. `shown` gives
+    the value that is drawn of one."""
     more, less = [], []
-    for row, middle in zip(rows, middles, strict=True):
-        found = [read(run.measured) for run in row.summary.runs if run.eligible and run.measured]
-        values = [value for value in found if value is not None]
-        whole = middle is not None and len(values) == len(found)
-        more.append(max(0, max(values) - (middle or 0)) if whole else 0)
-        less.append(max(0, (middle or 0) - min(values)) if whole else 0)
+    for row in rows:
+        found = row.summary.figure_of(figure)
+        low, middle, high = (
+            0 if end is None or found.value is None or found.range is None else shown(end) or 0
+            for end in (found.low, found.value, found.high)
+        )
+        more.append(max(0, high - middle))
+        less.append(max(0, middle - low))
     ends = {"type": "data", "symmetric": False, "array": more, "arrayminus": less}
     return {**ends, "color": INK, "thickness": 1.2, "width": 0}
 

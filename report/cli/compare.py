@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
-from report.analysis.figures import figure_text
 from report.analysis.summary import Summary
 from report.analysis.texts import interval_text, load_text, runs_text, varying_fields
 from report.base.errors import USAGE, ReportError, one_line
@@ -25,16 +24,16 @@ REGRESSION = 6
 NOT_DECIDED = 7
 
 _HEADINGS = (
-    *("base", "new", "load", "base median run", "new median run"),
+    *("base", "new", "load", "base median", "new median"),
     *("ratio", "95 % interval", "p (Holm)", "new is"),
 )
 _NUMBERS = range(3, 8)
 
 
 def _figure_text(metric: Metric, row: Summary, runs: int) -> str:
-    if row.figures is None:
+    if not row.has_figures:
         return row.spoiled_text or ABSENT
-    return f"{figure_text(row.figures, metric.read, metric.show)} ({plural(runs, 'run')})"
+    return f"{row.figure_of(metric.read).text(metric.show)} ({plural(runs, 'run')})"
 
 
 def _ratio_text(value: float) -> str:
@@ -136,7 +135,7 @@ def _side(metric: Metric, row: Summary, values: Sequence[float]) -> dict[str, An
     return {
         "label": row.identity.label,
         "runs": len(values),
-        "median": metric.read(row.figures) if row.figures else None,
+        "median": row.figure_of(metric.read).value,
         "values": [value if 0 < value < math.inf else None for value in values],
     }
 

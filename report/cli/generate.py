@@ -97,7 +97,7 @@ def _parser() -> argparse.ArgumentParser:
     several.add_argument("--include-trends", action="store_true", help=trends)
     baseline = "with --compare-runs: the campaign that others relate to"
     several.add_argument("--baseline", metavar="NAME|DIR", help=baseline)
-    copied = "the median run of each configuration of all campaigns beside DIR"
+    copied = "the selected run of each configuration of all campaigns beside DIR"
     medians = f"copy {copied} into a new folder, and report that"
     several.add_argument("--extract-median", action="store_true", help=medians)
     return parser

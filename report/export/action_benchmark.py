@@ -20,9 +20,9 @@ def _name(summary: Summary) -> str:
 
 
 def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
-    """Rows with a median run, and names; rows of one name, e.g. under other limits, carry their hash too.
+    """Rows with a run that counts, and names; rows of one name, e.g. under other limits, carry a hash too.
     The copy of a reference is left out: its series would alert about the host alone."""
-    named = [summary for summary in summaries if summary.median and not summary.identity.copy]
+    named = [summary for summary in summaries if summary.selected and not summary.identity.copy]
     names = [(_name(summary), summary) for summary in named]
     counts = Counter(name for name, _ in names)
     return [
@@ -33,7 +33,7 @@ def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
 
 def _entry(name: str, unit: str, value: float, summary: Summary, load: str = "") -> Entry:
     """`load`: at which one the figure holds, where its name does not say it."""
-    versions = next((run.versions for run in summary.median_first if run.versions), {})
+    versions = next((run.versions for run in summary.selected_first if run.versions), {})
     extra = [
         f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)} runs valid",
         *filter(None, [summary.spoiled_text, load]),
@@ -48,30 +48,32 @@ def _load(row: Summary, *more: str) -> str:
 
 
 def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """Throughput of the median runs, 0 where the target failed its load in it: without an entry the tool
-    would not notice. `range` is the standard deviation of the runs that served it."""
+    """The median throughput of the runs, 0 where the target typically failed its load: without an entry the
+    tool would not notice. `range` is the standard deviation of the runs that served it."""
     entries = []
     for name, row in _distinct(summaries):
-        value = row.figures.requests_per_second if row.figures else throughput.worst
+        median = row.figure_of(throughput).value
+        value = throughput.worst if median is None else median
         unit = layer_text(row.identity.layer).rate_unit
         entry = _entry(f"{name} · throughput", unit, round(value, 2), row)
-        if row.figures and row.spread and row.spread.stdev is not None:
+        if median is not None and row.spread and row.spread.stdev is not None:
             entry["range"] = f"± {row.spread.stdev:.2f}"
         entries.append(entry)
     return entries
 
 
 def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """Latency and CPU of the median runs that served their load."""
-    rows = [(name, row, row.figures) for name, row in _distinct(summaries) if row.figures]
+    """Median latency and CPU of the rows that served their load."""
+    rows = _distinct(summaries)
     entries = [
-        _entry(f"{name} · {each}", "ms", round(value, 3), row, _load(row, row.group_text))
+        _entry(f"{name} · {each}", "ms", round(found.value, 3), row, _load(row, row.group_text))
         for each in ("p50", "p99")
-        for name, row, figures in rows
-        if each not in figures.unsupported and (value := percentile(each)(figures)) is not None
+        for name, row in rows
+        for found in [row.figure_of(percentile(each))]
+        if found.value is not None and not found.few_samples
     ]
-    for name, row, figures in rows:
-        text, value = layer_text(row.identity.layer), consumer_cpu(figures)
+    for name, row in rows:
+        text, value = layer_text(row.identity.layer), row.figure_of(consumer_cpu).value
         if value is not None:
             entries.append(_entry(f"{name} · {text.cpu}", text.cpu_unit, round(value, 2), row, _load(row)))
     return entries

@@ -7,12 +7,11 @@ from html import escape
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.figures import figure_text, percentile
+from report.analysis.figures import p50, p99, throughput
 from report.analysis.summary import Summary
 from report.analysis.texts import at_its_load
 from report.base.errors import one_line
 from report.base.format import cut_labels, rate
-from report.results.model import Measured
 from report.sections.first_screen import Forest, ForestRow, cell_title, forests
 
 #: More is no picture any more.
@@ -116,34 +115,34 @@ def _row_label(cell: Cell, summary: Summary) -> str:
     return f"{label}, {summary.identity.store_text}" if cell.stores_differ else label
 
 
-def _bars(cell: Cell, read: Callable[[Summary, Measured], tuple[str, Lengths]]) -> Iterator[Bar]:
+def _bars(cell: Cell, read: Callable[[Summary], tuple[str, Lengths]]) -> Iterator[Bar]:
     for row in [*cell.rows, *cell.controls][:MAX_BARS]:
-        text, lengths = read(row, row.figures) if row.figures else (row.no_figures_reason, (None, None, ()))
-        if row.figures and row.spoiled_runs:
+        text, lengths = read(row) if row.has_figures else (row.no_figures_reason, (None, None, ()))
+        if row.has_figures and row.spoiled_runs:
             text += f", failed {row.spoiled_runs} of {row.counted_runs}"
         yield _row_label(cell, row), text, *lengths
 
 
 def _throughput(cell: Cell, runtime: str) -> str:
-    def read(row: Summary, figures: Measured) -> tuple[str, Lengths]:
-        points = tuple(run.measured.requests_per_second for run in row.runs if run.eligible and run.measured)
-        return rate(figures.requests_per_second), (figures.requests_per_second, None, points)
+    def read(row: Summary) -> tuple[str, Lengths]:
+        median = row.figure_of(throughput).value
+        return rate(median), (median, None, row.values(throughput))
 
-    what = f"{cell.text.requests.capitalize()}/s of the median run; points are the runs, the line their range"
+    what = f"Median {cell.text.requests}/s; points are the runs, the line their range"
     title = " · ".join(filter(None, ["Throughput", runtime, cell_title(cell)]))
     return _bar_chart(title, what, list(_bars(cell, read)))
 
 
 def _latency(cell: Cell) -> str:
-    def read(row: Summary, figures: Measured) -> tuple[str, Lengths]:
-        both = (figure_text(figures, percentile(name), cell.text.latency) for name in ("p50", "p99"))
-        few = ", few samples" if "p99" in figures.unsupported else ""
+    def read(row: Summary) -> tuple[str, Lengths]:
+        half, slow = row.figure_of(p50), row.figure_of(p99)
+        few = ", few samples" if slow.few_samples else ""
         group = "" if cell.identity.open_loop else f", {row.group_text}"
-        found = figures.percentiles_ms
-        return f"{' / '.join(both)}{few}{group}", (found.get("p50"), found.get("p99"), ())
+        text = " / ".join(found.text(cell.text.latency) for found in (half, slow))
+        return f"{text}{few}{group}", (half.value, slow.value, ())
 
     unit = at_its_load(cell.text.latency_unit, cell.identity.open_loop)
-    what = f"p50 (dark) and p99 (pale) of the median run in {unit}"
+    what = f"Median p50 (dark) and p99 (pale) of the runs in {unit}"
     return _bar_chart(f"Latency · {cell_title(cell)}", what, list(_bars(cell, read)))
 
 

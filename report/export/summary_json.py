@@ -6,7 +6,18 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.figures import FIGURES, decision_cpu_us, server_cpu
+from report.analysis.figures import (
+    FIGURES,
+    PARTS,
+    Figure,
+    calls_per_request,
+    decisions,
+    descriptors_per_call,
+    limited_share,
+    percentile,
+    server_cpu,
+    throughput,
+)
 from report.analysis.rankings import Pair, Resolution
 from report.analysis.summary import Summary
 from report.analysis.texts import load_name
@@ -29,12 +40,15 @@ _COUNTS = [f"{kind}_runs" for kind in ("valid", "served", "spoiled", "suspect", 
 
 
 def _configuration(summary: Summary) -> dict[str, Any]:
-    identity, figures, spread = summary.identity, summary.figures, summary.spread
+    identity, figures, spread = summary.identity, summary.selected_figures, summary.spread
     extent = {name: rounded(getattr(spread, name, None)) for name in ("min", "max", "cv_percent")}
-    percentiles, bounds = (figures.percentiles_ms, figures.bounds_ms) if figures else ({}, {})
-    known = [name for name in PERCENTILES if name in percentiles or name in bounds]
+    latencies = {name: summary.figure_of(percentile(name)) for name in PERCENTILES}
+    known = {name: found for name, found in latencies.items() if found.value is not None or found.bounds}
     limit = figures.record.limited_by if figures else None
-    decision = decision_cpu_us(figures) if figures else {}
+
+    def median(figure: Figure, digits: int = 3) -> float | None:
+        return rounded(summary.figure_of(figure).value, digits)
+
     return {
         **picked(identity, *_SHAPE, "connections"),
         "load": load_name(identity),
@@ -42,35 +56,39 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "runs": len(summary.runs),
         **picked(summary, *_COUNTS),
         "missing_runs": len(summary.missing),
-        "median_run": summary.median.run if summary.median else None,
-        "requests_per_second": {"median": rounded(figures.requests_per_second), **extent}
-        if figures and spread
+        "median_run": summary.selected.run if summary.selected else None,
+        "requests_per_second": {"median": median(throughput), **extent}
+        if spread and summary.has_figures
         else None,
-        "latency_p50_ms": rounded(percentiles.get("p50")),
-        "latency_p99_ms": rounded(percentiles.get("p99")),
-        "latency_ms": {name: rounded(percentiles.get(name)) for name in known},
+        "latency_p50_ms": rounded(latencies["p50"].value),
+        "latency_p99_ms": rounded(latencies["p99"].value),
+        "latency_ms": {name: rounded(found.value) for name, found in known.items()},
         "latency_bounds_ms": {
-            name: {"low": rounded(each.low), "high": rounded(each.high)} for name, each in bounds.items()
+            name: {"low": rounded(found.bounds.low), "high": rounded(found.bounds.high)}
+            for name, found in known.items()
+            if found.bounds
         },
         "ranges": {
             name: {"min": rounded(ends[0]), "max": rounded(ends[1])}
-            for name, read in FIGURES.items()
-            if (ends := summary.range_of(read))
+            for name, figure in FIGURES.items()
+            if (ends := summary.figure_of(figure).range)
         },
-        "untypical": [name for name, read in FIGURES.items() if summary.is_untypical(read)],
-        "latency_unsupported": list(figures.unsupported) if figures else [],
-        "server_cpu_us_per_request": rounded(server_cpu(figures)) if figures else None,
-        "limited_share": rounded(figures.limited_share, 6) if figures else None,
+        "latency_unsupported": [name for name, found in known.items() if found.few_samples],
+        "latency_merged": [name for name, found in known.items() if found.merged],
+        "server_cpu_us_per_request": median(server_cpu),
+        "limited_share": median(limited_share, 6),
         "limited_by": picked(limit, "resource", "text") if limit else None,
-        "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
+        "versions": dict(first.versions) if (first := next(iter(summary.selected_first), None)) else {},
         "verdict": summary.verdict,
         "layer": identity.layer,
         **identity.counts,
-        "calls_per_request": figures.record.calls_per_request if figures else None,
-        "descriptors_per_call": figures.record.descriptors_per_call if figures else None,
+        "calls_per_request": median(calls_per_request),
+        "descriptors_per_call": median(descriptors_per_call),
         **picked(identity, "decided_by", "algorithm", "module", "service", "decides_locally"),
-        "decisions": figures.decisions if figures else None,
-        "cpu_us_per_decision": {kind: rounded(value) for kind, value in decision.items()},
+        "decisions": median(decisions),
+        "cpu_us_per_decision": {
+            kind: value for kind, figure in PARTS.items() if (value := median(figure)) is not None
+        },
         "reference": summary.reference,
         "copy_of": identity.copied_label if identity.copy else None,
         "runs_set_aside": len(summary.set_aside),

@@ -94,7 +94,7 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
     marks = marks_note(figure for row in shown.rows for figure in row.figures)
     servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
     cpus = cpus_sentence(row.summary for row in shown.rows)
-    notes = ["Figures of the median run, in brackets the range of its runs.", servers, cpus, marks]
+    notes = ["Each figure is the median over the runs, in brackets their range.", servers, cpus, marks]
     return [*blocks, [" ".join(filter(None, notes))]]
 
 
@@ -147,7 +147,7 @@ def summary_markdown(analysis: Analysis) -> str:
         )
     head = (
         f"Campaign {code(campaign.name)}{where}. {plural(analysis.row_count, 'configuration')}, "
-        f"{plural(len(campaign.counted), 'run')}. Figures of the median runs."
+        f"{plural(len(campaign.counted), 'run')}. Each figure is the median over its runs."
     )
     of_stores, programs = store_sentences(analysis.store_operations), analysis.load_programs
     recommended = recommend(analysis) if summaries else None

@@ -6,27 +6,69 @@ from operator import attrgetter
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.figures import COSTS, FIGURES, PARTS, Figure, throughput
+from report.analysis.figures import (
+    COSTS,
+    FIGURES,
+    PARTS,
+    Figure,
+    calls_per_request,
+    decisions,
+    descriptors_per_call,
+    errors,
+    foreign_cpu,
+    from_send,
+    heap,
+    late_percentiles,
+    latency,
+    limited_share,
+    of_schedule,
+    percentile,
+    store_used,
+    sum_of_kind,
+    throughput,
+)
 from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
 from report.analysis.summary import Summary
 from report.analysis.texts import caps_text, load_name
 from report.base.csv_text import Cell, csv_number, csv_text, picked, records_csv
-from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run, stated_bounds, sums_by_kind
-from report.results.records import Boundary, Schedule
+from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run
+from report.results.records import Boundary
 from report.sections.boundary import boundaries_of
+from report.statistics.histograms import PERCENTILES, Bounds
 from report.statistics.runs import MIN_FIGURES, median_interval
 
 
 class _Row(Struct, frozen=True):
-    """A configuration with the figures of its median run, or one of its runs."""
+    """A configuration with the medians over its runs, or one of its runs."""
 
     summary: Summary
     number: int
+    """Of the run, from 1; 0 for a configuration."""
     run: Run | None
+    """The run; of a configuration the selected one."""
     measured: Measured | None
     told_by: Sequence[Run]
     """The first that knows them tells versions and runtime."""
     boundaries: Sequence[Boundary]
+
+    def value(self, figure: Figure) -> float | None:
+        if self.number == 0:
+            return self.summary.figure_of(figure).value
+        return figure(self.measured) if self.measured else None
+
+    def bounds(self, figure: Figure) -> Bounds | None:
+        """What is known of a figure without a value."""
+        if self.number == 0:
+            return self.summary.figure_of(figure).bounds
+        return figure.read_bounds(self.measured) if self.measured else None
+
+    def percentiles(self, of_run: Callable[[Measured], Sequence[str]], of_row: str) -> Cell:
+        """Names of the percentiles that a run lists, or of which a member of the configuration's is true."""
+        if self.number > 0:
+            return " ".join(of_run(self.measured)) if self.measured else None
+        found = {name: self.summary.figure_of(percentile(name)) for name in PERCENTILES}
+        known = [name for name, each in found.items() if each.value is not None or each.bounds]
+        return " ".join(name for name in known if getattr(found[name], of_row)) if known else None
 
 
 Read = Callable[[_Row], Cell]
@@ -36,53 +78,36 @@ def _names(text: str) -> list[str]:
     return text.split()
 
 
-def _figure(read: str | Callable[[Measured], float | None], digits: int = 0) -> Read:
-    of = attrgetter(read) if isinstance(read, str) else read
-    return lambda row: csv_number(of(row.measured), digits) if row.measured else None
+def _figure(figure: Figure | str, digits: int = 0) -> Read:
+    """Of a run; of a configuration the median over its runs."""
+    of = Figure(attrgetter(figure)) if isinstance(figure, str) else figure
+    return lambda row: csv_number(row.value(of), digits)
+
+
+def _bound(figure: Figure, end: str) -> Read:
+    return lambda row: csv_number(getattr(row.bounds(figure), end, None), 3)
 
 
 def _measured(read: Callable[[Measured], Cell]) -> Read:
+    """Of a run; of a configuration that of its selected run."""
     return lambda row: read(row.measured) if row.measured else None
+
+
+def _selected(figure: Figure | str, digits: int = 0) -> Read:
+    of = Figure(attrgetter(figure)) if isinstance(figure, str) else figure
+    return _measured(lambda measured: csv_number(of(measured), digits))
 
 
 def _of_run(read: Callable[[Run], Cell]) -> Read:
     return lambda row: read(row.run) if row.run else None
 
 
-def _entry(figures: str, name: str, end: str = "") -> Read:
-    """A number of a mapping, or the end of its bounds there."""
-
-    def read(measured: Measured) -> float | None:
-        found = getattr(measured, figures).get(name)
-        value: float | None = getattr(found, end) if end and found else found
-        return value
-
-    return _figure(read, 3)
-
-
-def _service(name: str, end: str = "") -> Read:
-    """Of an open loop from the send, as the result states it."""
-
-    def read(measured: Measured) -> float | None:
-        stated = measured.record.service_time
-        found = stated_bounds(stated).get(name) if end else stated
-        value: float | None = getattr(found, end or name, None)
-        return value
-
-    return _figure(read, 3)
-
-
-def _of_kind(member: str, kind: str, digits: int) -> Read:
-    return _figure(lambda measured: sums_by_kind(measured.record.resources, member).get(kind), digits)
-
-
-def _schedule(read: Callable[[Schedule], Cell]) -> Read:
-    """Of an open loop; empty in a closed one."""
-    return _measured(lambda measured: read(measured.record.schedule) if measured.record.schedule else None)
+def _latency(name: str) -> Figure:
+    return percentile(name) if name in PERCENTILES else latency(name)
 
 
 def _gap(name: str) -> Read:
-    return _schedule(lambda schedule: csv_number(getattr(schedule.gaps_ms, name, None), 3))
+    return _figure(of_schedule(lambda schedule: getattr(schedule.gaps_ms, name, None)), 3)
 
 
 def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Read:
@@ -139,27 +164,33 @@ _BOTH: dict[str, Read] = {
     **{name: attrgetter(f"summary.identity.{name}") for name in _OF_IDENTITY},
     "requests_total": _figure("record.requests.total"),
     "rate_limit_hits": _figure("record.rate_limit_hits"),
-    "store_memory_bytes": _figure("store_memory_bytes"),
+    "store_memory_bytes": _figure(store_used),
     **{name: _figure(path) for name, path in _FAILED.items()},
-    "errors_total": _figure("record.totalErrors"),
-    "decisions": _figure("decisions"),
+    "errors_total": _figure(errors),
+    "decisions": _figure(decisions),
     "requests_followed": _figure("record.counts.followed"),
     "rate_per_second": lambda row: csv_number(row.summary.identity.rate_per_second, 3),
-    **{f"latency_{name}_ms": _entry("percentiles_ms", name) for name in _BOUNDED},
-    **{f"latency_{name}_ms": _entry("latency_ms", name) for name in ("average", "min", "max", "stddev")},
-    **{f"latency_{name}_{end}_ms": _entry("bounds_ms", name, end) for name, end in _ENDS},
-    "latency_unsupported": _measured(lambda measured: " ".join(measured.unsupported)),
-    **{f"{kind}_{name}": _of_kind(member, kind, digits) for kind, name, member, digits in _OF_KINDS},
+    **{f"latency_{name}_ms": _figure(_latency(name), 3) for name in (*_BOUNDED, "min", "stddev")},
+    **{f"latency_{name}_{end}_ms": _bound(_latency(name), end) for name, end in _ENDS},
+    "latency_unsupported": lambda row: row.percentiles(attrgetter("unsupported"), "few_samples"),
+    **{
+        f"{kind}_{name}": _figure(sum_of_kind(member, kind), digits)
+        for kind, name, member, digits in _OF_KINDS
+    },
     **{f"cpu_us_per_decision_{kind}": _figure(read, 3) for kind, read in PARTS.items()},
     "limited_by": _measured(lambda measured: measured.limiting_resource),
     **{f"{part}_version": _version(part) for part in _VERSIONED},
     "runtime": lambda row: next((run.record.runtime.id for run in row.told_by if run.record.runtime), None),
     **{dimension.key: _count(dimension.key) for dimension in DIMENSIONS},
-    "calls_per_request": _figure("record.calls_per_request", 3),
-    "descriptors_per_call": _figure("record.descriptors_per_call", 3),
+    "calls_per_request": _figure(calls_per_request, 3),
+    "descriptors_per_call": _figure(descriptors_per_call, 3),
     **{f"send_gap_{name}_ms": _gap(name) for name in _GAPS},
-    "send_wakes_shared": _schedule(lambda schedule: _truth(schedule.shared_wakes)),
-    "latency_late": _schedule(lambda schedule: " ".join(schedule.late_percentiles)),
+    "send_wakes_shared": _measured(
+        lambda measured: _truth(getattr(measured.record.schedule, "shared_wakes", None))
+    ),
+    "latency_late": lambda row: row.percentiles(late_percentiles, "late"),
+    "requests_per_second": _figure(throughput, 3),
+    "server_heap_bytes": _figure(heap),
     "burst_quotas": _boundary(lambda found: csv_number(max(each.burst.factor for each in found), 3)),
     "over_admitted": _boundary(lambda found: max(each.over_admission.total for each in found)),
     "under_admitted": _boundary(lambda found: max(each.under_admission.total for each in found)),
@@ -206,7 +237,7 @@ _OF_RUNS: dict[str, Read] = {
     "duration_asked_s": _asked_s,
     "requests_asked": lambda row: row.summary.identity.requests,
     "run": lambda row: row.number,
-    "median": lambda row: _truth(row.run is not None and row.run is row.summary.median),
+    "median": lambda row: _truth(row.run is not None and row.run is row.summary.selected),
     "status": lambda row: row.run.record.status if row.run else "missing",
     **{
         name: _of_run(attrgetter(name))
@@ -216,10 +247,8 @@ _OF_RUNS: dict[str, Read] = {
     "notes": _of_run(lambda run: "; ".join(run.record.notes)),
     "started_at": _of_run(lambda run: run.record.started_at),
     "duration_s": _figure("record.duration", 6),
-    "requests_per_second": _figure("requests_per_second", 3),
-    "limited_share": _figure("limited_share", 6),
-    "foreign_cpu_percent": _figure("foreign_cpu_percent", 1),
-    "server_heap_bytes": _figure("record.memory_usage"),
+    "limited_share": _figure(limited_share, 6),
+    "foreign_cpu_percent": _figure(foreign_cpu, 1),
     "warmup_s": _figure("record.warmup.took_s", 3),
     "warmup_requests": _figure("record.warmup.requests"),
     "warmup_steady": _measured(lambda measured: _truth(measured.record.warmup.steady)),
@@ -269,8 +298,8 @@ def _interval(end: str, digits: int = 2) -> Read:
     return read
 
 
-def _range_end(figure: Figure, index: int) -> Read:
-    return _own(lambda summary: csv_number((summary.range_of(figure) or (None, None))[index], 3))
+def _range_end(figure: Figure, end: str, digits: int) -> Read:
+    return _own(lambda summary: csv_number(getattr(summary.figure_of(figure), end), digits))
 
 
 def _over_all_runs(path: str) -> Read:
@@ -301,8 +330,31 @@ def _reasons(summary: Summary) -> Cell:
 
 _BOUNDED_FIGURES = [name for name in FIGURES if name != "requests_per_second"]
 
-#: The columns that existing tooling reads come first, under their old names; the others carry units in
-#: theirs.
+#: Medians besides those of `FIGURES` whose range the page prints too, with their decimals.
+_RANGED: dict[str, tuple[Figure, int]] = {
+    "latency_p99_9_ms": (percentile("p99_9"), 3),
+    "server_heap_bytes": (heap, 0),
+    **{
+        f"{kind}_{name}": (sum_of_kind(name, kind), 3)
+        for name in ("cpu_us_per_request", "cpu_percent")
+        for kind in MEASURED_KINDS
+        if (kind, name) != ("server", "cpu_us_per_request")
+    },
+    "limited_share_seen": (limited_share, 4),
+    "errors_total": (errors, 0),
+    "decisions": (decisions, 0),
+    **{f"cpu_us_per_decision_{kind}": (figure, 3) for kind, figure in PARTS.items()},
+    **{f"service_{name}_ms": (from_send(name), 3) for name in ("p50", "p99")},
+    "sends_per_second": (of_schedule(lambda schedule: schedule.achieved_per_second), 3),
+    "sends_late": (of_schedule(lambda schedule: schedule.late), 0),
+    "sends_dropped": (of_schedule(lambda schedule: schedule.dropped + schedule.unsent), 0),
+    "send_gap_intended_ms": (of_schedule(lambda schedule: getattr(schedule.gaps_ms, "intended", None)), 3),
+}
+_ALL_RANGED = {name: (FIGURES[name], 3) for name in _BOUNDED_FIGURES} | _RANGED
+_ENDS_OF_RANGE = (("min", "low"), ("max", "high"))
+
+#: The columns that existing tooling reads come first, under their old names, and hold figures of the selected
+#: run, as they always did; the others carry units in their names and hold medians over the runs.
 _SUMMARY_HEADER = (
     *_names(
         "Client Mode RequestType Concurrency Duration ReqPerSec Latency_Avg Latency_P50 Latency_P99 "
@@ -324,7 +376,7 @@ _SUMMARY_HEADER = (
         "autocannon_version harness_version runtime configuration_hash"
     ),
     *(f"{name}_{end}" for name in _BOUNDED_FIGURES for end in ("min", "max")),
-    *_names("untypical layer servers calls_per_request descriptors_per_call served_runs spoiled_runs"),
+    *_names("layer servers calls_per_request descriptors_per_call served_runs spoiled_runs"),
     *_BOUNDS,
     *_names("service_p50_low_ms service_p50_high_ms service_p99_low_ms service_p99_high_ms"),
     *(f"send_gap_{name}_ms" for name in _GAPS),
@@ -335,6 +387,9 @@ _SUMMARY_HEADER = (
     *_names("reference copy_of runs_set_aside burst_quotas over_admitted under_admitted promises_broken"),
     *LATER_DIMENSIONS,
     *_names("host_cpus cpus_shared caps"),
+    *_names("requests_per_second latency_average_ms latency_p50_ms latency_p99_ms rate_limit_hits"),
+    *_names("server_heap_bytes latency_merged"),
+    *(f"{name}_{end}" for name in _RANGED for end, _ in _ENDS_OF_RANGE),
 )
 
 _OF_SUMMARIES: dict[str, Read] = {
@@ -342,14 +397,14 @@ _OF_SUMMARIES: dict[str, Read] = {
     "Mode": _BOTH["topology"],
     "RequestType": _BOTH["workload"],
     "Concurrency": _BOTH["connections"],
-    "Duration": lambda row: _asked_s(row) or _figure("record.duration", 3)(row),
-    "ReqPerSec": _figure("requests_per_second", 2),
-    "Latency_Avg": _BOTH["latency_average_ms"],
-    "Latency_P50": _BOTH["latency_p50_ms"],
-    "Latency_P99": _BOTH["latency_p99_ms"],
-    "RateLimitHits": _BOTH["rate_limit_hits"],
-    "CPUUsage": _figure("record.cpu_usage", 2),
-    "MemoryUsage": _figure("record.memory_usage"),
+    "Duration": lambda row: _asked_s(row) or _selected("record.duration", 3)(row),
+    "ReqPerSec": _selected(throughput, 2),
+    "Latency_Avg": _selected(latency("average"), 3),
+    "Latency_P50": _selected(percentile("p50"), 3),
+    "Latency_P99": _selected(percentile("p99"), 3),
+    "RateLimitHits": _selected("record.rate_limit_hits"),
+    "CPUUsage": _selected("record.cpu_usage", 2),
+    "MemoryUsage": _selected(heap),
     "store_external": _store_external,
     "limiter_script_kind": _own(lambda each: " ".join(script.kind for script in each.scripts)),
     "limiter_script": _own(lambda each: " ".join(script.name_or_sha1 for script in each.scripts)),
@@ -363,19 +418,19 @@ _OF_SUMMARIES: dict[str, Read] = {
         for name in ("valid", "suspect", "invalid", "failed", "served", "spoiled")
     },
     "missing_runs": _own(lambda summary: len(summary.missing)),
-    "median_run": _own(lambda summary: summary.median.run if summary.median else None),
+    "median_run": _own(lambda summary: summary.selected.run if summary.selected else None),
     **{f"requests_per_second_{name}": _spread(name) for name in ("min", "max", "stdev", "cv_percent")},
     "requests_per_second_interval_low": _interval("low"),
     "requests_per_second_interval_high": _interval("high"),
     "requests_per_second_interval_coverage": _interval("coverage", 4),
-    "sends_per_second": _schedule(lambda schedule: csv_number(schedule.achieved_per_second, 3)),
-    "sends_late": _schedule(lambda schedule: schedule.late),
-    "sends_dropped": _schedule(lambda schedule: schedule.dropped + schedule.unsent),
-    "send_lateness_p99_ms": _schedule(
-        lambda schedule: csv_number(schedule.lateness_ms.p99 if schedule.lateness_ms else None, 3)
+    **{name: _figure(*_RANGED[name]) for name in ("sends_per_second", "sends_late", "sends_dropped")},
+    "send_lateness_p99_ms": _figure(
+        of_schedule(lambda schedule: getattr(schedule.lateness_ms, "p99", None)), 3
     ),
-    "limited_share_predicted": _figure(lambda run: getattr(run.record.prediction, "limited_share", None), 4),
-    "limited_share_seen": _figure("limited_share", 4),
+    "limited_share_predicted": _figure(
+        Figure(lambda figures: getattr(figures.record.prediction, "limited_share", None)), 4
+    ),
+    "limited_share_seen": _figure(*_RANGED["limited_share_seen"]),
     # As the servers report it themselves.
     "server_resident_bytes": _figure("record.memory_resident"),
     "failed_by_status": _measured(
@@ -384,11 +439,18 @@ _OF_SUMMARIES: dict[str, Read] = {
     **{f"{name}_all_runs": _over_all_runs(path) for name, path in _FAILED.items()},
     "verdict": _own(lambda summary: summary.verdict),
     "verdict_reasons": _own(_reasons),
-    **{f"{name}_min": _range_end(FIGURES[name], 0) for name in _BOUNDED_FIGURES},
-    **{f"{name}_max": _range_end(FIGURES[name], 1) for name in _BOUNDED_FIGURES},
-    "untypical": _own(lambda each: " ".join(name for name in FIGURES if each.is_untypical(FIGURES[name]))),
-    **{f"service_{name}_ms": _service(name) for name in ("p50", "p99")},
-    **{f"service_{name}_{end}_ms": _service(name, end) for name in ("p50", "p99") for end in ("low", "high")},
+    **{
+        f"{name}_{end}": _range_end(figure, member, digits)
+        for name, (figure, digits) in _ALL_RANGED.items()
+        for end, member in _ENDS_OF_RANGE
+    },
+    "latency_merged": lambda row: row.percentiles(lambda _: (), "merged"),
+    **{f"service_{name}_ms": _figure(from_send(name), 3) for name in ("p50", "p99")},
+    **{
+        f"service_{name}_{end}_ms": _bound(from_send(name), end)
+        for name in ("p50", "p99")
+        for end in ("low", "high")
+    },
     "decides_locally": _own(lambda row: row.identity.decided_by and _truth(row.identity.decides_locally)),
     "reference": _own(lambda summary: _truth(summary.reference)),
     "copy_of": _own(lambda summary: summary.identity.copied_label if summary.identity.copy else None),
@@ -397,7 +459,10 @@ _OF_SUMMARIES: dict[str, Read] = {
 
 
 def summary_csv(summaries: Sequence[Summary]) -> str:
-    rows = (_Row(row, 0, row.median, row.figures, row.median_first, boundaries_of(row)) for row in summaries)
+    rows = (
+        _Row(row, 0, row.selected, row.selected_figures, row.selected_first, boundaries_of(row))
+        for row in summaries
+    )
     return _written(_SUMMARY_HEADER, _BOTH | _OF_SUMMARIES, rows)
 
 
@@ -408,10 +473,9 @@ _UNITS = {"requests_per_second": "1/s", "p50": "ms", "p99": "ms", "p99_9": "ms",
 def _records(summary: Summary) -> Iterator[dict[str, Cell]]:
     identity = summary.identity
     for name, figure in {"requests_per_second": throughput, **COSTS}.items():
-        value = figure(summary.figures) if summary.figures else None
-        if value is None:
+        found = summary.figure_of(figure)
+        if found.value is None:
             continue
-        ends = summary.range_of(figure) or (None, None)
         yield {
             "configuration_hash": identity.configuration_hash,
             "target": identity.label,
@@ -420,12 +484,12 @@ def _records(summary: Summary) -> Iterator[dict[str, Cell]]:
             "load": load_name(identity),
             "metric": name if name in _UNITS else f"{name}_per_request",
             "unit": _UNITS.get(name, "us"),
-            "value": csv_number(value, 3),
-            "low": csv_number(ends[0], 3),
-            "high": csv_number(ends[1], 3),
+            "value": csv_number(found.value, 3),
+            "low": csv_number(found.low, 3),
+            "high": csv_number(found.high, 3),
         }
 
 
 def figures_long_csv(analysis: Analysis) -> str:
-    """Of the median runs, with the range over the runs; a figure that is not known has no line."""
+    """Medians over the runs, with their range; a figure that is not known has no line."""
     return records_csv(record for summary in analysis.ordered for record in _records(summary))

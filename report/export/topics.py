@@ -226,13 +226,14 @@ def _server_ratio(step: ServerStep, name: str) -> dict[str, Any] | None:
 
 
 def _step(step: ServerStep) -> dict[str, Any]:
-    summary, figures = step.summary, step.summary.figures
+    summary, figures = step.summary, step.summary.selected_figures
     values, ranges = {}, {}
     for name, (figure, digits) in FIGURES.items():
-        value, span = figure(figures) if figures else None, summary.range_of(figure)
-        values[name] = rounded(value, digits)
-        if span:
-            ranges[name] = {"min": round(span[0], digits), "max": round(span[1], digits)}
+        found = summary.figure_of(figure)
+        values[name] = rounded(found.value, digits)
+        if found.range:
+            low, high = found.range
+            ranges[name] = {"min": round(low, digits), "max": round(high, digits)}
     limit = figures.record.limited_by if figures else None
     return {
         "configuration_hash": summary.identity.configuration_hash,
@@ -256,24 +257,24 @@ def _runs(row: printed_rows.PrintedRow) -> dict[str, Any]:
 
 def _control(control: printed_rows.LoadProgramControl) -> dict[str, Cell]:
     row, client = control.row, control.client
-    identity, figures = row.identity, row.figures
+    identity, selected = row.identity, row.selected
     low, high = row.range_of(printed_rows.rate) or (None, None)
-    of_client = throughput(client.figures) if client and client.figures else None
-    latency, latencies = figures and figures.latency, ("average", "p50", "p95", "p99", "max")
+    of_client = client.figure_of(throughput).value if client else None
+    latencies = ("average", "p50", "p95", "p99", "max")
     return {
         "configuration_hash": identity.configuration_hash,
         "target": identity.label,
         "program": control.program,
-        "program_version": figures.program.version if figures else None,
+        "program_version": selected.program.version if selected else None,
         **picked(identity, "store", "topology", "traffic", "connections"),
         "duration_s": csv_number(identity.duration_s, 3),
         **_runs(row),
-        "decisions_per_second": csv_number(figures.operations.per_second if figures else None, 2),
+        "decisions_per_second": csv_number(row.median_of(printed_rows.rate), 2),
         "decisions_per_second_low": csv_number(low, 2),
         "decisions_per_second_high": csv_number(high, 2),
-        **{f"{name}_ms": csv_number(getattr(latency, name, None), 3) for name in latencies},
-        "service_cpu_us_per_decision": csv_number(printed_rows.service_cpu(figures) if figures else None, 2),
-        "store_cpu_us_per_decision": csv_number(figures.store_cpu_us_per_operation if figures else None, 2),
+        **{f"{name}_ms": csv_number(row.median_of(printed_rows.latency(name)), 3) for name in latencies},
+        "service_cpu_us_per_decision": csv_number(row.median_of(printed_rows.service_cpu), 2),
+        "store_cpu_us_per_decision": csv_number(row.median_of(printed_rows.store_cpu), 2),
         "limited_by": row.limited_by,
         "client": control.client_label,
         "client_decisions_per_second": csv_number(of_client, 2),
@@ -285,7 +286,7 @@ def load_programs_csv(controls: Sequence[printed_rows.LoadProgramControl]) -> st
 
 
 def _operation(cell: printed_rows.StoreCell, row: printed_rows.PrintedRow, reference: str) -> dict[str, Any]:
-    identity, figures = row.identity, row.figures
+    identity, selected = row.identity, row.selected
     low, high = row.range_of(printed_rows.rate) or (None, None)
     own = next((found for each, found in cell.ratios if each is row), (None,) * len(printed_rows.COMPARED))
     latencies = ("average", "min", "p50", "p95", "p99", "max")
@@ -296,15 +297,15 @@ def _operation(cell: printed_rows.StoreCell, row: printed_rows.PrintedRow, refer
         "operation": identity.workload,
         **picked(identity, "payload_bytes", "connections", "duration_s"),
         "program": identity.client,
-        "program_version": figures.program.version if figures else None,
-        "store_version": figures.versions.store if figures else None,
+        "program_version": selected.program.version if selected else None,
+        "store_version": selected.versions.store if selected else None,
         **_runs(row),
-        "operations_per_second": figures and figures.operations.per_second,
+        "operations_per_second": row.median_of(printed_rows.rate),
         "operations_per_second_low": low,
         "operations_per_second_high": high,
-        **{f"{name}_ms": figures and getattr(figures.latency, name) for name in latencies},
-        "store_cpu_us_per_operation": figures and figures.store_cpu_us_per_operation,
-        "bytes_per_key": figures and printed_rows.bytes_per_key(figures),
+        **{f"{name}_ms": row.median_of(printed_rows.latency(name)) for name in latencies},
+        "store_cpu_us_per_operation": row.median_of(printed_rows.store_cpu),
+        "bytes_per_key": row.median_of(printed_rows.bytes_per_key),
         **{
             f"{name}_{part}": value
             for (name, _, _), found in zip(printed_rows.COMPARED, own, strict=True)

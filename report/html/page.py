@@ -80,7 +80,7 @@ def _table_parts(
     texts = (
         f"{runtime.title}." if runtime.name else "",
         heading,
-        f"Median runs, with the range over the runs{ratio}.",
+        f"Each figure is the median over the runs, beside it their range{ratio}.",
         "Server CPU is that of all servers together." if several else "",
         cpus_sentence(runtime.ordered),
         marks_note(figures),

@@ -350,6 +350,7 @@ def _measured(result: records.MeasuredResult, record: records.MeasuredResult) ->
         deciding_software=_deciding_software(result),
         limiter_script=consumer.limiter_script if consumer else None,
         script_calls=_script_calls(result),
+        mergeable=histograms.mergeable(answered, unanswered),
     )
 
 

@@ -16,7 +16,7 @@ from report.results.convert import planned_of, run_of
 from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run
 from report.results.records import Audit, MeasuredResult, PrintedResult, Sample
 from report.results.verdicts import VERDICTS, judged_again
-from report.statistics.runs import select_median_run
+from report.statistics.runs import select_run
 
 #: What the results of a campaign were when they were written.
 CHECKSUMS = "SHA256SUMS"
@@ -24,7 +24,7 @@ _MAX_CHECKSUMS_BYTES = 16 * 1024 * 1024
 #: Two spaces, as `sha256sum` writes it, or a star.
 _CHECKSUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
-#: Seconds of all median runs together: 10,000 results of 30 s, or a day of a single one.
+#: Seconds of all selected runs together: 10,000 results of 30 s, or a day of a single one.
 MAX_SERIES_SECONDS = 100_000
 
 AUDIT_FILE = "audit.json"
@@ -156,12 +156,12 @@ def _read(path: Path, use: Callable[[Path], Read], excluded: list[Excluded]) -> 
     return None
 
 
-def _medians(runs: Iterable[Run]) -> set[str]:
-    """Files of the runs that stand for their configurations."""
+def _selected_files(runs: Iterable[Run]) -> set[str]:
+    """Files of the selected runs."""
     by_key: dict[str, list[Run]] = {}
     for run in runs:
         by_key.setdefault(run.identity.key, []).append(run)
-    return {median.file for members in by_key.values() if (median := select_median_run(members))}
+    return {selected.file for members in by_key.values() if (selected := select_run(members))}
 
 
 def _series(path: Path) -> tuple[Sample, ...]:
@@ -170,12 +170,12 @@ def _series(path: Path) -> tuple[Sample, ...]:
 
 
 def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tuple[list[Run], int]:
-    """Reads the median runs once more, for their seconds: those of all runs would not fit into memory. Also
-    how many median runs are without them because there were too many."""
-    medians, kept, left_out = _medians(runs), 0, 0
+    """Reads the selected runs once more, for their seconds: those of all runs would not fit into memory. Also
+    how many selected runs are without them because there were too many."""
+    selected, kept, left_out = _selected_files(runs), 0, 0
     found = []
     for run in runs:
-        if run.file in medians and run.measured:
+        if run.file in selected and run.measured:
             seconds = _read(folder / run.file, _series, excluded) or ()
             fits = kept + len(seconds) <= MAX_SERIES_SECONDS
             left_out += not fits
@@ -200,7 +200,7 @@ def _refusals(excluded: Sequence[Excluded]) -> list[str]:
 
 def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -> Campaign:
     """Reads `manifest.json` and every result beside it, one after the other; `series`: with the seconds of
-    the median runs.
+    the selected runs.
 
     `keep_going`: leaves out what is damaged, foreign, of another format version or there twice; the campaign
     names it. Else such a file raises ReportError with exit code 2, one line a file, as does a folder that

@@ -1,6 +1,7 @@
 """A run as the report knows it: typed, reduced to what is printed, independent of the JSON's shape."""
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,7 +11,7 @@ from msgspec import Struct
 from report.base.paths import CONTRACT_GENERATED
 from report.results import records
 from report.results.validate import Result
-from report.statistics.histograms import Bounds
+from report.statistics.histograms import Bounds, Mergeable
 from report.statistics.samples import Place
 
 #: The file of a campaign that holds its plan, machine and versions.
@@ -286,8 +287,10 @@ class Measured:
     """Answers, allowed or limited, to a consume of one descriptor, as the processes counted them that call
     the limiter, in lead-in and window: from the same two readings as the CPU time of the roles. None without
     a limiter, or without the count."""
+    mergeable: Mergeable | None = None
+    """Its latencies, where some percentile may need those of the other runs too (rule M18); else None."""
     seconds: tuple[records.Sample, ...] = ()
-    """Seconds of median runs alone, and of no more of them than a page can hold; the last may be shorter."""
+    """Seconds of selected runs alone, of no more than a page can hold; the last may be shorter."""
     answers_each_slice: Sequence[int]
     """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
     answers_by_server: tuple[int, ...]
@@ -421,6 +424,17 @@ class Run:
             return self.printed.operations.per_second
         return self.measured.requests_per_second if self.measured else None
 
+    @property
+    def selection_rank(self) -> float | None:
+        """What it is selected by among the runs of its configuration, more is better: its throughput. In an
+        open loop, where all runs have the same, it is its p99 below zero: by the upper bound where the p99 is
+        not identified (rule M23), and last of all where nothing is known of it."""
+        if self.measured is None or not self.identity.open_loop:
+            return self.requests_per_second
+        bounds = self.measured.bounds_ms.get("p99")
+        known = self.measured.percentiles_ms.get("p99", bounds.high if bounds else None)
+        return -math.inf if known is None else -known
+
 
 def turns_of(run: Run) -> records.Turns | None:
     """None of a run that had the load alone."""
@@ -467,7 +481,7 @@ class Campaign:
     excluded: tuple[Excluded, ...] = ()
     """Files that are left out, by name; only where the caller wants the rest all the same."""
     series_left_out: int = 0
-    """Median runs whose per-second series were too many to keep."""
+    """Selected runs whose per-second series were too many to keep."""
     judged_again: bool = False
     """Newer rules than those of the time of measuring have judged."""
 

@@ -7,7 +7,17 @@ from msgspec import Struct, structs
 from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.figures import Figure, consumer_cpu, heap, percentile, service_cpu, store_cpu, throughput
+from report.analysis.figures import (
+    Figure,
+    consumer_cpu,
+    errors,
+    heap,
+    limited_share,
+    percentile,
+    service_cpu,
+    store_cpu,
+    throughput,
+)
 from report.analysis.host_cpus import cpus_sentence
 from report.analysis.summary import Summary, layer_text_of
 from report.base.format import ABSENT, Show, count, mebibytes, microseconds, percent, rate, share
@@ -15,7 +25,7 @@ from report.results.model import Identity
 from report.sections import section, verdict_text
 from report.sections.first_screen import against_base, base_text
 from report.sections.latency_at_full_load import GROUPS_TEXT
-from report.sections.verdict_text import FEW_SAMPLES, LATE, UNIDENTIFIED, UNTYPICAL
+from report.sections.verdict_text import FEW_SAMPLES, LATE, MERGED, UNIDENTIFIED
 from report.statistics.decision import Comparison
 
 
@@ -35,7 +45,7 @@ class _Column(Struct, frozen=True):
     def cell(self, summary: Summary, best: bool) -> section.TableCell:
         unit = "ms" if self.unit == "µs" else self.unit
         found = verdict_text.spread_figure(summary, self.read, self.show, unit)
-        ranged = self.figure not in ("", "throughput")
+        ranged = self.figure != _THROUGHPUT
         return structs.replace(found, best=best and found.sort != "", range=found.range if ranged else "")
 
 
@@ -61,8 +71,8 @@ def _columns(text: texts.LayerText, summaries: Sequence[Summary]) -> tuple[_Colu
         _Column("Service CPU", text.cpu_unit, service_cpu, microseconds, "service_cpu", True),
         _Column("Store CPU", text.cpu_unit, store_cpu, microseconds, "store_cpu", True),
         _Column("Heap", "MiB", heap, mebibytes, "heap"),
-        _Column("Limited", "of answers", Figure(lambda figures: figures.limited_share), share),
-        _Column("Errors", text.requests, Figure(lambda figures: figures.record.totalErrors), count),
+        _Column("Limited", "of answers", limited_share, share),
+        _Column("Errors", text.requests, errors, count),
     )
     always = [column for column in columns if column.figure == _THROUGHPUT]
     if text.has_servers:
@@ -70,7 +80,7 @@ def _columns(text: texts.LayerText, summaries: Sequence[Summary]) -> tuple[_Colu
     return tuple(
         column
         for column in columns
-        if column in always or any(row.figures and column.read(row.figures) is not None for row in summaries)
+        if column in always or any(row.figure_of(column.read).value is not None for row in summaries)
     )
 
 
@@ -160,7 +170,7 @@ def _load_cell(identity: Identity, field: texts.LoadField) -> str:
     return f"{identity.connections:,}" if closed else field.read(identity)
 
 
-_MARKS = " ".join(f"{' '.join(each)}." for each in (FEW_SAMPLES, UNTYPICAL, UNIDENTIFIED, LATE))
+_MARKS = " ".join(f"{' '.join(each)}." for each in (FEW_SAMPLES, MERGED, UNIDENTIFIED, LATE))
 _TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addresses"}
 
 
@@ -209,10 +219,10 @@ def result_tables(
                 best = {} if row.identity.copy else ranking.best
                 rows.append(_row(row, _names(row, fields, facts), best, columns, versus))
     caption = (
-        "Figures of the median runs, each with its range over the runs that served their load. Rows are in "
-        "the order of their medians, below them those that failed their load more often, which ranks "
-        "nothing. A figure is bold where it was shown to be better than that of every other row with the "
-        "same load, store, kind of decider, algorithm and kind of script. Ratios are to "
+        "Each figure is the median over the runs, beside it the range of the runs that served their load. "
+        "Rows are in the order of their medians, below them those that failed their load more often, "
+        "which ranks nothing. A figure is bold where it was shown to be better than that of every other "
+        "row with the same load, store, kind of decider, algorithm and kind of script. Ratios are to "
         f"{base} among these rows."
     )
     if any(cell.copies for cell in cells):

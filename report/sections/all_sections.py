@@ -28,13 +28,13 @@ from report.sections.thresholds import thresholds
 
 
 def _span(rows: Sequence[Summary], figure: Figure, show: Show, unit: str, what: str) -> str:
-    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s in the median runs.`; empty for one row."""
-    known = [(value, row) for row in rows if row.figures and (value := figure(row.figures)) is not None]
+    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s, medians of runs.`; empty for one row."""
+    known = [(value, row) for row in rows if (value := row.figure_of(figure).value) is not None]
     if len(known) < 2:
         return ""
     (low, least), (high, most) = min(known, key=lambda each: each[0]), max(known, key=lambda each: each[0])
     names = [row.identity.short_label for row in (least, most)]
-    return f"{what} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit} in the median runs."
+    return f"{what} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit}, medians of runs."
 
 
 def _clients(analysis: Analysis) -> list[Summary]:
@@ -47,7 +47,7 @@ def throughput_topic(analysis: Analysis) -> Section:
     rows = [row for row in _clients(analysis) if not row.identity.open_loop]
     unit = layer_text(rows[0].identity.layer).rate_unit if rows else ""
     answer = _span(rows, throughput, rate, unit, "From")
-    undrawn = [row.identity.short_label for row in analysis.ordered if not row.figures]
+    undrawn = [row.identity.short_label for row in analysis.ordered if not row.has_figures]
     notes = (f"Without figures, and so in no chart: {joined(undrawn)}.",) if undrawn else ()
     charts = ("throughput", "trend", "tradeoff", "ceiling")
     return Section("throughput", "Throughput", answer, charts=charts, notes=notes)
@@ -55,10 +55,11 @@ def throughput_topic(analysis: Analysis) -> Section:
 
 def latency_topic(analysis: Analysis) -> Section:
     rows = [row for row in _clients(analysis) if not row.identity.open_loop]
-    groups = list(dict.fromkeys(row.group_text for row in rows))
     # Rows from groups of different sizes share no sentence: the tables have each size apart.
-    what = f"p99 {AT_FULL_LOAD}, {groups[0]}: from" if len(groups) == 1 else ""
-    answer = _span(rows, percentile("p99"), milliseconds, "ms", what) if what else ""
+    shared = set.intersection(*(set(row.group_sizes) for row in rows)) if rows else set()
+    alike = [row.in_groups_of(max(shared)) for row in rows] if shared else []
+    what = f"p99 {AT_FULL_LOAD}, {alike[0].group_text}: from" if alike else ""
+    answer = _span(alike, percentile("p99"), milliseconds, "ms", what)
     tables, charts = latency_tables(analysis), ("latency", "percentiles")
     text = (GROUPS_TEXT,) if tables else ()
     return Section("latency", "Latency", answer, text=text, tables=tables, charts=charts)
@@ -100,7 +101,7 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     memory_per_key_section,
     correctness_topic,
     faults,
-    lambda _: Section("over-time", "Over time", "each second of the median runs", charts=("series",)),
+    lambda _: Section("over-time", "Over time", "each second of the selected runs", charts=("series",)),
     several_servers,
     load_programs,
     store_operations,

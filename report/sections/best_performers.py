@@ -60,7 +60,7 @@ def best_performers(cells: Sequence[Cell]) -> Iterator[BestPerformer]:
                 together.setdefault(alike, []).append(ranking)
         for group, members in together.items():
             ranking = members[0] if len(members) == 1 else _over_all(members, group)
-            if ranking.summaries[0].median:
+            if ranking.summaries[0].selected:
                 yield BestPerformer(cell, ranking)
 
 
@@ -74,7 +74,7 @@ def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:
 
 
 def _status(found: BestPerformer) -> str:
-    if sum(bool(row.median) for row in found.rows) < 2:
+    if sum(bool(row.selected) for row in found.rows) < 2:
         return "only one"
     if found.ranking.winner is found.best:
         return row_status(found.best, found.ranking)
@@ -118,7 +118,7 @@ def _row(found: BestPerformer) -> TableRow:
     cells = (
         TableCell(name(best), best=found.ranking.winner is best),
         *named(decider_of(best.identity), best.identity.store_text, algorithm_of(best.identity)),
-        structs.replace(figure, range=""),
+        figure,
         TableCell(f"{name(pair.new)} {interval_of(pair.comparison)}".strip() if pair else ABSENT),
         TableCell("", badge=_status(found)),
     )

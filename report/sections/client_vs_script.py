@@ -12,7 +12,7 @@ from report.base.format import ABSENT, Show, microseconds, plural, rate
 from report.results.model import script_sha1
 from report.sections.first_screen import cell_title
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
-from report.sections.verdict_text import SUSPECT, script_names, suspect_marks
+from report.sections.verdict_text import SUSPECT, script_names, spread_figure
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
@@ -38,15 +38,14 @@ CAPTION = (
 
 
 def _side(summary: Summary | None) -> list[TableCell]:
-    figures = summary.figures if summary else None
-    marks = suspect_marks(summary) if summary else ()
-    shown = [show(read(figures) if figures else None) for read, show in _COMPARED.items()]
-    script = TableCell(script_names(summary) if summary else ABSENT)
-    return [script, *(TableCell(text, marks=marks, kind="number") for text in shown)]
+    if summary is None:
+        return [TableCell(ABSENT), *(TableCell(ABSENT, kind="number") for _ in _COMPARED)]
+    figures = (spread_figure(summary, figure, show) for figure, show in _COMPARED.items())
+    return [TableCell(script_names(summary)), *figures]
 
 
 def _tag(own: Summary | None, same: Summary | None) -> str:
-    if own is None or same is None or not (own.figures and same.figures):
+    if own is None or same is None or not (own.has_figures and same.has_figures):
         return ""
     fewest = min(own.counted_runs, same.counted_runs)
     few = f"only {plural(fewest, 'run')}" if fewest < MIN_RUNS_FOR_A_CLAIM else ""

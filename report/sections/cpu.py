@@ -1,17 +1,29 @@
 """Where CPU time goes: that of a decision, of a limiter or framework beside `none`, and of each role."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from itertools import combinations
 
 from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.figures import PARTS, Figure, consumer_cpu, node_cpu, node_kind, throughput, total_of
+from report.analysis.figures import (
+    PARTS,
+    Figure,
+    consumer_cpu,
+    decisions,
+    foreign_cpu,
+    node_cpu,
+    node_kind,
+    sum_of_kind,
+    throughput,
+    total_of,
+)
 from report.analysis.host_cpus import cpus_sentence
 from report.analysis.rankings import compare_pairs
 from report.analysis.summary import Summary
 from report.base.format import count, microseconds, percent, ratio
-from report.results.model import MEASURED_KINDS, Identity, Measured, sums_by_kind
+from report.results.model import MEASURED_KINDS, Identity, Measured
 from report.sections import section
 from report.sections.first_screen import WORD
 from report.sections.verdict_text import limit_cell, spread_figure
@@ -39,7 +51,7 @@ def _cell(summary: Summary, read: Figure, wanted: bool = True) -> section.TableC
 
 def _limited_cell(summary: Summary) -> section.TableCell:
     """Where the service was not used up nothing is claimed about what it can do."""
-    identity, figures = summary.identity, summary.figures
+    identity, figures = summary.identity, summary.selected_figures
     served = identity.service is not None or identity.decided_by == "service"
     if served and figures and figures.limiting_resource in CLIENT_LIMITS:
         return section.TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
@@ -53,12 +65,12 @@ def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
     for cell in cells:
         rows = [row for ranking in cell.rankings for row in ranking.summaries if row.sample(node_cpu)]
         for store in dict.fromkeys(row.identity.store_text for row in rows):
-            beside = [row for row in rows if row.identity.store_text == store and row.figures]
+            beside = [row for row in rows if row.identity.store_text == store and row.has_figures]
             libraries = [row for row in beside if row.identity.decided_by == "library"]
             services = [row for row in beside if row.identity.decided_by == "service"]
             if not libraries or not services:
                 continue
-            cheapest = min(libraries, key=lambda row: (node_cpu(row.figures) or 0) if row.figures else 0)
+            cheapest = min(libraries, key=lambda row: row.figure_of(node_cpu).value or 0)
             for pair in compare_pairs(list(combinations([cheapest, *services], 2)), node_cpu):
                 ratio = pair.comparison.ratio
                 if pair.base is cheapest and pair.better is cheapest and ratio and ratio >= _NAMED_RATIO:
@@ -83,8 +95,8 @@ def _caption(rows: Sequence[Summary], service: bool, open_loop: bool) -> str:
         "about the service."
     )
     return (
-        f"{texts.at_its_load('CPU time per decision', open_loop)} in the median run, beside it the range "
-        "over the runs. A decision is an "
+        f"{texts.at_its_load('CPU time per decision', open_loop)}: the median over the runs, beside it their "
+        "range. A decision is an "
         "answer, allowed or limited, to a consume of one descriptor, counted by the process that calls the "
         "limiter; a request may take several. The CPU time is what the counters of the roles grew by in "
         "lead-in and window, between the same readings as the count: each part × decisions is that "
@@ -96,7 +108,7 @@ def _caption(rows: Sequence[Summary], service: bool, open_loop: bool) -> str:
 def decision_cpu_tables(analysis: Analysis) -> tuple[section.Table, ...]:
     """Closed and open loops apart: at another load the CPU of a decision is another."""
     deciding = [row for row in analysis.ordered if row.identity.decided_by != "nothing"]
-    rows = [row for row in deciding if row.figures and row.figures.decisions]
+    rows = [row for row in deciding if row.figure_of(decisions).value]
     return tuple(_decision_cpu_table(analysis, part, open_loop) for open_loop, part in texts.by_loop(rows))
 
 
@@ -107,13 +119,12 @@ def _decision_cpu_table(analysis: Analysis, rows: Sequence[Summary], open_loop: 
         identity, kinds = row.identity, part_kinds(row.identity)
         decider = texts.decider_of(identity) if facts.decider else ""
         algorithm = texts.algorithm_of(identity) if facts.algorithm else ""
-        decisions = row.figures.decisions if row.figures else None
         parts = (node_kind(identity.layer), "service", "store")
         return (
             *section.named(identity.label, decider, algorithm, texts.load_text(identity, fields)),
             *(_cell(row, PARTS[part], part in kinds) for part in parts),
             _cell(row, total_of(kinds)),
-            section.number(count(decisions), decisions),
+            spread_figure(row, decisions, count, "decisions"),
             _limited_cell(row),
         )
 
@@ -150,7 +161,7 @@ def _pairs(cell: Cell) -> tuple[Pairs, Pairs]:
     def route(row: Summary) -> tuple[str | None, str | None]:
         return row.identity.framework, row.identity.node
 
-    rows = [row for row in (*cell.rows, *cell.controls) if row.median]
+    rows = [row for row in (*cell.rows, *cell.controls) if row.selected]
     nothing = [row for row in rows if row.identity.decided_by == "nothing" and row.identity.ceiling]
     deciding = [row for row in rows if row.identity.decided_by != "nothing"]
     routes = {route(row): row for row in nothing}
@@ -227,31 +238,28 @@ def limiter_cost(analysis: Analysis) -> section.Section | None:
 
 
 CAPTION = (
-    "Figures of the median runs. A role waited while its threads were ready to run but had no CPU; the time "
-    "is the sum over its threads. Roles that share CPUs wait for each other. Other programs are all but the "
-    "roles and the harness; from 10 % of one CPU on a run is suspect (rule M25)."
+    "Each figure is the median over the runs, beside it their range. A role waited while its threads were "
+    "ready to run but had no CPU; the time is the sum over its threads. Roles that share CPUs wait for "
+    "each other. Other programs are all but the roles and the harness; from 10 % of one CPU on a run is "
+    "suspect (rule M25)."
 )
 
 
-def _cells(figures: Measured, kinds: Sequence[str]) -> tuple[section.TableCell, ...]:
-    roles = figures.record.resources
-    used, delays_us = sums_by_kind(roles, "cpu_percent"), sums_by_kind(roles, "run_delay_us")
-    # Of the window, all threads added up: it may be more than 100 %.
-    waited = {kind: delay_us / figures.record.duration / 10_000 for kind, delay_us in delays_us.items()}
-    values = [*(used.get(kind) for kind in kinds), *(waited.get(kind) for kind in kinds)]
-    return tuple(
-        section.number(percent(value), value, hint=section.exact(value, "%"))
-        for value in [*values, figures.foreign_cpu_percent]
-    )
+@cache
+def _waited(kind: str) -> Figure:
+    """In % of the window, all threads of all roles of a kind added up: it may be more than 100."""
+
+    def read(figures: Measured) -> float | None:
+        delay_us = sum_of_kind("run_delay_us", kind)(figures)
+        return None if delay_us is None else delay_us / figures.record.duration / 10_000
+
+    return Figure(read)
 
 
 def resources(analysis: Analysis) -> section.Section | None:
-    measured = [summary for summary in analysis.ordered if summary.figures]
-    figures = [summary.figures for summary in measured if summary.figures]
-    if not any(
-        sums_by_kind(each.record.resources, "run_delay_us") or each.foreign_cpu_percent is not None
-        for each in figures
-    ):
+    measured = [summary for summary in analysis.ordered if summary.has_figures]
+    told = [*map(_waited, MEASURED_KINDS), foreign_cpu]
+    if all(row.figure_of(figure).value is None for row in measured for figure in told):
         return None
     tables = tuple(
         _resource_table(analysis.ordered, rows, open_loop) for open_loop, rows in texts.by_loop(measured)
@@ -278,10 +286,11 @@ def _resource_table(
         *section.numbers([(f"{kind.capitalize()} waited", "of the window") for kind in kinds]),
         section.Column("Other programs", "of one CPU", "number more"),
     )
+    shown = [*(sum_of_kind("cpu_percent", kind) for kind in kinds), *map(_waited, kinds), foreign_cpu]
     rows = []
     for summary in measured:
         names = section.named(summary.identity.label, texts.load_text(summary.identity, fields))
-        figures = _cells(summary.figures, kinds) if summary.figures else ()
-        rows.append(section.TableRow(summary.id, (*names, *figures), colour=summary.id))
+        cells = (spread_figure(summary, figure, percent, "%") for figure in shown)
+        rows.append(section.TableRow(summary.id, (*names, *cells), colour=summary.id))
     table_id, title = ("resource-rows-at-rate", "At a rate") if open_loop else ("resource-rows", "")
     return section.table_of(table_id, columns, rows, title, caption=CAPTION)

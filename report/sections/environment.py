@@ -186,7 +186,7 @@ def _foreign_cpu(campaign: Campaign) -> Iterator[str]:
 
 def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
     more, left_out = len(campaign.excluded) - _MAX_NAMED, campaign.series_left_out
-    series = f"The per-second series of {left_out:,} median runs are left out: there are too many to show."
+    series = f"The per-second series of {left_out:,} selected runs are left out: there are too many to show."
     return (
         *_foreign_cpu(campaign),
         *(f"Excluded: {entry}." for entry in campaign.excluded[:_MAX_NAMED]),

@@ -238,7 +238,7 @@ def fault_headlines(groups: Sequence[FaultGroup]) -> list[str]:
         known = sorted((back.middle, label) for back, label in backs if back)
         texts = [f"{label} {seconds_text(time)}{'' if time == NEVER else ' s'}" for time, label in known]
         texts += [f"{label} not known" for back, label in backs if not back]
-        several = f"When {fault_words(group.fault)}, time to recover in the median run: {joined(texts)}."
+        several = f"When {fault_words(group.fault)}, median time to recover: {joined(texts)}."
         found += [several] if len(texts) > 1 else fault_sentences([group])
     return found
 

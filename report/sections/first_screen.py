@@ -33,7 +33,7 @@ from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 
 
 class DecisionRow(Struct, frozen=True):
-    """A configuration: figures of its median run with their range over its runs, and what was shown."""
+    """A configuration: the median of each figure over its runs with its range, and what was shown."""
 
     summary: Summary
     best: bool

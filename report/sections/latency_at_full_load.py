@@ -11,8 +11,7 @@ from report.sections.first_screen import cell_title
 #: Stands wherever latencies at full load are listed.
 GROUPS_TEXT = (
     "Latency at full load follows from the throughput, so nothing is concluded from it. It also moves "
-    "with the number of targets that were up at once: p99 by a fifth between groups of two and of five. "
-    "Compare it within groups of one size."
+    "with the number of targets that were up at once: compare it within groups of one size."
 )
 
 _PERCENTILES = ("p50", "p99", "p99_9")
@@ -37,13 +36,16 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
 
 
 def _table(part: RuntimeResults, cell: Cell) -> section.Table:
-    """Rows in the order of the cell under the size of their group, the smallest group first."""
-    by_sizes: dict[tuple[int, ...], list[Summary]] = {}
+    """Rows in the order of the cell under the size of their group, the smallest group first.
+
+    A row that was in groups of several sizes stands under each, with the figures of its runs there."""
+    by_size: dict[int, list[Summary]] = {}
     for row in (*cell.rows, *cell.controls):
-        by_sizes.setdefault(row.group_sizes, []).append(row)
+        for size in row.group_sizes:
+            by_size.setdefault(size, []).append(row.in_groups_of(size))
     groups = tuple(
         section.TableGroup(tuple(_row(row, cell.text) for row in rows), rows[0].group_text.capitalize())
-        for _, rows in sorted(by_sizes.items())
+        for _, rows in sorted(by_size.items())
     )
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
     figures = [each for group in groups for row in group.rows for each in row.cells]

@@ -4,13 +4,11 @@ from msgspec import structs
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
-from report.analysis.figures import figure_text, percentile
+from report.analysis.figures import Figure, from_send, of_schedule, p50, p99
 from report.analysis.rankings import by_p99
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText
-from report.base.format import ABSENT, bounds, count, decimals, rate
-from report.results.model import Measured, stated_bounds
-from report.results.records import Schedule
+from report.base.format import ABSENT, Show, count, decimals, rate
 from report.sections import section, verdict_text
 from report.sections.first_screen import cell_title
 
@@ -34,58 +32,57 @@ TEXT = (
     "free connection. Gaps are the time between two sends of one worker of the load generator, as they were "
     "due and as they were; where wakes are shared, sends that fall due within half a millisecond go out "
     "together, because no CPU was free. This is not capacity: no row here is compared with one of a closed "
-    "loop. Rows are in the order of the p99 of their median runs; the first table on this page says which "
-    "differences were shown."
+    "loop. Each figure is the median over the runs, beside it their range. Rows are in the order of their "
+    "p99; the first table on this page says which differences were shown."
 )
 
 
-def _from_send(figures: Measured | None, name: str, text: LayerText) -> section.TableCell:
-    """As the result states it: the histograms behind it are not read."""
-    if figures is None:
+def _gap(name: str) -> Figure:
+    return of_schedule(lambda schedule: getattr(schedule.gaps_ms, name, None))
+
+
+_OFFERED_GAP = _gap("intended")
+_GAPS = tuple(map(_gap, ("p10", "p50", "p90", "p99")))
+
+
+def _two_decimals(value: float | None) -> str:
+    return decimals(value, 2)
+
+
+#: How the rate was kept: figure and form of the columns before the gaps as sent.
+_KEPT: tuple[tuple[Figure, Show], ...] = (
+    (of_schedule(lambda schedule: schedule.achieved_per_second), rate),
+    (of_schedule(lambda schedule: schedule.late), count),
+    (of_schedule(lambda schedule: schedule.dropped + schedule.unsent), count),
+    (_OFFERED_GAP, _two_decimals),
+)
+
+
+def _sent_gaps(summary: Summary) -> section.TableCell:
+    medians = [summary.figure_of(figure).value for figure in _GAPS]
+    if any(value is None for value in medians):
         return section.number(ABSENT, None)
-    stated = figures.record.service_time
-    value, known = getattr(stated, name, None), stated_bounds(stated).get(name)
-    if value is None and known:
-        printed = bounds(known.low, known.high, text.latency)
-        return section.number(printed, None, (verdict_text.UNIDENTIFIED,))
-    return section.number(text.latency(value), value)
+    return section.number(" · ".join(map(_two_decimals, medians)), medians[1])
 
 
-def _from_due(figures: Measured | None, name: str, text: LayerText) -> section.TableCell:
-    if figures is None:
-        return section.number(ABSENT, None)
-    figure = percentile(name)
-    marks = verdict_text.figure_marks(figures, figure)
-    return section.number(figure_text(figures, figure, text.latency), figure(figures), marks)
-
-
-def _kept(schedule: Schedule | None) -> tuple[section.TableCell, ...]:
+def _wakes(summary: Summary) -> section.TableCell:
+    """In the selected run."""
+    schedule = summary.selected_figures.record.schedule if summary.selected_figures else None
     if schedule is None:
-        return (section.number(ABSENT, None),) * 6
-    gaps, never = schedule.gaps_ms, schedule.dropped + schedule.unsent
-    sent = [decimals(each, 2) for each in (gaps.p10, gaps.p50, gaps.p90, gaps.p99)] if gaps else []
-    intended = gaps.intended if gaps else None
-    return (
-        section.number(rate(schedule.achieved_per_second), schedule.achieved_per_second),
-        section.number(count(schedule.late), schedule.late),
-        section.number(count(never), never),
-        section.number(decimals(intended, 2), intended),
-        section.number(" · ".join(sent) or ABSENT, gaps.p50 if gaps else None),
-        section.TableCell("shared" if schedule.shared_wakes else "one a send"),
-    )
+        return section.number(ABSENT, None)
+    return section.TableCell("shared" if schedule.shared_wakes else "one a send")
 
 
 def _row(summary: Summary, text: LayerText) -> section.TableRow:
-    figures, identity = summary.figures, summary.identity
-    latencies = [read(figures, name, text) for read in (_from_due, _from_send) for name in ("p50", "p99")]
+    identity = summary.identity
+    latencies = (p50, p99, from_send("p50"), from_send("p99"))
     cells = (
         section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),
-        *(
-            structs.replace(each, marks=(*each.marks, *verdict_text.suspect_marks(summary)))
-            for each in latencies
-        ),
-        *_kept(figures.record.schedule if figures else None),
+        *(verdict_text.spread_figure(summary, figure, text.latency, "ms") for figure in latencies),
+        *(structs.replace(verdict_text.spread_figure(summary, *each, " "), hint="") for each in _KEPT),
+        _sent_gaps(summary),
+        _wakes(summary),
     )
     return section.TableRow(summary.id, cells, summary.no_figures_reason, kept=2, colour=summary.id)
 

@@ -15,7 +15,7 @@ from report.statistics.decision import Comparison
 STORE_TEXT = (
     "Plain commands, without any limiter, server or Node client: {programs} sent them and printed the "
     "figures. The store's CPU and memory were measured beside it. These rows are never ranked with those of "
-    "other layers. Each row shows its median run, with the range over its runs."
+    "other layers. Each figure is the median over the runs, with their range."
 )
 RATIOS = (
     "Store ÷ {reference}: the Hodges–Lehmann ratio of runs with its exact interval of 95 % (rules M17 and "
@@ -24,27 +24,26 @@ RATIOS = (
 PROGRAM_TEXT = (
     "Controls, never ranked: {programs} made the same calls as the client that they replace, on a service "
     "or store with the same limits, and printed the figures. CPU was measured beside them. A service that "
-    "decides more here than from Node was not the limit there. Each row shows its median run, with the "
-    "range over its runs."
+    "decides more here than from Node was not the limit there. Each figure is the median over the "
+    "runs, with their range."
 )
-
-
-def _latency(name: str) -> Read:
-    return lambda found: getattr(found.latency, name)
 
 
 #: Name, unit, figure and form of each figure's column.
 Figures = tuple[tuple[str, str, Read, Show], ...]
 _OPERATIONS: Figures = (
     ("Throughput", "operations/s", printed.rate, rate),
-    ("Mean", "ms", _latency("average"), milliseconds),
-    *((name.capitalize(), "ms", _latency(name), milliseconds) for name in ("p50", "p95", "p99", "max")),
+    ("Mean", "ms", printed.latency("average"), milliseconds),
+    *(
+        (name.capitalize(), "ms", printed.latency(name), milliseconds)
+        for name in ("p50", "p95", "p99", "max")
+    ),
     ("Store CPU", f"µs/operation {AT_FULL_LOAD}", printed.store_cpu, microseconds),
     ("Memory", "bytes/key", printed.bytes_per_key, lambda value: decimals(value, 0)),
 )
 _DECISIONS: Figures = (
     ("Throughput", "decisions/s", printed.rate, rate),
-    *((name, "ms", _latency(name), milliseconds) for name in ("p50", "p99")),
+    *((name, "ms", printed.latency(name), milliseconds) for name in ("p50", "p99")),
     ("Service CPU", f"µs/decision {AT_FULL_LOAD}", printed.service_cpu, microseconds),
     ("Store CPU", f"µs/decision {AT_FULL_LOAD}", printed.store_cpu, microseconds),
 )
@@ -56,11 +55,10 @@ def _columns(figures: Figures) -> tuple[section.Column, ...]:
 
 
 def _cells(row: PrintedRow, columns: Figures) -> tuple[section.TableCell, ...]:
-    """Figures of the median run, with their range over the runs; dashes where no run counts."""
+    """Medians over the runs with their range; dashes where no run counts."""
     shown = []
     for _, _, read, show in columns:
-        span = row.range_of(read) if row.figures else None
-        text = show(read(row.figures)) if row.figures else ABSENT
+        span, text = row.range_of(read), show(row.median_of(read))
         ends = f"{show(span[0])}–{show(span[1])}" if span else ""
         shown.append(section.TableCell(text, range=ends, kind="number"))
     verdict = section.TableCell(row.verdict, kind=f"verdict {row.verdict}")
@@ -75,8 +73,7 @@ def counted_text(runs: Sequence[object], missing: Sequence[object], counted: Seq
 
 
 def _client_rate(control: LoadProgramControl) -> str:
-    figures = control.client.figures if control.client else None
-    return rate(throughput(figures)) if figures else ABSENT
+    return control.client.figure_of(throughput).text(rate) if control.client else ABSENT
 
 
 def load_programs(analysis: Analysis) -> section.Section | None:
@@ -86,7 +83,8 @@ def load_programs(analysis: Analysis) -> section.Section | None:
     rows = []
     for control in controls:
         row, client = control.row, control.client
-        limiting = client.figures.limiting_resource if client and client.figures else None
+        selected = client.selected_figures if client else None
+        limiting = selected.limiting_resource if selected else None
         names = section.named(row.identity.label, load_text(row.identity))
         node = (section.number(_client_rate(control), None), *section.named(limiting or ABSENT))
         rows.append(section.TableRow("", (*names, *_cells(row, _DECISIONS), *node)))
@@ -117,10 +115,10 @@ def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
     """`Control, realistic, …: wrk in the place of throttlecrab-http reached 52,300 decisions/s, …`"""
     return [
         f"Control, {load_text(control.row.identity)}: {control.program} in the place of "
-        f"{control.client_label} reached {rate(printed.rate(control.row.figures))} decisions/s, "
+        f"{control.client_label} reached {rate(control.row.median_of(printed.rate))} decisions/s, "
         f"limited by {control.row.limited_by or ABSENT}; Node reached {_client_rate(control)}."
         for control in controls
-        if control.row.figures
+        if control.row.counted
     ]
 
 

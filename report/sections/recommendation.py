@@ -8,6 +8,7 @@ from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
+from report.analysis.figures import percentile
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
@@ -18,6 +19,7 @@ from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
 from report.sections.section import Line
 from report.sections.verdict_text import store_name, what_varies
+from report.statistics.histograms import PERCENTILES
 from report.statistics.power import MAX_RUNS
 
 #: The advice asks for at least the first number of runs of each, and for no more than the second.
@@ -89,7 +91,7 @@ def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
 
 def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
     clients = [row for runtime in runtimes for cell in runtime.cells for row in cell.summaries]
-    measured = [row for row in clients if row.median]
+    measured = [row for row in clients if row.selected]
     if not clients:
         lead = "Only controls were measured. They show what the harness itself can do, and no client."
         return lead, "To measure a client, name it in --clients."
@@ -239,7 +241,7 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
             f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "
             "throughput: --rate measures them at your rate."
         )
-    if any(row.figures and row.figures.bounds_ms for row in summaries):
+    if any(row.figure_of(percentile(name)).bounds for row in summaries for name in PERCENTILES):
         yield (
             "Of a figure with § only the bounds are known: requests that failed or got no answer could move "
             "it."

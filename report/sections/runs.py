@@ -15,13 +15,15 @@ from report.analysis.texts import LoadField, interval_of, layer_text, load_text,
 from report.base.format import ABSENT, Show, count, decimals, milliseconds, percent, plural, rate, share
 from report.results.model import Campaign, Measured, Run, script_text
 from report.sections import section
-from report.sections.verdict_text import figure_marks
+from report.sections.verdict_text import run_marks
 from report.statistics.decision import compare_runs
 
 CAPTION = (
     "Every run that was planned or recorded, also invalid and missing ones, and those of rounds that were "
-    "measured again. The median run of each configuration is marked. The verdict judges the measurement, "
-    "the outcome what the target did with the load."
+    "measured again. The selected run of each configuration is marked median: in a closed loop that of "
+    "median throughput, in an open one that of median p99; its seconds are drawn over time. The verdict "
+    "judges the measurement, the outcome what the target did with the load. Latencies of a closed loop are "
+    "those at full load: they move with the number of targets in the group."
 )
 NO_FILE = "planned, but no result file was found"
 _COLUMNS = (("p50", "ms"), ("p99", "ms"), ("Limited", "of answers"), ("Errors", "requests"), ("Warm-up", "s"))
@@ -54,7 +56,9 @@ def run_cells(run: Run, notes: Iterable[str] = ()) -> tuple[section.TableCell, .
     return (run_verdict(run), section.reasons_cell((*run_reasons(run), *notes)), link_cell(run.file))
 
 
-def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadField]) -> section.TableRow:
+def _row(
+    summary: Summary, number: int, run: Run | None, fields: Sequence[LoadField], group_size: str
+) -> section.TableRow:
     """`run` is None for one that left no file."""
     identity, figures, told = summary.identity, run.measured if run else None, [NO_FILE]
     if run:
@@ -65,9 +69,10 @@ def _row(summary: Summary, number: int, run: Run | None, fields: Sequence[LoadFi
         *section.named(identity.label, script, load_text(identity, fields)),
         section.TableCell(
             f"{number}, set aside" if run and run.set_aside else f"{number}",
-            tag="median" if run and summary.median is run else "",
+            tag="median" if run and summary.selected is run else "",
         ),
         _number(run.requests_per_second if run else None, rate, layer_text(identity.layer).rate_unit),
+        section.number("" if identity.open_loop else group_size, None),
         _latency(figures, p50),
         _latency(figures, percentile("p99")),
         _number(figures.limited_share if figures else None, share, "of 1"),
@@ -87,7 +92,7 @@ def _latency(figures: Measured | None, figure: Figure) -> section.TableCell:
     value = figure(figures)
     return section.TableCell(
         figure_text(figures, figure, milliseconds),
-        marks=figure_marks(figures, figure),
+        marks=run_marks(figures, figure),
         kind="number",
         sort=section.sort_key(value),
         hint=section.exact(value, "ms") or ABSENT,
@@ -115,6 +120,12 @@ def _number(value: float | None, show: Show, unit: str) -> section.TableCell:
     return section.number(show(value), value, hint=section.exact(value, unit))
 
 
+def _group_size(summary: Summary, run: Run | None) -> str:
+    """How many targets were up at once in the run; in those of the row where that is not known."""
+    known = summary.targets_by_place.get(run.place) if run and run.place else None
+    return str(known) if known else summary.group_size_text
+
+
 def all_runs(analysis: Analysis) -> section.Section | None:
     summaries = analysis.ordered
     if not summaries:
@@ -124,17 +135,17 @@ def all_runs(analysis: Analysis) -> section.Section | None:
     for summary in summaries:
         there = [(run.run, run) for run in (*summary.set_aside, *summary.runs)]
         found = sorted([*there, *((missing, None) for missing in summary.missing)], key=lambda each: each[0])
-        rows.extend(_row(summary, number, run, fields) for number, run in found)
+        rows.extend(_row(summary, number, run, fields, _group_size(summary, run)) for number, run in found)
     columns = (
         *section.words("Configuration", "Script", "Load", "Run"),
         *section.numbers([("Throughput", rate_units(summaries))]),
-        *section.numbers(_COLUMNS, "number"),
+        *section.numbers([("Group", "targets"), *_COLUMNS], "number"),
         *section.words("Verdict", "Outcome", "Reasons and notes"),
         section.RAW,
     )
     if analysis.only_memory:
-        columns = (*columns[:4], *columns[7:])
-        rows = [structs.replace(row, cells=(*row.cells[:4], *row.cells[7:])) for row in rows]
+        columns = (*columns[:4], *columns[8:])
+        rows = [structs.replace(row, cells=(*row.cells[:4], *row.cells[8:])) for row in rows]
     verdicts = [run.record.verdict for run in analysis.campaign.runs]
     unusable = {(each.rule, each.text) for verdict in verdicts for each in verdict.not_applicable}
     unchecked = {(each.rule, each.text) for verdict in verdicts for each in verdict.not_checked or ()}
@@ -169,7 +180,7 @@ PROBLEMS = (
     "Invalid, failed and missing runs count in no figure, outliers in every figure. A run in which the "
     "target failed its load or was overloaded has no figures either, but ranks below all that served "
     "theirs. An outlier lies beyond Tukey’s fences (1.5 interquartile ranges) and more than 5 % from the "
-    "median run; finding one takes at least five runs of its configuration."
+    "median; finding one takes at least five runs of its configuration."
 )
 NO_PROBLEMS = (
     "No run is missing, failed or invalid, the target served its load in all of them, and none is an "
@@ -189,12 +200,13 @@ def fences(values: Sequence[float]) -> tuple[float, float]:
 
 
 def outliers(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Run, str]]:
-    """Of runs that count and lie beyond the fences of their configuration and 5 % from its median run."""
+    """Of runs that count and lie beyond the fences of their configuration and 5 % from its median."""
     for summary in summaries:
         values = summary.values(throughput)
-        if summary.figures is None or len(values) < MIN_RUNS_FOR_QUARTILES:
+        middle = summary.figure_of(throughput).value
+        if middle is None or len(values) < MIN_RUNS_FOR_QUARTILES:
             continue
-        (low, high), middle = fences(values), summary.figures.requests_per_second
+        low, high = fences(values)
         for run in summary.runs:
             value = run.requests_per_second if run.eligible else None
             if value is None or low <= value <= high or abs(value - middle) <= MIN_DISTANCE * middle:
@@ -202,7 +214,7 @@ def outliers(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Run, str]]
             unit = layer_text(summary.identity.layer).rate_unit
             side = "below" if value < low else "above"
             text = (
-                f"{rate(value)} {unit}, {percent(100 * abs(value / middle - 1))} {side} the median run; "
+                f"{rate(value)} {unit}, {percent(100 * abs(value / middle - 1))} {side} the median; "
                 f"the fences of its {len(values)} runs are {rate(max(0, low))} and {rate(high)}"
             )
             yield summary, run, text

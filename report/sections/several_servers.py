@@ -12,13 +12,14 @@ from report.sections.verdict_text import SUSPECT, suspect_marks
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 NOTE = (
-    "The servers share one store, and the connections are spread evenly over them. Figures are those of the "
-    "median runs, with the range of the runs that served their load; ratios are those of all runs, with "
-    "their 95 % interval. Of linear: the throughput of one server, to that of one server where there were "
-    "the fewest; 1.00× is linear growth. Each added server: what it brings, as a share of what a server gave "
-    "at the number before. Fairness: answers by the servers’ own counts; 1 is even. All ready after: all "
-    "start at once. First second: of the window, after the warm-up; with --warmup 0 it is the cold start of "
-    f"all at once. Below {MIN_RUNS_FOR_A_CLAIM} runs of each nothing is tested. {' '.join(SUSPECT)}."
+    "The servers share one store, and the connections are spread evenly over them. Each figure is the "
+    "median over the runs, with the range of those that served their load; ratios are those of all runs, "
+    "with their 95 % interval. Of linear: the throughput of one server, to that of one server where there "
+    "were the fewest; 1.00× is linear growth. Each added server: what it brings, as a share of what a "
+    "server gave at the number before. Fairness: answers by the servers’ own counts; 1 is even. All ready "
+    "after: all start at once. First second: of the window, after the warm-up, its p99s in the selected "
+    f"run; with --warmup 0 it is the cold start of all at once. Below {MIN_RUNS_FOR_A_CLAIM} runs of each "
+    f"nothing is tested. {' '.join(SUSPECT)}."
 )
 
 
@@ -31,10 +32,9 @@ def _figure(name: str, show: Show) -> Callable[[ServerStep], TableCell]:
     figure, _ = FIGURES[name]
 
     def cell(step: ServerStep) -> TableCell:
-        figures, span = step.summary.figures, step.summary.range_of(figure)
+        found = step.summary.figure_of(figure)
         marks = "".join(mark for mark, _ in suspect_marks(step.summary))
-        text = f"{show(figure(figures) if figures else None)}{marks}"
-        return TableCell(text, range=f"{show(span[0])}–{show(span[1])}" if span else "", kind="number")
+        return TableCell(f"{found.text(show)}{marks}", range=found.range_text(show), kind="number")
 
     return cell
 
@@ -87,7 +87,7 @@ _COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
 
 def _row(step: ServerStep) -> TableRow:
     summary = step.summary
-    limit = summary.figures.record.limited_by if summary.figures else None
+    limit = summary.selected_figures.record.limited_by if summary.selected_figures else None
     figures = (cell(step) for _, _, cell in _COLUMNS)
     ends = (TableCell(plural(step.servers, "server")), TableCell(limit.resource if limit else ABSENT))
     return TableRow(summary.id, (ends[0], *figures, ends[1]), summary.no_figures_reason)
@@ -95,7 +95,7 @@ def _row(step: ServerStep) -> TableRow:
 
 def scaling_sentence(found: ServerScaling) -> str:
     first, last = found.steps[0], found.steps[-1]
-    comparison, figures = last.ratios["throughput_per_server"], last.summary.figures
+    comparison, figures = last.ratios["throughput_per_server"], last.summary.selected_figures
     limit = figures.record.limited_by if figures else None
     limited = f" It was limited by: {limit.resource} ({limit.text})." if limit else ""
     if not interval_of(comparison):

@@ -2,20 +2,29 @@
 
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.figures import consumer_cpu, percentile, throughput
+from report.analysis.figures import (
+    Figure,
+    FigureSummary,
+    consumer_cpu,
+    limited_share,
+    percentile,
+    throughput,
+)
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, load_text
-from report.base.format import Show, bounds, microseconds, milliseconds, plural, rate, share
-from report.results.model import Measured
+from report.base.format import Show, microseconds, milliseconds, plural, rate, share
 from report.sections.section import Column, Section, TableCell, TableRow, named, number, table_of, words
 
-TEXT = "They are judged by the median run, errors by all runs together. Controls are not judged."
+TEXT = (
+    "They are judged by what a row prints, the median over its runs, and errors by all runs together. "
+    "Controls are not judged."
+)
 
 #: What a threshold can come out as: it held, it was missed, or there is no figure to hold it against.
 HELD, MISSED, NO_FIGURE = "held", "missed", "no figure"
@@ -25,10 +34,10 @@ _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": ope
 #: Shares come out of divisions: a value on the edge of its tolerance is within it.
 _SLACK = 1e-9
 
-#: Of the median run, with its text; any other metric is a percentile.
-_METRICS: Mapping[str, tuple[Callable[[Measured], float | None], Show]] = {
+#: Any other metric is a percentile.
+_METRICS: Mapping[str, tuple[Figure, Show]] = {
     "throughput": (throughput, lambda value: f"{rate(value)}/s"),
-    "limited_share": (lambda figures: figures.limited_share, share),
+    "limited_share": (limited_share, share),
     "cpu": (consumer_cpu, lambda value: f"{microseconds(value)} µs"),
 }
 
@@ -56,24 +65,22 @@ def _error_share(summary: Summary) -> float | None:
     return sum(figures.record.totalErrors for figures in measured) / sent if sent else None
 
 
-def _unmet(metric: str, summary: Summary) -> str:
-    """Why a threshold without a value is missed all the same: the target failed its load in the median run,
-    or failed requests could move the percentile. Empty where there is no such reason."""
-    figures = summary.figures
-    if figures is None:
-        return summary.spoiled_text if summary.median else ""
-    known = figures.bounds_ms.get(metric)
-    return f"{bounds(known.low, known.high, milliseconds)} ms" if known else ""
+def _unmet(found: FigureSummary, summary: Summary, show: Show) -> str:
+    """Why a threshold without a value is missed all the same: the target typically failed its load, or failed
+    requests could move the percentile. Empty where there is no such reason."""
+    if found.spoiled:
+        return summary.spoiled_text
+    return found.text(show) if found.bounds else ""
 
 
 def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
-    metric, asked, figures = threshold["metric"], threshold["value"], summary.figures
-    read, show = _METRICS.get(metric, (percentile(metric), lambda value: f"{milliseconds(value)} ms"))
+    metric, asked = threshold["metric"], threshold["value"]
+    figure, show = _METRICS.get(metric, (percentile(metric), lambda value: f"{milliseconds(value)} ms"))
     if metric == "errors":
-        value, show = _error_share(summary), share
+        value, show, unmet = _error_share(summary), share, ""
     else:
-        value = read(figures) if figures else None
-    unmet = _unmet(metric, summary) if value is None else ""
+        found = summary.figure_of(figure)
+        value, unmet = found.value, _unmet(found, summary, show)
     if value is None:
         status = MISSED if unmet else NO_FIGURE
     elif threshold["op"] == "=":

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from report.analysis.cells import Cell
-from report.analysis.figures import Figure, figure_text
+from report.analysis.figures import Figure, FigureSummary, late_percentiles, throughput
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
 from report.analysis.texts import (
@@ -106,7 +106,8 @@ def _script_mode(ranking: Ranking) -> str:
 def _protocols(ranking: Ranking) -> str:
     found: dict[str, list[str]] = {}
     for row in ranking.summaries:
-        spoken = row.figures.client_settings.get("protocol") if row.figures else None
+        selected = row.selected_figures
+        spoken = selected.client_settings.get("protocol") if selected else None
         if isinstance(spoken, str):
             found.setdefault(spoken, []).append(row.identity.libraries)
     if len(found) < 2:
@@ -368,7 +369,7 @@ def _capitalised(text: str) -> str:
 def sentence(ranking: Ranking) -> str:
     """What is shown of the rows of a ranking, why the rest is open, and what would decide it."""
     first = ranking.summaries[0]
-    if first.median is None:
+    if first.selected is None:
         return "No run counts, so there is nothing to compare."
     if ranking.group.store is None:
         return "Not compared: the store is not known."
@@ -376,9 +377,9 @@ def sentence(ranking: Ranking) -> str:
         why = "several were recorded" if ranking.group.scripts else "it was not recorded"
         return f"Not compared: one script was asked for all rows, but {why}."
     if not ranking.compared:
-        figures = first.figures
         unit = layer_of(ranking).rate_unit
-        what = f"{rate(figures.requests_per_second)} {unit}" if figures else first.spoiled_text
+        median = f"{first.figure_of(throughput).text(rate)} {unit}"
+        what = median if first.has_figures else first.spoiled_text
         return f"{name(first)}, {what}: no other row can be compared with it."
     return shown_text(ranking, _undecided_texts(ranking), brief=False)
 
@@ -407,46 +408,56 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
 
 
 #: What the marks behind a figure mean.
-UNTYPICAL = ("‡", "outside the middle half of its runs")
 FEW_SAMPLES = ("†", "too few samples behind it")
+MERGED = ("∪", "from the merged histogram of all runs, because single runs have too few samples")
 UNIDENTIFIED = ("§", "failed or unanswered requests could move it: only its bounds are known")
 LATE = ("¶", "late sends of the load generator are more than a tenth of it")
-SUSPECT = ("‖", "its run is suspect")
+SUSPECT = ("‖", "at least half of its runs are suspect")
 
 
 def spread_figure(summary: Summary, figure: Figure, show: Show, unit: str = "") -> TableCell:
     """The figure with its range, or its bounds where it is not identified; marked where a reader must know
     more of it. With its unit it can be sorted by, and hovering shows more digits."""
-    figures, ends = summary.figures, summary.range_of(figure)
-    value = figure(figures) if figures else None
+    found = summary.figure_of(figure)
+    value = found.value
     sort, hint = (sort_key(value), exact(value, unit)) if unit else (None, "")
-    if figures is None:
+    if not summary.has_figures:
         return TableCell(ABSENT, kind="number", sort=sort, hint=hint)
-    span = f"{show(ends[0])}–{show(ends[1])}" if ends and value is not None else ""
-    untypical = [UNTYPICAL] if summary.is_untypical(figure) else []
-    marks = (*figure_marks(figures, figure), *suspect_marks(summary), *untypical)
-    text = figure_text(figures, figure, show)
-    return TableCell(text, range=span, marks=marks, kind="number", sort=sort, hint=hint)
+    marks = (*median_marks(found), *suspect_marks(summary))
+    span = found.range_text(show)
+    return TableCell(found.text(show), range=span, marks=marks, kind="number", sort=sort, hint=hint)
 
 
 def limit_cell(summary: Summary) -> TableCell:
-    limit = summary.figures.record.limited_by if summary.figures else None
+    limit = summary.selected_figures.record.limited_by if summary.selected_figures else None
     return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
 
 
 def suspect_marks(summary: Summary) -> tuple[Mark, ...]:
-    return (SUSPECT,) if summary.median and summary.median.verdict == "suspect" else ()
+    counted = [run for run in summary.runs if run.eligible or run.spoiled]
+    suspect = sum(run.verdict == "suspect" for run in counted)
+    return (SUSPECT,) if counted and 2 * suspect >= len(counted) else ()
 
 
-def figure_marks(figures: Measured, figure: Figure) -> tuple[Mark, ...]:
-    name = figure.percentile
-    unidentified = name in figures.bounds_ms
-    few = name in figures.unsupported and (figure(figures) is not None or unidentified)
-    late = figures.record.schedule is not None and name in figures.record.schedule.late_percentiles
+def median_marks(found: FigureSummary) -> tuple[Mark, ...]:
+    """What a reader must know of the figure of a row."""
+    known = found.value is not None or found.bounds is not None
     return (
-        *([UNIDENTIFIED] if unidentified else []),
+        *([UNIDENTIFIED] if found.bounds else []),
+        *([FEW_SAMPLES] if found.few_samples and known else []),
+        *([MERGED] if found.merged and known else []),
+        *([LATE] if found.late else []),
+    )
+
+
+def run_marks(figures: Measured, figure: Figure) -> tuple[Mark, ...]:
+    """What a reader must know of the figure of a single run."""
+    value, known = figure(figures), figure.known(figures)
+    few = known is not None and figure.percentile in figures.unsupported
+    return (
+        *([UNIDENTIFIED] if known is not None and value is None else []),
         *([FEW_SAMPLES] if few else []),
-        *([LATE] if late else []),
+        *([LATE] if figure.percentile in late_percentiles(figures) else []),
     )
 
 

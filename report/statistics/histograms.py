@@ -3,8 +3,9 @@
 import binascii
 import json
 import zlib
+from array import array
 from base64 import b64decode
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -73,6 +74,69 @@ def merge_histograms(histograms: Sequence[HdrHistogram]) -> HdrHistogram | None:
     for each in histograms:
         merged.add(each)
     return merged
+
+
+class Counts(Struct, frozen=True):
+    """The values of a histogram, small enough to be kept of many runs, and all that merging takes."""
+
+    lowest: int
+    highest: int
+    significant_figures: int
+    indices: Sequence[int]
+    """Of the buckets that hold values."""
+    numbers: Sequence[int]
+    """How many values each of these buckets holds."""
+
+    @property
+    def histogram(self) -> HdrHistogram:
+        histogram = HdrHistogram(self.lowest, self.highest, self.significant_figures)
+        if self.indices:
+            np.ctypeslib.as_array(histogram.counts)[np.array(self.indices)] = np.array(self.numbers)
+            histogram.set_internal_tacking_values(self.indices[0], self.indices[-1], sum(self.numbers))
+        return histogram
+
+
+def counts_of(histogram: HdrHistogram) -> Counts:
+    counts = np.ctypeslib.as_array(histogram.counts)[: histogram.counts_len]
+    (indices,) = np.nonzero(counts)
+    return Counts(
+        lowest=histogram.lowest_trackable_value,
+        highest=histogram.highest_trackable_value,
+        significant_figures=histogram.significant_figures,
+        indices=array("I", indices.tolist()),
+        numbers=array("I", counts[indices].tolist()),
+    )
+
+
+class Mergeable(Struct, frozen=True):
+    """The latencies of a run, kept so that they can be merged with those of other runs (rule M18)."""
+
+    answered: Counts
+    unanswered: Counts | None
+
+
+#: Runs with more samples than this are not kept, because each of them has enough for every percentile, and
+#: so have others of its configuration: their numbers of requests rarely differ by more than twice.
+MAX_MERGEABLE_SAMPLES = 2 * max(MIN_SAMPLES.values())
+
+
+def mergeable(answered: HdrHistogram | None, unanswered: HdrHistogram | None) -> Mergeable | None:
+    """None without answers, and where there are too many samples to need merging."""
+    if answered is None or not 0 < answered.get_total_count() <= MAX_MERGEABLE_SAMPLES:
+        return None
+    has_unanswered = unanswered is not None and unanswered.get_total_count() > 0
+    return Mergeable(counts_of(answered), counts_of(unanswered) if has_unanswered else None)
+
+
+def merged_percentiles(runs: Sequence[Mergeable], names: Iterable[str]) -> dict[str, Bounds]:
+    """Of the named percentiles those that all of these runs together have enough samples for."""
+    answered = merge_histograms([run.answered.histogram for run in runs])
+    if answered is None:
+        return {}
+    unanswered = merge_histograms([run.unanswered.histogram for run in runs if run.unanswered])
+    few = unsupported_percentiles(answered.get_total_count())
+    bounds = percentile_bounds(answered, unanswered)
+    return {name: bounds[name] for name in names if name in bounds and name not in few}
 
 
 def percentile_bounds(answered: HdrHistogram, unanswered: HdrHistogram | None = None) -> dict[str, Bounds]:

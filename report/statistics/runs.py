@@ -1,4 +1,4 @@
-"""The runs of one configuration: which of them stands for all, their median with its interval, how far they
+"""The runs of one configuration: which of them is selected, their median with its interval, how far they
 lie apart; and how evenly servers share."""
 
 import math
@@ -25,27 +25,28 @@ class Candidate(Protocol):
         """The target failed its load in it."""
 
     @property
-    def requests_per_second(self) -> float | None: ...
+    def selection_rank(self) -> float | None:
+        """What it is selected by, more is better."""
 
 
 Chosen = TypeVar("Chosen", bound=Candidate)
 
 
-def select_median_run(runs: Iterable[Chosen]) -> Chosen | None:
-    """The run that stands for its configuration.
+def select_run(runs: Iterable[Chosen]) -> Chosen | None:
+    """The run that what only a single run has is shown of: seconds, versions, the original's columns.
 
-    The run with the median throughput among the eligible and the spoiled ones, which rank below all others
-    (rule M24). With an even count it is the lower of the two in the middle: a run that took place, and the
-    more modest claim. Equal throughputs are ordered by run number."""
+    It is the run in the middle by `selection_rank` among the eligible and the spoiled ones, which rank below
+    all others (rule M24). With an even count it is the lower of the two in the middle, because that is a run
+    that took place and the more modest claim. Runs of equal rank are ordered by run number."""
     ranked = sorted(
         (
-            (0.0 if run.spoiled else run.requests_per_second, run.run, run)
+            (not run.spoiled, run.selection_rank, run.run, run)
             for run in runs
-            if (run.eligible or run.spoiled) and run.requests_per_second is not None
+            if (run.eligible or run.spoiled) and run.selection_rank is not None
         ),
-        key=lambda entry: entry[:2],
+        key=lambda entry: entry[:3],
     )
-    return ranked[(len(ranked) - 1) // 2][2] if ranked else None
+    return ranked[(len(ranked) - 1) // 2][-1] if ranked else None
 
 
 class Spread(Struct, frozen=True):

@@ -21,7 +21,7 @@ export const summaryRowSchema = z.object({
   spoiled_runs: count,
   missing_runs: count,
   median_run: z.int().min(1).nullable(),
-  /** The figure of the median run, and the lowest and highest of the valid runs. */
+  /** The median over the runs that count, and the lowest and highest of those that served their load. */
   requests_per_second: z.object({ median: z.number(), min: z.number(), max: z.number() }).nullable(),
   latency_p50_ms: figure,
   latency_p99_ms: figure,

@@ -13,7 +13,7 @@ import { counted, durationText } from "./text.js";
 
 export const rateUnit = (layer: Layer): string => `${layerOf(layer).request}s/s`;
 
-type Measured = Pick<Configuration, "layer"> | undefined;
+type Measured = Pick<Configuration, "layer" | "load"> | undefined;
 const throughputText = (perSecond: number, measured: Measured): string =>
   `${Math.round(perSecond)} ${rateUnit(measured?.layer ?? "server")}`;
 export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
@@ -141,12 +141,14 @@ export function finishedText(finished: EventOf<"run_finished">, measured: Measur
   const { figures, status } = finished;
   if (!figures) return finished.reasons.map(({ text }) => text).join("; ") || status;
   const { limited_share, server_cpu_us_per_request: cpu } = figures;
+  // A cost holds at the load where it was measured (M35); a rate is named beside the run.
+  const atLoad = measured?.load.model === "closed" ? " at full load" : "";
   const pieces = [
     [throughputText(figures.requests_per_second, measured)],
     percentileText("p50", figures.p50_ms, figures.p50_at_least_ms),
     percentileText("p99", figures.p99_ms, figures.p99_at_least_ms),
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
-    cpu === undefined ? [] : [`server ${cpu.toFixed(0)} µs CPU per request`],
+    cpu === undefined ? [] : [`server ${cpu.toFixed(0)} µs CPU per request${atLoad}`],
   ];
   const reasons = reasonsText(finished);
   return `${pieces.flat().join(", ")} — ${statusText(finished)}${reasons ? ` (${reasons})` : ""}`;

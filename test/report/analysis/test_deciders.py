@@ -6,7 +6,7 @@ import pytest
 
 from builder import Document, configuration, fact_target, result
 from conftest import analysis_of_results, summaries_of
-from report.analysis.figures import decision_cpu_us, node_cpu, total_of
+from report.analysis.figures import decision_cpu_us, decisions, node_cpu, total_of
 from report.analysis.rankings import Ranking
 from report.base.errors import FieldError
 from report.export.tables_csv import RUNS_HEADER
@@ -127,7 +127,7 @@ def test_cpu_per_decision_times_decisions_is_what_the_counters_grew_by() -> None
         for servers in (1, 2):
             (run,) = runs_of(label, 3000, 1, servers=servers)
             (summary,) = summaries_of(run)
-            figures = summary.figures
+            figures = summary.selected_figures
             assert figures and figures.decisions
             parts = decision_cpu_us(figures)
             for kind, value in parts.items():
@@ -145,7 +145,7 @@ def test_decisions_are_counted_by_descriptor_and_failures_are_none() -> None:
     counted["at_window_open"]["consumes"] = {"calls": 5, "allowed": 3, "limited": 4, "failed": 1}
     counted["at_end"]["consumes"] = {"calls": 15, "allowed": 21, "limited": 6, "failed": 8}
     (summary,) = summaries_of(run)
-    assert summary.figures and summary.figures.decisions == 20
+    assert summary.figure_of(decisions).value == 20
     counted["at_end"]["consumes"]["allowed"] = 22
     with pytest.raises(FieldError, match=r"consumes\.allowed is 18, but the readings differ by 19"):
         summaries_of(run)
@@ -154,10 +154,12 @@ def test_decisions_are_counted_by_descriptor_and_failures_are_none() -> None:
 def test_at_the_limiter_layer_the_generator_is_the_client() -> None:
     (run,) = runs_of("ioredis", 3000, 1, layer="limiter", servers=0, workload={"id": "none"})
     (summary,) = summaries_of(run)
-    assert summary.figures and set(decision_cpu_us(summary.figures)) == {"store", "generator"}
-    assert node_cpu(summary.figures) == pytest.approx(40)
+    figures = summary.selected_figures
+    assert figures and set(decision_cpu_us(figures)) == {"store", "generator"}
+    assert summary.figure_of(node_cpu).value == pytest.approx(40)
     (served,) = summaries_of(*runs_of("ioredis", 3000, 1))
-    assert served.figures and "generator" not in decision_cpu_us(served.figures)
+    figures = served.selected_figures
+    assert figures and "generator" not in decision_cpu_us(figures)
 
 
 def test_a_row_without_one_of_its_parts_has_no_sum() -> None:

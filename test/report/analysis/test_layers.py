@@ -160,7 +160,7 @@ def test_failures_of_all_servers_are_added_up() -> None:
             consumer[moment]["consumes"] = {"calls": 9, "allowed": 0, "limited": 0, "failed": count}
         consumer["consumes"] = {"calls": 0, "allowed": 0, "limited": 0, "failed": failed}
     (summary,) = summaries_of(document)
-    assert summary.figures and summary.figures.store_failures == 7
+    assert summary.selected_figures and summary.selected_figures.store_failures == 7
 
 
 def memcached() -> Document:

@@ -33,7 +33,7 @@ HEADER = (
     "timeouts_all_runs,failed_answers_all_runs,verdict,verdict_reasons,limited_by,client_version,"
     "limiter_version,store_version,fastify_version,node_version,autocannon_version,harness_version,runtime,"
     "configuration_hash,latency_p50_ms_min,latency_p50_ms_max,latency_p99_ms_min,latency_p99_ms_max,"
-    "server_cpu_us_per_request_min,server_cpu_us_per_request_max,untypical,"
+    "server_cpu_us_per_request_min,server_cpu_us_per_request_max,"
     "layer,servers,calls_per_request,descriptors_per_call,served_runs,spoiled_runs,"
     "latency_p50_low_ms,latency_p50_high_ms,latency_p75_low_ms,latency_p75_high_ms,latency_p90_low_ms,"
     "latency_p90_high_ms,latency_p95_low_ms,latency_p95_high_ms,latency_p97_5_low_ms,latency_p97_5_high_ms,"
@@ -44,7 +44,19 @@ HEADER = (
     "service_cpu_us_per_request,service_cpu_percent,service_resident_bytes,decided_by,algorithm,module,service,"
     "decides_locally,decisions,cpu_us_per_decision_server,cpu_us_per_decision_service,"
     "cpu_us_per_decision_store,cpu_us_per_decision_generator,reference,copy_of,runs_set_aside,"
-    "burst_quotas,over_admitted,under_admitted,promises_broken,generators,host_cpus,cpus_shared,caps\n"
+    "burst_quotas,over_admitted,under_admitted,promises_broken,generators,host_cpus,cpus_shared,caps,"
+    "requests_per_second,latency_average_ms,latency_p50_ms,latency_p99_ms,rate_limit_hits,server_heap_bytes,"
+    "latency_merged,latency_p99_9_ms_min,latency_p99_9_ms_max,server_heap_bytes_min,server_heap_bytes_max,"
+    "service_cpu_us_per_request_min,service_cpu_us_per_request_max,store_cpu_us_per_request_min,"
+    "store_cpu_us_per_request_max,generator_cpu_us_per_request_min,generator_cpu_us_per_request_max,"
+    "server_cpu_percent_min,server_cpu_percent_max,service_cpu_percent_min,service_cpu_percent_max,"
+    "store_cpu_percent_min,store_cpu_percent_max,generator_cpu_percent_min,generator_cpu_percent_max,"
+    "limited_share_seen_min,limited_share_seen_max,errors_total_min,errors_total_max,decisions_min,decisions_max,"
+    "cpu_us_per_decision_server_min,cpu_us_per_decision_server_max,cpu_us_per_decision_service_min,"
+    "cpu_us_per_decision_service_max,cpu_us_per_decision_store_min,cpu_us_per_decision_store_max,"
+    "cpu_us_per_decision_generator_min,cpu_us_per_decision_generator_max,service_p50_ms_min,service_p50_ms_max,"
+    "service_p99_ms_min,service_p99_ms_max,sends_per_second_min,sends_per_second_max,sends_late_min,sends_late_max,"
+    "sends_dropped_min,sends_dropped_max,send_gap_intended_ms_min,send_gap_intended_ms_max\n"
 )
 
 
@@ -58,15 +70,22 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         ],
     )
     line = (
+        # Of the selected run, the slower of the two.
         "ioredis@valkey,cluster,light,50,5,20.00,0.800,1.000,1.000,40,61.25,20000000,valkey,false,"
+        # From here on medians: of two runs the mean.
         f"rate-limiter-flexible,evalsha,{REDIS_SHA1},,realistic,closed,,,,"
-        "1000000,60,0,1,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,,,,100,1.000,1.000,1.000,1.000,1.000,"
-        ",,,,,,0.500,1.000,0.245,p99 p99_9,0.1000,0.4000,40000.000,12.000,40.000,80.00,0.02,"
-        "0.08,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,server loop,"
+        "1000000,60,0,1,false,2,2,0,0,0,1,2,20.00,40.00,14.14,47.14,,,,150,1.000,1.000,1.000,1.000,1.000,"
+        ",,,,,,0.500,1.000,0.223,p99 p99_9,0.1000,0.3000,30000.000,12.000,40.000,80.00,0.04,"
+        "0.12,90000000,90000000,90000000,3145728,0,0,0,,0,0,0,0,valid,,server loop,"
         f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']},"
-        "1.000,1.000,1.000,1.000,20000.000,40000.000,,server,1,1.000,1.000,2,0"
-        + "," * 34
-        + "library,,,,false,100,40000.000,,12.000,,false,,0,,,,,1,,true,none\n"
+        "1.000,1.000,1.000,1.000,20000.000,40000.000,server,1,1.000,1.000,2,0"
+        + ","
+        * 34
+        + "library,,,,false,150,30000.000,,12.000,,false,,0,,,,,1,,true,none,"
+        "30.000,0.850,1.000,1.000,40,20000000,,1.000,1.000,20000000,20000000,,,12.000,12.000,40.000,40.000,"
+        "80.000,80.000,,,0.024,0.048,0.080,0.160,0.2000,0.4000,0,0,100,200,20000.000,40000.000,,,12.000,12.000"
+        + "," * 14
+        + "\n"
     )
     assert outcome.text("summary.csv") == HEADER + line
 
@@ -151,7 +170,7 @@ def test_summary_document_fits_its_schema(build: Build) -> None:
     statuses = ("valid", "suspect", "invalid", "failed", "missing")
     counted = ("runs", *(f"{status}_runs" for status in statuses), "median_run")
     assert [first[name] for name in counted] == [3, 2, 1, 1, 0, 0, 1]
-    assert first["requests_per_second"] == {"median": 2000, "min": 2000, "max": 2100, "cv_percent": 3.449}
+    assert first["requests_per_second"] == {"median": 2050, "min": 2000, "max": 2100, "cv_percent": 3.449}
     assert first["verdict"] == "invalid"
     assert [second[name] for name in counted] == [1, 0, 0, 0, 1, 2, None]
     assert (second["requests_per_second"], second["latency_p99_ms"]) == (None, None)

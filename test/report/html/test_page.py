@@ -104,7 +104,9 @@ def test_a_note_of_the_plan_goes_with_the_rows_that_it_names(build: Build) -> No
 
 def test_aborted_campaign_is_said_before_any_figure(build: Build) -> None:
     text = read(build(manifest([configuration()], 1, status="aborted"), [result(configuration())]).page).text
-    assert text.index("This campaign was aborted:") < text.index("Figures of the median runs")
+    assert text.index("This campaign was aborted:") < text.index(
+        "beside it the range of the runs that served"
+    )
 
 
 def test_every_run_is_listed_with_its_reasons(build: Build) -> None:
@@ -147,7 +149,7 @@ def test_texts_of_a_cell_are_apart_without_styles(build: Build) -> None:
     assert glued_texts(page) == []
     (decision,) = [table for table in tables_of(page) if table.kind == "decision"]
     figures = [row[1] for row in decision.rows if len(row) > 1]
-    assert figures == ["2,003‖ (2,001–2,006)"] * 3
+    assert figures == ["2,004‖ (2,001–2,006)"] * 3
     assert glued_texts(page.replace(' <span class="range">(', '<span class="range">')) != []
 
 

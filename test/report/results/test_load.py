@@ -74,7 +74,7 @@ def test_series_beyond_the_limit_are_left_out_and_said(
     found = load_campaign(write_campaign(tmp_path / "many", None, runs))
     assert [len(run.measured.seconds) for run in found.runs if run.measured] == [20, 0, 0]
     assert campaign_notices(found) == (
-        "The per-second series of 2 median runs are left out: there are too many to show.",
+        "The per-second series of 2 selected runs are left out: there are too many to show.",
     )
 
 

@@ -53,8 +53,8 @@ def test_nothing_is_best_across_stores() -> None:
     assert best_of(table) == {}
 
 
-def test_figures_have_their_range_and_a_mark_where_they_are_untypical() -> None:
-    """Five runs: the median run by throughput has the highest p99 of all."""
+def test_figures_are_medians_with_their_range() -> None:
+    """Five runs: that of median throughput has the highest p99 of all."""
     slow = {20_000: 8_009, 90_000: 1_000}
     rates = (2000, 2001, 2002, 2003, 2004)
     (table,) = tables_of(
@@ -66,9 +66,9 @@ def test_figures_have_their_range_and_a_mark_where_they_are_untypical() -> None:
     p99 = next(
         cell for column, cell in zip(table.columns, table.rows[0].cells, strict=True) if column.name == "p99"
     )
-    assert [mark for mark, _ in p99.marks] == ["‡"]
-    low, high = p99.range.split("–")
-    assert float(low) < float(high) == float(p99.text)
+    low, high = map(float, p99.range.split("–"))
+    assert low <= float(p99.text) < high
+    assert not p99.marks
 
 
 def test_standalone_cluster_and_controls_have_tables_of_their_own() -> None:

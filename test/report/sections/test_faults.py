@@ -90,7 +90,7 @@ def test_the_headline_has_the_time_of_each_of_several_targets_the_shortest_first
     documents = [faulted(), faulted("ioredis", recovery_s=0.5), faulted("valkey-glide", **never)]
     (headline,) = fault_headlines(fault_groups(analysis_of_results(*documents).campaign))
     assert headline == (
-        "When the store restarts, time to recover in the median run: ioredis 0.5 s, iovalkey 1.3 s and "
+        "When the store restarts, median time to recover: ioredis 0.5 s, iovalkey 1.3 s and "
         "valkey-glide never."
     )
 

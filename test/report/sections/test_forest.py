@@ -155,7 +155,7 @@ def test_two_rows_share_no_cut_name_in_console_and_images() -> None:
 
 
 def test_the_image_names_the_ranking_of_rows_of_one_name() -> None:
-    heavy = {"workload": {"id": "heavy", "complexity": 1000}}
+    heavy: dict[str, Any] = {"workload": {"id": "heavy", "complexity": 1000}}
     documents = [
         each
         for load in ({}, heavy)

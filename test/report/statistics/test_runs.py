@@ -4,19 +4,19 @@ from dataclasses import dataclass
 
 import pytest
 
-from report.statistics.runs import paired_ratio, select_median_run, spread
+from report.statistics.runs import paired_ratio, select_run, spread
 
 
 @dataclass
 class Run:
     run: int
-    requests_per_second: float | None
+    selection_rank: float | None
     eligible: bool = True
     spoiled: bool = False
 
 
 def chosen(*runs: Run) -> int | None:
-    found = select_median_run(runs)
+    found = select_run(runs)
     return found.run if found else None
 
 
@@ -33,17 +33,17 @@ FAILED = Run(3, 200, eligible=False, spoiled=True)
         # A run that failed its load ranks lowest, whatever its throughput.
         ([Run(1, 300), Run(2, 100), FAILED], 2),
         ([Run(1, 300), FAILED], 3),
-        # Equal throughputs are ordered by run number.
+        # Runs of equal rank are ordered by run number.
         ([Run(3, 100), Run(1, 100), Run(2, 100)], 2),
         ([Run(2, 100), Run(1, 100)], 1),
-        # Runs that are not eligible, or have no throughput, have no say.
+        # Runs that are not eligible, or have no rank, have no say.
         ([Run(1, 100), Run(2, 900, eligible=False), Run(3, 200), Run(4, 300)], 3),
         ([Run(1, None), Run(2, None), Run(3, 200)], 3),
         ([Run(1, 100, eligible=False), Run(2, None)], None),
         ([], None),
     ],
 )
-def test_the_median_run(runs: list[Run], median: int | None) -> None:
+def test_the_selected_run(runs: list[Run], median: int | None) -> None:
     assert chosen(*runs) == median
 
 

@@ -1,0 +1,16 @@
+import { expect, test } from "vitest";
+import type { Configuration } from "../../../../src/contract/configuration.js";
+import { finishedText } from "../../../../src/orchestrator/ui/event-text.js";
+import { EventFixture } from "../../../helpers/events.js";
+
+const finished = new EventFixture().finished(1, {
+  figures: { requests_per_second: 5000, server_cpu_us_per_request: 48 },
+});
+
+test("a CPU figure of a closed loop is that at full load, one of an open loop is not (M35)", () => {
+  const textAt = (load: Configuration["load"]) => finishedText(finished, { layer: "server", load });
+  expect(textAt({ model: "closed", connections: 50 })).toContain("48 µs CPU per request at full load");
+  const atRate = textAt({ model: "open", rate_per_second: 500, arrivals: "constant", connections: 50 });
+  expect(atRate).toContain("48 µs CPU per request");
+  expect(atRate).not.toContain("full load");
+});
