@@ -75,7 +75,7 @@ def _run(options: argparse.Namespace) -> int:
     if (root / MANIFEST).is_file():
         _print_campaign(root, {"folder": "."})
         return 0
-    archives = sorted(root.rglob(f"*{SUFFIX}"))
+    archives = sorted(root.rglob(f"*{SUFFIX}"), key=str)
     if not archives:
         raise ReportError(f"{one_line(root)} holds neither {MANIFEST} nor packed campaigns", USAGE)
     for archive in archives:

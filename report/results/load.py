@@ -219,7 +219,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     manifest = _read(path, _manifest, excluded) if path.is_symlink() or path.exists() else None
     planned = planned_of(manifest) if manifest else ()
     consistency = _Consistency(manifest, planned)
-    newer = _read(folder, judged_again, excluded)
+    newer = _read(folder / VERDICTS, judged_again, excluded)
 
     places = {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
 

@@ -48,9 +48,8 @@ def _read(path: Path) -> records.Verdicts:
     return validate.validate_verdicts(validate.parse_json(read_document(path, validate.MAX_DOCUMENT_BYTES)))
 
 
-def judged_again(folder: Path) -> JudgedAgain | None:
-    """What newer rules say of the campaign in a folder; None where nobody asked them."""
-    path = folder / VERDICTS
+def judged_again(path: Path) -> JudgedAgain | None:
+    """What newer rules say of the campaign with this file; None where nobody asked them."""
     if not path.is_file():
         return None
     verdicts = _read(path)

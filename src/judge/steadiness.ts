@@ -132,14 +132,14 @@ const scatterOf = (values: readonly number[]): Scatter => ({
 });
 
 /**
- * The variance of a cycle: that of the target's own cycles, or of those of the others beside each other where that is
+ * The variance of a cycle: that of the target's own cycles, or of those of the noisiest of the others where that is
  * smaller, because what changes within a half must not hide in the error that it makes itself.
  */
 function cycleVariance(own: Scatter, others: readonly Scatter[]): number | undefined {
   const variances = [
     { variance: own.squares / own.degrees, degrees: own.degrees },
     {
-      variance: mean(others.map(({ squares, degrees }) => squares / degrees)),
+      variance: Math.max(...others.map(({ squares, degrees }) => squares / degrees)),
       // What all have in common was taken out of them, which costs as much as one of them tells.
       degrees: (others.length - 1) * own.degrees,
     },
