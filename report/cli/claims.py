@@ -56,9 +56,9 @@ two ranges read "refuted". Both are back as they were on 2026-11-23. What follow
 #: Of a claim: what is printed below the table, in words.
 _CAVEATS = {
     "refuted_by": "What would refute it",
-    "measured_there": "How it was measured there",
-    "not_said": "What it does not say",
-    "notes": "Notes",
+    "measured_there": "Measured there",
+    "not_said": "Not said there",
+    "notes": "Note",
 }
 _COLUMNS = (
     *("Claim", "Source", "Compared", "Expected", "Ratio", "Verdict", "Date", "Load, duration"),
@@ -339,16 +339,16 @@ def _rows(claim: Document, campaigns: Sequence[tuple[str, Analysis]]) -> Iterato
 def _caveats(claims: Sequence[Document]) -> Iterator[str]:
     """How each publication measured, what it does not say, and what would refute it, claim by claim."""
     for claim in claims:
-        said = {title: _caveat_text(claim[key]) for key, title in _CAVEATS.items() if key in claim}
-        lines = [f"- {title}: {prose(text)}" for title, text in said.items()]
+        said = {title: _caveat_texts(claim[key]) for key, title in _CAVEATS.items() if key in claim}
+        lines = [f"- {title}: {prose(text)}" for title, texts in said.items() for text in texts]
         if lines:
             yield from ("", f"### {code(claim['id'])}", "", *lines)
 
 
-def _caveat_text(said: str | Sequence[str] | Mapping[str, str]) -> str:
+def _caveat_texts(said: str | Sequence[str] | Mapping[str, str]) -> Sequence[str]:
     if isinstance(said, Mapping):
-        return "; ".join(f"{name}: {text}" for name, text in said.items())
-    return said if isinstance(said, str) else "; ".join(said)
+        return [f"{name}: {text}" for name, text in said.items()]
+    return [said] if isinstance(said, str) else said
 
 
 def _run(options: argparse.Namespace) -> int:
