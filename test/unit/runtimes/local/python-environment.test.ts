@@ -27,7 +27,7 @@ function checkout(): string {
 
 test("a checkout uses its own Python environment, if it has one", async () => {
   const root = checkout();
-  expect(await findPythonEnvironment(root)).toBeUndefined();
+  await expectFailure(() => findPythonEnvironment(root), EXIT.environment, "run ./scripts/setup.sh");
   const python = join(root, ".venv/bin/python");
   mkdirSync(join(root, ".venv/bin"), { recursive: true });
   writeFileSync(python, "#!/bin/sh\n");
