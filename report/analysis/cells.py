@@ -187,14 +187,14 @@ def runtimes_of(summaries: Sequence[Summary]) -> Iterator[RuntimeResults]:
     ordered = sorted(parts.items(), key=lambda part: runtimes.index(part[0][0]))
     for number, ((runtime, _), rows) in enumerate(ordered, start=1):
         prefix, text = f"part{number}-" if len(parts) > 1 else "", layer_text_of(rows)
-        found = tuple(structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries))
-        below_references = {copy.id for cell in found for copy in cell.copies}
+        part_cells = tuple(structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries))
+        below_references = {copy.id for cell in part_cells for copy in cell.copies}
         controls = (row for row in rows if row.identity.control and row.id not in below_references)
         yield RuntimeResults(
             id=prefix,
             runtime=runtime if len(runtimes) > 1 else "",
             layer=text.name if several_layers else "",
             text=text,
-            cells=found,
+            cells=part_cells,
             controls=tuple(controls),
         )

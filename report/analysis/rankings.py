@@ -209,8 +209,10 @@ class Ranking(Struct, frozen=True):
 
     def ratio_of(self, row: Summary) -> Comparison | None:
         """To the base by what the ranking is by, also of the copy of the reference."""
-        found = self.resolution
-        return found.comparison if found and found.copy.id == row.id else self.versus_base(row)
+        resolution = self.resolution
+        if resolution and resolution.copy.id == row.id:
+            return resolution.comparison
+        return self.versus_base(row)
 
     @property
     def limiters(self) -> tuple[str, ...]:

@@ -90,9 +90,10 @@ def at_its_load(text: str, open_loop: bool) -> str:
 
 def by_loop(rows: Iterable[SomeRow]) -> list[tuple[bool, list[SomeRow]]]:
     """The rows of closed loops, then those of open ones (True): they share no table of costs or latencies."""
-    found = list(rows)
-    parts = [(loop, [row for row in found if row.identity.open_loop is loop]) for loop in (False, True)]
-    return [(loop, part) for loop, part in parts if part]
+    by_kind: dict[bool, list[SomeRow]] = {False: [], True: []}
+    for row in rows:
+        by_kind[row.identity.open_loop].append(row)
+    return [(open_loop, members) for open_loop, members in by_kind.items() if members]
 
 
 def rate_units(rows: Iterable[Row]) -> str:

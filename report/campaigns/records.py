@@ -29,6 +29,8 @@ failed its load."""
 #: Of a record, in no file: `values` are figures of all runs that count, by the name of the figure; `ratios`,
 #: by reference, those of this row by the reference's, by round; `history` numbers what is of one history.
 _INTERNAL = ("identity", "group_text", "store_version", "values", "ratios", "history")
+#: Figures whose range is at the end: that of throughput stands beside it.
+_RANGED = tuple(name for name in FIGURES if name != "requests_per_second")
 _TO_BASELINE = tuple(f"{name}_to_baseline" for name in FIGURES)
 
 #: What all rows of a campaign share; client, limiter and store are versions of a row.
@@ -120,6 +122,12 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
         "descriptors_per_call": summary.figure_of(descriptors_per_call).value,
         **picked(summary, "served_runs", "spoiled_runs"),
         **{name: identity.counts[name] for name in LATER_DIMENSIONS},
+        **{
+            f"{name}_{end}": getattr(found[name], member)
+            for name in _RANGED
+            for end, member in (("min", "low"), ("max", "high"))
+        },
+        "latency_p99_merged": found["latency_p99_ms"].merged,
         "identity": identity,
         "group_text": summary.group_text,
         "store_version": versions.get("store"),
@@ -279,7 +287,7 @@ def published(records: Iterable[Record], baseline: str | None) -> list[Record]:
 
 _DIGITS = {
     **dict.fromkeys((f"requests_per_second{end}" for end in ("", "_min", "_max", "_cv_percent")), 2),
-    **dict.fromkeys(("latency_p50_ms", "latency_p99_ms", "server_cpu_us_per_request"), 3),
+    **dict.fromkeys((f"{name}{end}" for name in _RANGED for end in ("", "_min", "_max")), 3),
     **dict.fromkeys(("calls_per_request", "descriptors_per_call"), 3),
     "highest_to_lowest": 4,
     **dict.fromkeys(_TO_BASELINE, 6),

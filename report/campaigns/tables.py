@@ -10,7 +10,7 @@ from report.base.format import ABSENT, Show, microseconds, milliseconds, plural,
 from report.campaigns.records import CampaignRecord, Record, differences, group_numbers, ranked
 from report.results.model import LAYERS
 from report.sections import section
-from report.sections.verdict_text import FEW_SAMPLES
+from report.sections.verdict_text import FEW_SAMPLES, MERGED
 from report.statistics.instability import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p
 
 #: More columns are not readable. The newest campaigns and the baseline stay.
@@ -18,7 +18,7 @@ MAX_CAMPAIGNS = 12
 CAPTION = (
     "Each figure is the median over the runs of a campaign; hover for the range and the number of valid "
     "runs. Ratios are the median of all ratios of a run to a run. Each version of client, limiter or "
-    f"store has a row of its own. {' '.join(FEW_SAMPLES)}."
+    f"store has a row of its own. {' '.join(FEW_SAMPLES)}. {' '.join(MERGED)}."
 )
 
 
@@ -51,8 +51,10 @@ def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
             text = "not identified" if metric.id == "p99" else ABSENT
         return section.TableCell(text, kind="no-figures", sort="", hint=record["hole"])
     runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
-    low, high = record["requests_per_second_min"], record["requests_per_second_max"]
+    low, high = record[f"{metric.column}_min"], record[f"{metric.column}_max"]
+    span = "" if low is None or high is None else f"{metric.show(low)}–{metric.show(high)} {metric.unit}"
     few = metric.id == "p99" and not record["latency_p99_supported"]
+    merged = record["latency_p99_merged"]
     closed_p99 = metric.id == "p99" and not record["identity"].open_loop
     group = record["group_text"] if closed_p99 else ""
     loaded = plural(failed + record["served_runs"], "run")
@@ -60,9 +62,9 @@ def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
         metric.show(value),
         kind="number",
         sort=section.sort_key(value),
-        hint=f"{rate(low)}–{rate(high)} {metric.unit}, {runs}" if metric.id == "throughput" else runs,
+        hint=", ".join(filter(None, (span, runs))),
         range=", ".join(filter(None, (group, f"failed its load in {failed} of {loaded}" if failed else ""))),
-        marks=(FEW_SAMPLES,) if few else (),
+        marks=(FEW_SAMPLES,) if few else (MERGED,) if metric.id == "p99" and merged else (),
     )
 
 

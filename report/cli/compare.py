@@ -33,7 +33,9 @@ _NUMBERS = range(3, 8)
 def _figure_text(metric: Metric, row: Summary, runs: int) -> str:
     if not row.has_figures:
         return row.spoiled_text or ABSENT
-    return f"{row.figure_of(metric.read).text(metric.show)} ({plural(runs, 'run')})"
+    found = row.figure_of(metric.read)
+    beside = filter(None, (found.range_text(metric.show), plural(runs, "run")))
+    return f"{found.text(metric.show)} ({', '.join(beside)})"
 
 
 def _ratio_text(value: float) -> str:
@@ -132,10 +134,13 @@ def as_markdown(outcome: Outcome) -> str:
 
 
 def _side(metric: Metric, row: Summary, values: Sequence[float]) -> dict[str, Any]:
+    found = row.figure_of(metric.read)
     return {
         "label": row.identity.label,
         "runs": len(values),
-        "median": row.figure_of(metric.read).value,
+        "median": found.value,
+        "min": found.low,
+        "max": found.high,
         "values": [value if 0 < value < math.inf else None for value in values],
     }
 

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from report.analysis.figures import consumer_cpu, percentile, throughput
+from report.analysis.figures import FigureSummary, consumer_cpu, percentile, throughput
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, layer_text, load_text
 from report.base.errors import one_line
@@ -31,15 +31,20 @@ def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
     ]
 
 
-def _entry(name: str, unit: str, value: float, summary: Summary, load: str = "") -> Entry:
-    """`load`: at which one the figure holds, where its name does not say it."""
-    versions = next((run.versions for run in summary.selected_first if run.versions), {})
+def _entry(
+    row: Summary, name: str, unit: str, found: FigureSummary, digits: int = 2, load: str = ""
+) -> Entry:
+    """`range` is that of the runs. `load`: at which one the figure holds, where its name does not say it."""
+    versions = next((run.versions for run in row.selected_first if run.versions), {})
     extra = [
-        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)} runs valid",
-        *filter(None, [summary.spoiled_text, load]),
+        f"{row.valid_runs} of {len(row.runs) + len(row.missing)} runs valid",
+        *filter(None, [row.spoiled_text, load]),
         *(f"{part} {version}" for part, version in sorted(versions.items())),
     ]
-    return {"name": name, "unit": unit, "value": value, "extra": one_line(", ".join(extra), 400)}
+    entry: Entry = {"name": name, "unit": unit, "value": round(found.value or 0, digits)}
+    if span := found.range_text(lambda value: f"{value:.{digits}f}"):
+        entry["range"] = span
+    return entry | {"extra": one_line(", ".join(extra), 400)}
 
 
 def _load(row: Summary, *more: str) -> str:
@@ -49,31 +54,27 @@ def _load(row: Summary, *more: str) -> str:
 
 def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
     """The median throughput of the runs, 0 where the target typically failed its load: without an entry the
-    tool would not notice. `range` is the standard deviation of the runs that served it."""
-    entries = []
-    for name, row in _distinct(summaries):
-        median = row.figure_of(throughput).value
-        value = throughput.worst if median is None else median
-        unit = layer_text(row.identity.layer).rate_unit
-        entry = _entry(f"{name} · throughput", unit, round(value, 2), row)
-        if median is not None and row.spread and row.spread.stdev is not None:
-            entry["range"] = f"± {row.spread.stdev:.2f}"
-        entries.append(entry)
-    return entries
+    tool would not notice."""
+    return [
+        _entry(
+            row, f"{name} · throughput", layer_text(row.identity.layer).rate_unit, row.figure_of(throughput)
+        )
+        for name, row in _distinct(summaries)
+    ]
 
 
 def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
     """Median latency and CPU of the rows that served their load."""
     rows = _distinct(summaries)
     entries = [
-        _entry(f"{name} · {each}", "ms", round(found.value, 3), row, _load(row, row.group_text))
+        _entry(row, f"{name} · {each}", "ms", found, 3, _load(row, row.group_text))
         for each in ("p50", "p99")
         for name, row in rows
         for found in [row.figure_of(percentile(each))]
         if found.value is not None and not found.few_samples
     ]
     for name, row in rows:
-        text, value = layer_text(row.identity.layer), row.figure_of(consumer_cpu).value
-        if value is not None:
-            entries.append(_entry(f"{name} · {text.cpu}", text.cpu_unit, round(value, 2), row, _load(row)))
+        text, found = layer_text(row.identity.layer), row.figure_of(consumer_cpu)
+        if found.value is not None:
+            entries.append(_entry(row, f"{name} · {text.cpu}", text.cpu_unit, found, load=_load(row)))
     return entries

@@ -47,7 +47,7 @@ _LABEL = 38
 
 
 def _label(text: str, y: float) -> str:
-    return _text(_LEFT - 10, y, text, anchor="end")
+    return _text(_LEFT - 10, y, one_line(text), anchor="end")
 
 
 def _document(

@@ -235,8 +235,8 @@ def result_tables(
         f"none: the {text.consumer} without a limiter. memory: counters in the {text.consumer}'s own "
         "process. They show what the harness itself can do, and are not ranked with the clients."
     )
-    for open_loop, beside in texts.by_loop(controls):
-        rows = [_row(row, _names(row, fields, facts), {}, columns) for row in beside]
+    for open_loop, of_loop in texts.by_loop(controls):
+        rows = [_row(row, _names(row, fields, facts), {}, columns) for row in of_loop]
         table_id = f"table-controls{'-at-rate' if open_loop else ''}"
         tables.append(table(table_id, "Controls", open_loop, controls_caption, rows))
     return tuple(tables)

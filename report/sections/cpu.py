@@ -176,13 +176,19 @@ def _compared(pairs: Pairs, figure: Figure) -> dict[str, Comparison]:
     return {pair.new.id: pair.comparison for family in families for pair in compare_pairs(family, figure)}
 
 
+def _by_loop(pairs: Pairs) -> list[tuple[bool, Pairs]]:
+    """The pairs of closed loops, then those of open ones (True): both rows of a pair have one load."""
+    return [
+        (open_loop, [pair for pair in pairs if pair[1].identity.open_loop is open_loop])
+        for open_loop, _ in texts.by_loop(new for _, new in pairs)
+    ]
+
+
 def _tables(table_id: str, title: str, pairs: Pairs) -> Iterator[section.Table]:
     """One of closed loops and one of open ones; the pairs of both are one family."""
     compared = [_compared(pairs, figure) for figure in (consumer_cpu, throughput)]
-    for open_loop, news in texts.by_loop(new for _, new in pairs):
-        ids = {new.id for new in news}
-        own = [pair for pair in pairs if pair[1].id in ids]
-        yield _table(table_id, title, own, compared, open_loop)
+    for open_loop, pairs_of_loop in _by_loop(pairs):
+        yield _table(table_id, title, pairs_of_loop, compared, open_loop)
 
 
 def _table(
@@ -211,16 +217,17 @@ def _table(
 
 def _answer(pairs: Pairs) -> str:
     """Of the closed loops, if there are any: the two loads share no sentence."""
-    rows = texts.by_loop(new for _, new in pairs if not new.identity.copy)
-    for open_loop, _ in rows[:1]:
-        own = [pair for pair in pairs if pair[1].identity.open_loop is open_loop]
-        compared = _compared([pair for pair in own if not pair[1].identity.copy], consumer_cpu).values()
-        found = sorted(comparison.ratio for comparison in compared if comparison.ratio)
-        if found:
-            range_text = " to ".join(dict.fromkeys(map(ratio, (found[0], found[-1]))))
-            cpu = texts.at_its_load(f"{range_text} the CPU of one without", open_loop)
-            return f"With a limiter a request takes {cpu}."
-    return ""
+    without_copies = [pair for pair in pairs if not pair[1].identity.copy]
+    if not without_copies:
+        return ""
+    open_loop, pairs_of_loop = _by_loop(without_copies)[0]
+    compared = _compared(pairs_of_loop, consumer_cpu).values()
+    ratios = sorted(comparison.ratio for comparison in compared if comparison.ratio)
+    if not ratios:
+        return ""
+    range_text = " to ".join(dict.fromkeys(map(ratio, (ratios[0], ratios[-1]))))
+    cpu = texts.at_its_load(f"{range_text} the CPU of one without", open_loop)
+    return f"With a limiter a request takes {cpu}."
 
 
 def limiter_cost(analysis: Analysis) -> section.Section | None:

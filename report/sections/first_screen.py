@@ -409,9 +409,9 @@ def _rows(row: Summary, ranking: Ranking, axis: _Axis) -> Iterator[ForestRow]:
         yield ForestRow(row.id, label, status, why, "◆", axis.place(1))
     else:
         yield _row(row, ranking.versus_base(row), status, axis)
-    found = ranking.resolution
-    if found and found.reference is row:
-        yield _row(found.copy, found.comparison, copy_status(found), axis)
+    resolution = ranking.resolution
+    if resolution and resolution.reference is row:
+        yield _row(resolution.copy, resolution.comparison, copy_status(resolution), axis)
 
 
 def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:

@@ -48,12 +48,14 @@ def _table(part: RuntimeResults, cell: Cell) -> section.Table:
         for _, rows in sorted(by_size.items())
     )
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
-    figures = [each for group in groups for row in group.rows for each in row.cells]
-    table_id, caption = f"{cell.id}-latency", verdict_text.marks_note(figures)
-    return section.Table(table_id, title, _columns(cell.text), groups, caption)
+    figures = [figure for group in groups for row in group.rows for figure in row.cells]
+    caption = verdict_text.marks_note(figures)
+    return section.Table(f"{cell.id}-latency", title, _columns(cell.text), groups, caption)
 
 
 def latency_tables(analysis: Analysis) -> tuple[section.Table, ...]:
-    """A table for each cell of a closed loop."""
+    """A table for each cell of a closed loop; none of a campaign of memory alone."""
+    if analysis.only_memory:
+        return ()
     cells = [(part, cell) for part in analysis.runtimes for cell in part.cells]
     return tuple(_table(part, cell) for part, cell in cells if not cell.identity.open_loop)

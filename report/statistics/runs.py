@@ -40,13 +40,13 @@ def select_run(runs: Iterable[Chosen]) -> Chosen | None:
     that took place and the more modest claim. Runs of equal rank are ordered by run number."""
     ranked = sorted(
         (
-            (not run.spoiled, run.selection_rank, run.run, run)
+            (0 if run.spoiled else 1, run.selection_rank, run.run, run)
             for run in runs
             if (run.eligible or run.spoiled) and run.selection_rank is not None
         ),
         key=lambda entry: entry[:3],
     )
-    return ranked[(len(ranked) - 1) // 2][-1] if ranked else None
+    return ranked[(len(ranked) - 1) // 2][3] if ranked else None
 
 
 class Spread(Struct, frozen=True):

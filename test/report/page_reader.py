@@ -1,6 +1,7 @@
 """A page of the report as tests read it."""
 
 import json
+import re
 from html.parser import HTMLParser
 from itertools import accumulate
 from typing import Any
@@ -84,6 +85,12 @@ def tables_of(page: str) -> list[Table]:
     reader = _TableReader()
     reader.feed(page)
     return reader.tables
+
+
+def cpu_heads(page: str) -> list[str]:
+    """The heads of all columns of CPU time; not those that conclude, or tell of other programs."""
+    heads = [head for table in tables_of(page) for head in table.heads]
+    return [head for head in heads if re.search(r"\bCPU\b(?! conclusion)|µs", head) and "Other" not in head]
 
 
 def glued_texts(page: str) -> list[str]:

@@ -12,7 +12,7 @@ from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build, Outcome, summaries_of
 from evidence import latency
-from page_reader import tables_of
+from page_reader import data_of, read, tables_of
 from report.analysis.figures import FigureSummary, consumer_cpu, p99, percentile, throughput
 from report.analysis.summary import Summary
 from report.statistics.histograms import Bounds
@@ -103,6 +103,25 @@ def test_no_two_figures_for_one_thing(build: Build) -> None:
     before_runs = page[: page.index("Every run that was planned")]
     assert not re.search(r"\b9\.4\d?\b", before_runs) and "86.4" not in before_runs
     assert "50.6" in (outcome.folder / "report" / "images" / "latency-cell1.svg").read_text()
+
+
+def test_charts_draw_the_medians(build: Build) -> None:
+    both = zip(P99S_MS, CPU_US, strict=True)
+    documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(both, start=1)]
+    outcome = build(*campaign(["iovalkey"], documents))
+    figures = data_of(read(outcome.page))["figures"]
+    (bar,) = [trace for trace in figures["latency-at-rate"]["data"] if trace.get("name") == "p99"]
+    assert bar["x"] == [pytest.approx(50.6, rel=2e-3)]
+    assert "p99 50.62 ms (6.00–88.70)" in bar["customdata"][0]
+    assert [bar["error_x"][end][0] for end in ("arrayminus", "array")] == [
+        pytest.approx(44.6, rel=2e-3),
+        pytest.approx(38.1, rel=2e-3),
+    ]
+    (curve,) = figures["percentiles"]["data"]
+    slow = dict(zip(curve["x"], curve["y"], strict=True))
+    assert slow[100.0] == pytest.approx(50.6, rel=2e-3)
+    (server,) = [trace for trace in figures["cpu-at-rate"]["data"] if trace["name"] == "server"]
+    assert server["x"] == [71.0]
 
 
 def test_the_selected_run_of_an_open_loop_has_the_median_p99_and_the_originals_columns(build: Build) -> None:

@@ -10,7 +10,10 @@ from pathlib import Path
 import pytest
 from jsonschema import Draft202012Validator
 
+from builder import configuration, result
 from campaign_folders import DOCKER, add_campaign
+from campaign_writer import manifest, write_campaign
+from page_reader import tables_of
 from report.base.paths import SCHEMAS
 from report.cli.generate import main
 from report.export.summary_markdown import MAX_BYTES
@@ -67,6 +70,31 @@ def test_same_configurations_stand_side_by_side(root: Path, capsys: pytest.Captu
     assert {row["group"] for row in done.rows} == {"1"}
     page = done.section(1)
     assert ">1,010<" in page and ">2,020<" in page and ">2.00×<" in page
+
+
+def test_costs_at_full_load_and_at_a_rate_have_tables_of_their_own(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rate = {"model": "open", "rate_per_second": 1000, "arrivals": "constant", "connections": 50}
+    for day in (1, 2):
+        folder = root / f"2026010{day}_000000"
+        rows = [configuration("iovalkey"), configuration("iovalkey", load=rate)]
+        started = {"campaign": folder.name, "started_at": f"2026-01-0{day}T00:00:00.000Z"}
+        results = [result(row, run, 1000 + run, campaign=folder.name) for row in rows for run in (1, 2, 3)]
+        write_campaign(folder, manifest(rows, 3, **started), results)
+    page = compare(root, capsys, "--include-trends").section(1)
+    titles = re.findall(r"<h3[^>]*>([^<]*)</h3>", page)
+    assert titles == [
+        "Throughput, requests/s",
+        "Latency p99 at full load, ms",
+        "Latency p99 at a rate, ms",
+        "Server CPU at full load, µs/request",
+        "Server CPU at a rate, µs/request",
+    ]
+    # By the size of the group, of which the latency at a rate does not depend.
+    assert page.count("(each target alone)") == 2
+    closed, open_loop = tables_of((root / "report" / "trends.html").read_text(encoding="utf-8"))
+    assert ("p99 ms at full load" in closed.heads, "p99 ms" in open_loop.heads) == (True, True)
 
 
 def test_baseline_gives_the_ratio_of_runs(root: Path, capsys: pytest.CaptureFixture[str]) -> None:

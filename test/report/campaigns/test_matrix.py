@@ -36,6 +36,18 @@ def source(day: int, machine: str = "Some CPU") -> Source:
     return Source(f"2026-01-{day:02}T00:00:00.000Z", machine, f"day-{day}")
 
 
+def test_cpu_is_that_at_full_load_and_latency_that_at_a_rate() -> None:
+    matrix = Matrix()
+    matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 6000), *runs_of("none", 9000)), source(1))
+    (table,) = view_of(matrix).section.tables
+    units = {column.name: column.unit for column in table.columns}
+    assert [name for name, unit in units.items() if "at full load" in unit] == [
+        "Node",
+        "Service",
+        "Store CPU",
+    ]
+
+
 def audit_of(findings: dict[str, list[Finding]], topology: str = "standalone", asked: str = "") -> Audit:
     audited = [
         AuditTarget(

@@ -3,6 +3,7 @@
 from builder import Document, configuration, failed_result, result
 from campaign_writer import manifest
 from conftest import Build, summaries_of
+from page_reader import cpu_heads
 from report.analysis.cells import cells
 from report.sections.client_vs_script import client_vs_script_tables
 from report.sections.section import Table, TableRow
@@ -115,3 +116,4 @@ def test_page_has_the_table_where_a_client_has_both(build: Build) -> None:
     page = build(manifest([configuration(label) for label in labels], 1), results).page
     assert page.count('<h2 id="apart-title">') == 1
     assert "only 1 run<" in page
+    assert all("at full load" in head for head in cpu_heads(page))

@@ -39,7 +39,10 @@ def cells(*documents: Document) -> list[dict[str, str]]:
 
 
 def test_totals_are_divided_by_what_was_served_and_the_stores_by_its_decisions() -> None:
-    (row,) = cells(result(configuration()), diagnosed())
+    table = only_table(diagnosis(analysis_of_results(result(configuration()), diagnosed())))
+    cpu = [column.unit for column in table.columns if column.name.endswith(" CPU")]
+    assert cpu and set(cpu) == {"µs per request at full load"}
+    (row,) = by_column(table)
     assert row["Garbage collection"] == "1.00"
     assert row["Its pauses"] == "minor 20, longest 0.900 ms; major 1, longest 1.00 ms"
     assert row["Event loop late"] == "0.100 / 2.50 / 7.00"

@@ -4,6 +4,7 @@ from typing import Any
 
 from builder import Document, configuration, printed_result, result, target
 from conftest import Build
+from page_reader import cpu_heads
 
 
 def configured(label: str, **changes: Any) -> Document:
@@ -51,6 +52,7 @@ def test_a_control_stands_beside_the_client_that_it_replaces(build: Build) -> No
     sentences = outcome.summary["recommendation"]["sentences"]
     assert any("wrk in the place of throttlecrab-http" in each for each in sentences)
     assert "Load programs in the place of Node" in outcome.page
+    assert all("at full load" in head for head in cpu_heads(outcome.page))
     assert "4 runs" in outcome.page
 
 

@@ -29,7 +29,10 @@ def test_waiting_is_a_share_of_the_window_over_all_nodes_of_a_store() -> None:
     used["server-1"]["run_delay_us"] = 500_000
     used["store-1"]["run_delay_us"] = 100_000
     used["store-2"] = {**used["store-1"], "run_delay_us": 150_000}
-    (cells,) = by_column(only_table(resources(analysis_of_results(document))))
+    table = only_table(resources(analysis_of_results(document)))
+    units = {column.name: column.unit for column in table.columns}
+    assert (units["Server CPU"], units["Store CPU"]) == ("of one CPU at full load",) * 2
+    (cells,) = by_column(table)
     assert cells["Server waited"] == "10.0 %"
     assert cells["Store waited"] == "5.0 %"
     assert cells["Generator waited"] == "–"

@@ -57,6 +57,10 @@ def test_growth_is_compared_with_linear_growth() -> None:
     assert four["Each added server"].startswith("0.20, ")
     # All servers together use 4 s of CPU.
     assert (two["Server CPU"], two["Server CPU to the fewest"][:6]) == ("267", "0.67×,")
+    assert [column.unit for column in table.columns if column.name.endswith(" CPU")] == [
+        "µs/request at full load",
+        "µs/consume at full load",
+    ]
     assert four["Limited by"] == "server loop"
     assert "from 1 server to 4: its throughput grows less than the servers" in table.caption
 
