@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from report.analysis import printed_rows
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import FIGURES as FAULT_FIGURES
-from report.analysis.faults import NEVER, FaultCase, FaultGroup, fault_words
+from report.analysis.faults import NEVER, FaultCase, FaultedRun, FaultGroup, fault_words
 from report.analysis.figures import throughput
 from report.analysis.memory_per_key import KeyMemory, Slope
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep, ready_s
@@ -43,7 +43,25 @@ def _fault_record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cel
         **{
             name: csv_number(_finite(read(faulted)), digits) if faulted else None
             for name, (read, digits) in FAULT_FIGURES.items()
+            if name != "served_again_s"
         },
+        **_later_fault_columns(run, faulted),
+    }
+
+
+def _later_fault_columns(run: Run, faulted: FaultedRun | None) -> dict[str, Cell]:
+    """Columns that came after the others: they stand at the end, because some readers take columns by their
+    place. `served_again_from` is empty where neither result nor timeline tells it."""
+    source = None
+    if faulted and (faulted.states_served_again or faulted.timeline):
+        source = "result" if faulted.states_served_again else "timeline"
+    codes = run.measured.failed_by_code if run.measured else {}
+    return {
+        "served_again_s": csv_number(_finite(faulted.served_again_s), 3) if faulted else None,
+        "served_again_from": source,
+        "failed_by_status": " ".join(f"{code}:{number}" for code, number in codes.items()) or None,
+        "connection_errors": run.measured.record.errors if run.measured else None,
+        "timeouts": run.measured.record.timeouts if run.measured else None,
     }
 
 
@@ -75,6 +93,7 @@ def _fault_document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
         "missing_runs": len(case.missing),
         "verdict": case.verdict,
         "behaviour": case.behaviour or None,
+        "failures": case.failures,
         "recovered_runs": recoveries.count("recovered"),
         "never_recovered_runs": recoveries.count("never"),
         **{name: _fault_spread(case, name) for name in FAULT_FIGURES},
