@@ -19,7 +19,7 @@ EXAMPLE = "results/example"
 #: Its runs, which belong into that folder.
 RUNS = f"{EXAMPLE}.tar.xz"
 BEGIN, END = "<!-- example: begin (python report readme) -->", "<!-- example: end -->"
-_COLUMNS = ("Target", "Requests/s", "p99, ms", "Server CPU, µs", "Store CPU, µs", "Conclusion")
+_COLUMNS = ("Target", "Requests/s", "p99, ms", "Server CPU, µs", "Store CPU, µs", "Limited by", "Conclusion")
 
 
 def _example() -> Campaign:
@@ -39,7 +39,7 @@ def readme(text: str) -> str:
     (cell,) = decision_cells([analysis.cells[0]])
     rows = []
     for row in cell.groups[0].rows:
-        texts = [figure.plain for figure in (row.throughput, row.p99, row.cpu, row.store_cpu)]
+        texts = [figure.plain for figure in (row.throughput, row.p99, row.cpu, row.store_cpu, row.limit)]
         rows.append([code(row.summary.identity.short_label), *texts, row.status or "–"])
     machine = manifest["machine"]
     where = (

@@ -32,7 +32,7 @@ def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
 def _entry(name: str, unit: str, value: float, summary: Summary) -> Entry:
     versions = next((run.versions for run in summary.median_first if run.versions), {})
     extra = [
-        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)} runs valid",
+        f"runs that count: {summary.counted_text}",
         *filter(None, [summary.spoiled_text]),
         *(f"{part} {version}" for part, version in sorted(versions.items())),
     ]

@@ -33,7 +33,6 @@ def _configuration(summary: Summary) -> dict[str, Any]:
     extent = {name: rounded(getattr(spread, name, None)) for name in ("min", "max", "cv_percent")}
     percentiles, bounds = (figures.percentiles_ms, figures.bounds_ms) if figures else ({}, {})
     known = [name for name in PERCENTILES if name in percentiles or name in bounds]
-    limit = figures.record.limited_by if figures else None
     decision = decision_cpu_us(figures) if figures else {}
     return {
         **picked(identity, *_SHAPE, "connections"),
@@ -61,7 +60,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "latency_unsupported": list(figures.unsupported) if figures else [],
         "server_cpu_us_per_request": rounded(server_cpu(figures)) if figures else None,
         "limited_share": rounded(figures.limited_share, 6) if figures else None,
-        "limited_by": picked(limit, "resource", "text") if limit else None,
+        "limited_by": picked(summary.limit, "resource", "text", "runs", "of_runs") if summary.limit else None,
         "versions": dict(first.versions) if (first := next(iter(summary.median_first), None)) else {},
         "verdict": summary.verdict,
         "layer": identity.layer,

@@ -64,7 +64,8 @@ def _cells(row: first_screen.DecisionRow) -> list[str]:
         row.store_cpu.plain,
         row.ratio,
         row.cpu_ratio,
-        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
+        row.limit.plain,
+        summary.counted_text,
         ", ".join(filter(None, (row.status, summary.spoiled_text, verdict))) or "–",
     ]
 
@@ -81,6 +82,7 @@ def _table(
         f"Store CPU, {text.cpu_unit}",
         f"{'p99' if at_a_rate else 'Throughput'} to {base}",
         f"CPU to {base}",
+        "Limited by",
         "Runs that count",
         "Conclusion",
     )

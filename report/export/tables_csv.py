@@ -334,7 +334,7 @@ _SUMMARY_HEADER = (
     *(f"cpu_us_per_decision_{kind}" for kind in PARTS),
     *_names("reference copy_of runs_set_aside burst_quotas over_admitted under_admitted promises_broken"),
     *LATER_DIMENSIONS,
-    *_names("host_cpus cpus_shared caps"),
+    *_names("host_cpus cpus_shared caps limited_by_runs"),
 )
 
 _OF_SUMMARIES: dict[str, Read] = {
@@ -384,6 +384,8 @@ _OF_SUMMARIES: dict[str, Read] = {
     **{f"{name}_all_runs": _over_all_runs(path) for name, path in _FAILED.items()},
     "verdict": _own(lambda summary: summary.verdict),
     "verdict_reasons": _own(_reasons),
+    "limited_by": _own(lambda summary: summary.limit.resource if summary.limit else None),
+    "limited_by_runs": _own(lambda summary: summary.limit.runs if summary.limit else None),
     **{f"{name}_min": _range_end(FIGURES[name], 0) for name in _BOUNDED_FIGURES},
     **{f"{name}_max": _range_end(FIGURES[name], 1) for name in _BOUNDED_FIGURES},
     "untypical": _own(lambda each: " ".join(name for name in FIGURES if each.is_untypical(FIGURES[name]))),

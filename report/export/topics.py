@@ -252,7 +252,7 @@ def _step(step: ServerStep) -> dict[str, Any]:
         values[name] = rounded(value, digits)
         if span:
             ranges[name] = {"min": round(span[0], digits), "max": round(span[1], digits)}
-    limit = figures.record.limited_by if figures else None
+    limit = summary.limit
     return {
         "configuration_hash": summary.identity.configuration_hash,
         "servers": step.servers,
@@ -264,7 +264,7 @@ def _step(step: ServerStep) -> dict[str, Any]:
         **{name: _server_ratio(step, name) for name in _RATIOS},
         "added_server_share": asdict(step.added) if step.added else None,
         "first_second": asdict(step.first_second) if step.first_second else None,
-        "limited_by": picked(limit, "resource", "text") if limit else None,
+        "limited_by": picked(limit, "resource", "text", "runs", "of_runs") if limit else None,
     }
 
 
@@ -293,7 +293,7 @@ def _control(control: printed_rows.LoadProgramControl) -> dict[str, Cell]:
         **{f"{name}_ms": csv_number(getattr(latency, name, None), 3) for name in latencies},
         "service_cpu_us_per_decision": csv_number(printed_rows.service_cpu(figures) if figures else None, 2),
         "store_cpu_us_per_decision": csv_number(figures.store_cpu_us_per_operation if figures else None, 2),
-        "limited_by": row.limited_by,
+        "limited_by": row.limit.resource if row.limit else None,
         "client": control.client_label,
         "client_decisions_per_second": csv_number(of_client, 2),
     }
@@ -334,7 +334,7 @@ def _operation(cell: printed_rows.StoreCell, row: printed_rows.PrintedRow, refer
                 ("verdict", found.status if found else None),
             )
         },
-        "limited_by": row.limited_by,
+        "limited_by": row.limit.resource if row.limit else None,
     }
 
 

@@ -17,7 +17,16 @@ from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, interval_of, load_text, name, varying_fields
 from report.base.format import ABSENT, joined, microseconds, plural, rate
 from report.sections.section import Line, TableCell
-from report.sections.verdict_text import difference, disclosure, mode_text, sentence, spread_figure
+from report.sections.verdict_text import (
+    although_suspect,
+    difference,
+    disclosure,
+    limit_cell,
+    limit_text,
+    mode_text,
+    sentence,
+    spread_figure,
+)
 from report.statistics.decision import DEFAULT_FLOOR, Comparison
 from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 
@@ -41,6 +50,8 @@ class DecisionRow(Struct, frozen=True):
     """What was shown of it, in a word or two; empty where nothing is compared."""
     outlook: str
     """How many rounds would decide it; empty where it is decided."""
+    limit: TableCell
+    """What limited its runs."""
     verdict: str
     """Of its runs: whether each measurement can be believed."""
 
@@ -129,6 +140,7 @@ def decision_row(row: Summary, text: LayerText, of: Ranking | Resolution | None 
         cpu_ratio=against_base(ranking.versus_base(row, ranking.cpu_pairs) if ranking else None),
         status=status,
         outlook=_outlook(versus) if versus else "",
+        limit=limit_cell(row),
         verdict=verdict_summary(row),
     )
 
@@ -515,6 +527,20 @@ def _table_lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[st
     return [*lines, *(wrap(f"* {', '.join(marked)}", WIDTH) if marked else [])]
 
 
+def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
+    """What a reader of the conclusions must know: a sentence each, however many rankings it is about."""
+    compared = [ranking for _, ranking in scopes(analysis.runtimes) if ranking.compared]
+    found: Counter[str] = Counter()
+    for ranking in compared:
+        concluded = any(pair.comparison.decided for pair in ranking.ranked_by)
+        although = although_suspect(ranking.compared) if concluded else ""
+        texts = (f"The conclusions stand{although}" if although else "", limit_text(ranking))
+        found.update(f"{text[0].upper()}{text[1:]}." for text in texts if text)
+    for text, times in found.items():
+        where = f" ({times} of {len(compared)} comparisons)" if len(compared) > 1 else ""
+        yield from wrap(f"{text}{where}", WIDTH)
+
+
 def screen_lines(analysis: Analysis) -> list[str]:
     """At most 80 columns wide; empty for a campaign without rows of its own, or of a search."""
     if analysis.max_rates or analysis.only_memory or not analysis.summaries:
@@ -532,4 +558,5 @@ def screen_lines(analysis: Analysis) -> list[str]:
                 lines += [title] if len(shown) > 1 else []
                 lines += _table_lines(("", *headers), rows[:room])
             room -= len(rows)
-    return [*lines, *([f"and {plural(-room, 'row')} more in the report"] if room < 0 else [])]
+    more = [f"and {plural(-room, 'row')} more in the report"] if room < 0 else []
+    return [*lines, *more, *_conclusion_lines(analysis)]
