@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from report.analysis.figures import Figure, throughput
 from report.analysis.limits import Limit, limit_over
 from report.analysis.texts import LayerText, layer_text
-from report.base.format import percent, plural, rate
+from report.base.format import counted_runs_text, percent, plural, rate
 from report.results import model
 from report.results.records import LimiterScript
 from report.statistics.decision import Comparison
@@ -212,10 +212,9 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def counted_text(self) -> str:
-        """`6 of 6`, `6 of 6, 2 of them suspect`: how many of the planned runs count."""
+        """How many of the planned runs count: `6 of 6, 2 of them suspect`."""
         planned = len(self.runs) + len(self.missing)
-        suspect = f", {self.suspect_runs} of them suspect" if self.suspect_runs else ""
-        return f"{self.counted_runs} of {planned}{suspect}"
+        return counted_runs_text(self.counted_runs, planned, self.suspect_runs)
 
     @property
     def valid_runs(self) -> int:

@@ -61,5 +61,10 @@ def plural(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
+def counted_runs_text(counted: int, planned: int, suspect: int) -> str:
+    """`6 of 6`, `6 of 6, 2 of them suspect`: how many of the planned runs count."""
+    return f"{counted} of {planned}{f', {suspect} of them suspect' if suspect else ''}"
+
+
 def joined(words: Sequence[str]) -> str:
     return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])

@@ -51,6 +51,8 @@ class CampaignRecord(Struct, frozen=True, kw_only=True):
     rows: tuple[Record, ...]
     runs: int
     valid_runs: int
+    counted_runs: int
+    """Valid and suspect ones, and those in which the target failed its load."""
     by_hand: int
     """Rows without a configuration's hash: they cannot be matched with any other."""
     unranked: int
@@ -116,6 +118,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
         "descriptors_per_call": figures.record.descriptors_per_call if figures else None,
         **picked(summary, "served_runs", "spoiled_runs"),
         **{name: identity.counts[name] for name in LATER_DIMENSIONS},
+        "suspect_runs": summary.suspect_runs,
         "identity": identity,
         "store_version": versions.get("store"),
         "values": {name: summary.sample(figure) for name, figure in FIGURES.items()},
@@ -143,6 +146,8 @@ def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) ->
         rows=tuple(_row(summary, summaries, manifest or {"stores": {}}) for summary in known),
         runs=len(campaign.counted),
         valid_runs=sum(summary.valid_runs for summary in summaries)
+        + sum(run.verdict == "valid" and run.failure is None for run in unranked),
+        counted_runs=sum(summary.counted_runs for summary in summaries)
         + sum(run.verdict != "invalid" and run.failure is None for run in unranked),
         by_hand=len(summaries) - len(known),
         unranked=len({run.identity.key for run in unranked}),

@@ -67,7 +67,7 @@ class ChartRow(Struct, frozen=True):
     @property
     def figures(self) -> Measured:
         if self.summary.figures is None:
-            raise ValueError(f"{self.id} has no valid run, and so no place in a chart")
+            raise ValueError(f"{self.id} has no run that counts, and so no place in a chart")
         return self.summary.figures
 
     def style(self, width: int, size: int) -> dict[str, Any]:

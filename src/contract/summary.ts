@@ -15,13 +15,14 @@ export const summaryRowSchema = z.object({
   /** Measures the harness; never ranked with clients. */
   control: z.boolean(),
   runs: count,
+  /** Measured, with the verdict valid: suspect ones count too. */
   valid_runs: count,
   /** Runs in which the target served its load, and those in which it was overloaded or failed (M24). */
   served_runs: count,
   spoiled_runs: count,
   missing_runs: count,
   median_run: z.int().min(1).nullable(),
-  /** The figure of the median run, and the lowest and highest of the valid runs. */
+  /** The figure of the median run, and the lowest and highest of the runs that served the load. */
   requests_per_second: z.object({ median: z.number(), min: z.number(), max: z.number() }).nullable(),
   latency_p50_ms: figure,
   latency_p99_ms: figure,

@@ -44,7 +44,7 @@ HEADER = (
     "service_cpu_us_per_request,service_cpu_percent,service_resident_bytes,decided_by,algorithm,module,service,"
     "decides_locally,decisions,cpu_us_per_decision_server,cpu_us_per_decision_service,"
     "cpu_us_per_decision_store,cpu_us_per_decision_generator,reference,copy_of,runs_set_aside,"
-    "burst_quotas,over_admitted,under_admitted,promises_broken,generators,host_cpus,cpus_shared,caps\n"
+    "burst_quotas,over_admitted,under_admitted,promises_broken,generators,host_cpus,cpus_shared,caps,limited_by_runs\n"
 )
 
 
@@ -66,7 +66,7 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         f"1.2.3,11.4.0,9.1.2,5.12.8,24.11.0,9.0.0,0.1.0,local,{result(configured)['configuration_hash']},"
         "1.000,1.000,1.000,1.000,20000.000,40000.000,,server,1,1.000,1.000,2,0"
         + "," * 34
-        + "library,,,,false,100,40000.000,,12.000,,false,,0,,,,,1,,true,none\n"
+        + "library,,,,false,100,40000.000,,12.000,,false,,0,,,,,1,,true,none,2\n"
     )
     assert outcome.text("summary.csv") == HEADER + line
 
@@ -150,12 +150,12 @@ def test_summary_document_fits_its_schema(build: Build) -> None:
     first, second, third = document["configurations"]
     statuses = ("valid", "suspect", "invalid", "failed", "missing")
     counted = ("runs", *(f"{status}_runs" for status in statuses), "median_run")
-    assert [first[name] for name in counted] == [3, 2, 1, 1, 0, 0, 1]
+    assert [first[name] for name in counted] == [3, 1, 1, 1, 0, 0, 1]
     assert first["requests_per_second"] == {"median": 2000, "min": 2000, "max": 2100, "cv_percent": 3.449}
     assert first["verdict"] == "invalid"
     assert [second[name] for name in counted] == [1, 0, 0, 0, 1, 2, None]
     assert (second["requests_per_second"], second["latency_p99_ms"]) == (None, None)
-    assert second["hole"] == "no valid run: server-1: exited with code 137"
+    assert second["hole"] == "no run counts: server-1: exited with code 137"
     assert (third["label"], third["control"]) == ("none", True)
 
 
