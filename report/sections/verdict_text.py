@@ -1,7 +1,7 @@
 """Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how figures print."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from report.analysis.cells import Cell
@@ -234,14 +234,15 @@ def limit_text(ranking: Ranking) -> str:
     found = shared_limit(ranking)
     if found is None:
         return ""
-    limits = " or ".join(NOT_THE_TARGETS_OWN[resource] for resource in found.resources)
     if found.of_all:
-        return f"{limits} was the limit, so throughput here is the cost of all roles together"
+        return limited_throughput(found.resources)
     ratios, rows = "ratio" if len(found.rows) == 1 else "ratios", joined(list(map(name, found.rows)))
-    return (
-        f"in the {ratios} of {rows} {limits} was the limit, so throughput there is the cost of all roles "
-        "together"
-    )
+    return f"in the {ratios} of {rows} {limited_throughput(found.resources, 'there')}"
+
+
+def limited_throughput(resources: Sequence[str], where: str = "here") -> str:
+    limits = " or ".join(NOT_THE_TARGETS_OWN[resource] for resource in resources)
+    return f"{limits} was the limit, so throughput {where} is the cost of all roles together"
 
 
 def differences(ranking: Ranking) -> Iterator[str]:

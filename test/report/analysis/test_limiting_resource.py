@@ -10,6 +10,7 @@ from builder import Document, configuration, fact_target, result
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results, summaries_of
 from report.analysis.cells import cells
+from report.cli.compare import main as compare
 from report.sections.first_screen import decision_cells, screen_lines
 from report.sections.recommendation import recommend
 from report.sections.verdict_text import sentence
@@ -101,6 +102,15 @@ def test_rows_that_alone_had_such_a_limit_are_named() -> None:
     found = sentence(ranking)
     assert found.count(TOGETHER) == 1
     assert "load generator" in found and "valkey-glide" in found.split("load generator")[0].split(". ")[-1]
+
+
+def test_a_comparison_says_it_too(build: Build, capsys: pytest.CaptureFixture[str]) -> None:
+    documents = [*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000)]
+    planned = manifest([documents[0]["configuration"], documents[-1]["configuration"]], runs=5)
+    folder = build(planned, documents).folder
+    # The conclusion and the exit code are those of the ratio.
+    assert compare([f"{folder}#iovalkey", f"{folder}#valkey-glide"]) == 6
+    assert capsys.readouterr().out.count(TOGETHER) == 1
 
 
 def test_the_first_sentence_and_the_console_say_it_once() -> None:
