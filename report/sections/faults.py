@@ -213,7 +213,7 @@ def _settled_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
             for text in filter(None, (each.figures.recovery_text for each in case.counted)):
                 rows.setdefault(text, {})[f"{case.identity.label}, {group.text}"] = None
     return tuple(
-        f"Settled again {text}: {'; '.join(found) if len(found) <= 4 else plural(len(found), 'row')}."
+        f"Settled again ({text}): {'; '.join(found) if len(found) <= 4 else plural(len(found), 'row')}."
         for text, found in rows.items()
     )
 

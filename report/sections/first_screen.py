@@ -535,10 +535,10 @@ def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
         concluded = any(pair.comparison.decided for pair in ranking.ranked_by)
         although = although_suspect(ranking.compared) if concluded else ""
         texts = (f"The conclusions stand{although}" if although else "", limit_text(ranking))
-        found.update(f"{text[0].upper()}{text[1:]}." for text in texts if text)
+        found.update(f"{text[0].upper()}{text[1:]}" for text in texts if text)
     for text, times in found.items():
         where = f" ({times} of {len(compared)} comparisons)" if len(compared) > 1 else ""
-        yield from wrap(f"{text}{where}", WIDTH)
+        yield from wrap(f"{text}{where}.", WIDTH)
 
 
 def screen_lines(analysis: Analysis) -> list[str]:
