@@ -237,12 +237,12 @@ def limit_text(ranking: Ranking) -> str:
     if found.of_all:
         return limited_throughput(found.resources)
     ratios, rows = "ratio" if len(found.rows) == 1 else "ratios", joined(list(map(name, found.rows)))
-    return f"in the {ratios} of {rows} {limited_throughput(found.resources, 'there')}"
+    return f"in the {ratios} of {rows} {limited_throughput(found.resources, 'there ')}"
 
 
-def limited_throughput(resources: Sequence[str], where: str = "here") -> str:
+def limited_throughput(resources: Sequence[str], where: str = "") -> str:
     limits = " or ".join(NOT_THE_TARGETS_OWN[resource] for resource in resources)
-    return f"{limits} was the limit, so throughput {where} is the cost of all roles together"
+    return f"{limits} was the limit, so throughput {where}is the cost of all roles together"
 
 
 def differences(ranking: Ranking) -> Iterator[str]:

@@ -64,10 +64,10 @@ def test_a_limit_that_is_not_the_targets_own_makes_throughput_the_cost_of_all_ro
     limited = [*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000)]
     own = [*runs_of("iovalkey", 6000, ("store CPU",)), *runs_of("valkey-glide", 5000, ("server loop",))]
     found = sentence_of(*limited)
-    assert f"The host's CPU was the limit, so throughput here is the {TOGETHER}." in found
+    assert f"The host's CPU was the limit, so throughput is the {TOGETHER}." in found
     assert TOGETHER not in sentence_of(*own)
     # The rest of the sentence is the same: what was shown does not depend on it.
-    assert found.replace(f" The host's CPU was the limit, so throughput here is the {TOGETHER}.", "") == (
+    assert found.replace(f" The host's CPU was the limit, so throughput is the {TOGETHER}.", "") == (
         sentence_of(*own)
     )
 
