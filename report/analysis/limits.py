@@ -13,7 +13,7 @@ from report.results.records import LimitedBy
 NONE = "none"
 
 #: Resources that are not the target's own. Where one of them was the limit, all roles shared it, so that the
-#: throughput is the cost of all of them together. A network or a quota that was the limit costs nobody.
+#: throughput is the cost of all of them together. A network or a quota that is used up is no cost of a role.
 NOT_THE_TARGETS_OWN = {
     "host CPU": "the host's CPU",
     "generator": "the load generator",

@@ -130,8 +130,8 @@ class Summary(Row, frozen=True, kw_only=True):
     def limit(self) -> Limit | None:
         """What limited the runs that count, the median run first; None where none of them says it."""
         runs = [run for run in self.median_first if run.eligible and run.measured]
-        once = {run.run: run.measured.record.limited_by for run in runs if run.measured}
-        return limit_over(list(once.values()))
+        limits = {run.run: run.measured.record.limited_by for run in runs if run.measured}
+        return limit_over(list(limits.values()))
 
     @property
     def median_first(self) -> tuple[model.Run, ...]:

@@ -70,7 +70,8 @@ def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
     assert cells(*two)["Settled again"] == "1.3 [1.3–never]"
     section = faults(analysis_of_results(*two))
     assert section
-    assert section.notes[1:] == ("Settled again (not in the 3 s that were observed): iovalkey, store-restart.",)
+    (note,) = section.notes[1:]
+    assert note == "Settled again (not in the 3 s that were observed): iovalkey, store-restart."
     (entry,) = fault_documents(fault_groups(analysis_of_results(*two).campaign))
     assert entry["recovery_s"] == {"median": 1.3, "min": 1.3, "max": None, "runs": 3}
     assert (entry["recovered_runs"], entry["never_recovered_runs"]) == (2, 1)
