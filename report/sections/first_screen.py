@@ -12,6 +12,7 @@ from msgspec import Struct
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
+from report.analysis.limits import NONE
 from report.analysis.rankings import Ranking, Resolution, by_p99
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, interval_of, load_text, name, varying_fields
@@ -524,7 +525,24 @@ def _table_lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[st
         figures = [f"{text:>{width}}" for text, width in zip(cells[1:-1], widths[1:], strict=True)]
         lines.append("  ".join([label, *figures, cells[-1]]).rstrip()[:WIDTH])
     marked = [f"{name(row.summary)} {text}" for row in rows if (text := _short(row.verdict))]
-    return [*lines, *(wrap(f"* {', '.join(marked)}", WIDTH) if marked else [])]
+    return [*lines, *(wrap(f"* {', '.join(marked)}", WIDTH) if marked else []), *_limit_lines(rows)]
+
+
+#: More lines about limits leave no room for figures.
+_MAX_LIMIT_LINES = 2
+
+
+def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
+    """`Limited by server loop: iovalkey, ioredis; host CPU: none`; empty where that does not fit."""
+    by_limit: dict[str, list[str]] = {}
+    for row in rows:
+        if limit := row.summary.limit:
+            by_limit.setdefault(limit.resource, []).append(name(row.summary))
+    nothing = by_limit.pop(NONE, [])
+    parts = [f"{resource}: {', '.join(labels)}" for resource, labels in by_limit.items()]
+    parts += [f"nothing named: {', '.join(nothing)}"] if nothing and parts else []
+    lines = wrap(f"Limited by {'; '.join(parts)}", WIDTH) if parts else []
+    return lines if len(lines) <= _MAX_LIMIT_LINES else []
 
 
 def _conclusion_lines(analysis: Analysis) -> Iterator[str]:

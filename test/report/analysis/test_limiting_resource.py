@@ -117,5 +117,6 @@ def test_the_first_sentence_and_the_console_say_it_once() -> None:
     analysis = analysis_of_results(*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000))
     assert recommend(analysis).lead.count(TOGETHER) == 1
     lines = screen_lines(analysis)
+    assert "Limited by host CPU: iovalkey, valkey-glide" in lines
     assert " ".join(lines).count(TOGETHER) == 1
     assert max(map(len, lines)) <= 80
