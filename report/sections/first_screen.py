@@ -12,7 +12,6 @@ from msgspec import Struct
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
-from report.analysis.limits import NONE
 from report.analysis.rankings import Ranking, Resolution, by_p99
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, interval_of, load_text, name, varying_fields
@@ -533,14 +532,14 @@ _MAX_LIMIT_LINES = 2
 
 
 def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
-    """`Limited by server loop: iovalkey, ioredis; host CPU: none`; empty where that does not fit."""
+    """`Limited by server loop: iovalkey, ioredis; host CPU: none`: of each row what limited half of its runs
+    or more; empty where that does not fit."""
     by_limit: dict[str, list[str]] = {}
     for row in rows:
-        if limit := row.summary.limit:
+        limit = row.summary.limit
+        if limit and limit.is_named and 2 * limit.runs >= limit.of_runs:
             by_limit.setdefault(limit.resource, []).append(name(row.summary))
-    nothing = by_limit.pop(NONE, [])
     parts = [f"{resource}: {', '.join(labels)}" for resource, labels in by_limit.items()]
-    parts += [f"nothing named: {', '.join(nothing)}"] if nothing and parts else []
     lines = wrap(f"Limited by {'; '.join(parts)}", WIDTH) if parts else []
     return lines if len(lines) <= _MAX_LIMIT_LINES else []
 
