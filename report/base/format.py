@@ -61,6 +61,11 @@ def plural(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
+def counted_runs_text(counted: int, planned: int, suspect: int) -> str:
+    """`6 of 6`, `6 of 6, 2 of them suspect`: how many of the planned runs count."""
+    return f"{counted} of {planned}{f', {suspect} of them suspect' if suspect else ''}"
+
+
 def _cut(label: str, width: int, head: int) -> str:
     return label if len(label) <= width else f"{label[:head]}…{label[len(label) - (width - head - 1) :]}"
 
