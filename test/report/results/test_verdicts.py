@@ -9,6 +9,7 @@ from builder import Document, configuration, failed_result, result
 from campaign_writer import manifest, write_campaign
 from conftest import Build
 from page_reader import read
+from report.compare.selection import save_baseline
 from report.results.archives import found_campaigns
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, Campaign
@@ -82,6 +83,13 @@ def test_an_archive_is_read_with_the_verdicts_above_it_unless_it_was_changed(tmp
     (folder / "note.txt").touch()
     packed(folder, root / "claims" / "c.tar.xz")
     assert read_archive() == [("valid", None), ("valid", None)]
+
+
+def test_a_saved_baseline_keeps_them(tmp_path: Path) -> None:
+    folder = written(tmp_path / "c")
+    (folder / VERDICTS).write_bytes(verdicts())
+    saved = save_baseline(tmp_path, "main", folder, load_campaign(folder))
+    assert stated(load_campaign(saved)) == [("suspect", RULES), ("valid", RULES)]
 
 
 def test_a_damaged_file_of_verdicts_is_named(build: Build) -> None:
