@@ -140,7 +140,7 @@ def find_baseline(root: Path, name: str) -> Path:
 
 
 def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Path:
-    """Copies a campaign's manifest, results and verdicts, whole or not at all, in the place of an older one."""
+    """Copies what is read of a campaign, whole or not at all; an older one of that name gives way."""
     target = baseline_folder(root, name)
     parent = target.parent
     if target.resolve() == folder.resolve():

@@ -26,6 +26,7 @@ class JudgedAgain:
 
     def __init__(self, verdicts: records.Verdicts, campaign: records.Campaign) -> None:
         self._rules_version = verdicts.rules_version
+        self._not_checked = plain(campaign.not_checked or [])
         self._changes = {file: change for change in campaign.changes for file in change.files}
 
     def applied(self, document: object, file: str) -> object:
@@ -37,6 +38,9 @@ class JudgedAgain:
             return document
         change = self._changes.get(file)
         verdict = plain(change.verdict) if change else stored
+        own = [each for each in verdict.get("not_checked", ()) if each not in self._not_checked]
+        if not_checked := [*self._not_checked, *own]:
+            verdict = {**verdict, "not_checked": not_checked}
         found: dict[str, Any] = {**document, "verdict": {**verdict, "rules_version": self._rules_version}}
         if change and change.judgement:
             kept = {name: value for name, value in found.items() if name not in _JUDGEMENT}

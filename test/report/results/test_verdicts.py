@@ -21,13 +21,13 @@ SUSPECT: Document = {
     "status": "suspect",
     "reasons": [{"rule": "M26", "severity": "suspect", "text": "not steady"}],
     "not_applicable": [],
-    "not_checked": [{"rule": "M36", "text": "the result does not hold it"}],
 }
+NOT_CHECKED = [{"rule": "M36", "text": "the result does not hold it"}]
 CHANGE: Document = {"files": ["00_run1.json"], "verdict": SUSPECT, "judgement": {"outcome": "served"}}
 
 
 def verdicts(**campaign: object) -> bytes:
-    judged = {"folder": ".", "judged": 2, "changes": [CHANGE], **campaign}
+    judged = {"folder": ".", "judged": 2, "not_checked": NOT_CHECKED, "changes": [CHANGE], **campaign}
     head = {"schema": "ratelimit-bench/verdicts", "schema_version": 1, "rules_version": RULES}
     return json.dumps({**head, "campaigns": [judged]}).encode()
 
@@ -57,6 +57,9 @@ def test_a_folder_of_results_is_read_with_the_verdicts_beside_them(tmp_path: Pat
     first = campaign.runs[0].measured
     assert first is not None
     assert first.record.limited_by is None
+    # What no result holds is not checked of any, with and without a change.
+    unchecked = [run.record.verdict.not_checked for run in campaign.runs]
+    assert [[each.rule for each in rules or ()] for rules in unchecked] == [["M36"], ["M36"], []]
     assert campaign.judged_again
 
 
