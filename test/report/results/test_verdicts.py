@@ -83,6 +83,10 @@ def test_an_archive_is_read_with_the_verdicts_above_it_unless_it_was_changed(tmp
 
     (root / VERDICTS).write_bytes(verdicts(folder="c", archive="claims/c.tar.xz", sha256=digest))
     assert read_archive() == [("suspect", RULES), ("valid", RULES)]
+    (root / VERDICTS).write_bytes(b"{}")
+    with found_campaigns(root, MANIFEST) as ((_, _, wrong),):
+        assert VERDICTS in wrong
+    (root / VERDICTS).write_bytes(verdicts(folder="c", archive="claims/c.tar.xz", sha256=digest))
     (folder / "note.txt").touch()
     packed(folder, root / "claims" / "c.tar.xz")
     assert read_archive() == [("valid", None), ("valid", None)]
