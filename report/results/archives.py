@@ -58,7 +58,7 @@ def _unpacked(
 
 
 def unpack_judged(archive: Path, folder: Path) -> None:
-    """As `unpack`, with what newer rules say of the results. Raises ReportError where that is damaged, too."""
+    """As `unpack`, with what newer rules say of the results; raises ReportError if that is damaged."""
     unpack(archive, folder)
     try:
         unpack_verdicts(archive, folder)
