@@ -9,7 +9,7 @@ from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE
 from report.base.markdown import code, prose, table
 from report.base.paths import ROOT
-from report.results.archives import unpack
+from report.results.archives import unpack_judged
 from report.results.load import load_campaign
 from report.results.model import Campaign
 from report.sections.first_screen import decision_cells, figure_names
@@ -23,7 +23,7 @@ BEGIN, END = "<!-- example: begin (python report readme) -->", "<!-- example: en
 
 def _example() -> Campaign:
     with tempfile.TemporaryDirectory() as folder:
-        unpack(ROOT / RUNS, Path(folder))
+        unpack_judged(ROOT / RUNS, Path(folder))
         return load_campaign(Path(folder) / Path(EXAMPLE).name)
 
 

@@ -48,7 +48,7 @@ def _unpacked(
 ) -> Iterator[tuple[PurePosixPath, Path, str]]:
     folder = scratch / place
     try:
-        unpack(archive, folder)
+        unpack_judged(archive, folder)
     except ReportError as error:
         yield place, folder, error.lines[0]
         return
@@ -56,6 +56,15 @@ def _unpacked(
     for at in map(Path, inside):
         # STAMP.tar.xz mostly holds one folder, STAMP.
         yield place if len(inside) == 1 else place / at.relative_to(folder).as_posix(), at, ""
+
+
+def unpack_judged(archive: Path, folder: Path) -> None:
+    """As `unpack`, with what newer rules say of the results; raises ReportError if that is damaged."""
+    unpack(archive, folder)
+    try:
+        unpack_verdicts(archive, folder)
+    except FieldError as error:
+        raise _refused(archive, f"{VERDICTS} above it: {error}") from error
 
 
 def unpack(archive: Path, folder: Path) -> None:
@@ -89,9 +98,6 @@ def unpack(archive: Path, folder: Path) -> None:
                     if source := opened.extractfile(member):
                         with source, target.open("xb") as copy:
                             shutil.copyfileobj(source, copy)
-        unpack_verdicts(archive, folder)
-    except FieldError as error:
-        raise _refused(archive, f"{VERDICTS} above it: {error}") from error
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError, ValueError) as error:
         raise _refused(archive, f"it cannot be unpacked: {one_line(error, 200)}") from error
 

@@ -229,9 +229,10 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         _check_sum(sums, name, data)
         document = validate.parse_json(data)
         counts = path.parent == folder and not validate.before_first_round(document)
+        result = validate.validate_result(document)
         if newer and counts:
-            document = newer.applied(document, name)
-        run = run_of(validate.validate_result(document), name)
+            result = newer.applied(result, name)
+        run = run_of(result, name)
         if not counts:
             return replace(run, set_aside=_FIRST if path.parent == folder else _INTERRUPTED)
         return replace(consistency.check(run), place=places.get((run.identity.key, run.run)))

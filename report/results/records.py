@@ -382,6 +382,7 @@ class Change(Record):
     files: Annotated[list[str], Meta(min_length=1)]; verdict: Verdict; judgement: Maybe[Judgement] = None
 class Campaign(Record):
     folder: str; judged: Count; changes: list[Change]; archive: Maybe[str] = None; sha256: Maybe[Sha256] = None
+    not_checked: Maybe[list[NotApplicable]] = None
 class Verdicts(Record):
     schema: Literal["ratelimit-bench/verdicts"]; schema_version: Literal[1]; rules_version: CountFrom1
     campaigns: list[Campaign]

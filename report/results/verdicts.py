@@ -3,22 +3,17 @@ they are, and take the place of what these say.
 
 `ratelimit-bench judge` writes them; nothing is judged here."""
 
-from collections.abc import Mapping
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
-from typing import Any
 
 import msgspec
+from msgspec import structs
 
 from report.base.files import read_document
 from report.results import records, validate
-from report.results.record import plain
 
 #: Of a campaign's folder, or of one that has packed campaigns below it.
 VERDICTS = "verdicts.json"
-
-#: Members of a result that follow from its verdict.
-_JUDGEMENT = ("limited_by", "outcome", "outcome_text")
 
 
 class JudgedAgain:
@@ -26,22 +21,28 @@ class JudgedAgain:
 
     def __init__(self, verdicts: records.Verdicts, campaign: records.Campaign) -> None:
         self._rules_version = verdicts.rules_version
+        self._not_checked = campaign.not_checked or []
         self._changes = {file: change for change in campaign.changes for file in change.files}
 
-    def applied(self, document: object, file: str) -> object:
-        """The document of a run with figures, judged by these rules unless it already was by newer ones."""
-        if not isinstance(document, Mapping) or document.get("status") not in ("measured", "printed"):
-            return document
-        stored = document.get("verdict")
-        if not isinstance(stored, Mapping) or stored.get("rules_version", 0) > self._rules_version:
-            return document
+    def applied(self, result: validate.Result, file: str) -> validate.Result:
+        """A run with figures as these rules judge it, unless newer ones already did."""
+        if isinstance(result, records.FailedOrAbortedResult):
+            return result
+        if (result.verdict.rules_version or 0) > self._rules_version:
+            return result
         change = self._changes.get(file)
-        verdict = plain(change.verdict) if change else stored
-        found: dict[str, Any] = {**document, "verdict": {**verdict, "rules_version": self._rules_version}}
-        if change and change.judgement:
-            kept = {name: value for name, value in found.items() if name not in _JUDGEMENT}
-            found = {**kept, **plain(change.judgement)}
-        return found
+        result = structs.replace(result, verdict=self._verdict(change.verdict if change else result.verdict))
+        if change is None or change.judgement is None:
+            return result
+        judgement = structs.asdict(change.judgement)
+        if isinstance(result, records.PrintedResult):
+            del judgement["outcome_text"]
+        return structs.replace(result, **judgement)
+
+    def _verdict(self, verdict: records.Verdict) -> records.Verdict:
+        own = [each for each in verdict.not_checked or () if each not in self._not_checked]
+        not_checked = [*self._not_checked, *own] or None
+        return structs.replace(verdict, rules_version=self._rules_version, not_checked=not_checked)
 
 
 def _read(path: Path) -> records.Verdicts:
@@ -77,6 +78,6 @@ def _write(verdicts: records.Verdicts, campaign: records.Campaign, folder: Path)
     place = PurePosixPath(campaign.folder)
     if place.is_absolute() or ".." in place.parts or not (folder / place).is_dir():
         return
-    own = msgspec.structs.replace(campaign, folder=".", archive=None, sha256=None)
-    text = msgspec.json.encode(msgspec.structs.replace(verdicts, campaigns=[own]))
+    own = structs.replace(campaign, folder=".", archive=None, sha256=None)
+    text = msgspec.json.encode(structs.replace(verdicts, campaigns=[own]))
     (folder / place / VERDICTS).write_bytes(text)

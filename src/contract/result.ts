@@ -276,15 +276,19 @@ const limitedBySchema = z.strictObject({
 });
 
 const severitySchema = z.enum(["invalid", "suspect"]);
+/** A rule that said nothing about a run, and why. */
+export const ruleTextSchema = z.strictObject({ rule: z.string(), text: z.string() });
+export type RuleText = z.infer<typeof ruleTextSchema>;
+
 export const verdictSchema = z.strictObject({
   /** The version of the rules that judged; absent in results that are older than the number. */
   rules_version: z.int().min(1).optional(),
   status: z.enum(["valid", "suspect", "invalid"]),
   reasons: z.array(z.strictObject({ rule: z.string(), severity: severitySchema, text: z.string() })),
   /** Rules that could not be applied to this run, and why. */
-  not_applicable: z.array(z.strictObject({ rule: z.string(), text: z.string() })),
+  not_applicable: z.array(ruleTextSchema),
   /** Rules whose evidence the result does not hold, because it is older than they are. Absent where there is none. */
-  not_checked: z.array(z.strictObject({ rule: z.string(), text: z.string() })).optional(),
+  not_checked: z.array(ruleTextSchema).optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
 

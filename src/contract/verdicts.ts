@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { judgementSchema, verdictSchema } from "./result.js";
+import { judgementSchema, ruleTextSchema, verdictSchema } from "./result.js";
 
 export const VERDICTS_SCHEMA = "ratelimit-bench/verdicts";
 export const VERDICTS_SCHEMA_VERSION = 1;
@@ -27,6 +27,8 @@ const judgedCampaignSchema = z.strictObject({
   folder: z.string(),
   /** How many results were judged: those that no change names have the verdict that they had. */
   judged: z.int().min(0),
+  /** What none of its results holds; the changes leave it out. */
+  not_checked: z.array(ruleTextSchema).optional(),
   changes: z.array(changeSchema),
 });
 export type JudgedCampaign = z.infer<typeof judgedCampaignSchema>;

@@ -5,6 +5,7 @@ import {
   type MeasuredResult,
   type PrintedResult,
   type Result,
+  type RuleText,
   type Slices,
   type Verdict,
 } from "../contract/result.js";
@@ -50,19 +51,24 @@ function withHalves(round: Round): Map<string, MeasuredResult> {
   );
 }
 
-const conclusionsOf = ({ verdict, ...rest }: MeasuredResult | PrintedResult) => {
+const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+
+/** A verdict less its version and what is not checked of all results of its campaign. */
+function ownVerdict({ not_checked = [], ...verdict }: Verdict, shared: readonly RuleText[]): Verdict {
   const { rules_version: _, ...said } = verdict;
-  const { limited_by, outcome } = rest;
-  const outcome_text = "outcome_text" in rest ? rest.outcome_text : undefined;
-  const judgement: Judgement = {
+  const own = not_checked.filter((each) => !shared.some((other) => isEqual(each, other)));
+  return { ...said, ...(own.length > 0 ? { not_checked: own } : {}) };
+}
+
+function judgementOf(result: MeasuredResult | PrintedResult): Judgement {
+  const { limited_by, outcome } = result;
+  const outcome_text = "outcome_text" in result ? result.outcome_text : undefined;
+  return {
     ...(limited_by ? { limited_by } : {}),
     ...(outcome ? { outcome } : {}),
     ...(outcome_text ? { outcome_text } : {}),
   };
-  return { verdict: said, judgement };
-};
-
-const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+}
 
 function judgedByPresentRules(result: MeasuredResult | PrintedResult): MeasuredResult | PrintedResult {
   const { verdict: _verdict, limited_by: _limit, outcome: _outcome, ...evidence } = result;
@@ -76,30 +82,41 @@ export interface ChangedResult extends VerdictChange {
   before: Verdict["status"];
 }
 
-/**
- * Judges the results of a campaign by the present rules; a run without figures has failed, whatever the rules.
- * @returns those of which they say anything else than what is stored, in the order of the results
- */
-export function changedByRules(results: readonly StoredResult[]): ChangedResult[] {
+/** What the present rules say of the results of a campaign. */
+interface CampaignByRules {
+  /** What none of the results holds. */
+  notChecked: RuleText[];
+  /** Of the results of which the rules say anything else than what is stored, in the order of the results. */
+  changes: ChangedResult[];
+}
+
+/** The results of a campaign, those of one round with their halves by the present rules. */
+function withPresentHalves(results: readonly StoredResult[]): StoredResult[] {
   const rounds = new Map<string, StoredResult[]>();
   for (const stored of results)
     if (stored.place !== undefined) rounds.set(stored.place, [...(rounds.get(stored.place) ?? []), stored]);
   const byTurns = new Map([...rounds.values()].flatMap((round) => [...withHalves(round)]));
-  return results.flatMap(({ file, result }): ChangedResult[] => {
-    if (!hasFigures(result)) return [];
-    const present = judgedByPresentRules(byTurns.get(file) ?? result);
-    const [stored, now] = [conclusionsOf(result), conclusionsOf(present)];
-    const isSameJudgement = isEqual(stored.judgement, now.judgement);
-    if (isSameJudgement && isEqual(stored.verdict, now.verdict)) return [];
-    return [
-      {
-        files: [file],
-        verdict: present.verdict,
-        ...(isSameJudgement ? {} : { judgement: now.judgement }),
-        before: result.verdict.status,
-      },
-    ];
+  return results.map((stored) => ({ ...stored, result: byTurns.get(stored.file) ?? stored.result }));
+}
+
+/** Judges the results of a campaign by the present rules; a run without figures has failed, whatever the rules. */
+export function judgedCampaign(results: readonly StoredResult[]): CampaignByRules {
+  const judgedResults = withPresentHalves(results).flatMap(({ file, result }) =>
+    hasFigures(result) ? [{ file, stored: result, present: judgedByPresentRules(result) }] : [],
+  );
+  const [first, ...others] = judgedResults.map(({ present }) => present.verdict.not_checked ?? []);
+  const notChecked = (first ?? []).filter((each) =>
+    others.every((texts) => texts.some((other) => isEqual(each, other))),
+  );
+  const changes = judgedResults.flatMap(({ file, stored, present }): ChangedResult[] => {
+    const verdict = ownVerdict(present.verdict, notChecked);
+    const judgement = judgementOf(present);
+    const isSameJudgement = isEqual(judgementOf(stored), judgement);
+    if (isSameJudgement && isEqual(ownVerdict(stored.verdict, notChecked), verdict)) return [];
+    const { status: before } = stored.verdict;
+    return [{ files: [file], verdict, ...(isSameJudgement ? {} : { judgement }), before }];
   });
+  return { notChecked, changes };
 }
 
 /** Changes with one text as one, so that a file of them stays small. */

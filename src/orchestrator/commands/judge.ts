@@ -13,8 +13,8 @@ import {
 } from "../../contract/verdicts.js";
 import {
   type ChangedResult,
-  changedByRules,
   groupedChanges,
+  judgedCampaign,
   type StoredResult,
 } from "../../judge/judged-again.js";
 import { RULES_VERSION } from "../../judge/rules.js";
@@ -104,8 +104,13 @@ export const judge = parsedCommand("judge", definition, async (command, { packag
   for (const folder of folders) {
     const campaigns: JudgedCampaign[] = [];
     for await (const { results, ...facts } of campaignsIn(packageFolder, folder)) {
-      const changes = changedByRules(results);
-      campaigns.push({ ...facts, judged: results.length, changes: groupedChanges(changes) });
+      const { notChecked, changes } = judgedCampaign(results);
+      campaigns.push({
+        ...facts,
+        judged: results.length,
+        ...(notChecked.length > 0 ? { not_checked: notChecked } : {}),
+        changes: groupedChanges(changes),
+      });
       const changed = transitions(changes);
       if (changed.length > 0) print(`${facts.archive ?? folder}: ${changed.join(", ")}`);
     }

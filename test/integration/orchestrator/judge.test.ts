@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { copyFileSync, readdirSync, readFileSync } from "node:fs";
+import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
@@ -31,6 +31,8 @@ test("Envoy on memcached, which fell to a third within its rounds, is suspect; r
   const folder = newFolder();
   const archive = join(folder, `${STAMP}.tar.xz`);
   copyFileSync(ARCHIVE, archive);
+  // What an earlier one wrote is never read, so that a damaged file is only written again.
+  writeFileSync(join(folder, VERDICTS_FILE), "{");
   const packed = await verdictsOf(folder);
   const unsteady = packed?.changes.filter(({ verdict }) => verdict.status === "suspect") ?? [];
   const files = unsteady.flatMap((change) => change.files);

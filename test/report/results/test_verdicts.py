@@ -9,6 +9,7 @@ from builder import Document, configuration, failed_result, result
 from campaign_writer import manifest, write_campaign
 from conftest import Build
 from page_reader import read
+from report.compare.selection import save_baseline
 from report.results.archives import found_campaigns
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, Campaign
@@ -20,13 +21,13 @@ SUSPECT: Document = {
     "status": "suspect",
     "reasons": [{"rule": "M26", "severity": "suspect", "text": "not steady"}],
     "not_applicable": [],
-    "not_checked": [{"rule": "M36", "text": "the result does not hold it"}],
 }
+NOT_CHECKED = [{"rule": "M36", "text": "the result does not hold it"}]
 CHANGE: Document = {"files": ["00_run1.json"], "verdict": SUSPECT, "judgement": {"outcome": "served"}}
 
 
 def verdicts(**campaign: object) -> bytes:
-    judged = {"folder": ".", "judged": 2, "changes": [CHANGE], **campaign}
+    judged = {"folder": ".", "judged": 2, "not_checked": NOT_CHECKED, "changes": [CHANGE], **campaign}
     head = {"schema": "ratelimit-bench/verdicts", "schema_version": 1, "rules_version": RULES}
     return json.dumps({**head, "campaigns": [judged]}).encode()
 
@@ -56,6 +57,9 @@ def test_a_folder_of_results_is_read_with_the_verdicts_beside_them(tmp_path: Pat
     first = campaign.runs[0].measured
     assert first is not None
     assert first.record.limited_by is None
+    # What no result holds is not checked of any, with and without a change.
+    unchecked = [run.record.verdict.not_checked for run in campaign.runs]
+    assert [[each.rule for each in rules or ()] for rules in unchecked] == [["M36"], ["M36"], []]
     assert campaign.judged_again
 
 
@@ -79,9 +83,20 @@ def test_an_archive_is_read_with_the_verdicts_above_it_unless_it_was_changed(tmp
 
     (root / VERDICTS).write_bytes(verdicts(folder="c", archive="claims/c.tar.xz", sha256=digest))
     assert read_archive() == [("suspect", RULES), ("valid", RULES)]
+    (root / VERDICTS).write_bytes(b"{}")
+    with found_campaigns(root, MANIFEST) as ((_, _, wrong),):
+        assert VERDICTS in wrong
+    (root / VERDICTS).write_bytes(verdicts(folder="c", archive="claims/c.tar.xz", sha256=digest))
     (folder / "note.txt").touch()
     packed(folder, root / "claims" / "c.tar.xz")
     assert read_archive() == [("valid", None), ("valid", None)]
+
+
+def test_a_saved_baseline_keeps_them(tmp_path: Path) -> None:
+    folder = written(tmp_path / "c")
+    (folder / VERDICTS).write_bytes(verdicts())
+    saved = save_baseline(tmp_path, "main", folder, load_campaign(folder))
+    assert stated(load_campaign(saved)) == [("suspect", RULES), ("valid", RULES)]
 
 
 def test_a_damaged_file_of_verdicts_is_named(build: Build) -> None:

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import type { MeasuredResult, Result, Verdict } from "../../../src/contract/result.js";
 import { judged } from "../../../src/judge/judged.js";
-import { type ChangedResult, changedByRules, groupedChanges } from "../../../src/judge/judged-again.js";
-import { RULES_VERSION, verdictOf } from "../../../src/judge/rules.js";
+import { type ChangedResult, groupedChanges, judgedCampaign } from "../../../src/judge/judged-again.js";
+import { verdictOf } from "../../../src/judge/rules.js";
 import { validEvidence } from "../../helpers/evidence.js";
 
 const SLICES_PER_TURN = 6;
@@ -33,28 +33,45 @@ const roundWith = (answers: readonly number[]) =>
 const ofSteadiness = ({ reasons }: Verdict) => reasons.filter(({ rule }) => rule === "M26");
 
 test("a target that collapses within a round is found from the stored results of the round", () => {
-  const changes = changedByRules(roundWith([2753, 3387, 3317, 1936, 903]));
+  const { changes } = judgedCampaign(roundWith([2753, 3387, 3317, 1936, 903]));
   const unsteady = changes.filter(({ verdict }) => ofSteadiness(verdict).length > 0);
   expect(unsteady).toMatchObject([
     {
       files: ["run-0.json"],
       before: "valid",
-      verdict: { rules_version: RULES_VERSION },
       judgement: { limited_by: { resource: "none" } },
     },
   ]);
 });
 
 test("a round of steady targets stays as it is", () => {
-  const changes = changedByRules(roundWith(STEADY));
+  const { changes } = judgedCampaign(roundWith(STEADY));
   expect(changes.flatMap(({ verdict }) => ofSteadiness(verdict))).toEqual([]);
 });
 
 test("what the present rules say alike is no change, whatever the version of the stored verdict", () => {
   const result = judged(validEvidence());
   const { rules_version: _, ...older } = result.verdict;
-  expect(changedByRules([{ file: "a", result }])).toEqual([]);
-  expect(changedByRules([{ file: "a", result: { ...result, verdict: older } }])).toEqual([]);
+  expect(judgedCampaign([{ file: "a", result }]).changes).toEqual([]);
+  expect(judgedCampaign([{ file: "a", result: { ...result, verdict: older } }]).changes).toEqual([]);
+});
+
+test("what no result of a campaign holds is said once, and changes none of them", () => {
+  const { admissions: _, ...older } = validEvidence();
+  const { not_checked: __, ...stored } = judged(older).verdict;
+  const result = { ...judged(older), verdict: stored };
+  const campaign = [
+    { file: "a", result },
+    { file: "b", result },
+  ];
+  const { notChecked, changes } = judgedCampaign(campaign);
+  expect(notChecked.map(({ rule }) => rule)).toEqual(["M27"]);
+  expect(changes).toEqual([]);
+  const newer = [...campaign, { file: "c", result: judged(validEvidence()) }];
+  expect(judgedCampaign(newer)).toMatchObject({
+    notChecked: [],
+    changes: [{ files: ["a"] }, { files: ["b"] }],
+  });
 });
 
 test("a run without figures has failed whatever the rules", () => {
@@ -65,7 +82,7 @@ test("a run without figures has failed whatever the rules", () => {
     failure: { role: "server-1", text: "ended with 137" },
     verdict: verdictOf([]),
   };
-  expect(changedByRules([{ file: "a", result: failed }])).toEqual([]);
+  expect(judgedCampaign([{ file: "a", result: failed }])).toEqual({ notChecked: [], changes: [] });
 });
 
 test("changes with one text are one, and in the order of their files", () => {
