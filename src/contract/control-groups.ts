@@ -1,12 +1,14 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { z } from "zod";
 
 /** How often, and how long, the scheduler withheld CPUs from a control group that has a quota. */
-export interface Throttling {
-  periods: number;
-  throttled_periods: number;
-  throttled_us: number;
-}
+export const throttlingSchema = z.strictObject({
+  periods: z.int().min(0),
+  throttled_periods: z.int().min(0),
+  throttled_us: z.int().min(0),
+});
+export type Throttling = z.infer<typeof throttlingSchema>;
 
 /** The fields of a kernel statistic with lines `name value`. */
 export const fieldsOf = (text: string): Map<string, number> =>

@@ -12,8 +12,8 @@ import { disclosed, mixAsPredicted, versionsSeen, workloadAsAsked } from "./rule
  * What a verdict was judged by. A change of a rule, or of what a rule makes of a result, takes the next number.
  *
  * 1 — the rules of results whose verdict states no version; they changed from release to release
- * 2 — M26 finds a change of level in rounds by turns of any number of cycles; M36; what a result does not hold is not
- *     checked
+ * 2 — M26 finds a change of level in rounds by turns of any number of cycles; M36; M14 knows the quota of our own control
+ *     group; what a result does not hold is not checked
  */
 export const RULES_VERSION = 2;
 

@@ -552,6 +552,8 @@ const faults: Record<string, Record<string, Spoil>> = {
       if (!role) throw new Error("no role to throttle");
       role.throttling = { periods: 50, throttled_periods: 1, throttled_us: 900 };
     },
+    "our own control group, throttled for a moment": (run) =>
+      (run.own_throttling = { periods: 50, throttled_periods: 1, throttled_us: 900 }),
   },
   "M14 invalid": {
     "a store that restarted": (run) => (storeOf(run).at_end.run_id = "store-run-2"),
@@ -857,9 +859,19 @@ test("the load generator may stand still for a hundredth of a long window", () =
   expect(reasonsIn(5, 100)).toEqual([]);
 });
 
+test("our own control group that was throttled for longer than anything may stand still makes a run invalid", () => {
+  const run = validEvidence();
+  run.own_throttling = { periods: 100, throttled_periods: 90, throttled_us: 4_000_000 };
+  const reasons = judge(run).reasons.map(({ rule, severity }) => `${rule} ${severity}`);
+  expect(reasons).toEqual(["M14 suspect", "M36 invalid"]);
+  expect(judge(run).reasons.at(-1)?.text).toContain("4.0 s");
+});
+
 describe("where something outside the target spoiled the run", () => {
   const outside: Record<string, (run: ValidRun) => void> = {
     "a generator that stood still": (run) => (generatorOf(run).longest_gap_ms = 2000),
+    "a control group that was throttled": (run) =>
+      (run.own_throttling = { periods: 100, throttled_periods: 90, throttled_us: 4_000_000 }),
     "a clock that was set": (run) => (run.clock_change = { changed_ms: -3_600_000, over_s: 12 }),
   };
 
