@@ -301,6 +301,7 @@ class Session(Record):
 class Cache(Record): level: CountFrom1; type: str; size_bytes: Count; cpus: Cpuset
 class Machine(Record):
     platform: str; kernel: str; cpu_model: str; cpus: CountFrom1; memory_bytes: Count; sysctl: dict[str, str]
+    cpus_allowed: Maybe[CountFrom1] = None; cpu_quota: Maybe[Positive] = None; memory_limit_bytes: Maybe[Count] = None
     governor: Maybe[str] = None; smt: Maybe[bool] = None; siblings: Maybe[list[Cpuset]] = None
     caches: Maybe[list[Cache]] = None; numa_nodes: Maybe[list[str]] = None; hypervisor: Maybe[str] = None
     machine_id: Maybe[ConfigurationHash] = None; index_ms: Maybe[Positive] = None; open_files_limit: Maybe[str] = None

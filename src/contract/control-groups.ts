@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { z } from "zod";
+import { cpusInList } from "./cpu-list.js";
 
 /** How often, and how long, the scheduler withheld CPUs from a control group that has a quota. */
 export const throttlingSchema = z.strictObject({
@@ -33,6 +34,12 @@ export function throttlingIn(cpuStat: string): Throttling | undefined {
   };
 }
 
+/** The CPUs of this process's affinity, which a cpuset narrows; none where the system does not say. */
+export function allowedCpus(root = "/"): number[] {
+  const [, list = ""] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(textOf(root, "proc/self/status") ?? "") ?? [];
+  return cpusInList(list);
+}
+
 /** One of the control groups of this process. */
 export interface OwnGroup {
   version: 1 | 2;
@@ -41,7 +48,7 @@ export interface OwnGroup {
 }
 
 /** @returns undefined for a file that cannot be read */
-export function textOf(...path: readonly string[]): string | undefined {
+function textOf(...path: readonly string[]): string | undefined {
   try {
     return readFileSync(join(...path), "utf8").trim();
   } catch {

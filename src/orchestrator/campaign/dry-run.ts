@@ -4,6 +4,7 @@ import { connectionsText } from "../../contract/layers.js";
 import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import { unfitReason } from "../host/doctor.js";
+import { limitsNotes } from "../host/machine.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
 import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/plan.js";
 import { BRACKET_RATIO, EXAMPLE_FACTOR, LADDER_STEP, STEP_FACTOR } from "../max-rate/trials.js";
@@ -50,7 +51,12 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const cpus = await description.cpus();
   const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
   const plan = withPluginNotes(
-    planOf(request, { available, caps, partFaults: description.partFaults }),
+    planOf(request, {
+      available,
+      caps,
+      partFaults: description.partFaults,
+      placeNotes: limitsNotes(description.id),
+    }),
     plugins,
   );
   if (request.calibrates) {
