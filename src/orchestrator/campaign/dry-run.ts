@@ -3,7 +3,7 @@ import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js"
 import { connectionsText } from "../../contract/layers.js";
 import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
 import { requireResultsRoot } from "../files/results-folder.js";
-import { unfitReason } from "../host/doctor.js";
+import { requireAddressSpace, unfitReason } from "../host/doctor.js";
 import { limitsNotes } from "../host/machine.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
 import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/plan.js";
@@ -44,6 +44,7 @@ export interface Preview {
 }
 
 export async function previewCampaign(request: Request, packageFolder: string): Promise<Preview> {
+  requireAddressSpace();
   const plugins = await registerPlugins(request);
   selectConfigurations(request);
   await requireResultsRoot(request.output);
