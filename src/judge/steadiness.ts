@@ -124,7 +124,9 @@ function centredLogs(answers: readonly number[]): number[] {
 
 /** Deviations of a target from the median of others in the same cycles: one that decays among them moves it little. */
 const relativeTo = (others: readonly (readonly number[])[], own: readonly number[]): number[] =>
-  own.map((value, cycle) => (others.length > 0 ? value - median(others.map((logs) => logs[cycle] ?? 0)) : value));
+  own.map((value, cycle) =>
+    others.length > 0 ? value - median(others.map((logs) => logs[cycle] ?? 0)) : value,
+  );
 
 const halvesAt = (values: readonly number[]): [number[], number[]] => {
   const middle = Math.floor(values.length / 2);

@@ -11,6 +11,13 @@ import {
 import type { Limits } from "../../contract/configuration.js";
 import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../../contract/errors.js";
 import { rounded } from "../../contract/numbers.js";
+import {
+  type ClockChange,
+  ClockComparison,
+  clockSetText,
+  largestChange,
+  wasClockSet,
+} from "../../contract/system-clock.js";
 import type { Target } from "../../contract/target.js";
 import type { Runtime } from "../../runtimes/types.js";
 import {
@@ -32,6 +39,7 @@ import { moduleFiles } from "../run/module-files.js";
 import { endCode, type OpeningContext, withLease, withRuntime } from "../run/open-runtime.js";
 import { PartFailed, type PartPlace } from "../run/part-supervisor.js";
 import { registerPlugins } from "../run/plugins.js";
+import { UnfitAnswer } from "../run/store.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import { counted, escapeControls, textTable } from "../ui/text.js";
 import { AuditedSystem, NotChecked, type SystemSettings } from "./audited-system.js";
@@ -280,6 +288,9 @@ function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
   return groups;
 }
 
+/** Where the system clock is set so often, one check after another, those that are left cannot be made. */
+const MOST_ATTEMPTS = 3;
+
 const secondsSince = (began: number): number => rounded((performance.now() - began) / 1000, 1);
 
 type TargetListener = { check(check: Check): void; finding(finding: Finding): void };
@@ -309,26 +320,17 @@ export async function auditTarget(
       for (const check of group) add(check, { status: "skipped", reason: limits, seconds: 0 });
       continue;
     }
-    try {
-      await AuditedSystem.use({ ...settings, limits, servers: group[0].servers }, place, async (system) => {
-        const make = async (check: Check): Promise<void> => {
-          listener.check(check);
-          const checkBegan = performance.now();
-          const outcome = await outcomeIn(system, check);
-          add(check, { ...outcome, limits, seconds: secondsSince(checkBegan) });
-        };
-        for (const check of group) if (!check.beside) await make(check);
-        // All end, so that none is left behind when another fails.
-        const side = group.filter(({ beside }) => beside).map(make);
-        await Promise.allSettled(side);
-        await Promise.all(side);
-      });
-    } catch (error) {
-      // A system that does not start, or whose part ended: the checks that it was for cannot be made.
-      if (!(error instanceof PartFailed || error instanceof BenchError)) throw error;
-      const reason = (error instanceof PartFailed ? `${error.role} ` : "") + messageOf(error);
-      for (const check of group)
-        if (!found.has(check.id)) add(check, { status: "failed", reason, limits, seconds: 0 });
+    const systemSettings = { ...settings, limits, servers: group[0].servers };
+    const settle = (check: Check, finding: Omit<Finding, "check" | "limits">) =>
+      add(check, { ...finding, limits });
+    let left: readonly Check[] = group;
+    for (let attempt = 1; left.length > 0; attempt++) {
+      const onSystem = await checksOnSystem(systemSettings, place, left, { ...listener, settle });
+      left = onSystem.left;
+      if (attempt < MOST_ATTEMPTS) continue;
+      for (const check of left)
+        settle(check, { status: "failed", reason: clockSetText(onSystem.change), seconds: 0 });
+      break;
     }
   }
   return {
@@ -336,6 +338,59 @@ export async function auditTarget(
     findings: checks.flatMap(({ id }) => found.get(id) ?? []),
     seconds: secondsSince(began),
   };
+}
+
+interface SystemListener extends Pick<TargetListener, "check"> {
+  settle(check: Check, finding: Omit<Finding, "check" | "limits">): void;
+}
+
+/**
+ * Makes checks on a system of their own. From the moment on at which the system clock is set, what the sender, the limiter
+ * and the store take for the time differs, and no check says anything about the limiter (M36).
+ * @returns the checks that are left because the clock was set, and by how much
+ */
+async function checksOnSystem(
+  settings: SystemSettings,
+  place: PartPlace,
+  group: readonly Check[],
+  listener: SystemListener,
+): Promise<{ left: readonly Check[]; change: ClockChange }> {
+  const clocks = new ClockComparison();
+  let change = clocks.change();
+  const isClockSet = (): boolean => {
+    // One that is set right again does not make up for the checks that it spoiled.
+    change = largestChange([change, clocks.change()]) ?? change;
+    return wasClockSet(change);
+  };
+  const settled = new Set<Check>();
+  const settle: SystemListener["settle"] = (check, finding) => {
+    if (isClockSet()) return;
+    settled.add(check);
+    listener.settle(check, finding);
+  };
+  try {
+    await AuditedSystem.use(settings, place, async (system) => {
+      const make = async (check: Check): Promise<void> => {
+        if (isClockSet()) return;
+        listener.check(check);
+        const began = performance.now();
+        const outcome = await outcomeIn(system, check);
+        settle(check, { ...outcome, seconds: secondsSince(began) });
+      };
+      for (const check of group) if (!check.beside) await make(check);
+      // All end, so that none is left behind when another fails.
+      const side = group.filter(({ beside }) => beside).map(make);
+      await Promise.allSettled(side);
+      await Promise.all(side);
+    });
+  } catch (error) {
+    // A system that does not start, or whose part ended: the checks that it was for cannot be made.
+    if (!(error instanceof PartFailed || error instanceof BenchError)) throw error;
+    const reason = (error instanceof PartFailed ? `${error.role} ` : "") + messageOf(error);
+    for (const check of group)
+      if (!settled.has(check)) settle(check, { status: "failed", reason, seconds: 0 });
+  }
+  return { left: group.filter((check) => !settled.has(check)), change };
 }
 
 /** @throws what is no matter of this check alone */
@@ -346,7 +401,8 @@ async function outcomeIn(
   try {
     return await check.run(system);
   } catch (error) {
-    if (error instanceof NotChecked) return { status: "failed", reason: messageOf(error) };
+    if (error instanceof NotChecked || error instanceof UnfitAnswer)
+      return { status: "failed", reason: messageOf(error) };
     // A limiter that ends its server keeps no promise at all.
     if (check.alone && error instanceof PartFailed && error.role.startsWith("server"))
       return { status: "broken", promised: check.promise, seen: `${error.role} ${messageOf(error)}` };

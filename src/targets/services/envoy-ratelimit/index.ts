@@ -1,9 +1,11 @@
 import { request } from "node:http";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { parseAnswer } from "../../../contract/answers.js";
 import type { Limits } from "../../../contract/configuration.js";
 import { formatNodes } from "../../../contract/env.js";
-import { environmentError } from "../../../contract/errors.js";
+import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { ServiceSpec } from "../../../contract/run-spec.js";
 import { waitUntil } from "../../stores/deciding.js";
 import type { ServiceDescription, StorePlace } from "../../types.js";
@@ -102,14 +104,26 @@ function ask(
 const requestText = (domain: string, keys: readonly string[]): string =>
   JSON.stringify({ domain, descriptors: keys.map((key) => ({ entries: [{ key, value: "trial" }] })) });
 
+const statusesSchema = z.object({
+  statuses: z.array(z.object({ currentLimit: z.record(z.string(), z.unknown()).nullish() })).default([]),
+});
+
+/** @throws environmentError for an answer of something else */
+function statusesIn(text: string): z.infer<typeof statusesSchema>["statuses"] {
+  try {
+    return parseAnswer(statusesSchema, text).statuses;
+  } catch (error) {
+    throw environmentError(`${ID}: its answer to POST ${JSON_PATH} does not fit: ${messageOf(error)}`);
+  }
+}
+
 /** Whether the service that this connection reaches has limits for both keys. @throws Error when it does not answer */
 async function hasLimits(place: ServiceSpec): Promise<boolean> {
   const keys = Object.values(KEYS);
   const { status, text } = await ask(place, JSON_PATH, requestText(domainOf(place.nonce), keys));
   if (status !== 200 && status !== 429)
     throw new Error(`it answered ${status} to POST ${JSON_PATH}: ${text.trim()}`);
-  const { statuses = [] } = JSON.parse(text) as { statuses?: { currentLimit?: object }[] };
-  return keys.every((_, index) => statuses[index]?.currentLimit);
+  return keys.every((_, index) => statusesIn(text)[index]?.currentLimit);
 }
 
 /** Tried connections: a service shares its port silently, and the system deals connections out. */
