@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from report.base.format import decimals, plural
+from report.base.format import decimals, gibibytes, plural
 from report.results.model import MEASURED_KINDS, Campaign, Run
 
 #: In the order in which requests pass them.
@@ -188,6 +188,18 @@ def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:
     if "hypervisor" in machine:
         found["hypervisor"] = machine["hypervisor"]
     return found
+
+
+def limits_text(machine: Mapping[str, Any]) -> str:
+    """`1 CPU, a quota of 0.5 CPUs`: what a campaign of local processes may use; empty where it is all."""
+    allowed, quota = machine.get("cpus_allowed"), machine.get("cpu_quota")
+    memory_bytes = machine.get("memory_limit_bytes")
+    parts = [
+        plural(allowed, "CPU") if allowed else "",
+        f"a quota of {quota:g} CPUs" if quota else "",
+        f"{gibibytes(memory_bytes)} GiB of memory" if memory_bytes else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def cpus_text(machine: Mapping[str, Any]) -> str:

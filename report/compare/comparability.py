@@ -55,6 +55,7 @@ def _facts(machine: Mapping[str, Any]) -> dict[str, str]:
     known = {name: machine.get(key) for key, name in _MACHINE.items()}
     return {
         **{name: "not known" if value is None else one_line(value) for name, value in known.items()},
+        "limits": machines.limits_text(machine) or "none",
         "memory": f"{gibibytes(round(machine['memory_bytes'] / _GIB) * _GIB)} GiB",
         **{name: one_line(text) for name, text in machines.hardware_texts(machine).items()},
     }

@@ -243,6 +243,7 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
     external = _external_stores(summaries)
     optional = {
         "CPU governor": machine.get("governor"),
+        "Limits": machines.limits_text(machine) or None,
         "Machine": machine.get("machine_id"),
         "Open files limit": machine.get("open_files_limit"),
         "Index of the machine": machines.index_text(machine) or None,

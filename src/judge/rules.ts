@@ -18,6 +18,8 @@ import { disclosed, mixAsPredicted, versionsSeen, workloadAsAsked } from "./rule
 export const RULES_VERSION = 2;
 
 export const rules: readonly Rule[] = [
+  // First, because reports name the first reason.
+  nothingOutside,
   throughputFollows,
   latencyIsReal,
   scheduleKept,
@@ -39,7 +41,6 @@ export const rules: readonly Rule[] = [
   hostUndisturbed,
   windowIsSteady,
   admissionsConserved,
-  nothingOutside,
 ];
 
 /** By all rules. The orchestrator judges again after it has added the store's evidence. */

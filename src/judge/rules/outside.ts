@@ -6,7 +6,8 @@ import { type Evidence, type Finding, invalid, notChecked, type Rule } from "../
 /** Nothing may stand still for longer than this time, or than this share of the window. */
 const MOST_STANDSTILL = { ms: 100, window_share: 0.01 } as const;
 
-const mostStandstillMs = (window_s: number): number =>
+/** How long nothing may happen in such a window. */
+export const mostStandstillMs = (window_s: number): number =>
   Math.max(MOST_STANDSTILL.ms, 1000 * MOST_STANDSTILL.window_share * window_s);
 
 /** Why a run says nothing about its target, or undefined; or that the result does not hold what would tell. */
@@ -33,8 +34,11 @@ function clockSet({ clock_change }: { clock_change?: ClockChange | undefined }):
 function throttled(own_throttling: Throttling | undefined, window_s: number): Cause {
   const throttled_ms = (own_throttling?.throttled_us ?? 0) / 1000;
   if (throttled_ms <= mostStandstillMs(window_s)) return undefined;
-  return `our own control group throttled us for ${secondsText(throttled_ms)} s`;
+  return throttledText(throttled_ms);
 }
+
+export const throttledText = (ms: number): string =>
+  `our own control group throttled us for ${secondsText(ms)} s`;
 
 /** A cause makes the run invalid, whatever else the result does not hold. */
 function findingOf(causes: readonly Cause[]): Finding | undefined {
