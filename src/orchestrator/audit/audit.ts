@@ -302,15 +302,23 @@ interface TargetAudit {
   place: PartPlace;
   listener: TargetListener;
   add(check: Check, outcome: MadeOutcome): void;
+  /** How long our own control group was throttled so far; 0 where the parts are in groups of their own. */
+  throttledMs(): number;
 }
 
-/** Makes the checks of one target. A check that fails does not keep the others from being made. */
+/**
+ * Makes the checks of one target. A check that fails does not keep the others from being made.
+ * @param readThrottling of our own control group
+ */
 export async function auditTarget(
   settings: Omit<SystemSettings, "limits" | "servers" | "excess">,
   place: PartPlace,
   checks: readonly Check[],
   listener: TargetListener,
+  readThrottling = readOwnThrottling,
 ): Promise<AuditedTarget> {
+  const throttledMs = () =>
+    place.runtime?.id === "local" ? (readThrottling()?.throttled_us ?? 0) / 1000 : 0;
   const began = performance.now();
   const { target } = settings;
   const found = new Map<string, Finding>();
@@ -328,7 +336,9 @@ export async function auditTarget(
     if (reason !== undefined) add(check, { status: "skipped", reason, seconds: 0 });
     return reason === undefined;
   });
-  for (const group of groupsOf(applicable)) await makeGroup(group, { settings, place, listener, add });
+  for (const group of groupsOf(applicable)) {
+    await makeGroup(group, { settings, place, listener, add, throttledMs });
+  }
 
   const burst = brokenBurst(found);
   if (burst?.excess !== undefined) {
@@ -338,8 +348,9 @@ export async function auditTarget(
       listener.finding(finding);
     };
     const excessive = { ...settings, excess: burst.excess };
-    for (const group of groupsOf([...suspected.keys()]))
-      await makeGroup(group, { settings: excessive, place, listener, add: addAgain });
+    for (const group of groupsOf([...suspected.keys()])) {
+      await makeGroup(group, { settings: excessive, place, listener, add: addAgain, throttledMs });
+    }
   }
   return {
     target,
@@ -351,7 +362,7 @@ export async function auditTarget(
 /** Makes checks that share limits and servers, and again those that something outside the target spoiled (M36). */
 async function makeGroup(
   group: readonly [Check, ...Check[]],
-  { settings, place, listener, add }: TargetAudit,
+  { settings, place, listener, add, throttledMs }: TargetAudit,
 ): Promise<void> {
   const limits = limitsFor(settings.target, group[0].limits ?? "quota");
   if (typeof limits === "string") {
@@ -362,7 +373,7 @@ async function makeGroup(
   const settle: SystemListener["settle"] = (check, outcome) => add(check, { ...outcome, limits });
   let left: readonly Check[] = group;
   for (let attempt = 1; left.length > 0; attempt++) {
-    const onSystem = await checksOnSystem(systemSettings, place, left, { ...listener, settle });
+    const onSystem = await checksOnSystem(systemSettings, place, left, { ...listener, settle, throttledMs });
     left = onSystem.left;
     if (attempt < MOST_ATTEMPTS) continue;
     for (const check of left) settle(check, { status: "failed", reason: onSystem.cause, seconds: 0 });
@@ -370,13 +381,9 @@ async function makeGroup(
   }
 }
 
-interface SystemListener extends Pick<TargetListener, "check"> {
+interface SystemListener extends Pick<TargetListener, "check">, Pick<TargetAudit, "throttledMs"> {
   settle(check: Check, outcome: Omit<MadeOutcome, "limits">): void;
 }
-
-/** How long our own control group was throttled so far; 0 where the parts are in groups of their own. */
-const throttledMs = ({ runtime }: PartPlace): number =>
-  runtime?.id === "local" ? (readOwnThrottling()?.throttled_us ?? 0) / 1000 : 0;
 
 /**
  * Makes checks on a system of their own. From the moment on at which the system clock is set, what the sender, the limiter
@@ -408,9 +415,9 @@ async function checksOnSystem(
     if (isClockSet()) return;
     listener.check(check);
     const began = performance.now();
-    const throttledBefore_ms = throttledMs(place);
+    const throttledBefore_ms = listener.throttledMs();
     const outcome = await outcomeIn(system, check);
-    const throttled_ms = throttledMs(place) - throttledBefore_ms;
+    const throttled_ms = listener.throttledMs() - throttledBefore_ms;
     const window_s = (performance.now() - began) / 1000;
     if (outcome.status === "broken" && throttled_ms > mostStandstillMs(window_s))
       longestThrottled_ms = Math.max(longestThrottled_ms, throttled_ms);

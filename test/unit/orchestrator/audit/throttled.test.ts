@@ -1,12 +1,11 @@
-import { expect, test, vi } from "vitest";
-import { readOwnThrottling } from "../../../../src/machine/own-limits.js";
+import { afterEach, expect, test, vi } from "vitest";
 import { auditTarget } from "../../../../src/orchestrator/audit/audit.js";
 import { AuditedSystem } from "../../../../src/orchestrator/audit/audited-system.js";
 import type { Check, CheckOutcome } from "../../../../src/orchestrator/audit/check.js";
 import type { PartPlace } from "../../../../src/orchestrator/run/part-supervisor.js";
 import { targetOf } from "../../../helpers/target.js";
 
-vi.mock("../../../../src/machine/own-limits.js", { spy: true });
+afterEach(() => vi.restoreAllMocks());
 
 /** Each attempt of a check while our own control group is throttled for that long. */
 async function auditOf(
@@ -15,11 +14,6 @@ async function auditOf(
   runtime = "local",
 ) {
   let throttled_us = 0;
-  vi.mocked(readOwnThrottling).mockImplementation(() => ({
-    periods: 100,
-    throttled_periods: 50,
-    throttled_us,
-  }));
   vi.spyOn(AuditedSystem, "use").mockImplementation((_settings, _place, work) => work({} as AuditedSystem));
   let attempts = 0;
   const check: Check = {
@@ -37,6 +31,7 @@ async function auditOf(
     { runtime: { id: runtime } } as PartPlace,
     [check],
     { check: () => {}, finding: () => {} },
+    () => ({ periods: 100, throttled_periods: 50, throttled_us }),
   );
   return { finding: findings[0], attempts };
 }
