@@ -859,7 +859,7 @@ test("the load generator may stand still for a hundredth of a long window", () =
   expect(reasonsIn(5, 100)).toEqual([]);
 });
 
-test("our own control group that was throttled for longer than anything may stand still makes a run invalid", () => {
+test("our own control group that was throttled for longer than anything may stand still makes a run invalid [R-throttled-1]", () => {
   const run = validEvidence();
   run.own_throttling = { periods: 100, throttled_periods: 90, throttled_us: 4_000_000 };
   const reasons = judge(run).reasons.map(({ rule, severity }) => `${rule} ${severity}`);

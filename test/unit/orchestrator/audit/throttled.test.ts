@@ -36,7 +36,7 @@ async function auditOf(
   return { finding: findings[0], attempts };
 }
 
-test("what is broken while our own control group was throttled is tried again, and never blamed", async () => {
+test("what is broken while our own control group was throttled is tried again, and never blamed [R-throttled-2]", async () => {
   const once = await auditOf("broken", (attempt) => (attempt === 1 ? 500 : 0));
   expect([once.finding?.status, once.attempts]).toEqual(["broken", 2]);
   const always = await auditOf("broken", () => 500);

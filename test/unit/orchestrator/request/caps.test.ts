@@ -83,7 +83,7 @@ describe("what this process may use of its machine", () => {
   const one = { store: 1, server: 1, service: 0, generator: 1 };
   const conditions = (limits: object) => conditionsOf({ ...machine, ...limits }, local, {}, one).join();
 
-  test("is what roles share: its quota, or the CPUs of its affinity", () => {
+  test("is what roles share: its quota, or the CPUs of its affinity [R-limits-2]", () => {
     expect(conditions({})).not.toContain("share them");
     expect(conditions({ cpus_allowed: 2 })).toContain("2 CPUs for 3 roles");
     expect(conditions({ cpus_allowed: 2, cpu_quota: 0.5 })).toContain("0.5 CPUs for 3 roles");
