@@ -863,20 +863,23 @@ describe("where something outside the target spoiled the run", () => {
     "a clock that was set": (run) => (run.clock_change = { changed_ms: -3_600_000, over_s: 12 }),
   };
 
-  test.each(Object.entries(outside))("%s is the reason, not what target or store seem to do", (_, spoil) => {
-    const run = validEvidence();
-    run.admissions = admissionsOf([{ key: "a", least: 10, most: 10, counted: 4 }]);
-    run.slices.allowed = run.slices.allowed.map((count, index) => (index < 10 ? count / 2 : count));
-    expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
-    spoil(run);
-    const verdict = judge(run);
-    const reasons = verdict.reasons.map(({ rule }) => rule);
-    expect(reasons).toContain("M36");
-    expect(reasons).not.toContain("M26");
-    expect(reasons).not.toContain("M27");
-    expect(verdict.not_applicable.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
-    expect(outcomeOf(run, verdict)).toEqual({});
-  });
+  test.each(Object.entries(outside))(
+    "%s is the reason, not what target or store seem to do [R-standstill-2] [R-clock-1]",
+    (_, spoil) => {
+      const run = validEvidence();
+      run.admissions = admissionsOf([{ key: "a", least: 10, most: 10, counted: 4 }]);
+      run.slices.allowed = run.slices.allowed.map((count, index) => (index < 10 ? count / 2 : count));
+      expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
+      spoil(run);
+      const verdict = judge(run);
+      const reasons = verdict.reasons.map(({ rule }) => rule);
+      expect(reasons).toContain("M36");
+      expect(reasons).not.toContain("M26");
+      expect(reasons).not.toContain("M27");
+      expect(verdict.not_applicable.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
+      expect(outcomeOf(run, verdict)).toEqual({});
+    },
+  );
 
   test("requests that failed meanwhile are no outcome of the target", () => {
     const run = validEvidence();
