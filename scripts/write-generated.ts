@@ -10,6 +10,7 @@ import { planSchema } from "../src/contract/plan.js";
 import { resultSchema } from "../src/contract/result.js";
 import { measuredKinds } from "../src/contract/role.js";
 import { algorithms, deciders } from "../src/contract/target.js";
+import { verdictsSchema } from "../src/contract/verdicts.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
 import { MIN_SAMPLES } from "../src/judge/latency.js";
 import { checks } from "../src/orchestrator/audit/checks/index.js";
@@ -49,6 +50,7 @@ const schemas = {
   event: eventSchema,
   version: versionReportSchema,
   audit: auditSchema,
+  verdicts: verdictsSchema,
 };
 const helpOf = (topic?: string): string =>
   campaignHelp("./scripts/run-all.sh", "./scripts/run-all.sh help", topic);
@@ -83,6 +85,7 @@ const generated: Readonly<Record<string, string>> = {
     result: jsonSchemas.result ?? {},
     manifest: jsonSchemas.manifest ?? {},
     audit: jsonSchemas.audit ?? {},
+    verdicts: jsonSchemas.verdicts ?? {},
   }),
   "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
   "src/contract/generated/controls.json": json(groups.controls),

@@ -28,6 +28,7 @@ from report.html.template import render_template
 from report.results.archives import found_campaigns
 from report.results.load import AUDIT_FILE, CHECKSUMS, load_audit, load_campaign
 from report.results.model import MANIFEST
+from report.results.verdicts import VERDICTS
 
 CAMPAIGNS = "campaigns.html"
 
@@ -63,7 +64,9 @@ class _Site:
         analysis = analyse(campaign)
         files = report_files(analysis, "all")
         target.mkdir(parents=True)
-        for name in [MANIFEST, *(run.file for run in (*campaign.counted, *campaign.beside))]:
+        verdicts = [VERDICTS] if campaign.judged_again else []
+        files_of_runs = [run.file for run in (*campaign.counted, *campaign.beside)]
+        for name in [MANIFEST, *verdicts, *files_of_runs]:
             (target / name).parent.mkdir(exist_ok=True)
             shutil.copyfile(folder / name, target / name)
         for path in (*folder.glob("*.log"), folder / CHECKSUMS):

@@ -18,6 +18,7 @@ from report.base.files import read_document
 from report.results.load import CHECKSUMS, load_campaign
 from report.results.model import MANIFEST, Campaign
 from report.results.validate import MAX_DOCUMENT_BYTES, parse_json
+from report.results.verdicts import VERDICTS
 
 
 @dataclass(frozen=True)
@@ -139,7 +140,7 @@ def find_baseline(root: Path, name: str) -> Path:
 
 
 def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Path:
-    """Copies a campaign's manifest and results, whole or not at all; an older one of that name gives way."""
+    """Copies a campaign's manifest, results and verdicts, whole or not at all, in the place of an older one."""
     target = baseline_folder(root, name)
     parent = target.parent
     if target.resolve() == folder.resolve():
@@ -153,7 +154,12 @@ def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Pa
         raise ReportError(f"{one_line(parent)} cannot be written: {error.strerror}", ENVIRONMENT) from error
     old = fresh.with_name(f"{fresh.name}.old")
     try:
-        for file in [MANIFEST, CHECKSUMS, *(run.file for run in (*campaign.counted, *campaign.beside))]:
+        for file in [
+            MANIFEST,
+            CHECKSUMS,
+            VERDICTS,
+            *(run.file for run in (*campaign.counted, *campaign.beside)),
+        ]:
             if (folder / file).exists():
                 (fresh / file).parent.mkdir(exist_ok=True)
                 shutil.copyfile(folder / file, fresh / file)

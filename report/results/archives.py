@@ -9,7 +9,8 @@ from contextlib import contextmanager
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory, TemporaryFile
 
-from report.base.errors import USAGE, ReportError, one_line
+from report.base.errors import USAGE, FieldError, ReportError, one_line
+from report.results.verdicts import VERDICTS, unpack_verdicts
 
 SUFFIX = ".tar.xz"
 #: Of one archive, unpacked: the largest campaign here has 6 MB.
@@ -87,6 +88,9 @@ def unpack(archive: Path, folder: Path) -> None:
                     if source := opened.extractfile(member):
                         with source, target.open("xb") as copy:
                             shutil.copyfileobj(source, copy)
+        unpack_verdicts(archive, folder)
+    except FieldError as error:
+        raise _refused(archive, f"{VERDICTS} above it: {error}") from error
     except (tarfile.TarError, lzma.LZMAError, EOFError, OSError, ValueError) as error:
         raise _refused(archive, f"it cannot be unpacked: {one_line(error, 200)}") from error
 

@@ -15,6 +15,7 @@ from report.results import validate
 from report.results.convert import planned_of, run_of
 from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run
 from report.results.records import Audit, MeasuredResult, PrintedResult, Sample
+from report.results.verdicts import VERDICTS, judged_again
 from report.statistics.runs import select_median_run
 
 #: What the results of a campaign were when they were written.
@@ -51,14 +52,14 @@ def _bytes(path: Path) -> bytes:
     return read_document(path, validate.MAX_DOCUMENT_BYTES)
 
 
-def _list_files(folder: Path) -> tuple[list[Path], list[str]]:
+def list_files(folder: Path) -> tuple[list[Path], list[str]]:
     """Result files, and names of what a crash left behind, both by name."""
     results, ignored = [], []
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         hidden = path.name.startswith(".")
         if path.is_file() and (".tmp" in path.name or (hidden and ".json" in path.name)):
             ignored.append(path.name)
-        elif path.suffix == ".json" and path.name != MANIFEST and not hidden:
+        elif path.suffix == ".json" and path.name not in (MANIFEST, VERDICTS) and not hidden:
             results.append(path)
     return results, ignored
 
@@ -208,7 +209,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
     excluded: list[Excluded] = []
     try:
-        files, ignored = _list_files(folder)
+        files, ignored = list_files(folder)
         sums = _read_checksums(folder)
     except OSError as error:
         raise ReportError(f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT) from error
@@ -218,6 +219,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     manifest = _read(path, _manifest, excluded) if path.is_symlink() or path.exists() else None
     planned = planned_of(manifest) if manifest else ()
     consistency = _Consistency(manifest, planned)
+    newer = _read(folder / VERDICTS, judged_again, excluded)
 
     places = {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
 
@@ -226,11 +228,12 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         data = _bytes(path)
         _check_sum(sums, name, data)
         document = validate.parse_json(data)
+        counts = path.parent == folder and not validate.before_first_round(document)
+        if newer and counts:
+            document = newer.applied(document, name)
         run = run_of(validate.validate_result(document), name)
-        if path.parent != folder:
-            return replace(run, set_aside=_INTERRUPTED)
-        if validate.before_first_round(document):
-            return replace(run, set_aside=_FIRST)
+        if not counts:
+            return replace(run, set_aside=_FIRST if path.parent == folder else _INTERRUPTED)
         return replace(consistency.check(run), place=places.get((run.identity.key, run.run)))
 
     aside = [folder / name for name in (manifest or {}).get("set_aside", ())]
@@ -253,6 +256,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         ignored=tuple(ignored),
         excluded=tuple(excluded),
         series_left_out=left_out,
+        judged_again=newer is not None,
     )
 
 

@@ -468,6 +468,8 @@ class Campaign:
     """Files that are left out, by name; only where the caller wants the rest all the same."""
     series_left_out: int = 0
     """Median runs whose per-second series were too many to keep."""
+    judged_again: bool = False
+    """Newer rules than those of the time of measuring have judged."""
 
     @property
     def runs(self) -> tuple[Run, ...]:

@@ -227,14 +227,14 @@ class Versions(Record):
     node: str; fastify: Maybe[str] = None; express: Maybe[str] = None; nest: Maybe[str] = None
     client: Maybe[str] = None; limiter: Maybe[str] = None; store: Maybe[str] = None; autocannon: Maybe[str] = None
     harness: Maybe[str] = None
-class LimitedBy(Record):
-    resource: Literal["server loop", "server CPU", "service CPU", "store CPU", "generator", "client", "host CPU", "quota", "network", "none"]
-    text: str
 class Reason(Record): rule: str; severity: Literal["invalid", "suspect"]; text: str
 class NotApplicable(Record): rule: str; text: str
 class Verdict(Record):
     status: Literal["valid", "suspect", "invalid"]; reasons: list[Reason]; not_applicable: list[NotApplicable]
     rules_version: Maybe[CountFrom1] = None; not_checked: Maybe[list[NotApplicable]] = None
+class LimitedBy(Record):
+    resource: Literal["server loop", "server CPU", "service CPU", "store CPU", "generator", "client", "host CPU", "quota", "network", "none"]
+    text: str
 Outcome: TypeAlias = Literal["served", "overloaded", "failed"]
 class MeasuredResult(Record):
     schema: Literal["ratelimit-bench/result"]; schema_version: Literal[3]; run: CountFrom1; started_at: StartedAt
@@ -380,3 +380,12 @@ class Audit(Record):
     schema: Literal["ratelimit-bench/audit"]; schema_version: Literal[2]; audit: Text; started_at: str; finished_at: str
     command: str; runtime: str; harness: str; node: str; programs: dict[str, str]; checks: list[Check]
     targets: list[AuditTarget]; skips: list[AuditSkip]; counts: AuditCounts
+class Judgement(Record):
+    limited_by: Maybe[LimitedBy] = None; outcome: Maybe[Outcome] = None; outcome_text: Maybe[str] = None
+class Change(Record):
+    files: Annotated[list[str], Meta(min_length=1)]; verdict: Verdict; judgement: Maybe[Judgement] = None
+class Campaign(Record):
+    folder: str; judged: Count; changes: list[Change]; archive: Maybe[str] = None; sha256: Maybe[Sha256] = None
+class Verdicts(Record):
+    schema: Literal["ratelimit-bench/verdicts"]; schema_version: Literal[1]; rules_version: CountFrom1
+    campaigns: list[Campaign]

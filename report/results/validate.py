@@ -218,6 +218,10 @@ def validate_manifest(document: object) -> Document:
     return manifest
 
 
+def validate_verdicts(document: object) -> records.Verdicts:
+    return _decoded(document if isinstance(document, Mapping) else {}, records.Verdicts)
+
+
 def validate_audit(document: object) -> records.Audit:
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")

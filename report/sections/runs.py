@@ -13,7 +13,7 @@ from report.analysis.figures import Figure, figure_text, p50, p99, percentile, t
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
 from report.analysis.texts import LoadField, interval_of, layer_text, load_text, rate_units, varying_fields
 from report.base.format import ABSENT, Show, count, decimals, milliseconds, percent, plural, rate, share
-from report.results.model import Measured, Run, script_text
+from report.results.model import Campaign, Measured, Run, script_text
 from report.sections import section
 from report.sections.verdict_text import figure_marks
 from report.statistics.decision import compare_runs
@@ -135,9 +135,14 @@ def all_runs(analysis: Analysis) -> section.Section | None:
     if analysis.only_memory:
         columns = (*columns[:4], *columns[7:])
         rows = [structs.replace(row, cells=(*row.cells[:4], *row.cells[7:])) for row in rows]
-    unusable = [each for run in analysis.campaign.runs for each in run.record.verdict.not_applicable]
-    of_rules = sorted({(each.rule, each.text) for each in unusable})
-    notes = [f"Rule {rule} could not be applied: {text}." for rule, text in of_rules]
+    verdicts = [run.record.verdict for run in analysis.campaign.runs]
+    unusable = {(each.rule, each.text) for verdict in verdicts for each in verdict.not_applicable}
+    unchecked = {(each.rule, each.text) for verdict in verdicts for each in verdict.not_checked or ()}
+    notes = [
+        *_rules_notes(analysis.campaign),
+        *(f"Rule {rule} could not be applied: {text}." for rule, text in sorted(unusable)),
+        *(f"Rule {rule} is not checked: {text}." for rule, text in sorted(unchecked)),
+    ]
     return section.Section(
         "runs",
         "All runs",
@@ -146,6 +151,17 @@ def all_runs(analysis: Analysis) -> section.Section | None:
         tables=(section.table_of("run-rows", columns, rows, caption=CAPTION, fold_rows=15),),
         notes=tuple(notes),
     )
+
+
+def _rules_notes(campaign: Campaign) -> list[str]:
+    """By which rules the verdicts are, where they are not those of the run's own time or say no version."""
+    judged = [run.record.verdict.rules_version for run in campaign.runs if run.measured or run.printed]
+    if campaign.judged_again and judged:
+        versions = sorted({version for version in judged if version is not None})
+        return [f"The verdicts are judged again by rules {', '.join(map(str, versions))}."]
+    if None in judged:
+        return ["The verdicts are by the rules of their time; `ratelimit-bench judge` judges them again."]
+    return []
 
 
 OUTLIER = "outlier"

@@ -279,7 +279,7 @@ const limitedBySchema = z.strictObject({
 });
 
 const severitySchema = z.enum(["invalid", "suspect"]);
-const verdictSchema = z.strictObject({
+export const verdictSchema = z.strictObject({
   /** The version of the rules that judged; absent in results that are older than the number. */
   rules_version: z.int().min(1).optional(),
   status: z.enum(["valid", "suspect", "invalid"]),
@@ -416,6 +416,17 @@ const warmupFactsSchema = z.strictObject({
 export const outcomeStatuses = ["served", "overloaded", "failed"] as const;
 export type OutcomeStatus = (typeof outcomeStatuses)[number];
 
+/** What is concluded of a run by the rules of its verdict. */
+export const judgementSchema = z.strictObject({
+  /** What limited the run, by the available evidence: a generator that was started by hand has none of the store. */
+  limited_by: limitedBySchema.optional(),
+  /** Absent where the measurement is broken: then nothing is known about the target. */
+  outcome: z.enum(outcomeStatuses).optional(),
+  /** What it did with the figures, unless it served the load. */
+  outcome_text: z.string().optional(),
+});
+export type Judgement = z.infer<typeof judgementSchema>;
+
 export const measuredResultSchema = z.strictObject({
   ...identity,
   status: z.literal("measured"),
@@ -468,13 +479,8 @@ export const measuredResultSchema = z.strictObject({
   host_load: hostLoadSchema.optional(),
   ...machinesOfRun,
   versions: versionsSchema,
-  /** What limited the run, by the available evidence: a generator that was started by hand has none of the store. */
-  limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
-  /** Absent where the measurement is broken: then nothing is known about the target. */
-  outcome: z.enum(outcomeStatuses).optional(),
-  /** What it did with the figures, unless it served the load. */
-  outcome_text: z.string().optional(),
+  ...judgementSchema.shape,
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
@@ -564,9 +570,8 @@ export const printedResultSchema = z.strictObject({
     limiter: z.string().optional(),
     program: z.string(),
   }),
-  limited_by: limitedBySchema.optional(),
   verdict: verdictSchema,
-  outcome: z.enum(outcomeStatuses).optional(),
+  ...judgementSchema.omit({ outcome_text: true }).shape,
 });
 export type PrintedResult = z.infer<typeof printedResultSchema>;
 

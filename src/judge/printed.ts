@@ -92,3 +92,13 @@ export function limitOfPrinted(evidence: PrintedEvidence): Limit {
     ...deciders(evidence),
   ]);
 }
+
+export function judgedPrinted(evidence: PrintedEvidence): PrintedResult {
+  const verdict = judgePrinted(evidence);
+  return {
+    ...evidence,
+    limited_by: limitOfPrinted(evidence),
+    verdict,
+    ...(verdict.status === "invalid" ? {} : { outcome: "served" }),
+  };
+}

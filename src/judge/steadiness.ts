@@ -115,18 +115,11 @@ interface Scatter {
   degrees: number;
 }
 
-/** Logarithms of the answers in each cycle, less their mean, so that fast and slow targets have one scale. */
-function centredLogs(answers: readonly number[]): number[] {
-  const logs = answers.map((count) => Math.log(Math.max(0.5, count)));
-  const level = mean(logs);
-  return logs.map((value) => value - level);
-}
-
-/** Deviations of a target from the median of others in the same cycles: one that decays among them moves it little. */
+/** The logarithms of a target less the mean of those of others in the same cycles. */
 const relativeTo = (others: readonly (readonly number[])[], own: readonly number[]): number[] =>
-  own.map((value, cycle) =>
-    others.length > 0 ? value - median(others.map((logs) => logs[cycle] ?? 0)) : value,
-  );
+  others.length === 0
+    ? [...own]
+    : own.map((value, cycle) => value - mean(others.map((logs) => logs[cycle] ?? 0)));
 
 const halvesAt = (values: readonly number[]): [number[], number[]] => {
   const middle = Math.floor(values.length / 2);
@@ -139,14 +132,14 @@ const scatterOf = (values: readonly number[]): Scatter => ({
 });
 
 /**
- * The variance of a cycle: that of the target's own cycles, or of those of the others beside each other where that is
+ * The variance of a cycle: that of the target's own cycles, or of those of the noisiest of the others where that is
  * smaller, because what changes within a half must not hide in the error that it makes itself.
  */
 function cycleVariance(own: Scatter, others: readonly Scatter[]): number | undefined {
   const variances = [
     { variance: own.squares / own.degrees, degrees: own.degrees },
     {
-      variance: mean(others.map(({ squares, degrees }) => squares / degrees)),
+      variance: Math.max(...others.map(({ squares, degrees }) => squares / degrees)),
       // What all have in common was taken out of them, which costs as much as one of them tells.
       degrees: (others.length - 1) * own.degrees,
     },
@@ -155,23 +148,18 @@ function cycleVariance(own: Scatter, others: readonly Scatter[]): number | undef
 }
 
 /**
- * By turns a target's rate in the second half of the cycles ÷ the first, relative to the median of the others: what the
- * host does to all cancels (M26). @returns undefined where cycles and targets are too few to know the error
+ * By turns a target's rate in the second half of the cycles ÷ the first, relative to the geometric mean of the others:
+ * what the host does to all cancels (M26).
+ * @returns undefined where cycles and targets are too few to know the error
  */
 export function halvesOf(answers: readonly (readonly number[])[]): (TurnsFacts["halves"] | undefined)[] {
-  const logs = answers.map(centredLogs);
+  const logs = answers.map((counts) => counts.map((count) => Math.log(Math.max(0.5, count))));
   return logs.map((own, index) => {
     const others = logs.filter((other, place) => place !== index && other.length === own.length);
     const relative = relativeTo(others, own);
-    const ofOthers = others.map((other) =>
-      scatterOf(
-        relativeTo(
-          others.filter((third) => third !== other),
-          other,
-        ),
-      ),
-    );
-    const variance = cycleVariance(scatterOf(relative), ofOthers);
+    const without = (other: readonly number[]) => others.filter((third) => third !== other);
+    const amongOthers = others.map((other) => scatterOf(relativeTo(without(other), other)));
+    const variance = cycleVariance(scatterOf(relative), amongOthers);
     if (variance === undefined) return undefined;
     const [first, second] = halvesAt(relative);
     const error = Math.sqrt(variance * (1 / first.length + 1 / second.length));

@@ -10,6 +10,7 @@ import type { MeasuredKind } from "../../src/contract/role.js";
 import type { Schedule } from "../../src/contract/schedule.js";
 import type { Usage } from "../../src/contract/server-api.js";
 import type { StoreReading } from "../../src/contract/store.js";
+import { admissionsOf } from "../../src/judge/admissions.js";
 import type { Evidence } from "../../src/judge/evidence.js";
 import { createHistogram, encodeHistogram, mergeHistograms } from "../../src/judge/histogram.js";
 import { latencyBlock } from "../../src/judge/latency.js";
@@ -204,6 +205,7 @@ export function validEvidence(): ValidRun {
     samples: [],
     slices: steadySlices(),
     prediction: { limited_share: 0.1, seen_share: 0.1, tolerance: 0.01, basis: "traffic" as const },
+    admissions: admissionsOf([{ key: "user-1", least: 40, most: 40, counted: 40 }]),
     consumers: [consumer()],
     calls_per_request: 1,
     descriptors_per_call: 1,

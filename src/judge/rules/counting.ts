@@ -10,6 +10,7 @@ import {
   hasEffect,
   invalid,
   notApplicable,
+  notChecked,
   type Rule,
   suspect,
 } from "../evidence.js";
@@ -17,9 +18,11 @@ import {
 /** The store counted each key as often as consumed (M27); `boundary` traffic judges the target (M24). */
 export const admissionsConserved: Rule = {
   id: "M27",
-  check({ admissions, store, boundary }: Evidence): Finding | undefined {
-    // A generator that was started by hand cannot read the store.
-    if (!admissions) return undefined;
+  check({ admissions, configuration, store, boundary }: Evidence): Finding | undefined {
+    if (!admissions) {
+      // A generator that was started by hand cannot read the store.
+      return configuration ? notChecked("what the store counted for each key") : undefined;
+    }
     if (admissions.status === "not known") return boundary ? undefined : notApplicable(admissions.reason);
     const { keys, below, above, worst } = admissions;
     if (!worst) return undefined;

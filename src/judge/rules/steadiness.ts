@@ -8,6 +8,7 @@ import {
   firstFaultS,
   invalid,
   notApplicable,
+  notChecked,
   type Rule,
   suspect,
 } from "../evidence.js";
@@ -90,6 +91,9 @@ export const latencyIsReal: Rule = {
     const { allowed, limited } = ends(evidence.counts);
     if (allowed + limited > 0 && !(evidence.latency && evidence.latency.min > 0))
       return invalid("a latency of 0: the clock is too coarse");
+    const isOpen = evidence.request.load.model === "open";
+    if (isOpen && evidence.generators.some((part) => part.service_histograms === undefined))
+      return notChecked("latencies from the send");
     return undefined;
   },
 };
@@ -110,7 +114,7 @@ function rampFinding(evidence: Evidence): Finding | undefined {
 
 /** What all targets of the group have in common cancels. */
 function byTurns({ halves }: NonNullable<Evidence["turns"]>): Finding | undefined {
-  if (!halves) return notApplicable("too few cycles to compare the halves of the round");
+  if (!halves) return notApplicable("too few cycles and targets to compare the halves of the round");
   if (!areApart(halves)) return undefined;
   const change = Math.abs((halves.ratio - 1) * 100).toFixed(0);
   const direction = halves.ratio > 1 ? "faster" : "slower";

@@ -9,6 +9,7 @@ import {
   hasEffect,
   invalid,
   notApplicable,
+  notChecked,
   type Rule,
   suspect,
 } from "../evidence.js";
@@ -16,7 +17,7 @@ import {
 /** M10: the traffic determines the mix of outcomes, not the client's speed. */
 export const mixAsPredicted: Rule = {
   id: "M10",
-  check({ prediction, consumers, counts, faults, boundary }) {
+  check({ prediction, configuration, consumers, counts, faults, boundary }) {
     if (consumers.length === 0) return notApplicable("the server reports no limits");
     // There the limiter's promise is judged key by key, and what it breaks is the target's outcome (M24).
     if (boundary)
@@ -25,8 +26,11 @@ export const mixAsPredicted: Rule = {
       );
     const answers = answered(counts);
     if (!prediction) {
-      const text = answers === 0 ? "nothing was answered" : "the target has no limiter";
-      return notApplicable(text);
+      if (answers === 0) return notApplicable("nothing was answered");
+      const hasLimiter = configuration !== undefined && configuration.target.limiter !== "none";
+      return hasLimiter
+        ? notChecked("the predicted share of limited answers")
+        : notApplicable("the target has no limiter");
     }
     const { limited_share: expected, seen_share: seen, tolerance, basis } = prediction;
     // Each failed request would have been allowed or limited, and nobody knows which: failures are the outcome's (M24).

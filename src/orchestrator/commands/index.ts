@@ -4,6 +4,7 @@ import { compare } from "./compare.js";
 import { completion } from "./completion.js";
 import { doctor } from "./doctor.js";
 import { help } from "./help.js";
+import { judge } from "./judge.js";
 import { kubernetes } from "./kubernetes.js";
 import { memory } from "./memory.js";
 import { report } from "./report.js";
@@ -16,6 +17,7 @@ export const commands: readonly CliCommand[] = [
   run,
   single,
   report,
+  judge,
   compare,
   memory,
   audit,

@@ -24,6 +24,24 @@ export async function runPython(
   throw new BenchError(`${name} ended with ${exitCode ?? signal ?? code}`, EXIT.defect);
 }
 
+/** The lines that a command of the report prints, as they come. @throws BenchError with its exit code */
+export async function* pythonLines(
+  packageFolder: string,
+  name: string,
+  args: readonly string[],
+): AsyncGenerator<string> {
+  const running = execa(PYTHON, reportCommand(packageFolder, name, args), {
+    reject: false,
+    buffer: false,
+    stderr: "inherit",
+  });
+  yield* running;
+  const { exitCode, signal, code } = await running;
+  if (exitCode === EXIT.done) return;
+  const text = `${name} ended with ${exitCode ?? signal ?? code}`;
+  throw new BenchError(text, isExitCode(exitCode) ? exitCode : EXIT.defect);
+}
+
 export interface PythonContext {
   packageFolder: string;
   signal: AbortSignal;

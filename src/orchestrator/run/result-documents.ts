@@ -24,10 +24,9 @@ import { storeProgram } from "../../contract/target.js";
 import type { Timeline } from "../../contract/timeline.js";
 import { invalid, wasEnded } from "../../judge/evidence.js";
 import { faultFigures, type PredictedAdmissions, sliceAt } from "../../judge/fault-figures.js";
-import { limitOf } from "../../judge/limit.js";
-import { outcomeOf } from "../../judge/outcome.js";
-import { judgePrinted, limitOfPrinted, type PrintedEvidence } from "../../judge/printed.js";
-import { judge, verdictOf } from "../../judge/rules.js";
+import { judged } from "../../judge/judged.js";
+import { judgedPrinted, type PrintedEvidence } from "../../judge/printed.js";
+import { verdictOf } from "../../judge/rules.js";
 import { warmupNotes } from "../../judge/steadiness.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { findStore } from "../../targets/resolve.js";
@@ -163,14 +162,10 @@ export function measuredDocument(
     versions: { ...result.versions, ...(version ? { store: version } : {}), ...(limiter ? { limiter } : {}) },
     ...(result.diagnosis ? { diagnosis: { ...result.diagnosis, nodes: diagnosed ?? [] } } : {}),
   };
-  const verdict = judge(evidence);
   const fault_figures = faultFiguresOf(evidence);
   return measuredResultSchema.parse({
-    ...evidence,
+    ...judged(evidence),
     ...(fault_figures ? { fault_figures } : {}),
-    limited_by: limitOf(evidence),
-    verdict,
-    ...outcomeOf(evidence, verdict),
   });
 }
 
@@ -195,13 +190,7 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
     ...(cpu === undefined ? {} : { store_cpu_us_per_operation: cpu }),
     versions: { ...(seen ? { store: seen } : {}), ...(limiter ? { limiter } : {}), program: version },
   };
-  const verdict = judgePrinted(evidence);
-  return printedResultSchema.parse({
-    ...evidence,
-    limited_by: limitOfPrinted(evidence),
-    verdict,
-    ...(verdict.status === "invalid" ? {} : { outcome: "served" }),
-  });
+  return printedResultSchema.parse(judgedPrinted(evidence));
 }
 
 export function failureDocument(

@@ -174,7 +174,7 @@ export class LiveScreen implements Screen {
   readonly #frame: Frame;
   readonly #hasColors: boolean;
   readonly #clock: NodeJS.Timeout;
-  #drawnAtMs = 0;
+  #drawnAtMs = Number.NEGATIVE_INFINITY;
   #pending: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -224,7 +224,7 @@ export class LiveScreen implements Screen {
   };
 
   readonly #redraw = (): void => {
-    this.#drawnAtMs = 0;
+    this.#drawnAtMs = Number.NEGATIVE_INFINITY;
     this.#draw();
   };
 

@@ -17,6 +17,7 @@ import {
   generatorOf,
   histogramOf,
   limiterLayerEvidence,
+  openLoopEvidence,
   reading,
   role,
   serverOf,
@@ -831,11 +832,15 @@ test("a clean run is valid, without a reason and with every rule applied", () =>
 });
 
 test("a rule whose evidence an older result does not hold is not checked, and doubts nothing", () => {
+  const { admissions: _, prediction: __, ...older } = validEvidence();
   const byTurns = { group: 2, turns: 100, lead_in_ms: 5, slice_ms: 100, drained_s: 0 };
-  const run = { ...validEvidence(), turns: byTurns };
-  const { status, not_checked } = judge(run);
+  const { status, not_checked } = judge({ ...older, turns: byTurns });
   expect(status).toBe("valid");
-  expect(not_checked?.map(({ rule }) => rule)).toContain("M16");
+  expect(not_checked?.map(({ rule }) => rule)).toEqual(["M16", "M10", "M27"]);
+});
+
+test("an open loop whose result has no latencies from the send is not checked for them", () => {
+  expect(judge(openLoopEvidence())).toMatchObject({ reasons: [], not_checked: [{ rule: "M2" }] });
 });
 
 test("without a reading of the generator's clock M36 is not checked", () => {
@@ -875,20 +880,23 @@ describe("where something outside the target spoiled the run", () => {
     "a clock that was set": (run) => (run.clock_change = { changed_ms: -3_600_000, over_s: 12 }),
   };
 
-  test.each(Object.entries(outside))("%s is the reason, not what target or store seem to do", (_, spoil) => {
-    const run = validEvidence();
-    run.admissions = admissionsOf([{ key: "a", least: 10, most: 10, counted: 4 }]);
-    run.slices.allowed = run.slices.allowed.map((count, index) => (index < 10 ? count / 2 : count));
-    expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
-    spoil(run);
-    const verdict = judge(run);
-    const reasons = verdict.reasons.map(({ rule }) => rule);
-    expect(reasons).toContain("M36");
-    expect(reasons).not.toContain("M26");
-    expect(reasons).not.toContain("M27");
-    expect(verdict.not_applicable.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
-    expect(outcomeOf(run, verdict)).toEqual({});
-  });
+  test.each(Object.entries(outside))(
+    "%s is the reason, not what target or store seem to do [R-standstill-2] [R-clock-1]",
+    (_, spoil) => {
+      const run = validEvidence();
+      run.admissions = admissionsOf([{ key: "a", least: 10, most: 10, counted: 4 }]);
+      run.slices.allowed = run.slices.allowed.map((count, index) => (index < 10 ? count / 2 : count));
+      expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
+      spoil(run);
+      const verdict = judge(run);
+      const reasons = verdict.reasons.map(({ rule }) => rule);
+      expect(reasons).toContain("M36");
+      expect(reasons).not.toContain("M26");
+      expect(reasons).not.toContain("M27");
+      expect(verdict.not_applicable.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
+      expect(outcomeOf(run, verdict)).toEqual({});
+    },
+  );
 
   test("requests that failed meanwhile are no outcome of the target", () => {
     const run = validEvidence();

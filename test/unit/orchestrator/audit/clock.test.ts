@@ -50,7 +50,7 @@ async function auditOf(...checks: Check[]) {
 
 const nothing = () => {};
 
-test("a check in which the system clock was set is repeated on a fresh system, with those after it", async () => {
+test("a check in which the system clock was set is repeated on a fresh system, with those after it [R-clock-2]", async () => {
   const { findings, systems } = await auditOf(
     checkOf("first", nothing),
     checkOf("second", (attempt) => attempt === 1 && setClock(-3_600_000)),
@@ -76,7 +76,7 @@ test("where it is set again and again the check was not made, and says why", asy
   expect(systems).toBe(3);
 });
 
-test("an answer of the store that does not fit fails the check that asked for it, and no other", async () => {
+test("an answer of the store that does not fit fails the check that asked for it, and no other [R-unfit-2]", async () => {
   const { findings, systems } = await auditOf(
     checkOf("first", () => {
       throw new UnfitAnswer("store", "an answer of valkey does not fit: readings.0.keys is -1");

@@ -1,0 +1,41 @@
+import { z } from "zod";
+import { judgementSchema, verdictSchema } from "./result.js";
+
+export const VERDICTS_SCHEMA = "ratelimit-bench/verdicts";
+export const VERDICTS_SCHEMA_VERSION = 1;
+
+/** It lies in the folder of a campaign, or in a folder that has packed campaigns below it. */
+export const VERDICTS_FILE = "verdicts.json";
+
+/** What the present rules say of these results, and said otherwise when they were measured. */
+const changeSchema = z.strictObject({
+  files: z.array(z.string()).min(1),
+  verdict: verdictSchema,
+  /** Absent where what follows from the verdict is as it was; else it takes the place of all that was stored. */
+  judgement: judgementSchema.optional(),
+});
+export type VerdictChange = z.infer<typeof changeSchema>;
+
+const judgedCampaignSchema = z.strictObject({
+  /** The packed campaign below the folder of this file, and its digest; absent of a campaign that is not packed. */
+  archive: z.string().optional(),
+  sha256: z
+    .string()
+    .regex(/^[0-9a-f]{64}$/)
+    .optional(),
+  /** Of the campaign, in the archive or from here. */
+  folder: z.string(),
+  /** How many results were judged: those that no change names have the verdict that they had. */
+  judged: z.int().min(0),
+  changes: z.array(changeSchema),
+});
+export type JudgedCampaign = z.infer<typeof judgedCampaignSchema>;
+
+/** Verdicts by newer rules than those of the time of measuring, beside results that stay as they are. */
+export const verdictsSchema = z.strictObject({
+  schema: z.literal(VERDICTS_SCHEMA),
+  schema_version: z.literal(VERDICTS_SCHEMA_VERSION),
+  rules_version: z.int().min(1),
+  campaigns: z.array(judgedCampaignSchema),
+});
+export type Verdicts = z.infer<typeof verdictsSchema>;
