@@ -72,10 +72,9 @@ export function ownGroups(controller: "cpu" | "memory", root = "/"): OwnGroup[] 
 
   const top = separate ? join(mount, controller) : mount;
   const version = separate ? 1 : 2;
-  const groups: OwnGroup[] = [];
-  for (let folder = join(top, path); folder.startsWith(top); folder = dirname(folder)) {
-    const own = folder;
-    groups.push({ version, read: (file) => textOf(own, file) });
-  }
-  return groups;
+  const folders: string[] = [];
+  for (let folder = join(top, path); folder.startsWith(`${top}/`); folder = dirname(folder))
+    folders.push(folder);
+  // Seen from a namespace a path may lead out of what is mounted: its root is there in any case.
+  return [...folders, top].map((folder) => ({ version, read: (file) => textOf(folder, file) }));
 }

@@ -317,8 +317,7 @@ export async function auditTarget(
   listener: TargetListener,
   readThrottling = readOwnThrottling,
 ): Promise<AuditedTarget> {
-  const throttledMs = () =>
-    place.runtime?.id === "local" ? (readThrottling()?.throttled_us ?? 0) / 1000 : 0;
+  const throttledMs = () => (place.runtime.id === "local" ? (readThrottling()?.throttled_us ?? 0) / 1000 : 0);
   const began = performance.now();
   const { target } = settings;
   const found = new Map<string, Finding>();

@@ -41,7 +41,7 @@ async function auditOf(...checks: Check[]) {
     .mockImplementation((_settings, _place, work) => work({} as AuditedSystem));
   const { findings } = await auditTarget(
     { target: targetOf("ioredis@valkey"), caps: {}, modules: {}, serviceEnv: undefined },
-    {} as PartPlace,
+    { runtime: { id: "local" } } as PartPlace,
     checks,
     { check: () => {}, finding: () => {} },
   );
