@@ -126,10 +126,31 @@ check_memory() {
   elif ((mb < 6144)); then report memory warn "$mb MB" 'a 6-node cluster under load needs 6 GB'
   else report memory ok "$((mb / 1024)) GB"; fi
 }
+# The CPUs that this process may use, by affinity and cpuset.
+allowed_cpus() {
+  env -u OMP_NUM_THREADS -u OMP_THREAD_LIMIT nproc 2>/dev/null || getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1
+}
+# The tightest CPU quota of this process's control groups, in CPUs; nothing without one. As src/machine/own-limits.ts.
+cpu_quota() {
+  local mount=/sys/fs/cgroup controllers path folder line
+  [[ -r /proc/self/cgroup ]] || return 0
+  line=$(grep -E '^[0-9]+:([^:]*,)?cpu(,[^:]*)?:' /proc/self/cgroup || grep '^0::' /proc/self/cgroup || true)
+  controllers=${line#*:}; path=${controllers#*:}; controllers=${controllers%%:*}
+  [[ -n $controllers ]] && mount=$mount/cpu
+  folder=$mount${path%/}
+  while [[ $folder == "$mount"* ]]; do
+    if [[ -r $folder/cpu.max ]]; then cat "$folder/cpu.max"
+    elif [[ -r $folder/cpu.cfs_quota_us ]]; then echo "$(<"$folder/cpu.cfs_quota_us") $(<"$folder/cpu.cfs_period_us")"; fi
+    folder=${folder%/*}
+  done | awk '$1 > 0 && $2 > 0 { quota = $1 / $2; if (!least || quota < least) least = quota } END { if (least) printf "%.2f", least }'
+}
 check_cores() {
-  local cores
-  cores=$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)
-  if ((cores < 4)); then report cores warn "$cores" 'server, store and load generator share them: with 4 or more each has its own'
+  local cores quota
+  cores=$(allowed_cpus)
+  quota=$(cpu_quota)
+  if [[ -n $quota ]] && ((${quota%.*} < cores)); then
+    report cores warn "$cores, of which a control group leaves $quota" 'raise its quota: whoever is throttled stands still, and runs are invalid'
+  elif ((cores < 4)); then report cores warn "$cores" 'server, store and load generator share them: with 4 or more each has its own'
   else report cores ok "$cores"; fi
 }
 check_governor() {
@@ -139,8 +160,15 @@ check_governor() {
   if [[ $governor == performance ]]; then report governor ok "$governor"
   else report governor warn "$governor" 'sudo cpupower frequency-set -g performance'; fi
 }
-# Each campaign holds the limit against its own plan. Node raises the soft limit to the hard one.
-check_ulimits() { report ulimits ok "open files $(ulimit -Hn); each campaign holds it against its plan"; }
+# Each campaign holds the limit of open files against its own plan. Node raises the soft limit to the hard one.
+check_ulimits() {
+  local space; space=$(ulimit -v 2>/dev/null || echo unlimited)
+  # Node.js reserves 10 GB for each WebAssembly memory, or ends at once: only a trial tells.
+  if [[ $space != unlimited ]] && has node &&
+    ! (node -e 'for (const _ of [1, 2]) new WebAssembly.Memory({ initial: 1 })' || exit 1) >/dev/null 2>&1; then
+    report ulimits fail "address space of $space kB" 'Node.js needs more: ulimit -v unlimited'
+  else report ulimits ok "open files $(ulimit -Hn); each campaign holds it against its plan"; fi
+}
 check_ports() {
   local port busy=
   for port in 3001 6379 8080; do

@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from report.base.errors import one_line
-from report.base.format import decimals, plural
+from report.base.format import decimals, gibibytes, plural
 from report.results.model import MEASURED_KINDS, Campaign, Run
 
 #: In the order in which requests pass them.
@@ -197,7 +197,8 @@ def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:
 
 def key_texts(machine: Mapping[str, Any]) -> dict[str, str]:
     """What tells this machine from others, by name; without what is not on record."""
-    texts = {"cpus": plural(machine["cpus"], "CPU")}
+    cpus = plural(machine["cpus"], "CPU")
+    texts = {"cpus": ", of which may be used: ".join(filter(None, (cpus, limits_text(machine))))}
     return {name: texts.get(key, one_line(machine[key])) for key, name in _KEY.items() if key in machine}
 
 
@@ -228,6 +229,18 @@ def facts_by_kind(campaign: Campaign) -> dict[str, Mapping[str, Any]]:
     stated = {each["name"]: each for each in machines_in(campaign)}
     known = {kind: stated[name] for kind, name in by_kind.items() if name in stated}
     return {kind: machine.get("facts", machine) for kind, machine in known.items()}
+
+
+def limits_text(machine: Mapping[str, Any]) -> str:
+    """`1 CPU, a quota of 0.5 CPUs`: what a campaign of local processes may use; empty where it is all."""
+    allowed, quota = machine.get("cpus_allowed"), machine.get("cpu_quota")
+    memory_bytes = machine.get("memory_limit_bytes")
+    parts = [
+        plural(allowed, "CPU") if allowed else "",
+        f"a quota of {quota:g} CPUs" if quota else "",
+        f"{gibibytes(memory_bytes)} GiB of memory" if memory_bytes else "",
+    ]
+    return ", ".join(filter(None, parts))
 
 
 def cpus_text(machine: Mapping[str, Any]) -> str:

@@ -276,7 +276,11 @@ class Summary(Row, frozen=True, kw_only=True):
             return "" if self.has_figures else self.spoiled_text
         if not self.runs:
             return "no run recorded"
-        causes = [run.failure or "; ".join(reason.text for reason in run.reasons) for run in self.runs]
+        # What makes a run suspect alone is no reason that it has no figures.
+        causes = [
+            run.failure or "; ".join(reason.text for reason in run.reasons if reason.severity == "invalid")
+            for run in self.runs
+        ]
         return f"no run counts: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
 
 

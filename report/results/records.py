@@ -215,13 +215,15 @@ class Turns(Record):
     group: CountFrom1; turns: Count; lead_in_ms: LeadInMs; slice_ms: SliceMs; drained_s: Amount
     reopened: Maybe[Reopened] = None; halves: Maybe[Halves] = None
 class ClockChange(Record): changed_ms: int | float; over_s: Amount
-class HostLoad(Record): cpus: CountFrom1; busy_cpu_percent: Amount; foreign_cpu_percent: Amount
+class HostLoad(Record):
+    cpus: CountFrom1; busy_cpu_percent: Amount; foreign_cpu_percent: Amount; cpus_allowed: Maybe[CountFrom1] = None
 class RoundTripUs(Record): p50: Amount; p90: Amount; count: CountFrom1
 class BitsPerSecond(Record): there: Positive; back: Positive
 class MeasuredResultLink(Record):
     between: tuple[str, str]; round_trip_us: RoundTripUs; bits_per_second: Maybe[BitsPerSecond] = None
 class MachineLoad(Record):
-    cpus: CountFrom1; busy_cpu_percent: Amount; foreign_cpu_percent: Amount; network: Maybe[Network] = None
+    cpus: CountFrom1; busy_cpu_percent: Amount; foreign_cpu_percent: Amount; cpus_allowed: Maybe[CountFrom1] = None
+    network: Maybe[Network] = None
 class Versions(Record):
     node: str; fastify: Maybe[str] = None; express: Maybe[str] = None; nest: Maybe[str] = None
     client: Maybe[str] = None; limiter: Maybe[str] = None; store: Maybe[str] = None; autocannon: Maybe[str] = None
@@ -251,10 +253,11 @@ class MeasuredResult(Record):
     admissions: Maybe[CountedAdmissions | NotKnownAdmissions] = None
     faults: Maybe[Annotated[list[MeasuredResultFault], Meta(min_length=1)]] = None
     fault_figures: Maybe[FaultFigures] = None; boundary: Maybe[Boundary] = None; turns: Maybe[Turns] = None
-    clock_change: Maybe[ClockChange] = None; servers_ready_s: Maybe[dict[str, Amount]] = None
-    host_load: Maybe[HostLoad] = None; placement: Maybe[dict[str, str]] = None
-    links: Maybe[list[MeasuredResultLink]] = None; machine_load: Maybe[dict[str, MachineLoad]] = None
-    limited_by: Maybe[LimitedBy] = None; outcome: Maybe[Outcome] = None; outcome_text: Maybe[str] = None
+    own_throttling: Maybe[Throttling] = None; clock_change: Maybe[ClockChange] = None
+    servers_ready_s: Maybe[dict[str, Amount]] = None; host_load: Maybe[HostLoad] = None
+    placement: Maybe[dict[str, str]] = None; links: Maybe[list[MeasuredResultLink]] = None
+    machine_load: Maybe[dict[str, MachineLoad]] = None; limited_by: Maybe[LimitedBy] = None
+    outcome: Maybe[Outcome] = None; outcome_text: Maybe[str] = None
 class Operations(Record): total: CountFrom1; per_second: Positive; more_at_most: Maybe[Count] = None
 class PrintedResultLatency(Record): average: Amount; min: Amount; p50: Amount; p95: Amount; p99: Amount; max: Amount
 class Program(Record): id: str; version: str; arguments: list[str]; output: str
@@ -273,9 +276,10 @@ class PrintedResult(Record):
     runtime: Maybe[Runtime] = None; plugins: Maybe[list[Plugin]] = None; diagnosis: Maybe[Diagnosis] = None
     calls: Maybe[Calls] = None; memory: Maybe[Memory] = None; service: Maybe[Service] = None
     store_cpu_us_per_operation: Maybe[Amount] = None; host_load: Maybe[HostLoad] = None
-    clock_change: Maybe[ClockChange] = None; placement: Maybe[dict[str, str]] = None
-    links: Maybe[list[MeasuredResultLink]] = None; machine_load: Maybe[dict[str, MachineLoad]] = None
-    limited_by: Maybe[LimitedBy] = None; outcome: Maybe[Outcome] = None
+    own_throttling: Maybe[Throttling] = None; clock_change: Maybe[ClockChange] = None
+    placement: Maybe[dict[str, str]] = None; links: Maybe[list[MeasuredResultLink]] = None
+    machine_load: Maybe[dict[str, MachineLoad]] = None; limited_by: Maybe[LimitedBy] = None
+    outcome: Maybe[Outcome] = None
 class Failure(Record): role: str; text: str
 class FailedOrAbortedResult(Record):
     schema: Literal["ratelimit-bench/result"]; schema_version: Literal[3]; run: CountFrom1; started_at: StartedAt
@@ -298,7 +302,8 @@ class Session(Record):
 class Cache(Record): level: CountFrom1; type: str; size_bytes: Count; cpus: Cpuset
 class Machine(Record):
     platform: str; kernel: str; cpu_model: str; cpus: CountFrom1; memory_bytes: Count; sysctl: dict[str, str]
-    microcode: Maybe[str] = None; governor: Maybe[str] = None; smt: Maybe[bool] = None
+    microcode: Maybe[str] = None; cpus_allowed: Maybe[CountFrom1] = None; cpu_quota: Maybe[Positive] = None
+    memory_limit_bytes: Maybe[Count] = None; governor: Maybe[str] = None; smt: Maybe[bool] = None
     siblings: Maybe[list[Cpuset]] = None; caches: Maybe[list[Cache]] = None; numa_nodes: Maybe[list[str]] = None
     hypervisor: Maybe[str] = None; index_ms: Maybe[Positive] = None; open_files_limit: Maybe[str] = None
 class ManifestMachine(Record):

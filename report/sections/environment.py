@@ -260,6 +260,7 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
     optional = {
         "CPU governor": machine.get("governor"),
         "Microcode": machine.get("microcode"),
+        "Limits": machines.limits_text(machine) or None,
         "Open files limit": machine.get("open_files_limit"),
         "Index of the machine": machines.index_text(machine) or None,
     }

@@ -22,7 +22,6 @@ import { generatorAsConsumer } from "./measurement/generator-readings.js";
 import { ServerMonitor } from "./measurement/monitor.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
-import { StandstillWatch } from "./measurement/standstill.js";
 import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
 import { requestCounts, requireLimits, secondEvent, withLeadIn } from "./run.js";
@@ -182,17 +181,17 @@ export async function runByTurns(
     report({ event: "phase", phase: "measure", opens_in_ms: 0 });
     await readMonitors();
     const seconds = secondsOfSlices(durationOf(common), found);
-    const standstill = new StandstillWatch();
     const measured = turns.given
       ? await given(seconds, true)
       : await pool.turns({ lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true }, async () => {
           await waits.at(BETWEEN_TURNS);
           await readMonitors(secondsOf(found));
         });
-    const longest_gap_ms = standstill.stop();
     const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("finished");
 
+    // What stood still in a turn of one target broke the cycles of all.
+    const longest_gap_ms = Math.max(0, ...measured.flat().map((worker) => worker.longest_gap_ms));
     // Those of other generators are not known here.
     const halves = turns.given ? [] : halvesOf(measured.map((workers) => answersByTurn(workers, found)));
     return members.map(({ spec, consumers, merger, monitor, failed }, index): GroupOutput[number] => {

@@ -19,7 +19,6 @@ import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
 import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers, readDiagnoses } from "./measurement/server-readings.js";
-import { StandstillWatch } from "./measurement/standstill.js";
 import { AnswerLog } from "./measurement/timeline.js";
 import { idleCpuMs, sharesWakes } from "./open-loop/shared-wakes.js";
 import { ReadingWaits } from "./reading-waits.js";
@@ -146,7 +145,6 @@ export async function run(
     report({ event: "phase", phase: "measure", opens_in_ms: START_DELAY_MS + lead_in_ms });
     // In the lead-in: its first reading takes CPU time, and belongs to the start of the window.
     const monitoring = sleep(Math.max(0, lead_in_ms - MONITOR_LEAD_MS)).then(() => monitor?.start());
-    const standstill = new StandstillWatch();
     const measured = await pool.measure(
       { extent: generator.extent, opens_ms: opened_ms, lead_in_ms, shared_wakes },
       async () => {
@@ -156,7 +154,6 @@ export async function run(
         await monitor?.stop();
       },
     );
-    const longest_gap_ms = standstill.stop();
     await whenAllAreHere();
     const at_end = consumers ? await readDrained(consumers, drainMs) : [];
     const diagnosed =
@@ -171,7 +168,7 @@ export async function run(
       measured,
       warmup: withLeadIn(warmup, lead_in_ms / 1000, measured),
       generatorCpuUs: generatorCpu.user + generatorCpu.system,
-      longest_gap_ms,
+      longest_gap_ms: Math.max(...measured.map((worker) => worker.longest_gap_ms)),
       clocks,
       links: linkBytes,
       samples: merger.rows(monitor?.samples ?? [], opened_ms),

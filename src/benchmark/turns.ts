@@ -7,6 +7,7 @@ import type { ClosedConnections, Reopened } from "./closed-loop.js";
 import type { Window } from "./load-loop.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
+import { StandstillWatch } from "./measurement/standstill.js";
 
 export type TurnAnswers = { answers: number; latency_sum_us: number };
 
@@ -47,6 +48,7 @@ export class TurnWindow {
   #cpu_us = 0;
   #loop = { active_ms: 0, idle_ms: 0 };
   #waited_ms = 0;
+  #longest_gap_ms = 0;
 
   constructor(connections: ClosedConnections, codeText: (code: number) => string, readUsage: () => Usage) {
     this.#connections = connections;
@@ -76,6 +78,7 @@ export class TurnWindow {
    */
   async turn({ lead_in_ms, slice_ms }: TurnLengths, spread_ms = 0): Promise<void> {
     const before = this.#readUsage();
+    const standstill = new StandstillWatch();
     const began_ms = cheapMonotonicMs();
     this.#ignored.resume(began_ms, 1);
     this.#connections.openGate(this.#ignored, Number.POSITIVE_INFINITY, spread_ms);
@@ -92,6 +95,7 @@ export class TurnWindow {
     this.#sent += this.#connections.shutGate();
     const inSlice = difference(opened, this.#readUsage());
     await this.#connections.drained();
+    this.#longest_gap_ms = Math.max(this.#longest_gap_ms, standstill.stop());
     const drained_ms = cheapMonotonicMs() - this.#closed_ms;
     const taken = this.#closed_ms - opened_ms;
     this.#turns++;
@@ -123,7 +127,7 @@ export class TurnWindow {
     return this.#recorder.sample(this.#counted_ms);
   }
 
-  window({ slice_ms }: TurnLengths): Window & { turns: TurnFigures } {
+  window({ slice_ms }: TurnLengths): Window & { turns: TurnFigures; longest_gap_ms: number } {
     const { active_ms, idle_ms } = this.#loop;
     const { reopened } = this.#connections;
     return {
@@ -134,6 +138,7 @@ export class TurnWindow {
       histograms: this.#recorder.histograms(),
       slices: this.#recorder.slices(this.#turns * slice_ms),
       timeline_slices: this.#recorder.timelineSlices(this.#turns * slice_ms),
+      longest_gap_ms: this.#longest_gap_ms,
       turns: {
         turns: this.#turns,
         counted_ms: this.#counted_ms,

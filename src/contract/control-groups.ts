@@ -1,12 +1,15 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { z } from "zod";
+import { cpusInList } from "./cpu-list.js";
 
 /** How often, and how long, the scheduler withheld CPUs from a control group that has a quota. */
-export interface Throttling {
-  periods: number;
-  throttled_periods: number;
-  throttled_us: number;
-}
+export const throttlingSchema = z.strictObject({
+  periods: z.int().min(0),
+  throttled_periods: z.int().min(0),
+  throttled_us: z.int().min(0),
+});
+export type Throttling = z.infer<typeof throttlingSchema>;
 
 /** The fields of a kernel statistic with lines `name value`. */
 export const fieldsOf = (text: string): Map<string, number> =>
@@ -31,6 +34,12 @@ export function throttlingIn(cpuStat: string): Throttling | undefined {
   };
 }
 
+/** The CPUs of this process's affinity, which a cpuset narrows; none where the system does not say. */
+export function allowedCpus(root = "/"): number[] {
+  const [, list = ""] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(textOf(root, "proc/self/status") ?? "") ?? [];
+  return cpusInList(list);
+}
+
 /** One of the control groups of this process. */
 export interface OwnGroup {
   version: 1 | 2;
@@ -39,7 +48,7 @@ export interface OwnGroup {
 }
 
 /** @returns undefined for a file that cannot be read */
-export function textOf(...path: readonly string[]): string | undefined {
+function textOf(...path: readonly string[]): string | undefined {
   try {
     return readFileSync(join(...path), "utf8").trim();
   } catch {
@@ -63,10 +72,9 @@ export function ownGroups(controller: "cpu" | "memory", root = "/"): OwnGroup[] 
 
   const top = separate ? join(mount, controller) : mount;
   const version = separate ? 1 : 2;
-  const groups: OwnGroup[] = [];
-  for (let folder = join(top, path); folder.startsWith(top); folder = dirname(folder)) {
-    const own = folder;
-    groups.push({ version, read: (file) => textOf(own, file) });
-  }
-  return groups;
+  const folders: string[] = [];
+  for (let folder = join(top, path); folder.startsWith(`${top}/`); folder = dirname(folder))
+    folders.push(folder);
+  // Seen from a namespace a path may lead out of what is mounted: its root is there in any case.
+  return [...folders, top].map((folder) => ({ version, read: (file) => textOf(folder, file) }));
 }

@@ -33,11 +33,14 @@ export function askDirectly(url: string, { timeout_ms, body }: DirectOptions): P
       });
       answer.on("error", failed);
     });
-    const timer = setTimeout(() => sent.destroy(new Error(`no answer within ${timeout_ms} ms`)), timeout_ms);
     const failed = (error: Error) => {
       clearTimeout(timer);
       reject(error);
     };
+    const timer = setTimeout(() => {
+      failed(new Error(`no answer within ${timeout_ms} ms`));
+      sent.destroy();
+    }, timeout_ms);
     sent.on("error", failed);
     sent.end(body);
   });

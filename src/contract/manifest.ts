@@ -31,6 +31,10 @@ export const machineSchema = z.strictObject({
   /** The version that the first CPU runs. */
   microcode: z.string().optional(),
   cpus: z.int().min(1),
+  /** What a campaign of local processes may use of it, by affinity, cpuset and control groups; absent: all. */
+  cpus_allowed: z.int().min(1).optional(),
+  cpu_quota: z.number().positive().optional(),
+  memory_limit_bytes: z.int().min(0).optional(),
   memory_bytes: z.int().min(0),
   governor: z.string().optional(),
   /** Whether a core runs several threads at once. */

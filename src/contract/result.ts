@@ -11,6 +11,7 @@ import {
   warmupSchema,
   workloadSchema,
 } from "./configuration.js";
+import { throttlingSchema } from "./control-groups.js";
 import { diagnosisSchema } from "./diagnosis.js";
 import { faultFiguresSchema } from "./fault-figures.js";
 import { faultRecordSchema } from "./faults.js";
@@ -135,8 +136,8 @@ const generatorPartSchema = z.strictObject({
   cpu_us: count,
   resident_bytes: count,
   /**
-   * The longest gap between two looks at its clock, from the lead-in to the last answer, in which its process used less
-   * than half a CPU (M36); by turns the longest in its group. Absent in results that are older than the rule.
+   * The longest gap between two looks of a thread that sends at its clock, from the lead-in to the last answer, in which
+   * the process used less than half a CPU (M36); by turns the longest in a turn of its group. Absent in older results.
    */
   longest_gap_ms: ms.optional(),
   /** Absent where the system reports none: in containers, on most virtual machines, and outside Linux. */
@@ -197,7 +198,7 @@ const roleResourcesSchema = z.strictObject({
   resident_bytes_at_end: count.optional(),
   caps: capsSchema.optional(),
   /** Throttling by the CPU cap in the window, in periods of the scheduler. Absent without a cap. */
-  throttling: z.strictObject({ periods: count, throttled_periods: count, throttled_us: count }).optional(),
+  throttling: throttlingSchema.optional(),
   network: z.strictObject({ received_bytes: count, sent_bytes: count }).optional(),
   samples: z.array(
     z.strictObject({
@@ -228,6 +229,8 @@ const hostLoadSchema = z.strictObject({
    * CPU time of the store is subtracted, because the store may run on this machine.
    */
   foreign_cpu_percent: z.number().min(0),
+  /** The CPUs that our processes may use, by their affinity and their cpuset; absent: all of them. */
+  cpus_allowed: z.int().min(1).optional(),
 });
 export type HostLoad = z.infer<typeof hostLoadSchema>;
 
@@ -376,7 +379,12 @@ const machinesOfRun = {
   machine_load: z.record(z.string(), machineLoadSchema).optional(),
 };
 
-const clockOfRun = {
+const outsideOfRun = {
+  /**
+   * From the reading before the lead-in to that after the window, of the control groups in which harness and roles ran
+   * together (M14, M36). Absent where roles have groups of their own, and without a quota.
+   */
+  own_throttling: throttlingSchema.optional(),
   /** From the start to the end of the run (M36). Absent in results that are older than the rule. */
   clock_change: clockChangeSchema.optional(),
 };
@@ -468,7 +476,7 @@ export const measuredResultSchema = z.strictObject({
   boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   turns: turnsFactsSchema.optional(),
-  ...clockOfRun,
+  ...outsideOfRun,
   /** Seconds from the start of each server, all at once, until it was ready; by role. Absent without a server. */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
   /** Absent if the system does not report it. */
@@ -558,7 +566,7 @@ export const printedResultSchema = z.strictObject({
   resources: z.record(z.string(), roleResourcesSchema),
   store_cpu_us_per_operation: z.number().min(0).optional(),
   host_load: hostLoadSchema.optional(),
-  ...clockOfRun,
+  ...outsideOfRun,
   ...machinesOfRun,
   versions: z.strictObject({
     store: z.string().optional(),

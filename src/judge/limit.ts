@@ -129,15 +129,24 @@ function generator({ generators, request }: Evidence): Candidate[] {
   });
 }
 
+const usedUp = (share: number): number => (share >= USED_UP ? 1 : share);
+
 /** All CPUs together; used up they count as full, since a busy event loop may be one that waited. */
 export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
   if (!host_load) return [];
-  const { cpus, busy_cpu_percent, foreign_cpu_percent: foreign } = host_load;
+  const { cpus, cpus_allowed, busy_cpu_percent, foreign_cpu_percent: foreign } = host_load;
   const share = busy_cpu_percent / 100 / cpus;
   const others =
     foreign >= FOREIGN_CPU_PERCENT ? `, ${Math.round(foreign)} % of one CPU by other programs` : "";
   const text = `this machine's ${cpus} CPUs were ${percent(share)} busy${others}`;
-  return [{ resource: "host CPU", used: share >= USED_UP ? 1 : share, text }];
+  const candidates: Candidate[] = [{ resource: "host CPU", used: usedUp(share), text }];
+  if (cpus_allowed !== undefined) {
+    // The others may run on the CPUs that we must leave free: only our own use tells.
+    const own = Math.max(0, busy_cpu_percent - foreign) / 100 / cpus_allowed;
+    const allowed = `the ${cpus_allowed} of ${cpus} CPUs that we may use were ${percent(own)} busy`;
+    candidates.push({ resource: "host CPU", used: usedUp(own), text: allowed });
+  }
+  return candidates;
 }
 
 /** The CPUs of each of several machines; those that are one computer show the same. */
@@ -196,10 +205,14 @@ function serviceCpu(
 ): Candidate[] {
   if (own.caps?.cpus !== undefined) return capped("service CPU", role, own);
   if (!host_load) return [];
-  const { cpus } = host_load;
+  const cpus = host_load.cpus_allowed ?? host_load.cpus;
   const used = own.cpu_percent / 100 / cpus;
   return [
-    { resource: "service CPU", used, text: `${role} used ${percent(used)} of this machine's ${cpus} CPUs` },
+    {
+      resource: "service CPU",
+      used,
+      text: `${role} used ${percent(used)} of the ${cpus} CPUs that it may use`,
+    },
   ];
 }
 

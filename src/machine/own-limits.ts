@@ -1,12 +1,11 @@
 import { availableParallelism } from "node:os";
 import {
+  allowedCpus,
   type OwnGroup,
   ownGroups,
   type Throttling,
-  textOf,
   throttlingIn,
 } from "../contract/control-groups.js";
-import { cpusInList } from "../contract/cpu-list.js";
 import { rounded, totals } from "../contract/numbers.js";
 
 /** What the system allows this process and all that it starts; a limit that does not exist is absent. */
@@ -14,8 +13,8 @@ export interface OwnLimits {
   /** The CPUs on which it may run, by its affinity and its cpuset. */
   cpus_allowed: number;
   /** The CPU time that its control groups have in a second, in CPUs. */
-  cpu_quota?: number;
-  memory_limit_bytes?: number;
+  cpu_quota?: number | undefined;
+  memory_limit_bytes?: number | undefined;
 }
 
 /** Version 1 writes a number of this size where there is no limit. */
@@ -45,25 +44,22 @@ function least(
   return limits.length > 0 ? Math.min(...limits) : undefined;
 }
 
-/** CPUs of the affinity, which a cpuset narrows. Newer versions of Node.js count the quota in: it is told by itself. */
-function allowedCpus(root: string): number {
-  const list = /^Cpus_allowed_list:\s*(\S+)$/m.exec(textOf(root, "proc/self/status") ?? "")?.[1];
-  return (list && cpusInList(list).length) || availableParallelism();
-}
-
 export function readOwnLimits(root = "/"): OwnLimits {
   const cpu_quota = least(ownGroups("cpu", root), quotaOf);
   const memory_limit_bytes = least(ownGroups("memory", root), memoryLimitOf);
   return {
-    cpus_allowed: allowedCpus(root),
+    // Newer versions of Node.js count the quota in, which is told by itself here.
+    cpus_allowed: allowedCpus(root).length || availableParallelism(),
     ...(cpu_quota === undefined ? {} : { cpu_quota }),
     ...(memory_limit_bytes === undefined ? {} : { memory_limit_bytes }),
   };
 }
 
 /** How many CPUs can work for this process at once, on average: half a CPU is possible. */
-export const usableCpus = ({ cpus_allowed, cpu_quota = cpus_allowed }: OwnLimits): number =>
-  Math.min(cpus_allowed, cpu_quota);
+export const usableCpus = ({
+  cpus_allowed,
+  cpu_quota = cpus_allowed,
+}: Pick<OwnLimits, "cpus_allowed" | "cpu_quota">): number => Math.min(cpus_allowed, cpu_quota);
 
 /** What all control groups of this process with a quota count; undefined where none has one. */
 export function readOwnThrottling(root = "/"): Throttling | undefined {

@@ -115,9 +115,9 @@ export async function endProcess({ pid, started }: { pid: number; started: strin
   if ((await startTimeOf(pid)) !== started) return;
   // It may lead no process group, or somebody else has ended it by now.
   if (!signalled(-pid, "SIGKILL")) signalled(pid, "SIGKILL");
-  const deadline = Date.now() + STOP_WITHIN_MS;
+  const deadline = performance.now() + STOP_WITHIN_MS;
   while ((await startTimeOf(pid)) === started) {
-    if (Date.now() > deadline) throw new Error("it does not end");
+    if (performance.now() > deadline) throw new Error("it does not end");
     await sleep(10);
   }
   await removeSocketsOf(pid);

@@ -25,7 +25,7 @@ export async function waitUntilReady(
   running.exited.then((exit) => {
     ended = exit;
   });
-  const deadline = Date.now() + READY_WITHIN_MS;
+  const deadline = performance.now() + READY_WITHIN_MS;
   const lastLine = () => running.lastLines().at(-1) || "it printed nothing";
   for (;;) {
     await beforeCheck();
@@ -35,7 +35,8 @@ export async function waitUntilReady(
       });
     }
     if (await isReady()) return;
-    if (Date.now() > deadline) throw environmentError(`${running.role} did not become ready: ${lastLine()}`);
+    if (performance.now() > deadline)
+      throw environmentError(`${running.role} did not become ready: ${lastLine()}`);
     await sleep(RETRY_AFTER_MS);
   }
 }

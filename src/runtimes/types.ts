@@ -1,4 +1,5 @@
 import type { Caps } from "../contract/configuration.js";
+import type { Throttling } from "../contract/control-groups.js";
 import type { Node } from "../contract/env.js";
 import type { VersionFacts } from "../contract/library-versions.js";
 import type { PlacedKind, RuntimeAccess, RuntimeMachine } from "../contract/machines.js";
@@ -91,7 +92,7 @@ export interface PartCounters {
   cpu_us: number;
   resident_bytes: number;
   /** How often and how long its CPU cap throttled it; absent without a cap. */
-  throttling?: { periods: number; throttled_periods: number; throttled_us: number };
+  throttling?: Throttling;
   network?: { received_bytes: number; sent_bytes: number };
 }
 
@@ -130,6 +131,8 @@ export interface RunningPart {
   lastLines(): readonly string[];
   /** Why its machine does not answer any more; undefined where it does. Absent where that cannot be told. */
   trouble?(): Promise<string | undefined>;
+  /** Whether it is in the control groups of this process, and so under their limits. */
+  isInOurGroups?: true;
   /** Whether it runs on this machine's CPUs, not in a virtual machine or on another host. */
   onThisMachine: boolean;
   counters(): Promise<PartCounters>;

@@ -46,7 +46,7 @@ export class TestCluster {
   static async start(kind: StoreKind = "valkey", more: NodeArguments = []): Promise<TestCluster> {
     const cluster = new TestCluster(await startNodes(NODES, kind, more));
     try {
-      await cluster.#session((session) => session.form("cluster", Date.now() + WITHIN_MS));
+      await cluster.#session((session) => session.form("cluster", performance.now() + WITHIN_MS));
       return cluster;
     } catch (error) {
       await cluster.stop();
@@ -57,7 +57,7 @@ export class TestCluster {
   /** Starts the processes again as the same cluster, empty; resolves once all agree that it works. */
   async run(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.run()));
-    await this.#session((session) => session.ready("cluster", Date.now() + WITHIN_MS));
+    await this.#session((session) => session.ready("cluster", performance.now() + WITHIN_MS));
   }
 
   /** As campaigns do it. */

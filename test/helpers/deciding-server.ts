@@ -59,7 +59,7 @@ export class TestDecidingServer {
     const env = { ...this.#environment, ...environment };
     this.#process = spawn(program, this.#arguments, { stdio: "ignore", env });
     const session = await findEngine(this.#id).connect(this.place.nodes, {});
-    if (!environment) await session.ready("standalone", Date.now() + 120_000);
+    if (!environment) await session.ready("standalone", performance.now() + 120_000);
   }
 
   /** As the harness reads it. */

@@ -62,7 +62,7 @@ export class TestEnvoy {
     const service = new TestEnvoy(spec, place, { ...limits, ...changes.limits }, changes);
     service.run();
     try {
-      if (ready) await envoyRatelimit.ready(spec, Date.now() + 120_000);
+      if (ready) await envoyRatelimit.ready(spec, performance.now() + 120_000);
       return service;
     } catch (error) {
       await service.stop();

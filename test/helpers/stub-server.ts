@@ -44,6 +44,10 @@ export class StubServer {
     return (await (await fetch(`${this.url}/count`)).json()) as StubCounts;
   }
 
+  signal(signal: NodeJS.Signals): void {
+    this.#process.kill(signal);
+  }
+
   async kill(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
     const gone = once(this.#process, "exit");

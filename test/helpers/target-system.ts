@@ -140,7 +140,7 @@ export class TargetSystem {
     const { engine = "" } = findStore(this.place.store);
     const session = await findEngine(engine).connect(this.place.nodes, {});
     try {
-      await session.ready("standalone", Date.now() + START_MS);
+      await session.ready("standalone", performance.now() + START_MS);
       return await work(session);
     } finally {
       session.close();

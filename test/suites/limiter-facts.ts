@@ -227,7 +227,7 @@ async function flush(system: TargetSystem): Promise<boolean> {
   const { place } = system;
   const { engine } = findStore(place.store);
   if (engine !== "resp" && engine !== "memcached") return false;
-  await system.session((session) => session.reset(Date.now() + RECOVERY_MS));
+  await system.session((session) => session.reset(performance.now() + RECOVERY_MS));
   if (engine === "resp") {
     for (const { host, port } of place.nodes) {
       const node = new Redis(port, host, { lazyConnect: true });

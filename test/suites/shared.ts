@@ -51,7 +51,7 @@ export async function readingsOf(
 ): Promise<StoreReading[]> {
   const session = await findEngine("resp").connect(place.nodes, {});
   try {
-    await session.ready("standalone", Date.now() + 120_000);
+    await session.ready("standalone", performance.now() + 120_000);
     return await session.read(findStore(place.store), decisionCommands);
   } finally {
     session.close();

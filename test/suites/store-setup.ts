@@ -37,7 +37,7 @@ export class StoreSetup {
     if (this.hasScripts) {
       await this.call("FLUSHALL");
       await this.call("CONFIG", "RESETSTAT");
-    } else await this.#session((session) => session.reset(Date.now() + 120_000));
+    } else await this.#session((session) => session.reset(performance.now() + 120_000));
   }
 
   async #session<Result>(work: (session: StoreSession) => Promise<Result>): Promise<Result> {

@@ -1,3 +1,4 @@
+import { fitted } from "../../contract/answers.js";
 import { canonicalJson } from "../../contract/configuration.js";
 import { type Diagnosis, processDiagnosisSchema } from "../../contract/diagnosis.js";
 import { askDirectly } from "../../contract/direct-http.js";
@@ -87,7 +88,7 @@ export async function identifyServers(servers: readonly AddressedServer[]): Prom
 /** @throws BenchError when our server, which answered before, does not give its counters any more */
 export async function readUsage(base: string): Promise<Usage> {
   try {
-    return usageSchema.parse(await getJson(`${base}/usage`));
+    return fitted(usageSchema, await getJson(`${base}/usage`));
   } catch (error) {
     const text = `the server at ${base} gives no counters any more: ${reasonOf(error)}`;
     throw new BenchError(text, EXIT.configurationFailed, { cause: error });
@@ -100,7 +101,7 @@ export async function readDiagnoses(
 ): Promise<Diagnosis["servers"]> {
   const found = servers.map(async ({ id, url }) => {
     try {
-      return [id, processDiagnosisSchema.parse(await getJson(`${url}/diagnosis`))] as const;
+      return [id, fitted(processDiagnosisSchema, await getJson(`${url}/diagnosis`))] as const;
     } catch (error) {
       const text = `the server at ${url} gives no diagnosis: ${reasonOf(error)}`;
       throw new BenchError(text, EXIT.configurationFailed, { cause: error });

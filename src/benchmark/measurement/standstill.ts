@@ -1,6 +1,6 @@
 import { monotonicMs } from "./clock.js";
 
-/** How often this process looks at its clock. A look takes a few microseconds of the main thread, which sends nothing. */
+/** How often a thread looks at its clock: a look takes a few microseconds. */
 const LOOK_EVERY_MS = 20;
 
 /** A process that used more than this share of one CPU between two looks was at work, however far they are apart. */
@@ -12,8 +12,8 @@ const usedCpuMs = (): number => {
 };
 
 /**
- * Looks for times in which this process stood still, as it does when it is stopped, or its machine is frozen: then two
- * looks at the clock are far apart, and hardly any CPU time was used in between (M36).
+ * Looks for times in which the thread that sends stood still, as it does when its process is stopped or its machine is
+ * frozen: then two looks at the clock are far apart, and the process used hardly any CPU time in between (M36).
  */
 export class StandstillWatch {
   readonly #timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();

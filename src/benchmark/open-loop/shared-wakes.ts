@@ -1,16 +1,5 @@
-import { readFileSync } from "node:fs";
 import { cpus } from "node:os";
-import { cpusInList } from "../../contract/cpu-list.js";
-
-/** The CPUs that this process may use; none where the system does not say. */
-function allowedCpus(): number[] {
-  try {
-    const [, list = ""] = /^Cpus_allowed_list:(.*)$/m.exec(readFileSync("/proc/self/status", "utf8")) ?? [];
-    return cpusInList(list);
-  } catch {
-    return [];
-  }
-}
+import { allowedCpus } from "../../contract/control-groups.js";
 
 /** Idle time since the start of the machine of all CPUs that this process may use; undefined where it is not known. */
 export function idleCpuMs(): number | undefined {

@@ -106,6 +106,8 @@ export interface WorkerWindow extends WindowPlan {
 export interface Measured extends Window {
   event_loop_utilisation: number;
   cpu_wait_share?: number;
+  /** See `StandstillWatch`: from its lead-in to its last answer, by turns in its turns alone. */
+  longest_gap_ms: number;
   /** Since the start, by index of the traffic's distinct requests; see `RequestCounts`. */
   sent_by_request: Uint32Array<ArrayBuffer>;
   undecided_by_request: Uint32Array<ArrayBuffer>;

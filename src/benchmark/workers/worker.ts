@@ -18,6 +18,7 @@ import { cpuWaitMs } from "../measurement/clock.js";
 import { DecisionLog, RequestCounts } from "../measurement/decision-log.js";
 import { garbageCollectorFor } from "../measurement/generator-readings.js";
 import type { WorkerSample } from "../measurement/recorder.js";
+import { StandstillWatch } from "../measurement/standstill.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
 import { type OpenLoad, streamOfShare } from "../open-loop/schedule.js";
 import {
@@ -225,9 +226,11 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
   };
   const { loop, counts, log } = only;
   loop.shareWakes?.(shared_wakes);
+  const standstill = new StandstillWatch();
   const window = await loop.measure(plan, listener);
   return {
     ...window,
+    longest_gap_ms: standstill.stop(),
     event_loop_utilisation: clampShare(inWindow.utilization),
     sent_by_request: counts.sent,
     undecided_by_request: counts.undecided,

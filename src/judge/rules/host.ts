@@ -1,3 +1,4 @@
+import type { Throttling } from "../../contract/control-groups.js";
 import { foreignLimitPercent } from "../../contract/result.js";
 import {
   type Evidence,
@@ -9,18 +10,23 @@ import {
   suspect,
 } from "../evidence.js";
 
-/** M14: no role was throttled by its CPU cap in the window. */
+const throttlingText = ({ periods, throttled_periods, throttled_us }: Throttling): string =>
+  `in ${throttled_periods} of ${periods} periods, ${Math.round(throttled_us / 1000)} ms`;
+
+/** M14: neither a role's CPU cap nor the quota of our own control groups throttled anything in the window. */
 export const nothingThrottled = {
   id: "M14",
-  check({ resources }: Pick<Evidence, "resources">): Finding | undefined {
+  check({ resources, own_throttling }: Pick<Evidence, "resources" | "own_throttling">): Finding | undefined {
     const throttled = Object.entries(resources).flatMap(([role, { throttling }]) => {
       if (!throttling || throttling.throttled_periods === 0) return [];
-      const { periods, throttled_periods, throttled_us } = throttling;
-      const ms = Math.round(throttled_us / 1000);
-      return [`${role} in ${throttled_periods} of ${periods} periods, ${ms} ms`];
+      return [`${role} ${throttlingText(throttling)}`];
     });
-    if (throttled.length === 0) return undefined;
-    return suspect(`throttled by its CPU cap: ${throttled.join("; ")}`);
+    const isOwn = own_throttling !== undefined && own_throttling.throttled_periods > 0;
+    const texts = [
+      ...(throttled.length > 0 ? [`throttled by its CPU cap: ${throttled.join("; ")}`] : []),
+      ...(isOwn ? [`our own control group was throttled ${throttlingText(own_throttling)}`] : []),
+    ];
+    return texts.length > 0 ? suspect(texts.join("; ")) : undefined;
   },
 } satisfies Rule;
 

@@ -1,9 +1,14 @@
+import type { Throttling } from "../../contract/control-groups.js";
 import type { GeneratorPart } from "../../contract/result.js";
 import { type ClockChange, clockSetText, wasClockSet } from "../../contract/system-clock.js";
 import { type Evidence, type Finding, invalid, notChecked, type Rule } from "../evidence.js";
 
-/** A generator may stand still for this time, or for this share of the window. */
+/** Nothing may stand still for longer than this time, or than this share of the window. */
 const MOST_STANDSTILL = { ms: 100, window_share: 0.01 } as const;
+
+/** How long nothing may happen in such a window. */
+export const mostStandstillMs = (window_s: number): number =>
+  Math.max(MOST_STANDSTILL.ms, 1000 * MOST_STANDSTILL.window_share * window_s);
 
 /** Why a run says nothing about its target, or undefined; or that the result does not hold what would tell. */
 type Cause = string | undefined | Finding;
@@ -12,8 +17,9 @@ function standstill({ generators, duration }: Pick<Evidence, "generators" | "dur
   const gaps_ms = generators.flatMap(({ longest_gap_ms }: GeneratorPart) => longest_gap_ms ?? []);
   if (gaps_ms.length < generators.length) return notChecked("how long the load generator stood still");
   const longest_ms = Math.max(...gaps_ms);
-  const most_ms = Math.max(MOST_STANDSTILL.ms, 1000 * MOST_STANDSTILL.window_share * duration);
-  return longest_ms > most_ms ? `the load generator stood still for ${secondsText(longest_ms)} s` : undefined;
+  return longest_ms > mostStandstillMs(duration)
+    ? `the load generator stood still for ${secondsText(longest_ms)} s`
+    : undefined;
 }
 
 /** A pause of less than a second keeps its hundredths. */
@@ -24,6 +30,16 @@ function clockSet({ clock_change }: { clock_change?: ClockChange | undefined }):
   return wasClockSet(clock_change) ? clockSetText(clock_change) : undefined;
 }
 
+/** The periods in which a quota throttles are short, so that no gap of the generator shows them: their sum counts. */
+function throttled(own_throttling: Throttling | undefined, window_s: number): Cause {
+  const throttled_ms = (own_throttling?.throttled_us ?? 0) / 1000;
+  if (throttled_ms <= mostStandstillMs(window_s)) return undefined;
+  return throttledText(throttled_ms);
+}
+
+export const throttledText = (ms: number): string =>
+  `our own control group throttled us for ${secondsText(ms)} s`;
+
 /** A cause makes the run invalid, whatever else the result does not hold. */
 function findingOf(causes: readonly Cause[]): Finding | undefined {
   const texts = causes.filter((cause) => typeof cause === "string");
@@ -31,17 +47,30 @@ function findingOf(causes: readonly Cause[]): Finding | undefined {
   return causes.find((cause) => typeof cause === "object");
 }
 
-/** M36: nothing outside the target spoiled the run: the generator never stood still, and no clock was set. */
+/**
+ * M36: nothing outside the target spoiled the run: the generator never stood still, no clock was set, and our own control
+ * group was not throttled for long.
+ */
 export const nothingOutside: Rule = {
   id: "M36",
-  check: (evidence) => findingOf([standstill(evidence), clockSet(evidence)]),
+  check: (evidence) =>
+    findingOf([
+      standstill(evidence),
+      throttled(evidence.own_throttling, evidence.duration),
+      clockSet(evidence),
+    ]),
 };
 
-/** M36 of a run whose load a foreign program made: only the clock is known. */
+/** M36 of a run whose load a foreign program made: it does not tell when it stood still. */
 export const nothingOutsideOfProgram = {
   id: "M36",
-  check: (evidence: { clock_change?: ClockChange | undefined }) => findingOf([clockSet(evidence)]),
+  check: (evidence: OutsideOfProgram) =>
+    findingOf([throttled(evidence.own_throttling, evidence.duration), clockSet(evidence)]),
 } satisfies Rule;
+
+type OutsideOfProgram = Pick<Evidence, "duration" | "own_throttling"> & {
+  clock_change?: ClockChange | undefined;
+};
 
 /** Rules that look at times: what stood outside the target would count against the target or its store. */
 const RULES_OF_TIMES: readonly string[] = ["M5", "M6", "M7", "M26", "M27"];

@@ -10,7 +10,10 @@ import {
 import type { Limits } from "../../contract/configuration.js";
 import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../../contract/errors.js";
 import { rounded } from "../../contract/numbers.js";
+import { ClockComparison, clockSetText, largestChange, wasClockSet } from "../../contract/system-clock.js";
 import type { Target } from "../../contract/target.js";
+import { mostStandstillMs, throttledText } from "../../judge/rules/outside.js";
+import { readOwnThrottling } from "../../machine/own-limits.js";
 import type { Runtime } from "../../runtimes/types.js";
 import {
   type Availability,
@@ -31,6 +34,7 @@ import { moduleFiles } from "../run/module-files.js";
 import { endCode, type OpeningContext, withLease, withRuntime } from "../run/open-runtime.js";
 import { PartFailed, type PartPlace } from "../run/part-supervisor.js";
 import { registerPlugins } from "../run/plugins.js";
+import { UnfitAnswer } from "../run/store.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import { counted, escapeControls, textTable } from "../ui/text.js";
 import { AuditedSystem, NotChecked, type SystemSettings } from "./audited-system.js";
@@ -285,6 +289,9 @@ function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
   return groups;
 }
 
+/** Where something outside spoils so many attempts, one after another, the checks that are left cannot be made. */
+const MOST_ATTEMPTS = 3;
+
 const secondsSince = (began: number): number => rounded((performance.now() - began) / 1000, 1);
 
 type TargetListener = { check(check: Check): void; finding(finding: Finding): void };
@@ -295,15 +302,22 @@ interface TargetAudit {
   place: PartPlace;
   listener: TargetListener;
   add(check: Check, outcome: MadeOutcome): void;
+  /** How long our own control group was throttled so far; 0 where the parts are in groups of their own. */
+  throttledMs(): number;
 }
 
-/** Makes the checks of one target. A check that fails does not keep the others from being made. */
+/**
+ * Makes the checks of one target. A check that fails does not keep the others from being made.
+ * @param readThrottling of our own control group
+ */
 export async function auditTarget(
   settings: Omit<SystemSettings, "limits" | "servers" | "excess">,
   place: PartPlace,
   checks: readonly Check[],
   listener: TargetListener,
+  readThrottling = readOwnThrottling,
 ): Promise<AuditedTarget> {
+  const throttledMs = () => (place.runtime.id === "local" ? (readThrottling()?.throttled_us ?? 0) / 1000 : 0);
   const began = performance.now();
   const { target } = settings;
   const found = new Map<string, Finding>();
@@ -321,7 +335,9 @@ export async function auditTarget(
     if (reason !== undefined) add(check, { status: "skipped", reason, seconds: 0 });
     return reason === undefined;
   });
-  for (const group of groupsOf(applicable)) await makeGroup(group, { settings, place, listener, add });
+  for (const group of groupsOf(applicable)) {
+    await makeGroup(group, { settings, place, listener, add, throttledMs });
+  }
 
   const burst = brokenBurst(found);
   if (burst?.excess !== undefined) {
@@ -331,8 +347,9 @@ export async function auditTarget(
       listener.finding(finding);
     };
     const excessive = { ...settings, excess: burst.excess };
-    for (const group of groupsOf([...suspected.keys()]))
-      await makeGroup(group, { settings: excessive, place, listener, add: addAgain });
+    for (const group of groupsOf([...suspected.keys()])) {
+      await makeGroup(group, { settings: excessive, place, listener, add: addAgain, throttledMs });
+    }
   }
   return {
     target,
@@ -341,29 +358,75 @@ export async function auditTarget(
   };
 }
 
-/** Makes checks that share a system. */
+/** Makes checks that share limits and servers, and again those that something outside the target spoiled (M36). */
 async function makeGroup(
   group: readonly [Check, ...Check[]],
-  { settings, place, listener, add }: TargetAudit,
+  { settings, place, listener, add, throttledMs }: TargetAudit,
 ): Promise<void> {
   const limits = limitsFor(settings.target, group[0].limits ?? "quota");
   if (typeof limits === "string") {
     for (const check of group) add(check, { status: "skipped", reason: limits, seconds: 0 });
     return;
   }
-  const made = new Set<Check>();
+  const systemSettings = { ...settings, limits, servers: group[0].servers };
+  const settle: SystemListener["settle"] = (check, outcome) => add(check, { ...outcome, limits });
+  let left: readonly Check[] = group;
+  for (let attempt = 1; left.length > 0; attempt++) {
+    const onSystem = await checksOnSystem(systemSettings, place, left, { ...listener, settle, throttledMs });
+    left = onSystem.left;
+    if (attempt < MOST_ATTEMPTS) continue;
+    for (const check of left) settle(check, { status: "failed", reason: onSystem.cause, seconds: 0 });
+    break;
+  }
+}
+
+interface SystemListener extends Pick<TargetListener, "check">, Pick<TargetAudit, "throttledMs"> {
+  settle(check: Check, outcome: Omit<MadeOutcome, "limits">): void;
+}
+
+/**
+ * Makes checks on a system of their own. From the moment on at which the system clock is set, what the sender, the limiter
+ * and the store take for the time differs, and no check says anything about the limiter (M36). While our own control group
+ * was throttled, everything stood still: what holds all the same holds, and what does not is no fault of the limiter.
+ * @returns the checks that are left because of that, and what it was
+ */
+async function checksOnSystem(
+  settings: SystemSettings,
+  place: PartPlace,
+  group: readonly Check[],
+  listener: SystemListener,
+): Promise<{ left: readonly Check[]; cause: string }> {
+  const clocks = new ClockComparison();
+  let change = clocks.change();
+  const isClockSet = (): boolean => {
+    // One that is set right again does not make up for the checks that it spoiled.
+    change = largestChange([change, clocks.change()]) ?? change;
+    return wasClockSet(change);
+  };
+  let longestThrottled_ms = 0;
+  const settled = new Set<Check>();
+  const settle: SystemListener["settle"] = (check, outcome) => {
+    if (isClockSet()) return;
+    settled.add(check);
+    listener.settle(check, outcome);
+  };
+  const make = async (system: AuditedSystem, check: Check): Promise<void> => {
+    if (isClockSet()) return;
+    listener.check(check);
+    const began = performance.now();
+    const throttledBefore_ms = listener.throttledMs();
+    const outcome = await outcomeIn(system, check);
+    const throttled_ms = listener.throttledMs() - throttledBefore_ms;
+    const window_s = (performance.now() - began) / 1000;
+    if (outcome.status === "broken" && throttled_ms > mostStandstillMs(window_s))
+      longestThrottled_ms = Math.max(longestThrottled_ms, throttled_ms);
+    else settle(check, { ...outcome, seconds: secondsSince(began) });
+  };
   try {
-    await AuditedSystem.use({ ...settings, limits, servers: group[0].servers }, place, async (system) => {
-      const make = async (check: Check): Promise<void> => {
-        listener.check(check);
-        const checkBegan = performance.now();
-        const outcome = await outcomeIn(system, check);
-        made.add(check);
-        add(check, { ...outcome, limits, seconds: secondsSince(checkBegan) });
-      };
-      for (const check of group) if (!check.beside) await make(check);
+    await AuditedSystem.use(settings, place, async (system) => {
+      for (const check of group) if (!check.beside) await make(system, check);
       // All end, so that none is left behind when another fails.
-      const side = group.filter(({ beside }) => beside).map(make);
+      const side = group.filter(({ beside }) => beside).map((check) => make(system, check));
       await Promise.allSettled(side);
       await Promise.all(side);
     });
@@ -372,8 +435,10 @@ async function makeGroup(
     if (!(error instanceof PartFailed || error instanceof BenchError)) throw error;
     const reason = (error instanceof PartFailed ? `${error.role} ` : "") + messageOf(error);
     for (const check of group)
-      if (!made.has(check)) add(check, { status: "failed", reason, limits, seconds: 0 });
+      if (!settled.has(check)) settle(check, { status: "failed", reason, seconds: 0 });
   }
+  const cause = isClockSet() ? clockSetText(change) : throttledText(longestThrottled_ms);
+  return { left: group.filter((check) => !settled.has(check)), cause };
 }
 
 /** @throws what is no matter of this check alone */
@@ -384,7 +449,8 @@ async function outcomeIn(
   try {
     return await check.run(system);
   } catch (error) {
-    if (error instanceof NotChecked) return { status: "failed", reason: messageOf(error) };
+    if (error instanceof NotChecked || error instanceof UnfitAnswer)
+      return { status: "failed", reason: messageOf(error) };
     // A limiter that ends its server keeps no promise at all.
     if (check.alone && error instanceof PartFailed && error.role.startsWith("server"))
       return { status: "broken", promised: check.promise, seen: `${error.role} ${messageOf(error)}` };

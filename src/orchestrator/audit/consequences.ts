@@ -57,17 +57,12 @@ export function judgedAgain(first: Finding, again: MadeOutcome, burst: Finding):
   return status === "holds" ? { ...finding, consequence_of: burst.check } : finding;
 }
 
-/** The checks that follow from each defect, by the check that found it. */
-export function consequencesOf(findings: readonly Finding[], check: string): string[] {
-  return findings.filter(({ consequence_of }) => consequence_of === check).map((finding) => finding.check);
-}
-
 /** `all of these admit quota + 1: window-edge, long-run-rate`; undefined where nothing follows from it. */
 export function consequencesText(
   findings: readonly Finding[],
   { check, excess }: Finding,
 ): string | undefined {
-  const checks = consequencesOf(findings, check);
+  const checks = findings.flatMap((finding) => (finding.consequence_of === check ? [finding.check] : []));
   if (checks.length === 0) return undefined;
   const sign = (excess ?? 0) < 0 ? "-" : "+";
   const what =

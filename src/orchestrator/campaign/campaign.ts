@@ -7,6 +7,7 @@ import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
 import { createCampaignFolder, requireWritable, updateLatestLink } from "../files/results-folder.js";
 import type { ForeignLoadCheck } from "../host/foreign-load.js";
+import { limitsNotes } from "../host/machine.js";
 import { requestedVersions } from "../host/versions.js";
 import { planOf, withExpectedTrials } from "../max-rate/plan.js";
 import { MaxRateSearch } from "../max-rate/search.js";
@@ -114,6 +115,7 @@ async function measure(
     caps: runtime.capsApplied ? mapCaps(asked.caps, (caps) => runtime.appliedCaps(caps)) : {},
     external,
     ...(partFaults ? { partFaults } : {}),
+    placeNotes: limitsNotes(runtime.id),
   };
   const findings = existing ? undefined : await findingsAt(asked, planContext, context);
   const trialOf = trialsAt(asked, external, context);

@@ -4,7 +4,8 @@ import { connectionsText } from "../../contract/layers.js";
 import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
 import { findPythonEnvironment, PYTHON_SETUP } from "../../runtimes/local/python-environment.js";
 import { requireResultsRoot } from "../files/results-folder.js";
-import { unfitReason } from "../host/doctor.js";
+import { requireAddressSpace, unfitReason } from "../host/doctor.js";
+import { limitsNotes } from "../host/machine.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
 import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/plan.js";
 import { BRACKET_RATIO, EXAMPLE_FACTOR, LADDER_STEP, STEP_FACTOR } from "../max-rate/trials.js";
@@ -45,6 +46,7 @@ export interface Preview {
 }
 
 export async function previewCampaign(request: Request, packageFolder: string): Promise<Preview> {
+  requireAddressSpace();
   const plugins = await registerPlugins(request);
   selectConfigurations(request);
   await requireResultsRoot(request.output);
@@ -52,7 +54,12 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const { description, choice, available } = await expectedOpening(request, packageFolder);
   const cpus = await description.cpus();
   const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
-  const context: PlanContext = { available, caps, partFaults: description.partFaults };
+  const context: PlanContext = {
+    available,
+    caps,
+    partFaults: description.partFaults,
+    placeNotes: limitsNotes(description.id),
+  };
   const plan = withPluginNotes(planOf(request, context), plugins);
   if (request.calibrates) {
     plan.calibration = pendingCalibration();

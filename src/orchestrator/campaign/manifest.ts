@@ -13,6 +13,7 @@ import type { Plan } from "../../contract/plan.js";
 import type { Discovery } from "../../contract/store.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
 import { describeMachine } from "../../machine/facts.js";
+import { readOwnLimits } from "../../machine/own-limits.js";
 import type { Runtime } from "../../runtimes/types.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
 import { clients } from "../../targets/clients/index.js";
@@ -22,7 +23,7 @@ import { limiters } from "../../targets/limiters/index.js";
 import { findStore } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
 import { writeAtomically } from "../files/results-folder.js";
-import { conditionsOf, gitRevision, harnessVersion } from "../host/machine.js";
+import { conditionsOf, gitRevision, harnessVersion, tightLimits } from "../host/machine.js";
 import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
 import { moduleHashes } from "../run/module-files.js";
@@ -39,7 +40,8 @@ export async function startManifest(
   packageFolder: string,
   machines?: Manifest["machines"],
 ): Promise<Manifest> {
-  const machine = await describeMachine();
+  const host = await describeMachine();
+  const machine = runtime.id === "local" ? { ...host, ...tightLimits(readOwnLimits(), host) } : host;
   const version = harnessVersion(packageFolder);
   const revision = await gitRevision(packageFolder);
   const configurations = plan.configurations.map(({ configuration }) => configuration);

@@ -144,7 +144,7 @@ export class RunLoop {
     const { progress } = this.#options;
     if (planned.length > 1) await this.#setAside(planned);
     progress.started(planned);
-    const startedAt = new Date();
+    const began = { at: new Date(), ms: performance.now() };
     const [first] = planned;
     const ends: RunEnd[] =
       first && planned.length === 1
@@ -154,7 +154,7 @@ export class RunLoop {
     const outcomes: RunOutcome[] = [];
     for (const [index, end] of ends.entries()) {
       const run = planned[index];
-      if (run) outcomes.push(await this.#record(run, aborted ?? end, startedAt, isFirst));
+      if (run) outcomes.push(await this.#record(run, aborted ?? end, began, isFirst));
     }
     progress.ended(planned);
     if (aborted && "error" in aborted) throw aborted.error;
@@ -162,14 +162,14 @@ export class RunLoop {
     return outcomes.map((outcome) => ({ ...outcome, seconds: outcome.seconds / outcomes.length }));
   }
 
-  async #record(planned: PlannedRun, end: RunEnd, startedAt: Date, isFirst: boolean): Promise<RunOutcome> {
+  async #record(planned: PlannedRun, end: RunEnd, began: Moment, isFirst: boolean): Promise<RunOutcome> {
     const { progress } = this.#options;
     const identity = this.#identity(planned);
     const { configuration } = identity.planned;
-    const result = "result" in end ? end.result : this.#failure(end.error, identity, startedAt, isFirst);
+    const result = "result" in end ? end.result : this.#failure(end.error, identity, began.at, isFirst);
     const saved = await this.#save(planned, result);
     progress.finished(planned, result, saved);
-    const seconds = (Date.now() - startedAt.getTime()) / 1000;
+    const seconds = (performance.now() - began.ms) / 1000;
     const run = { file: planned.file, configuration, seconds };
     return saved ? runOutcomeOf(result, run) : { ...run, status: "failed" };
   }
@@ -334,6 +334,9 @@ const saysHowItEnded = (planned: PlannedRun, { status }: RunOutcome): boolean =>
 
 /** Folder of the results of rounds that were measured again. */
 const ABORTED = "aborted";
+
+/** By the wall clock for who reads it, and by the monotonic one for how long something takes. */
+type Moment = { at: Date; ms: number };
 
 type RunEnd = { result: Result } | { error: unknown };
 

@@ -4,6 +4,7 @@ import { Option } from "commander";
 import { auditSchema } from "../../contract/audit.js";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
+import { stores } from "../../targets/stores/index.js";
 import { AUDIT_FILE, AUDIT_MARKDOWN, auditLines } from "../audit/audit.js";
 import type { Check } from "../audit/check.js";
 import { checks } from "../audit/checks/index.js";
@@ -22,9 +23,17 @@ const SETTINGS = {
 const FORMATS = ["table", "json", "md"] as const;
 type Format = (typeof FORMATS)[number];
 
+/** Whether limiters on some store promise what a check tries. */
+const isPromised = ({ unpromisedReason }: Check): boolean =>
+  stores.some(({ id, engine }) => engine !== undefined && !unpromisedReason?.({ store: id }));
+
 const checkList = (): string => {
   const width = Math.max(...checks.map(({ id }) => id.length));
-  return checks.map(({ id, promise }) => `  ${id.padEnd(width)}  ${promise}`).join("\n");
+  return checks
+    .map(
+      (check) => `  ${check.id.padEnd(width)}  ${check.promise}${isPromised(check) ? "" : " Not promised."}`,
+    )
+    .join("\n");
 };
 
 const after = () => `

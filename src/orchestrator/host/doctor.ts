@@ -42,6 +42,30 @@ export async function unfitReason(runtime: string, packageFolder: string): Promi
   return `this machine is not fit for quotable figures (${reasons}); --force starts anyway`;
 }
 
+/** Node.js reserves much address space for each WebAssembly memory, and libraries that we use have several. */
+const WASM_MEMORIES = 2;
+
+/** The types of Node.js have WebAssembly as a name alone. */
+function wasmMemory(): unknown {
+  const { WebAssembly } = globalThis as unknown as {
+    WebAssembly: { Memory: new (pages: { initial: number }) => unknown };
+  };
+  return new WebAssembly.Memory({ initial: 1 });
+}
+
+/**
+ * @param allocate takes what one WebAssembly memory needs
+ * @throws environmentError where `ulimit -v` leaves Node.js too little address space
+ */
+export function requireAddressSpace(allocate = wasmMemory): void {
+  try {
+    Array.from({ length: WASM_MEMORIES }, allocate);
+  } catch (error) {
+    const text = "the address space of processes is limited, and Node.js needs more: run ulimit -v unlimited";
+    throw environmentError(text, { cause: error });
+  }
+}
+
 export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
   const why = await unfitReason(runtime, packageFolder);
   if (why !== undefined) throw environmentError(why);

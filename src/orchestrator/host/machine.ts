@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
-import { release } from "node:os";
+import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
 import type { KindCaps } from "../../contract/configuration.js";
@@ -8,6 +8,7 @@ import { cpusInList } from "../../contract/cpu-list.js";
 import type { Machine } from "../../contract/manifest.js";
 import { sum } from "../../contract/numbers.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
+import { type OwnLimits, readOwnLimits, usableCpus } from "../../machine/own-limits.js";
 import type { Runtime } from "../../runtimes/types.js";
 
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
@@ -25,12 +26,47 @@ const textOf = (path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
+type MachineSize = Pick<Machine, "cpus" | "memory_bytes">;
+
+/** Limits that are tighter than the machine itself. */
+export function tightLimits(
+  limits: OwnLimits,
+  { cpus, memory_bytes }: MachineSize,
+): Pick<Machine, "cpus_allowed" | "cpu_quota" | "memory_limit_bytes"> {
+  const { cpus_allowed, cpu_quota, memory_limit_bytes } = limits;
+  return {
+    ...(cpus_allowed < cpus ? { cpus_allowed } : {}),
+    ...(cpu_quota !== undefined && cpu_quota < cpus_allowed ? { cpu_quota } : {}),
+    ...(memory_limit_bytes !== undefined && memory_limit_bytes < memory_bytes ? { memory_limit_bytes } : {}),
+  };
+}
+
+/** What processes of this machine may use of it, in a sentence; undefined where they may use all. */
+export function limitsText(limits: OwnLimits, size: MachineSize): string | undefined {
+  const { cpus_allowed, cpu_quota, memory_limit_bytes } = tightLimits(limits, size);
+  const parts = [
+    ...(cpus_allowed === undefined ? [] : [`${cpus_allowed} of ${size.cpus} CPUs`]),
+    ...(cpu_quota === undefined ? [] : [`${cpu_quota} CPUs by the quota of its control group`]),
+    ...(memory_limit_bytes === undefined
+      ? []
+      : [`${Math.round(memory_limit_bytes / 2 ** 20)} MiB of memory`]),
+  ];
+  return parts.length > 0 ? `this campaign may use ${listText(parts)}` : undefined;
+}
+
+/** The limits of this process as a note of a plan: only roles that a local runtime starts are under them, too. */
+export function limitsNotes(runtime: string): string[] {
+  const size = { cpus: cpus().length, memory_bytes: totalmem() };
+  const text = runtime === "local" ? limitsText(readOwnLimits(), size) : undefined;
+  return text === undefined ? [] : [text];
+}
+
 export function conditionsOf(
   machine: Machine,
   { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
   caps: KindCaps,
   most: RoleCounts,
-  cpus = engine?.cpus ?? machine.cpus,
+  cpuCount = engine?.cpus ?? usableCpus({ ...machine, cpus_allowed: machine.cpus_allowed ?? machine.cpus }),
 ): string[] {
   const conditions: string[] = [...seen];
   const kinds = measuredKinds.filter((kind) => most[kind] > 0);
@@ -39,17 +75,17 @@ export function conditionsOf(
   const isRoomy = kinds.every((kind) => cpusInList(caps[kind]?.cpuset ?? "").length >= most[kind]);
   const isSeparated = capsApplied && isRoomy && disjoint(kinds.map((kind) => caps[kind]?.cpuset));
   // One core is for all other programs.
-  if (cpus < roles + 1 && !isSeparated) {
+  if (cpuCount < roles + 1 && !isSeparated) {
     const names = kinds.map((kind) => `${KIND_NAMES[kind]}${most[kind] > 1 ? "s" : ""}`);
     conditions.push(
-      `${cpus} CPUs for ${roles} roles: ${listText(names)} share them, so figures are lower and noisier than on separate cores`,
+      `${cpuCount} CPUs for ${roles} roles: ${listText(names)} share them, so figures are lower and noisier than on separate cores`,
     );
   }
   if (!capsApplied) conditions.push("no CPU or memory caps are applied by this runtime");
   for (const kind of capsApplied ? kinds : []) {
     const cap = caps[kind]?.cpus;
-    if (cap !== undefined && cap > cpus)
-      conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpus}, all that there are`);
+    if (cap !== undefined && cap > cpuCount)
+      conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpuCount}, all that there are`);
   }
   if (machine.governor && machine.governor !== "performance")
     conditions.push(`the CPU governor is ${machine.governor}, not performance`);

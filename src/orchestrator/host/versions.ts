@@ -4,6 +4,7 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
+import { parseAnswer } from "../../contract/answers.js";
 import { canonicalJson } from "../../contract/configuration.js";
 import { environmentError, lastLine, messageOf } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
@@ -212,9 +213,16 @@ const installedTreeSchema = z.object({
   packages: z.record(z.string(), z.object({ version: z.string(), integrity: z.string().optional() })),
 });
 
+function installedTreeIn(text: string): z.infer<typeof installedTreeSchema> {
+  try {
+    return parseAnswer(installedTreeSchema, text);
+  } catch (error) {
+    throw environmentError(`npm: its ${INSTALLED_TREE} does not fit: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 async function factsOf(requested: PackageVersion, folder: string): Promise<VersionFacts> {
-  const tree = JSON.parse(await readFile(join(folder, INSTALLED_TREE), "utf8"));
-  const { packages } = installedTreeSchema.parse(tree);
+  const { packages } = installedTreeIn(await readFile(join(folder, INSTALLED_TREE), "utf8"));
   const own = packages[`node_modules/${requested.name}`];
   if (own?.version !== requested.version) {
     throw environmentError(

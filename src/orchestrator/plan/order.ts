@@ -1,6 +1,6 @@
-import { availableParallelism } from "node:os";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
+import { readOwnLimits, usableCpus } from "../../machine/own-limits.js";
 import { isCopy } from "../../targets/options.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
@@ -23,8 +23,9 @@ function besideIn(group: readonly Planned[], rankings: readonly Ranking[]): read
 
 function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRun[] {
   const lastRuns = new Map<string, number>();
+  const cpus = Math.max(1, Math.floor(usableCpus(readOwnLimits())));
   return Array.from({ length: rounds }, (_, index) => {
-    const groups = groupsOf(rankings, shuffler(seed + index + 1), availableParallelism());
+    const groups = groupsOf(rankings, shuffler(seed + index + 1), cpus);
     return groups.flatMap((members, group) => {
       const beside = besideIn(members, rankings);
       return members.map((each) => {

@@ -71,6 +71,8 @@ export interface PlanContext {
   /** The store that already runs, where one was named. */
   external?: Discovery | undefined;
   partFaults?: PartFaults;
+  /** What the plan tells of the place where it is carried out. */
+  placeNotes?: readonly string[];
   /** What the stores of the store layer lack; absent before they were asked. */
   findings?: StoreFindings;
 }
@@ -513,6 +515,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
       ...(request.order === "turns" ? precisionNotes(configurations) : []),
       ...(against && references.length > 0 ? [`not by turns, but interleaved: ${against}`] : []),
       ...(external ? externalNotes(external) : []),
+      ...(context.placeNotes ?? []),
       // M16
       ...(request.order === "consecutive" && configurations.length > 1
         ? ["runs of a configuration follow each other: drift of the machine is not excluded from comparisons"]

@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import type { Throttling } from "../../contract/control-groups.js";
 import { within } from "../../contract/deadline.js";
 import type { MachineCounters } from "../../contract/machine-probe.js";
 import { grown, mean, rounded } from "../../contract/numbers.js";
 import type { HostLoad, MachineLoad, RoleResources } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import { type HostCpu, hostLoadOf, readHostCpu } from "../../machine/cpu-time.js";
+import { readOwnLimits, readOwnThrottling } from "../../machine/own-limits.js";
 import { cpuBetween, type RunDelays, runDelayBetween } from "../../runtimes/run-delay.js";
 import type { PartCounters } from "../../runtimes/types.js";
 import type { RunningRole } from "./part-supervisor.js";
@@ -21,6 +23,7 @@ interface Reading extends PartCounters {
 interface EndReading {
   at_ms: number;
   host: HostCpu | undefined;
+  own_throttling: Throttling | undefined;
   harness_us: number;
   cpu_us: ReadonlyMap<string, number>;
   run_delays: ReadonlyMap<string, RunDelays>;
@@ -53,11 +56,13 @@ const trafficSince = (from: Traffic, to: Traffic): Traffic => ({
 
 const THROTTLING = ["periods", "throttled_periods", "throttled_us"] as const;
 
+/** A quota has no counters before its first period has passed. */
+const throttlingSince = (from: Throttling | undefined, to: Throttling): Throttling =>
+  grown(THROTTLING, from ?? {}, to);
+
 function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
-  // A cap has no counters before its first period has passed.
-  const before = from.throttling ?? {};
   return {
-    ...(to.throttling ? { throttling: grown(THROTTLING, before, to.throttling) } : {}),
+    ...(to.throttling ? { throttling: throttlingSince(from.throttling, to.throttling) } : {}),
     ...(from.network && to.network ? { network: trafficSince(from.network, to.network) } : {}),
   };
 }
@@ -223,7 +228,22 @@ export class CounterWatch {
     const roles_us = usedBy(this.#roles, from, to, reported);
     if (roles_us === undefined) return undefined;
     const ours_us = to.harness_us - from.harness_us + external_us + roles_us;
-    return hostLoadOf(from.host, to.host, ours_us, loaded_s);
+    const load = hostLoadOf(from.host, to.host, ours_us, loaded_s);
+    const { cpus_allowed } = readOwnLimits();
+    const isNarrowed = load && this.#isInOurGroups() && cpus_allowed < load.cpus;
+    return isNarrowed ? { ...load, cpus_allowed } : load;
+  }
+
+  /** What the scheduler withheld from harness and roles together; undefined where nothing can be withheld from all. */
+  async ownThrottling(): Promise<Throttling | undefined> {
+    await this.#pending;
+    const [from, to] = this.#ends;
+    if (!to?.own_throttling || !this.#isInOurGroups()) return undefined;
+    return throttlingSince(from?.own_throttling, to.own_throttling);
+  }
+
+  #isInOurGroups(): boolean {
+    return this.#roles.some(({ part }) => part.isInOurGroups);
   }
 
   /** As `hostLoad`, by machine; without those whose counters are not known. */
@@ -283,6 +303,7 @@ export class CounterWatch {
   #readEnd(): void {
     this.#enqueue(async () => {
       const host = this.#readHost();
+      const own_throttling = readOwnThrottling();
       const harness_us = harnessCpuUs();
       const at_ms = performance.now();
       const [cpu_us, machines, run_delays] = await Promise.all([
@@ -291,7 +312,7 @@ export class CounterWatch {
         inTime(this.#machines?.counters() ?? Promise.resolve({})).catch(() => ({})),
         this.#readDelays(),
       ]);
-      this.#ends.push({ at_ms, host, harness_us, cpu_us, run_delays, machines });
+      this.#ends.push({ at_ms, host, own_throttling, harness_us, cpu_us, run_delays, machines });
     });
   }
 

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { parseAnswer } from "../../contract/answers.js";
 import { EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import { rounded, sum } from "../../contract/numbers.js";
 import {
@@ -248,17 +249,17 @@ function mergedOutput(outputs: readonly GeneratorOutput[], opens_ms: readonly (n
   };
 }
 
-export async function outputOfGenerator<Schema extends z.ZodType>(
+export async function outputOfGenerator<Output>(
   { id, part }: RunningRole,
-  schema: Schema,
-): Promise<z.infer<Schema>> {
+  schema: z.ZodType<Output>,
+): Promise<Output> {
   const exit = await part.exited;
   const last = part.lastLines().findLast((line) => !parseProgress(line));
   if (exit.code === EXIT.environment) throw environmentError(`${id}: ${last ?? "it printed nothing"}`);
   if (exit.code !== 0)
     throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
   try {
-    return schema.parse(JSON.parse(await part.output()));
+    return parseAnswer(schema, await part.output());
   } catch (error) {
     throw new PartFailed(id, `printed no valid result: ${messageOf(error).slice(0, 300)}`);
   }

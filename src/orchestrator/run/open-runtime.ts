@@ -26,7 +26,7 @@ import {
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { requireResultsRoot, timestamp } from "../files/results-folder.js";
-import { requireFitMachine } from "../host/doctor.js";
+import { requireAddressSpace, requireFitMachine } from "../host/doctor.js";
 import { removeLeftovers, requireRemoved } from "../host/leftovers.js";
 import { cpuNumbers } from "../host/machine.js";
 import type { PythonContext } from "../host/python.js";
@@ -265,6 +265,7 @@ export async function withLease<Value>(
   work: (opened: Opened) => Promise<Value>,
 ): Promise<Value> {
   const { packageFolder, eventLog, signal } = context;
+  requireAddressSpace();
   if (root !== undefined) await abortable(signal, requireResultsRoot(root));
   await requireUsablePlacement(request);
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);

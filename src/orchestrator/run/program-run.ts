@@ -69,6 +69,7 @@ export type RawPrintedRun = Pick<
   | "service"
   | "resources"
   | "host_load"
+  | "own_throttling"
   | "clock_change"
   | "placement"
   | "links"
@@ -193,7 +194,7 @@ class EndingPart {
 }
 
 /** What the roles used while a foreign program ran, and what could not be read. */
-type ProgramUse = Pick<RawPrintedRun, "resources" | "host_load" | "notes">;
+type ProgramUse = Pick<RawPrintedRun, "resources" | "host_load" | "own_throttling" | "notes">;
 
 async function runWatched(
   roles: readonly RunningRole[],
@@ -218,7 +219,13 @@ async function runWatched(
       const others = await watch.resources(source, loaded_s, requests);
       const resources = own ? { ...others, [GENERATOR]: own } : others;
       const host_load = own ? await watch.hostLoad(program_s, {}, own.cpu_us) : undefined;
-      return { resources, ...(host_load ? { host_load } : {}), notes: [...watch.failures] };
+      const own_throttling = await watch.ownThrottling();
+      return {
+        resources,
+        ...(host_load ? { host_load } : {}),
+        ...(own_throttling ? { own_throttling } : {}),
+        notes: [...watch.failures],
+      };
     },
   };
 }

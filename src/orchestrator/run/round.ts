@@ -413,6 +413,7 @@ function watchOf(index: number, watch: CounterWatch): RunWatch {
       );
     },
     hostLoad: () => watch.hostLoad(watch.elapsedS, {}),
+    ownThrottling: () => watch.ownThrottling(),
     machineLoads: async () => ({}),
   };
 }

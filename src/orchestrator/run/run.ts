@@ -45,6 +45,7 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   resources: MeasuredResult["resources"];
   servers_ready_s?: MeasuredResult["servers_ready_s"];
   host_load?: HostLoad;
+  own_throttling?: MeasuredResult["own_throttling"];
   clock_change?: MeasuredResult["clock_change"];
   notes: string[];
 }
@@ -58,7 +59,10 @@ export interface RunLoad {
   leave(): void;
 }
 
-export type RunWatch = Pick<CounterWatch, "resources" | "hostLoad" | "machineLoads" | "failures">;
+export type RunWatch = Pick<
+  CounterWatch,
+  "resources" | "hostLoad" | "ownThrottling" | "machineLoads" | "failures"
+>;
 
 export interface ReadyRun {
   settings: RunSettings;
@@ -192,6 +196,7 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
   const resources = await watch.resources(counterSource, loaded_s, requests);
   const external_us = settings.external ? cpuUsOf(behind.store) : 0;
   const host_load = await watch.hostLoad(loaded_s, result.resources, external_us);
+  const own_throttling = await watch.ownThrottling();
   const machine_load = await watch.machineLoads(loaded_s, result.resources);
   const servers_ready_s = supervisor.readyS("server");
   return {
@@ -200,6 +205,7 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
     ...(Object.keys(servers_ready_s).length > 0 ? { servers_ready_s } : {}),
     notes: [...watch.failures, ...notes],
     ...(host_load && !machines ? { host_load } : {}),
+    ...(own_throttling ? { own_throttling } : {}),
     ...(Object.keys(machine_load).length > 0 ? { machine_load } : {}),
     admissions,
     ...(faults.length > 0 ? { faults: withReconnections(faults, reconnections) } : {}),

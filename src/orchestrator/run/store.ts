@@ -1,3 +1,4 @@
+import { parseAnswer } from "../../contract/answers.js";
 import { within } from "../../contract/deadline.js";
 import type { NodeCounters, NodeDiagnosis } from "../../contract/diagnosis.js";
 import type { Node } from "../../contract/env.js";
@@ -67,13 +68,29 @@ class ProbeEnded extends Error {
   override readonly name = "ProbeEnded";
 }
 
-/** Asks a running probe. @throws ProbeEnded with the last line that it printed */
+/** The probe answered with something that does not fit, because a program that it read tells something impossible. */
+class UnfitReport extends Error {
+  override readonly name = "UnfitReport";
+}
+
+/** A store or a service told something that does not fit. It runs on, so only what needs this answer fails. */
+export class UnfitAnswer extends PartFailed {}
+
+/** Asks a running probe. @throws ProbeEnded with the last line that it printed; UnfitReport */
 export async function askProbe(probe: RunningPart, request: ProbeRequest): Promise<ProbeReport> {
   const answer = await probe.ask?.(JSON.stringify(request));
-  if (answer !== undefined) return probeReportSchema.parse(JSON.parse(answer));
+  if (answer !== undefined) return reportIn(answer);
   const { code, signal } = await probe.exited;
   const last = code ? probe.lastLines().at(-1) : undefined;
   throw new ProbeEnded(last ?? `the probe ended with ${code ?? signal}`);
+}
+
+function reportIn(answer: string): ProbeReport {
+  try {
+    return parseAnswer(probeReportSchema, answer);
+  } catch (error) {
+    throw new UnfitReport(messageOf(error), { cause: error });
+  }
 }
 
 /** What the user's store is; undefined where none was named. @throws environmentError */
@@ -89,6 +106,8 @@ export async function discoverStore(
     if (!discovered) throw environmentError("the type of the store that STORE_URL names was not detected");
     return { ...discovered, access };
   } catch (error) {
+    if (error instanceof UnfitReport)
+      throw environmentError(`an answer of the store that STORE_URL names does not fit: ${error.message}`);
     if (!(error instanceof ProbeEnded)) throw error;
     // By TLS 1.3 a client counts itself as connected before the store refuses it, and may only see a reset.
     const mayAsk =
@@ -381,12 +400,21 @@ class ProbedStore {
         }),
       );
     } catch (error) {
+      if (error instanceof UnfitReport) throw this.#unfitAnswer(error);
       if (!(error instanceof ProbeEnded)) throw error;
       const role = actions.includes("ready-service") ? SERVICE : "store";
       throw this.#isMeasuring
         ? new PartFailed(role, error.message)
         : environmentError(`${role}: ${error.message}`);
     }
+  }
+
+  #unfitAnswer({ message }: UnfitReport): Error {
+    const isOfService = message.startsWith("service_");
+    const program = isOfService ? this.#target.service : storeProgram(this.#target);
+    const text = `an answer of ${program} does not fit: ${message}`;
+    const role = isOfService ? SERVICE : "store";
+    return this.#isMeasuring ? new UnfitAnswer(role, text) : environmentError(`${role}: ${text}`);
   }
 
   /** What the store said before it failed. */

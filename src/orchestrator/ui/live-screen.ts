@@ -174,7 +174,7 @@ export class LiveScreen implements Screen {
   readonly #frame: Frame;
   readonly #hasColors: boolean;
   readonly #clock: NodeJS.Timeout;
-  #drawnAtMs = 0;
+  #drawnAtMs = Number.NEGATIVE_INFINITY;
   #pending: NodeJS.Timeout | undefined;
   #closed = false;
 
@@ -224,7 +224,7 @@ export class LiveScreen implements Screen {
   };
 
   readonly #redraw = (): void => {
-    this.#drawnAtMs = 0;
+    this.#drawnAtMs = Number.NEGATIVE_INFINITY;
     this.#draw();
   };
 
@@ -285,8 +285,8 @@ export class LiveScreen implements Screen {
 
   #draw(): void {
     if (this.#closed || !this.#state.campaign) return;
-    const now = Date.now();
-    const wait = this.#drawnAtMs + REDRAW_MS - now;
+    const now_ms = performance.now();
+    const wait = this.#drawnAtMs + REDRAW_MS - now_ms;
     if (wait > 0) {
       this.#pending ??= setTimeout(() => {
         this.#pending = undefined;
@@ -294,9 +294,9 @@ export class LiveScreen implements Screen {
       }, wait).unref();
       return;
     }
-    this.#drawnAtMs = now;
+    this.#drawnAtMs = now_ms;
     const { columns = 80, rows = 24 } = this.#outputs.out;
-    const lines = liveLines(this.#state, now, { columns, rows });
+    const lines = liveLines(this.#state, Date.now(), { columns, rows });
     this.#frame.draw(lines.map(({ tone, text }) => this.#styled(TONES[tone], text)));
   }
 }

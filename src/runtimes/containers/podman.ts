@@ -42,14 +42,14 @@ async function connectToPodman(): Promise<EngineAccess> {
   service.then(() => {
     ended = true;
   });
-  const deadline = Date.now() + LISTENS_WITHIN_MS;
+  const deadline = performance.now() + LISTENS_WITHIN_MS;
   for (;;) {
     const answers = await connection.docker.ping().then(
       () => true,
       () => false,
     );
     if (answers) break;
-    if (ended || Date.now() > deadline) {
+    if (ended || performance.now() > deadline) {
       await close();
       const { stderr } = await service;
       throw new Error(

@@ -513,7 +513,7 @@ export class KubernetesRuntime implements Runtime {
   }
 
   async #podsLeft(): Promise<string[]> {
-    const deadline = Date.now() + GONE_WITHIN_MS;
+    const deadline = performance.now() + GONE_WITHIN_MS;
     for (;;) {
       const pods = await this.#api
         .pods(selectorOf(this.#options.owner))
@@ -523,9 +523,9 @@ export class KubernetesRuntime implements Runtime {
         .map(({ metadata }) => metadata?.name ?? "")
         .filter((name) => name.startsWith(this.#name));
       if (names.length === 0) return [];
-      if (Date.now() > deadline) return names.map((name) => `the pod ${name}`);
+      if (performance.now() > deadline) return names.map((name) => `the pod ${name}`);
       // It is removed by force only where its node does not end it: else the object would be gone before its processes.
-      const isLate = Date.now() > deadline - GONE_WITHIN_MS + FORCE_AFTER_MS;
+      const isLate = performance.now() > deadline - GONE_WITHIN_MS + FORCE_AFTER_MS;
       for (const name of isLate ? names : []) await this.#api.deletePod(name, { graceS: 0 }).catch(() => {});
       await sleep(200);
     }

@@ -46,6 +46,7 @@ function pidOf(child: Child, path: string): number {
 export class LocalPart extends RestartablePart implements RunningPart {
   readonly address: Node;
   readonly onThisMachine = true;
+  readonly isInOurGroups = true;
   readonly ask?: (line: string) => Promise<string | undefined>;
   readonly write?: (line: string) => void;
   readonly #launch: Launch;

@@ -1,7 +1,8 @@
 import { mkdir, mkdtemp, symlink, writeFile } from "node:fs/promises";
-import { cpus } from "node:os";
+import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { allowedCpus } from "../../contract/control-groups.js";
 import { askDirectly } from "../../contract/direct-http.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { ownPrograms, programEnvironment, requireVersion } from "../own-programs.js";
@@ -153,7 +154,7 @@ export const local: RuntimeDescription = {
   id: "local",
   available: async () => ({ what: "processes of this machine" }),
   platform: async () => ({ system: process.platform, architecture: process.arch }),
-  cpus: async () => cpus().length,
+  cpus: async () => allowedCpus().length || availableParallelism(),
   appliedCaps,
   partFaults: FAULTS,
   async has(program, { packageFolder }) {

@@ -75,8 +75,8 @@ function versionOf(client: Memcached, timeoutMs: number): Promise<string> {
 async function close(client: Memcached): Promise<void> {
   client.end();
   const { connections } = client as unknown as Pools;
-  const deadlineMs = Date.now() + CLOSE_TIMEOUT_MS;
-  while (Object.values(connections).some(({ pending }) => pending > 0) && Date.now() < deadlineMs)
+  const deadlineMs = performance.now() + CLOSE_TIMEOUT_MS;
+  while (Object.values(connections).some(({ pending }) => pending > 0) && performance.now() < deadlineMs)
     await delay(10);
   client.end();
 }

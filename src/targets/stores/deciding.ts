@@ -14,7 +14,8 @@ export async function waitUntil(
   for (;;) {
     const problem = await findProblem().catch(messageOf);
     if (problem === undefined) return;
-    if (Date.now() > deadlineMs) throw environmentError(`the ${name} took too long to be ready: ${problem}`);
+    if (performance.now() > deadlineMs)
+      throw environmentError(`the ${name} took too long to be ready: ${problem}`);
     await sleep(25);
   }
 }

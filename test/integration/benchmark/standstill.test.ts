@@ -1,29 +1,45 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
-import { expect, test } from "vitest";
-import { ROOT } from "../../helpers/programs.js";
+import { expect, test, vi } from "vitest";
+import { measuredResultSchema } from "../../../src/contract/result.js";
+import { generate } from "../../helpers/programs.js";
+import { StubServer } from "../../helpers/stub-server.js";
 
-const STOPPED_MS = 400;
-const MODULE = pathToFileURL(join(ROOT, "dist/benchmark/measurement/standstill.js")).href;
+/** Longer than any pause that a busy machine makes by itself. */
+const STOPPED_MS = 500;
 
-/** Watches itself until its standard input ends, and prints the longest gap. */
-const PROGRAM = `
-  import { StandstillWatch } from ${JSON.stringify(MODULE)};
-  const watch = new StandstillWatch();
-  process.stdin.on("data", () => {}).on("end", () => console.log(watch.stop()));
-  console.log("watches");
-`;
+/** The result of a run in whose window `stop` does something. */
+async function runWith(stop: (generator: ReturnType<typeof generate>, stub: StubServer) => Promise<void>) {
+  const stub = await StubServer.start();
+  const load = { RATE: "200", CONNECTIONS: "4", DURATION: "1.5", WARMUP: "0.2" };
+  const generator = generate({ TARGET_URL: stub.url, ...load });
+  await vi.waitFor(() => expect(generator.stderr()).toContain('"measure"'), {
+    timeout: 30_000,
+    interval: 20,
+  });
+  await sleep(300);
+  await stop(generator, stub);
+  const { stdout } = await generator.ended;
+  const result = measuredResultSchema.loose().parse(JSON.parse(stdout));
+  return { ...result, longest_gap_ms: result.generators[0]?.longest_gap_ms };
+}
 
-test("a process that was stopped has a gap as long as its stop", async () => {
-  const child = spawn(process.execPath, ["--input-type=module", "-e", PROGRAM]);
-  await once(child.stdout, "data");
-  child.kill("SIGSTOP");
-  await sleep(STOPPED_MS);
-  child.kill("SIGCONT");
-  child.stdin.end();
-  const [printed] = await once(child.stdout, "data");
-  expect(Number(printed)).toBeGreaterThanOrEqual(STOPPED_MS - 50);
+test("a generator that was stopped says so, and nothing of the target [R-standstill-1]", async () => {
+  const { longest_gap_ms, verdict, outcome } = await runWith(async ({ kill }) => {
+    kill("SIGSTOP");
+    await sleep(STOPPED_MS);
+    kill("SIGCONT");
+  });
+  expect(longest_gap_ms).toBeGreaterThan(STOPPED_MS - 50);
+  expect(verdict.reasons.map(({ rule }) => rule)).toContain("M36");
+  expect(outcome).toBeUndefined();
+});
+
+test("a server that was stopped is no gap of the generator", async () => {
+  const { longest_gap_ms, latency } = await runWith(async (_, stub) => {
+    stub.signal("SIGSTOP");
+    await sleep(STOPPED_MS);
+    stub.signal("SIGCONT");
+  });
+  expect(longest_gap_ms).toBeLessThan(STOPPED_MS - 50);
+  expect(latency?.max).toBeGreaterThan(STOPPED_MS - 150);
 });

@@ -77,6 +77,16 @@ describe("check-config.sh", () => {
     expect(stdout).toMatch(expected);
   });
 
+  test.each([
+    ["exit 134", "fail"],
+    ["exit 0", "ok"],
+  ])("limited address space is tried out: where Node.js answers with %s it is %s", (answer, expected) => {
+    const path = pathWith({ ...FIT, node: `[ "$1" = -e ] && ${answer}; echo v22.1.0` });
+    const limited = `ulimit -v 8000000; exec ${join(ROOT, "scripts/check-config.sh")} --json`;
+    const { stdout } = spawnSync("bash", ["-c", limited], { env: { PATH: path }, encoding: "utf8" });
+    expect(statusOf(stdout, "ulimits")).toBe(expected);
+  });
+
   test("works without Node.js and Python, and its JSON stays JSON", () => {
     const path = pathWith({ docker: `echo '"\\' >&2; exit 1` });
     const { code, stdout } = run("check-config.sh", ["--json"], path);

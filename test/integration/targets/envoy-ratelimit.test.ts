@@ -27,7 +27,7 @@ async function storeDecisions({ place }: StoreSetup): Promise<number> {
   const store = findStore(place.store);
   const session = await findEngine(store.engine ?? "").connect(place.nodes, {});
   try {
-    await session.ready("standalone", Date.now() + 120_000);
+    await session.ready("standalone", performance.now() + 120_000);
     const readings = await session.read(store, COMMANDS);
     return sum(readings.map(({ decisions = Number.NaN }) => decisions));
   } finally {
@@ -171,7 +171,9 @@ describe("what goes wrong", { tags, skip }, () => {
   test("another service that shares the port is noticed", async () => {
     const stale = await started({ nonce: "stale-run" });
     const { spec } = await started({ port: stale.spec.port }, false);
-    await expect(envoyRatelimit.ready(spec, Date.now() + 120_000)).rejects.toThrow(`127.0.0.1:${spec.port}`);
+    await expect(envoyRatelimit.ready(spec, performance.now() + 120_000)).rejects.toThrow(
+      `127.0.0.1:${spec.port}`,
+    );
   });
 
   test("a service that does not start is not ready: the last problem is named, and nothing answers", async () => {
@@ -179,7 +181,7 @@ describe("what goes wrong", { tags, skip }, () => {
     const service = await TestEnvoy.start(nobody, LIMITS, {}, false);
     onTestFinished(() => service.stop());
     expect(await service.exited).toBe(2);
-    await expect(envoyRatelimit.ready(service.spec, Date.now())).rejects.toThrow("ECONNREFUSED");
+    await expect(envoyRatelimit.ready(service.spec, performance.now())).rejects.toThrow("ECONNREFUSED");
     for (const id of CLIENTS)
       await expect(open(`${id}@redis`, { ...setup.place, service: service.spec })).rejects.toThrow();
   });

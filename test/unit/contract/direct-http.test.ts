@@ -40,7 +40,7 @@ afterEach(() => {
 const port = () => (server.address() as AddressInfo).port;
 const urlOf = (path: string) => `http://127.0.0.1:${port()}${path}`;
 
-test("no request to our own parts goes by the proxy of the environment", async () => {
+test("no request to our own parts goes by the proxy of the environment [R-proxy-1]", async () => {
   const answer = await askDirectly(urlOf("/healthz"), { timeout_ms: 2_000 });
   expect(answer).toEqual({ status: 200, text: "GET /healthz" });
   const posted = await askDirectly(urlOf("/json"), { timeout_ms: 2_000, body: "{}" });

@@ -182,6 +182,12 @@ describe("the resource that limited a run, with its figure", () => {
     // Answers to requests that were under way when the window closed come after it.
     ["a loop that went on after the window", run(1.02, {}), "server loop", "100 %"],
     ["the host, not a loop that may have waited for it", run(1, {}, hostLoad(184)), "host CPU", "92 %"],
+    [
+      "the CPUs that our processes may use, while others are idle",
+      run(0.4, {}, { host_load: { cpus: 2, cpus_allowed: 1, busy_cpu_percent: 98, foreign_cpu_percent: 1 } }),
+      "host CPU",
+      "the 1 of 2 CPUs",
+    ],
     ["other programs on the host", run(0.4, {}, hostLoad(198, 112.4)), "host CPU", "99 %", "112 %"],
     ["a loop on a host that was not full", run(0.95, {}, hostLoad(178)), "server loop"],
     ["nothing, most of all the host", run(0.3, {}, hostLoad(160)), "none", "80 %"],

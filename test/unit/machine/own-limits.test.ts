@@ -22,7 +22,7 @@ function rootWith(files: Readonly<Record<string, string>>): string {
 const STATUS = { "proc/self/status": "Name:\tnode\nCpus_allowed:\t5\nCpus_allowed_list:\t0,2" };
 const STAT = "nr_periods 200\nnr_throttled 80";
 
-test("version 2 of control groups has the tightest limits of all that lie above the process", () => {
+test("version 2 of control groups has the tightest limits of all that lie above the process [R-limits-1]", () => {
   const group = "sys/fs/cgroup/user.slice/mine";
   const root = rootWith({
     ...STATUS,

@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { z } from "zod";
+import { parseAnswer } from "../../../contract/answers.js";
 import type { Limits } from "../../../contract/configuration.js";
 import { askDirectly } from "../../../contract/direct-http.js";
 import { formatNodes } from "../../../contract/env.js";
-import { environmentError } from "../../../contract/errors.js";
+import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { ServiceSpec } from "../../../contract/run-spec.js";
 import { waitUntil } from "../../stores/deciding.js";
 import type { ServiceDescription, StorePlace } from "../../types.js";
@@ -83,14 +85,26 @@ const ask = ({ host, port }: { host: string; port: number }, path: string, body?
 const requestText = (domain: string, keys: readonly string[]): string =>
   JSON.stringify({ domain, descriptors: keys.map((key) => ({ entries: [{ key, value: "trial" }] })) });
 
+const statusesSchema = z.object({
+  statuses: z.array(z.object({ currentLimit: z.record(z.string(), z.unknown()).nullish() })).default([]),
+});
+
+/** @throws environmentError for an answer of something else */
+function statusesIn(text: string): z.infer<typeof statusesSchema>["statuses"] {
+  try {
+    return parseAnswer(statusesSchema, text).statuses;
+  } catch (error) {
+    throw environmentError(`${ID}: its answer to POST ${JSON_PATH} does not fit: ${messageOf(error)}`);
+  }
+}
+
 /** Whether the service that this connection reaches has limits for both keys. @throws Error when it does not answer */
 async function hasLimits(place: ServiceSpec): Promise<boolean> {
   const keys = Object.values(KEYS);
   const { status, text } = await ask(place, JSON_PATH, requestText(domainOf(place.nonce), keys));
   if (status !== 200 && status !== 429)
     throw new Error(`it answered ${status} to POST ${JSON_PATH}: ${text.trim()}`);
-  const { statuses = [] } = JSON.parse(text) as { statuses?: { currentLimit?: object }[] };
-  return keys.every((_, index) => statuses[index]?.currentLimit);
+  return keys.every((_, index) => statusesIn(text)[index]?.currentLimit);
 }
 
 /** Tried connections: a service shares its port silently, and the system deals connections out. */
@@ -132,11 +146,11 @@ async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
 async function waitForFlush(place: ServiceSpec): Promise<Map<string, number>> {
   const before = (await metrics(place)).get(markerName) ?? 0;
   await ask(place, JSON_PATH, requestText(MARKER, [KEYS.standard]));
-  const deadlineMs = Date.now() + FLUSHED_WITHIN_MS;
+  const deadlineMs = performance.now() + FLUSHED_WITHIN_MS;
   for (;;) {
     const after = await metrics(place);
     if ((after.get(markerName) ?? 0) > before) return after;
-    if (Date.now() > deadlineMs)
+    if (performance.now() > deadlineMs)
       throw environmentError(`${ID}: its counters did not appear within ${FLUSHED_WITHIN_MS} ms`);
     await sleep(FLUSH_INTERVAL_MS / 4);
   }

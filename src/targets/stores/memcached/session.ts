@@ -247,7 +247,7 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
   return {
     ready: (_topology, deadlineMs) =>
       waitUntil("store", deadlineMs, async () => {
-        for (const node of nodes) await node.call("version", Math.max(1, deadlineMs - Date.now()));
+        for (const node of nodes) await node.call("version", Math.max(1, deadlineMs - performance.now()));
         return undefined;
       }),
     async form() {

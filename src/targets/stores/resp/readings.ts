@@ -43,6 +43,9 @@ function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string
   );
 }
 
+const fromZero = (value: number | undefined): number | undefined =>
+  value !== undefined && value >= 0 ? value : undefined;
+
 /** The fields of some sections of INFO. @param isNamed unknown sections, and INFO itself, may have any answer */
 async function fieldsOf(
   node: StoreNode,
@@ -78,7 +81,8 @@ export async function readNode(
     return !isNamed || (Number.isInteger(value) && value >= 0) ? number(name) : undefined;
   };
   const common = {
-    uptime_s: whole("uptime_in_seconds"),
+    // The store computes it from the wall clock: where that was set back, it says nothing.
+    uptime_s: fromZero(whole("uptime_in_seconds")),
     run_id: fields.get("run_id"),
     evicted_keys: whole("evicted_keys"),
     used_memory_bytes: whole("used_memory"),

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { cpusInList } from "../../../../src/contract/cpu-list.js";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { conditionsOf } from "../../../../src/orchestrator/host/machine.js";
+import { conditionsOf, limitsText } from "../../../../src/orchestrator/host/machine.js";
 import { pinnedToOwnCores, requireCpus } from "../../../../src/orchestrator/request/caps.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
@@ -74,6 +74,27 @@ describe("conditions of a campaign in containers", () => {
     expect(conditions(apart)).not.toContain("share them");
     const manyServers = { store: 0, server: 4, service: 0, generator: 1 };
     expect(conditions(apart, manyServers)).toContain("3 CPUs for 5 roles: servers and load generator share");
+  });
+});
+
+describe("what this process may use of its machine", () => {
+  const machine = { platform: "x", kernel: "x", cpu_model: "x", cpus: 8, memory_bytes: 2 ** 34, sysctl: {} };
+  const local = { capsApplied: false };
+  const one = { store: 1, server: 1, service: 0, generator: 1 };
+  const conditions = (limits: object) => conditionsOf({ ...machine, ...limits }, local, {}, one).join();
+
+  test("is what roles share: its quota, or the CPUs of its affinity [R-limits-2]", () => {
+    expect(conditions({})).not.toContain("share them");
+    expect(conditions({ cpus_allowed: 2 })).toContain("2 CPUs for 3 roles");
+    expect(conditions({ cpus_allowed: 2, cpu_quota: 0.5 })).toContain("0.5 CPUs for 3 roles");
+  });
+
+  test("stands in the plan, unless it is all of the machine", () => {
+    const text = limitsText({ cpus_allowed: 2, cpu_quota: 0.5, memory_limit_bytes: 2 ** 31 }, machine);
+    for (const part of ["2 of 8 CPUs", "0.5 CPUs", "2048 MiB"]) expect(text).toContain(part);
+    expect(
+      limitsText({ cpus_allowed: 8, cpu_quota: 8, memory_limit_bytes: 2 ** 35 }, machine),
+    ).toBeUndefined();
   });
 });
 

@@ -37,6 +37,11 @@ test("a request is one line, and its answer is a report", async () => {
   expect(asked).toEqual([JSON.stringify(request)]);
 });
 
+test("an answer that does not fit is reported in one line with its member [R-unfit-1]", async () => {
+  const { part } = probe('{"readings":[{"version":"7.2","keys":-1}]}', { code: 0, signal: null }, []);
+  await expect(askProbe(part, request)).rejects.toThrow(/^readings\.0\.keys is -1: .*$/);
+});
+
 test.each<[string, Exit, string[], string]>([
   [
     "says why on its last line",

@@ -25,7 +25,7 @@ test("INFO's lines become fields; values keep their colons, headings are none", 
 
 test("a wait repeats its check until there is no problem; an error counts as a problem", async () => {
   let asked = 0;
-  await waitUntil("store", Date.now() + 60_000, async () => {
+  await waitUntil("store", performance.now() + 60_000, async () => {
     asked++;
     if (asked === 1) throw new Error("refused");
     return asked < 3 ? "loading" : undefined;
@@ -34,7 +34,7 @@ test("a wait repeats its check until there is no problem; an error counts as a p
 });
 
 test("waiting ends at the deadline with the last problem", async () => {
-  const past = Date.now() - 1;
+  const past = performance.now() - 1;
   const forming = () => waitUntil("cluster", past, async () => "5 of 6 nodes");
   await expectFailure(forming, EXIT.environment, "cluster", "5 of 6");
   const failing = () => waitUntil("store", past, () => Promise.reject(new Error("refused")));
@@ -119,11 +119,18 @@ test("a store without some evidence is read without it; settings and statistics 
   expect(await readNode(node, { ...store, withoutEvidence: [] })).not.toHaveProperty("evicted_keys");
   for (const refusal of ["ERR unknown command", "NOPERM no permissions", "ERR CONFIG is disabled", "No."]) {
     const refusing = nodeWith(info, refusal);
-    await resetStore([refusing], Date.now() + 1_000);
+    await resetStore([refusing], performance.now() + 1_000);
     expect(await readSettings([refusing])).toEqual({});
   }
   // It says nothing about the command.
   await expect(readSettings([nodeWith(info, "LOADING the dataset")])).rejects.toThrow("LOADING");
+});
+
+test("an uptime below zero, as after the system clock was set back, is left out", async () => {
+  const store = { id: "redis", engine: "resp" } as StoreDescription;
+  const reading = await readNode(nodeWith(`${REDIS}uptime_in_seconds:-3598\r\nrun_id:abc\r\n`), store);
+  expect(reading).toMatchObject({ run_id: "abc" });
+  expect(reading).not.toHaveProperty("uptime_s");
 });
 
 test("a diagnosis has the time of the deciding commands, and the bytes of clients without those of replication", async () => {
