@@ -7,7 +7,7 @@ import type { ClosedConnections, Reopened } from "./closed-loop.js";
 import type { Window } from "./load-loop.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
-import { StandstillWatch } from "./measurement/standstill.js";
+import { LOOK_EVERY_MS, StandstillWatch } from "./measurement/standstill.js";
 
 export type TurnAnswers = { answers: number; latency_sum_us: number };
 
@@ -95,14 +95,17 @@ export class TurnWindow {
     this.#sent += this.#connections.shutGate();
     const inSlice = difference(opened, this.#readUsage());
     await this.#connections.drained();
-    this.#longest_gap_ms = Math.max(this.#longest_gap_ms, standstill.stop());
+    const gap_ms = standstill.stop();
+    this.#longest_gap_ms = Math.max(this.#longest_gap_ms, gap_ms);
     const drained_ms = cheapMonotonicMs() - this.#closed_ms;
     const taken = this.#closed_ms - opened_ms;
     this.#turns++;
     this.#lead_in_ms += opened_ms - began_ms;
     this.#counted_ms += taken;
     this.#drained_ms += drained_ms;
-    this.#overrun_ms += drained_ms + taken - slice_ms;
+    // The time in which this process stood still is not the target's.
+    const stood_still_ms = Math.max(0, gap_ms - LOOK_EVERY_MS);
+    this.#overrun_ms += Math.max(0, drained_ms + taken - slice_ms - stood_still_ms);
     this.#cpu_us += difference(before, this.#readUsage()).cpu_us;
     this.#loop.active_ms += inSlice.loop_active_ms;
     this.#loop.idle_ms += inSlice.loop_idle_ms;

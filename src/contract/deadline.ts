@@ -1,6 +1,9 @@
+/** A timer that is so late was held up with its process: answers that have come meanwhile are read after it. */
+const HELD_UP_MS = 250;
+
 /**
- * Waits for `work`, but no longer than this. @param discard gets what comes too late
- * @throws what `late` gives: an error, or the text of one
+ * Waits for `work`, but no longer than this; once more where this process itself stood still meanwhile.
+ * @param discard gets what comes too late @throws what `late` gives: an error, or the text of one
  */
 export async function within<Value>(
   work: Promise<Value>,
@@ -10,11 +13,16 @@ export async function within<Value>(
 ): Promise<Value> {
   let timer: NodeJS.Timeout | undefined;
   const deadline = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const reason = late();
-      if (discard) work.then(discard, () => {});
-      reject(reason instanceof Error ? reason : new Error(reason));
-    }, ms);
+    const wait = (): void => {
+      const due_ms = performance.now() + ms;
+      timer = setTimeout(() => {
+        if (performance.now() - due_ms > HELD_UP_MS) return wait();
+        const reason = late();
+        if (discard) work.then(discard, () => {});
+        reject(reason instanceof Error ? reason : new Error(reason));
+      }, ms);
+    };
+    wait();
   });
   try {
     return await Promise.race([work, deadline]);

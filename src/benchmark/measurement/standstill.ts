@@ -1,7 +1,7 @@
 import { monotonicMs } from "./clock.js";
 
 /** How often a thread looks at its clock: a look takes a few microseconds. */
-const LOOK_EVERY_MS = 20;
+export const LOOK_EVERY_MS = 20;
 
 /** A process that used more than this share of one CPU between two looks was at work, however far they are apart. */
 const BUSY_SHARE = 0.5;

@@ -63,24 +63,21 @@ export class GivenTurns {
     return taken;
   }
 
-  #turn(generator: number, turn: TurnLengths): Promise<TurnEvent | undefined> {
-    if (this.#gone.has(generator)) return Promise.resolve(undefined);
-    return new Promise((resolve) => {
-      const part = this.#generators[generator];
-      const hangs = setTimeout(
-        () => {
-          part?.stop().catch(() => {});
-          this.#leave(generator);
-        },
-        turn.lead_in_ms + turn.slice_ms + HANGS_MS,
-      );
+  async #turn(generator: number, turn: TurnLengths): Promise<TurnEvent | undefined> {
+    if (this.#gone.has(generator)) return undefined;
+    const part = this.#generators[generator];
+    const ended = new Promise<TurnEvent | undefined>((resolve) => {
       this.#taking = generator;
-      this.#ended = (answers) => {
-        clearTimeout(hangs);
-        resolve(answers);
-      };
-      part?.write?.(turnLine(turn));
+      this.#ended = resolve;
     });
+    part?.write?.(turnLine(turn));
+    try {
+      return await within(ended, turn.lead_in_ms + turn.slice_ms + HANGS_MS, () => "it hangs");
+    } catch {
+      part?.stop().catch(() => {});
+      this.#leave(generator);
+      return undefined;
+    }
   }
 
   #leave(generator: number): void {

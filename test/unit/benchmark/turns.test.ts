@@ -170,6 +170,28 @@ test("the slices of a target are its window: counts reconcile over turns, and no
   expect(turns.counted_ms).toBeGreaterThan(390);
 });
 
+/** Connections of a target at the end of whose slices the generator's process stands still. */
+class StoppedConnections extends StubConnections {
+  override shutGate(): number {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+    return super.shutGate();
+  }
+}
+
+test("a target in whose turns the generator stood still has all of its turns, and says so", async () => {
+  const log: string[] = [];
+  const window = new TurnWindow(new StoppedConnections("a", log), String, NO_USE);
+  const plan = { lengths: LENGTHS, seconds: 0.4, seed: 1, counts: true };
+  await takeTurns(
+    [window],
+    plan,
+    async () => {},
+    async () => {},
+  );
+  expect(log.filter((line) => line === "a opens")).toHaveLength(4);
+  expect(window.window(LENGTHS).longest_gap_ms).toBeGreaterThan(240);
+});
+
 test.each([
   ["its window gets no further turn, and the others go on", true, 2],
   ["a short warm-up goes on", false, 4],
