@@ -163,11 +163,11 @@ class _Site:
             links.append(("Published claims", CLAIMS))
         if self.audits:
             links.append(("Audits", f"{CAMPAIGNS}#audits"))
-        line = Markup(" · ").join(Markup('<a href="{}">{}</a>').format(to, text) for text, to in links)
+        line = Markup("\n").join(Markup('<a href="{}">{}</a>').format(to, text) for text, to in links)
         # Seen from the root, runs lie in the campaign. Foreign text has no quotation marks.
         page = files[PAGE].replace('href="../', f'href="{quote(front)}/')
-        published = f'<p class="published">{line}</p>'
-        return files | {PAGE: page.replace("<nav ", f"{published}\n<nav ", 1)}
+        published = f'<nav aria-label="Published">{line}</nav>'
+        return files | {PAGE: page.replace("</header>", f"{published}\n</header>", 1)}
 
 
 def _run(options: argparse.Namespace) -> int:

@@ -14,7 +14,7 @@ set_output() { printf '%s=%s\n' "$1" "$2" >>"${GITHUB_OUTPUT:-/dev/stdout}"; }
 targets='[a-z0-9][a-zA-Z0-9@:+~., -]{0,399}'
 # Checks the settings of a campaign, with defaults, and stores them in the array `settings`.
 campaign_settings() {
-  : "${CONCURRENCY:=50}" "${DURATION_MODE:=fixed30}" "${RUNS:=5}" "${WORKLOAD:=light}" "${TRAFFIC:=realistic}" "${RUNTIME:=local}"
+  : "${CONCURRENCY:=50}" "${DURATION_MODE:=fixed30}" "${RUNS:=10}" "${WORKLOAD:=light}" "${TRAFFIC:=realistic}" "${RUNTIME:=local}"
   must_be CONCURRENCY '[0-9]{1,5}([ ,]+[0-9]{1,5}){0,9}' 'numbers of connections'
   must_be DURATION_MODE 'dynamic|fixed30|fixed120|custom:[0-9]{1,5}' 'dynamic, fixed30, fixed120 or custom:N'
   must_be RUNS '[0-9]{1,3}' 'a number of runs'

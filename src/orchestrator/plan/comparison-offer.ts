@@ -7,10 +7,11 @@ import { plannedRankings } from "./rankings.js";
 
 /**
  * One line on what it takes to compare a single target: the flags, the reference, and the time of as many rounds as can
- * decide. Nothing where several targets are measured, or where no reference can be added.
+ * decide. Nothing where several targets are measured, where no reference can be added, or where a number of requests tells
+ * the bytes per key and no speed.
  */
 export function comparisonOffer(request: Request, context: PlanContext, overheads: Overheads): string[] {
-  if (request.addsReference || request.reference) return [];
+  if (request.addsReference || request.reference || request.duration.mode === "requests") return [];
   const planFor = (runs: number) => makePlan({ ...request, addsReference: true, runs }, context);
   const asked = planFor(request.runs);
   if (!asked.reference_added) return [];

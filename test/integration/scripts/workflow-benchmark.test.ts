@@ -50,11 +50,6 @@ describe("benchmark.yml", () => {
     expect(script("add-to-history.sh", [folder, join(newFolder(), "history")]).code).toBe(0);
   });
 
-  test("the schedule has no inputs and needs none", () => {
-    const env = environmentOf(step(list, "Campaign"), {});
-    expect(env).toMatchObject({ CLIENTS: "all,controls", RUNS: "5", RUNTIME: "docker" });
-  });
-
   test.each([
     ["CLIENTS", "$(touch x)"],
     ["CLIENTS", "none; touch x"],

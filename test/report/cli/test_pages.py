@@ -51,7 +51,7 @@ def test_the_newest_benchmark_is_at_the_root_and_the_table_links_every_report(tm
     assert main([str(site), str(results)]) == 0
     table = (site / CAMPAIGNS).read_text("utf-8")
     assert re.findall(r"(?<=>)results/of somebody/(\d+)", table) == ["20260112", "20260107", "20260103"]
-    for page in (CAMPAIGNS, "index.html"):
+    for page in (CAMPAIGNS, "claims.html", "index.html"):
         links = re.findall(r'href="([^"#:]+)"', (site / page).read_text("utf-8"))
         assert [link for link in links if not (site / unquote(link)).is_file()] == []
     # At the root stands the newest one, with links to its runs, the table and the claims of this project.

@@ -27,6 +27,8 @@ test.each([
   "--clients iovalkey,valkey-glide",
   "--clients iovalkey --reference auto",
   "--clients iovalkey --fault store-restart",
+  // As `memory` measures: bytes, and no speed.
+  "--clients iovalkey --layer limiter --traffic variable --duration-mode requests:1000",
 ])("%s gets no offer", (flags) => {
   expect(offerOf(...flags.split(" "))).toEqual([]);
 });
