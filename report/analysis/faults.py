@@ -5,16 +5,20 @@ import statistics
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
-from msgspec import Struct
+from msgspec import UNSET, Struct
 
 from report.analysis.printed_rows import worst_verdict
+from report.analysis.served_again import served_again_s
 from report.analysis.summary import configurations, row_order
 from report.base.format import ABSENT
 from report.results.model import Campaign, Identity, Run, fault_title
 from report.results.records import Fault, FaultFiguresFault, MeasuredResultFault, OverAdmission, Timeline
 
-#: What stands for a recovery that did not come, where figures are put in order.
+#: What stands for a moment that did not come, where figures are put in order.
 NEVER = math.inf
+
+#: Requests that failed without the code of an answer.
+LOST_CONNECTION, NO_ANSWER = "lost connection", "no answer"
 
 #: Faults in words, after “What happens to your API when …”.
 _WORDS = {
@@ -91,7 +95,21 @@ class FaultedRun(Struct, frozen=True):
         return stated.before.p99_us if stated and stated.before else None
 
     @property
-    def recovery_s(self) -> float | None:
+    def states_served_again(self) -> bool:
+        """The result has the figure; of older ones the timeline is read."""
+        return self.figures.served_again_s is not UNSET
+
+    @property
+    def served_again_s(self) -> float | None:
+        """Until requests are served again, at any latency; None where it is not known."""
+        stated = self.figures.served_again_s
+        if stated is not UNSET:
+            return NEVER if stated is None else stated
+        return served_again_s(self.timeline, faults_of(self.run), self.figures) if self.timeline else None
+
+    @property
+    def settled_again_s(self) -> float | None:
+        """Until they are also answered as fast as before: the recovery."""
         return NEVER if self.figures.recovery == "never" else self.figures.recovery_s
 
     def over_admission(self, predicted: bool = False) -> float | None:
@@ -119,7 +137,8 @@ FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
     "outage_seen_s": (lambda each: each.figures.outage_seen_s, 1),
     "error_share": (lambda each: each.figures.error_share, 6),
     "first_error_s": (lambda each: each.figures.first_error_s, 3),
-    "recovery_s": (lambda each: each.recovery_s, 3),
+    "served_again_s": (lambda each: each.served_again_s, 3),
+    "recovery_s": (lambda each: each.settled_again_s, 3),
     "p99_before_us": (lambda each: each.p99_before_us, 0),
     "p99_worst_us": (lambda each: each.figures.p99_worst_us, 0),
     "requests_lost": (lambda each: each.figures.requests_lost, 0),
@@ -161,6 +180,17 @@ class FaultCase(Struct, frozen=True):
         found = Counter(each.figures.behaviour for each in self.counted)
         return found.most_common(1)[0][0] if found else ""
 
+    @property
+    def failures(self) -> dict[str, int]:
+        """How many requests of the runs that count failed in which way, the commonest first: the code of the
+        answer, `LOST_CONNECTION` or `NO_ANSWER`."""
+        found: Counter[str] = Counter()
+        for each in self.counted:
+            if measured := each.run.measured:
+                found.update(measured.failed_by_code)
+                found.update({LOST_CONNECTION: measured.record.errors, NO_ANSWER: measured.record.timeouts})
+        return {kind: number for kind, number in found.most_common() if number}
+
     def record_of(self, run: Run) -> MeasuredResultFault | None:
         records = faults_of(run)
         return records[self.place] if self.place < len(records) else None
@@ -183,11 +213,12 @@ class FaultCase(Struct, frozen=True):
 
     @property
     def typical(self) -> FaultedRun | None:
-        """The run that is drawn: of those that count the one in the middle by recovery, outage and number."""
+        """The run that is drawn: of those that count the one in the middle by when it settled, outage and
+        number."""
 
         def place(each: FaultedRun) -> tuple[float, float, int]:
-            recovery_s = NEVER if each.recovery_s is None else each.recovery_s
-            return recovery_s, each.figures.outage_seen_s, each.run.run
+            settled_s = NEVER if each.settled_again_s is None else each.settled_again_s
+            return settled_s, each.figures.outage_seen_s, each.run.run
 
         ordered = sorted((each for each in self.counted if each.timeline), key=place)
         return ordered[len(ordered) // 2] if ordered else None

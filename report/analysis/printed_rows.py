@@ -7,6 +7,7 @@ from statistics import median
 from msgspec import Struct
 
 from report.analysis.cells import subject
+from report.analysis.limits import Limit, limit_over
 from report.analysis.summary import Row, Summary, attributable, configurations
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
 from report.results.records import PrintedResult
@@ -88,8 +89,11 @@ class PrintedRow(Row, frozen=True, kw_only=True):
         return (min(values), max(values)) if len(values) > 1 else None
 
     @property
-    def limited_by(self) -> str | None:
-        return self.selected.limited_by.resource if self.selected and self.selected.limited_by else None
+    def limit(self) -> Limit | None:
+        """What limited the runs that count, the selected one first."""
+        first = self.selected
+        others = [printed for printed in self.counted if printed is not first]
+        return limit_over([printed.limited_by for printed in (first, *others) if printed])
 
     @property
     def verdict(self) -> str:

@@ -4,14 +4,16 @@ how rows are compared."""
 import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import product
 from statistics import median
 from typing import Any
 
 from msgspec import Struct, structs
 
 from report.analysis.figures import Figure, FigureSummary, over_runs, p50, throughput
+from report.analysis.limits import Limit, limit_over
 from report.analysis.texts import LayerText, layer_text
-from report.base.format import percent, plural, rate
+from report.base.format import counted_runs_text, percent, plural, rate
 from report.results import model
 from report.results.records import LimiterScript
 from report.statistics.decision import Comparison
@@ -179,6 +181,13 @@ class Summary(Row, frozen=True, kw_only=True):
         return (*([self.selected] if self.selected else []), *self.runs)
 
     @property
+    def limit(self) -> Limit | None:
+        """What limited the runs that count, the selected run first; None where none of them says it."""
+        runs = [run for run in self.selected_first if run.eligible and run.measured]
+        limits = {run.run: run.measured.record.limited_by for run in runs if run.measured}
+        return limit_over(list(limits.values()))
+
+    @property
     def throughputs(self) -> tuple[float, ...]:
         return self.sample(throughput)
 
@@ -235,9 +244,14 @@ class Summary(Row, frozen=True, kw_only=True):
         return self.spoiled_runs / self.counted_runs if self.counted_runs else 0.0
 
     @property
+    def counted_text(self) -> str:
+        """How many of the planned runs count: `6 of 6, 2 of them suspect`."""
+        planned = len(self.runs) + len(self.missing)
+        return counted_runs_text(self.counted_runs, planned, self.suspect_runs)
+
+    @property
     def valid_runs(self) -> int:
-        """Measured, and the measurement can be believed: valid or suspect."""
-        return sum(run.measured is not None and run.verdict != "invalid" for run in self.runs)
+        return sum(run.measured is not None and run.verdict == "valid" for run in self.runs)
 
     @property
     def suspect_runs(self) -> int:
@@ -263,7 +277,7 @@ class Summary(Row, frozen=True, kw_only=True):
         if not self.runs:
             return "no run recorded"
         causes = [run.failure or "; ".join(reason.text for reason in run.reasons) for run in self.runs]
-        return f"no valid run: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
+        return f"no run counts: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
 
 
 def _compared(
@@ -287,11 +301,34 @@ def sample_between(
     Else the round."""
     planned = min(new.planned_rounds, base.planned_rounds)
     last = max(new.last_round, base.last_round) if rounds is None else rounds
-    places, others = ({place for place in row.places if place[0] <= last} for row in (new, base))
-    together = new.by_turns and base.by_turns and not places.isdisjoint(others)
-    by_group = together or places <= others or others <= places
+    together, by_group = _partners(new, base, last)
     side, other = (upto(row.side(figure), last) for row in (new, base))
     return sample_of(side, other, min(planned, last), by_group, share, together)
+
+
+def _partners(new: Summary, base: Summary, last_round: int) -> tuple[bool, bool]:
+    """Whether the runs of a pair were made at the same time, and whether partners ran in one group."""
+    places, others = ({place for place in row.places if place[0] <= last_round} for row in (new, base))
+    together = new.by_turns and base.by_turns and not places.isdisjoint(others)
+    return together, together or places <= others or others <= places
+
+
+def runs_between(new: Summary, base: Summary, paired: bool) -> Iterator[tuple[model.Run, ...]]:
+    """The runs behind each ratio that enters the comparison of two rows: of each pair those of both sides,
+    and without pairs each run of one side with each of the other."""
+    sides = [[run for run in row.runs if run.eligible or run.spoiled] for row in (new, base)]
+    if not paired:
+        yield from product(*sides)
+        return
+    _, by_group = _partners(new, base, max(new.last_round, base.last_round))
+    places: list[dict[Place, list[model.Run]]] = [{}, {}]
+    for side, found in zip(sides, places, strict=True):
+        for run in side:
+            number, group = run.place or (run.run, 1)
+            found.setdefault((number, group if by_group else 1), []).append(run)
+    one, other = places
+    for place in sorted(one.keys() & other.keys()):
+        yield (*one[place], *other[place])
 
 
 def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:

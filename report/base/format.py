@@ -82,5 +82,10 @@ def cut_labels(labels: Iterable[str], width: int) -> dict[str, str]:
     return numbered
 
 
+def counted_runs_text(counted: int, planned: int, suspect: int) -> str:
+    """`6 of 6`, `6 of 6, 2 of them suspect`: how many of the planned runs count."""
+    return f"{counted} of {planned}{f', {suspect} of them suspect' if suspect else ''}"
+
+
 def joined(words: Sequence[str]) -> str:
     return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])

@@ -172,7 +172,7 @@ class _Several:
                         **picked(campaign, "name", "started_at", "status"),
                         "place": dict(campaign.environment),
                         "software": dict(campaign.software),
-                        **picked(campaign, "runs", "valid_runs"),
+                        **picked(campaign, "runs", "valid_runs", "counted_runs"),
                     }
                     for campaign in self.campaigns
                 ],

@@ -68,7 +68,8 @@ QUESTIONS: Mapping[str, Question] = {
     "p99": Question("p99 at a rate", "ms", f"{_RUN} --rate {STATED_RATE}", milliseconds),
     "highest": Question("Highest rate", "kept", f"{_RUN} --find-max-rate", lambda value: f"{rate(value)}/s"),
     "memory": Question("Memory", "bytes/key", "memory --clients {}"),
-    "recovery": Question("Recovery", "s after a restart", _RESTART, seconds_text),
+    "served": Question("Served again", "s after a restart", _RESTART, seconds_text),
+    "settled": Question("Settled again", "s after a restart", _RESTART, seconds_text),
     "lost": Question("Lost", "requests in it", _RESTART),
     "over": Question(
         "Over quota", "admitted in it", f"{_RESTART} --rate 500 --traffic fixed --points 1000 --window 60"
@@ -79,7 +80,12 @@ QUESTIONS: Mapping[str, Question] = {
 
 #: What is asked of limiters alone.
 _OF_LIMITERS = ("ratio", "memory", *CHECKS)
-_FAULT_FIGURES = {"recovery": "recovery_s", "lost": "requests_lost", "over": "over_admission"}
+_FAULT_FIGURES = {
+    "served": "served_again_s",
+    "settled": "recovery_s",
+    "lost": "requests_lost",
+    "over": "over_admission",
+}
 
 
 class Source(Struct, frozen=True):

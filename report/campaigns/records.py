@@ -53,6 +53,8 @@ class CampaignRecord(Struct, frozen=True, kw_only=True):
     rows: tuple[Record, ...]
     runs: int
     valid_runs: int
+    counted_runs: int
+    """Valid and suspect ones, and those in which the target failed its load."""
     by_hand: int
     """Rows without a configuration's hash: they cannot be matched with any other."""
     unranked: int
@@ -125,6 +127,7 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
             for end, member in (("min", "low"), ("max", "high"))
         },
         "latency_p99_merged": found["latency_p99_ms"].merged,
+        "suspect_runs": summary.suspect_runs,
         "identity": identity,
         "group_text": summary.group_text,
         "store_version": versions.get("store"),
@@ -153,6 +156,8 @@ def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) ->
         rows=tuple(_row(summary, summaries, manifest or {"stores": {}}) for summary in known),
         runs=len(campaign.counted),
         valid_runs=sum(summary.valid_runs for summary in summaries)
+        + sum(run.verdict == "valid" and run.failure is None for run in unranked),
+        counted_runs=sum(summary.counted_runs for summary in summaries)
         + sum(run.verdict != "invalid" and run.failure is None for run in unranked),
         by_hand=len(summaries) - len(known),
         unranked=len({run.identity.key for run in unranked}),

@@ -6,7 +6,16 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from report.analysis.texts import AT_FULL_LOAD, at_its_load, layer_text
-from report.base.format import ABSENT, Show, microseconds, milliseconds, plural, rate, ratio
+from report.base.format import (
+    ABSENT,
+    Show,
+    counted_runs_text,
+    microseconds,
+    milliseconds,
+    plural,
+    rate,
+    ratio,
+)
 from report.campaigns.records import CampaignRecord, Record, differences, group_numbers, ranked
 from report.results.model import LAYERS
 from report.sections import section
@@ -16,8 +25,8 @@ from report.statistics.instability import ALPHA, MIN_POINTS, ChangePoint, change
 #: More columns are not readable. The newest campaigns and the baseline stay.
 MAX_CAMPAIGNS = 12
 CAPTION = (
-    "Each figure is the median over the runs of a campaign; hover for the range and the number of valid "
-    "runs. Ratios are the median of all ratios of a run to a run. Each version of client, limiter or "
+    "Each figure is the median over the runs of a campaign; hover for the range and the runs that count. "
+    "Ratios are the median of all ratios of a run to a run. Each version of client, limiter or "
     f"store has a row of its own. {' '.join(FEW_SAMPLES)}. {' '.join(MERGED)}."
 )
 
@@ -40,17 +49,22 @@ def _metrics(layer: str) -> list[_Metric]:
     return found if layer == "server" else found[:2]
 
 
+def _counted(record: Record) -> str:
+    counted = record["served_runs"] + record["spoiled_runs"]
+    return counted_runs_text(counted, record["planned_runs"], record["suspect_runs"])
+
+
 def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
     if record is None:
         return section.number(ABSENT, None, hint="not measured in this campaign")
     value, failed = record[metric.column], record["spoiled_runs"]
     if value is None:
         if record["hole"]:
-            text = "failed its load" if failed else "no valid run"
+            text = "failed its load" if failed else "no run counts"
         else:
             text = "not identified" if metric.id == "p99" else ABSENT
         return section.TableCell(text, kind="no-figures", sort="", hint=record["hole"])
-    runs = f"{record['valid_runs']} of {record['planned_runs']} runs valid, {record['verdict']}"
+    runs = f"runs that count: {_counted(record)}; {record['verdict']}"
     low, high = record[f"{metric.column}_min"], record[f"{metric.column}_max"]
     span = "" if low is None or high is None else f"{metric.show(low)}–{metric.show(high)} {metric.unit}"
     few = metric.id == "p99" and not record["latency_p99_supported"]
@@ -180,7 +194,9 @@ counts, and at 0 where the target typically failed its load."""
 
 def _remark(measured: int, histories: int) -> str:
     if measured < MIN_POINTS:
-        return f"{measured} campaigns with a valid run: a change of the level takes at least {MIN_POINTS}."
+        return (
+            f"{measured} campaigns with a run that counts: a change of the level takes at least {MIN_POINTS}."
+        )
     if smallest_p(measured) > ALPHA / histories:
         together = f"one of {histories} histories that are searched together"
         return f"{measured} campaigns are too few to show a change of the level in {together}."
@@ -235,8 +251,7 @@ def _history(number: int, records: Sequence[Record], histories: int) -> History:
             "text": record["hole"] if throughput is None else f"{rate(throughput)} {unit}",
             "p99": milliseconds(record["latency_p99_ms"]),
             "group": "" if record["identity"].open_loop else record["group_text"],
-            "runs": f"{record['valid_runs']} of {record['planned_runs']}"
-            + (f", {failed} failed the load" if failed else ""),
+            "runs": _counted(record) + (f", {failed} failed the load" if failed else ""),
             "versions": "; ".join(filter(None, (record["versions"], record["software"]))),
             "change": _change_text(begins.get(index), unit),
             "x": x_of(index),
@@ -256,7 +271,7 @@ def _history(number: int, records: Sequence[Record], histories: int) -> History:
         "topology": "" if first["control"] else str(first["topology"]),
         "described": f"from {known[0]} to {known[-1]} over {len(points)} campaigns"
         if known
-        else "no campaign with a valid run",
+        else "no campaign with a run that counts",
         "points": points,
         "line": _line(points),
         # Medians between the changes: from x, to x, at y.

@@ -7,7 +7,7 @@ from typing import Any
 import plotly.graph_objects as go
 from msgspec import Struct
 
-from report.analysis.faults import FaultCase, FaultedRun, FaultGroup, fault_words, seconds_text
+from report.analysis.faults import NEVER, FaultCase, FaultedRun, FaultGroup, fault_words, seconds_text
 from report.base.format import milliseconds
 from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, literal, value_axis
 from report.results.records import Timeline
@@ -23,6 +23,10 @@ _BEFORE_S = 5.0
 _MAX_RATE = 1.9
 #: The width of a slice.
 _WIDTH_S = 0.1
+
+
+def _moment_text(at_s: float) -> str:
+    return "never" if at_s == NEVER else f"{seconds_text(at_s)} s"
 
 
 class _Strip(Struct, frozen=True):
@@ -61,13 +65,15 @@ class _Strip(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        figures, shown = self.drawn.figures, ""
-        if figures.recovery == "never":
-            shown = " · no recovery"
-        elif figures.recovery_s is not None:
-            seen = figures.outage_seen_s or figures.recovery_s
-            shown = f" · recovery {seconds_text(figures.recovery_s)} s" if seen else " · no outage seen"
-        return f"<b>{literal(self.case.identity.label)}</b>{shown}"
+        served, settled = self.drawn.served_again_s, self.drawn.settled_again_s
+        if served == settled == 0 and not self.drawn.figures.outage_seen_s:
+            texts = ["no outage seen"]
+        elif served is not None and served == settled:
+            texts = [f"served and settled again {_moment_text(served)}"]
+        else:
+            moments = (("served again", served), ("settled", settled))
+            texts = [f"{what} {_moment_text(at)}" for what, at in moments if at is not None]
+        return " · ".join([f"<b>{literal(self.case.identity.label)}</b>", *texts])
 
 
 def _strips(group: FaultGroup) -> list[_Strip]:
@@ -124,7 +130,8 @@ def _axis(number: int) -> str:
 
 
 def _shapes(strip: _Strip, number: int) -> list[dict[str, Any]]:
-    """The time of the fault, at least wide enough to be seen, and the moment of the recovery."""
+    """The time of the fault, at least wide enough to be seen, and the moments when requests were served
+    again (dotted) and settled (dashed)."""
 
     def shape(kind: str, x0: float, x1: float, **more: Any) -> dict[str, Any]:
         place = {"xref": "x", "yref": f"{_axis(2 * number + 1)} domain", "y0": 0, "y1": 1}
@@ -133,8 +140,10 @@ def _shapes(strip: _Strip, number: int) -> list[dict[str, Any]]:
     from_s, to_s = strip.injected_s
     lasted_s = max(0.15, round(to_s - from_s, 3))
     found = [shape("rect", 0, lasted_s, fillcolor=BAND, line={"width": 0}, layer="below")]
-    if at := strip.drawn.figures.recovery_s:
-        found.append(shape("line", at, at, line={"width": 1, "dash": "dot", "color": INK}))
+    moments = (("dot", strip.drawn.served_again_s), ("dash", strip.drawn.settled_again_s))
+    for dash, at in moments:
+        if at and at != NEVER:
+            found.append(shape("line", at, at, line={"width": 1, "dash": dash, "color": INK}))
     return found
 
 

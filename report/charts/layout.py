@@ -69,7 +69,7 @@ class ChartRow(Struct, frozen=True):
     def selected(self) -> Measured:
         """The selected run, for what only a single run has."""
         if self.summary.selected_figures is None:
-            raise ValueError(f"{self.id} has no valid run, and so no place in a chart")
+            raise ValueError(f"{self.id} has no run that counts, and so no place in a chart")
         return self.summary.selected_figures
 
     def median(self, figure: Figure) -> float | None:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from report.analysis.figures import throughput
+from report.analysis.shared_limits import shared_limits
 from report.analysis.summary import Summary
 from report.analysis.texts import interval_text, load_text, runs_text, varying_fields
 from report.base.errors import USAGE, ReportError, one_line
@@ -18,6 +20,7 @@ from report.compare.comparability import KINDS, together_text
 from report.compare.matching import METRICS, Compared, Metric, Outcome, compare_sides
 from report.compare.selection import CampaignReader, Selection, find_baseline, parse_selection, save_baseline
 from report.export.topics import comparison_document
+from report.sections.verdict_text import although_suspect, limited_throughput
 
 REGRESSION = 6
 NOT_DECIDED = 7
@@ -74,8 +77,14 @@ def _percent_text(share: float) -> str:
 
 
 def _remarks(row: Compared) -> Iterator[str]:
-    """Why it is not decided and what that would take; what the runs could find."""
+    """Why it is not decided and what that would take; what the runs could find; what a conclusion and the
+    throughput are to be read with."""
     found, detectable = row.comparison, row.comparison.detectable
+    closed_throughput = row.metric.read is throughput and not row.new.identity.open_loop
+    if closed_throughput and (resources := shared_limits(row.new, row.base, found.pairs is not None)):
+        yield limited_throughput(resources)
+    if found.decided and (although := although_suspect((row.base, row.new))):
+        yield f"{found.status}{although}"
     unsteady = detectable is not None and detectable > 1
     if not row.concludes:
         yield f"{found.status}: {found.reason}"

@@ -37,7 +37,7 @@ def _entry(
     """`range` is that of the runs. `load`: at which one the figure holds, where its name does not say it."""
     versions = next((run.versions for run in row.selected_first if run.versions), {})
     extra = [
-        f"{row.valid_runs} of {len(row.runs) + len(row.missing)} runs valid",
+        f"runs that count: {row.counted_text}",
         *filter(None, [row.spoiled_text, load]),
         *(f"{part} {version}" for part, version in sorted(versions.items())),
     ]

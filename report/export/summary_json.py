@@ -41,12 +41,11 @@ _COUNTS = [f"{kind}_runs" for kind in ("valid", "served", "spoiled", "suspect", 
 
 
 def _configuration(summary: Summary) -> dict[str, Any]:
-    identity, figures, spread = summary.identity, summary.selected_figures, summary.spread
+    identity, spread = summary.identity, summary.spread
     extent = {name: rounded(getattr(spread, name, None)) for name in ("min", "max", "cv_percent")}
     latencies = {name: summary.figure_of(percentile(name)) for name in PERCENTILES}
     known = {name: found for name, found in latencies.items() if found.value is not None or found.bounds}
     beside = {name: summary.figure_of(latency(name)) for name in ("average", "max")}
-    limit = figures.record.limited_by if figures else None
 
     def median(figure: Figure, digits: int = 3) -> float | None:
         return rounded(summary.figure_of(figure).value, digits)
@@ -79,7 +78,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "latency_merged": [name for name, found in known.items() if found.merged],
         "server_cpu_us_per_request": median(server_cpu),
         "limited_share": median(limited_share, 6),
-        "limited_by": picked(limit, "resource", "text") if limit else None,
+        "limited_by": picked(summary.limit, "resource", "text", "runs", "of_runs") if summary.limit else None,
         "versions": dict(first.versions) if (first := next(iter(summary.selected_first), None)) else {},
         "verdict": summary.verdict,
         "layer": identity.layer,

@@ -17,6 +17,7 @@ from report.sections.environment import campaign_notices
 from report.sections.faults import fault_headlines, faults
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
+from report.sections.runs import reasons_of_round, round_reasons
 from report.sections.section import Section, Table, TableRow
 from report.sections.thresholds import thresholds
 from report.sections.verdict_text import marks_note
@@ -61,7 +62,8 @@ def _cells(row: first_screen.DecisionRow) -> list[str]:
         *(figure.plain for figure in row.figures),
         row.ratio,
         row.cpu_ratio,
-        f"{summary.valid_runs} of {len(summary.runs) + len(summary.missing)}",
+        row.limit.plain,
+        summary.counted_text,
         ", ".join(filter(None, (row.conclusion, summary.spoiled_text, verdict))) or "–",
     ]
 
@@ -75,6 +77,7 @@ def _table(
         *(", ".join(filter(None, each)) for each in first_screen.figure_names(text, at_a_rate)),
         f"{'p99' if at_a_rate else 'Throughput'} to {base}",
         f"CPU to {base}",
+        "Limited by",
         "Runs that count",
         "Conclusion",
     )
@@ -129,8 +132,14 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
     holes = [(row, row.no_figures_reason) for row in summaries if row.no_figures_reason]
     outcomes = [(row, run.outcome_text) for row in summaries for run in row.runs if run.outcome_text]
     runs = [(row, run) for row in summaries if not row.no_figures_reason for run in row.runs]
-    reasons = [(row, f"{reason.rule}: {reason.text}") for row, run in runs for reason in run.reasons]
+    reasons = [
+        (row, f"{reason.rule}: {reason.text}")
+        for row, run in runs
+        for reason in run.reasons
+        if reason not in reasons_of_round(run)
+    ]
     lines = [f"{code(row.identity.label)}: {prose(text)}" for row, text in (*holes, *outcomes, *reasons)]
+    lines += map(prose, round_reasons(run for row in summaries for run in row.runs))
     return _bullets(dict.fromkeys(lines), "### Runs that are not plainly valid")
 
 

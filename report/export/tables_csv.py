@@ -386,7 +386,7 @@ _SUMMARY_HEADER = (
     *(f"cpu_us_per_decision_{kind}" for kind in PARTS),
     *_names("reference copy_of runs_set_aside burst_quotas over_admitted under_admitted promises_broken"),
     *LATER_DIMENSIONS,
-    *_names("host_cpus cpus_shared caps"),
+    *_names("host_cpus cpus_shared caps limited_by_runs"),
     *_names("requests_per_second latency_average_ms latency_p50_ms latency_p99_ms rate_limit_hits"),
     *_names("server_heap_bytes latency_merged"),
     *(f"{name}_{end}" for name in _RANGED for end, _ in _ENDS_OF_RANGE),
@@ -439,6 +439,8 @@ _OF_SUMMARIES: dict[str, Read] = {
     **{f"{name}_all_runs": _over_all_runs(path) for name, path in _FAILED.items()},
     "verdict": _own(lambda summary: summary.verdict),
     "verdict_reasons": _own(_reasons),
+    "limited_by": _own(lambda summary: summary.limit.resource if summary.limit else None),
+    "limited_by_runs": _own(lambda summary: summary.limit.runs if summary.limit else None),
     **{
         f"{name}_{end}": _range_end(figure, member, digits)
         for name, (figure, digits) in _ALL_RANGED.items()

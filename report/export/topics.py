@@ -9,7 +9,7 @@ from msgspec.structs import asdict
 from report.analysis import printed_rows
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.faults import FIGURES as FAULT_FIGURES
-from report.analysis.faults import NEVER, FaultCase, FaultGroup, fault_words
+from report.analysis.faults import NEVER, FaultCase, FaultedRun, FaultGroup, fault_words
 from report.analysis.figures import throughput
 from report.analysis.memory_per_key import KeyMemory, Slope
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep, ready_s
@@ -43,7 +43,25 @@ def _fault_record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cel
         **{
             name: csv_number(_finite(read(faulted)), digits) if faulted else None
             for name, (read, digits) in FAULT_FIGURES.items()
+            if name != "served_again_s"
         },
+        **_later_fault_columns(run, faulted),
+    }
+
+
+def _later_fault_columns(run: Run, faulted: FaultedRun | None) -> dict[str, Cell]:
+    """Columns that came after the others: they stand at the end, because some readers take columns by their
+    place. `served_again_from` is empty where neither result nor timeline tells it."""
+    source = None
+    if faulted and (faulted.states_served_again or faulted.timeline):
+        source = "result" if faulted.states_served_again else "timeline"
+    codes = run.measured.failed_by_code if run.measured else {}
+    return {
+        "served_again_s": csv_number(_finite(faulted.served_again_s), 3) if faulted else None,
+        "served_again_from": source,
+        "failed_by_status": " ".join(f"{code}:{number}" for code, number in codes.items()) or None,
+        "connection_errors": run.measured.record.errors if run.measured else None,
+        "timeouts": run.measured.record.timeouts if run.measured else None,
     }
 
 
@@ -75,6 +93,7 @@ def _fault_document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
         "missing_runs": len(case.missing),
         "verdict": case.verdict,
         "behaviour": case.behaviour or None,
+        "failures": case.failures,
         "recovered_runs": recoveries.count("recovered"),
         "never_recovered_runs": recoveries.count("never"),
         **{name: _fault_spread(case, name) for name in FAULT_FIGURES},
@@ -234,7 +253,7 @@ def _step(step: ServerStep) -> dict[str, Any]:
         if found.range:
             low, high = found.range
             ranges[name] = {"min": round(low, digits), "max": round(high, digits)}
-    limit = figures.record.limited_by if figures else None
+    limit = summary.limit
     return {
         "configuration_hash": summary.identity.configuration_hash,
         "servers": step.servers,
@@ -246,7 +265,7 @@ def _step(step: ServerStep) -> dict[str, Any]:
         **{name: _server_ratio(step, name) for name in _RATIOS},
         "added_server_share": asdict(step.added) if step.added else None,
         "first_second": asdict(step.first_second) if step.first_second else None,
-        "limited_by": picked(limit, "resource", "text") if limit else None,
+        "limited_by": picked(limit, "resource", "text", "runs", "of_runs") if limit else None,
     }
 
 
@@ -275,7 +294,7 @@ def _control(control: printed_rows.LoadProgramControl) -> dict[str, Cell]:
         **{f"{name}_ms": csv_number(row.median_of(printed_rows.latency(name)), 3) for name in latencies},
         "service_cpu_us_per_decision": csv_number(row.median_of(printed_rows.service_cpu), 2),
         "store_cpu_us_per_decision": csv_number(row.median_of(printed_rows.store_cpu), 2),
-        "limited_by": row.limited_by,
+        "limited_by": row.limit.resource if row.limit else None,
         "client": control.client_label,
         "client_decisions_per_second": csv_number(of_client, 2),
     }
@@ -316,7 +335,7 @@ def _operation(cell: printed_rows.StoreCell, row: printed_rows.PrintedRow, refer
                 ("verdict", found.status if found else None),
             )
         },
-        "limited_by": row.limited_by,
+        "limited_by": row.limit.resource if row.limit else None,
     }
 
 

@@ -14,6 +14,9 @@ from report.results.validate import Result
 from report.statistics.histograms import Bounds, Mergeable
 from report.statistics.samples import Place
 
+#: The rule about other programs that use the CPU: by turns all runs of a round share what it says.
+FOREIGN_CPU_RULE = "M25"
+
 #: The file of a campaign that holds its plan, machine and versions.
 MANIFEST = "manifest.json"
 

@@ -174,7 +174,8 @@ class FaultFiguresFault(Record):
     fault: Count; observed_s: Amount; outage_injected_s: Amount; outage_seen_s: Amount; first_error_s: Amount | None
     error_share: Share | None; recovery: Literal["recovered", "never", "not known"]; recovery_s: Amount | None
     requests_lost: Count; p99_worst_us: Count | None; answers: Answers | None
-    behaviour: Literal["open", "closed", "errors", "waits", "unchanged"]; recovery_text: Maybe[str] = None
+    behaviour: Literal["open", "closed", "errors", "waits", "unchanged"]
+    served_again_s: Amount | None | UnsetType = UNSET; recovery_text: Maybe[str] = None
     over_admission: OverAdmission | None | UnsetType = UNSET; server_memory_peak_bytes: Maybe[Count] = None
     server_memory_before_bytes: Maybe[Count] = None
 class FaultFigures(Record): faults: list[FaultFiguresFault]; before: Maybe[Before] = None

@@ -14,6 +14,7 @@ from report.analysis.texts import interval_of, layer_text, load_text, name, outl
 from report.base.format import plural, rate
 from report.sections.first_screen import cell_title
 from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
+from report.sections.verdict_text import although_suspect
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.runs import median_interval
 from report.statistics.sequential import Stop, is_tight, stop_of_side
@@ -69,16 +70,17 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
     found, base, new = pair.comparison, name(pair.base), name(pair.new)
     runs = f"{plural(found.per_side, 'run')} per side" if found.pairs is None else plural(found.pairs, "pair")
     between = ", ".join(filter(None, (interval_of(found), runs)))
+    although = although_suspect((pair.base, pair.new))
     if not found.decided or at is None:
         more = outlook(found)
         why = found.reason or "not evaluated yet"
         return False, f"{new} and {base}: {why} ({between}){f'; {more}' if more else ''}"
     if found.status != "no difference":
         word = "faster" if found.status == "better" else "slower"
-        return True, f"{new} is {word} than {base} ({between})"
+        return True, f"{new} is {word} than {base} ({between}){although}"
     if found.ratio is None:
         return True, f"{new} and {base} both failed their load in half of their runs or more ({between})"
-    return True, f"{new} and {base} do not differ by more than {100 * found.floor:g} % ({between})"
+    return True, f"{new} and {base} do not differ by more than {100 * found.floor:g} % ({between}){although}"
 
 
 def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:

@@ -103,13 +103,13 @@ def _row(
     spread, verdict = summary.spread, summary.verdict or "none"
     throughput, *others = (column.cell(summary, best.get(column.figure) == summary.id) for column in columns)
     several = spread if spread and spread.count > 1 else None
-    cv, planned = spread.cv_percent if spread else None, len(summary.runs) + len(summary.missing)
+    cv = spread.cv_percent if spread else None
     ratio = section.number(against_base(versus), versus.ratio if versus else None)
     # In an open loop the latency holds for its rate, whatever else was up.
     group_size = "" if summary.identity.open_loop else summary.group_size_text
     cells = (
         *section.named(*names),
-        section.number(f"{summary.valid_runs} of {planned}", summary.valid_runs),
+        section.number(summary.counted_text, summary.counted_runs),
         section.TableCell(verdict, kind=f"verdict {verdict}"),
         _outcome_cell(summary),
         throughput,

@@ -13,7 +13,7 @@ from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate
 from report.sections.first_screen import cell_title, row_status
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
-from report.sections.verdict_text import spread_figure
+from report.sections.verdict_text import although_suspect, spread_figure
 
 CAPTION = (
     "The first of each kind of decider under one work on one store, whatever its algorithm, and the ratio "
@@ -81,6 +81,11 @@ def _status(found: BestPerformer) -> str:
     return "first, not shown"
 
 
+def _conclusion(found: BestPerformer) -> str:
+    shown = found.ranking.winner is found.best
+    return f"{_status(found)}{although_suspect(found.ranking.compared) if shown else ''}"
+
+
 def _works(analysis: Analysis) -> dict[str, list[BestPerformer]]:
     works: dict[str, list[BestPerformer]] = {}
     for runtime in analysis.runtimes:
@@ -120,7 +125,7 @@ def _row(found: BestPerformer) -> TableRow:
         *named(decider_of(best.identity), best.identity.store_text, algorithm_of(best.identity)),
         figure,
         TableCell(f"{name(pair.new)} {interval_of(pair.comparison)}".strip() if pair else ABSENT),
-        TableCell("", badge=_status(found)),
+        TableCell("", badge=_conclusion(found)),
     )
     return TableRow(" ".join(row.id for row in found.rows), cells, colour=best.id)
 

@@ -32,8 +32,8 @@ _Ratios = Mapping[str, Comparison]
 CAPTION = (
     "Each row is one client. First it runs its own script, then all clients run the same one: read down the "
     "latter to compare clients, and across a row to see what the script costs. The last columns give same "
-    f"script ÷ own script with a 95 % interval; below {MIN_RUNS_FOR_A_CLAIM} valid runs of each nothing is "
-    f"tested. Where a client’s own script is the same one, they show noise. {' '.join(SUSPECT)}."
+    f"script ÷ own script with a 95 % interval; below {MIN_RUNS_FOR_A_CLAIM} runs of each that count nothing "
+    f"is tested. Where a client’s own script is the same one, they show noise. {' '.join(SUSPECT)}."
 )
 
 

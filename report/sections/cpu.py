@@ -51,9 +51,9 @@ def _cell(summary: Summary, read: Figure, wanted: bool = True) -> section.TableC
 
 def _limited_cell(summary: Summary) -> section.TableCell:
     """Where the service was not used up nothing is claimed about what it can do."""
-    identity, figures = summary.identity, summary.selected_figures
+    identity, limit = summary.identity, summary.limit
     served = identity.service is not None or identity.decided_by == "service"
-    if served and figures and figures.limiting_resource in CLIENT_LIMITS:
+    if served and limit and limit.resource in CLIENT_LIMITS:
         return section.TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
     return limit_cell(summary)
 

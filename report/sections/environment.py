@@ -12,7 +12,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.summary import Summary
 from report.analysis.texts import cap_text, load_text, varying_fields
 from report.base.format import ABSENT, gibibytes, percent, plural
-from report.results.model import MEASURED_KINDS, Campaign, turns_of
+from report.results.model import FOREIGN_CPU_RULE, MEASURED_KINDS, Campaign, Run, turns_of
 from report.sections.section import Column, Facts, Section, Table, TableCell, TableRow, named, table_of, words
 from report.sections.verdict_text import calls_text
 
@@ -168,20 +168,35 @@ _FOREIGN_CPU_PERCENT = 10
 
 
 def _foreign_cpu(campaign: Campaign) -> Iterator[str]:
-    measured = [(run, run.measured.foreign_cpu_percent) for run in campaign.runs if run.measured]
-    disturbed = [used or 0 for run, used in measured if any(reason.rule == "M25" for reason in run.reasons)]
+    measured = [run for run in campaign.runs if run.measured]
+    alone = [run for run in measured if not turns_of(run)]
+    disturbed = [_foreign_percent(run) or 0 for run in alone if _is_disturbed(run)]
     if disturbed:
         yield (
-            f"Other programs disturbed {len(disturbed):,} of {plural(len(measured), 'run')}: they used up to "
+            f"Other programs disturbed {len(disturbed):,} of {plural(len(alone), 'run')}: they used up to "
             f"{percent(max(disturbed), 0)} of one CPU meanwhile. Measure again on a machine where nothing "
             "else runs."
         )
-    beside = [used for run, used in measured if turns_of(run) and used is not None]
+    # By turns all runs of a group have one figure.
+    groups = {run.place or run.file: run for run in measured if turns_of(run)}.values()
+    beside = [used for run in groups if (used := _foreign_percent(run)) is not None]
     if max(beside, default=0) >= _FOREIGN_CPU_PERCENT:
+        suspect = sum(map(_is_disturbed, groups))
+        unit = "group" if any(run.place and run.place[1] > 1 for run in groups) else "round"
+        which = f" In {suspect} of {plural(len(groups), unit)} their share makes the runs suspect."
         yield (
             f"Beside the rounds other programs used {percent(median(beside), 0)} of one CPU, at most "
             f"{percent(max(beside), 0)}. By turns all targets of a round meet the same."
+            f"{which if suspect else ''}"
         )
+
+
+def _foreign_percent(run: Run) -> float | None:
+    return run.measured.foreign_cpu_percent if run.measured else None
+
+
+def _is_disturbed(run: Run) -> bool:
+    return any(reason.rule == FOREIGN_CPU_RULE for reason in run.reasons)
 
 
 def campaign_notices(campaign: Campaign) -> tuple[str, ...]:

@@ -5,7 +5,17 @@ from collections.abc import Callable, Sequence
 from msgspec import structs
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.faults import NEVER, FaultCase, FaultGroup, Spread, fault_words, faults_of, seconds_text
+from report.analysis.faults import (
+    LOST_CONNECTION,
+    NEVER,
+    NO_ANSWER,
+    FaultCase,
+    FaultGroup,
+    Spread,
+    fault_words,
+    faults_of,
+    seconds_text,
+)
 from report.analysis.texts import LoadField, load_text, shared_load_text, varying_fields
 from report.base.format import ABSENT, Show, count, joined, mebibytes, milliseconds, percent, plural
 from report.results.model import Run, fault_title
@@ -22,21 +32,48 @@ NOTE = (
 )
 
 CAPTION = (
-    "Outage seen: from the first to the last 100 ms in which requests were not served. Recovery: the first "
-    "of three seconds in a row with 99 % served and a p99 of at most twice that before."
+    "Outage seen: from the first to the last 100 ms in which requests were not served. Served again: the "
+    "first of three seconds in a row with 99 % served. Settled again: the same with a p99 of at most twice "
+    "that before."
 )
 
 #: A smaller share of the answers is not named.
 _LEAST_SHARE = 0.005
 
+#: A kind of failure that is rarer than this share of all is not named.
+_LEAST_FAILURES = 0.1
+
 #: By what a target does while the fault lasts: the words of its cell and of its sentence.
 _BEHAVIOURS = {
     "open": ("open", "it fails open"),
     "closed": ("closed", "it fails closed"),
-    "errors": ("with errors", "it fails with errors"),
     "waits": ("waits", "requests wait"),
     "unchanged": ("unchanged", "answers are as before"),
 }
+
+_NOT_KNOWN = "not known"
+
+
+def _failing_words(case: FaultCase) -> str:
+    """`answers 503`, `answers 503 and loses connections`: what the requests got that failed."""
+    total = sum(case.failures.values())
+    kinds = [kind for kind, number in case.failures.items() if number >= _LEAST_FAILURES * total]
+    codes = [kind for kind in kinds if kind.isdigit()]
+    parts = [
+        f"answers {joined(codes)}" if codes else "",
+        "loses connections" if LOST_CONNECTION in kinds else "",
+        "gives no answer in time" if NO_ANSWER in kinds else "",
+        # At the limiter layer a call of the limiter fails without a code.
+        "makes no decision" if set(kinds) - {*codes, LOST_CONNECTION, NO_ANSWER} else "",
+    ]
+    return joined(list(filter(None, parts))) or "fails requests"
+
+
+def _behaviour_words(case: FaultCase) -> tuple[str, str]:
+    if case.behaviour == "errors":
+        words = _failing_words(case)
+        return words, f"it {words}"
+    return _BEHAVIOURS[case.behaviour]
 
 
 def _cell(
@@ -79,11 +116,15 @@ def _first_error(case: FaultCase) -> section.TableCell:
     return _cell(found, _moment, "none", more=f"none in {without}" if without else "")
 
 
-def _recovery(case: FaultCase) -> section.TableCell:
+def _served_again(case: FaultCase) -> section.TableCell:
+    return _cell(case.spread("served_again_s"), seconds_text, _NOT_KNOWN)
+
+
+def _settled_again(case: FaultCase) -> section.TableCell:
     found = case.spread("recovery_s")
     if found is None:
         why = case.counted[0].figures.recovery_text or ""
-        return section.TableCell("not known", kind="number", sort="", hint=why)
+        return section.TableCell(_NOT_KNOWN, kind="number", sort="", hint=why)
     return _cell(found, seconds_text)
 
 
@@ -102,7 +143,7 @@ def _over_admission(case: FaultCase) -> section.TableCell:
 
 
 def _fails(case: FaultCase) -> section.TableCell:
-    """`with errors`, with `admitted 2 %, failed 98 %` while the fault was in place, without what is none."""
+    """`answers 503`, with `admitted 2 %, failed 98 %` while the fault was in place, without what is none."""
     shares = []
     for name, word in (("allowed", "admitted"), ("limited", "limited"), ("failed", "failed")):
         share = case.spread(f"{name}_share")
@@ -110,8 +151,8 @@ def _fails(case: FaultCase) -> section.TableCell:
             shares.append(f"{word} {percent(100 * share.middle, 0)}".replace(" ", "\u00a0"))
     # Where requests wait, the few that ended tell nothing.
     told = "no answers" if case.behaviour == "waits" else ", ".join(shares)
-    does = case.behaviour
-    return section.TableCell(_BEHAVIOURS[does][0], range=told, kind=f"text behaviour {does}")
+    words, _ = _behaviour_words(case)
+    return section.TableCell(words, range=told, kind=f"text behaviour {case.behaviour}")
 
 
 #: Name, unit and cell of the columns after target and load, of a case of which some run counts.
@@ -119,7 +160,8 @@ COLUMNS: tuple[tuple[str, str, Callable[[FaultCase], section.TableCell]], ...] =
     ("Outage", "s: injected / seen", _outage),
     ("Errors", "while it lasts", lambda case: _cell(case.spread("error_share"), _share, "no answers")),
     ("First error", "s after", _first_error),
-    ("Recovery", "s after", _recovery),
+    ("Served again", "s after", _served_again),
+    ("Settled again", "s after", _settled_again),
     ("p99", "ms: before / worst", _p99),
     ("Lost", "requests", lambda case: _cell(case.spread("requests_lost"), count)),
     ("Over quota", "admitted", _over_admission),
@@ -153,14 +195,25 @@ def _row(case: FaultCase, varying: Sequence[LoadField]) -> section.TableRow:
     return section.TableRow("", (*said, *(cell(case) for _, _, cell in COLUMNS)), kept=len(said))
 
 
-def recovery_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
+def _source_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
+    """Where a figure comes from that older results do not state."""
+    runs = [each for group in groups for case in group.cases for each in case.counted]
+    derived = [each for each in runs if not each.states_served_again and each.timeline]
+    if not derived:
+        return ()
+    runs_text = plural(len(derived), "run")
+    whose = "whose result does" if len(derived) == 1 else "whose results do"
+    return (f"Served again is read from the timeline of {runs_text}, {whose} not state it.",)
+
+
+def _settled_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
     rows: dict[str, dict[str, None]] = {}
     for group in groups:
         for case in group.cases:
             for text in filter(None, (each.figures.recovery_text for each in case.counted)):
                 rows.setdefault(text, {})[f"{case.identity.label}, {group.text}"] = None
     return tuple(
-        f"Recovery {text}: {'; '.join(found) if len(found) <= 4 else plural(len(found), 'row')}."
+        f"Settled again ({text}): {'; '.join(found) if len(found) <= 4 else plural(len(found), 'row')}."
         for text, found in rows.items()
     )
 
@@ -201,7 +254,7 @@ def faults(analysis: Analysis) -> section.Section | None:
         text=(f"{NOTE} All of them: {common}." if common else NOTE,),
         tables=(fault_table(groups),),
         charts=("fault",),
-        notes=("Every run and fault: faults.csv.", *recovery_notes(groups)),
+        notes=("Every run and fault: faults.csv.", *_source_notes(groups), *_settled_notes(groups)),
         open=True,
     )
 
@@ -220,8 +273,8 @@ def fault_runs(analysis: Analysis) -> section.Section | None:
 
 
 def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
-    """`When the store restarts, iovalkey: an outage of 1.3 s is seen, recovery after 1.3 s, 513 requests are
-    lost; it fails with errors.`"""
+    """`When the store restarts, iovalkey: an outage of 1.3 s is seen, requests are served again after 1.3 s
+    and settled after 3.5 s, 513 requests are lost; it answers 503.`"""
     return [
         f"When {fault_words(group.fault)}, {case.identity.label}: {text}."
         for group in groups
@@ -231,31 +284,66 @@ def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
 
 
 def fault_headlines(groups: Sequence[FaultGroup]) -> list[str]:
-    """One a fault: of several targets only the time to recover, the shortest first."""
+    """One a fault: of several targets only when they are served and settled again, the soonest first."""
     found = []
     for group in groups:
-        backs = [(case.spread("recovery_s"), case.identity.label) for case in group.cases if case.counted]
-        known = sorted((back.middle, label) for back, label in backs if back)
-        texts = [f"{label} {seconds_text(time)}{'' if time == NEVER else ' s'}" for time, label in known]
-        texts += [f"{label} not known" for back, label in backs if not back]
-        several = f"When {fault_words(group.fault)}, median time to recover: {joined(texts)}."
+        cases = sorted((case for case in group.cases if case.counted), key=_soonest_first)
+        texts = [f"{case.identity.label} {_served_and_settled(case)}" for case in cases]
+        several = (
+            f"When {fault_words(group.fault)}, requests are served again, by the median, after: "
+            f"{joined(texts)}."
+        )
         found += [several] if len(texts) > 1 else fault_sentences([group])
     return found
 
 
+def _soonest_first(case: FaultCase) -> tuple[bool, float, float, str]:
+    served, settled = case.spread("served_again_s"), case.spread("recovery_s")
+    return (
+        served is None,
+        served.middle if served else NEVER,
+        settled.middle if settled else NEVER,
+        case.identity.label,
+    )
+
+
+def _after(found: Spread | None) -> str:
+    """`1.3 s`, `never`, `not known`."""
+    if found is None:
+        return _NOT_KNOWN
+    return f"{seconds_text(found.middle)}{'' if found.middle == NEVER else ' s'}"
+
+
+def _served_and_settled(case: FaultCase) -> str:
+    """`1.3 s (settled after 3.5 s)`; the second moment is left out where it is the first."""
+    served, settled = _after(case.spread("served_again_s")), _after(case.spread("recovery_s"))
+    if settled == served:
+        return served
+    if settled == _NOT_KNOWN:
+        return f"{served} (settling not known)"
+    return f"{served} ({'never settled' if settled == 'never' else f'settled after {settled}'})"
+
+
 def _sentence(case: FaultCase) -> str:
-    seen, lost, back = (case.spread(name) for name in ("outage_seen_s", "requests_lost", "recovery_s"))
+    seen, lost = case.spread("outage_seen_s"), case.spread("requests_lost")
     if seen is None or lost is None:
         return ""
     outage = f"an outage of {seconds_text(seen.middle)} s is seen" if seen.middle else "no outage is seen"
-    recovered = (
-        "recovery not known"
-        if back is None
-        else "no recovery"
-        if back.middle == NEVER
-        else f"recovery after {seconds_text(back.middle)} s"
-    )
+    again = _again_text(case)
     over = case.spread("over_admission")
     beyond = f", {_signed(over.middle)} over the quota" if over and over.middle > 0 else ""
-    ending = _BEHAVIOURS[case.behaviour][1]
-    return f"{outage}, {recovered}, {count(lost.middle)} requests are lost{beyond}; {ending}"
+    _, ending = _behaviour_words(case)
+    return f"{outage}, {again}, {count(lost.middle)} requests are lost{beyond}; {ending}"
+
+
+def _again_text(case: FaultCase) -> str:
+    served, settled = _after(case.spread("served_again_s")), _after(case.spread("recovery_s"))
+    texts = {
+        "never": ("requests are not served again", "not settled again"),
+        _NOT_KNOWN: ("whether requests are served again is not known", "whether they settle is not known"),
+    }
+    first = texts[served][0] if served in texts else f"requests are served again after {served}"
+    if settled == served:
+        return first if served in texts else f"requests are served and settled again after {served}"
+    second = texts[settled][1] if settled in texts else f"settled after {settled}"
+    return f"{first} and {second}"

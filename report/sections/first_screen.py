@@ -12,6 +12,7 @@ from msgspec import Struct
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
+from report.analysis.limits import NONE
 from report.analysis.rankings import Ranking, Resolution, by_p99
 from report.analysis.summary import Summary
 from report.analysis.texts import (
@@ -27,7 +28,16 @@ from report.analysis.texts import (
 )
 from report.base.format import ABSENT, cut_labels, microseconds, plural, rate
 from report.sections.section import Line, TableCell
-from report.sections.verdict_text import difference, disclosure, mode_text, sentence, spread_figure
+from report.sections.verdict_text import (
+    although_suspect,
+    difference,
+    disclosure,
+    limit_cell,
+    limit_text,
+    mode_text,
+    sentence,
+    spread_figure,
+)
 from report.statistics.decision import DEFAULT_FLOOR, Comparison
 from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 
@@ -52,6 +62,8 @@ class DecisionRow(Struct, frozen=True):
     """What was shown of it, in a word or two; empty where nothing is compared."""
     outlook: str
     """How many rounds would decide it; empty where it is decided."""
+    limit: TableCell
+    """What limited its runs."""
     verdict: str
     """Of its runs: whether each measurement can be believed."""
 
@@ -168,6 +180,7 @@ def decision_row(row: Summary, text: LayerText, of: Ranking | None = None) -> De
         cpu_ratio=against_base(ranking.versus_base(row, ranking.cpu_pairs) if ranking else None),
         status=status,
         outlook=_outlook(versus) if versus else "",
+        limit=limit_cell(row),
         verdict=verdict_summary(row),
     )
 
@@ -517,7 +530,38 @@ def _table_lines(headers: Sequence[str], rows: Sequence[DecisionRow]) -> list[st
         figures = [f"{text:>{width}}" for text, width in zip(cells[1:-1], widths[1:], strict=True)]
         lines.append("  ".join([label, *figures, cells[-1]]).rstrip()[:WIDTH])
     marked = [f"{name(row.summary)} {text}" for row in rows if (text := _short(row.verdict))]
-    return [*lines, *(wrap(f"* {', '.join(marked)}", WIDTH) if marked else [])]
+    return [*lines, *(wrap(f"* {', '.join(marked)}", WIDTH) if marked else []), *_limit_lines(rows)]
+
+
+#: More lines about limits leave no room for figures.
+_MAX_LIMIT_LINES = 2
+
+
+def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
+    """`Limited by server loop: iovalkey, ioredis; host CPU: none`; empty where that does not fit."""
+    by_limit: dict[str, list[str]] = {}
+    for row in rows:
+        if limit := row.summary.limit:
+            by_limit.setdefault(limit.resource, []).append(name(row.summary))
+    nothing = by_limit.pop(NONE, [])
+    parts = [f"{resource}: {', '.join(labels)}" for resource, labels in by_limit.items()]
+    parts += [f"nothing named: {', '.join(nothing)}"] if nothing and parts else []
+    lines = wrap(f"Limited by {'; '.join(parts)}", WIDTH) if parts else []
+    return lines if len(lines) <= _MAX_LIMIT_LINES else []
+
+
+def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
+    """What a reader of the conclusions must know: a sentence each, however many rankings it is about."""
+    compared = [ranking for _, ranking in scopes(analysis.runtimes) if ranking.compared]
+    found: Counter[str] = Counter()
+    for ranking in compared:
+        concluded = any(pair.comparison.decided for pair in ranking.ranked_by)
+        although = although_suspect(ranking.compared) if concluded else ""
+        texts = (f"The conclusions stand{although}" if although else "", limit_text(ranking))
+        found.update(f"{text[0].upper()}{text[1:]}" for text in texts if text)
+    for text, times in found.items():
+        where = f" ({times} of {len(compared)} comparisons)" if len(compared) > 1 else ""
+        yield from wrap(f"{text}{where}.", WIDTH)
 
 
 def _headers(rows: Sequence[DecisionRow], text: LayerText) -> tuple[str, ...]:
@@ -545,4 +589,5 @@ def screen_lines(analysis: Analysis) -> list[str]:
                 lines += [title] if len(shown) > 1 else []
                 lines += _table_lines(_headers(rows, part.text), rows[:room])
             room -= len(rows)
-    return [*lines, *([f"and {plural(-room, 'row')} more in the report"] if room < 0 else [])]
+    more = [f"and {plural(-room, 'row')} more in the report"] if room < 0 else []
+    return [*lines, *more, *_conclusion_lines(analysis)]

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import throughput
+from report.analysis.limits import Limit
 from report.analysis.printed_rows import LoadProgramControl, PrintedRow, Read, StoreOperations
 from report.analysis.texts import AT_FULL_LOAD, load_text
 from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate, ratio
@@ -63,7 +64,17 @@ def _cells(row: PrintedRow, columns: Figures) -> tuple[section.TableCell, ...]:
         shown.append(section.TableCell(text, range=ends, kind="number"))
     verdict = section.TableCell(row.verdict, kind=f"verdict {row.verdict}")
     counted = counted_text(row.runs, row.missing, row.counted)
-    return (*shown, *section.named(row.limited_by or ABSENT, counted), verdict)
+    return (*shown, *section.named(_limit_words(row.limit), counted), verdict)
+
+
+def _limit_words(limit: Limit | None) -> str:
+    return limit.words if limit else ABSENT
+
+
+def _limited_text(limit: Limit | None) -> str:
+    if limit is None:
+        return "what limited it is not known"
+    return f"limited by {limit.words}" if limit.is_named else "and no limit was named"
 
 
 def counted_text(runs: Sequence[object], missing: Sequence[object], counted: Sequence[object]) -> str:
@@ -83,10 +94,9 @@ def load_programs(analysis: Analysis) -> section.Section | None:
     rows = []
     for control in controls:
         row, client = control.row, control.client
-        selected = client.selected_figures if client else None
-        limiting = selected.limiting_resource if selected else None
+        limiting = client.limit if client else None
         names = section.named(row.identity.label, load_text(row.identity))
-        node = (section.number(_client_rate(control), None), *section.named(limiting or ABSENT))
+        node = (section.number(_client_rate(control), None), *section.named(_limit_words(limiting)))
         rows.append(section.TableRow("", (*names, *_cells(row, _DECISIONS), *node)))
     node_columns = (section.Column("From Node", "decisions/s"), *section.words("Node limited by"))
     columns = (*section.words("Target", "Load"), *_columns(_DECISIONS), *node_columns)
@@ -116,7 +126,7 @@ def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
     return [
         f"Control, {load_text(control.row.identity)}: {control.program} in the place of "
         f"{control.client_label} reached {rate(control.row.median_of(printed.rate))} decisions/s, "
-        f"limited by {control.row.limited_by or ABSENT}; Node reached {_client_rate(control)}."
+        f"{_limited_text(control.row.limit)}; Node reached {_client_rate(control)}."
         for control in controls
         if control.row.counted
     ]

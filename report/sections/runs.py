@@ -13,10 +13,12 @@ from report.analysis.figures import Figure, figure_text, p50, p99, percentile, t
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
 from report.analysis.texts import LoadField, interval_of, layer_text, load_text, rate_units, varying_fields
 from report.base.format import ABSENT, Show, count, decimals, milliseconds, percent, plural, rate, share
-from report.results.model import Measured, Run, script_text
+from report.results.model import FOREIGN_CPU_RULE, Measured, Run, script_text, turns_of
+from report.results.records import Reason
 from report.sections import section
 from report.sections.verdict_text import run_marks
 from report.statistics.decision import compare_runs
+from report.statistics.samples import Place
 
 CAPTION = (
     "Every run that was planned or recorded, also invalid and missing ones, and those of rounds that were "
@@ -42,8 +44,31 @@ def link_cell(file: str) -> section.TableCell:
 
 
 def run_reasons(run: Run) -> tuple[str, ...]:
+    """Its failure, outcome and reasons; of what its whole round met the rule alone, see `round_reasons`."""
     told = filter(None, (run.failure, run.outcome_text))
-    return (*told, *(f"{reason.rule}: {reason.text}" for reason in run.reasons))
+    met = [f"{reason.rule}: see round {run.place[0]}" for reason in reasons_of_round(run) if run.place]
+    own = [f"{reason.rule}: {reason.text}" for reason in run.reasons if reason not in reasons_of_round(run)]
+    return (*told, *met, *own)
+
+
+def reasons_of_round(run: Run) -> list[Reason]:
+    """Those that all runs of its round have, by turns: what other programs did."""
+    if not turns_of(run) or not run.place:
+        return []
+    return [reason for reason in run.reasons if reason.rule == FOREIGN_CPU_RULE]
+
+
+def round_reasons(runs: Iterable[Run]) -> tuple[str, ...]:
+    """Once a round and group what all of its runs met: `Round 3: M25: other programs used …`."""
+    runs = list(runs)
+    several = {run.place[1] for run in runs if run.place} - {1}
+    found: dict[tuple[int, int, str], str] = {}
+    for run in runs:
+        number, group = run.place or (run.run, 1)
+        where = f"Round {number}, group {group}" if several else f"Round {number}"
+        for reason in reasons_of_round(run):
+            found.setdefault((number, group, reason.rule), f"{where}: {reason.rule}: {reason.text}")
+    return tuple(text for _, text in sorted(found.items()))
 
 
 def run_verdict(run: Run) -> section.TableCell:
@@ -149,6 +174,7 @@ def all_runs(analysis: Analysis) -> section.Section | None:
     unusable = [each for run in analysis.campaign.runs for each in run.record.verdict.not_applicable]
     of_rules = sorted({(each.rule, each.text) for each in unusable})
     notes = [f"Rule {rule} could not be applied: {text}." for rule, text in of_rules]
+    notes += [f"{text}." for text in round_reasons(analysis.campaign.runs)]
     return section.Section(
         "runs",
         "All runs",
@@ -211,6 +237,7 @@ def problems(analysis: Analysis) -> section.Section | None:
     fields = varying_fields(summaries)
     found: list[tuple[str, section.TableRow]] = []
     rules: Counter[str] = Counter()
+    rounds: dict[str, set[Place]] = {}
     disturbed: list[str] = []
 
     def add(summary: Summary, number_of: int, kind: str, reasons: Sequence[str], run: Run | None) -> None:
@@ -229,7 +256,10 @@ def problems(analysis: Analysis) -> section.Section | None:
         for run in summary.runs:
             if run.measured and run.verdict == "suspect":
                 disturbed.append(summary.id)
-                rules.update({reason.rule for reason in run.reasons})
+                of_round = reasons_of_round(run)
+                rules.update({reason.rule for reason in run.reasons if reason not in of_round})
+                for reason in of_round:
+                    rounds.setdefault(reason.rule, set()).add(run.place or (run.run, 1))
             if not run.eligible:
                 reasons = run_reasons(run) or ("no reason was recorded",)
                 add(summary, run.run, _problem(run), reasons, run)
@@ -247,7 +277,9 @@ def problems(analysis: Analysis) -> section.Section | None:
         *section.words("Reasons"),
         section.RAW,
     )
-    by_rule = ", ".join(f"{rule} ({times})" for rule, times in sorted(rules.items()))
+    counts = [(rule, f"{times}") for rule, times in rules.items()]
+    counts += [(rule, plural(len(places), "round")) for rule, places in rounds.items()]
+    by_rule = ", ".join(f"{rule} ({times})" for rule, times in sorted(counts))
     counted = f"{plural(len(disturbed), 'suspect run')}: they count, and all runs gives their reasons."
     suspect = section.Line(f"{counted} By rule: {by_rule}.", " ".join(dict.fromkeys(disturbed)))
     return section.Section(

@@ -8,7 +8,7 @@ from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
 from report.analysis.texts import AT_FULL_LOAD, interval_of
 from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
-from report.sections.verdict_text import SUSPECT, suspect_marks
+from report.sections.verdict_text import SUSPECT, limit_cell, suspect_marks
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 NOTE = (
@@ -87,17 +87,15 @@ _COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
 
 def _row(step: ServerStep) -> TableRow:
     summary = step.summary
-    limit = summary.selected_figures.record.limited_by if summary.selected_figures else None
     figures = (cell(step) for _, _, cell in _COLUMNS)
-    ends = (TableCell(plural(step.servers, "server")), TableCell(limit.resource if limit else ABSENT))
+    ends = (TableCell(plural(step.servers, "server")), limit_cell(summary))
     return TableRow(summary.id, (ends[0], *figures, ends[1]), summary.no_figures_reason)
 
 
 def scaling_sentence(found: ServerScaling) -> str:
     first, last = found.steps[0], found.steps[-1]
-    comparison, figures = last.ratios["throughput_per_server"], last.summary.selected_figures
-    limit = figures.record.limited_by if figures else None
-    limited = f" It was limited by: {limit.resource} ({limit.text})." if limit else ""
+    comparison, limit = last.ratios["throughput_per_server"], last.summary.limit
+    limited = f" It was limited by: {limit.words} (e.g. {limit.text})." if limit else ""
     if not interval_of(comparison):
         return f"How {found.name} grows is not known: it takes two runs of each that count."
     from_to = f"from {plural(first.servers, 'server')} to {last.servers}"

@@ -1,12 +1,14 @@
 """Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how figures print."""
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from report.analysis.cells import Cell
 from report.analysis.figures import Figure, FigureSummary, late_percentiles, throughput
+from report.analysis.limits import NOT_THE_TARGETS_OWN
 from report.analysis.rankings import Pair, Ranking
+from report.analysis.shared_limits import shared_limit
 from report.analysis.summary import Summary
 from report.analysis.texts import (
     NO_RATIO,
@@ -217,8 +219,40 @@ def _with_ratio(pair: Pair) -> str:
 
 
 def winner_text(ranking: Ranking) -> str:
+    if ranking.winner is None:
+        return ""
     what = "has the lowest p99" if ranking.open_loop else "is the fastest"
-    return f"{name(ranking.winner)} {what}" if ranking.winner else ""
+    return f"{name(ranking.winner)} {what}{although_suspect(ranking.compared)}"
+
+
+#: From this share of suspect runs on a conclusion says so.
+_MANY_SUSPECT = 1 / 3
+
+
+def although_suspect(rows: Iterable[Summary]) -> str:
+    """`, although 21 of 35 runs are suspect`: ends the sentence of a conclusion from these rows; empty where
+    fewer than a third are."""
+    found = {row.id: row for row in rows}.values()
+    counted, suspect = sum(row.counted_runs for row in found), sum(row.suspect_runs for row in found)
+    if not suspect or suspect < _MANY_SUSPECT * counted:
+        return ""
+    return f", although {suspect} of {plural(counted, 'run')} {'is' if suspect == 1 else 'are'} suspect"
+
+
+def limit_text(ranking: Ranking) -> str:
+    """What throughput is where the limit was not the target's own."""
+    found = shared_limit(ranking)
+    if found is None:
+        return ""
+    if found.of_all:
+        return limited_throughput(found.resources)
+    ratios, rows = "ratio" if len(found.rows) == 1 else "ratios", joined(list(map(name, found.rows)))
+    return f"in the {ratios} of {rows} {limited_throughput(found.resources, 'there ')}"
+
+
+def limited_throughput(resources: Sequence[str], where: str = "") -> str:
+    limits = " or ".join(NOT_THE_TARGETS_OWN[resource] for resource in resources)
+    return f"{limits} was the limit, so throughput {where}is the cost of all roles together"
 
 
 def differences(ranking: Ranking) -> Iterator[str]:
@@ -239,7 +273,8 @@ def differences(ranking: Ranking) -> Iterator[str]:
             rows = [pair for pair in members if (pair.better is pair.new) is better]
             if rows:
                 than = _than(ranking.open_loop, better, len(rows) == 1)
-                yield f"{joined(list(map(_with_ratio, rows)))} {than} {name(rows[0].base)}"
+                text = f"{joined(list(map(_with_ratio, rows)))} {than} {name(rows[0].base)}"
+                yield text + although_suspect(row for pair in rows for row in (pair.base, pair.new))
 
 
 def _than(open_loop: bool, better: bool, one: bool) -> str:
@@ -260,7 +295,8 @@ def _equal_text(ranking: Ranking) -> str:
         rows = joined([name(row) for row in (pairs[0].base, *(pair.new for pair in pairs))])
         return f"{rows} rank equal: their typical runs have no {figure}"
     texts, floor = list(map(_with_ratio, pairs)), f"{100 * pairs[0].comparison.floor:.3g} %"
-    return f"the {figure} of {joined(texts)} is within ±{floor} of that of {name(pairs[0].base)}"
+    although = although_suspect(row for pair in pairs for row in (pair.base, pair.new))
+    return f"the {figure} of {joined(texts)} is within ±{floor} of that of {name(pairs[0].base)}{although}"
 
 
 def _with_base(ranking: Ranking) -> list[Pair]:
@@ -286,11 +322,11 @@ def _few_runs_text(ranking: Ranking) -> str:
     if not few:
         return ""
     least, most = min(row.counted_runs for row in few), max(row.counted_runs for row in few)
-    many = plural(most, "valid run") if least == most else f"{least} to {most} valid runs"
+    many = plural(most, "run") if least == most else f"{least} to {most} runs"
     have = "has" if len(few) == 1 else "have"
     return (
-        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''}, "
-        f"and a difference takes at least {fewest} of each to show"
+        f"{joined([name(row) for row in few])} {have} {many}{' each' if len(few) > 1 else ''} that "
+        f"{'counts' if most == 1 else 'count'}, and a difference takes at least {fewest} of each to show"
     )
 
 
@@ -314,17 +350,18 @@ def _cpu_differences(ranking: Ranking) -> str:
     decided = {row.id for pair in ranking.ranked_by if pair.comparison.shown for row in (pair.base, pair.new)}
     found = [(pair.new, pair.comparison) for pair in ranking.cpu_pairs if pair.base is first]
     texts = [
-        (name(row), f"{each.ratio:.2f} times ({interval_text(each.interval)})")
+        (row, f"{each.ratio:.2f} times ({interval_text(each.interval)})")
         for row, each in found
         if each.shown and each.ratio is not None and each.interval is not None
         if ranking.open_loop or row.id not in decided
     ]
     if not texts:
         return ""
-    (who, much), *rest = texts
-    all_of_them = joined([f"{who} uses {much}", *map(" ".join, rest)])
+    (row, much), *rest = texts
+    all_of_them = joined([f"{name(row)} uses {much}", *(f"{name(other)} {more}" for other, more in rest)])
     per_request = at_its_load(f"per {text.request}", ranking.open_loop)
-    return f"{all_of_them} the {text.cpu} of {name(first)} {per_request}"
+    although = although_suspect((first, *(row for row, _ in texts)))
+    return f"{all_of_them} the {text.cpu} of {name(first)} {per_request}{although}"
 
 
 def _failed_loads(ranking: Ranking) -> str:
@@ -352,7 +389,9 @@ def _resolution_text(ranking: Ranking) -> str:
     measured = f"{copy} and had {between} of its {figure_of(ranking)}"
     if found.told_apart:
         return f"{measured}: the host told equal things apart, so no winner is named"
-    return f"{measured}: equal rows came out up to {100 * share:.1f} % apart"
+    ratio = found.comparison.ratio
+    apart = "" if not ratio else f": equal rows came out {100 * (max(ratio, 1 / ratio) - 1):.1f} % apart"
+    return f"{measured}{apart}"
 
 
 def scripts_differ(ranking: Ranking) -> bool:
@@ -362,7 +401,7 @@ def scripts_differ(ranking: Ranking) -> bool:
 
 def _capitalised(text: str) -> str:
     """As a sentence begins; the name of a target begins one as it is written."""
-    ours = text.startswith(("the ", "no ", "not ", "they ", "on "))
+    ours = text.startswith(("the ", "no ", "not ", "they ", "on ", "in the "))
     return f"{text[0].upper()}{text[1:]}" if ours else text
 
 
@@ -395,6 +434,7 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
         _few_runs_text(ranking),
         _few_samples_text(ranking),
         _cpu_differences(ranking),
+        limit_text(ranking),
         _failed_loads(ranking),
     ]
     if not brief:
@@ -429,8 +469,7 @@ def spread_figure(summary: Summary, figure: Figure, show: Show, unit: str = "") 
 
 
 def limit_cell(summary: Summary) -> TableCell:
-    limit = summary.selected_figures.record.limited_by if summary.selected_figures else None
-    return TableCell(limit.resource, hint=limit.text) if limit else TableCell(ABSENT)
+    return TableCell(summary.limit.words, hint=summary.limit.text) if summary.limit else TableCell(ABSENT)
 
 
 def suspect_marks(summary: Summary) -> tuple[Mark, ...]:

@@ -31,6 +31,12 @@ const figuresOfFaultSchema = z.strictObject({
   first_error_s: seconds.nullable(),
   /** Share of the requests that ended in the outage that was seen; null where none ended. */
   error_share: share.nullable(),
+  /**
+   * Until requests are served again, however slowly; null where they are not. Absent where too little of the run is
+   * left to tell, and in results that do not state it: their timeline tells it.
+   */
+  served_again_s: seconds.nullable().optional(),
+  /** Whether the service settled again: requests are served, and as fast as before. */
   recovery: z.enum(recoveries),
   /** Null unless it recovered. */
   recovery_s: seconds.nullable(),

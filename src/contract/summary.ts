@@ -15,6 +15,7 @@ export const summaryRowSchema = z.object({
   /** Measures the harness; never ranked with clients. */
   control: z.boolean(),
   runs: count,
+  /** Measured, with the verdict valid: suspect ones count too. */
   valid_runs: count,
   /** Runs in which the target served its load, and those in which it was overloaded or failed (M24). */
   served_runs: count,

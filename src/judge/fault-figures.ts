@@ -4,7 +4,10 @@ import { rounded, sum } from "../contract/numbers.js";
 import type { Sample } from "../contract/result.js";
 import type { Timeline } from "../contract/timeline.js";
 
-/** Recovery: this many seconds in a row, each with this share of requests served and this much of the p99 before. */
+/**
+ * Served again: this many seconds in a row, each with this share of requests served. Settled again, which is called
+ * recovery: each of them also with at most this much of the p99 before.
+ */
 const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
 const BEFORE_S = { most: 10, least: LEAST_BASELINE_S } as const;
 /** An outage ends with the first second that serves this share of the rate before. */
@@ -108,13 +111,16 @@ class ObservedService {
     );
   }
 
+  /** Whether a second may begin here: what waited is answered in a burst, and it must not begin before that. */
+  #beginsServed(slice: number): boolean {
+    return (this.servedShare({ from: slice, to: slice + 1 }) ?? 1) >= BACK_SHARE;
+  }
+
   /** The first slice of a span that begins a second at the rate before; the end of the span where there is none. */
   backAt({ from, to }: Span): number {
     for (let slice = from; slice + this.perSecond <= to; slice++) {
       const { allowed, limited } = this.ends({ from: slice, to: slice + this.perSecond });
-      // What waited is answered in a burst: the second must not begin before it.
-      const isServed = (this.servedShare({ from: slice, to: slice + 1 }) ?? 1) >= BACK_SHARE;
-      if (isServed && allowed + limited >= BACK_SHARE * this.#servedBefore) return slice;
+      if (this.#beginsServed(slice) && allowed + limited >= BACK_SHARE * this.#servedBefore) return slice;
     }
     return to;
   }
@@ -126,16 +132,28 @@ class ObservedService {
   }
 
   /** The first slice of a span from which on three seconds are good; undefined where there is none. */
-  recovery({ from, to }: Span, p99_before_us: number): number | undefined {
+  #firstOfThree({ from, to }: Span, isGood: (second: number) => boolean): number | undefined {
     const needed = RECOVERED.seconds * this.perSecond;
     for (let slice = from; slice + needed <= to; slice++) {
       const seconds = Array.from(
         { length: RECOVERED.seconds },
         (_, second) => slice + second * this.perSecond,
       );
-      if (seconds.every((second) => this.#isGoodSecond(second, p99_before_us))) return slice;
+      if (seconds.every(isGood)) return slice;
     }
     return undefined;
+  }
+
+  /** Where requests are served again, at any latency. */
+  servedAgain(span: Span): number | undefined {
+    return this.#firstOfThree(
+      span,
+      (from) => this.#beginsServed(from) && !this.isDisturbed({ from, to: from + this.perSecond }),
+    );
+  }
+
+  recovery(span: Span, p99_before_us: number): number | undefined {
+    return this.#firstOfThree(span, (second) => this.#isGoodSecond(second, p99_before_us));
   }
 
   where({ from, to }: Span, holds: (slice: Span) => boolean): number[] {
@@ -150,7 +168,7 @@ interface Outage {
   begins?: number;
   /** Its end comes no sooner. */
   shown: number;
-  /** No recovery comes before this slice. */
+  /** Requests are neither served again nor settled before this slice. */
   search_from: number;
 }
 
@@ -196,6 +214,12 @@ function recoveryOf(
       ? { recovery_text: `compared with the ${before.seconds} s before it` }
       : {};
   return { recovery: "recovered", slice, ...text };
+}
+
+/** The slice from which on requests are served again; null where they are not, undefined where that is not known. */
+function servedAgainOf(service: ObservedService, observed: Span, outage: Outage): number | null | undefined {
+  if (observed.to - observed.from < RECOVERED.seconds * service.perSecond) return undefined;
+  return service.servedAgain({ from: outage.search_from, to: observed.to }) ?? null;
 }
 
 function shares(ends: Ends): FiguresOfFault["answers"] {
@@ -255,6 +279,7 @@ function figuresOf(
 
   const caused = outageOf(service, observed, away);
   const { slice: recovered, ...recovery } = recoveryOf(service, observed, caused);
+  const served = servedAgainOf(service, observed, caused);
   const begins = caused.begins ?? observed.to;
   const outage = {
     from: begins,
@@ -271,6 +296,7 @@ function figuresOf(
     outage_seen_s: rounded((outage.to - outage.from) / perSecond, 1),
     first_error_s: firstError === undefined ? null : since(firstError),
     error_share: shares(service.ends(outage.to > outage.from ? outage : away))?.failed ?? null,
+    ...(served === undefined ? {} : { served_again_s: served === null ? null : since(served) }),
     ...recovery,
     recovery_s: recovered === undefined ? null : since(recovered),
     requests_lost: ends.failed,

@@ -15,6 +15,7 @@ FIGURES = {
     "outage_seen_s": 1.2,
     "first_error_s": 0.1,
     "error_share": 0.98,
+    "served_again_s": 1.1,
     "recovery": "recovered",
     "recovery_s": 1.3,
     "requests_lost": 2400,
@@ -26,15 +27,22 @@ FIGURES = {
 }
 
 
+def fail(columns: Document, seconds: float) -> None:
+    """Every request fails for so long from the fault on, in slices or a timeline."""
+    failing = slice(20, 20 + round(10 * seconds))
+    length = failing.stop - failing.start
+    columns["allowed"][failing] = columns["limited"][failing] = [0] * length
+    columns["failed"][failing] = [200] * length
+
+
 def faulted(label: str = "iovalkey", run: int = 1, *, fault: Document = RESTART, **changes: Any) -> Document:
     """A run of 5 s with a fault at 2 s; `changes` are those of its figures."""
-    document = result(configuration(label, load=OPEN, faults=[fault]), run)
+    document = result(configuration(label, load=OPEN, faults=[fault]), run, failed_us={1000: 2000})
     slices = document["slices"]
     nothing, some = [0] * 50, [1000] * 50
+    slices["failed"][:] = nothing
     # In the fault every request fails.
-    for name in ("allowed", "limited"):
-        slices[name][20:30] = nothing[20:30]
-    slices["failed"][20:30] = [200] * 10
+    fail(slices, 1.0)
     document["timeline"] = {
         "width_ms": 100,
         "opened_at": "2026-01-02T03:04:08.000Z",

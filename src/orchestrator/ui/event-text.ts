@@ -125,8 +125,18 @@ export function secondPieces(second: EventOf<"second">, state: CampaignState): s
   ].flat();
 }
 
-const reasonsText = ({ reasons }: EventOf<"run_finished">): string =>
-  reasons.map(({ rule, text }) => `${rule} ${text}`).join("; ");
+/** Its reasons. By turns the runs of a group share some: of one that is told of an earlier run, the rule alone. */
+function reasonsText({ reasons, round, file }: EventOf<"run_finished">, state: CampaignState): string {
+  const ofRound = state.round ? state.finished.filter((run) => run.round === round) : [];
+  const place = ofRound.findIndex((run) => run.file === file);
+  const earlier = ofRound.slice(0, place < 0 ? undefined : place).flatMap((run) => run.reasons);
+  return reasons
+    .map(({ rule, text }) => {
+      const isTold = earlier.some((reason) => reason.rule === rule && reason.text === text);
+      return isTold ? rule : `${rule} ${text}`;
+    })
+    .join("; ");
+}
 
 /** `valid`, or `valid · overloaded: …` with the figures, unless a reason of the verdict holds them. */
 function statusText(finished: EventOf<"run_finished">): string {
@@ -137,7 +147,11 @@ function statusText(finished: EventOf<"run_finished">): string {
 }
 
 /** How a run ended: figures, verdict, outcome and reasons. */
-export function finishedText(finished: EventOf<"run_finished">, measured: Measured): string {
+export function finishedText(
+  finished: EventOf<"run_finished">,
+  measured: Measured,
+  state: CampaignState,
+): string {
   const { figures, status } = finished;
   if (!figures) return finished.reasons.map(({ text }) => text).join("; ") || status;
   const { limited_share, server_cpu_us_per_request: cpu } = figures;
@@ -150,18 +164,20 @@ export function finishedText(finished: EventOf<"run_finished">, measured: Measur
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
     cpu === undefined ? [] : [`server ${cpu.toFixed(0)} µs CPU per request${atLoad}`],
   ];
-  const reasons = reasonsText(finished);
+  const reasons = reasonsText(finished, state);
   return `${pieces.flat().join(", ")} — ${statusText(finished)}${reasons ? ` (${reasons})` : ""}`;
 }
 
-export function endText(finished: EventOf<"run_finished">, { round, started }: CampaignState): string {
+export function endText(finished: EventOf<"run_finished">, state: CampaignState): string {
+  const { round, started } = state;
   const configuration = started.get(finished.file)?.configuration;
-  const text = finishedText(finished, configuration);
+  const text = finishedText(finished, configuration, state);
   return round ? `${configuration?.target.label ?? finished.file}: ${text}` : text;
 }
 
 /** `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000 requests/s, p99 12.25 ms, suspect (M8); 2 min left`. */
-export function runLine(finished: EventOf<"run_finished">, configuration: Configuration | undefined): string {
+export function runLine(finished: EventOf<"run_finished">, state: CampaignState): string {
+  const configuration = state.started.get(finished.file)?.configuration;
   const { number, of, file, figures, status, reasons, time_left_s } = finished;
   const what = configuration ? `${configurationText(configuration)}, ${runNumberText(finished)}` : file;
   const rules = [...new Set(reasons.map(({ rule }) => rule))].join(", ");
@@ -172,7 +188,7 @@ export function runLine(finished: EventOf<"run_finished">, configuration: Config
         ...percentileText("p99", figures.p99_ms, figures.p99_at_least_ms),
         isSpoiled(finished) ? `${verdict} · ${finished.outcome}` : verdict,
       ].join(", ")
-    : finishedText(finished, configuration);
+    : finishedText(finished, configuration, state);
   return `[${number}/${of}] ${what}: ${result}; ${durationText(time_left_s)} left`;
 }
 

@@ -264,7 +264,7 @@ export class LiveScreen implements Screen {
         const styles: Partial<Record<RunStatus, Style>> = { valid: "green", suspect: "yellow" };
         const style = isSpoiled(event) ? "red" : (styles[event.status] ?? "red");
         const head = wrapped(`[${event.number}/${event.of}] ${what}`);
-        const figures = wrapped(`  ${finishedText(event, started?.configuration)}`);
+        const figures = wrapped(`  ${finishedText(event, started?.configuration, this.#state)}`);
         return [
           ...head.map((line) => this.#styled("bold", line)),
           ...figures.map((line) => this.#styled(style, line)),

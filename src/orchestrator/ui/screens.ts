@@ -80,7 +80,7 @@ export class LineScreen extends WrittenScreen<LineDetail> {
           : [];
       case "run_finished": {
         if (this.detail !== "run") return stamped(`  ${endText(event, this.state)}`);
-        return stamped(runLine(event, this.state.started.get(event.file)?.configuration));
+        return stamped(runLine(event, this.state));
       }
       case "detail": {
         if (this.detail !== "verbose") return [];

@@ -54,6 +54,10 @@ def test_the_copy_is_a_control_that_gates_no_difference_unless_told_apart() -> N
     assert COPY not in {row.identity.label for row in ranking.summaries}
     assert ranking.resolution and not ranking.resolution.told_apart
     assert ranking.resolution.share == pytest.approx(0.015, abs=0.005)
+    ratio = ranking.resolution.comparison.ratio
+    assert ratio
+    # Its estimate, not the end of its interval, which stands before it.
+    assert f"equal rows came out {100 * (ratio - 1):.1f} % apart" in sentence(ranking)
     (shown,) = [pair for pair in ranking.pairs if pair.comparison.shown]
     assert shown.new.identity.label == FAST
     assert ranking.winner and ranking.winner.identity.label == FAST

@@ -44,7 +44,7 @@ HEADER = (
     "service_cpu_us_per_request,service_cpu_percent,service_resident_bytes,decided_by,algorithm,module,service,"
     "decides_locally,decisions,cpu_us_per_decision_server,cpu_us_per_decision_service,"
     "cpu_us_per_decision_store,cpu_us_per_decision_generator,reference,copy_of,runs_set_aside,"
-    "burst_quotas,over_admitted,under_admitted,promises_broken,generators,host_cpus,cpus_shared,caps,"
+    "burst_quotas,over_admitted,under_admitted,promises_broken,generators,host_cpus,cpus_shared,caps,limited_by_runs,"
     "requests_per_second,latency_average_ms,latency_p50_ms,latency_p99_ms,rate_limit_hits,server_heap_bytes,"
     "latency_merged,latency_p99_9_ms_min,latency_p99_9_ms_max,server_heap_bytes_min,server_heap_bytes_max,"
     "service_cpu_us_per_request_min,service_cpu_us_per_request_max,store_cpu_us_per_request_min,"
@@ -81,7 +81,7 @@ def test_bytes_of_a_known_campaign(build: Build) -> None:
         "1.000,1.000,1.000,1.000,20000.000,40000.000,server,1,1.000,1.000,2,0"
         + ","
         * 34
-        + "library,,,,false,150,30000.000,,12.000,,false,,0,,,,,1,,true,none,"
+        + "library,,,,false,150,30000.000,,12.000,,false,,0,,,,,1,,true,none,2,"
         "30.000,0.850,1.000,1.000,40,20000000,,1.000,1.000,20000000,20000000,,,12.000,12.000,40.000,40.000,"
         "80.000,80.000,,,0.024,0.048,0.080,0.160,0.2000,0.4000,0,0,100,200,20000.000,40000.000,,,12.000,12.000"
         + "," * 14
@@ -169,12 +169,12 @@ def test_summary_document_fits_its_schema(build: Build) -> None:
     first, second, third = document["configurations"]
     statuses = ("valid", "suspect", "invalid", "failed", "missing")
     counted = ("runs", *(f"{status}_runs" for status in statuses), "median_run")
-    assert [first[name] for name in counted] == [3, 2, 1, 1, 0, 0, 1]
+    assert [first[name] for name in counted] == [3, 1, 1, 1, 0, 0, 1]
     assert first["requests_per_second"] == {"median": 2050, "min": 2000, "max": 2100, "cv_percent": 3.449}
     assert first["verdict"] == "invalid"
     assert [second[name] for name in counted] == [1, 0, 0, 0, 1, 2, None]
     assert (second["requests_per_second"], second["latency_p99_ms"]) == (None, None)
-    assert second["hole"] == "no valid run: server-1: exited with code 137"
+    assert second["hole"] == "no run counts: server-1: exited with code 137"
     assert (third["label"], third["control"]) == ("none", True)
 
 

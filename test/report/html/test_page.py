@@ -125,7 +125,7 @@ def test_row_without_a_valid_run_gives_the_reason_and_no_zero(build: Build) -> N
     row = configuration()
     bad = verdict("invalid", ("M8", "3 answers are not accounted for"))
     page = build(manifest([row], 1), [result(row, 1, verdict=bad)]).page
-    assert "no valid run: 3 answers are not accounted for" in read(page).text
+    assert "no run counts: 3 answers are not accounted for" in read(page).text
     assert data_of(read(page))["figures"] == {}
 
 

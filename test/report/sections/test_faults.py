@@ -48,11 +48,12 @@ def test_figures_are_medians_over_the_runs_with_their_range() -> None:
         "Outage": "1.0 / 1.2 [1.2–1.3]",
         "Errors": "98.0 %",
         "First error": "0.1",
-        "Recovery": "1.4 [1.3–1.5]",
+        "Served again": "1.1",
+        "Settled again": "1.4 [1.3–1.5]",
         "p99": "1.00 / 140.0",
         "Lost": "2,400 [2,400–2,500]",
         "Over quota": "+1,000 [+100–+1,000; model +950]",
-        "Fails": "with errors [admitted 2 %, failed 98 %]",
+        "Fails": "answers 500 [admitted 2 %, failed 98 %]",
         "Memory peak": "100.0",
         "Reconnections": "12",
     }
@@ -64,12 +65,13 @@ def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
         "recovery_s": None,
         "recovery_text": "not in the 3 s that were observed",
     }
-    assert cells(faulted(run=1), faulted(run=2, **never))["Recovery"] == "never [1.3–never]"
+    assert cells(faulted(run=1), faulted(run=2, **never))["Settled again"] == "never [1.3–never]"
     two = (faulted(run=1), faulted(run=2), faulted(run=3, **never))
-    assert cells(*two)["Recovery"] == "1.3 [1.3–never]"
+    assert cells(*two)["Settled again"] == "1.3 [1.3–never]"
     section = faults(analysis_of_results(*two))
     assert section
-    assert section.notes[1:] == ("Recovery not in the 3 s that were observed: iovalkey, store-restart.",)
+    (note,) = section.notes[1:]
+    assert note == "Settled again (not in the 3 s that were observed): iovalkey, store-restart."
     (entry,) = fault_documents(fault_groups(analysis_of_results(*two).campaign))
     assert entry["recovery_s"] == {"median": 1.3, "min": 1.3, "max": None, "runs": 3}
     assert (entry["recovered_runs"], entry["never_recovered_runs"]) == (2, 1)
@@ -80,19 +82,49 @@ def test_the_last_screen_has_a_sentence_for_each_target() -> None:
         analysis_of_results(faulted(), failed_result(faulted("ioredis")["configuration"], 1)).campaign
     )
     assert fault_sentences(groups) == [
-        "When the store restarts, iovalkey: an outage of 1.2 s is seen, recovery after 1.3 s, 2,400 requests "
-        "are lost, +1,000 over the quota; it fails with errors."
+        "When the store restarts, iovalkey: an outage of 1.2 s is seen, requests are served again after "
+        "1.1 s and settled after 1.3 s, 2,400 requests are lost, +1,000 over the quota; it answers 500."
     ]
 
 
 def test_the_headline_has_the_time_of_each_of_several_targets_the_shortest_first() -> None:
     never: Document = {"recovery": "never", "recovery_s": None}
-    documents = [faulted(), faulted("ioredis", recovery_s=0.5), faulted("valkey-glide", **never)]
+    at_once = faulted("ioredis", served_again_s=0.5, recovery_s=0.5)
+    documents = [faulted(), at_once, faulted("valkey-glide", **never)]
     (headline,) = fault_headlines(fault_groups(analysis_of_results(*documents).campaign))
     assert headline == (
-        "When the store restarts, median time to recover: ioredis 0.5 s, iovalkey 1.3 s and "
-        "valkey-glide never."
+        "When the store restarts, requests are served again, by the median, after: ioredis 0.5 s, iovalkey "
+        "1.1 s (settled after 1.3 s) and valkey-glide 1.1 s (never settled)."
     )
+
+
+def test_older_results_tell_by_their_timeline_when_requests_were_served_again() -> None:
+    document = faulted()
+    del document["fault_figures"]["faults"][0]["served_again_s"]
+    analysis = analysis_of_results(document)
+    # The second that fails leaves fewer than three in a row.
+    assert cells(document)["Served again"] == "never"
+    (row,) = csv.DictReader(io.StringIO(faults_csv(analysis.faults)))
+    assert (row["served_again_s"], row["served_again_from"]) == ("", "timeline")
+    section = faults(analysis)
+    assert section
+    assert any("read from the timeline of 1 run" in note for note in section.notes)
+
+
+def test_an_older_result_without_a_timeline_does_not_tell_when_requests_were_served_again() -> None:
+    document = faulted()
+    del document["fault_figures"]["faults"][0]["served_again_s"], document["timeline"]
+    assert cells(document)["Served again"] == "not known"
+    (row,) = csv.DictReader(io.StringIO(faults_csv(fault_groups(analysis_of_results(document).campaign))))
+    assert (row["served_again_s"], row["served_again_from"]) == ("", "")
+
+
+def test_what_failed_is_named_by_the_code_of_the_answer() -> None:
+    document = faulted()
+    assert cells(document)["Fails"].startswith("answers 500")
+    # Requests whose connection ended have no code.
+    document["errors"] = 1000
+    assert cells(document)["Fails"].startswith("answers 500 and loses connections")
 
 
 def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:
@@ -101,6 +133,7 @@ def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:
             outage_seen_s=0,
             first_error_s=None,
             error_share=None,
+            served_again_s=None,
             recovery="not known",
             recovery_s=None,
             recovery_text="only 2 s are left",
@@ -111,7 +144,8 @@ def test_without_outage_errors_or_binding_quotas_the_cells_say_so() -> None:
     )
     assert found["First error"] == "none"
     assert found["Errors"] == "no answers"
-    assert found["Recovery"] == "not known"
+    assert found["Served again"] == "never"
+    assert found["Settled again"] == "not known"
     assert found["Over quota"] == "not applicable"
     assert found["Fails"] == "waits [no answers]"
 
@@ -121,13 +155,13 @@ def test_a_run_that_is_invalid_or_failed_does_not_count_and_is_listed() -> None:
     invalid["verdict"] = verdict("invalid", ("M8", "counts differ"))
     broken = failed_result(faulted()["configuration"], 3)
     (row,) = by_column(table_of(faulted(), invalid, broken))
-    assert (row["Runs"], row["Verdict"], row["Recovery"]) == ("1 of 3", "failed", "1.3")
+    assert (row["Runs"], row["Verdict"], row["Settled again"]) == ("1 of 3", "failed", "1.3")
     listed = fault_runs(analysis_of_results(faulted(), invalid, broken))
     reasons = [each.cells[3].lines for each in only_table(listed).rows]
     assert reasons == [(), ("M8: counts differ",), ("server-1: exited with code 137",)]
     (alone,) = by_column(table_of(broken))
     assert alone["reason"] == "server-1: exited with code 137"
-    assert "Recovery" not in alone
+    assert "Settled again" not in alone
 
 
 def test_a_fault_that_was_not_injected_has_its_reason() -> None:
@@ -136,7 +170,7 @@ def test_a_fault_that_was_not_injected_has_its_reason() -> None:
     document["faults"][0]["note"] = "the store was gone"
     (row,) = by_column(table_of(document))
     assert row["reason"] == "the store was gone"
-    assert "Recovery" not in row
+    assert "Settled again" not in row
 
 
 def test_each_fault_has_its_rows_and_its_chart_with_one_strip_a_target() -> None:
@@ -152,8 +186,8 @@ def test_each_fault_has_its_rows_and_its_chart_with_one_strip_a_target() -> None
     (_, drawn, _), (_, other, _) = fault_charts(groups)
     layout = drawn["layout"]
     assert [text["text"] for text in layout["annotations"]] == [
-        "<b>ioredis</b> · recovery 1.3 s",
-        "<b>iovalkey</b> · recovery 1.3 s",
+        "<b>ioredis</b> · served again 1.1 s · settled 1.3 s",
+        "<b>iovalkey</b> · served again 1.1 s · settled 1.3 s",
     ]
     for axis in ("xaxis", "yaxis", "yaxis2"):
         assert layout[axis]["range"] == other["layout"][axis]["range"]

@@ -65,7 +65,7 @@ def test_some_differ_and_others_do_not() -> None:
 
 def test_fewer_than_five_runs_say_what_it_takes() -> None:
     found = recommended(*runs_of("iovalkey", 6000, STEADY[:3]), *runs_of("valkey-glide", 5000, STEADY[:3]))
-    assert found.lead.startswith("Nothing is decided: iovalkey and valkey-glide have 3 valid runs each")
+    assert found.lead.startswith("Nothing is decided: iovalkey and valkey-glide have 3 runs each that count")
     assert found.decide == "To decide, make about 10 runs of each (20 runs):"
     assert found.command == "./scripts/run-all.sh --quick --seed 7 --runs 10"
 

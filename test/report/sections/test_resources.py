@@ -48,3 +48,29 @@ def test_by_turns_other_programs_are_one_note_of_the_campaign(build: Build) -> N
     page = build(manifest([configuration()], runs=3), runs).page
     assert page.count("used 30 % of one CPU, at most 60 %") == 1
     assert "Other programs disturbed" not in page
+
+
+def test_by_turns_what_other_programs_did_in_a_round_is_said_once(build: Build) -> None:
+    """Two targets, three rounds, of which the second and third were disturbed."""
+    turns = {"group": 2, "turns": 30, "lead_in_ms": 5, "slice_ms": 100, "drained_s": 0.1}
+    targets = [configuration("iovalkey"), configuration("valkey-glide")]
+    runs = []
+    for target in targets:
+        runs.append(result(target, 1) | {"turns": turns})
+        for number, percent in ((2, 153), (3, 120)):
+            load = {"cpus": 2, "busy_cpu_percent": 200, "foreign_cpu_percent": percent}
+            reason = ("M25", f"other programs used {percent} % of one CPU in the window")
+            suspect = result(target, number, host_load=load, verdict=verdict("suspect", reason))
+            runs.append(suspect | {"turns": turns})
+    planned = manifest(targets, runs=3)
+    planned["plan"]["order"] = "turns"
+    for run in planned["plan"]["runs"]:
+        run |= {"round": run["run"], "group": 1}
+    outcome = build(planned, runs, "--output-format", "all")
+    for text in (outcome.page, outcome.text("summary.md")):
+        assert text.count("other programs used 153 % of one CPU in the window") == 1
+        assert text.count("In 2 of 3 rounds their share makes the runs suspect") == 1
+        assert "Other programs disturbed" not in text
+    assert "M25 (2 rounds)" in outcome.page
+    # Each row of a table of data stands alone.
+    assert outcome.text("runs.csv").count("other programs used 153 %") == 2

@@ -74,6 +74,7 @@ describe("the figures of a fault", () => {
       outage_seen_s: 2,
       first_error_s: 0.2,
       error_share: 1,
+      served_again_s: 2.2,
       recovery: "recovered",
       recovery_s: 2.2,
       p99_worst_us: 1000,
@@ -98,6 +99,8 @@ describe("the figures of a fault", () => {
       outage_seen_s: 2,
       first_error_s: null,
       error_share: null,
+      // Not sooner: a second that ends with the burst has all requests served, and begins with none.
+      served_again_s: 2.002,
       recovery_s: 2.602,
       p99_worst_us: 2_000_000,
       requests_lost: 0,
@@ -127,12 +130,24 @@ describe("the figures of a fault", () => {
   });
 
   test.each([
-    ["errors stay", { allowed: 9, failed: 1 }],
-    ["the p99 is more than twice that before", { ...SERVED, p99_us: 2_001 }],
-    ["some requests wait for ever", { allowed: 9 }],
-  ])("never recovered: %s", (_, after) => {
+    ["errors stay", { allowed: 9, failed: 1 }, null],
+    ["all are served, with a p99 of more than twice that before", { ...SERVED, p99_us: 2_001 }, 1],
+    ["some requests wait for ever", { allowed: 9 }, null],
+  ])("never settled again: %s", (_, after, served_again_s) => {
     const found = figuresOf([...times(10, SERVED), ...times(1, FAILS), ...times(9, after)], fault(10, 11));
-    expect(found).toMatchObject({ recovery: "never", recovery_s: null });
+    expect(found).toMatchObject({ recovery: "never", recovery_s: null, served_again_s });
+  });
+
+  test("requests may be served again long before the p99 has settled", () => {
+    const slow: Slice = { ...SERVED, p99_us: 9_000 };
+    const slices = [...times(10, SERVED), ...times(1.3, FAILS), ...times(4, slow), ...times(5, SERVED)];
+    expect(figuresOf(slices, fault(10, 11))).toMatchObject({ served_again_s: 1.3, recovery_s: 5.3 });
+  });
+
+  test("whether requests are served again needs no baseline, but three seconds after the fault", () => {
+    const early = [...times(2, SERVED), ...times(1, FAILS), ...times(6, SERVED)];
+    expect(figuresOf(early, fault(2, 3))).toMatchObject({ recovery: "not known", served_again_s: 1 });
+    expect(figuresOf(times(12, SERVED), fault(10, 10))).not.toHaveProperty("served_again_s");
   });
 
   test("recovery takes three good seconds in a row", () => {

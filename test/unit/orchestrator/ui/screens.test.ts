@@ -66,6 +66,25 @@ test("one line per run has number, figures, verdict and time left, and nothing e
   expect(out.text).not.toMatch(/warm-up|5012|a line of the server/);
 });
 
+test("what a whole round met is said once, and each run has the rule", () => {
+  const text = "other programs used 153 % of one CPU in the window";
+  const suspect = { status: "suspect", reasons: [{ rule: "M25", severity: "suspect", text }] } as const;
+  const round = [
+    tell.opened(),
+    tell.campaign(),
+    tell.round("round_started"),
+    tell.started(1),
+    tell.started(2),
+    tell.finished(1, { ...suspect, reasons: [...suspect.reasons], round: 1 }),
+    tell.finished(2, { ...suspect, reasons: [...suspect.reasons], round: 1 }),
+    tell.round("round_finished", 20),
+  ];
+  const { out } = lines("phase", round);
+  const finished = out.lines.filter((line) => line.includes("5000 requests/s"));
+  expect(finished.map((line) => line.includes(text))).toEqual([true, false]);
+  expect(finished.every((line) => line.includes("M25"))).toBe(true);
+});
+
 describe("one line per phase", () => {
   test("each phase is one line with the time of day, without escape sequences", () => {
     const { out, err } = lines("phase");
