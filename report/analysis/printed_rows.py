@@ -90,7 +90,7 @@ class PrintedRow(Row, frozen=True, kw_only=True):
 
     @property
     def limit(self) -> Limit | None:
-        """What limited the runs that count, the one that stands for all first."""
+        """What limited the runs that count, the selected one first."""
         first = self.selected
         others = [printed for printed in self.counted if printed is not first]
         return limit_over([printed.limited_by for printed in (first, *others) if printed])

@@ -177,15 +177,15 @@ class Summary(Row, frozen=True, kw_only=True):
         return self.selected is not None and not self.selected.spoiled
 
     @property
+    def selected_first(self) -> tuple[model.Run, ...]:
+        return (*([self.selected] if self.selected else []), *self.runs)
+
+    @property
     def limit(self) -> Limit | None:
         """What limited the runs that count, the selected run first; None where none of them says it."""
         runs = [run for run in self.selected_first if run.eligible and run.measured]
         limits = {run.run: run.measured.record.limited_by for run in runs if run.measured}
         return limit_over(list(limits.values()))
-
-    @property
-    def selected_first(self) -> tuple[model.Run, ...]:
-        return (*([self.selected] if self.selected else []), *self.runs)
 
     @property
     def throughputs(self) -> tuple[float, ...]:

@@ -61,11 +61,6 @@ def plural(number: int, word: str) -> str:
     return f"{number:,} {word}{'' if number == 1 else 's'}"
 
 
-def counted_runs_text(counted: int, planned: int, suspect: int) -> str:
-    """`6 of 6`, `6 of 6, 2 of them suspect`: how many of the planned runs count."""
-    return f"{counted} of {planned}{f', {suspect} of them suspect' if suspect else ''}"
-
-
 def _cut(label: str, width: int, head: int) -> str:
     return label if len(label) <= width else f"{label[:head]}…{label[len(label) - (width - head - 1) :]}"
 
@@ -85,6 +80,11 @@ def cut_labels(labels: Iterable[str], width: int) -> dict[str, str]:
         end = f"…{number}"
         numbered[label] = label if len(label) <= width else f"{label[: width - len(end)]}{end}"
     return numbered
+
+
+def counted_runs_text(counted: int, planned: int, suspect: int) -> str:
+    """`6 of 6`, `6 of 6, 2 of them suspect`: how many of the planned runs count."""
+    return f"{counted} of {planned}{f', {suspect} of them suspect' if suspect else ''}"
 
 
 def joined(words: Sequence[str]) -> str:

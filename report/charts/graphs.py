@@ -548,8 +548,8 @@ def _memory(data: ChartData) -> dict[str, Any] | None:
     if not rows:
         return None
     traces, width = [], 0.72 / len(_MEMORY)
-    for number, (name, figure_, colour) in enumerate(_MEMORY):
-        values = [row.median(figure_) for row in rows]
+    for number, (name, memory, colour) in enumerate(_MEMORY):
+        values = [row.median(memory) for row in rows]
         if any(value is not None for value in values):
             amounts = [None if value is None else value / 1024**2 for value in values]
             texts = [f"{name} {mebibytes(value)} MiB" for value in values]

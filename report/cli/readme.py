@@ -38,7 +38,7 @@ def readme(text: str) -> str:
     (cell,) = decision_cells([analysis.cells[0]])
     rows = []
     for row in cell.groups[0].rows:
-        texts = [*(figure.plain for figure in row.figures), row.limit.plain]
+        texts = [figure.plain for figure in (*row.figures, row.limit)]
         rows.append([code(row.summary.identity.short_label), *texts, row.conclusion or "–"])
     names = figure_names(cell.cell.text, cell.cell.identity.open_loop)
     columns = ("Target", *(", ".join(filter(None, each)) for each in names), "Limited by", "Conclusion")

@@ -13,6 +13,7 @@ from report.analysis.figures import (
     calls_per_request,
     decisions,
     descriptors_per_call,
+    latency,
     limited_share,
     percentile,
     server_cpu,
@@ -40,11 +41,11 @@ _COUNTS = [f"{kind}_runs" for kind in ("valid", "served", "spoiled", "suspect", 
 
 
 def _configuration(summary: Summary) -> dict[str, Any]:
-    identity = summary.identity
-    spread = summary.spread
+    identity, spread = summary.identity, summary.spread
     extent = {name: rounded(getattr(spread, name, None)) for name in ("min", "max", "cv_percent")}
     latencies = {name: summary.figure_of(percentile(name)) for name in PERCENTILES}
     known = {name: found for name, found in latencies.items() if found.value is not None or found.bounds}
+    beside = {name: summary.figure_of(latency(name)) for name in ("average", "max")}
 
     def median(figure: Figure, digits: int = 3) -> float | None:
         return rounded(summary.figure_of(figure).value, digits)
@@ -65,7 +66,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
         "latency_ms": {name: rounded(found.value) for name, found in known.items()},
         "latency_bounds_ms": {
             name: {"low": rounded(found.bounds.low), "high": rounded(found.bounds.high)}
-            for name, found in known.items()
+            for name, found in (known | beside).items()
             if found.bounds
         },
         "ranges": {

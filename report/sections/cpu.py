@@ -99,8 +99,8 @@ def _caption(rows: Sequence[Summary], service: bool, open_loop: bool) -> str:
         "range. A decision is an "
         "answer, allowed or limited, to a consume of one descriptor, counted by the process that calls the "
         "limiter; a request may take several. The CPU time is what the counters of the roles grew by in "
-        "lead-in and window, between the same readings as the count: each part × decisions is that "
-        "difference, and the sum is that of the parts. "
+        "lead-in and window, between the same readings as the count: in each run, each part × "
+        "decisions is that difference, and the sum is that of the parts. "
         f"Node is {between.join(node)}.{limited if service else ''}"
     )
 

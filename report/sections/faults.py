@@ -290,7 +290,8 @@ def fault_headlines(groups: Sequence[FaultGroup]) -> list[str]:
         cases = sorted((case for case in group.cases if case.counted), key=_soonest_first)
         texts = [f"{case.identity.label} {_served_and_settled(case)}" for case in cases]
         several = (
-            f"When {fault_words(group.fault)}, requests are served again (median) after: {joined(texts)}."
+            f"When {fault_words(group.fault)}, requests are served again, by the median, after: "
+            f"{joined(texts)}."
         )
         found += [several] if len(texts) > 1 else fault_sentences([group])
     return found

@@ -1,7 +1,5 @@
 """Open loops: the latency at an offered rate, and how well that rate was kept (rules M3 to M5)."""
 
-from msgspec import structs
-
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import Figure, from_send, of_schedule, p50, p99
@@ -41,7 +39,6 @@ def _gap(name: str) -> Figure:
     return of_schedule(lambda schedule: getattr(schedule.gaps_ms, name, None))
 
 
-_OFFERED_GAP = _gap("intended")
 _GAPS = tuple(map(_gap, ("p10", "p50", "p90", "p99")))
 
 
@@ -49,12 +46,12 @@ def _two_decimals(value: float | None) -> str:
     return decimals(value, 2)
 
 
-#: How the rate was kept: figure and form of the columns before the gaps as sent.
-_KEPT: tuple[tuple[Figure, Show], ...] = (
-    (of_schedule(lambda schedule: schedule.achieved_per_second), rate),
-    (of_schedule(lambda schedule: schedule.late), count),
-    (of_schedule(lambda schedule: schedule.dropped + schedule.unsent), count),
-    (_OFFERED_GAP, _two_decimals),
+#: How the rate was kept: figure, form and unit of the columns before the gaps as sent.
+_KEPT: tuple[tuple[Figure, Show, str], ...] = (
+    (of_schedule(lambda schedule: schedule.achieved_per_second), rate, "sends/s"),
+    (of_schedule(lambda schedule: schedule.late), count, "sends"),
+    (of_schedule(lambda schedule: schedule.dropped + schedule.unsent), count, "sends"),
+    (_gap("intended"), _two_decimals, "ms"),
 )
 
 
@@ -80,7 +77,7 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
         section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),
         *(verdict_text.spread_figure(summary, figure, text.latency, "ms") for figure in latencies),
-        *(structs.replace(verdict_text.spread_figure(summary, *each, " "), hint="") for each in _KEPT),
+        *(verdict_text.spread_figure(summary, *each) for each in _KEPT),
         _sent_gaps(summary),
         _wakes(summary),
     )

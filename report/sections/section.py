@@ -28,7 +28,7 @@ class TableCell(Struct, frozen=True):
 
     @property
     def plain(self) -> str:
-        """`12.21‡ (8.10–14.00)`, for a form without styles."""
+        """`12.21† (8.10–14.00)`, for a form without styles."""
         text = "; ".join(self.lines) if self.lines else self.text or self.badge
         marked = text + "".join(mark for mark, _ in self.marks)
         return " ".join(filter(None, [marked, f"({self.range})" if self.range else "", self.tag]))

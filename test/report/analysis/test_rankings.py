@@ -33,7 +33,7 @@ def foreign(percent: float) -> Document:
     return {"cpus": 2, "busy_cpu_percent": 150, "foreign_cpu_percent": percent}
 
 
-def test_rows_stand_by_the_median_run_and_are_ranked_by_what_was_shown() -> None:
+def test_rows_stand_by_their_medians_and_are_ranked_by_what_was_shown() -> None:
     (cell,) = cells_of(*runs_of("valkey-glide", 750), *runs_of("iovalkey", 1000))
     assert standings(cell) == [("valkey", [("iovalkey", 1), ("valkey-glide", 2)])]
     (ranking,) = cell.rankings

@@ -38,7 +38,7 @@ def outcomes(build: Build, results: list[Document], *asked: Document) -> dict[st
     ],
     ids=str,
 )
-def test_the_median_run_is_held_against_it(build: Build, asked: Document, status: str) -> None:
+def test_the_median_is_held_against_it(build: Build, asked: Document, status: str) -> None:
     runs = [result(configuration(), run, rate) for run, rate in ((1, 1000), (2, 2000), (3, 4000))]
     [(_value, seen)] = outcomes(build, runs, asked).values()
     assert seen == status

@@ -170,7 +170,7 @@ def of_runs(root: Path, name: str, *rates: int) -> Path:
 
 
 @pytest.mark.parametrize("given", ["results", "results/latest", None])
-def test_extract_median_copies_the_median_run_over_all_campaigns(
+def test_extract_median_copies_the_selected_run_over_all_campaigns(
     tmp_path: Path, given: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     root = tmp_path / "results"

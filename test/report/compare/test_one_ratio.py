@@ -109,7 +109,7 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
         assert row["ratio_of_medians"] is None
         assert row["base"]["median"] == middle["iovalkey"]
 
-    # No ratio is in the CSV: figures of the median run, with their range.
+    # No ratio is in the CSV: medians over the runs, with their range.
     rows = {row["Client"]: row for row in outcome.rows()}
     assert float(rows["valkey-glide"]["ReqPerSec"]) == middle["valkey-glide"]
     assert not [

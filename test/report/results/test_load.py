@@ -36,12 +36,12 @@ def ramped(run: int, rate: int, slower: int = 2) -> Document:
 
 @pytest.fixture
 def campaign(tmp_path: Path) -> Campaign:
-    # The median run is steady.
+    # The selected run is steady.
     runs = [ramped(1, 1000), ramped(2, 1200), ramped(3, 1100, slower=1)]
     return load_campaign(write_campaign(tmp_path / "campaign", manifest([configuration()]), runs))
 
 
-def test_seconds_stay_of_the_median_run_alone(campaign: Campaign) -> None:
+def test_seconds_stay_of_the_selected_run_alone(campaign: Campaign) -> None:
     kept = {run.run: len(run.measured.seconds) for run in campaign.runs if run.measured}
     assert kept == {1: 0, 2: 0, 3: 20}
 

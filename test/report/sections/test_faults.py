@@ -93,7 +93,7 @@ def test_the_headline_has_the_time_of_each_of_several_targets_the_shortest_first
     documents = [faulted(), at_once, faulted("valkey-glide", **never)]
     (headline,) = fault_headlines(fault_groups(analysis_of_results(*documents).campaign))
     assert headline == (
-        "When the store restarts, requests are served again (median) after: ioredis 0.5 s, iovalkey "
+        "When the store restarts, requests are served again, by the median, after: ioredis 0.5 s, iovalkey "
         "1.1 s (settled after 1.3 s) and valkey-glide 1.1 s (never settled)."
     )
 

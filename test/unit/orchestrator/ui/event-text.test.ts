@@ -9,8 +9,8 @@ const finished = new EventFixture().finished(1, {
 });
 
 test("a CPU figure of a closed loop is that at full load, one of an open loop is not (M35)", () => {
-  const textAt = (load: Configuration["load"]) =>
-    finishedText(finished, { layer: "server", load }, new CampaignState());
+  const state = new CampaignState();
+  const textAt = (load: Configuration["load"]) => finishedText(finished, { layer: "server", load }, state);
   expect(textAt({ model: "closed", connections: 50 })).toContain("48 µs CPU per request at full load");
   const atRate = textAt({ model: "open", rate_per_second: 500, arrivals: "constant", connections: 50 });
   expect(atRate).toContain("48 µs CPU per request");
