@@ -22,14 +22,14 @@ NOT_THE_TARGETS_OWN = {
 
 
 class Limit(Struct, frozen=True):
-    """What limited most of the runs that were limited by anything."""
+    """What limited most of the runs."""
 
     resource: str
-    """`NONE` where no run names one."""
+    """`NONE` where most runs name nothing that was used up."""
     text: str
     """The figures of one of these runs."""
     runs: int
-    """That name it."""
+    """That say the same."""
     of_runs: int
     """That count and say what limited them."""
 
@@ -40,20 +40,21 @@ class Limit(Struct, frozen=True):
     @property
     def words(self) -> str:
         """`host CPU`, `host CPU (14 of 16 runs)`, `none named`."""
-        if not self.is_named:
-            return "none named"
+        what = self.resource if self.is_named else "none named"
         if self.runs == self.of_runs:
-            return self.resource
-        return f"{self.resource} ({self.runs} of {plural(self.of_runs, 'run')})"
+            return what
+        return f"{what} ({self.runs} of {plural(self.of_runs, 'run')})"
 
 
 def limit_over(limits: Sequence[LimitedBy | None]) -> Limit | None:
-    """Over the runs of a row, the one that stands for it first; None where no run says what limited it."""
+    """Over the runs of a row, the one that stands for it first; None where no run says what limited it.
+
+    A row is limited by nothing where more runs say so than name any one resource."""
     known = [limit for limit in limits if limit]
     if not known:
         return None
-    named = Counter(limit.resource for limit in known if limit.resource != NONE)
-    resource, runs = named.most_common(1)[0] if named else (NONE, len(known))
+    counts = Counter(limit.resource for limit in known)
+    resource, runs = max(counts.items(), key=lambda entry: (entry[1], entry[0] != NONE))
     text = next(limit.text for limit in known if limit.resource == resource)
     return Limit(resource, text, runs, len(known))
 

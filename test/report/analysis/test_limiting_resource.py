@@ -45,19 +45,25 @@ def test_a_row_has_the_resource_that_most_of_its_runs_name() -> None:
     assert limits == {"iovalkey": "host CPU (3 of 5 runs)", "valkey-glide": "none named"}
 
 
+def test_a_row_of_which_few_runs_name_a_resource_is_limited_by_none() -> None:
+    once = runs_of("iovalkey", 6000, ("none", "none", "none", "none", "host CPU"))
+    (cell,) = decision_cells(cells(summaries_of(*once)))
+    assert [row.limit.text for row in cell.rows] == ["none named (4 of 5 runs)"]
+
+
 def test_every_form_of_the_report_has_it(build: Build) -> None:
-    documents = [*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000, ("none", "server loop"))]
+    documents = [*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000, ("server loop", "none"))]
     outcome = build(manifest([documents[0]["configuration"], documents[-1]["configuration"]]), documents)
     assert [(row["limited_by"], row["limited_by_runs"]) for row in outcome.rows()] == [
         ("host CPU", "5"),
-        ("server loop", "2"),
+        ("server loop", "3"),
     ]
     limit = outcome.summary["configurations"][1]["limited_by"]
-    assert limit == {"resource": "server loop", "text": "server loop, run 2", "runs": 2, "of_runs": 5}
+    assert limit == {"resource": "server loop", "text": "server loop, run 3", "runs": 3, "of_runs": 5}
     markdown = outcome.text("summary.md")
-    assert "Limited by" in markdown and "server loop (2 of 5 runs)" in markdown
-    assert "server loop (2 of 5 runs)" in outcome.page
-    assert [row["limited_by"] for row in outcome.rows("runs.csv")][-2:] == ["server loop", "none"]
+    assert "Limited by" in markdown and "server loop (3 of 5 runs)" in markdown
+    assert "server loop (3 of 5 runs)" in outcome.page
+    assert [row["limited_by"] for row in outcome.rows("runs.csv")][-2:] == ["none", "server loop"]
 
 
 def test_a_limit_that_is_not_the_targets_own_makes_throughput_the_cost_of_all_roles() -> None:
