@@ -440,15 +440,15 @@ def _usage_charts(kind: str, title: str) -> tuple[Chart, Chart]:
         Chart(
             f"{kind}-cpu-over-time",
             f"{title} CPU over time",
-            "CPU of all roles of this kind together, in the same runs. In a closed loop it is that at full "
-            "load. The first reading is before the lead-in.",
+            "CPU time in the same runs; several processes of a kind are added up. In a closed loop it is "
+            "that at full load. The first reading is before the lead-in.",
             lambda data: _cpu_over_time(data, kind),
         ),
         Chart(
             f"{kind}-memory-over-time",
             f"{title} memory over time",
-            "Resident memory of all roles of this kind together, in the same runs, as the system counts it. "
-            "In a container it is the memory of the container.",
+            "Resident memory in the same runs, as the system counts it; several processes of a kind are "
+            "added up. In a container it is the container's, without what the kernel can drop.",
             lambda data: _memory_over_time(data, kind),
         ),
     )
@@ -465,8 +465,8 @@ OVER_TIME = (
         _throughput_over_time,
     ),
     *_usage_charts(_CONSUMER, "{consumer_title}"),
-    *_usage_charts("service", "Service"),
     *_usage_charts("store", "Store"),
+    *_usage_charts("service", "Service"),
 )
 
 

@@ -88,7 +88,7 @@ def correctness_topic(analysis: Analysis) -> Section:
 
 
 def over_time_topic(_: Analysis) -> Section:
-    kinds = ("consumer", "service", "store")
+    kinds = ("consumer", "store", "service")
     usage = [f"{kind}-{figure}-over-time" for kind in kinds for figure in ("cpu", "memory")]
     answer = "each second of the selected runs: throughput, CPU, memory"
     return Section("over-time", "Over time", answer, charts=("series", *usage))

@@ -11,7 +11,9 @@ from conftest import Build, Outcome, analysis_of_results
 from page_reader import data_of, read, tables_of
 from report.sections.first_screen import screen_lines
 
-RATE = {"load": {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}}
+RATE: dict[str, Any] = {
+    "load": {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}
+}
 #: Half of the requests take 2 ms and half 6 ms, so that the mean is neither p50 nor p99.
 LATENCIES_US = {2000: 5000, 6000: 5000}
 MEAN = "4.00"
@@ -64,8 +66,8 @@ def two_group_sizes() -> tuple[Document, list[Document]]:
                 latencies = {2000: 5000, slow_us: 5000}
                 documents.append(result(configured, round_, allowed_us=latencies, limited_us={}))
                 key = hash_of(configured)
-                place = {"round": round_, "group": group}
-                runs.append({"configuration_hash": key, "run": round_, "file": f"{key}{round_}.json"} | place)
+                run = {"configuration_hash": key, "run": round_, "file": f"{key}{round_}.json"}
+                runs.append({**run, "round": round_, "group": group})
     document = manifest(list(configurations.values()), 2)
     document["plan"] |= {"order": "turns", "runs": runs, "references": [runs[0]["configuration_hash"]]}
     return document, documents

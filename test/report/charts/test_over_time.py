@@ -1,5 +1,6 @@
 """Throughput, CPU and memory over time: charts of one shape from the selected run's readings."""
 
+from collections.abc import Mapping
 from typing import Any
 
 from builder import Document, configuration, result
@@ -14,7 +15,7 @@ MIB = 1024**2
 FIRST_S, SECOND_S = 1.0, 2.0
 
 
-def with_readings(document: Document, percents: dict[str, tuple[float, float]]) -> Document:
+def with_readings(document: Document, percents: Mapping[str, tuple[float, float]]) -> Document:
     """Two readings of each role, with as many MiB resident as its CPU has percent."""
     for role, both in percents.items():
         document["resources"][role]["samples"] = [
@@ -52,7 +53,7 @@ def test_cpu_and_memory_over_time_have_the_shape_of_throughput_over_time(build: 
 def test_closed_and_open_loops_share_no_view_over_time(build: Build) -> None:
     rate = {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}
     readings = {"server-1": (80, 90)}
-    loads = ({}, {"load": rate})
+    loads: tuple[Document, ...] = ({}, {"load": rate})
     documents = [with_readings(result(configuration(**load)), readings) for load in loads]
     views = figures_of(build, *documents)["consumer-cpu-over-time"]["layout"]["meta"]["views"]
     assert [len(view["rows"]) for view in views] == [1, 1]
