@@ -176,7 +176,7 @@ def _latency_over_connections(data: ChartData) -> dict[str, Any] | None:
         x = list(map(_connections, line))
         p99_line = _medians(name, line, x, p99, texts, text.latency_value)
         traces += [p99_line.update(legendgroup=name), _mean_line(name, line, text)]
-    y = layout.latency_axis(f"p99 in {text.latency_unit} {AT_FULL_LOAD}", text)
+    y = layout.latency_axis(f"{text.latency_unit} {AT_FULL_LOAD}", text)
     return _over(data, lines, data.by_curve, _connections_title(text), _connections, traces, y)
 
 

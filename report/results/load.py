@@ -25,7 +25,7 @@ _MAX_CHECKSUMS_BYTES = 16 * 1024 * 1024
 #: Two spaces, as `sha256sum` writes it, or a star.
 _CHECKSUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
-#: Seconds of all selected runs together, with the readings of their roles: 800 rows of 30 s, or a day of a
+#: Seconds of all selected runs together, with the readings of their roles: 1,000 rows of 30 s, or a day of a
 #: single one.
 MAX_SERIES_READINGS = 100_000
 
