@@ -263,6 +263,18 @@ class AddedMemory(Struct, frozen=True, kw_only=True):
     """Bytes by their source, see `SOURCES` in `report/analysis/figures.py`."""
 
 
+class Usage(Struct, frozen=True):
+    """What all roles of a kind used in one stretch of a run, which is about a second long."""
+
+    t_s: float
+    """The end of the stretch, in seconds since the first reading."""
+    interval_s: float
+    cpu_percent: float | None
+    """In % of one CPU; None where the CPU of the kind is not known."""
+    resident_bytes: int
+    """At the end of the stretch, as the runtime reads it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """The figures of a run that was measured. Percentiles come from the generators' merged histograms. At the
@@ -294,6 +306,9 @@ class Measured:
     """Its latencies, where some percentile may need those of the other runs too (rule M18); else None."""
     seconds: tuple[records.Sample, ...] = ()
     """Seconds of selected runs alone, of no more than a page can hold; the last may be shorter."""
+    usage: Mapping[str, tuple[Usage, ...]] = field(default_factory=dict)
+    """Of selected runs alone, by kind of role, e.g. `server`; without kinds whose usage over time is not
+    known."""
     answers_each_slice: Sequence[int]
     """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
     answers_by_server: tuple[int, ...]
