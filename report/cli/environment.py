@@ -27,7 +27,7 @@ STAMP = ".complete"
 #: Each is a module beside this one, whose `main` takes the command's arguments and returns the exit code.
 COMMANDS = (
     *("generate", "compare", "memory", "audit", "claims", "pages", "decide-rounds", "statistics", "readme"),
-    "documents",
+    *("documents", "original-matrix"),
 )
 PACKAGES = ("hdrh", "jinja2", "msgspec", "plotly", "yaml")
 #: Set in the process that continues in the environment, which must not look for it once more.

@@ -1,4 +1,5 @@
-"""Writes README.md's example: one picture and one table, from the results of the example campaign."""
+"""Writes README.md's example, one picture and one table from the results of the example campaign, and three
+lines of the original's matrix where README.md has a place for them."""
 
 import sys
 import tempfile
@@ -9,6 +10,7 @@ from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE
 from report.base.markdown import code, prose, table
 from report.base.paths import ROOT
+from report.cli.original_matrix import PAGE, README_LOADS, read_matrix
 from report.results.archives import unpack_judged
 from report.results.load import load_campaign
 from report.results.model import Campaign
@@ -19,6 +21,8 @@ EXAMPLE = "results/example"
 #: Its runs, which belong into that folder.
 RUNS = f"{EXAMPLE}.tar.xz"
 BEGIN, END = "<!-- example: begin (python report readme) -->", "<!-- example: end -->"
+MATRIX_BEGIN = "<!-- original-matrix: begin (python report readme) -->"
+MATRIX_END = "<!-- original-matrix: end -->"
 
 
 def _example() -> Campaign:
@@ -27,13 +31,36 @@ def _example() -> Campaign:
         return load_campaign(Path(folder) / Path(EXAMPLE).name)
 
 
-def readme(text: str) -> str:
-    """README.md with the part between its two marks made again from the example campaign."""
-    before, begin, rest = text.partition(BEGIN)
-    _, end, after = rest.partition(END)
+def _with_blocks(text: str, begin: str, end: str, blocks: Sequence[str]) -> str:
+    """The text with these blocks in place of what stands between its two marks."""
+    before, found_begin, rest = text.partition(begin)
+    _, found_end, after = rest.partition(end)
+    if not (found_begin and found_end):
+        raise SystemExit(f"README.md lacks {begin} or {end}")
+    return "\n\n".join([f"{before}{begin}", *blocks, f"{end}{after}"])
+
+
+def readme(text: str, results: Path = ROOT / "results") -> str:
+    """README.md with what stands between its marks made again: the example from its campaign, and lines of
+    the original's matrix, if it has marks for them, from a folder of results."""
+    if MATRIX_BEGIN in text:
+        text = _with_blocks(text, MATRIX_BEGIN, MATRIX_END, _matrix_blocks(results))
+    return _with_blocks(text, BEGIN, END, _example_blocks())
+
+
+def _matrix_blocks(results: Path) -> list[str]:
+    matrix = read_matrix(results)
+    return [
+        "\n".join(matrix.table(README_LOADS)),
+        f"The median of requests/s, its ratio to the reference on the same store, and the conclusion. "
+        f"[All cells](results/{PAGE}).",
+    ]
+
+
+def _example_blocks() -> list[str]:
     campaign = _example()
-    if not (begin and end and campaign.manifest):
-        raise SystemExit(f"README.md lacks {BEGIN} or {END}, or {RUNS} its manifest.json")
+    if not campaign.manifest:
+        raise SystemExit(f"{RUNS} lacks its manifest.json")
     analysis, manifest = analyse(campaign), campaign.manifest
     (cell,) = decision_cells([analysis.cells[0]])
     rows = []
@@ -49,13 +76,12 @@ def readme(text: str) -> str:
         f"This shows what a report says; it recommends nothing. [The report]({EXAMPLE}/report/summary.md) "
         f"has all tables, [the campaign's folder]({EXAMPLE}) the command, [its archive]({RUNS}) every run."
     )
-    blocks = [
+    return [
         f"![{cell.title}]({EXAMPLE}/report/images/answer-1.svg)",
         "\n".join(table(columns, rows, 1)),
         f"**{prose(recommend(analysis).lead)}**",
         where,
     ]
-    return "\n\n".join([f"{before}{BEGIN}", *blocks, f"{END}{after}"])
 
 
 def main(arguments: Sequence[str]) -> int:
