@@ -22,6 +22,7 @@ import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText } from "./imports.js";
 import { limitersPage } from "./limiters-page.js";
 import { recordsModule } from "./records-module.js";
+import { reportFixtures } from "./report-fixtures.js";
 import { sharedConstants } from "./shared-constants.js";
 
 /**
@@ -30,6 +31,7 @@ import { sharedConstants } from "./shared-constants.js";
  * - report/results/records.py, from those that the report reads;
  * - what the report shares: constants, the controls, the kinds of roles, deciders, algorithms, the layers, the
  *   dimensions, the checks of the audit that nobody promises;
+ * - test/report/fixtures.json: targets and documents for the report's tests;
  * - scripts/help/: what the scripts print for --help before anything is installed;
  * - docs/limiters.md, from the facts that `npm run facts` found;
  * - the flags in docs/flags.md and the variables in docs/environment-variables.md, from the list of settings;
@@ -88,6 +90,7 @@ const generated: Readonly<Record<string, string>> = {
     verdicts: jsonSchemas.verdicts ?? {},
   }),
   "src/contract/generated/constants.json": json(sharedConstants),
+  "test/report/fixtures.json": json(reportFixtures()),
   "src/contract/generated/controls.json": json(groups.controls),
   "src/contract/generated/measured-kinds.json": json(measuredKinds),
   "src/contract/generated/deciders.json": json(deciders),
