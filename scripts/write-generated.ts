@@ -12,7 +12,6 @@ import { measuredKinds } from "../src/contract/role.js";
 import { algorithms, deciders } from "../src/contract/target.js";
 import { verdictsSchema } from "../src/contract/verdicts.js";
 import { versionReportSchema } from "../src/contract/version-report.js";
-import { MIN_SAMPLES } from "../src/judge/latency.js";
 import { checks } from "../src/orchestrator/audit/checks/index.js";
 import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { campaignHelp, topics } from "../src/orchestrator/request/help.js";
@@ -23,13 +22,16 @@ import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText } from "./imports.js";
 import { limitersPage } from "./limiters-page.js";
 import { recordsModule } from "./records-module.js";
+import { reportFixtures } from "./report-fixtures.js";
+import { sharedConstants } from "./shared-constants.js";
 
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, and of campaign files, for editors;
  * - report/results/records.py, from those that the report reads;
- * - what the report shares: the numbers of M18, the controls, the kinds of roles, deciders, algorithms, the layers, the
+ * - what the report shares: constants, the controls, the kinds of roles, deciders, algorithms, the layers, the
  *   dimensions, the checks of the audit that nobody promises;
+ * - test/report/fixtures.json: targets and documents for the report's tests;
  * - scripts/help/: what the scripts print for --help before anything is installed;
  * - docs/limiters.md, from the facts that `npm run facts` found;
  * - the flags in docs/flags.md and the variables in docs/environment-variables.md, from the list of settings;
@@ -87,7 +89,8 @@ const generated: Readonly<Record<string, string>> = {
     audit: jsonSchemas.audit ?? {},
     verdicts: jsonSchemas.verdicts ?? {},
   }),
-  "src/contract/generated/min-samples.json": json(MIN_SAMPLES),
+  "src/contract/generated/constants.json": json(sharedConstants),
+  "test/report/fixtures.json": json(reportFixtures()),
   "src/contract/generated/controls.json": json(groups.controls),
   "src/contract/generated/measured-kinds.json": json(measuredKinds),
   "src/contract/generated/deciders.json": json(deciders),

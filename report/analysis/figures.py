@@ -247,6 +247,9 @@ heap = Figure(lambda figures: figures.record.memory_usage)
 #: Of all answers those that were limited, 0 to 1.
 limited_share = Figure(lambda figures: figures.limited_share)
 
+#: Answers that were limited.
+limit_hits = Figure(lambda figures: figures.record.rate_limit_hits)
+
 errors = Figure(lambda figures: figures.record.totalErrors)
 
 calls_per_request = Figure(lambda figures: figures.record.calls_per_request)
@@ -294,6 +297,7 @@ PARTS: Mapping[str, Figure] = {kind: total_of((kind,)) for kind in MEASURED_KIND
 #: The CPU per decision of the Node process that asks.
 node_cpu = Figure(lambda figures: decision_cpu_us(figures).get(node_kind(figures.layer)))
 
+mean_latency = latency("average")
 p50 = percentile("p50")
 p99 = percentile("p99")
 

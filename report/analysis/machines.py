@@ -7,16 +7,18 @@ from typing import Any
 
 from msgspec import Struct
 
+from report.base.contract import CONSTANTS
 from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, plural
 from report.results.model import MEASURED_KINDS, Campaign, Run
 
 #: In the order in which requests pass them.
-_PASSED = ("generator", "server", "service", "store")
+_PASSED: tuple[str, ...] = tuple(CONSTANTS["kinds_passed"])
 
 #: What tells one machine from another, and what each is called. All else about a machine is shown and decides
 #: nothing: it is measured, or changes with a restart.
-_KEY = {"cpu_model": "CPU", "microcode": "Microcode", "cpus": "CPUs", "kernel": "Kernel"}
+_NAMES = {"cpu_model": "CPU", "microcode": "Microcode", "cpus": "CPUs", "kernel": "Kernel"}
+_KEY = {member: _NAMES[member] for member in CONSTANTS["machine_key"]}
 
 _ROLE_NAMES = {"generator": "load generator", "server": "server", "service": "service", "store": "store node"}
 

@@ -8,12 +8,13 @@ from msgspec import Struct
 from report.analysis.cells import subject
 from report.analysis.summary import Summary
 from report.analysis.texts import load_name, load_text, varying_fields
+from report.base.contract import CONSTANTS
 from report.base.format import plural
 from report.results.model import Campaign, Identity
 from report.results.records import LimitedBy
 from report.statistics.max_rate import RateEstimate, estimate_max_rate
 
-_MIN_TRIALS = 5
+_MIN_TRIALS: int = CONSTANTS["min_trials_per_rate"]
 
 
 class RateTrial(Struct, frozen=True, kw_only=True):

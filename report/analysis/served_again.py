@@ -6,14 +6,17 @@ definition is that of `src/judge/fault-figures.ts`."""
 import math
 from collections.abc import Callable, Iterator, Sequence
 
+from report.base.contract import CONSTANTS
 from report.results.records import FaultFiguresFault, MeasuredResultFault, Timeline
 
 #: So many seconds in a row, each with this share of its requests served.
-_SECONDS, _SERVED_SHARE = 3, 0.99
+_DEFINITION = CONSTANTS["served_again"]
+_SECONDS: int = _DEFINITION["seconds"]
+_SERVED_SHARE: float = _DEFINITION["share"]
 #: What waited is answered in a burst: a second begins with a slice that serves so much, not before it.
-_BEGINNING_SHARE = 0.9
+_BEGINNING_SHARE: float = _DEFINITION["beginning_share"]
 #: A moment this close before a slice belongs to it.
-_SAME_S = 0.01
+_SAME_S: float = _DEFINITION["same_s"]
 
 
 class _Service:
@@ -25,7 +28,7 @@ class _Service:
         self.per_second = 1000 // timeline.width_ms
         self._backlog: Sequence[int] | None = timeline.backlog or None
         before = min(self.slices, self.slice_at(first_fault_s))
-        usual = (self._backlog or [])[max(0, before - 10 * self.per_second) : before]
+        usual = (self._backlog or [])[max(0, before - _DEFINITION["before_s"] * self.per_second) : before]
         self._usual_backlog = max(usual, default=0)
 
     def slice_at(self, second: float) -> int:

@@ -10,13 +10,14 @@ from report.analysis.cells import subject
 from report.analysis.figures import PARTS, Figure, server_cpu, throughput
 from report.analysis.summary import Summary, attributable, sample_between
 from report.analysis.texts import load_text, varying_fields
+from report.base.contract import CONSTANTS
 from report.results.model import Identity, Measured
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.ratio import ratio_of_pairs
 from report.statistics.runs import jain_index
 from report.statistics.samples import Sample
 
-_SLICES_PER_SECOND = 10
+_SLICES_PER_SECOND = 1000 // CONSTANTS["slice_ms"]
 
 
 def _least_to_most(figures: Measured) -> float | None:

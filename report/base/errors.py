@@ -2,10 +2,16 @@
 
 from collections.abc import Sequence
 
-USAGE = 2
-ENVIRONMENT = 3
-WRITE_FAILED = 4
-INTERRUPTED = 130
+from report.base.contract import CONSTANTS
+
+_CODES: dict[str, int] = CONSTANTS["exit_codes"]
+USAGE = _CODES["usage"]
+ENVIRONMENT = _CODES["environment"]
+#: Of a campaign the same code says that configurations failed.
+WRITE_FAILED = _CODES["configurationFailed"]
+REGRESSION = _CODES["regression"]
+NOT_DECIDED = _CODES["notDecided"]
+INTERRUPTED = _CODES["interrupted"]
 
 
 class ReportError(Exception):

@@ -5,14 +5,17 @@ from itertools import takewhile
 from typing import Any
 
 import plotly.graph_objects as go
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from report.analysis.cells import subject
 from report.analysis.figures import (
     MEMORY_KINDS,
     Figure,
     heap,
+    limit_hits,
     limited_share,
+    mean_latency,
+    node_kind,
     p50,
     p99,
     percentile,
@@ -23,11 +26,11 @@ from report.analysis.figures import (
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
 from report.analysis.summary import Summary, sample_between
 from report.analysis.texts import AT_FULL_LOAD, LayerText, at_its_load, interval_of, load_name
-from report.base.format import mebibytes, microseconds, milliseconds, percent, plural, rate, share
+from report.base.format import count, mebibytes, microseconds, milliseconds, percent, plural, rate, share
 from report.charts import layout
 from report.charts.layout import INK, Chart, ChartData, ChartRow, bars, by_row, by_view, figure, rate_axis
-from report.results.model import MEASURED_KINDS, Measured, Run
-from report.results.records import Sample
+from report.results.model import MEASURED_KINDS, Measured, Run, Usage
+from report.results.series import MAX_POINTS, stretches
 from report.statistics.decision import compare_samples
 from report.statistics.histograms import CURVE as PERCENTS
 from report.statistics.histograms import PERCENTILES, Bounds
@@ -63,15 +66,25 @@ def _connections(row: ChartRow) -> int:
     return row.summary.identity.connections
 
 
+def _medians(
+    name: str,
+    line: Sequence[ChartRow],
+    x: Sequence[float | None],
+    figure: Figure,
+    texts: Sequence[str],
+    shown: Callable[[float | None], float | None] = lambda value: value,
+) -> go.Scatter:
+    """A line through the medians of a figure with their ranges; `shown` gives the value that is drawn."""
+    ends = layout.whiskers(line, figure, shown) | {"color": line[0].colour, "thickness": 1}
+    y, ids = [shown(row.median(figure)) for row in line], [row.id for row in line]
+    return layout.scatter(name, ids, x, y, texts, "lines+markers", error_y=ends, **line[0].style(2, 8))
+
+
 def _throughput(
     line: Sequence[ChartRow], amount: Callable[[ChartRow], int], named: Callable[[ChartRow], str], unit: str
 ) -> go.Scatter:
-    values = [row.median(throughput) for row in line]
-    texts = [f"{row.text}, {named(row)}: {rate(each)} {unit}" for row, each in zip(line, values, strict=True)]
-    ends = layout.whiskers(line, throughput) | {"color": line[0].colour, "thickness": 1}
-    ids, style = [row.id for row in line], line[0].style(2, 8)
-    x = list(map(amount, line))
-    return layout.scatter(line[0].text, ids, x, values, texts, "lines+markers", error_y=ends, **style)
+    texts = [f"{row.text}, {named(row)}: {rate(row.median(throughput))} {unit}" for row in line]
+    return _medians(line[0].text, line, list(map(amount, line)), throughput, texts)
 
 
 def _linear(line: Sequence[ChartRow]) -> go.Scatter:
@@ -97,6 +110,7 @@ def _over(
     title: str,
     amount: Callable[[ChartRow], int],
     traces: Sequence[go.Scatter],
+    y: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
     if not lines:
         return None
@@ -111,16 +125,59 @@ def _over(
         ticktext=[f"{number:,}" for number in numbers],
     )
     most = layout.MAX_LINES * len(numbers)
-    return figure(traces, by_view(views, rows, x, rate_axis(data.text), max_rows=most))
+    return figure(traces, by_view(views, rows, x, y or rate_axis(data.text), max_rows=most))
+
+
+def _connections_title(text: LayerText) -> str:
+    return "connections" if text.has_servers else "at a time"
 
 
 def _over_connections(data: ChartData) -> dict[str, Any] | None:
     lines, unit = _long_lines(data.at_capacity), data.text.rate_unit
-    title = "connections" if data.text.has_servers else "at a time"
     traces = [
         _throughput(line, _connections, lambda row: load_name(row.summary.identity), unit) for line in lines
     ]
-    return _over(data, lines, data.by_curve, title, _connections, traces)
+    return _over(data, lines, data.by_curve, _connections_title(data.text), _connections, traces)
+
+
+def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
+    """Lines over the connections of rows over their runs in groups of one size: between two sizes the latency
+    at full load changes with the size alone (rule M35)."""
+    by_size: dict[int, list[ChartRow]] = {}
+    for row in rows:
+        for size in row.summary.group_sizes:
+            at_size = structs.replace(row, summary=row.summary.in_groups_of(size))
+            if at_size.median(p99) is not None:
+                by_size.setdefault(size, []).append(at_size)
+    return [line for _, of_size in sorted(by_size.items()) for line in _long_lines(of_size)]
+
+
+def _mean_line(name: str, line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
+    """The mean belongs to the line of the p99, and has no entry of its own in the legend."""
+    values = [text.latency_value(row.median(mean_latency)) for row in line]
+    texts = [f"{row.text}, {_load_text(row)}: {_latency_text(row, text)}" for row in line]
+    style = {"color": line[0].colour, "dash": "dot", "width": 1}
+    ids, x = [row.id for row in line], list(map(_connections, line))
+    more: dict[str, Any] = {"legendgroup": name, "showlegend": False, "line": style}
+    return layout.scatter(f"{name}, mean", ids, x, values, texts, "lines", **more)
+
+
+def _load_text(row: ChartRow) -> str:
+    return load_name(row.summary.identity)
+
+
+def _latency_over_connections(data: ChartData) -> dict[str, Any] | None:
+    text, traces = data.text, []
+    lines = _lines_of_one_group_size(data.at_capacity)
+    sizes = {line[0].summary.group_size_text for line in lines}
+    for line in lines:
+        name = line[0].text if len(sizes) == 1 else f"{line[0].text}, {line[0].summary.group_text}"
+        texts = [f"{row.text}, {_load_text(row)}: {_latency_text(row, text)}" for row in line]
+        x = list(map(_connections, line))
+        p99_line = _medians(name, line, x, p99, texts, text.latency_value)
+        traces += [p99_line.update(legendgroup=name), _mean_line(name, line, text)]
+    y = layout.latency_axis(f"{text.latency_unit} {AT_FULL_LOAD}", text)
+    return _over(data, lines, data.by_curve, _connections_title(text), _connections, traces, y)
 
 
 def _over_servers(data: ChartData) -> dict[str, Any] | None:
@@ -143,15 +200,11 @@ def over_rate(data: ChartData) -> dict[str, Any] | None:
     text, rows, traces = data.text, [row for line in lines for row in line], []
     for line in lines:
         offered = [row.summary.identity.rate_per_second for row in line]
-        p99s = [row.median(p99) for row in line]
         texts = [
-            f"{row.text}: {_with_range(row, 'p99', p99, text)} at {rate(at)} {text.rate_unit}"
+            f"{row.text} at {rate(at)} {text.rate_unit}: {_latency_text(row, text)}"
             for row, at in zip(line, offered, strict=True)
         ]
-        y, ids = list(map(text.latency_value, p99s)), [row.id for row in line]
-        name, style = line[0].text, line[0].style(2, 8)
-        ends = layout.whiskers(line, p99, text.latency_value) | {"color": line[0].colour, "thickness": 1}
-        traces.append(layout.scatter(name, ids, offered, y, texts, "lines+markers", error_y=ends, **style))
+        traces.append(_medians(line[0].text, line, offered, p99, texts, text.latency_value))
     x = layout.log_axis(f"offered {text.requests} per second")
     y_axis = layout.log_axis(f"p99 in {text.latency_unit}")
     most = layout.MAX_LINES * max(len(line) for line in lines)
@@ -305,46 +358,116 @@ def _percentiles(data: ChartData) -> dict[str, Any] | None:
     return figure([_percentile_line(row, data.text) for row in rows], by_view(data.by_cell, rows, x, y))
 
 
-#: A longer run has several seconds a point.
-MAX_POINTS = 120
+_MIB = 1024**2
+
+#: A time in seconds, and the value there.
+TimedValues = Sequence[tuple[float, float]]
 
 
-def _points(seconds: Sequence[Sample]) -> list[tuple[float, float]]:
-    step = -(-len(seconds) // MAX_POINTS)
-    stretches = [seconds[start : start + step] for start in range(0, len(seconds), step)]
-    return [
-        (
-            stretch[-1].t_s,
-            sum(second.allowed + second.limited for second in stretch)
-            / sum(second.interval_s for second in stretch),
-        )
-        for stretch in stretches
-    ]
+def _answers_over_time(row: ChartRow) -> TimedValues:
+    """Answers per second of the selected run."""
+    points = []
+    for stretch in stretches(row.selected.seconds):
+        answers = sum(second.allowed + second.limited for second in stretch)
+        points.append((stretch[-1].t_s, answers / sum(second.interval_s for second in stretch)))
+    return points
 
 
-def _seconds_line(row: ChartRow, unit: str) -> go.Scatter:
-    points = _points(row.selected.seconds)
+def _usage_over_time(kind: str, read: Callable[[Usage], float | None]) -> Callable[[ChartRow], TimedValues]:
+    """What the roles of a kind used in the selected run."""
+
+    def values(row: ChartRow) -> TimedValues:
+        read_at = [(usage.t_s, read(usage)) for usage in row.selected.usage.get(kind, ())]
+        return [(t_s, value) for t_s, value in read_at if value is not None]
+
+    return values
+
+
+def _line_over_time(row: ChartRow, points: TimedValues, shown: str) -> go.Scatter:
     return go.Scatter(
         name=row.text,
         mode="lines+markers" if len(points) < 20 else "lines",
-        x=[round(at, 3) for at, _ in points],
+        x=[round(t_s, 3) for t_s, _ in points],
         y=[round(value, 1) for _, value in points],
         meta=row.id,
-        hovertemplate=f"{row.text} at %{{x}} s: %{{y:,.0f}} {unit}<extra></extra>",
+        hovertemplate=f"{row.text} at %{{x}} s: {shown}<extra></extra>",
         **row.style(2, 6),
     )
 
 
-def _seconds(data: ChartData) -> dict[str, Any] | None:
-    rows = [row for row in data.rows if row.selected.seconds]
-    if not rows:
+def _over_time(
+    data: ChartData,
+    values: Callable[[ChartRow], TimedValues],
+    y: dict[str, Any],
+    shown: str,
+    since: str = "the first reading",
+) -> dict[str, Any] | None:
+    """A line a row over the seconds of its selected run; `shown` is how hovering shows a value."""
+    lines = [(row, points) for row in data.rows if (points := values(row))]
+    if not lines:
         return None
-    x = layout.value_axis("seconds since the window opened")
-    traces = [_seconds_line(row, data.text.rate_unit) for row in rows]
-    return figure(traces, by_view(data.by_cell, rows, x, rate_axis(data.text)))
+    traces = [_line_over_time(row, points, shown) for row, points in lines]
+    x = layout.value_axis(f"seconds since {since}")
+    return figure(traces, by_view(data.by_cell, [row for row, _ in lines], x, y))
 
 
-_MIB = 1024**2
+def _throughput_over_time(data: ChartData) -> dict[str, Any] | None:
+    shown = f"%{{y:,.0f}} {data.text.rate_unit}"
+    return _over_time(data, _answers_over_time, rate_axis(data.text), shown, "the window opened")
+
+
+#: Stands for the kind of role that asks: `node_kind` of the layer.
+_CONSUMER = "consumer"
+
+
+def _kind_of(data: ChartData, kind: str) -> str:
+    return node_kind(data.text.layer) if kind == _CONSUMER else kind
+
+
+def _cpu_over_time(data: ChartData, kind: str) -> dict[str, Any] | None:
+    values = _usage_over_time(_kind_of(data, kind), lambda usage: usage.cpu_percent)
+    return _over_time(data, values, layout.value_axis("% of one CPU"), "%{y:,.0f} % of one CPU")
+
+
+def _memory_over_time(data: ChartData, kind: str) -> dict[str, Any] | None:
+    values = _usage_over_time(_kind_of(data, kind), lambda usage: usage.resident_bytes / _MIB)
+    return _over_time(data, values, layout.value_axis("MiB"), "%{y:,.1f} MiB")
+
+
+def _usage_charts(kind: str, title: str) -> tuple[Chart, Chart]:
+    """CPU and memory over time of the kind of role that `title` names."""
+    return (
+        Chart(
+            f"{kind}-cpu-over-time",
+            f"{title} CPU over time",
+            "CPU time in the same runs; several processes of a kind are added up. In a closed loop it is "
+            "that at full load. The first reading is before the lead-in.",
+            lambda data: _cpu_over_time(data, kind),
+        ),
+        Chart(
+            f"{kind}-memory-over-time",
+            f"{title} memory over time",
+            "Resident memory in the same runs, as the system counts it; several processes of a kind are "
+            "added up. In a container it is the container's, without what the kernel can drop.",
+            lambda data: _memory_over_time(data, kind),
+        ),
+    )
+
+
+#: The charts of one run of each row over its seconds, all of one shape.
+OVER_TIME = (
+    Chart(
+        "series",
+        "Throughput over time",
+        "Each second of one run of each row, the selected one. A steady line means that the warm-up was "
+        f"long enough and that nothing disturbed the run. In runs of more than {MAX_POINTS} s a point "
+        "stands for several seconds.",
+        _throughput_over_time,
+    ),
+    *_usage_charts(_CONSUMER, "{consumer_title}"),
+    *_usage_charts("store", "Store"),
+    *_usage_charts("service", "Service"),
+)
 
 
 def _memory_lines(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]:
@@ -416,7 +539,8 @@ def _throughputs(data: ChartData) -> dict[str, Any] | None:
 
 def _latency_text(row: ChartRow, text: LayerText) -> str:
     group = "" if row.summary.identity.open_loop else f", {AT_FULL_LOAD}, {row.summary.group_text}"
-    return f"{_with_range(row, 'p50', p50, text)}, {_with_range(row, 'p99', p99, text)}{_few(row)}{group}"
+    figures = (("mean", mean_latency), ("p50", p50), ("p99", p99))
+    return f"{', '.join(_with_range(row, *named, text) for named in figures)}{_few(row)}{group}"
 
 
 def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | None:
@@ -444,16 +568,24 @@ def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | Non
         showlegend=False,
     )
     full = bars("p50", rows, p50s, texts, marker={"color": colours}, showlegend=False)
+    means = [(row, data.text.latency_value(row.median(mean_latency))) for row in rows]
+    marked = [
+        (row, value, f"{row.text}: {text}")
+        for (row, value), text in zip(means, texts, strict=True)
+        if value is not None
+    ]
+    stroke = {"symbol": "line-ns-open", "size": 13, "color": INK, "line": {"color": INK, "width": 2}}
+    strokes = [layout.points("mean", marked, stroke)] if marked else []
     points = layout.run_points(rows, read_p99, milliseconds, f"{unit} p99")
     axis = layout.latency_axis(unit, data.text)
-    return figure([pale, full, *points], by_row(data, rows, axis, barmode="overlay"))
+    return figure([pale, full, *strokes, *points], by_row(data, rows, axis, barmode="overlay"))
 
 
 _READ = (
     "The full bar is the median p50 of the runs, the pale bar their median p99 (palest: fewer than 10,000 "
-    "samples, too few for it); circles are p99 of the runs in which it is known, × of invalid runs, + of "
-    "runs in which the target failed its load; lines are ranges. A percentile that failed or unanswered "
-    "requests could move has no bar: its bounds are in the text."
+    "samples, too few for it), the upright stroke their median mean; circles are p99 of the runs in which it "
+    "is known, × of invalid runs, + of runs in which the target failed its load; lines are ranges. A "
+    "percentile that failed or unanswered requests could move has no bar: its bounds are in the text."
 )
 
 
@@ -551,7 +683,7 @@ def _memory(data: ChartData) -> dict[str, Any] | None:
     for number, (name, memory, colour) in enumerate(_MEMORY):
         values = [row.median(memory) for row in rows]
         if any(value is not None for value in values):
-            amounts = [None if value is None else value / 1024**2 for value in values]
+            amounts = [None if value is None else value / _MIB for value in values]
             texts = [f"{name} {mebibytes(value)} MiB" for value in values]
             place = {"width": width, "offset": width * (number - len(_MEMORY) / 2)}
             traces.append(bars(name, rows, amounts, texts, marker={"color": colour}, **place))
@@ -567,10 +699,14 @@ def _limited(data: ChartData) -> dict[str, Any] | None:
     for row, each in predicted:
         told = f"{share(each.limited_share)} predicted, ± {share(each.tolerance)}, set by the {each.basis}"
         expected.append((row, 100 * each.limited_share, f"{row.text}: {told}"))
+    hits = f"{data.text.requests} in a run"
     tolerances = [100 * each.tolerance for _, each in predicted]
     tolerance = {"type": "data", "array": tolerances, "color": INK, "thickness": 1.5, "width": 6}
     stroke = {"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"color": INK, "width": 2}}
-    measured = [(row, 100 * value, f"{row.text}: {share(value)} measured") for row, value in seen]
+    measured = [
+        (row, 100 * value, f"{row.text}: {share(value)} measured, {count(row.median(limit_hits))} {hits}")
+        for row, value in seen
+    ]
     dots = {"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]}
     traces = [layout.points("measured", measured, dots, cliponaxis=False)]
     if predicted:
@@ -632,6 +768,14 @@ CHARTS = (
         _over_connections,
     ),
     Chart(
+        "latency-trend",
+        f"Latency over concurrency {AT_FULL_LOAD}",
+        "Median p99 of the runs by number of {connections}, thin dotted their mean; less is better. "
+        "Vertical lines are the range of the p99. A line has the runs in groups of one size, because latency "
+        "at full load moves with the number of targets that were up at once.",
+        _latency_over_connections,
+    ),
+    Chart(
         "scaling",
         "Over servers",
         "Median throughput of the runs by the number of servers on one store, over which the connections are "
@@ -685,18 +829,12 @@ CHARTS = (
     Chart(
         "limited",
         "Limited share, predicted and measured",
-        "The share of answers that were rejections{rejection}. The traffic sets this share, so a faster "
+        "The share of answers that were rejections{rejection}; hovering also shows how many there were in a "
+        "run, the median of the runs. The traffic sets this share, so a faster "
         "client does not get more rejections, and a run outside the tolerance is invalid. With limits set by "
         "hand the share follows the speed: then a model predicts it, and a run outside the tolerance is "
         "suspect.",
         _limited,
     ),
-    Chart(
-        "series",
-        "Over time",
-        "Each second of one run of each row, the selected one. A steady line means that the warm-up was "
-        f"long enough and that nothing disturbed the run. In runs of more than {MAX_POINTS} s a point "
-        "stands for several seconds.",
-        _seconds,
-    ),
+    *OVER_TIME,
 )

@@ -267,6 +267,7 @@ class Chart(Struct, frozen=True):
             "request": text.request,
             "requests": text.requests,
             "consumer": text.consumer,
+            "consumer_title": text.consumer.capitalize(),
             "connections": f"{text.requests} at a time" if not text.has_servers else "connections",
             **dict.fromkeys((*_OF_SERVERS, *_OF_LIMITERS), ""),
             **(_OF_SERVERS if text.has_servers else _OF_LIMITERS),

@@ -13,7 +13,7 @@ from report.analysis.figures import throughput
 from report.analysis.shared_limits import shared_limits
 from report.analysis.summary import Summary
 from report.analysis.texts import interval_text, load_text, runs_text, varying_fields
-from report.base.errors import USAGE, ReportError, one_line
+from report.base.errors import NOT_DECIDED, REGRESSION, USAGE, ReportError, one_line
 from report.base.format import ABSENT, decimals, plural
 from report.base.markdown import prose, table
 from report.base.terminal import parser_of, run_program
@@ -22,9 +22,6 @@ from report.compare.matching import METRICS, Compared, Metric, Outcome, compare_
 from report.compare.selection import CampaignReader, Selection, find_baseline, parse_selection, save_baseline
 from report.export.topics import comparison_document
 from report.sections.verdict_text import although_suspect, limited_throughput
-
-REGRESSION = 6
-NOT_DECIDED = 7
 
 _HEADINGS = (
     *("base", "new", "load", "base median", "new median"),

@@ -1,20 +1,17 @@
 """Audits of the first format, in which what nobody promises was kept or broken as a promise is."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping
 
 from msgspec import structs
 
-from report.base.paths import CONTRACT_GENERATED
+from report.base.contract import generated
 from report.results.records import Audit, AuditCounts, AuditTarget, Finding
 
 FIRST, CURRENT = 1, 2
 
 #: Why nobody promises what a check tries, by check and store.
-_UNPROMISED: Mapping[str, Mapping[str, str]] = json.loads(
-    (CONTRACT_GENERATED / "unpromised.json").read_text("utf-8")
-)
+_UNPROMISED: Mapping[str, Mapping[str, str]] = generated("unpromised")
 
 
 def with_current_members(document: Mapping[str, object]) -> dict[str, object]:

@@ -8,6 +8,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 from msgspec import convert, structs
 
+from report.base.contract import CONSTANTS
 from report.base.errors import FieldError
 from report.results import model, records
 from report.results.record import plain
@@ -417,7 +418,7 @@ def _check_faults(result: records.MeasuredResult) -> None:
 
 
 #: Printed throughput has two decimals, and operations are whole.
-_PRINTED_TOLERANCE = 0.01
+_PRINTED_TOLERANCE: float = CONSTANTS["printed_rounding"]
 
 
 def _check_operations(result: records.PrintedResult) -> None:

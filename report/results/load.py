@@ -13,8 +13,9 @@ from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_
 from report.base.files import read_document
 from report.results import validate
 from report.results.convert import planned_of, run_of
-from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run
+from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run, Usage
 from report.results.records import Audit, MeasuredResult, PrintedResult, Sample
+from report.results.series import usage_over_time
 from report.results.verdicts import VERDICTS, judged_again
 from report.statistics.runs import select_run
 
@@ -24,8 +25,9 @@ _MAX_CHECKSUMS_BYTES = 16 * 1024 * 1024
 #: Two spaces, as `sha256sum` writes it, or a star.
 _CHECKSUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
-#: Seconds of all selected runs together: 10,000 results of 30 s, or a day of a single one.
-MAX_SERIES_SECONDS = 100_000
+#: Seconds of all selected runs together, with the readings of their roles: 1,000 rows of 30 s, or a day of a
+#: single one.
+MAX_SERIES_READINGS = 100_000
 
 AUDIT_FILE = "audit.json"
 #: What a check of an audit found.
@@ -164,23 +166,27 @@ def _selected_files(runs: Iterable[Run]) -> set[str]:
     return {selected.file for members in by_key.values() if (selected := select_run(members))}
 
 
-def _series(path: Path) -> tuple[Sample, ...]:
+def _series(path: Path) -> tuple[tuple[Sample, ...], dict[str, tuple[Usage, ...]]]:
     result = validate.validate_result(validate.parse_json(_bytes(path)))
-    return tuple(result.samples) if isinstance(result, MeasuredResult) else ()
+    if not isinstance(result, MeasuredResult):
+        return (), {}
+    return tuple(result.samples), usage_over_time(result)
 
 
 def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tuple[list[Run], int]:
-    """Reads the selected runs once more, for their seconds: those of all runs would not fit into memory. Also
+    """Reads the selected runs once more, for their series: those of all runs would not fit into memory. Also
     how many selected runs are without them because there were too many."""
     selected, kept, left_out = _selected_files(runs), 0, 0
     found = []
     for run in runs:
         if run.file in selected and run.measured:
-            seconds = _read(folder / run.file, _series, excluded) or ()
-            fits = kept + len(seconds) <= MAX_SERIES_SECONDS
-            left_out += not fits
-            kept += len(seconds) if fits else 0
-            run = replace(run, measured=replace(run.measured, seconds=seconds if fits else ()))
+            seconds, usage = _read(folder / run.file, _series, excluded) or ((), {})
+            readings = len(seconds) + sum(map(len, usage.values()))
+            if kept + readings <= MAX_SERIES_READINGS:
+                kept += readings
+                run = replace(run, measured=replace(run.measured, seconds=seconds, usage=usage))
+            else:
+                left_out += 1
         found.append(run)
     return found, left_out
 

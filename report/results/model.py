@@ -1,6 +1,5 @@
 """A run as the report knows it: typed, reduced to what is printed, independent of the JSON's shape."""
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from report.base.paths import CONTRACT_GENERATED
+from report.base.contract import CONSTANTS, generated
 from report.results import records
 from report.results.validate import Result
 from report.statistics.histograms import Bounds, Mergeable
@@ -22,7 +21,7 @@ MANIFEST = "manifest.json"
 
 
 def _generated(name: str) -> tuple[Any, ...]:
-    return tuple(json.loads((CONTRACT_GENERATED / f"{name}.json").read_text("utf-8")))
+    return tuple(generated(name))
 
 
 #: Clients that measure the harness: the server without a limiter, and counters in its own process.
@@ -45,12 +44,12 @@ ALGORITHMS: tuple[str, ...] = _generated("algorithms")
 STORE_LAYER = "store"
 
 #: The option under which every client runs one script, so that client and script can be separated.
-SAME_SCRIPT = "same-script"
+SAME_SCRIPT: str = CONSTANTS["same_script"]
 
 #: The option of a second configuration of the same thing: it changes the label and nothing else (rule M31).
-COPY = "copy"
+COPY: str = CONSTANTS["copy"]
 #: Options under which a client has other settings than those that all clients share.
-OWN_SETTINGS = ("defaults", "tuned")
+OWN_SETTINGS: tuple[str, ...] = tuple(CONSTANTS["own_settings"])
 
 _ANSWERED_CODES = ("200", "429", "allowed", "limited")
 
@@ -263,6 +262,18 @@ class AddedMemory(Struct, frozen=True, kw_only=True):
     """Bytes by their source, see `SOURCES` in `report/analysis/figures.py`."""
 
 
+class Usage(Struct, frozen=True):
+    """What all roles of a kind used in one stretch of a run, which is about a second long."""
+
+    t_s: float
+    """The end of the stretch, in seconds since the first reading."""
+    interval_s: float
+    cpu_percent: float | None
+    """In % of one CPU; None where the CPU of the kind is not known."""
+    resident_bytes: int
+    """At the end of the stretch, as the runtime reads it."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
     """The figures of a run that was measured. Percentiles come from the generators' merged histograms. At the
@@ -294,6 +305,9 @@ class Measured:
     """Its latencies, where some percentile may need those of the other runs too (rule M18); else None."""
     seconds: tuple[records.Sample, ...] = ()
     """Seconds of selected runs alone, of no more than a page can hold; the last may be shorter."""
+    usage: Mapping[str, tuple[Usage, ...]] = field(default_factory=dict)
+    """Of selected runs alone, by kind of role, e.g. `server`; without kinds whose usage over time is not
+    known."""
     answers_each_slice: Sequence[int]
     """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
     answers_by_server: tuple[int, ...]

@@ -8,6 +8,7 @@ from typing import Any, NoReturn, TypeVar, cast
 
 import msgspec
 
+from report.base.contract import CONSTANTS
 from report.base.errors import FieldError, one_line
 from report.results import audit_history, records
 from report.results.record import Record
@@ -16,14 +17,14 @@ Document = Mapping[str, Any]
 Result = records.MeasuredResult | records.PrintedResult | records.FailedOrAbortedResult
 
 #: Of result, plan and manifest.
-SCHEMA_VERSION = 3
-PREVIOUS = 2
+SCHEMA_VERSION: int = CONSTANTS["schema_version"]
+PREVIOUS = SCHEMA_VERSION - 1
 
 #: Members of a result or manifest that are gone: the load waits for every reading, and by turns the host's
 #: speed cancels.
 _GONE = ("readings", "host_speed", "machine_speed")
 
-MAX_DOCUMENT_BYTES = 64 * 1024 * 1024
+MAX_DOCUMENT_BYTES: int = CONSTANTS["max_document_bytes"]
 
 #: A day of samples holds a million values. Each costs some 60 bytes once it is parsed.
 MAX_VALUES = 4_000_000

@@ -9,11 +9,12 @@ from pathlib import Path, PurePosixPath
 import msgspec
 from msgspec import structs
 
+from report.base.contract import CONSTANTS
 from report.base.files import read_document
 from report.results import records, validate
 
 #: Of a campaign's folder, or of one that has packed campaigns below it.
-VERDICTS = "verdicts.json"
+VERDICTS: str = CONSTANTS["verdicts_file"]
 
 
 class JudgedAgain:

@@ -12,7 +12,9 @@ from report.analysis.figures import (
     consumer_cpu,
     errors,
     heap,
+    limit_hits,
     limited_share,
+    mean_latency,
     percentile,
     service_cpu,
     store_cpu,
@@ -64,14 +66,17 @@ def _columns(text: texts.LayerText, summaries: Sequence[Summary]) -> tuple[_Colu
         _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name, True)
         for name in ("p50", "p99", "p99_9")
     ]
+    mean = _Column("Mean", text.latency_unit, mean_latency, text.latency, holds_at_its_load=True)
     columns = (
         _Column("Throughput", text.rate_unit, throughput, rate, _THROUGHPUT),
+        mean,
         *latency,
         _Column(text.cpu_title, text.cpu_unit, consumer_cpu, microseconds, "cpu", True),
         _Column("Service CPU", text.cpu_unit, service_cpu, microseconds, "service_cpu", True),
         _Column("Store CPU", text.cpu_unit, store_cpu, microseconds, "store_cpu", True),
         _Column("Heap", "MiB", heap, mebibytes, "heap"),
         _Column("Limited", "of answers", limited_share, share),
+        _Column("Limited", text.requests, limit_hits, count),
         _Column("Errors", text.requests, errors, count),
     )
     always = [column for column in columns if column.figure == _THROUGHPUT]

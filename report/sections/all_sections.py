@@ -60,7 +60,7 @@ def latency_topic(analysis: Analysis) -> Section:
     alike = [row.in_groups_of(max(shared)) for row in rows] if shared else []
     what = f"p99 {AT_FULL_LOAD}, {alike[0].group_text}: from" if alike else ""
     answer = _span(alike, percentile("p99"), milliseconds, "ms", what)
-    tables, charts = latency_tables(analysis), ("latency", "percentiles")
+    tables, charts = latency_tables(analysis), ("latency", "latency-trend", "percentiles")
     text = (GROUPS_TEXT,) if tables else ()
     return Section("latency", "Latency", answer, text=text, tables=tables, charts=charts)
 
@@ -87,6 +87,13 @@ def correctness_topic(analysis: Analysis) -> Section:
     return promises(analysis.ordered) or Section("correctness", "Correctness", answer, charts=("limited",))
 
 
+def over_time_topic(_: Analysis) -> Section:
+    kinds = ("consumer", "store", "service")
+    usage = [f"{kind}-{figure}-over-time" for kind in kinds for figure in ("cpu", "memory")]
+    answer = "each second of the selected runs: throughput, CPU, memory"
+    return Section("over-time", "Over time", answer, charts=("series", *usage))
+
+
 SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     thresholds,
     max_rate,
@@ -101,7 +108,7 @@ SECTIONS: tuple[Callable[[Analysis], Section | None], ...] = (
     memory_per_key_section,
     correctness_topic,
     faults,
-    lambda _: Section("over-time", "Over time", "each second of the selected runs", charts=("series",)),
+    over_time_topic,
     several_servers,
     load_programs,
     store_operations,

@@ -11,6 +11,7 @@ from report.analysis import machines
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.summary import Summary
 from report.analysis.texts import cap_text, load_text, varying_fields
+from report.base.contract import CONSTANTS
 from report.base.format import ABSENT, gibibytes, percent, plural
 from report.results.model import FOREIGN_CPU_RULE, MEASURED_KINDS, Campaign, Run, turns_of
 from report.sections.section import Column, Facts, Section, Table, TableCell, TableRow, named, table_of, words
@@ -164,7 +165,7 @@ def external_notices(summaries: Sequence[Summary]) -> list[str]:
 #: So many excluded files are named; beyond it they are counted.
 _MAX_NAMED = 100
 #: Other programs are named from this % of one CPU on (rule M25).
-_FOREIGN_CPU_PERCENT = 10
+_FOREIGN_CPU_PERCENT: float = CONSTANTS["foreign_cpu_percent"]
 
 
 def _foreign_cpu(campaign: Campaign) -> Iterator[str]:

@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
-from report.analysis.figures import consumer_cpu, percentile, store_cpu, throughput
+from report.analysis.figures import consumer_cpu, mean_latency, percentile, store_cpu, throughput
 from report.analysis.rankings import Ranking, Resolution, by_p99
 from report.analysis.summary import Summary
 from report.analysis.texts import (
@@ -48,8 +48,10 @@ class DecisionRow(Struct, frozen=True):
     best: bool
     """It was shown to be better than every other row of its ranking."""
     throughput: TableCell
+    mean: TableCell
+    """The mean latency. It is printed of open loops alone, like the p99: at full load both move with the size
+    of the group."""
     p99: TableCell
-    """Printed of open loops alone: at full load it moves with the size of the group."""
     cpu: TableCell
     """Of what calls the limiter, in µs per request."""
     store_cpu: TableCell
@@ -78,7 +80,7 @@ class DecisionRow(Struct, frozen=True):
     @property
     def figures(self) -> tuple[TableCell, ...]:
         """Those that its table prints, in the order of `figure_names`."""
-        of_rate = (self.p99,) if self.summary.identity.open_loop else ()
+        of_rate = (self.mean, self.p99) if self.summary.identity.open_loop else ()
         return (self.throughput, *of_rate, self.cpu, self.store_cpu)
 
 
@@ -91,7 +93,7 @@ def figure_names(text: LayerText, open_loop: bool) -> tuple[tuple[str, str], ...
     unit = at_its_load(text.cpu_unit, open_loop)
     return (
         ("Sent", text.rate_unit) if open_loop else (text.rate_unit.capitalize(), ""),
-        *([("p99", text.latency_unit)] if open_loop else []),
+        *([("Mean", text.latency_unit), ("p99", text.latency_unit)] if open_loop else []),
         (text.cpu_title, unit),
         ("Store CPU", unit),
     )
@@ -172,6 +174,7 @@ def decision_row(row: Summary, text: LayerText, of: Ranking | None = None) -> De
         summary=row,
         best=ranking is not None and ranking.winner is row,
         throughput=spread_figure(row, throughput, rate),
+        mean=spread_figure(row, mean_latency, text.latency),
         p99=spread_figure(row, percentile("p99"), text.latency),
         cpu=spread_figure(row, consumer_cpu, microseconds),
         store_cpu=spread_figure(row, store_cpu, microseconds),
@@ -565,7 +568,7 @@ def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
 
 def _headers(rows: Sequence[DecisionRow], text: LayerText) -> tuple[str, ...]:
     open_loop = any(row.summary.identity.open_loop for row in rows)
-    latency = (f"p99 {text.latency_unit}",) if open_loop else ()
+    latency = (f"mean {text.latency_unit}", f"p99 {text.latency_unit}") if open_loop else ()
     cpu = "" if open_loop else f"CPU {AT_FULL_LOAD}"
     return (cpu, text.rate_unit, *latency, f"{text.consumer} µs", "store µs", "")
 

@@ -2,7 +2,7 @@
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
-from report.analysis.figures import percentile
+from report.analysis.figures import mean_latency, percentile
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, LayerText
 from report.sections import section, verdict_text
@@ -14,14 +14,16 @@ GROUPS_TEXT = (
     "with the number of targets that were up at once: compare it within groups of one size."
 )
 
-_PERCENTILES = ("p50", "p99", "p99_9")
+_LATENCIES = {
+    "Mean": mean_latency,
+    **{name.replace("_", "."): percentile(name) for name in ("p50", "p99", "p99_9")},
+}
 
 
 def _columns(text: LayerText) -> tuple[section.Column, ...]:
     unit = f"{text.latency_unit} {AT_FULL_LOAD}"
-    names = [name.replace("_", ".") for name in _PERCENTILES]
     group = section.Column("Group", "targets")
-    return (*section.words("Client", "Store"), group, *section.numbers([(name, unit) for name in names]))
+    return (*section.words("Client", "Store"), group, *section.numbers([(name, unit) for name in _LATENCIES]))
 
 
 def _row(summary: Summary, text: LayerText) -> section.TableRow:
@@ -30,7 +32,7 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
         section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),
         section.number(summary.group_size_text, summary.group_sizes[-1]),
-        *(verdict_text.spread_figure(summary, percentile(name), text.latency, "ms") for name in _PERCENTILES),
+        *(verdict_text.spread_figure(summary, figure, text.latency, "ms") for figure in _LATENCIES.values()),
     )
     return section.TableRow(summary.id, cells, summary.no_figures_reason, kept=3, colour=summary.id)
 

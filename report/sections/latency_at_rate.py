@@ -2,7 +2,7 @@
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
-from report.analysis.figures import Figure, from_send, of_schedule, p50, p99
+from report.analysis.figures import Figure, from_send, mean_latency, of_schedule, p50, p99
 from report.analysis.rankings import by_p99
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText
@@ -12,7 +12,9 @@ from report.sections.first_screen import cell_title
 
 
 def _columns(text: LayerText) -> tuple[section.Column, ...]:
-    latencies = [(name, text.latency_unit) for name in ("p50", "p99", "p50 from send", "p99 from send")]
+    latencies = [
+        (name, text.latency_unit) for name in ("Mean", "p50", "p99", "p50 from send", "p99 from send")
+    ]
     schedule = [
         ("Sent", text.rate_unit),
         ("Late", "sends"),
@@ -72,7 +74,7 @@ def _wakes(summary: Summary) -> section.TableCell:
 
 def _row(summary: Summary, text: LayerText) -> section.TableRow:
     identity = summary.identity
-    latencies = (p50, p99, from_send("p50"), from_send("p99"))
+    latencies = (mean_latency, p50, p99, from_send("p50"), from_send("p99"))
     cells = (
         section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),

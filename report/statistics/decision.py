@@ -6,6 +6,7 @@ from typing import Literal
 
 from msgspec import Struct, structs
 
+from report.base.contract import CONSTANTS
 from report.base.format import plural
 from report.statistics import power
 from report.statistics.rank_test import holm, mann_whitney_tails, signed_rank_tails, smallest_p, two_sided
@@ -14,9 +15,8 @@ from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 
 Status = Literal["better", "worse", "no difference", "not decided", "not comparable"]
 
-#: A difference counts only beyond it: layout of memory and links alone can move a program by as much
-#: (T. Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS 2009).
-DEFAULT_FLOOR = 0.02
+#: A difference counts only beyond it: `src/contract/statistics.ts` says why.
+DEFAULT_FLOOR: float = CONSTANTS["floor_share"]
 
 #: With one run per side the estimate would be a quotient of two figures that are printed anyway (rule M28).
 MIN_RUNS_FOR_A_RATIO = 2

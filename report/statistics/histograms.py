@@ -1,7 +1,6 @@
 """Histograms of latencies: reading, merging, their percentiles (rule M18) and the curve that charts draw."""
 
 import binascii
-import json
 import zlib
 from array import array
 from base64 import b64decode
@@ -13,19 +12,20 @@ import numpy as np
 from hdrh.histogram import HdrHistogram
 from msgspec import Struct
 
-from report.base.paths import CONTRACT_GENERATED
+from report.base.contract import CONSTANTS
 
 #: Samples that must stand behind a percentile before it is printed unmarked (rule M18), by its name.
-MIN_SAMPLES: Mapping[str, int] = json.loads((CONTRACT_GENERATED / "min-samples.json").read_text("utf-8"))
+MIN_SAMPLES: Mapping[str, int] = CONSTANTS["min_samples"]
 
 #: In ascending order.
-PERCENTILES = {"p50": 50.0, "p75": 75.0, "p90": 90.0, "p95": 95.0, "p97_5": 97.5, "p99": 99.0, "p99_9": 99.9}
+PERCENTILES: Mapping[str, float] = {
+    name: float(percent) for name, percent in CONSTANTS["percentiles"].items()
+}
 
 _MAX_HISTOGRAM_BYTES = 4 * 1024 * 1024
 
 #: The accuracy of a latency (rule M2): bounds that are no further apart are one figure.
-_ACCURACY_MS = 0.05
-_ACCURACY_SHARE = 0.001
+_ACCURACY: Mapping[str, float] = CONSTANTS["latency_accuracy"]
 
 
 class Bounds(Struct, frozen=True):
@@ -38,7 +38,7 @@ class Bounds(Struct, frozen=True):
     @property
     def figure(self) -> float | None:
         """The figure, where the bounds are one by the accuracy of a latency; else None."""
-        if self.high is None or self.high - self.low > max(_ACCURACY_MS, _ACCURACY_SHARE * self.high):
+        if self.high is None or self.high - self.low > max(_ACCURACY["ms"], _ACCURACY["share"] * self.high):
             return None
         return self.high
 

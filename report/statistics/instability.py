@@ -11,6 +11,7 @@ import numpy as np
 from msgspec import Struct, structs
 from numpy.typing import NDArray
 
+from report.base.contract import CONSTANTS
 from report.statistics.rank_test import Floats, mann_whitney_p, midranks_doubled
 
 #: Above this standard deviation, in percent of the mean, runs are reported as lying far apart.
@@ -26,7 +27,7 @@ _MIN_RUNS_FOR_TREND = 5
 _MIN_RUNS_FOR_MODES = 8
 
 #: Length of a slice of the window, in seconds.
-SLICE_S = 0.1
+SLICE_S: float = CONSTANTS["slice_ms"] / 1000
 #: A window of three seconds has so many slices.
 _MIN_BLOCKS = 30
 

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
+from report.base.contract import CONSTANTS
 from report.statistics.rank_test import Floats, student_quantile
 
 #: What the interval leaves out, on both sides together.
-_ALPHA = 0.05
+_ALPHA: float = CONSTANTS["level"]
 
 #: How far beyond the tried rates the estimate is looked for: an end of the interval that lies beyond is open.
 _REACH = math.log(4)

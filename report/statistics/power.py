@@ -6,16 +6,14 @@ from collections.abc import Sequence
 
 from msgspec import Struct
 
+from report.base.contract import CONSTANTS
 from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, student_quantile
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 
-#: Fewer runs per side than this decide nothing (rule M17): two groups of 4 cannot
-#: give an exact Mann-Whitney p below 2/70, too much at 5 % once it is corrected for three comparisons.
-MIN_RUNS_FOR_A_CLAIM = 5
-
-#: Fewer pairs than this have no interval of 95 %.
-MIN_PAIRS_FOR_A_CLAIM = 6
+#: Fewer runs per side, and fewer pairs, decide nothing (rule M17): `src/contract/statistics.ts` says why.
+MIN_RUNS_FOR_A_CLAIM: int = CONSTANTS["min_runs"]
+MIN_PAIRS_FOR_A_CLAIM: int = CONSTANTS["min_pairs"]
 
 #: How often a true difference has to be found.
 POWER = 0.8

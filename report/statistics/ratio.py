@@ -7,9 +7,10 @@ from statistics import NormalDist
 import numpy as np
 from msgspec import Struct
 
+from report.base.contract import CONSTANTS
 from report.statistics.rank_test import MAX_EXACT, Floats, exact_coverage, exact_rank
 
-ALPHA = 0.05
+ALPHA: float = CONSTANTS["level"]
 
 
 class RatioInterval(Struct, frozen=True):

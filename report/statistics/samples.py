@@ -5,12 +5,13 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from report.base.contract import CONSTANTS
 from report.statistics.rank_test import smallest_p
 from report.statistics.ratio import ALPHA
 
 #: Fewer planned rounds than this are not paired: nine pairs are fewer facts than two sides of nine runs, and
 #: no order of few pairs survives a correction.
-MIN_ROUNDS_TO_PAIR = 10
+MIN_ROUNDS_TO_PAIR: int = CONSTANTS["min_rounds_to_pair"]
 
 #: The round of a run, from 1, and its group in the round, from 1.
 Place = tuple[int, int]

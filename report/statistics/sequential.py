@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct, structs
 
+from report.base.contract import CONSTANTS
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, freedom, sample_deviation, standard_error
 from report.statistics.rank_test import Floats, student_quantile
@@ -21,11 +22,10 @@ from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
 from report.statistics.runs import MIN_FIGURES, median_interval
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
 
-#: The share that the first look spends: just enough for five runs per side that do not overlap (2/252). By
-#: turns the plan has the first look after the round in which pairs can decide its family at this share.
-_FIRST = 0.008
-#: The share of the last of three or more looks; those in between share the rest equally.
-_LAST = 0.022
+#: The shares that the first look spends, and the last of three or more. By turns the plan has the first look
+#: after the round in which pairs can decide its family at that share.
+_FIRST: float = CONSTANTS["look_shares"]["first"]
+_LAST: float = CONSTANTS["look_shares"]["last"]
 
 #: A pair gets no more runs if the remaining ones would decide it with a probability below this.
 HOPELESS = 0.15

@@ -158,8 +158,10 @@ export const eventSchema = z.discriminatedUnion("event", [
       .strictObject({
         requests_per_second: z.number().min(0),
         /** These are absent when nothing was answered. */
+        mean_ms: z.number().min(0).optional(),
         p50_ms: z.number().min(0).optional(),
         p99_ms: z.number().min(0).optional(),
+        mean_at_least_ms: z.number().min(0).optional(),
         p50_at_least_ms: z.number().min(0).optional(),
         p99_at_least_ms: z.number().min(0).optional(),
         limited_share: z.number().min(0).max(1).optional(),

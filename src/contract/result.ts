@@ -137,7 +137,8 @@ const generatorPartSchema = z.strictObject({
   resident_bytes: count,
   /**
    * The longest gap between two looks of a thread that sends at its clock, from the lead-in to the last answer, in which
-   * the process used less than half a CPU (M36); by turns the longest in a turn of its group. Absent in older results.
+   * the process used less than half a CPU, without the time in which the thread waited for a CPU (M36); by turns the
+   * longest in a turn of its group. Absent in older results.
    */
   longest_gap_ms: ms.optional(),
   /** Absent where the system reports none: in containers, on most virtual machines, and outside Linux. */

@@ -8,10 +8,10 @@ import type { Timeline } from "../contract/timeline.js";
  * Served again: this many seconds in a row, each with this share of requests served. Settled again, which is called
  * recovery: each of them also with at most this much of the p99 before.
  */
-const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
-const BEFORE_S = { most: 10, least: LEAST_BASELINE_S } as const;
+export const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
+export const BEFORE_S = { most: 10, least: LEAST_BASELINE_S } as const;
 /** An outage ends with the first second that serves this share of the rate before. */
-const BACK_SHARE = 0.9;
+export const BACK_SHARE = 0.9;
 /** From this share on, requests that fail or wait are what a fault does. */
 const UNSERVED_SHARE = 0.1;
 /** A fault of a moment has too few answers to tell whether the limiter still limits. */
@@ -23,7 +23,7 @@ const LEAST_LIMITED_SHARE = 0.01;
 export type PredictedAdmissions = { counters_kept: number; counters_lost?: number };
 
 /** A moment this close before a slice belongs to it: faults begin a hair before or after the slice that is meant. */
-const SAME_S = 0.01;
+export const SAME_S = 0.01;
 
 export const sliceAt = (s: number, { width_ms }: Pick<Timeline, "width_ms">): number =>
   Math.max(0, Math.floor(((s + SAME_S) * 1000) / width_ms));

@@ -8,11 +8,18 @@ export const MIN_SAMPLES = { p99: 10_000, p99_9: 100_000 } as const;
 type Latency = NonNullable<MeasuredResult["latency"]>;
 
 /** Shares of the requests, in thousandths: ranks stay whole numbers. */
-const PERCENTILES = { p50: 500, p75: 750, p90: 900, p95: 950, p97_5: 975, p99: 990, p99_9: 999 } as const;
+export const PERCENTILES = {
+  p50: 500,
+  p75: 750,
+  p90: 900,
+  p95: 950,
+  p97_5: 975,
+  p99: 990,
+  p99_9: 999,
+} as const;
 
 /** The accuracy of a recorded latency (M2): bounds that are no further apart are one figure. */
-const ACCURACY_MS = 0.05;
-const ACCURACY_SHARE = 0.001;
+export const ACCURACY = { ms: 0.05, share: 0.001 } as const;
 
 const toMs = (us: number): number => Math.round(us) / 1000;
 
@@ -28,7 +35,7 @@ function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: 
 /** The upper bound where both bounds are equal within the accuracy; else nothing. */
 function settled({ low, high }: Bounds): number | undefined {
   if (high === null) return undefined;
-  return high - low <= Math.max(ACCURACY_MS, ACCURACY_SHARE * high) ? high : undefined;
+  return high - low <= Math.max(ACCURACY.ms, ACCURACY.share * high) ? high : undefined;
 }
 
 /**

@@ -8,7 +8,7 @@ import { busiestLoop, longestWait, STARVED } from "./rules/generator.js";
 import { windowIsSteady } from "./rules/steadiness.js";
 
 /** In the order in which requests pass them: each talks to the next one that there is. */
-const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "store"];
+export const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "store"];
 /** Each talks to one other kind alone, so that its counters are those of that traffic. */
 const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 

@@ -4,6 +4,7 @@ import type { Schedule } from "../contract/schedule.js";
 import { brokenPromiseText } from "./boundary/boundary.js";
 import { ends } from "./counts.js";
 import { type Evidence, firstFaultS } from "./evidence.js";
+import { SLICES_PER_SECOND } from "./merging/slices.js";
 import { isGeneratorSaturated } from "./rules/generator.js";
 
 /** Allowed share of sends that are missing (M5). */
@@ -53,7 +54,6 @@ function isKnown(evidence: Evidence, { reasons }: Verdict): boolean {
 /** The end of a window with a fault, and the share of failures in it up to which a target has recovered. */
 const RECOVERED_S = 3;
 const MAX_FAILED_SHARE_RECOVERED = 0.01;
-const SLICES_PER_SECOND = 10;
 
 /** What fails because of the fault is measured: served before it, and again in the last seconds. */
 function outcomeWithFaults(evidence: Evidence): TargetOutcome {

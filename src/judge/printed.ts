@@ -14,7 +14,7 @@ type PrintedRule = Rule<PrintedEvidence>;
 const START_S = 5;
 const START_SHARE = 0.1;
 /** Throughput and times are printed with two decimals. */
-const ROUNDING = 0.01;
+export const ROUNDING = 0.01;
 
 /** M1: throughput × seconds are the operations that were sent, and those that the store counted. */
 const operationsFollow: PrintedRule = {

@@ -2,7 +2,7 @@ import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
 import { mean, median, rounded, sum } from "../contract/numbers.js";
 import type { MeasuredResult, Slices } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
-import { slicesOf } from "./merging/slices.js";
+import { SLICES_PER_SECOND, slicesOf } from "./merging/slices.js";
 
 const TWO_SIDED_5_PERCENT = 1.96;
 
@@ -31,7 +31,6 @@ interface Ramp {
   second_half: number;
 }
 
-const SLICES_PER_SECOND = 10;
 /** Shorter windows are not tested (M26). */
 export const RAMP_WINDOW_S = 3;
 /** A smaller difference is no reason to doubt a window. */

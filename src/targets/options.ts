@@ -10,6 +10,8 @@ import type { ClientDescription, OptionDescription, OwnSettings, VariedClient } 
 
 /** Id of the option that measures a target once more; see `copy`. */
 export const COPY = "copy";
+/** The option under which every client runs one script, so that client and script can be separated. */
+export const SAME_SCRIPT = "same-script";
 
 /** Whether a target is a copy of the one without that option. */
 export const isCopy = ({ options: ids }: Readonly<{ options: readonly string[] }>): boolean =>
@@ -25,12 +27,12 @@ const limiterOptions: readonly OptionDescription[] = limiters.flatMap(({ id, sum
  * rate-limiter-flexible for Redis, which runs on Valkey, too. For a client whose class sends it anyway nothing changes.
  */
 const sameScript: OptionDescription = {
-  id: "same-script",
+  id: SAME_SCRIPT,
   summary: "the script of RateLimiterRedis, whatever the client's own class is",
   apply: (client) => {
     if (client.sameScript) return { ...client, ...client.sameScript };
     const other = client.limiter === "rate-limiter-flexible" ? "" : ` with the limiter ${client.limiter}`;
-    return unsupported(client, `same-script${other}`, "it runs no script of rate-limiter-flexible");
+    return unsupported(client, `${SAME_SCRIPT}${other}`, "it runs no script of rate-limiter-flexible");
   },
 };
 

@@ -9,7 +9,13 @@ const SECTIONS = {
   cpu: ["cpu"],
   memory: ["memory"],
   correctness: ["limited"],
-  "over-time": ["series"],
+  "over-time": [
+    "series",
+    "consumer-cpu-over-time",
+    "consumer-memory-over-time",
+    "store-cpu-over-time",
+    "store-memory-over-time",
+  ],
   tables: [],
   errors: [],
   runs: [],
@@ -90,6 +96,17 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
       expect(
         await decision.evaluate((element) => element.scrollWidth - element.clientWidth),
       ).toBeLessThanOrEqual(0);
+  });
+
+  test("shows the same view in every chart of a section", async () => {
+    const { page } = await open();
+    const select = (id: string) => page.locator(`figure:has(#chart-${id}) .view select`);
+    await drawn(page, "series");
+    const texts = await select("series").locator("option").allTextContents();
+    expect(texts.length).toBeGreaterThan(1);
+    await select("series").selectOption(texts[1] ?? "");
+    expect(await select("consumer-cpu-over-time").inputValue()).toBe(texts[1]);
+    expect(await select("percentiles").inputValue()).toBe(texts[0]);
   });
 
   test("leaves most of a chart to its bars where labels are long", async () => {

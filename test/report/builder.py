@@ -1,4 +1,4 @@
-"""Documents as the harness writes them, small, valid against the contract, with real histograms."""
+"""Documents as the harness writes them: the fixtures, with what a test changes. Histograms are real."""
 
 import hashlib
 import json
@@ -7,91 +7,23 @@ from collections.abc import Mapping
 from typing import Any
 
 from evidence import calls_of, consumes, encoded, latency, reading, role, script_of, spread_evenly, usage
+from fixtures import Document as Document
+from fixtures import fixture
+from fixtures import target as target
 
-Document = dict[str, Any]
-
-CAMPAIGN = "20260102_030405"
-SETTINGS = {"protocol": 3, "request_timeout_ms": 5000, "offline_queue": False, "password": None}
-
-
-def target(label: str) -> Document:
-    """`client[~version][@store[~version]][:topology][+option[~version]…]` with our defaults."""
-    plain, *asked = label.split("+")
-    rest, _, topology = plain.partition(":")
-    named, _, store = rest.partition("@")
-    client, _, client_version = named.partition("~")
-    program, (store, _, store_version) = store, store.partition("~")
-    versions = dict(each.split("~") for each in asked if "~" in each)
-    options = [each for each in (each.partition("~")[0] for each in asked) if each != "rate-limiter-flexible"]
-    nodes = [each for each in options if each.startswith("node-")]
-    control = client in ("none", "memory")
-    store = store or (client if control else "redis" if "redis" in client else "valkey")
-    topology = topology or ("none" if control else "standalone")
-    limiter = "fastify-rate-limit" if "fastify-rate-limit" in options else "rate-limiter-flexible"
-    return {
-        "text": client if control else "+".join([f"{named}@{program or store}:{topology}", *asked]),
-        "label": label,
-        "client": client,
-        **({"client_version": client_version} if client_version else {}),
-        "store": store,
-        **({"store_version": store_version} if store_version else {}),
-        "topology": topology,
-        "limiter": "none" if client == "none" else limiter,
-        **({"limiter_version": versions[limiter]} if limiter in versions else {}),
-        "options": options,
-        **({"node": nodes[0].removeprefix("node-")} if nodes else {}),
-        **({"framework": "express"} if "express" in options else {}),
-    }
-
-
-#: Limiters that an option names: what decides, and the algorithm.
-_LIMITERS = {
-    "redis-cell": ("module", "GCRA"),
-    "redis-shield": ("module", "token bucket"),
-    "redis-gcra": ("library", "GCRA"),
-    "rate-limit-redis": ("library", "fixed window"),
-    "fastify-rate-limit": ("library", "fixed window"),
-    "async-ratelimiter": ("library", "sliding log"),
-}
-
-
-def fact_target(label: str) -> Document:
-    """The same with its facts, as since there are modules and services."""
-    found = target(label)
-    limiter = next((option for option in found["options"] if option in _LIMITERS), found["limiter"])
-    decided_by, algorithm = _LIMITERS.get(limiter, ("library", "fixed window"))
-    facts: Document = {"limiter": limiter, "decided_by": decided_by, "algorithm": algorithm}
-    if decided_by == "module":
-        facts["module"] = limiter
-    if found["client"].startswith("envoy"):
-        facts |= {"limiter": "envoy-ratelimit", "service": "envoy-ratelimit", "decided_by": "service"}
-        facts["algorithm"] = "aligned window"
-    if found["store"] == "throttlecrab":
-        facts |= {"limiter": "throttlecrab", "decided_by": "service", "algorithm": "GCRA"}
-    if "local-cache" in found["options"]:
-        facts["decides_locally"] = True
-    if found["client"] in ("none", "memory"):
-        decided_by = "in-process" if found["client"] == "memory" else "nothing"
-        facts = {
-            "decided_by": decided_by,
-            **({"algorithm": "fixed window"} if decided_by != "nothing" else {}),
-        }
-    return found | facts
+CAMPAIGN: str = fixture("measured")["campaign"]
 
 
 def configuration(label: str = "iovalkey", **changes: Any) -> Document:
-    return {
-        "layer": "server",
-        "target": target(label),
-        "servers": 1,
-        "workload": {"id": "light"},
-        "traffic": "realistic",
-        "load": {"model": "closed", "connections": 50},
-        "extent": {"duration_s": 5},
-        "limits": {"points": 1_000_000, "window_s": 60, "block_s": 0},
-        "caps": {},
-        **changes,
-    }
+    return {**fixture("configuration"), "target": target(label), **changes}
+
+
+def older_configuration(label: str) -> Document:
+    """Of a result from before there were modules and services: it does not say what decides."""
+    facts = ("decided_by", "algorithm")
+    return configuration(
+        label, target={name: value for name, value in target(label).items() if name not in facts}
+    )
 
 
 def hash_of(configured: Document) -> str:
@@ -106,31 +38,20 @@ def verdict(status: str = "valid", *reasons: tuple[str, str]) -> Document:
     }
 
 
-def _identity(configured: Document, run: int, campaign: str) -> Document:
+def _identified(name: str, configured: Document, run: int) -> Document:
     return {
-        "schema": "ratelimit-bench/result",
-        "schema_version": 3,
-        "campaign": campaign,
+        **fixture(name),
         "run": run,
         "configuration": configured,
         "configuration_hash": hash_of(configured),
-        "runtime": {"id": "local", "embedded_store": True, "caps_applied": False},
-        "started_at": "2026-01-02T03:04:05.000Z",
-        "finished_at": "2026-01-02T03:04:15.000Z",
-        "notes": [],
     }
 
 
 def failed_result(
     configured: Document, run: int, text: str = "exited with code 137", **changes: Any
 ) -> Document:
-    return {
-        **_identity(configured, run, CAMPAIGN),
-        "status": "failed",
-        "failure": {"role": "server-1", "text": text},
-        "verdict": verdict("invalid"),
-        **changes,
-    }
+    found = _identified("failed", configured, run)
+    return {**found, "failure": {**found["failure"], "text": text}, **changes}
 
 
 def result(
@@ -227,11 +148,14 @@ def result(
     }
     service = configured["target"].get("service")
     service_us = service_cpu_us or (60 if service else 0)
+    base = _identified("measured", configured, run)
+    consumer = base["consumers"][0]
+    del consumer["limiter_script"]
     latency_sum = sum(us * number for each in (allowed_us, limited_us) for us, number in each.items())
     document = {
-        **_identity(configured, run, CAMPAIGN),
-        "status": "measured",
+        **base,
         "request": {
+            **base["request"],
             "layer": configured["layer"],
             "urls": [f"http://127.0.0.1:{3001 + number}" for number in range(servers)],
             "label": configured["target"]["label"],
@@ -239,20 +163,12 @@ def result(
             "traffic": configured["traffic"],
             "load": configured["load"],
             "extent": configured["extent"],
-            "workers": 1,
-            "warmup_s": 1,
-            "seed": 1,
-            "timeout_s": 10,
         },
         "duration": window_s,
         "requests": {"average": answered / window_s, "total": answered},
-        "warmup": {"took_s": 1, "requests": requests_per_second, "lead_in": {"took_s": 0, "requests": 0}},
+        "warmup": {**base["warmup"], "requests": requests_per_second},
         "latency": latency(allowed_us, limited_us, censored=Counter(failed_us) + censored),
-        "unsupported": [],
         "rate_limit_hits": limited,
-        "cpu_usage": 61.25,
-        "memory_usage": 20_000_000,
-        "memory_resident": 90_000_000,
         "errors": lost,
         "timeouts": timed_out,
         "totalErrors": failed + lost + timed_out,
@@ -277,20 +193,13 @@ def result(
             "failed": spread_evenly(failed + lost + timed_out, slice_count),
             "latency_sum_us": spread_evenly(latency_sum, slice_count),
         },
-        "prediction": {
-            "limited_share": 0.1,
-            "seen_share": limited / answered,
-            "tolerance": 0.01,
-            "basis": "traffic",
-        },
+        "prediction": {**base["prediction"], "seen_share": limited / answered},
         "consumers": [
             {
+                **consumer,
                 "id": name,
-                "run_nonce": "n",
-                "target": "of the builder",
-                "workloads": [] if limiter_layer else [{"id": "light"}],
+                "workloads": [] if limiter_layer else consumer["workloads"],
                 **({"limiter_script": limiter_script} if limiter_script else {}),
-                "client_settings": SETTINGS,
                 "at_start": usage(0),
                 "at_window_open": usage(1, consumes(100, 10) if decides else None),
                 "at_end": usage(2, consumes(100 + own[0], 10 + own[1]) if decides else None),
@@ -298,11 +207,9 @@ def result(
             }
             for name, own in zip(consumer_ids, split, strict=True)
         ],
-        "calls_per_request": 1,
-        "descriptors_per_call": 1,
         "store": {
+            **base["store"],
             "nodes": [{"role": "store-1", "at_start": reading(), "at_end": reading(calls_of(script_calls))}],
-            "settings": {},
             "external": configured.get("external_store", False),
         },
         "service": {
@@ -327,16 +234,6 @@ def result(
             "store-1": role("store", "INFO cpu", 12 * answered, answered, window_s),
             "generator-1": role("generator", "process.cpuUsage", 40 * answered, answered, window_s),
         },
-        "versions": {
-            "node": "24.11.0",
-            "fastify": "5.12.8",
-            "client": "1.2.3",
-            "limiter": "11.4.0",
-            "store": "9.1.2",
-            "autocannon": "9.0.0",
-            "harness": "0.1.0",
-        },
-        "limited_by": {"resource": "server loop", "text": "the server's event loop was 97 % busy"},
         "verdict": verdict,
         "outcome": outcome,
         "outcome_text": outcome_text,
@@ -353,41 +250,18 @@ def result(
 
 def printed_result(configured: Document, run: int, per_second: float, **changes: Any) -> Document:
     """A run that a foreign program measured."""
-    reading = {"version": "8.1.4", "uptime_s": 3, "run_id": "abc", "keys": 50_000}
+    found = _identified("printed", configured, run)
     total = round(per_second * 2)
+    before: int = found["calls"]["before"]
     return {
-        "schema": "ratelimit-bench/result",
-        "schema_version": 3,
-        "campaign": CAMPAIGN,
-        "run": run,
-        "configuration": configured,
-        "configuration_hash": hash_of(configured),
-        "runtime": {"id": "local", "embedded_store": False, "caps_applied": False},
+        **found,
         "started_at": f"2026-01-02T03:04:{run:02}.000Z",
         "finished_at": f"2026-01-02T03:04:{run + 4:02}.000Z",
-        "notes": [],
-        "status": "printed",
         "operation": configured["workload"],
         "load": configured["load"],
-        "warmup_s": 1.5,
         "duration": total / per_second,
-        "program_s": 2.1,
         "operations": {"total": total, "per_second": per_second},
-        "latency": {"average": 0.4, "min": 0.05, "p50": 0.35, "p95": 0.7, "p99": 1.1, "max": 5.2},
-        "program": {"id": "valkey-benchmark", "version": "8.1.4", "arguments": ["-n", "1"], "output": ""},
-        "calls": {"before": 5, "after": 5 + total},
-        "memory": {"keys": 50_000, "used_bytes": 9_000_000, "bytes_per_key": 180},
-        "store": {
-            "nodes": [{"role": "store-1", "at_start": reading, "at_end": reading}],
-            "settings": {},
-            "external": False,
-        },
-        "resources": {},
+        "calls": {"before": before, "after": before + total},
         "store_cpu_us_per_operation": 100_000 / per_second,
-        "host_load": {"cpus": 4, "busy_cpu_percent": 180, "foreign_cpu_percent": 1},
-        "versions": {"store": "8.1.4", "program": "8.1.4"},
-        "limited_by": {"resource": "generator", "text": "valkey-benchmark used 98 % of one core"},
-        "verdict": verdict(),
-        "outcome": "served",
         **changes,
     }

@@ -10,7 +10,7 @@ from typing import Any
 
 from hdrh.histogram import HdrHistogram
 
-Document = dict[str, Any]
+from fixtures import Document, fixture
 
 MAX_US = 10_000_000
 
@@ -125,20 +125,14 @@ def spread_evenly(total: int, parts: int) -> list[int]:
     return [total * (part + 1) // parts - total * part // parts for part in range(parts)]
 
 
+_MEASURED = fixture("measured")
+_USAGE = _MEASURED["consumers"][0]["at_start"]
+_READING = _MEASURED["store"]["nodes"][0]["at_start"]
+_ROLE = _MEASURED["resources"]["server-1"]
+
+
 def usage(cpu_us: int, consumes: Document | None = None) -> Document:
-    return {
-        **({"consumes": consumes} if consumes else {}),
-        "run_nonce": "n",
-        "uptime_s": 5,
-        "cpu_user_us": cpu_us,
-        "cpu_system_us": 0,
-        "heap_used_bytes": 20_000_000,
-        "resident_bytes": 90_000_000,
-        "event_loop_active_ms": 1,
-        "event_loop_idle_ms": 1,
-        "requests": 0,
-        "in_flight": 0,
-    }
+    return {**({"consumes": consumes} if consumes else {}), **_USAGE, "cpu_user_us": cpu_us}
 
 
 def consumes(allowed: int, limited: int, failed: int = 0) -> Document:
@@ -163,28 +157,16 @@ def calls_of(counts: Mapping[str, int], failed: int = 0) -> Document:
 
 
 def reading(script_calls: Mapping[str, Any] | None = None) -> Document:
-    return {
-        "run_id": "r",
-        "version": "9.1.2",
-        "uptime_s": 5,
-        "keys": 0,
-        "evicted_keys": 0,
-        "expired_keys": 0,
-        "used_memory_bytes": 3 * 1024**2,
-        "script_calls": dict(script_calls or {}),
-        "cpu_user_us": 1,
-        "cpu_system_us": 1,
-    }
+    return {**_READING, "script_calls": dict(script_calls or {})}
 
 
 def role(kind: str, source: str, cpu_us: int, answered: int, window_s: float) -> Document:
     return {
+        **_ROLE,
         "kind": kind,
         "source": source,
         "cpu_us": cpu_us,
         "cpu_percent": cpu_us / window_s / 10_000,
         "cpu_us_per_request": cpu_us / answered,
-        "resident_bytes_mean": 90_000_000,
-        "resident_bytes_max": 95_000_000,
         "samples": [],
     }

@@ -156,6 +156,19 @@
     if (place.near && place.stale) draw(place);
   };
 
+  /** Charts of one section show the same view, so that they can be read beside each other. */
+  function choose(chosen, text) {
+    const { parentElement: section } = chosen.element.parentElement;
+    for (const place of places) {
+      const figure = place.element.parentElement;
+      const hasView = place.figure.layout.meta.views?.some((view) => view.text === text);
+      if (figure.parentElement !== section || !hasView) continue;
+      figure.querySelector(".view select").value = text;
+      place.stale = true;
+      drawIfNear(place);
+    }
+  }
+
   function refresh() {
     for (const place of places) {
       place.stale = true;
@@ -183,7 +196,8 @@
       if (place.stale) keepPlace(place);
     });
     watcher.observe(place.element.parentElement);
-    place.element.parentElement.querySelector(".view select").addEventListener("change", () => draw(place));
+    const select = place.element.parentElement.querySelector(".view select");
+    select.addEventListener("change", () => choose(place, select.value));
   }
 
   let width = document.documentElement.clientWidth;

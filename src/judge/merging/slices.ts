@@ -2,6 +2,7 @@ import { sum } from "../../contract/numbers.js";
 import type { Slices } from "../../contract/result.js";
 
 export const SLICE_MS = 100;
+export const SLICES_PER_SECOND = 1000 / SLICE_MS;
 
 export const countedColumns = ["allowed", "limited", "failed", "latency_sum_us"] as const;
 /** What a timeline needs besides: requests given up, before or after they were sent, and intended sends. */

@@ -1,11 +1,14 @@
 import { rounded } from "../../contract/numbers.js";
 import type { Slices } from "../../contract/result.js";
 import type { Timeline } from "../../contract/timeline.js";
-import { SLICE_MS, type TimelineSlices } from "./slices.js";
+import { BEFORE_S } from "../fault-figures.js";
+import { SLICE_MS, SLICES_PER_SECOND, type TimelineSlices } from "./slices.js";
 
-/** Slices of a second, and of the service before a fault: ten seconds, or at least three. */
-const SECOND = 1000 / SLICE_MS;
-const BEFORE = { most: 10 * SECOND, least: 3 * SECOND } as const;
+/** Slices of the service before a fault. */
+const BEFORE = {
+  most: BEFORE_S.most * SLICES_PER_SECOND,
+  least: BEFORE_S.least * SLICES_PER_SECOND,
+} as const;
 
 /** Cells of one microsecond up to here, then a thousandth of the value or less: the buckets of the HDR histograms. */
 const EXACT_BELOW_US = 2048;
@@ -104,7 +107,7 @@ export function timelineFrom(
     p50_us: percentiles(bySlice, 50, (index) => [index, index + 1]),
     p99_us: percentiles(bySlice, 99, (index) => [index, index + 1]),
     p99_second_us: percentiles(bySlice, 99, (index) =>
-      index + SECOND <= count ? [index, index + SECOND] : undefined,
+      index + SLICES_PER_SECOND <= count ? [index, index + SLICES_PER_SECOND] : undefined,
     ),
     p99_before_us: percentiles(bySlice, 99, (index) =>
       index >= BEFORE.least ? [Math.max(0, index - BEFORE.most), index] : undefined,

@@ -7,6 +7,7 @@ import {
 } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
 import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
+import { MIN_TRIALS_PER_RATE } from "../../contract/statistics.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import { makePlan, type PlanContext } from "../plan/plan.js";
@@ -14,8 +15,6 @@ import type { Request } from "../request/request.js";
 import { entryText, limitTexts } from "../ui/event-text.js";
 import { expectedTrials, nextTrials, type SearchSettings, type Trial } from "./trials.js";
 
-/** Fewer trials at a rate show nothing (M30). */
-const MIN_TRIALS_PER_RATE = 5;
 /** Measured seconds of a trial, unless a fixed duration was requested. */
 const TRIAL_S = 10;
 

@@ -1,19 +1,18 @@
 import { isCounted, type Order, type Plan } from "../../contract/plan.js";
+import {
+  LEVEL,
+  MIN_ROUNDS_TO_PAIR,
+  MIN_RUNS,
+  smallestPairedP,
+  smallestUnpairedP,
+} from "../../contract/statistics.js";
 import { isCopy } from "../../targets/options.js";
 import { counted, durationText } from "../ui/text.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
 import { originals, plannedRankings, type Ranking } from "./rankings.js";
 
-/** One after the other, runs are paired by round from so many on, if the test can then reject at all (M17). */
-const MIN_ROUNDS_FOR_PAIRS = 10;
-/** Below, they are not tested: see `report/statistics/power.py`. */
-const MIN_RUNS_UNPAIRED = 5;
-
 /** The runs of the original, which decide nothing: a plain command says so without a warning. */
 const PLAIN_RUNS = 3;
-
-/** The level of a family of comparisons, by Holm's correction. */
-const LEVEL = 0.05;
 
 interface Design {
   rounds: number;
@@ -22,28 +21,18 @@ interface Design {
   comparisons: number;
 }
 
-/** Two-sided, of the exact test of signed ranks when all pairs differ in one direction. */
-const smallestPairedP = (rounds: number): number => 2 ** (1 - rounds);
-
-/** Two-sided, of the exact Mann-Whitney test when all runs of one side lie above the other's. */
-function smallestUnpairedP(rounds: number): number {
-  let p = 2;
-  for (let index = 1; index <= rounds; index++) p *= index / (rounds + index);
-  return p;
-}
-
 /** Whether the clearest result would pass the corrected test by pairs. */
 const pairsDecide = ({ rounds, comparisons }: Design): boolean =>
   smallestPairedP(rounds) * comparisons <= LEVEL;
 
 const isPaired = (design: Design): boolean =>
   design.order === "turns" ||
-  (design.order === "interleaved" && design.rounds >= MIN_ROUNDS_FOR_PAIRS && pairsDecide(design));
+  (design.order === "interleaved" && design.rounds >= MIN_ROUNDS_TO_PAIR && pairsDecide(design));
 
 function canDecide(design: Design): boolean {
   if (isPaired(design)) return pairsDecide(design);
   const { rounds, comparisons } = design;
-  return rounds >= MIN_RUNS_UNPAIRED && smallestUnpairedP(rounds) * comparisons <= LEVEL;
+  return rounds >= MIN_RUNS && smallestUnpairedP(rounds) * comparisons <= LEVEL;
 }
 
 function roundsToDecide(design: Design): number {

@@ -1,18 +1,13 @@
 import type { Manifest } from "../../contract/manifest.js";
 import { type Plan, roundOf } from "../../contract/plan.js";
-
-/** Fewer runs of a configuration show nothing. */
-const MIN_RUNS = 5;
+import { LOOK_SHARES, MIN_RUNS } from "../../contract/statistics.js";
 
 /** A decision is left out where the last one follows within this factor. */
 const MIN_SPACING_FACTOR = 1.15;
 
-/** What the first of several looks may spend of 5 %: the same as in `report/statistics/sequential.py`. */
-const FIRST_SHARE = 0.008;
-
 /** By turns: the first round after which so many comparisons can be decided, by signed ranks and Holm's correction. */
 export const firstRoundByTurns = (comparisons: number): number =>
-  Math.ceil(1 + Math.log2(comparisons / FIRST_SHARE));
+  Math.ceil(1 + Math.log2(comparisons / LOOK_SHARES.first));
 
 /**
  * 5, 7, 10, 14, 20, …: each needs √2 times the runs before it, so that few decisions share the error.

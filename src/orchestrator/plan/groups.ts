@@ -2,7 +2,7 @@ import { type Configuration, canonicalJson } from "../../contract/configuration.
 import { countIn, USUAL } from "../../contract/dimensions.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { parseTargetText } from "../../contract/target.js";
-import { isCopy } from "../../targets/options.js";
+import { isCopy, SAME_SCRIPT } from "../../targets/options.js";
 import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
 import type { Shuffler } from "../../traffic/shuffle.js";
@@ -13,7 +13,6 @@ import { grouped, isControl, type Planned, type Ranking } from "./rankings.js";
 const GROUP_SIZE = 5;
 /** Of them on clusters, which start six nodes for each target, on fewer than 8 CPUs. */
 const CLUSTERS = 3;
-const SAME_SCRIPT = "same-script";
 
 /** Why a campaign cannot go by turns; undefined where it can. */
 export function reasonAgainstTurns(

@@ -2,6 +2,7 @@ import { canonicalJson, configurationHash } from "../../contract/configuration.j
 import { usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Plan } from "../../contract/plan.js";
+import { MIN_PAIRS } from "../../contract/statistics.js";
 import {
   formatTargetText,
   parseTargetText,
@@ -10,7 +11,14 @@ import {
   usesStore,
 } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
-import { COPY, isCopy, isEncrypted, nodeVersionOf, OWN_SETTINGS } from "../../targets/options.js";
+import {
+  COPY,
+  isCopy,
+  isEncrypted,
+  nodeVersionOf,
+  OWN_SETTINGS,
+  SAME_SCRIPT,
+} from "../../targets/options.js";
 import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
 
 export type Planned = Plan["configurations"][number];
@@ -23,7 +31,7 @@ export interface Ranking {
 }
 
 /** With fewer rounds by turns nothing can be shown: a copy would not be worth its time (M17, M31). */
-export const MIN_ROUNDS_FOR_A_COPY = 6;
+export const MIN_ROUNDS_FOR_A_COPY = MIN_PAIRS;
 
 /** A control measures the harness, and a run with faults what they do: neither is ranked. */
 export const isControl = ({ configuration: { target } }: Planned): boolean =>
@@ -39,7 +47,7 @@ const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 export function addedReference(target: Target, available?: Availability): Target | undefined {
   const { store, store_version, topology, limiter, text } = target;
   if (clients.some(({ id, control }) => id === target.client && control)) return undefined;
-  const deciding = new Set<string | undefined>([limiter, "same-script", ...OWN_SETTINGS, target.framework]);
+  const deciding = new Set<string | undefined>([limiter, SAME_SCRIPT, ...OWN_SETTINGS, target.framework]);
   const options = parseTargetText(text).options.filter(
     ({ id }) => deciding.has(id) || nodeVersionOf([id]) || isEncrypted({ options: [id] }),
   );
@@ -63,7 +71,7 @@ function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
 }
 
 function rankedBy({ store, topology, decided_by, limiter, algorithm, options, framework }: Target) {
-  const sameScript = options.includes("same-script");
+  const sameScript = options.includes(SAME_SCRIPT);
   const settings = OWN_SETTINGS.find((id) => options.includes(id)) ?? "";
   return { store, topology, decided_by, algorithm: algorithm ?? limiter, sameScript, settings, framework };
 }

@@ -104,16 +104,23 @@ const nowS = (): number => performance.now() / 1000;
 
 type Figures = NonNullable<EventOf<"run_finished">["figures"]>;
 
-function percentileOf(latency: MeasuredResult["latency"], name: "p50" | "p99"): Partial<Figures> {
+/** The figures of a latency block by their names in an event. */
+const LATENCIES = { mean: "average", p50: "p50", p99: "p99" } as const;
+
+function latenciesOf(latency: MeasuredResult["latency"]): Partial<Figures> {
   if (!latency) return {};
-  const known = latency[name];
-  return known === null ? { [`${name}_at_least_ms`]: atLeast(latency, name) } : { [`${name}_ms`]: known };
+  const figures = Object.entries(LATENCIES).map(([name, figure]) => {
+    const known = latency[figure];
+    return known === null ? [`${name}_at_least_ms`, atLeast(latency, figure)] : [`${name}_ms`, known];
+  });
+  return Object.fromEntries(figures);
 }
 
 function figuresOf(result: Result): Figures | undefined {
   if (result.status === "printed") {
     const { operations, latency } = result;
-    return { requests_per_second: operations.per_second, p50_ms: latency.p50, p99_ms: latency.p99 };
+    const { average: mean_ms, p50: p50_ms, p99: p99_ms } = latency;
+    return { requests_per_second: operations.per_second, mean_ms, p50_ms, p99_ms };
   }
   if (result.status !== "measured") return undefined;
   const { requests, latency, counts } = result;
@@ -121,8 +128,7 @@ function figuresOf(result: Result): Figures | undefined {
   const cpu = cpuUsPerRequest(result, "server");
   return {
     requests_per_second: requests.average,
-    ...percentileOf(latency, "p50"),
-    ...percentileOf(latency, "p99"),
+    ...latenciesOf(latency),
     ...(answers > 0 ? { limited_share: counts.limited / answers } : {}),
     ...(cpu === undefined ? {} : { server_cpu_us_per_request: cpu }),
   };

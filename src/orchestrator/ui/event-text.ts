@@ -19,7 +19,7 @@ const throughputText = (perSecond: number, measured: Measured): string =>
 export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
 export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
 
-/** `p99 12.25 ms`; `p99 > 30.10 ms` where only a lower bound is known (M23); nothing without either. */
+/** `p99 12.25 ms`, `mean 2.10 ms`; `p99 > 30.10 ms` where only a lower bound is known (M23); nothing without either. */
 export function percentileText(
   name: string,
   ms: number | null | undefined,
@@ -159,6 +159,8 @@ export function finishedText(
   const atLoad = measured?.load.model === "closed" ? " at full load" : "";
   const pieces = [
     [throughputText(figures.requests_per_second, measured)],
+    // At full load the latency follows from the throughput.
+    measured?.load.model === "open" ? percentileText("mean", figures.mean_ms, figures.mean_at_least_ms) : [],
     percentileText("p50", figures.p50_ms, figures.p50_at_least_ms),
     percentileText("p99", figures.p99_ms, figures.p99_at_least_ms),
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],

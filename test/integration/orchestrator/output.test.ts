@@ -54,6 +54,7 @@ describe("--json", () => {
       if (!finished?.figures || !result) throw new Error("a measured run");
       expect(finished.figures).toMatchObject({
         requests_per_second: result.requests.average,
+        mean_ms: result.latency?.average,
         p99_ms: result.latency?.p99,
         limited_share: result.counts.limited / result.requests.total,
       });

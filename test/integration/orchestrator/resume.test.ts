@@ -87,7 +87,7 @@ test("damaged results are measured again with a warning, a full disk keeps the o
   expect(atFull.code).toBe(4);
   expect(readFileSync(join(folder, spoilt))).toEqual(half);
 
-  const spoil = (text: string) => text.replace(/"verdict":\{"status":"\w+"/, '"verdict":{"status":"invalid"');
+  const spoil = (text: string) => text.replace(/("verdict":\{[^{}]*?"status":)"\w+"/, '$1"invalid"');
   change(folder, kept, spoil, true);
   writeFileSync(join(folder, `.${kept}.0badcafe.tmp`), "half");
   const resumed = Campaign.resume(home);

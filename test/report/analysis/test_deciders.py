@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from builder import Document, configuration, fact_target, result
+from builder import Document, configuration, older_configuration, result
 from conftest import analysis_of_results, summaries_of
 from report.analysis.figures import decision_cpu_us, decisions, node_cpu, total_of
 from report.analysis.rankings import Ranking
@@ -26,14 +26,14 @@ RATES = {
     "iovalkey@redis+rate-limit-redis": 4500,
     "ioredis+redis-cell": 5500,
     "ioredis+redis-shield": 5200,
-    "envoy-grpc@redis": 900,
-    "envoy-http@redis": 2500,
+    "envoy-grpc": 900,
+    "envoy-http": 2500,
     "ioredis@throttlecrab": 6000,
 }
 
 
 def runs_of(label: str, rate: int, count: int = 10, **changes: Any) -> list[Document]:
-    configured = configuration(label, target=fact_target(label), **changes)
+    configured = configuration(label, **changes)
     more: Document = {"limited_by": {"resource": "client", "text": "busy"}} if "grpc" in label else {}
     return [result(configured, run, int(rate * (1 + 0.002 * run)), **more) for run in range(1, count + 1)]
 
@@ -58,7 +58,7 @@ def test_groups_share_store_decider_and_algorithm_in_the_order_of_the_contract(f
         (("library", "GCRA", "redis"), ["ioredis+redis-gcra"]),
         (("module", "token bucket", "redis"), ["ioredis+redis-shield"]),
         (("module", "GCRA", "redis"), ["ioredis+redis-cell"]),
-        (("service", "aligned window", "redis"), ["envoy-http@redis", "envoy-grpc@redis"]),
+        (("service", "aligned window", "redis"), ["envoy-http", "envoy-grpc"]),
         (("service", "GCRA", "throttlecrab"), ["ioredis@throttlecrab"]),
     ]
     assert "decided by a module (GCRA), the limiter redis-cell" in heading_of(cell.rankings[3])
@@ -70,7 +70,7 @@ def test_the_best_of_each_kind_stands_on_each_store_and_none_stands_over_all(fie
     assert [tuple(row[name] for name in shown) for row in best] == [
         ("library", "redis", "ioredis", "iovalkey@redis+rate-limit-redis", "faster"),
         ("module", "redis", "ioredis+redis-cell", "ioredis+redis-shield", "faster"),
-        ("service", "redis", "envoy-http@redis", "envoy-grpc@redis", "faster"),
+        ("service", "redis", "envoy-http", "envoy-grpc", "faster"),
         ("service", "throttlecrab", "ioredis@throttlecrab", None, "only one"),
     ]
     assert best[0]["next_to_best"] == "0.90×, 0.89–0.91×"
@@ -100,13 +100,13 @@ def test_other_limits_or_costs_are_other_work() -> None:
 
 
 def test_older_results_fall_back_to_a_library() -> None:
-    rows = summaries_of(*(result(configuration(label)) for label in ("ioredis", "memory", "none")))
+    rows = summaries_of(*(result(older_configuration(label)) for label in ("ioredis", "memory", "none")))
     assert [row.identity.decided_by for row in rows] == ["library", "in-process", "nothing"]
     assert {row.identity.algorithm for row in rows} == {None}
 
 
 def test_results_with_and_without_facts_are_one_row() -> None:
-    old, new = configuration("ioredis"), configuration("ioredis", target=fact_target("ioredis"))
+    old, new = older_configuration("ioredis"), configuration("ioredis")
     first, second = result(old, 1), result(new, 2) | {"configuration_hash": result(old)["configuration_hash"]}
     assert len(summaries_of(first, second)) == 1
 
@@ -123,7 +123,7 @@ def test_tables_and_filters_name_both_facts_where_they_differ(field: Any) -> Non
 
 
 def test_cpu_per_decision_times_decisions_is_what_the_counters_grew_by() -> None:
-    for label in ("ioredis", "envoy-http@redis", "ioredis+redis-cell"):
+    for label in ("ioredis", "envoy-http", "ioredis+redis-cell"):
         for servers in (1, 2):
             (run,) = runs_of(label, 3000, 1, servers=servers)
             (summary,) = summaries_of(run)
@@ -163,7 +163,7 @@ def test_at_the_limiter_layer_the_generator_is_the_client() -> None:
 
 
 def test_a_row_without_one_of_its_parts_has_no_sum() -> None:
-    (run,) = runs_of("envoy-http@redis", 3000, 1)
+    (run,) = runs_of("envoy-http", 3000, 1)
     del run["resources"]["service-1"]
     (table,) = decision_cpu_tables(analysis_of_results(run))
     assert (by_column(table)[0]["Service"], by_column(table)[0]["Sum"]) == ("–", "–")
@@ -175,17 +175,16 @@ def test_where_the_client_is_the_limit_nothing_is_claimed_about_the_service(fiel
     limited = {row["Configuration"]: row["Limited by"] for row in by_column(table)}
     assert limited["ioredis"] == "server loop"
     by_client = {label for label, text in limited.items() if text == LIMITED_BY_CLIENT}
-    assert by_client == {"envoy-grpc@redis", "envoy-http@redis", "ioredis@throttlecrab"}
+    assert by_client == {"envoy-grpc", "envoy-http", "ioredis@throttlecrab"}
 
 
 def test_a_dear_protocol_is_named_only_where_runs_show_it(field: Any) -> None:
     (table,) = decision_cpu_tables(field)
     dearer = (
-        "envoy-grpc@redis costs Node 5.56×, 5.52–5.59× the CPU time of ioredis per decision at full load on "
-        "redis."
+        "envoy-grpc costs Node 5.56×, 5.52–5.59× the CPU time of ioredis per decision at full load on redis."
     )
     assert dearer in table.caption
-    few_runs = (*runs_of("ioredis", 5000, 3), *runs_of("envoy-grpc@redis", 900, 3))
+    few_runs = (*runs_of("ioredis", 5000, 3), *runs_of("envoy-grpc", 900, 3))
     (few,) = decision_cpu_tables(analysis_of_results(*few_runs))
     assert "costs Node" not in few.caption
 
@@ -199,7 +198,7 @@ def test_the_environment_names_modules_and_services() -> None:
     run["store"]["modules"] = [{"id": "redis-cell", "version": "1"}]
     ((_, facts),) = version_facts(summaries_of(run))
     assert ("Module redis-cell", "1") in facts
-    ((_, facts),) = version_facts(summaries_of(*runs_of("envoy-http@redis", 3000, 1)))
+    ((_, facts),) = version_facts(summaries_of(*runs_of("envoy-http", 3000, 1)))
     assert ("Service envoy-ratelimit", "1.4.0") in facts
 
 

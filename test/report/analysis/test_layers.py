@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from builder import Document, configuration, result
+from builder import Document, configuration, result, target
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results, summaries_of
 from page_reader import data_of, read
@@ -165,7 +165,7 @@ def test_failures_of_all_servers_are_added_up() -> None:
 
 def memcached() -> Document:
     """Its store counts no scripts and no restarts."""
-    document = result(configuration("memcached@memcached"))
+    document = result(configuration("memcached"))
     for node in document["store"]["nodes"]:
         for reading in (node["at_start"], node["at_end"]):
             del reading["script_calls"], reading["run_id"]
@@ -174,7 +174,8 @@ def memcached() -> Document:
 
 
 def without_evidence() -> Document:
-    document = result(configuration("ioredis@mystore"))
+    named = target("ioredis@valkey") | {"label": "ioredis@mystore", "store": "mystore"}
+    document = result(configuration(target=named))
     known = ("version", "uptime_s")
     for node in document["store"]["nodes"]:
         for moment in ("at_start", "at_end"):
@@ -188,7 +189,7 @@ def test_stores_that_give_less_evidence_have_rows(build: Build) -> None:
     assert outcome.code == 0, outcome.err
     rows = {row["Client"]: row for row in outcome.rows()}
     memory = {label: row["store_memory_bytes"] for label, row in rows.items()}
-    assert memory == {"memcached@memcached": "3145728", "ioredis@mystore": "", "ioredis@valkey": "3145728"}
+    assert memory == {"memcached": "3145728", "ioredis@mystore": "", "ioredis@valkey": "3145728"}
     page = read(outcome.page).text
     assert "On memcached 9.1.2:" in page and "On valkey 9.1.2, each client's own script:" in page
     first = outcome.summary["configurations"][0]

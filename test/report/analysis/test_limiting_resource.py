@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from builder import Document, configuration, fact_target, result
+from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results, summaries_of
 from report.analysis.cells import cells
@@ -90,7 +90,7 @@ def test_the_client_is_ours_only_where_a_service_decides() -> None:
         return [
             document
             for rate, label in zip((6000, 5000), labels, strict=True)
-            for document in runs_of(label, rate, ("client",), layer="limiter", target=fact_target(label))
+            for document in runs_of(label, rate, ("client",), layer="limiter")
         ]
 
     assert TOGETHER not in sentence_of(*both("iovalkey", "valkey-glide"))

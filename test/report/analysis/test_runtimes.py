@@ -7,7 +7,7 @@ from campaign_writer import manifest
 from conftest import Build, summaries_of
 from page_reader import data_of, read
 from report.analysis.cells import runtimes_of
-from report.charts.graphs import CHARTS
+from report.charts.graphs import CHARTS, OVER_TIME
 from report.charts.layout import chart_data_of
 from report.sections.filters import filter_values
 
@@ -66,6 +66,7 @@ def test_every_trace_names_the_row_of_every_point(build: Build) -> None:
     results = [result(row, run, 1000 + 7 * run) for row in rows for run in (1, 2)]
     data = data_of(read(build(manifest(rows, 2), results).page))
     elsewhere = {"trend", "scaling", "curve", "latency-at-rate", "cpu-at-rate", "memory-per-key"}
+    elsewhere |= {"latency-trend", *(chart.id for chart in OVER_TIME)} - {"series"}
     assert set(data["figures"]) == {chart.id for chart in CHARTS} - elsewhere
     for name, figure in data["figures"].items():
         for trace in figure["data"]:

@@ -677,7 +677,7 @@ def test_runs_of_one_round_are_compared_by_pairs(call: Call, put: Put) -> None:
 
 
 def test_a_copy_is_compared_with_nothing_of_another_campaign_and_gates_nothing(call: Call, put: Put) -> None:
-    put_in_rounds(put, {IOVALKEY: 6000, GLIDE: 5700, "iovalkey+same-script+copy": 6360})
+    put_in_rounds(put, {IOVALKEY: 6000, GLIDE: 5700, "iovalkey+copy+same-script": 6360})
     assert call(IOVALKEY, GLIDE).code == 6
     assert call("--save-baseline", "main").code == 0
     rows = call("--baseline", "main", "--format", "json").document["comparisons"]

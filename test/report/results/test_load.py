@@ -65,7 +65,7 @@ def test_equal_facts_are_kept_once(campaign: Campaign) -> None:
 def test_series_beyond_the_limit_are_left_out_and_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(load, "MAX_SERIES_SECONDS", 25)
+    monkeypatch.setattr(load, "MAX_SERIES_READINGS", 25)
     labels = ("iovalkey", "ioredis", "valkey-glide")
     runs = [{**ramped(1, 1000)} for _ in labels]
     for run, label in zip(runs, labels, strict=True):
@@ -76,6 +76,19 @@ def test_series_beyond_the_limit_are_left_out_and_said(
     assert campaign_notices(found) == (
         "The per-second series of 2 selected runs are left out: there are too many to show.",
     )
+
+
+def test_readings_of_roles_count_as_seconds_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    document = ramped(1, 1000)
+    document["resources"]["store-1"]["samples"] = [
+        {"t_s": second, "cpu_percent": 10, "resident_bytes": 1} for second in (1, 2, 3)
+    ]
+    kept = []
+    for most in (23, 22):
+        monkeypatch.setattr(load, "MAX_SERIES_READINGS", most)
+        (run,) = load_campaign(write_campaign(tmp_path / f"most{most}", None, [document])).runs
+        kept.append(run.measured and (len(run.measured.seconds), list(run.measured.usage)))
+    assert kept == [(20, ["store"]), (0, [])]
 
 
 def test_reading_for_a_comparison_keeps_no_seconds(tmp_path: Path) -> None:

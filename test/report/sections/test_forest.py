@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from builder import Document, configuration, result, verdict
+from builder import Document, configuration, result, target, verdict
 from campaign_writer import manifest, write_campaign
 from conftest import analysis_of_results
 from report.analysis.campaign_analysis import analyse
@@ -146,8 +146,9 @@ def test_no_place_of_the_cut_tells_apart_what_differs_in_many_places() -> None:
 
 
 def test_two_rows_share_no_cut_name_in_console_and_images() -> None:
+    targets = [target("ioredis@valkey+autopipelining+same-script") | {"label": label} for label in LONG]
     analysis = analysis_of_results(
-        *(each for n, label in enumerate(LONG) for each in runs_of(label, 5000 - 900 * n))
+        *(each for n, long in enumerate(targets) for each in runs_of("ioredis", 5000 - 900 * n, target=long))
     )
     drawn = re.findall(r'text-anchor="end">([^<]*…[^<]*)<', images(analysis)[0]["answer-1.svg"])
     assert len(set(drawn)) == len(LONG)

@@ -4,7 +4,7 @@ is one at the rate, and nothing is extrapolated from the one to the other."""
 import re
 from typing import Any
 
-from builder import Document, configuration, fact_target, result
+from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results
 from page_reader import cpu_heads, tables_of
@@ -15,7 +15,7 @@ from report.sections.recommendation import recommend
 OPEN: dict[str, Any] = {
     "load": {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}
 }
-LABELS = ("ioredis@valkey", "iovalkey", "envoy-http@redis", "none", "memory")
+LABELS = ("ioredis@valkey", "iovalkey", "envoy-http", "none", "memory")
 AT_FULL_LOAD = "at full load"
 
 
@@ -26,7 +26,7 @@ def plan_of(results: list[Document]) -> Document:
 
 def runs_of(*loads: dict[str, Any]) -> list[Document]:
     return [
-        result(configuration(label, target=fact_target(label), **load), run, 2000 + run)
+        result(configuration(label, **load), run, 2000 + run)
         for load in loads
         for label in LABELS
         for run in range(1, 7)

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from builder import Document, configuration, failed_result, result
+from builder import Document, configuration, failed_result, older_configuration, result
 from campaign_writer import manifest
 from conftest import Build, ranks_of, summaries_of
 from evidence import VALKEY_SHA1
@@ -141,12 +141,12 @@ def test_row_that_never_ran_stands_where_it_was_meant_to() -> None:
     assert len(cell.rankings) == 1
 
 
-def test_limiters_are_ranked_apart_and_the_difference_is_said() -> None:
+def test_limiters_of_older_results_are_ranked_apart_and_the_difference_is_said() -> None:
     cell = cell_of(
-        measured("ioredis@valkey", 1000),
-        measured("iovalkey", 900),
-        measured("ioredis@valkey+fastify-rate-limit", 1500),
-        measured("iovalkey+fastify-rate-limit", 1200),
+        result(older_configuration("ioredis@valkey"), 1, 1000),
+        result(older_configuration("iovalkey"), 1, 900),
+        result(older_configuration("ioredis@valkey+fastify-rate-limit"), 1, 1500),
+        result(older_configuration("iovalkey+fastify-rate-limit"), 1, 1200),
     )
     ranked = [
         (ranking.group.limiter, [s.identity.label for s in ranking.summaries]) for ranking in cell.rankings

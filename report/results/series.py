@@ -1,0 +1,80 @@
+"""What a run did second by second, as far as a page shows it."""
+
+from collections.abc import Sequence
+from typing import Protocol, TypeVar
+
+from report.results.model import MEASURED_KINDS, Usage
+from report.results.records import MeasuredResult, Resource
+
+#: A line of a chart has no more points: in a longer run each point stands for several seconds.
+MAX_POINTS = 120
+
+
+class Timed(Protocol):
+    @property
+    def interval_s(self) -> float: ...
+
+
+SomeTimed = TypeVar("SomeTimed", bound=Timed)
+
+
+def stretches(series: Sequence[SomeTimed]) -> list[Sequence[SomeTimed]]:
+    """Cuts a series into at most `MAX_POINTS` stretches.
+
+    A last stretch that is shorter than half of the first one joins the stretch before it, because a figure
+    over a moment is mostly chance."""
+    step = max(1, -(-len(series) // MAX_POINTS))
+    found = [series[start : start + step] for start in range(0, len(series), step)]
+    if len(found) > 1 and 2 * _length_s(found[-1]) < _length_s(found[0]):
+        found[-2:] = [series[(len(found) - 2) * step :]]
+    return found
+
+
+def _length_s(stretch: Sequence[Timed]) -> float:
+    return sum(each.interval_s for each in stretch)
+
+
+def _usage_of_kind(roles: Sequence[Resource]) -> list[Usage]:
+    """The readings of all roles of a kind added up; empty where the roles were not read equally often."""
+    if len({len(role.samples) for role in roles}) != 1:
+        return []
+    # The CPU per request is left out of a result where the correction for idle use is too large (rule M15).
+    is_known = not any(role.idle_us and role.cpu_us_per_request is None for role in roles)
+    usage, before_s = [], 0.0
+    for samples in zip(*(role.samples for role in roles), strict=True):
+        t_s = float(samples[0].t_s)
+        if t_s <= before_s:
+            continue
+        cpu_percent = sum(sample.cpu_percent for sample in samples) if is_known else None
+        resident_bytes = sum(sample.resident_bytes for sample in samples)
+        usage.append(Usage(t_s, t_s - before_s, cpu_percent, resident_bytes))
+        before_s = t_s
+    return usage
+
+
+def _mean_usage(stretch: Sequence[Usage]) -> Usage:
+    length_s = _length_s(stretch)
+    percents = [each.cpu_percent * each.interval_s for each in stretch if each.cpu_percent is not None]
+    resident = sum(each.resident_bytes * each.interval_s for each in stretch)
+    is_known = len(percents) == len(stretch)
+    return Usage(
+        t_s=stretch[-1].t_s,
+        interval_s=length_s,
+        cpu_percent=sum(percents) / length_s if is_known else None,
+        resident_bytes=round(resident / length_s),
+    )
+
+
+def usage_over_time(result: MeasuredResult) -> dict[str, tuple[Usage, ...]]:
+    """See `Measured.usage`.
+
+    Of load generators only one that is the client is read. By turns its readings hold the turns of all
+    targets of the group, so that it has none."""
+    is_client = result.request.layer == "limiter" and result.turns is None
+    kinds = [kind for kind in MEASURED_KINDS if kind != "generator" or is_client]
+    found = {}
+    for kind in kinds:
+        usage = _usage_of_kind([role for role in result.resources.values() if role.kind == kind])
+        if usage:
+            found[kind] = tuple(map(_mean_usage, stretches(usage)))
+    return found

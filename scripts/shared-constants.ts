@@ -1,0 +1,60 @@
+import { EXIT } from "../src/contract/errors.js";
+import { MACHINE_KEY, MANIFEST_SCHEMA_VERSION } from "../src/contract/manifest.js";
+import { FOREIGN_CPU_PERCENT, RESULT_SCHEMA_VERSION } from "../src/contract/result.js";
+import * as statistics from "../src/contract/statistics.js";
+import { MAX_DOCUMENT_BYTES } from "../src/contract/user-files.js";
+import { VERDICTS_FILE } from "../src/contract/verdicts.js";
+import { BACK_SHARE, BEFORE_S, RECOVERED, SAME_S } from "../src/judge/fault-figures.js";
+import { ACCURACY, MIN_SAMPLES, PERCENTILES } from "../src/judge/latency.js";
+import { PASSED } from "../src/judge/limit.js";
+import { SLICE_MS } from "../src/judge/merging/slices.js";
+import { ROUNDING } from "../src/judge/printed.js";
+import { COPY, OWN_SETTINGS, SAME_SCRIPT } from "../src/targets/options.js";
+
+/** The most runs of each side whose smallest p values the report's tests check. */
+const CHECKED_RUNS = 30;
+const upTo = (most: number): number[] => Array.from({ length: most }, (_, index) => index + 1);
+
+if (RESULT_SCHEMA_VERSION !== MANIFEST_SCHEMA_VERSION)
+  throw new Error("the report reads results and manifests of one version");
+
+/** Numbers and names that harness and report share, for `report/base/contract.py`. */
+export const sharedConstants = {
+  exit_codes: EXIT,
+  schema_version: RESULT_SCHEMA_VERSION,
+  max_document_bytes: MAX_DOCUMENT_BYTES,
+  verdicts_file: VERDICTS_FILE,
+  level: statistics.LEVEL,
+  floor_share: statistics.FLOOR_SHARE,
+  min_runs: statistics.MIN_RUNS,
+  min_pairs: statistics.MIN_PAIRS,
+  min_rounds_to_pair: statistics.MIN_ROUNDS_TO_PAIR,
+  min_trials_per_rate: statistics.MIN_TRIALS_PER_RATE,
+  look_shares: statistics.LOOK_SHARES,
+  /** The report has the whole distributions: its tests compare them with what a plan says. */
+  smallest_p: {
+    paired: upTo(CHECKED_RUNS).map(statistics.smallestPairedP),
+    unpaired: upTo(CHECKED_RUNS).map(statistics.smallestUnpairedP),
+  },
+  percentiles: Object.fromEntries(
+    Object.entries(PERCENTILES).map(([name, thousandths]) => [name, thousandths / 10]),
+  ),
+  min_samples: MIN_SAMPLES,
+  latency_accuracy: ACCURACY,
+  slice_ms: SLICE_MS,
+  foreign_cpu_percent: FOREIGN_CPU_PERCENT,
+  printed_rounding: ROUNDING,
+  served_again: {
+    seconds: RECOVERED.seconds,
+    share: RECOVERED.served_share,
+    beginning_share: BACK_SHARE,
+    same_s: SAME_S,
+    before_s: BEFORE_S.most,
+  },
+  /** In the order in which requests pass them. */
+  kinds_passed: PASSED,
+  machine_key: MACHINE_KEY,
+  copy: COPY,
+  same_script: SAME_SCRIPT,
+  own_settings: OWN_SETTINGS,
+} as const;
