@@ -92,6 +92,7 @@ const LABELS = [
   "valkey-glide+node-22",
   "valkey-glide+same-script",
   "valkey-glide+tls",
+  "valkey-glide:cluster",
   "valkey-glide@valkey~8.1",
   "valkey-glide@valkey~9.1",
 ];
