@@ -4,6 +4,7 @@ import { z } from "zod";
 import { auditSchema } from "../src/contract/audit.js";
 import { dimensions } from "../src/contract/dimensions.js";
 import { eventSchema } from "../src/contract/events.js";
+import { factsOfAction, faultActionIds, namedFaults } from "../src/contract/faults.js";
 import { isProgramLayer, layers } from "../src/contract/layers.js";
 import { manifestSchema } from "../src/contract/manifest.js";
 import { planSchema } from "../src/contract/plan.js";
@@ -96,6 +97,10 @@ const generated: Readonly<Record<string, string>> = {
   "src/contract/generated/deciders.json": json(deciders),
   "src/contract/generated/algorithms.json": json(algorithms),
   "src/contract/generated/unpromised.json": json(unpromised),
+  "src/contract/generated/faults.json": json({
+    named: Object.fromEntries(namedFaults.map(({ id, happens }) => [id, happens])),
+    verbs: Object.fromEntries(faultActionIds.map((id) => [id, factsOfAction(id).verb])),
+  }),
   "src/contract/generated/layers.json": json(
     layers
       .filter(({ id }) => !isProgramLayer(id))

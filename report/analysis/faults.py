@@ -10,6 +10,7 @@ from msgspec import UNSET, Struct
 from report.analysis.printed_rows import worst_verdict
 from report.analysis.served_again import served_again_s
 from report.analysis.summary import configurations, row_order
+from report.base.contract import generated
 from report.base.format import ABSENT
 from report.results.model import Campaign, Identity, Run, fault_title
 from report.results.records import Fault, FaultFiguresFault, MeasuredResultFault, OverAdmission, Timeline
@@ -20,33 +21,10 @@ NEVER = math.inf
 #: Requests that failed without the code of an answer.
 LOST_CONNECTION, NO_ANSWER = "lost connection", "no answer"
 
-#: Faults in words, after “What happens to your API when …”.
-_WORDS = {
-    "store-restart": "the store restarts",
-    "store-pause": "the store stops for a while",
-    "primary-kill": "a primary of the cluster dies",
-    "primary-pause": "a primary of the cluster stops for a while",
-    "manual-failover": "a replica takes over from its primary",
-    "partition": "the servers are cut off from the store",
-    "slow-store": "the store is slow",
-    "script-flush": "the store forgets its scripts",
-    "memory-full": "the store’s memory is full",
-    "server-restart": "the servers restart",
-    "one-of-n-servers": "one of several servers restarts",
-    "thundering-herd": "all windows start at once",
-}
-
-_VERBS = {
-    "kill": "dies",
-    "restart": "restarts",
-    "pause": "stops for a while",
-    "disconnect": "is cut off",
-    "delay": "is slow",
-    "failover": "hands over to its replica",
-    "flush-scripts": "forgets its scripts",
-    "flush-keys": "forgets its keys",
-    "fill-memory": "has no memory left",
-}
+#: After “What happens to your API when …”: named faults, and what a role does in any other.
+_FAULTS = generated("faults")
+_WORDS: Mapping[str | None, str] = _FAULTS["named"]
+_VERBS: Mapping[str, str] = _FAULTS["verbs"]
 
 
 def fault_text(fault: Fault) -> str:

@@ -19,14 +19,16 @@ class Target(Record):
     algorithm: Maybe[Algorithm] = None; module: Maybe[Id] = None; service: Maybe[Id] = None
     node: Maybe[ClientVersion] = None; program: Maybe[Id] = None; framework: Maybe[Id] = None
     decides_locally: Maybe[bool] = None; __post_init__ = only_true("decides_locally")
+Complexity: TypeAlias = Annotated[int, Meta(ge=1, le=1000000)]
 class Workload(Record):
-    id: Id; complexity: Maybe[CountFrom1] = None; payload_bytes: Maybe[CountFrom1] = None
+    id: Id; complexity: Maybe[Complexity] = None; payload_bytes: Maybe[Complexity] = None
     keys: Maybe[CountFrom1] = None
-class ClosedLoad(Record, tag_field="model", tag="closed"): connections: CountFrom1
+Connections: TypeAlias = Annotated[int, Meta(ge=1, le=10000)]
+class ClosedLoad(Record, tag_field="model", tag="closed"): connections: Connections
 Arrivals: TypeAlias = Literal["constant", "poisson", "trace"]
 class OpenLoad(Record, tag_field="model", tag="open"):
     rate_per_second: Annotated[int, Meta(ge=1, le=1000000)] | Annotated[float, Meta(ge=0.1, le=1000000)]
-    arrivals: Arrivals; connections: CountFrom1
+    arrivals: Arrivals; connections: Connections
 Positive: TypeAlias = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]
 class Extent(Record):
     duration_s: Maybe[Positive] = None; requests: Maybe[CountFrom1] = None
@@ -337,7 +339,7 @@ class Run(Record):
     bracket: Maybe[bool] = None; __post_init__ = only_true("beside", "diagnose", "bracket")
 class Skip(Record): asked: str; reason: str
 class Plan(Record):
-    schema: Literal["ratelimit-bench/plan"]; schema_version: Literal[3]; seed: Count
+    schema: Literal["ratelimit-bench/plan"]; schema_version: Literal[3]; seed: Annotated[int, Meta(ge=0, le=4294967295)]
     order: Literal["turns", "interleaved", "consecutive"]; runs_per_configuration: CountFrom1
     warmup_s: Amount | Literal["auto"]; cooldown_s: Amount; client_cooldown_s: Amount
     configurations: list[PlanConfiguration]; runs: list[Run]; skips: list[Skip]; notes: list[str]

@@ -4,25 +4,26 @@ import { cpuListSchema } from "./cpu-list.js";
 import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
 import { faultSchema, faultsFileName } from "./faults.js";
 import { connectionsText, isClientLayer, isProgramLayer, type Layer, layerSchema } from "./layers.js";
+import { numberIn, wholeIn } from "./ranges.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
 /** The quota of each key: `points` in a fixed window; a key that exceeds it is blocked for `block_s` (0: not at all). */
 export const limitsSchema = z.strictObject({
-  points: z.int().min(1).max(1_000_000_000),
-  window_s: z.int().min(1).max(86_400),
-  block_s: z.int().min(0).max(86_400),
+  points: wholeIn("points"),
+  window_s: wholeIn("window"),
+  block_s: wholeIn("block"),
   /** Points that a request uses for each of its keys; absent: 1. */
-  cost: z.int().min(2).max(1_000_000).optional(),
+  cost: wholeIn("cost").min(2).optional(),
 });
 export type Limits = z.infer<typeof limitsSchema>;
 
 export const workloadSchema = z.strictObject({
   id: idSchema,
   /** Rounds of CPU work per request; only for workloads that compute. */
-  complexity: z.int().min(1).optional(),
+  complexity: wholeIn("complexity").optional(),
   /** Bytes of a value; only for operations of the store layer that carry one. */
-  payload_bytes: z.int().min(1).optional(),
+  payload_bytes: wholeIn("payload-bytes").optional(),
   /** Keys over which the operations of the store layer are spread evenly, at random. */
   keys: z.int().min(1).optional(),
 });
@@ -35,8 +36,6 @@ export const namedArrivals = ["constant", "poisson"] as const;
 export const arrivalsSchema = z.enum([...namedArrivals, "trace"]);
 export type Arrivals = z.infer<typeof arrivalsSchema>;
 
-export const RATE_RANGE = { min: 0.1, max: 1_000_000 } as const;
-
 /** Default limit of an open loop's connections: enough for 1000 requests/s at 200 ms. */
 export const DEFAULT_POOL = 200;
 
@@ -45,12 +44,12 @@ export const DEFAULT_POOL = 200;
  * not answers come, on up to N connections, which measures latency at that rate.
  */
 export const loadSchema = z.discriminatedUnion("model", [
-  z.strictObject({ model: z.literal("closed"), connections: z.int().min(1) }),
+  z.strictObject({ model: z.literal("closed"), connections: wholeIn("connections") }),
   z.strictObject({
     model: z.literal("open"),
-    rate_per_second: z.number().min(RATE_RANGE.min).max(RATE_RANGE.max),
+    rate_per_second: numberIn("rate"),
     arrivals: arrivalsSchema,
-    connections: z.int().min(1),
+    connections: wholeIn("connections"),
   }),
 ]);
 export type Load = z.infer<typeof loadSchema>;

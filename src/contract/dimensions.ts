@@ -34,7 +34,7 @@ export const dimensions = [
     max: 16,
     layers: ["server"],
     preposition: "on",
-    help: "servers on one store, 1 to 16; connections are spread evenly",
+    help: "servers on one store; connections are spread evenly",
     question: "How many servers on one store",
   },
   {
@@ -46,7 +46,7 @@ export const dimensions = [
     namedIfUnusual: true,
     canBeFound: true,
     preposition: "by",
-    help: "load generators of one load, 1 to 32; auto: as many as the loads take",
+    help: "load generators of one load; auto: as many as the loads take",
     question: "How many load generators of one load",
   },
 ] as const satisfies readonly Dimension[];

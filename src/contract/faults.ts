@@ -16,6 +16,8 @@ export type FaultEffect =
 export type FaultKind = "store" | "service" | "server";
 
 interface FaultActionFacts {
+  /** What a role does, in words: `the store restarts`. */
+  verb: string;
   kinds: readonly FaultKind[];
   /** How long it lasts if nothing else is said; absent: it happens at one moment, or lasts to the end. */
   length_s?: number;
@@ -24,24 +26,25 @@ interface FaultActionFacts {
 
 /** What can be done to roles in the window. `orchestrator/run/faults.ts` says how. */
 export const faultActions = {
-  kill: { kinds: ["store"], effects: ["ends", "cuts", "forgets", "unloads"] },
+  kill: { verb: "dies", kinds: ["store"], effects: ["ends", "cuts", "forgets", "unloads"] },
   /** Killed, down for the length, and started again at the same address. */
   restart: {
+    verb: "restarts",
     kinds: ["store", "service", "server"],
     length_s: 1,
     effects: ["ends", "cuts", "forgets", "unloads"],
   },
   /** Stopped by a signal, or frozen, and continued. */
-  pause: { kinds: ["store", "service", "server"], length_s: 2, effects: ["cuts"] },
+  pause: { verb: "stops for a while", kinds: ["store", "service", "server"], length_s: 2, effects: ["cuts"] },
   /** Cut from the network; packets are dropped, connections survive. */
-  disconnect: { kinds: ["store", "service"], length_s: 3, effects: ["cuts"] },
-  failover: { kinds: ["store"], effects: ["cuts", "forgets", "unloads"] },
-  "flush-scripts": { kinds: ["store"], effects: ["unloads"] },
-  "flush-keys": { kinds: ["store"], effects: ["forgets"] },
+  disconnect: { verb: "is cut off", kinds: ["store", "service"], length_s: 3, effects: ["cuts"] },
+  failover: { verb: "hands over to its replica", kinds: ["store"], effects: ["cuts", "forgets", "unloads"] },
+  "flush-scripts": { verb: "forgets its scripts", kinds: ["store"], effects: ["unloads"] },
+  "flush-keys": { verb: "forgets its keys", kinds: ["store"], effects: ["forgets"] },
   /** Each round trip to the store takes `DELAY_MS` longer, by a relay that stands between for the whole run. */
-  delay: { kinds: ["store"], length_s: 5, effects: [] },
+  delay: { verb: "is slow", kinds: ["store"], length_s: 5, effects: [] },
   /** The store may use no more memory than it does, and refuses writes. */
-  "fill-memory": { kinds: ["store"], length_s: 2, effects: [] },
+  "fill-memory": { verb: "has no memory left", kinds: ["store"], length_s: 2, effects: [] },
 } as const satisfies Readonly<Record<string, FaultActionFacts>>;
 
 /** How much longer a round trip takes. */
@@ -54,6 +57,8 @@ export const factsOfAction = (action: FaultAction): FaultActionFacts => faultAct
 
 export interface NamedFault {
   id: string;
+  /** After “What happens to your API when …”. */
+  happens: string;
   summary: string;
   action: FaultAction;
   /** The role, or the kind whose roles are all meant. */
@@ -68,33 +73,50 @@ export interface NamedFault {
 export const namedFaults: readonly NamedFault[] = [
   {
     id: "store-restart",
+    happens: "the store restarts",
     summary: "the store is killed and starts again after 1 s, empty",
     action: "restart",
     role: "store",
   },
-  { id: "store-pause", summary: "the store stops for 2 s", action: "pause", role: "store" },
+  {
+    id: "store-pause",
+    happens: "the store stops for a while",
+    summary: "the store stops for 2 s",
+    action: "pause",
+    role: "store",
+  },
   {
     id: "primary-kill",
+    happens: "a primary of the cluster dies",
     summary: "cluster: a primary is killed and stays down; its replica takes over",
     action: "kill",
     role: "store-1",
     settles_s: 20,
   },
-  { id: "primary-pause", summary: "cluster: a primary stops for 2 s", action: "pause", role: "store-1" },
+  {
+    id: "primary-pause",
+    happens: "a primary of the cluster stops for a while",
+    summary: "cluster: a primary stops for 2 s",
+    action: "pause",
+    role: "store-1",
+  },
   {
     id: "manual-failover",
+    happens: "a replica takes over from its primary",
     summary: "cluster: a replica takes over from its primary, by CLUSTER FAILOVER",
     action: "failover",
     role: "store-1",
   },
   {
     id: "partition",
+    happens: "the servers are cut off from the store",
     summary: "the servers are cut from the store for 3 s",
     action: "disconnect",
     role: "store",
   },
   {
     id: "slow-store",
+    happens: "the store is slow",
     summary:
       "each round trip to the store takes 20 ms longer for 5 s, by a relay in the path of the whole run",
     action: "delay",
@@ -102,24 +124,28 @@ export const namedFaults: readonly NamedFault[] = [
   },
   {
     id: "script-flush",
+    happens: "the store forgets its scripts",
     summary: "the store forgets all scripts and functions",
     action: "flush-scripts",
     role: "store",
   },
   {
     id: "memory-full",
+    happens: "the store’s memory is full",
     summary: "the store's memory is full for 2 s: it refuses writes",
     action: "fill-memory",
     role: "store",
   },
   {
     id: "server-restart",
+    happens: "the servers restart",
     summary: "every server is killed and starts again after 1 s",
     action: "restart",
     role: "server",
   },
   {
     id: "one-of-n-servers",
+    happens: "one of several servers restarts",
     summary: "one of several servers is killed and starts again after 3 s (--servers 2 or more)",
     action: "restart",
     role: "server-1",
@@ -128,6 +154,7 @@ export const namedFaults: readonly NamedFault[] = [
   },
   {
     id: "thundering-herd",
+    happens: "all windows start at once",
     summary: "all keys are flushed, so that all windows start at once",
     action: "flush-keys",
     role: "store",

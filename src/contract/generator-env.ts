@@ -1,9 +1,10 @@
 import { z } from "zod";
-import { DEFAULT_POOL, type Load, namedArrivals, RATE_RANGE } from "./configuration.js";
-import { decimalNumber, decimalOrAuto, type Environment, readEnv, wholeNumber } from "./env.js";
+import { DEFAULT_POOL, type Load, namedArrivals } from "./configuration.js";
+import { decimalNumber, decimalOrAuto, type Environment, readEnv } from "./env.js";
 import { usageError } from "./errors.js";
 import { isClientLayer } from "./layers.js";
 import { decodePlugins } from "./plugins.js";
+import { decimalText, RANGES, wholeText } from "./ranges.js";
 import { roleId } from "./role.js";
 import {
   type AddressedServer,
@@ -24,17 +25,17 @@ const address = z
 
 const shape = {
   TARGET_URL: z.string().max(4096).optional(),
-  DURATION: decimalNumber(0.1, 86_400).optional(),
-  REQUESTS: wholeNumber(1, 1_000_000_000).optional(),
-  CONNECTIONS: wholeNumber(1, 10_000).optional(),
-  WORKERS: wholeNumber(1, 64).optional(),
-  RATE: decimalNumber(RATE_RANGE.min, RATE_RANGE.max).optional(),
+  DURATION: decimalNumber(0.1, RANGES.duration.max).optional(),
+  REQUESTS: wholeText("requests").optional(),
+  CONNECTIONS: wholeText("connections").optional(),
+  WORKERS: wholeText("workers").optional(),
+  RATE: decimalText("rate").optional(),
   ARRIVALS: z.enum(namedArrivals, "must be constant or poisson").optional(),
   REQUEST_TYPE: idSchema.optional(),
   RATE_LIMITER_TYPE: z.string().max(200).optional(),
   TRAFFIC: idSchema.optional(),
-  WARMUP: decimalOrAuto(0, 3_600).optional(),
-  SEED: wholeNumber(0, 4_294_967_295).optional(),
+  WARMUP: decimalOrAuto(RANGES.warmup.min, RANGES.warmup.max).optional(),
+  SEED: wholeText("seed").optional(),
   /** autocannon's shortest time-out is one second. */
   TIMEOUT: decimalNumber(1, 600).optional(),
   OUTPUT_FILE: z.string().max(4096).optional(),

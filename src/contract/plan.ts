@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { configurationSchema, warmupSchema } from "./configuration.js";
+import { wholeIn } from "./ranges.js";
 import { idSchema } from "./target.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
@@ -19,7 +20,7 @@ export type Order = (typeof orders)[number];
 export const planSchema = z.strictObject({
   schema: z.literal(PLAN_SCHEMA),
   schema_version: z.literal(PLAN_SCHEMA_VERSION),
-  seed: z.int().min(0),
+  seed: wholeIn("seed"),
   order: z.enum(orders),
   /** In rounds: by turns a reference has a run in each group of its ranking. The maximum if runs are adaptive. */
   runs_per_configuration: z.int().min(1),

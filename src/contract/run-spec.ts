@@ -3,6 +3,7 @@ import { extentSchema, limitsSchema, loadSchema, warmupSchema, workloadSchema } 
 import type { Environment } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
 import { driverLayerSchema } from "./layers.js";
+import { RANGES, wholeIn } from "./ranges.js";
 import { idSchema } from "./target.js";
 import { turnsSchema } from "./turns.js";
 import { MAX_DOCUMENT_BYTES, readUserFile } from "./user-files.js";
@@ -46,7 +47,7 @@ const serverSpecSchema = z.strictObject({
   /** 0: any free port. */
   port: z.int().min(0).max(65_535),
   /** Rounds of CPU work of the heavy workload. */
-  complexity: z.int().min(1),
+  complexity: wholeIn("complexity"),
   /** `silent` means no logger at all. */
   log_level: z.string().max(10),
   /** It has instruments that cost CPU time, and answers to `/diagnosis`. */
@@ -69,7 +70,13 @@ const addressedServerSchema = z.strictObject({
 export type AddressedServer = z.infer<typeof addressedServerSchema>;
 
 /** The share of one of several generators of one load: number `index`, from 0, of `of`. */
-const generatorShareSchema = z.strictObject({ index: z.int().min(0).max(31), of: z.int().min(2).max(32) });
+const generatorShareSchema = z.strictObject({
+  index: z
+    .int()
+    .min(0)
+    .max(RANGES.generators.max - 1),
+  of: wholeIn("generators").min(2),
+});
 export type GeneratorShare = z.infer<typeof generatorShareSchema>;
 
 const generatorSpecSchema = z.strictObject({
@@ -80,9 +87,9 @@ const generatorSpecSchema = z.strictObject({
   load: loadSchema,
   extent: extentSchema,
   share: generatorShareSchema.optional(),
-  workers: z.int().min(1).max(64),
+  workers: wholeIn("workers"),
   warmup_s: warmupSchema,
-  seed: z.int().min(0),
+  seed: wholeIn("seed"),
   timeout_s: z.number().min(1).max(600),
   /** Connections are spread over them evenly; empty at the limiter layer. */
   servers: z.array(addressedServerSchema),

@@ -12,6 +12,7 @@ import {
   wholeNumber,
 } from "./env.js";
 import { decodePlugins } from "./plugins.js";
+import { wholeText } from "./ranges.js";
 import type { RunSpec, ServerSpec } from "./run-spec.js";
 import { type StoreAddress, storeAddressFrom } from "./store-url.js";
 
@@ -27,11 +28,11 @@ const shape = {
       "must be silent, error, warn, info, debug or trace",
     )
     .optional(),
-  RATE_LIMIT_POINTS: wholeNumber(1, 1_000_000_000).optional(),
-  RATE_LIMIT_DURATION: wholeNumber(1, 86_400).optional(),
-  RATE_LIMIT_BLOCK_DURATION: wholeNumber(0, 86_400).optional(),
-  RATE_LIMIT_COST: wholeNumber(1, 1_000_000).optional(),
-  COMPUTATION_COMPLEXITY: wholeNumber(1, 1_000_000).optional(),
+  RATE_LIMIT_POINTS: wholeText("points").optional(),
+  RATE_LIMIT_DURATION: wholeText("window").optional(),
+  RATE_LIMIT_BLOCK_DURATION: wholeText("block").optional(),
+  RATE_LIMIT_COST: wholeText("cost").optional(),
+  COMPUTATION_COMPLEXITY: wholeText("complexity").optional(),
   KEY_PREFIX: z
     .string()
     .regex(/^[0-9A-Za-z:_-]{1,64}$/, "must be up to 64 letters, digits, :, - or _")

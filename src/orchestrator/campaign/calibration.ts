@@ -1,14 +1,10 @@
-import {
-  type Configuration,
-  configurationHash,
-  type Load,
-  RATE_RANGE,
-} from "../../contract/configuration.js";
+import { type Configuration, configurationHash, type Load } from "../../contract/configuration.js";
 import { dimensions } from "../../contract/dimensions.js";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { isClientLayer, isProgramLayer } from "../../contract/layers.js";
 import { toTwoDigits } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
+import { RANGES } from "../../contract/ranges.js";
 import { describeClient } from "../../targets/resolve.js";
 import { findProfile } from "../../traffic/lookup.js";
 import type { Request } from "../request/request.js";
@@ -80,7 +76,7 @@ export async function calibrate(
   if (measured.length === 0)
     throw environmentError(`no target could be calibrated: give --rate (${failed.join("; ")})`);
   const slowest = Math.min(...measured.map((each) => each.requests_per_second));
-  const rate_per_second = Math.min(RATE_RANGE.max, Math.max(RATE_RANGE.min, toTwoDigits(SHARE * slowest)));
+  const rate_per_second = Math.min(RANGES.rate.max, Math.max(RANGES.rate.min, toTwoDigits(SHARE * slowest)));
   return { ...pendingCalibration(), rate_per_second, measured };
 }
 

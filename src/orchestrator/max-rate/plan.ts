@@ -3,10 +3,10 @@ import {
   configurationFileName,
   configurationHash,
   type ListedLimit,
-  RATE_RANGE,
 } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
 import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
+import { RANGES } from "../../contract/ranges.js";
 import { MIN_TRIALS_PER_RATE } from "../../contract/statistics.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { shuffler } from "../../traffic/shuffle.js";
@@ -73,7 +73,7 @@ export function planOf(request: Request, context: PlanContext): Plan {
     context,
   );
   const trials_per_rate = Math.max(MIN_TRIALS_PER_RATE, request.runs);
-  const { from, min, max } = { ...RATE_RANGE, from: request.rates[0] ?? RATE_RANGE.min };
+  const { from, min, max } = { ...RANGES.rate, from: request.rates[0] ?? RANGES.rate.min };
   const search: Plan = {
     ...plan,
     runs_per_configuration: trials_per_rate,

@@ -6,6 +6,7 @@ import { usageError } from "../../contract/errors.js";
 import { isProgramLayer, layerIds } from "../../contract/layers.js";
 import { orders } from "../../contract/plan.js";
 import { parsePluginPaths } from "../../contract/plugins.js";
+import { RANGES } from "../../contract/ranges.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { findOperation, operationIds } from "../../targets/benchmarks/operations.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
@@ -199,7 +200,7 @@ function diagnoseOf(settings: Settings, { layers }: Pick<Request, "layers">): Pi
   return { diagnose: value === ALONE ? "alone" : "after" };
 }
 
-const randomSeed = (): number => Math.floor(Math.random() * 4_294_967_295);
+const randomSeed = (): number => Math.floor(Math.random() * RANGES.seed.max);
 
 /** The preset of the last layer that names one. @throws usageError if it does not exist */
 function presetOf(layers: readonly Layer[]): Preset | undefined {

@@ -1,10 +1,11 @@
-import { DEFAULT_POOL, namedArrivals, RATE_RANGE } from "../../contract/configuration.js";
+import { DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import { toThreeDigits } from "../../contract/numbers.js";
+import { RANGES } from "../../contract/ranges.js";
 import { meanRate } from "../../traffic/trace.js";
 import type { Trace } from "../../traffic/types.js";
 import { NO_FAULT } from "./faults.js";
-import { AUTO, badValue, numberIn, RANGES, type Request } from "./request.js";
+import { AUTO, badValue, numberIn, type Request } from "./request.js";
 import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
 import { parseThresholds } from "./thresholds.js";
 
@@ -43,9 +44,9 @@ function traceRates(settings: Settings, trace: Trace | undefined): number[] {
   if (mean === 0) throw usageError(`${speed.source}: all requests of the trace have one time: give --rate`);
   return settings.list("trace-speed").map((text) => {
     const rate = Number((mean * numberIn("trace-speed", speed.source, text, false)).toPrecision(6));
-    if (rate >= RATE_RANGE.min && rate <= RATE_RANGE.max) return rate;
+    if (rate >= RANGES.rate.min && rate <= RANGES.rate.max) return rate;
     throw usageError(
-      `${speed.source} ${text}: ${rate} requests/s; the trace has ${Number(mean.toPrecision(3))}, and ${RATE_RANGE.min} to ${RATE_RANGE.max} are possible`,
+      `${speed.source} ${text}: ${rate} requests/s; the trace has ${Number(mean.toPrecision(3))}, and ${RANGES.rate.min} to ${RANGES.rate.max} are possible`,
     );
   });
 }

@@ -1,11 +1,12 @@
-import { type Arrivals, type KindCaps, RATE_RANGE, type Warmup } from "../../contract/configuration.js";
-import { byDimension, type DimensionKey, type dimensions, USUAL } from "../../contract/dimensions.js";
+import type { Arrivals, KindCaps, Warmup } from "../../contract/configuration.js";
+import type { DimensionKey, dimensions } from "../../contract/dimensions.js";
 import { type BenchError, usageError } from "../../contract/errors.js";
 import type { Fault } from "../../contract/faults.js";
 import type { Layer } from "../../contract/layers.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
 import type { Threshold } from "../../contract/manifest.js";
 import type { Order } from "../../contract/plan.js";
+import { type NumberName, RANGES } from "../../contract/ranges.js";
 import { parseStoreText } from "../../contract/target.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { groups } from "../../targets/groups.js";
@@ -148,30 +149,6 @@ export const CUSTOM_DURATION = "custom:";
 
 /** Value of settings that the run or the campaign decides itself. */
 export const AUTO = "auto";
-
-export const RANGES = {
-  duration: { min: 1, max: 86_400, unit: " seconds" },
-  requests: { min: 1, max: 1_000_000_000, unit: " requests" },
-  connections: { min: 1, max: 10_000, unit: "" },
-  ...byDimension(({ max, other }) => ({ min: USUAL, max, unit: ` ${other}` })),
-  "payload-bytes": { min: 1, max: 1_000_000, unit: " bytes" },
-  rate: { ...RATE_RANGE, unit: " requests a second" },
-  "trace-speed": { min: 0.001, max: 100_000, unit: "" },
-  steps: { min: 2, max: 100, unit: " rates" },
-  runs: { min: 1, max: 1_000, unit: "" },
-  "max-runs": { min: 5, max: 1_000, unit: "" },
-  warmup: { min: 0, max: 3_600, unit: " seconds" },
-  cooldown: { min: 0, max: 3_600, unit: " seconds" },
-  complexity: { min: 1, max: 1_000_000, unit: "" },
-  points: { min: 1, max: 1_000_000_000, unit: "" },
-  window: { min: 1, max: 86_400, unit: " seconds" },
-  cost: { min: 1, max: 1_000_000, unit: " points" },
-  block: { min: 0, max: 86_400, unit: " seconds" },
-  seed: { min: 0, max: 4_294_967_295, unit: "" },
-  workers: { min: 1, max: 64, unit: "" },
-} as const;
-
-export type NumberName = keyof typeof RANGES;
 
 /** A value that its setting does not take. */
 export const badValue = (source: string, value: string, why: string): BenchError =>

@@ -1,6 +1,7 @@
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
-import { badValue, listOf, type NumberName, numberIn } from "./request.js";
+import type { NumberName } from "../../contract/ranges.js";
+import { badValue, listOf, numberIn } from "./request.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
 /** The text of a setting and its source. Messages name the source: the flag, the variable, or the line of the file. */

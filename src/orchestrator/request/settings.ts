@@ -2,11 +2,13 @@ import { delimiter } from "node:path";
 import { z } from "zod";
 import { AUTO_WARMUP, DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
 import { dimensions, USUAL } from "../../contract/dimensions.js";
-import { decimalNumber, decimalOrAuto, wholeNumber, wholeOrAuto } from "../../contract/env.js";
+import { decimalOrAuto, wholeOrAuto } from "../../contract/env.js";
 import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { orders } from "../../contract/plan.js";
+import { decimalText, RANGES, wholeText } from "../../contract/ranges.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
+import { MIN_PAIRS } from "../../contract/statistics.js";
 import { idSchema } from "../../contract/target.js";
 import { runtimeIds } from "../../runtimes/index.js";
 import { operations } from "../../targets/benchmarks/operations.js";
@@ -19,7 +21,7 @@ import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import { progressModes } from "../ui/types.js";
 import { PRESETS } from "./presets.js";
-import { AUTO, CUSTOM_DURATION, type NumberName, RANGES, REQUESTS_DURATION } from "./request.js";
+import { AUTO, CUSTOM_DURATION, REQUESTS_DURATION } from "./request.js";
 
 /** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
 export type SettingChoice = { value: string; label?: string; hint?: string };
@@ -72,9 +74,6 @@ export interface Setting {
 /** Settings under one topic of the help, which `help TOPIC` prints. */
 const group = (topic: string, title: string, settings: readonly Setting[]) => ({ topic, title, settings });
 
-const wholeText = (name: NumberName) => wholeNumber(RANGES[name].min, RANGES[name].max);
-const decimalText = (name: NumberName) => decimalNumber(RANGES[name].min, RANGES[name].max);
-
 const ids = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
 const valuesOnly = (values: readonly string[]): SettingChoice[] => values.map((value) => ({ value }));
 const explained = (list: readonly { id: string; summary: string }[]): SettingChoice[] =>
@@ -103,7 +102,7 @@ export const ALONE = "alone";
 const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   const { key, help, other, max } = dimension;
   const canBeFound = "canBeFound" in dimension;
-  return flag(`${key} <list>`, help, {
+  return flag(`${key} <list>`, `${help} (${USUAL} to ${max})`, {
     defaultText: String(USUAL),
     ...(canBeFound ? { choices: () => valuesOnly([AUTO]) } : {}),
     singleRun: {
@@ -264,7 +263,7 @@ const measure = group("measure", "how it is measured", [
       defaultText: `10; with RATE at most ${DEFAULT_POOL}`,
     },
   }),
-  flag("rate <list>", "open loop: requests/s, over up to --concurrency connections (200)", {
+  flag("rate <list>", `open loop: requests/s, over up to --concurrency connections (${DEFAULT_POOL})`, {
     singleRun: { name: "RATE", schema: decimalText("rate"), help: "open loop: requests/s" },
   }),
   flag(
@@ -320,7 +319,7 @@ const measure = group("measure", "how it is measured", [
   ),
   flag(
     "no-copy",
-    "leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from 6 rounds on",
+    `leave out the copy of each ranking's reference, which shows what the campaign cannot tell apart; it is measured from ${MIN_PAIRS} rounds on`,
   ),
   flag("seed <n>", "seed of order and traffic", {
     defaultText: "random",

@@ -3,6 +3,14 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
+import { FOREIGN_CPU_PERCENT } from "../../../src/contract/result.js";
+import {
+  FLOOR_SHARE,
+  MIN_PAIRS,
+  MIN_ROUNDS_TO_PAIR,
+  MIN_RUNS,
+  MIN_TRIALS_PER_RATE,
+} from "../../../src/contract/statistics.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
 import { lengthsFor, SEPARATE_SLICE_MS } from "../../../src/traffic/turn-order.js";
 import { ROOT } from "../../helpers/programs.js";
@@ -78,4 +86,22 @@ test("numbers of the methodology are those of the code", () => {
   expect(page).toContain(`a slice of ${slice_ms} ms, at the limiter layer ${SEPARATE_SLICE_MS} ms`);
   expect(page).toContain(`From ${MIN_ROUNDS_FOR_A_COPY} rounds on a copy of each reference`);
   expect(flowing("docs/reading.md")).toContain(`from ${MIN_ROUNDS_FOR_A_COPY} rounds on the reference`);
+});
+
+test("numbers of the statistics are those of the code, on every page", () => {
+  const words = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+  const methodology = flowing("docs/methodology.md");
+  const floor = `± ${100 * FLOOR_SHARE} %`;
+
+  expect(methodology).toContain(`(Wilcoxon), from ${words[MIN_PAIRS]} rounds on`);
+  expect(methodology).toContain(`A difference counts only beyond ${floor}`);
+  expect(methodology).toContain(`≥ ${FOREIGN_CPU_PERCENT} % of one CPU`);
+  expect(methodology).toContain(`get ${words[MIN_TRIALS_PER_RATE]} trials each`);
+  expect(flowing("docs/comparing.md")).toContain(`otherwise from ${words[MIN_ROUNDS_TO_PAIR]} rounds on`);
+  expect(flowing("docs/comparing.md")).toContain(`of at least ${words[MIN_PAIRS]} rounds each`);
+  expect(flowing("docs/reading.md")).toContain(`the interval lies within ${floor}`);
+  expect(flowing("README.md")).toContain(`With fewer than ${words[MIN_PAIRS]} rounds by turns`);
+  expect(flowing("src/orchestrator/commands/compare.ts")).toContain(
+    `at least ${words[MIN_PAIRS]} rounds are needed; otherwise ${words[MIN_RUNS]} runs`,
+  );
 });

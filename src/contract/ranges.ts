@@ -1,0 +1,39 @@
+import { z } from "zod";
+import { byDimension, USUAL } from "./dimensions.js";
+import { decimalNumber, wholeNumber } from "./env.js";
+import { MIN_RUNS } from "./statistics.js";
+
+/** What a number may be, by the setting that gives it: flags, files, variables, documents and help read this list. */
+export const RANGES = {
+  duration: { min: 1, max: 86_400, unit: " seconds" },
+  requests: { min: 1, max: 1_000_000_000, unit: " requests" },
+  connections: { min: 1, max: 10_000, unit: "" },
+  ...byDimension(({ max, other }) => ({ min: USUAL, max, unit: ` ${other}` })),
+  "payload-bytes": { min: 1, max: 1_000_000, unit: " bytes" },
+  rate: { min: 0.1, max: 1_000_000, unit: " requests a second" },
+  "trace-speed": { min: 0.001, max: 100_000, unit: "" },
+  steps: { min: 2, max: 100, unit: " rates" },
+  runs: { min: 1, max: 1_000, unit: "" },
+  "max-runs": { min: MIN_RUNS, max: 1_000, unit: "" },
+  warmup: { min: 0, max: 3_600, unit: " seconds" },
+  cooldown: { min: 0, max: 3_600, unit: " seconds" },
+  complexity: { min: 1, max: 1_000_000, unit: "" },
+  points: { min: 1, max: 1_000_000_000, unit: "" },
+  window: { min: 1, max: 86_400, unit: " seconds" },
+  cost: { min: 1, max: 1_000_000, unit: " points" },
+  block: { min: 0, max: 86_400, unit: " seconds" },
+  seed: { min: 0, max: 4_294_967_295, unit: "" },
+  workers: { min: 1, max: 64, unit: "" },
+} as const;
+
+export type NumberName = keyof typeof RANGES;
+
+/** A whole number of a document. */
+export const wholeIn = (name: NumberName) => z.int().min(RANGES[name].min).max(RANGES[name].max);
+/** A number of a document. */
+export const numberIn = (name: NumberName) => z.number().min(RANGES[name].min).max(RANGES[name].max);
+
+/** A whole number in a variable. */
+export const wholeText = (name: NumberName) => wholeNumber(RANGES[name].min, RANGES[name].max);
+/** A number in a variable. */
+export const decimalText = (name: NumberName) => decimalNumber(RANGES[name].min, RANGES[name].max);
