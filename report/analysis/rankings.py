@@ -214,6 +214,20 @@ class Ranking(Struct, frozen=True):
             return resolution.comparison
         return self.versus_base(row)
 
+    def conclusion_of(self, row: Summary) -> str:
+        """What was shown of a row or of the copy of the reference, by what the ranking is by: the status of
+        its comparison, `better` too for a winner that is the base. Else `reference`, `told apart` for a copy
+        that the host told apart, and empty where nothing is compared."""
+        resolution = self.resolution
+        if resolution and resolution.copy.id == row.id:
+            return "told apart" if resolution.told_apart else resolution.comparison.status
+        if self.reference is row and self.compared:
+            return "reference"
+        if self.winner is row:
+            return "better"
+        comparison = self.versus_base(row)
+        return comparison.status if comparison else ""
+
     @property
     def limiters(self) -> tuple[str, ...]:
         return tuple(sorted({row.identity.limiter for row in self.summaries if row.identity.limiter}))

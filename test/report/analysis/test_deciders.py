@@ -68,9 +68,9 @@ def test_the_best_of_each_kind_stands_on_each_store_and_none_stands_over_all(fie
     best = best_documents(field)
     shown = ("decided_by", "store", "label", "next", "status")
     assert [tuple(row[name] for name in shown) for row in best] == [
-        ("library", "redis", "ioredis", "iovalkey@redis+rate-limit-redis", "faster"),
-        ("module", "redis", "ioredis+redis-cell", "ioredis+redis-shield", "faster"),
-        ("service", "redis", "envoy-http@redis", "envoy-grpc@redis", "faster"),
+        ("library", "redis", "ioredis", "iovalkey@redis+rate-limit-redis", "better"),
+        ("module", "redis", "ioredis+redis-cell", "ioredis+redis-shield", "better"),
+        ("service", "redis", "envoy-http@redis", "envoy-grpc@redis", "better"),
         ("service", "throttlecrab", "ioredis@throttlecrab", None, "only one"),
     ]
     assert best[0]["next_to_best"] == "0.90×, 0.89–0.91×"

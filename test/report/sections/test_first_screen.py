@@ -66,7 +66,7 @@ def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
     )
     assert "fastest" not in group.sentence
     shown = [(row.ratio, row.status) for row in group.rows]
-    assert shown == [("–", ""), ("0.83×, 0.83–0.84×", "slower"), ("0.67×, 0.66–0.67×", "not decided")]
+    assert shown == [("–", ""), ("0.83×, 0.83–0.84×", "worse"), ("0.67×, 0.66–0.67×", "not decided")]
 
 
 def test_warnings_reach_the_row() -> None:

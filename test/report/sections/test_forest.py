@@ -39,7 +39,7 @@ def test_rows_stand_by_their_ratio_and_are_told_by_shape_and_word() -> None:
     assert base.at == found.one
     assert slower.low is not None and slower.at is not None and slower.high is not None
     assert 0 <= slower.low <= slower.at <= slower.high < found.floor[0]
-    assert (slower.status, slower.shape) == ("slower", SHAPES["slower"])
+    assert (slower.status, slower.shape) == ("worse", SHAPES["worse"])
     assert (open_row.status, open_row.shape) == ("not decided", SHAPES["not decided"])
     assert found.floor[0] < found.one < found.floor[1]
 
@@ -79,7 +79,7 @@ def test_text_forms_fit_80_columns() -> None:
     lines = screen_lines(analysis)
     assert max(map(len, lines)) <= WIDTH
     text = "\n".join(lines)
-    for part in ("iovalkey+auto", "none", "requests/s", "slower"):
+    for part in ("iovalkey+auto", "none", "requests/s", "worse"):
         assert part in text
     (found,) = forests(analysis)
     assert len(list(forest_lines(found))) == 2
