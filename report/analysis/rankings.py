@@ -172,6 +172,9 @@ class Resolution(Struct, frozen=True):
         return max(interval.high, 1 / interval.low if interval.low > 0 else math.inf) - 1
 
 
+_WORDS_OF_SPEED: Mapping[str, str] = {"better": "faster", "worse": "slower"}
+
+
 class Ranking(Struct, frozen=True):
     """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`; those without
     a run that counts last."""
@@ -213,6 +216,24 @@ class Ranking(Struct, frozen=True):
         if resolution and resolution.copy.id == row.id:
             return resolution.comparison
         return self.versus_base(row)
+
+    def conclusion_of(self, row: Summary) -> str:
+        """What was shown of a row or of the copy of the reference: the word for its comparison, that of a
+        winner too where it is the base. Else `reference`, `told apart` for a copy that the host told apart,
+        and empty where nothing is compared."""
+        resolution = self.resolution
+        if resolution and resolution.copy.id == row.id:
+            return "told apart" if resolution.told_apart else self.word(resolution.comparison.status)
+        if self.reference is row and self.compared:
+            return "reference"
+        if self.winner is row:
+            return self.word("better")
+        comparison = self.versus_base(row)
+        return self.word(comparison.status) if comparison else ""
+
+    def word(self, status: str) -> str:
+        """A rate is faster or slower; what is no speed, as a latency at a rate, is better or worse."""
+        return status if self.open_loop else _WORDS_OF_SPEED.get(status, status)
 
     @property
     def limiters(self) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from report.analysis.limits import Limit, limit_over
 from report.analysis.texts import LayerText, layer_text
 from report.base.format import counted_runs_text, percent, plural, rate
 from report.results import model
-from report.results.records import LimiterScript
+from report.results.records import Boundary, LimiterScript
 from report.statistics.decision import Comparison
 from report.statistics.histograms import Bounds, merged_percentiles
 from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp
@@ -216,6 +216,18 @@ class Summary(Row, frozen=True, kw_only=True):
         counted = [run for run in self.runs if run.eligible or run.spoiled] or self.runs
         found = [run.measured.limiter_script for run in counted if run.measured]
         return tuple(dict.fromkeys(script for script in found if script))
+
+    @property
+    def boundaries(self) -> tuple[Boundary, ...]:
+        """What its measured runs saw of promises. A rate that was not kept (M5) says nothing against what was
+        counted; any other broken measurement does."""
+        return tuple(
+            run.measured.record.boundary
+            for run in self.runs
+            if run.measured
+            and run.measured.record.boundary
+            and all(reason.rule == "M5" for reason in run.reasons if reason.severity == "invalid")
+        )
 
     @property
     def runtime(self) -> str:

@@ -29,7 +29,7 @@ COMMANDS = (
     *("generate", "compare", "memory", "audit", "claims", "pages", "decide-rounds", "statistics", "readme"),
     *("documents", "original-matrix"),
 )
-PACKAGES = ("hdrh", "jinja2", "msgspec", "plotly", "yaml")
+PACKAGES = ("hdrh", "jinja2", "msgspec", "pandas", "plotly", "yaml")
 #: Set in the process that continues in the environment, which must not look for it once more.
 GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
 
@@ -130,7 +130,7 @@ def ensure_environment() -> Path:
 
 
 def _make(folder: Path) -> None:
-    print(f"setting up the Python environment for reports, once (about 300 MB): {folder}", file=sys.stderr)
+    print(f"setting up the Python environment for reports, once (about 400 MB): {folder}", file=sys.stderr)
     shutil.rmtree(folder, ignore_errors=True)
     _step(
         [sys.executable, "-I", "-m", "venv", str(folder)],

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
 from report.analysis.campaign_analysis import Analysis, analyse
+from report.analysis.frames import Frames
 from report.base.errors import USAGE, one_line
 from report.base.files import json_text, write_all
 from report.base.terminal import parser_of, run_program
@@ -38,10 +39,11 @@ FORMATS: Mapping[str, tuple[str, ...]] = {
 def report_files(analysis: Analysis, chosen: str, long_csv: bool = False) -> dict[str, str]:
     """The files of a format with their texts, the first one first."""
     rows, operations, faults = analysis.summaries, analysis.store_operations, analysis.faults
+    tables = Frames(analysis)
     make: dict[str, Callable[[], str]] = {
         PAGE: lambda: render_page(analysis),
-        "summary.csv": lambda: summary_csv(rows),
-        "runs.csv": lambda: runs_csv(rows),
+        "summary.csv": lambda: summary_csv(tables),
+        "runs.csv": lambda: runs_csv(tables),
         "summary.md": lambda: summary_markdown(analysis),
         "summary.json": lambda: json_text(summary_document(analysis, PAGE)),
         "benchmark-bigger-is-better.json": lambda: json_text(bigger_is_better(rows)),
@@ -65,7 +67,8 @@ def report_files(analysis: Analysis, chosen: str, long_csv: bool = False) -> dic
         make["memory.csv"] = lambda: topics.memory_csv(analysis.memory)
         make["memory.json"] = lambda: json_text(topics.memory_document(analysis))
     made = {name: write() for name, write in make.items() if name.endswith(FORMATS[chosen])}
-    return made | ({"figures.csv": figures_long_csv(analysis)} if long_csv else {})
+    ordered = [row.id for row in analysis.ordered]
+    return made | ({"figures.csv": figures_long_csv(tables, ordered)} if long_csv else {})
 
 
 _EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds

@@ -1,212 +1,51 @@
-"""summary.csv, runs.csv and figures.csv: one row per configuration, per run, and per figure."""
+"""runs.csv, summary.csv and figures.csv: which columns of a campaign's frames each of them has."""
 
-from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from msgspec import Struct
+import pandas as pd
 
-from report.analysis.campaign_analysis import Analysis
-from report.analysis.figures import (
-    COSTS,
-    FIGURES,
-    PARTS,
-    Figure,
-    calls_per_request,
-    decisions,
-    descriptors_per_call,
-    errors,
-    foreign_cpu,
-    from_send,
-    heap,
-    late_percentiles,
-    latency,
-    limited_share,
-    of_schedule,
-    percentile,
-    store_used,
-    sum_of_kind,
-    throughput,
+from report.analysis.columns import (
+    BOUND_ENDS,
+    BOUNDED,
+    RANGE_ENDS,
+    RUN_COLUMNS,
+    SUMMARY_COLUMNS,
+    VERSIONED,
+    Column,
+    bound_name,
 )
-from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
-from report.analysis.summary import Summary
-from report.analysis.texts import caps_text, load_name
-from report.base.csv_text import Cell, csv_number, csv_text, picked, records_csv
-from report.results.model import DIMENSIONS, MEASURED_KINDS, Measured, Run
-from report.results.records import Boundary
-from report.sections.boundary import boundaries_of
-from report.statistics.histograms import PERCENTILES, Bounds
-from report.statistics.runs import MIN_FIGURES, median_interval
-
-
-class _Row(Struct, frozen=True):
-    """A configuration with the medians over its runs, or one of its runs."""
-
-    summary: Summary
-    number: int
-    """Of the run, from 1; 0 for a configuration."""
-    run: Run | None
-    """The run; of a configuration the selected one."""
-    measured: Measured | None
-    told_by: Sequence[Run]
-    """The first that knows them tells versions and runtime."""
-    boundaries: Sequence[Boundary]
-
-    def value(self, figure: Figure) -> float | None:
-        if self.number == 0:
-            return self.summary.figure_of(figure).value
-        return figure(self.measured) if self.measured else None
-
-    def bounds(self, figure: Figure) -> Bounds | None:
-        """What is known of a figure without a value."""
-        if self.number == 0:
-            return self.summary.figure_of(figure).bounds
-        return figure.read_bounds(self.measured) if self.measured else None
-
-    def percentiles(self, of_run: Callable[[Measured], Sequence[str]], of_row: str) -> Cell:
-        """Names of the percentiles that a run lists, or of which a member of the configuration's is true."""
-        if self.number > 0:
-            return " ".join(of_run(self.measured)) if self.measured else None
-        found = {name: self.summary.figure_of(percentile(name)) for name in PERCENTILES}
-        known = [name for name, each in found.items() if each.value is not None or each.bounds]
-        return " ".join(name for name in known if getattr(found[name], of_row)) if known else None
-
-
-Read = Callable[[_Row], Cell]
+from report.analysis.figure_list import SEND_GAPS
+from report.analysis.figures import PARTS
+from report.analysis.frames import Frames
+from report.base.csv_text import Cell, csv_text
+from report.results.model import DIMENSIONS, MEASURED_KINDS
 
 
 def _names(text: str) -> list[str]:
     return text.split()
 
 
-def _figure(figure: Figure | str, digits: int = 0) -> Read:
-    """Of a run; of a configuration the median over its runs."""
-    of = Figure(attrgetter(figure)) if isinstance(figure, str) else figure
-    return lambda row: csv_number(row.value(of), digits)
-
-
-def _bound(figure: Figure, end: str) -> Read:
-    return lambda row: csv_number(getattr(row.bounds(figure), end, None), 3)
-
-
-def _measured(read: Callable[[Measured], Cell]) -> Read:
-    """Of a run; of a configuration that of its selected run."""
-    return lambda row: read(row.measured) if row.measured else None
-
-
-def _selected(figure: Figure | str, digits: int = 0) -> Read:
-    of = Figure(attrgetter(figure)) if isinstance(figure, str) else figure
-    return _measured(lambda measured: csv_number(of(measured), digits))
-
-
-def _of_run(read: Callable[[Run], Cell]) -> Read:
-    return lambda row: read(row.run) if row.run else None
-
-
-def _latency(name: str) -> Figure:
-    return percentile(name) if name in PERCENTILES else latency(name)
-
-
-def _gap(name: str) -> Read:
-    return _figure(of_schedule(lambda schedule: getattr(schedule.gaps_ms, name, None)), 3)
-
-
-def _boundary(read: Callable[[Sequence[Boundary]], Cell]) -> Read:
-    return lambda row: read(row.boundaries) if row.boundaries else None
-
-
-def _version(part: str) -> Read:
-    return lambda row: next((run.versions[part] for run in row.told_by if part in run.versions), None)
-
-
-def _count(key: str) -> Read:
-    return lambda row: row.summary.identity.counts[key]
-
-
-def _truth(value: bool | None) -> Cell:
-    return None if value is None else str(value).lower()
-
-
-def _broken(found: Sequence[Boundary]) -> Cell:
-    broken = (promise.id for each in found for promise in each.promises if not promise.holds)
-    return " ".join(dict.fromkeys(broken))
-
-
-_BOUNDED = ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9", "average", "max")
-_GAPS = ("intended", "p10", "p50", "p90", "p99", "max")
-_ENDS = [(name, end) for name in _BOUNDED for end in ("low", "high")]
-_BOUNDS = [f"latency_{name}_{end}_ms" for name, end in _ENDS]
-#: Of roles by kind: the column, the member of a role, and decimals.
-_ROLES = (
-    ("cpu_us_per_request", "cpu_us_per_request", 3),
-    ("cpu_percent", "cpu_percent", 2),
-    ("resident_bytes", "resident_bytes_mean", 0),
-    ("run_delay_us", "run_delay_us", 0),
-)
-_OF_KINDS = [(kind, *role) for kind in MEASURED_KINDS for role in _ROLES]
-_VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
-#: Failed requests: the column, and the figure of a record.
-_FAILED = {
-    "connection_errors": "record.errors",
-    "timeouts": "record.timeouts",
-    "failed_answers": "record.counts.failed_answers",
-}
-#: Kinds of roles, and numbers by which configurations differ, that came after the others: their columns stand
-#: at the end, because some readers take columns by their place.
-_LATER_KINDS = [kind for kind in MEASURED_KINDS if kind not in ("server", "store", "generator")]
+#: New columns come last, those of kinds of roles and of dimensions that came after the others too: what reads
+#: columns by their place goes on working.
+_FIRST_KINDS = ("server", "store", "generator")
+_LATER_KINDS = tuple(kind for kind in MEASURED_KINDS if kind not in _FIRST_KINDS)
 LATER_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key != "servers")
-
-_OF_IDENTITY = _names(
-    "configuration_hash label topology workload complexity traffic connections arrivals layer store limiter "
-    "decided_by algorithm module service"
-)
-#: How the columns are read that both files have.
-_BOTH: dict[str, Read] = {
-    **{name: attrgetter(f"summary.identity.{name}") for name in _OF_IDENTITY},
-    "requests_total": _figure("record.requests.total"),
-    "rate_limit_hits": _figure("record.rate_limit_hits"),
-    "store_memory_bytes": _figure(store_used),
-    **{name: _figure(path) for name, path in _FAILED.items()},
-    "errors_total": _figure(errors),
-    "decisions": _figure(decisions),
-    "requests_followed": _figure("record.counts.followed"),
-    "rate_per_second": lambda row: csv_number(row.summary.identity.rate_per_second, 3),
-    **{f"latency_{name}_ms": _figure(_latency(name), 3) for name in (*_BOUNDED, "min", "stddev")},
-    **{f"latency_{name}_{end}_ms": _bound(_latency(name), end) for name, end in _ENDS},
-    "latency_unsupported": lambda row: row.percentiles(attrgetter("unsupported"), "few_samples"),
-    **{
-        f"{kind}_{name}": _figure(sum_of_kind(member, kind), digits)
-        for kind, name, member, digits in _OF_KINDS
-    },
-    **{f"cpu_us_per_decision_{kind}": _figure(read, 3) for kind, read in PARTS.items()},
-    "limited_by": _measured(lambda measured: measured.limiting_resource),
-    **{f"{part}_version": _version(part) for part in _VERSIONED},
-    "runtime": lambda row: next((run.record.runtime.id for run in row.told_by if run.record.runtime), None),
-    **{dimension.key: _count(dimension.key) for dimension in DIMENSIONS},
-    "calls_per_request": _figure(calls_per_request, 3),
-    "descriptors_per_call": _figure(descriptors_per_call, 3),
-    **{f"send_gap_{name}_ms": _gap(name) for name in _GAPS},
-    "send_wakes_shared": _measured(
-        lambda measured: _truth(getattr(measured.record.schedule, "shared_wakes", None))
-    ),
-    "latency_late": lambda row: row.percentiles(late_percentiles, "late"),
-    "requests_per_second": _figure(throughput, 3),
-    "server_heap_bytes": _figure(heap),
-    "burst_quotas": _boundary(lambda found: csv_number(max(each.burst.factor for each in found), 3)),
-    "over_admitted": _boundary(lambda found: max(each.over_admission.total for each in found)),
-    "under_admitted": _boundary(lambda found: max(each.under_admission.total for each in found)),
-    "promises_broken": _boundary(_broken),
-    "host_cpus": _of_run(host_cpus),
-    "cpus_shared": _of_run(lambda run: _truth(shares_cpus(run))),
-    "caps": _of_run(lambda run: caps_text(caps_of(run)) if run.record.runtime else None),
-}
+_VERSIONS = tuple(f"{part}_version" for part in VERSIONED)
+_SEND_GAPS = tuple(f"send_gap_{name}_ms" for name in SEND_GAPS)
+_OF_DECISIONS = tuple(f"cpu_us_per_decision_{kind}" for kind in PARTS)
+_OF_ROLES = ("cpu_us_per_request", "cpu_percent", "resident_bytes")
 
 
-def _asked_s(row: _Row) -> Cell:
-    asked = row.summary.identity.duration_s
-    return None if asked is None else f"{asked:g}"
+def _bounds_of(family: str) -> list[str]:
+    """The columns of bounds of the figures whose names begin so."""
+    return [bound_name(name, end) for name in BOUNDED if name.startswith(family) for end in BOUND_ENDS]
 
 
-#: New ones come last: what reads columns by their place goes on working.
+def _ranges_of(names: Sequence[str]) -> list[str]:
+    return [f"{name}_{end}" for name in names for end, _ in RANGE_ENDS]
+
+
 RUNS_HEADER = (
     *_names(
         "configuration_hash label topology workload complexity traffic connections rate_per_second arrivals "
@@ -215,147 +54,33 @@ RUNS_HEADER = (
         "latency_p90_ms latency_p95_ms latency_p97_5_ms latency_p99_ms latency_p99_9_ms latency_average_ms "
         "latency_min_ms latency_max_ms latency_stddev_ms latency_unsupported rate_limit_hits limited_share"
     ),
-    *(f"{kind}_{name}" for kind in ("server", "store", "generator") for name, _, _ in _ROLES),
+    *(f"{kind}_{name}" for kind in _FIRST_KINDS for name in (*_OF_ROLES, "run_delay_us")),
     *_names(
         "foreign_cpu_percent server_heap_bytes store_memory_bytes connection_errors timeouts failed_answers "
-        "errors_total client_version limiter_version store_version fastify_version node_version "
-        "autocannon_version harness_version runtime file layer servers calls_per_request "
-        "descriptors_per_call outcome outcome_text warmup_s warmup_requests warmup_steady requests_followed"
+        "errors_total"
     ),
-    *_BOUNDS,
-    *(f"send_gap_{name}_ms" for name in _GAPS),
+    *_VERSIONS,
+    *_names(
+        "runtime file layer servers calls_per_request descriptors_per_call outcome outcome_text warmup_s "
+        "warmup_requests warmup_steady requests_followed"
+    ),
+    *_bounds_of("latency"),
+    *_SEND_GAPS,
     *_names("send_wakes_shared latency_late"),
-    *(f"{kind}_{name}" for kind in _LATER_KINDS for name, _, _ in _ROLES),
+    *(f"{kind}_{name}" for kind in _LATER_KINDS for name in (*_OF_ROLES, "run_delay_us")),
     "decisions",
-    *(f"cpu_us_per_decision_{kind}" for kind in PARTS),
+    *_OF_DECISIONS,
     *_names("round group set_aside burst_quotas over_admitted under_admitted promises_broken"),
     *LATER_DIMENSIONS,
     *_names("machines placement host_cpus cpus_shared caps"),
 )
 
-_OF_RUNS: dict[str, Read] = {
-    "duration_asked_s": _asked_s,
-    "requests_asked": lambda row: row.summary.identity.requests,
-    "run": lambda row: row.number,
-    "median": lambda row: _truth(row.run is not None and row.run is row.summary.selected),
-    "status": lambda row: row.run.record.status if row.run else "missing",
-    **{
-        name: _of_run(attrgetter(name))
-        for name in _names("verdict failure file outcome outcome_text set_aside")
-    },
-    "verdict_reasons": _of_run(lambda run: "; ".join(f"{each.rule} {each.text}" for each in run.reasons)),
-    "notes": _of_run(lambda run: "; ".join(run.record.notes)),
-    "started_at": _of_run(lambda run: run.record.started_at),
-    "duration_s": _figure("record.duration", 6),
-    "limited_share": _figure(limited_share, 6),
-    "foreign_cpu_percent": _figure(foreign_cpu, 1),
-    "warmup_s": _figure("record.warmup.took_s", 3),
-    "warmup_requests": _figure("record.warmup.requests"),
-    "warmup_steady": _measured(lambda measured: _truth(measured.record.warmup.steady)),
-    "round": _of_run(lambda run: run.place[0] if run.place else None),
-    "group": _of_run(lambda run: run.place[1] if run.place else None),
-    "machines": _of_run(lambda run: len(set(run.placement.values())) or None),
-    "placement": _of_run(lambda run: " ".join(map("=".join, sorted(run.placement.items())))),
-}
-
-
-def _runs(summary: Summary) -> Iterator[_Row]:
-    for run in (*summary.set_aside, *summary.runs):
-        boundary = run.measured.record.boundary if run.measured else None
-        yield _Row(summary, run.run, run, run.measured, (run,), (boundary,) if boundary else ())
-    for number in summary.missing:
-        yield _Row(summary, number, None, None, (), ())
-
-
-def _written(header: Sequence[str], columns: dict[str, Read], rows: Iterator[_Row]) -> str:
-    reads = [columns[name] for name in header]
-    return csv_text(header, ([read(row) for read in reads] for row in rows))
-
-
-def runs_csv(summaries: Sequence[Summary]) -> str:
-    """With runs that failed and those that are missing."""
-    rows = (row for each in summaries for row in sorted(_runs(each), key=lambda row: row.number))
-    return _written(RUNS_HEADER, _BOTH | _OF_RUNS, rows)
-
-
-def _own(read: Callable[[Summary], Cell]) -> Read:
-    return lambda row: read(row.summary)
-
-
-def _spread(name: str) -> Read:
-    return _own(lambda summary: csv_number(getattr(summary.spread, name, None), 2))
-
-
-def _interval(end: str, digits: int = 2) -> Read:
-    """Of the median over the runs that count; empty where they are too few for one, and where it is that of a
-    run in which the target failed its load."""
-
-    def read(row: _Row) -> Cell:
-        found = row.summary.throughputs
-        value = getattr(median_interval(found), end) if len(found) >= MIN_FIGURES else None
-        return csv_number(value, digits) if value else None
-
-    return read
-
-
-def _range_end(figure: Figure, end: str, digits: int) -> Read:
-    return _own(lambda summary: csv_number(getattr(summary.figure_of(figure), end), digits))
-
-
-def _over_all_runs(path: str) -> Read:
-
-    def total(row: _Row) -> Cell:
-        found = [attrgetter(path)(run.measured) for run in row.summary.runs if run.measured]
-        return sum(found) if found else None
-
-    return total
-
-
-def _limit(index: int) -> Read:
-    return _own(lambda summary: summary.identity.limits[index] if summary.identity.limits else None)
-
-
-def _store_external(row: _Row) -> Cell:
-    """Whether the store is one that the user already ran; empty where there is none, or none is known."""
-    identity = row.summary.identity
-    return None if identity.store is None or identity.ceiling else _truth(identity.external_store)
-
-
-def _reasons(summary: Summary) -> Cell:
-    texts = [f"run {run.run}: {reason.rule} {reason.text}" for run in summary.runs for reason in run.reasons]
-    failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
-    outcomes = [f"run {run.run}: {run.outcome_text}" for run in summary.runs if run.outcome_text]
-    return "; ".join([*failures, *outcomes, *texts])
-
-
-_BOUNDED_FIGURES = [name for name in FIGURES if name != "requests_per_second"]
-
-#: Medians besides those of `FIGURES` whose range the page prints too, with their decimals.
-_RANGED: dict[str, tuple[Figure, int]] = {
-    "latency_p99_9_ms": (percentile("p99_9"), 3),
-    "server_heap_bytes": (heap, 0),
-    **{
-        f"{kind}_{name}": (sum_of_kind(name, kind), 3)
-        for name in ("cpu_us_per_request", "cpu_percent")
-        for kind in MEASURED_KINDS
-        if (kind, name) != ("server", "cpu_us_per_request")
-    },
-    "limited_share_seen": (limited_share, 4),
-    "errors_total": (errors, 0),
-    "decisions": (decisions, 0),
-    **{f"cpu_us_per_decision_{kind}": (figure, 3) for kind, figure in PARTS.items()},
-    **{f"service_{name}_ms": (from_send(name), 3) for name in ("p50", "p99")},
-    "sends_per_second": (of_schedule(lambda schedule: schedule.achieved_per_second), 3),
-    "sends_late": (of_schedule(lambda schedule: schedule.late), 0),
-    "sends_dropped": (of_schedule(lambda schedule: schedule.dropped + schedule.unsent), 0),
-    "send_gap_intended_ms": (of_schedule(lambda schedule: getattr(schedule.gaps_ms, "intended", None)), 3),
-}
-_ALL_RANGED = {name: (FIGURES[name], 3) for name in _BOUNDED_FIGURES} | _RANGED
-_ENDS_OF_RANGE = (("min", "low"), ("max", "high"))
+#: The ranges that the table had first; that of throughput stands beside its median.
+_FIRST_RANGED = ("latency_p50_ms", "latency_p99_ms", "server_cpu_us_per_request")
 
 #: The columns that existing tooling reads come first, under their old names, and hold figures of the selected
 #: run, as they always did; the others carry units in their names and hold medians over the runs.
-_SUMMARY_HEADER = (
+SUMMARY_HEADER = (
     *_names(
         "Client Mode RequestType Concurrency Duration ReqPerSec Latency_Avg Latency_P50 Latency_P99 "
         "RateLimitHits CPUUsage MemoryUsage store store_external limiter limiter_script_kind "
@@ -368,130 +93,120 @@ _SUMMARY_HEADER = (
         "service_p99_ms sends_per_second sends_late sends_dropped send_lateness_p99_ms latency_min_ms "
         "latency_max_ms latency_stddev_ms latency_unsupported limited_share_predicted limited_share_seen"
     ),
-    *(f"{kind}_{name}" for name, _, _ in _ROLES[:3] for kind in ("server", "store", "generator")),
+    *(f"{kind}_{name}" for name in _OF_ROLES for kind in _FIRST_KINDS),
     *_names(
         "store_memory_bytes connection_errors timeouts failed_answers failed_by_status errors_total "
         "connection_errors_all_runs timeouts_all_runs failed_answers_all_runs verdict verdict_reasons "
-        "limited_by client_version limiter_version store_version fastify_version node_version "
-        "autocannon_version harness_version runtime configuration_hash"
+        "limited_by"
     ),
-    *(f"{name}_{end}" for name in _BOUNDED_FIGURES for end in ("min", "max")),
+    *_VERSIONS,
+    *_names("runtime configuration_hash"),
+    *_ranges_of(_FIRST_RANGED),
     *_names("layer servers calls_per_request descriptors_per_call served_runs spoiled_runs"),
-    *_BOUNDS,
-    *_names("service_p50_low_ms service_p50_high_ms service_p99_low_ms service_p99_high_ms"),
-    *(f"send_gap_{name}_ms" for name in _GAPS),
+    *_bounds_of("latency"),
+    *_bounds_of("service"),
+    *_SEND_GAPS,
     *_names("send_wakes_shared latency_late"),
-    *(f"{kind}_{name}" for name, _, _ in _ROLES[:3] for kind in _LATER_KINDS),
+    *(f"{kind}_{name}" for name in _OF_ROLES for kind in _LATER_KINDS),
     *_names("decided_by algorithm module service decides_locally decisions"),
-    *(f"cpu_us_per_decision_{kind}" for kind in PARTS),
+    *_OF_DECISIONS,
     *_names("reference copy_of runs_set_aside burst_quotas over_admitted under_admitted promises_broken"),
     *LATER_DIMENSIONS,
     *_names("host_cpus cpus_shared caps limited_by_runs"),
     *_names("requests_per_second latency_average_ms latency_p50_ms latency_p99_ms rate_limit_hits"),
     *_names("server_heap_bytes latency_merged"),
-    *(f"{name}_{end}" for name in _RANGED for end, _ in _ENDS_OF_RANGE),
+    *_ranges_of(
+        [
+            *_names("latency_p99_9_ms server_heap_bytes"),
+            *(f"{kind}_cpu_us_per_request" for kind in MEASURED_KINDS if kind != "server"),
+            *(f"{kind}_cpu_percent" for kind in MEASURED_KINDS),
+            *_names("limited_share_seen errors_total decisions"),
+            *_OF_DECISIONS,
+            *_names("service_p50_ms service_p99_ms sends_per_second sends_late sends_dropped"),
+            "send_gap_intended_ms",
+        ]
+    ),
+    *_names("ratio ratio_interval_low ratio_interval_high ratio_to conclusion"),
 )
 
-_OF_SUMMARIES: dict[str, Read] = {
-    "Client": _own(lambda summary: summary.identity.short_label),
-    "Mode": _BOTH["topology"],
-    "RequestType": _BOTH["workload"],
-    "Concurrency": _BOTH["connections"],
-    "Duration": lambda row: _asked_s(row) or _selected("record.duration", 3)(row),
-    "ReqPerSec": _selected(throughput, 2),
-    "Latency_Avg": _selected(latency("average"), 3),
-    "Latency_P50": _selected(percentile("p50"), 3),
-    "Latency_P99": _selected(percentile("p99"), 3),
-    "RateLimitHits": _selected("record.rate_limit_hits"),
-    "CPUUsage": _selected("record.cpu_usage", 2),
-    "MemoryUsage": _selected(heap),
-    "store_external": _store_external,
-    "limiter_script_kind": _own(lambda each: " ".join(script.kind for script in each.scripts)),
-    "limiter_script": _own(lambda each: " ".join(script.name_or_sha1 for script in each.scripts)),
-    "options": _own(lambda summary: " ".join(summary.identity.options)),
-    "load_model": _own(lambda summary: "open" if summary.identity.open_loop else "closed"),
-    **{f"limit_{name}": _limit(i) for i, name in enumerate(("points", "window_s", "block_s", "cost"))},
-    "control": _own(lambda summary: _truth(summary.identity.control)),
-    "runs": _own(lambda summary: len(summary.runs)),
-    **{
-        f"{name}_runs": attrgetter(f"summary.{name}_runs")
-        for name in ("valid", "suspect", "invalid", "failed", "served", "spoiled")
-    },
-    "missing_runs": _own(lambda summary: len(summary.missing)),
-    "median_run": _own(lambda summary: summary.selected.run if summary.selected else None),
-    **{f"requests_per_second_{name}": _spread(name) for name in ("min", "max", "stdev", "cv_percent")},
-    "requests_per_second_interval_low": _interval("low"),
-    "requests_per_second_interval_high": _interval("high"),
-    "requests_per_second_interval_coverage": _interval("coverage", 4),
-    **{name: _figure(*_RANGED[name]) for name in ("sends_per_second", "sends_late", "sends_dropped")},
-    "send_lateness_p99_ms": _figure(
-        of_schedule(lambda schedule: getattr(schedule.lateness_ms, "p99", None)), 3
-    ),
-    "limited_share_predicted": _figure(
-        Figure(lambda figures: getattr(figures.record.prediction, "limited_share", None)), 4
-    ),
-    "limited_share_seen": _figure(*_RANGED["limited_share_seen"]),
-    # As the servers report it themselves.
-    "server_resident_bytes": _figure("record.memory_resident"),
-    "failed_by_status": _measured(
-        lambda measured: " ".join(f"{code}:{count}" for code, count in measured.failed_by_code.items())
-    ),
-    **{f"{name}_all_runs": _over_all_runs(path) for name, path in _FAILED.items()},
-    "verdict": _own(lambda summary: summary.verdict),
-    "verdict_reasons": _own(_reasons),
-    "limited_by": _own(lambda summary: summary.limit.resource if summary.limit else None),
-    "limited_by_runs": _own(lambda summary: summary.limit.runs if summary.limit else None),
-    **{
-        f"{name}_{end}": _range_end(figure, member, digits)
-        for name, (figure, digits) in _ALL_RANGED.items()
-        for end, member in _ENDS_OF_RANGE
-    },
-    "latency_merged": lambda row: row.percentiles(lambda _: (), "merged"),
-    **{f"service_{name}_ms": _figure(from_send(name), 3) for name in ("p50", "p99")},
-    **{
-        f"service_{name}_{end}_ms": _bound(from_send(name), end)
-        for name in ("p50", "p99")
-        for end in ("low", "high")
-    },
-    "decides_locally": _own(lambda row: row.identity.decided_by and _truth(row.identity.decides_locally)),
-    "reference": _own(lambda summary: _truth(summary.reference)),
-    "copy_of": _own(lambda summary: summary.identity.copied_label if summary.identity.copy else None),
-    "runs_set_aside": _own(lambda summary: len(summary.set_aside)),
+#: The figures of figures.csv: the name of each there, its unit, and its column in the summary.
+_LONG = (
+    ("requests_per_second", "1/s", "requests_per_second"),
+    ("p50", "ms", "latency_p50_ms"),
+    ("p99", "ms", "latency_p99_ms"),
+    ("p99_9", "ms", "latency_p99_9_ms"),
+    ("cpu_per_request", "us", "cpu_us_per_request"),
+    ("service_cpu_per_request", "us", "service_cpu_us_per_request"),
+    ("store_cpu_per_request", "us", "store_cpu_us_per_request"),
+    ("heap", "bytes", "server_heap_bytes"),
+)
+
+
+def _shown_number(column: Column) -> Callable[[Any], Cell]:
+    digits = column.digits
+    return (lambda value: f"{value:g}") if digits is None else (lambda value: f"{value:.{digits}f}")
+
+
+def _cells(values: pd.Series, column: Column) -> list[Cell]:
+    """The values of a column as they stand in a file; what is not known is None."""
+    shown: Mapping[str, Callable[[Any], Cell]] = {
+        "Float64": _shown_number(column),
+        "Int64": int,
+        "boolean": lambda value: str(value).lower(),
+        "string": str,
+    }
+    show = shown[column.kind]
+    return [None if value is pd.NA else show(value) for value in values.astype(object)]
+
+
+def _frame_csv(frame: pd.DataFrame, columns: Mapping[str, Column], header: Sequence[str]) -> str:
+    cells = [_cells(frame[name], columns[name]) for name in header]
+    return csv_text(header, zip(*cells, strict=True))
+
+
+def runs_csv(frames: Frames) -> str:
+    """With runs that failed and those that are missing."""
+    return _frame_csv(frames.runs, RUN_COLUMNS, RUNS_HEADER)
+
+
+def summary_csv(frames: Frames) -> str:
+    return _frame_csv(frames.summary, SUMMARY_COLUMNS, SUMMARY_HEADER)
+
+
+#: The columns of figures.csv, and those of the summary that they are; the others hold a figure.
+_LONG_IDENTITY = {
+    "configuration_hash": "configuration_hash",
+    "target": "label",
+    "store": "store_text",
+    "topology": "topology",
+    "workload": "workload",
+    "traffic": "traffic",
+    "load": "load",
+}
+_LONG_COLUMNS: Mapping[str, Column] = {
+    **{name: SUMMARY_COLUMNS[column] for name, column in _LONG_IDENTITY.items()},
+    "metric": Column("string"),
+    "unit": Column("string"),
+    **{name: Column("Float64", digits=3) for name in ("value", "low", "high")},
 }
 
 
-def summary_csv(summaries: Sequence[Summary]) -> str:
-    rows = (
-        _Row(row, 0, row.selected, row.selected_figures, row.selected_first, boundaries_of(row))
-        for row in summaries
-    )
-    return _written(_SUMMARY_HEADER, _BOTH | _OF_SUMMARIES, rows)
-
-
-#: By the name of a figure, its unit.
-_UNITS = {"requests_per_second": "1/s", "p50": "ms", "p99": "ms", "p99_9": "ms", "heap": "bytes"}
-
-
-def _records(summary: Summary) -> Iterator[dict[str, Cell]]:
-    identity = summary.identity
-    for name, figure in {"requests_per_second": throughput, **COSTS}.items():
-        found = summary.figure_of(figure)
-        if found.value is None:
-            continue
-        yield {
-            "configuration_hash": identity.configuration_hash,
-            "target": identity.label,
-            "store": identity.store_text,
-            **picked(identity, "topology", "workload", "traffic"),
-            "load": load_name(identity),
-            "metric": name if name in _UNITS else f"{name}_per_request",
-            "unit": _UNITS.get(name, "us"),
-            "value": csv_number(found.value, 3),
-            "low": csv_number(found.low, 3),
-            "high": csv_number(found.high, 3),
-        }
-
-
-def figures_long_csv(analysis: Analysis) -> str:
-    """Medians over the runs, with their range; a figure that is not known has no line."""
-    return records_csv(record for summary in analysis.ordered for record in _records(summary))
+def figures_long_csv(frames: Frames, rows: Sequence[str]) -> str:
+    """Medians over the runs with their range, of these rows in this order; a figure that is not known has no
+    line, and one run has no range."""
+    summary = frames.summary.set_index("row").loc[list(rows)]
+    identity = summary[list(_LONG_IDENTITY.values())].set_axis(list(_LONG_IDENTITY), axis="columns")
+    parts = [
+        identity.assign(
+            metric=metric,
+            unit=unit,
+            value=summary[column],
+            low=summary[f"{column}_min"].where(summary["served_runs"] > 1),
+            high=summary[f"{column}_max"].where(summary["served_runs"] > 1),
+            place=range(len(summary)),
+        )
+        for metric, unit, column in _LONG
+    ]
+    lines = pd.concat(parts).dropna(subset="value").sort_values("place", kind="stable")
+    header = list(_LONG_COLUMNS) if len(lines) else []
+    return _frame_csv(lines, _LONG_COLUMNS, header)

@@ -169,14 +169,14 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     """One comparison; ratios are new ÷ base. Without an upper bound `high` is null. `ratio_of_medians` is
     there for readers of the first format: a second value for one ratio would contradict `ratio`, so it is
     null."""
-    interval = comparison.interval
+    interval = comparison.known_interval
     return {
         "status": comparison.status,
         "reason": comparison.reason or None,
         "ratio": comparison.ratio,
         "ratio_of_medians": None,
         "interval": asdict(interval) | ({} if isfinite(interval.high) else {"high": None})
-        if interval and isfinite(interval.low) and interval.high > 0
+        if interval
         else None,
         "pairs": comparison.pairs,
         "runs_without_partner": comparison.dropped,

@@ -11,7 +11,7 @@ from report.analysis.rankings import Group, Pair, Ranking, rank
 from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate
-from report.sections.first_screen import cell_title, row_status
+from report.sections.first_screen import cell_title
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
 from report.sections.verdict_text import although_suspect, spread_figure
 
@@ -77,7 +77,7 @@ def _status(found: BestPerformer) -> str:
     if sum(bool(row.selected) for row in found.rows) < 2:
         return "only one"
     if found.ranking.winner is found.best:
-        return row_status(found.best, found.ranking)
+        return found.ranking.conclusion_of(found.best)
     return "first, not shown"
 
 

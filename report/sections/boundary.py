@@ -6,7 +6,7 @@ from typing import Any
 from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, load_text, varying_fields
 from report.base.format import count, plural
-from report.results.records import Boundary, Promise
+from report.results.records import Promise
 from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words
 
 #: By id: the promise, the form of its figures, and whether it is an upper bound.
@@ -41,22 +41,10 @@ def _promised(promise: Promise) -> str:
     return bound + _figure(promise, promise.promised)
 
 
-def boundaries_of(summary: Summary) -> list[Boundary]:
-    """Of its measured runs. A rate that was not kept (M5) says nothing against what was counted; any other
-    broken measurement does."""
-    return [
-        run.measured.record.boundary
-        for run in summary.runs
-        if run.measured
-        and run.measured.record.boundary
-        and all(reason.rule == "M5" for reason in run.reasons if reason.severity == "invalid")
-    ]
-
-
 def promises_of(summary: Summary) -> list[tuple[Promise, int, int]]:
     """Each promise as the worst run saw it, in how many runs it was judged, and in how many it held."""
     by_id: dict[str, list[Promise]] = {}
-    for boundary in boundaries_of(summary):
+    for boundary in summary.boundaries:
         for promise in boundary.promises:
             by_id.setdefault(promise.id, []).append(promise)
     return [
@@ -76,7 +64,7 @@ def _holds_text(runs: int, held: int) -> str:
 
 
 def promises(summaries: Sequence[Summary]) -> Section | None:
-    judged = [summary for summary in summaries if boundaries_of(summary)]
+    judged = [summary for summary in summaries if summary.boundaries]
     if not judged:
         return None
     fields = varying_fields(judged)

@@ -25,7 +25,6 @@ from report.analysis.summary import Summary
 from report.base.format import count, microseconds, percent, ratio
 from report.results.model import MEASURED_KINDS, Identity, Measured
 from report.sections import section
-from report.sections.first_screen import WORD
 from report.sections.verdict_text import limit_cell, spread_figure
 from report.statistics.decision import Comparison
 
@@ -201,7 +200,7 @@ def _table(
         cells = [*section.named(texts.name(new), texts.load_text(new.identity, fields), texts.name(base))]
         for found in (by_cpu.get(new.id), None if new.identity.open_loop else by_rate.get(new.id)):
             cells += (section.number(texts.interval_of(found), found.ratio),) if found else section.named("")
-            cells += section.named(WORD[found.status][True] if found else "")
+            cells += section.named(found.status if found else "")
         rows.append(section.TableRow(new.id, tuple(cells), colour=new.id))
     columns = (
         *section.words("Target", "Load", "Beside"),

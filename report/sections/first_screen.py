@@ -4,7 +4,7 @@ ratios, and the same as text for a terminal."""
 import math
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from textwrap import wrap
 
 from msgspec import Struct
@@ -12,7 +12,7 @@ from msgspec import Struct
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import consumer_cpu, mean_latency, percentile, store_cpu, throughput
-from report.analysis.rankings import Ranking, Resolution, by_p99
+from report.analysis.rankings import Ranking, by_p99
 from report.analysis.summary import Summary
 from report.analysis.texts import (
     AT_FULL_LOAD,
@@ -137,39 +137,12 @@ def base_text(rankings: Iterable[Ranking]) -> str:
     return ", or ".join(found) or FIRST_ROW
 
 
-#: Words for a conclusion, in a closed loop and in an open one: what is no speed is better or worse.
-WORD: Mapping[str, tuple[str, str]] = {
-    "better": ("faster", "better"),
-    "worse": ("slower", "worse"),
-    "no difference": ("no difference", "no difference"),
-    "not decided": ("not decided", "not decided"),
-    "not comparable": ("not compared", "not compared"),
-}
-
-
-def row_status(row: Summary, ranking: Ranking) -> str:
-    """`faster`, `slower`, `not decided`, `reference`, …; empty for a first row that is no reference, unless
-    it was shown to be the best."""
-    if ranking.reference is row and ranking.compared:
-        return "reference"
-    if ranking.winner is row:
-        return WORD["better"][ranking.open_loop]
-    found = ranking.versus_base(row)
-    return WORD[found.status][ranking.open_loop] if found else ""
-
-
-def copy_status(found: Resolution) -> str:
-    """Of the copy of a reference: told apart is a finding about the host."""
-    return "told apart" if found.told_apart else WORD[found.comparison.status][0]
-
-
 def decision_row(row: Summary, text: LayerText, of: Ranking | None = None) -> DecisionRow:
     """Of a ranking, or the copy of its reference, with what it shows of the host; nothing is compared with
     any other."""
     ranking = None if row.identity.copy else of
     resolution = of.resolution if of and row.identity.copy else None
     versus = ranking.versus_base(row) if ranking else None
-    status = row_status(row, ranking) if ranking else copy_status(resolution) if resolution else ""
     return DecisionRow(
         summary=row,
         best=ranking is not None and ranking.winner is row,
@@ -180,7 +153,7 @@ def decision_row(row: Summary, text: LayerText, of: Ranking | None = None) -> De
         store_cpu=spread_figure(row, store_cpu, microseconds),
         ratio=against_base(resolution.comparison if resolution else versus),
         cpu_ratio=against_base(ranking.versus_base(row, ranking.cpu_pairs) if ranking else None),
-        status=status,
+        status=of.conclusion_of(row) if of else "",
         outlook=_outlook(versus) if versus else "",
         limit=limit_cell(row),
         verdict=verdict_summary(row),
@@ -418,7 +391,7 @@ def _row(summary: Summary, found: Comparison | None, status: str, axis: _Axis) -
 
 def _rows(row: Summary, ranking: Ranking, axis: _Axis) -> Iterator[ForestRow]:
     """Of a row of the ranking, and of its copy, which stands directly below it."""
-    status = row_status(row, ranking)
+    status = ranking.conclusion_of(row)
     if row is ranking.base:
         label, why = row.identity.short_label, row.no_figures_reason
         yield ForestRow(row.id, label, status, why, "◆", axis.place(1))
@@ -426,7 +399,7 @@ def _rows(row: Summary, ranking: Ranking, axis: _Axis) -> Iterator[ForestRow]:
         yield _row(row, ranking.versus_base(row), status, axis)
     resolution = ranking.resolution
     if resolution and resolution.reference is row:
-        yield _row(resolution.copy, resolution.comparison, copy_status(resolution), axis)
+        yield _row(resolution.copy, resolution.comparison, ranking.conclusion_of(resolution.copy), axis)
 
 
 def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
@@ -465,7 +438,7 @@ def forests(analysis: Analysis) -> tuple[Forest, ...]:
 
 def forest_lines(forest: Forest, width: int = 0) -> Iterator[str]:
     """The same for a terminal, or for a text of any width, e.g.
-    `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) slower`."""
+    `valkey-glide ├──◀──┤ ┊ 0.64× (0.59–0.69) worse`."""
     labels = max(len(row.label) for row in forest.rows)
     placed = [row for row in forest.rows if row.at is not None]
     texts = max((len(f"{row.text} {row.status}") for row in placed), default=0)

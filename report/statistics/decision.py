@@ -86,6 +86,12 @@ class Comparison(Struct, frozen=True, kw_only=True):
         return min(self.new_runs, self.base_runs) if self.pairs is None else self.pairs
 
     @property
+    def known_interval(self) -> RatioInterval | None:
+        """The interval, unless worst ranks alone make it; without an upper bound its end is infinite."""
+        interval = self.interval
+        return interval if interval and math.isfinite(interval.low) and interval.high > 0 else None
+
+    @property
     def decided(self) -> bool:
         return self.status in ("better", "worse", "no difference")
 

@@ -36,7 +36,7 @@ export async function capturePython(
 }
 
 /** What a start does first where there is no environment yet. */
-export const PYTHON_SETUP = "setting up the Python environment for reports: once, about 300 MB";
+export const PYTHON_SETUP = "setting up the Python environment for reports: once, about 400 MB";
 
 /**
  * It builds reports and holds the embedded store; undefined where there is none yet, and one would be made. Only

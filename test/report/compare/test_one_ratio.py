@@ -109,12 +109,11 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
         assert row["ratio_of_medians"] is None
         assert row["base"]["median"] == middle["iovalkey"]
 
-    # No ratio is in the CSV: medians over the runs, with their range.
+    # The CSV has the same ratio of each row to the first, beside the medians over the runs.
     rows = {row["Client"]: row for row in outcome.rows()}
     assert float(rows["valkey-glide"]["ReqPerSec"]) == middle["valkey-glide"]
-    assert not [
-        name for name in rows["iovalkey"] if re.search(r"ratio(_|$)", name.replace("configuration", ""))
-    ]
+    assert {label: f"{float(rows[label]['ratio']):.2f}" for label in first} == first
+    assert {rows[label]["ratio_to"] for label in first} == {"iovalkey"}
 
 
 def test_campaigns_side_by_side_have_the_ratio_of_compare(

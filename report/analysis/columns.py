@@ -1,0 +1,498 @@
+"""The columns of the tables of configurations and of runs, by name: what each holds, and how it is read.
+
+A figure has a column in both tables. In that of runs it is the figure of the run, in that of configurations
+what `Summary.figure_of` makes of its runs (rule M28), with its range and its bounds beside it."""
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import attrgetter
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from report.analysis.figure_list import FAILED, FIGURE_LIST, Direction, NamedFigure
+from report.analysis.figures import Figure, late_percentiles, percentile
+from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
+from report.analysis.rankings import Pair, Ranking
+from report.analysis.summary import Summary
+from report.analysis.texts import caps_text, load_name
+from report.results.model import DIMENSIONS, Measured, Run
+from report.results.records import Boundary, Sample
+from report.statistics.decision import Comparison
+from report.statistics.histograms import PERCENTILES, Bounds
+from report.statistics.runs import MIN_FIGURES, median_interval
+
+Kind = Literal["Float64", "Int64", "boolean", "string"]
+
+
+class RunEntry(Struct, frozen=True, kw_only=True):
+    """A run of a configuration; `run` is None where its file is missing."""
+
+    summary: Summary
+    number: int
+    run: Run | None
+
+    @property
+    def measured(self) -> Measured | None:
+        return self.run.measured if self.run else None
+
+    @property
+    def versioned_runs(self) -> Sequence[Run]:
+        """The first of them that knows a version or the runtime states it."""
+        return (self.run,) if self.run else ()
+
+    @property
+    def boundaries(self) -> Sequence[Boundary]:
+        boundary = self.measured.record.boundary if self.measured else None
+        return (boundary,) if boundary else ()
+
+    def value(self, figure: Figure) -> float | None:
+        return figure(self.measured) if self.measured else None
+
+    def bounds(self, figure: Figure) -> Bounds | None:
+        """What is known of a figure without a value."""
+        return figure.read_bounds(self.measured) if self.measured else None
+
+
+class SummaryEntry(Struct, frozen=True, kw_only=True):
+    """A configuration; what only a single run has is that of its selected run."""
+
+    summary: Summary
+    ranking: Ranking | None
+    """The ranking that the row, or the reference whose copy it is, belongs to."""
+
+    @property
+    def run(self) -> Run | None:
+        return self.summary.selected
+
+    @property
+    def measured(self) -> Measured | None:
+        return self.summary.selected_figures
+
+    @property
+    def versioned_runs(self) -> Sequence[Run]:
+        return self.summary.selected_first
+
+    @property
+    def boundaries(self) -> Sequence[Boundary]:
+        return self.summary.boundaries
+
+    @property
+    def ratio(self) -> Comparison | None:
+        return self.ranking.ratio_of(self.summary) if self.ranking else None
+
+    def value(self, figure: Figure) -> float | None:
+        return self.summary.figure_of(figure).value
+
+    def bounds(self, figure: Figure) -> Bounds | None:
+        return self.summary.figure_of(figure).bounds
+
+
+Read = Callable[[Any], Any]
+"""Reads a value of an entry; None where it has none."""
+
+
+class Column(Struct, frozen=True):
+    kind: Kind
+    read: Read = lambda _: None
+    """Not called of a table that is derived from another."""
+    unit: str = ""
+    digits: int | None = None
+    """Decimals in CSV files; None: as few as the number needs."""
+    direction: Direction = ""
+    """What is better, of a figure."""
+
+
+def _text(read: Read) -> Column:
+    return Column("string", read)
+
+
+def _truth(read: Read) -> Column:
+    return Column("boolean", read)
+
+
+def _whole(read: Read, unit: str = "") -> Column:
+    return Column("Int64", read, unit)
+
+
+def _number(read: Read, digits: int | None, unit: str = "") -> Column:
+    return Column("Float64", read, unit, digits)
+
+
+def _figure(named: NamedFigure) -> Column:
+    figure = named.figure
+    return Column("Float64", lambda entry: entry.value(figure), named.unit, named.digits, named.direction)
+
+
+def _identity(name: str) -> Read:
+    return attrgetter(f"summary.identity.{name}")
+
+
+def _counted_dimension(key: str) -> Read:
+    return lambda entry: entry.summary.identity.counts[key]
+
+
+def _of_run(read: Callable[[Run], Any]) -> Read:
+    return lambda entry: read(entry.run) if entry.run else None
+
+
+def _of_measured(read: Callable[[Measured], Any]) -> Read:
+    return lambda entry: read(entry.measured) if entry.measured else None
+
+
+def _boundary(read: Callable[[Sequence[Boundary]], Any]) -> Read:
+    return lambda entry: read(entry.boundaries) if entry.boundaries else None
+
+
+def _broken_promises(boundaries: Sequence[Boundary]) -> str:
+    broken = (promise.id for each in boundaries for promise in each.promises if not promise.holds)
+    return " ".join(dict.fromkeys(broken))
+
+
+def _version(part: str) -> Read:
+    return lambda entry: next(
+        (run.versions[part] for run in entry.versioned_runs if part in run.versions), None
+    )
+
+
+def _runtime(entry: RunEntry | SummaryEntry) -> str | None:
+    return next((run.record.runtime.id for run in entry.versioned_runs if run.record.runtime), None)
+
+
+def _caps(run: Run) -> str | None:
+    return caps_text(caps_of(run)) if run.record.runtime else None
+
+
+def _bound(figure: Figure, end: str) -> Read:
+    return lambda entry: getattr(entry.bounds(figure), end, None)
+
+
+def bound_name(name: str, end: str) -> str:
+    """The column of an end of the bounds of a latency: `latency_p50_low_ms`."""
+    return f"{name.removesuffix('_ms')}_{end}_ms"
+
+
+BOUND_ENDS = ("low", "high")
+BOUNDED = tuple(name for name, named in FIGURE_LIST.items() if named.has_bounds)
+RANGED = tuple(name for name, named in FIGURE_LIST.items() if named.range_digits is not None)
+
+#: Parts of a run whose version is on record.
+VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
+
+#: What both tables have, in whatever order.
+_BOTH: Mapping[str, Column] = {
+    "row": _text(attrgetter("summary.id")),
+    "load": _text(lambda entry: load_name(entry.summary.identity)),
+    **{
+        name: _text(_identity(name))
+        for name in (
+            "configuration_hash",
+            "label",
+            "topology",
+            "workload",
+            "traffic",
+            "arrivals",
+            "layer",
+            "store",
+            "store_text",
+            "limiter",
+            "decided_by",
+            "algorithm",
+            "module",
+            "service",
+        )
+    },
+    "complexity": _whole(_identity("complexity")),
+    "connections": _whole(_identity("connections")),
+    "rate_per_second": _number(_identity("rate_per_second"), 3, "1/s"),
+    "duration_asked_s": _number(_identity("duration_s"), None, "s"),
+    "requests_asked": _whole(_identity("requests")),
+    **{dimension.key: _whole(_counted_dimension(dimension.key)) for dimension in DIMENSIONS},
+    **{name: _figure(named) for name, named in FIGURE_LIST.items()},
+    **{
+        bound_name(name, end): _number(_bound(FIGURE_LIST[name].figure, end), 3, "ms")
+        for name in BOUNDED
+        for end in BOUND_ENDS
+    },
+    "send_wakes_shared": _truth(
+        _of_measured(lambda measured: getattr(measured.record.schedule, "shared_wakes", None))
+    ),
+    **{f"{part}_version": _text(_version(part)) for part in VERSIONED},
+    "runtime": _text(_runtime),
+    "burst_quotas": _number(_boundary(lambda found: max(each.burst.factor for each in found)), 3),
+    "over_admitted": _whole(_boundary(lambda found: max(each.over_admission.total for each in found))),
+    "under_admitted": _whole(_boundary(lambda found: max(each.under_admission.total for each in found))),
+    "promises_broken": _text(_boundary(_broken_promises)),
+    "host_cpus": _whole(_of_run(host_cpus)),
+    "cpus_shared": _truth(_of_run(shares_cpus)),
+    "caps": _text(_of_run(_caps)),
+}
+
+RUN_COLUMNS: Mapping[str, Column] = {
+    **_BOTH,
+    "run": _whole(attrgetter("number")),
+    "median": _truth(lambda entry: entry.run is not None and entry.run is entry.summary.selected),
+    "status": _text(lambda entry: entry.run.record.status if entry.run else "missing"),
+    **{
+        name: _text(_of_run(attrgetter(name)))
+        for name in ("verdict", "failure", "file", "outcome", "outcome_text", "set_aside")
+    },
+    "verdict_reasons": _text(_of_run(lambda run: "; ".join(f"{one.rule} {one.text}" for one in run.reasons))),
+    "limited_by": _text(_of_measured(lambda measured: measured.limiting_resource)),
+    "notes": _text(_of_run(lambda run: "; ".join(run.record.notes))),
+    "started_at": _text(_of_run(lambda run: run.record.started_at)),
+    "latency_unsupported": _text(_of_measured(lambda measured: " ".join(measured.unsupported))),
+    "latency_late": _text(_of_measured(lambda measured: " ".join(late_percentiles(measured)))),
+    "warmup_steady": _truth(_of_measured(lambda measured: measured.record.warmup.steady)),
+    "round": _whole(_of_run(lambda run: run.place[0] if run.place else None)),
+    "group": _whole(_of_run(lambda run: run.place[1] if run.place else None)),
+    "machines": _whole(_of_run(lambda run: len(set(run.placement.values())) or None)),
+    "placement": _text(_of_run(lambda run: " ".join(map("=".join, sorted(run.placement.items()))))),
+}
+
+
+def _own(read: Callable[[Summary], Any]) -> Read:
+    return lambda entry: read(entry.summary)
+
+
+def _limit(index: int) -> Read:
+    return _own(lambda summary: summary.identity.limits[index] if summary.identity.limits else None)
+
+
+def _store_external(summary: Summary) -> bool | None:
+    """Whether the store is one that the user already ran; None where there is none, or none is known."""
+    identity = summary.identity
+    return None if identity.store is None or identity.ceiling else identity.external_store
+
+
+def _reasons(summary: Summary) -> str:
+    failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
+    outcomes = [f"run {run.run}: {run.outcome_text}" for run in summary.runs if run.outcome_text]
+    texts = [f"run {run.run}: {reason.rule} {reason.text}" for run in summary.runs for reason in run.reasons]
+    return "; ".join([*failures, *outcomes, *texts])
+
+
+def _throughput_interval(end: str) -> Read:
+    """An end of the interval of the median over the runs that count; None where they are too few for one, and
+    where it is that of a run in which the target failed its load."""
+
+    def read(entry: SummaryEntry) -> float | None:
+        values = entry.summary.throughputs
+        found: float = getattr(median_interval(values), end) if len(values) >= MIN_FIGURES else 0
+        return found or None
+
+    return read
+
+
+def _spread(member: str) -> Read:
+    return _own(lambda summary: getattr(summary.spread, member, None))
+
+
+def _over_all_runs(path: str) -> Read:
+    of_run = attrgetter(path)
+
+    def total(entry: SummaryEntry) -> int | None:
+        values = [of_run(run.measured) for run in entry.summary.runs if run.measured]
+        return sum(values) if values else None
+
+    return total
+
+
+def _percentiles(member: str) -> Read:
+    """The names of the percentiles of which a member of `FigureSummary` is true."""
+
+    def read(entry: SummaryEntry) -> str | None:
+        found = {name: entry.summary.figure_of(percentile(name)) for name in PERCENTILES}
+        known = [name for name, each in found.items() if each.value is not None or each.bounds]
+        return " ".join(name for name in known if getattr(found[name], member)) if known else None
+
+    return read
+
+
+def _range_end(figure: Figure, end: str) -> Read:
+    return _own(lambda summary: getattr(summary.figure_of(figure), end))
+
+
+def _range_columns(name: str) -> Iterator[tuple[str, Column]]:
+    named = FIGURE_LIST[name]
+    for ending, end in RANGE_ENDS:
+        read = _range_end(named.figure, end)
+        yield f"{name}_{ending}", _number(read, named.range_digits, named.unit)
+
+
+#: The ends of a range: how its columns end, and the member of `FigureSummary`.
+RANGE_ENDS = (("min", "low"), ("max", "high"))
+
+
+def interval_end(comparison: Comparison | None, end: str) -> float | None:
+    """An end of the interval of a ratio; None where the comparison has no such end."""
+    value: float | None = getattr(comparison.known_interval, end, None) if comparison else None
+    return None if value is None or math.isinf(value) else value
+
+
+def _base_label(entry: SummaryEntry) -> str | None:
+    return entry.ranking.base.identity.label if entry.ranking and entry.ratio else None
+
+
+def _conclusion(entry: SummaryEntry) -> str | None:
+    return entry.ranking.conclusion_of(entry.summary) if entry.ranking else None
+
+
+_SUMMARY_ONLY: Mapping[str, Column] = {
+    "store_external": _truth(_own(_store_external)),
+    "limiter_script_kind": _text(_own(lambda row: " ".join(script.kind for script in row.scripts))),
+    "limiter_script": _text(_own(lambda row: " ".join(script.name_or_sha1 for script in row.scripts))),
+    "options": _text(_own(lambda row: " ".join(row.identity.options))),
+    "load_model": _text(_own(lambda row: "open" if row.identity.open_loop else "closed")),
+    **{
+        f"limit_{name}": _whole(_limit(index), unit)
+        for index, (name, unit) in enumerate(
+            (("points", ""), ("window_s", "s"), ("block_s", "s"), ("cost", ""))
+        )
+    },
+    "control": _truth(_identity("control")),
+    "runs": _whole(_own(lambda row: len(row.runs))),
+    **{
+        f"{name}_runs": _whole(attrgetter(f"summary.{name}_runs"))
+        for name in ("valid", "suspect", "invalid", "failed", "served", "spoiled")
+    },
+    "missing_runs": _whole(_own(lambda row: len(row.missing))),
+    "median_run": _whole(_own(lambda row: row.selected.run if row.selected else None)),
+    **{
+        f"requests_per_second_{name}": _number(_spread(name), 2, unit)
+        for name, unit in (("min", "1/s"), ("max", "1/s"), ("stdev", "1/s"), ("cv_percent", "%"))
+    },
+    "requests_per_second_interval_low": _number(_throughput_interval("low"), 2, "1/s"),
+    "requests_per_second_interval_high": _number(_throughput_interval("high"), 2, "1/s"),
+    "requests_per_second_interval_coverage": _number(_throughput_interval("coverage"), 4),
+    **dict(column for name in RANGED for column in _range_columns(name)),
+    # As the servers report it themselves.
+    "server_resident_bytes": _figure(
+        NamedFigure(figure=Figure(attrgetter("record.memory_resident")), unit="bytes", digits=0)
+    ),
+    "failed_by_status": _text(
+        _of_measured(lambda run: " ".join(f"{code}:{count}" for code, count in run.failed_by_code.items()))
+    ),
+    **{f"{name}_all_runs": _whole(_over_all_runs(path)) for name, path in FAILED.items()},
+    "latency_unsupported": _text(_percentiles("few_samples")),
+    "latency_late": _text(_percentiles("late")),
+    "latency_merged": _text(_percentiles("merged")),
+    "verdict": _text(_own(lambda row: row.verdict)),
+    "verdict_reasons": _text(_own(_reasons)),
+    "limited_by": _text(_own(lambda row: row.limit.resource if row.limit else None)),
+    "limited_by_runs": _whole(_own(lambda row: row.limit.runs if row.limit else None)),
+    "decides_locally": _truth(
+        _own(lambda row: row.identity.decides_locally if row.identity.decided_by else None)
+    ),
+    "reference": _truth(_own(lambda row: row.reference)),
+    "copy_of": _text(_own(lambda row: row.identity.copied_label if row.identity.copy else None)),
+    "runs_set_aside": _whole(_own(lambda row: len(row.set_aside))),
+    "ratio": _number(lambda entry: entry.ratio.ratio if entry.ratio else None, 4),
+    "ratio_interval_low": _number(lambda entry: interval_end(entry.ratio, "low"), 4),
+    "ratio_interval_high": _number(lambda entry: interval_end(entry.ratio, "high"), 4),
+    "ratio_to": _text(_base_label),
+    "conclusion": _text(_conclusion),
+}
+
+
+def _duration_text(entry: SummaryEntry) -> str | None:
+    """The seconds that were asked for; of a number of requests what the selected run took."""
+    asked = entry.summary.identity.duration_s
+    if asked is not None:
+        return f"{asked:g}"
+    return f"{entry.measured.record.duration:.3f}" if entry.measured else None
+
+
+def _selected(name: str, digits: int) -> Column:
+    """A figure of the selected run, with so many decimals."""
+    named = FIGURE_LIST[name]
+    return _number(_of_measured(named.figure), digits, named.unit)
+
+
+#: The original's columns hold figures of the selected run, as they always did.
+_ORIGINAL: Mapping[str, Column] = {
+    "Client": _text(_identity("short_label")),
+    "Mode": _text(_identity("topology")),
+    "RequestType": _text(_identity("workload")),
+    "Concurrency": _whole(_identity("connections")),
+    "Duration": _text(_duration_text),
+    "ReqPerSec": _selected("requests_per_second", 2),
+    "Latency_Avg": _selected("latency_average_ms", 3),
+    "Latency_P50": _selected("latency_p50_ms", 3),
+    "Latency_P99": _selected("latency_p99_ms", 3),
+    "RateLimitHits": _selected("rate_limit_hits", 0),
+    "CPUUsage": _number(_of_measured(attrgetter("record.cpu_usage")), 2, "%"),
+    "MemoryUsage": _selected("server_heap_bytes", 0),
+}
+
+SUMMARY_COLUMNS: Mapping[str, Column] = {**_ORIGINAL, **_BOTH, **_SUMMARY_ONLY}
+
+
+class ComparisonEntry(Struct, frozen=True):
+    """Two rows of a ranking that were compared."""
+
+    ranking_id: str
+    family: str
+    """`ranking`: what its order is by, with the reference. `order`: of every two others. `cpu`: the CPU per
+    request. `copy`: the reference and its copy, which no target differs from (rule M31)."""
+    figure: str
+    """The column of the figure that is compared."""
+    pair: Pair
+
+
+def _compared(member: str) -> Read:
+    return attrgetter(f"pair.comparison.{member}")
+
+
+COMPARISON_COLUMNS: Mapping[str, Column] = {
+    "ranking": _text(attrgetter("ranking_id")),
+    "family": _text(attrgetter("family")),
+    "figure": _text(attrgetter("figure")),
+    "base_row": _text(attrgetter("pair.base.id")),
+    "base": _text(attrgetter("pair.base.identity.label")),
+    "new_row": _text(attrgetter("pair.new.id")),
+    "new": _text(attrgetter("pair.new.identity.label")),
+    "load": _text(lambda entry: load_name(entry.pair.new.identity)),
+    "ratio": _number(_compared("ratio"), 4),
+    "interval_low": _number(lambda entry: interval_end(entry.pair.comparison, "low"), 4),
+    "interval_high": _number(lambda entry: interval_end(entry.pair.comparison, "high"), 4),
+    "conclusion": _text(_compared("status")),
+    "reason": _text(_compared("reason")),
+    "p": _number(_compared("p"), None),
+    "p_holm": _number(_compared("p_holm"), None),
+    "comparisons_in_family": _whole(_compared("comparisons")),
+    "pairs": _whole(_compared("pairs")),
+    "base_runs": _whole(_compared("base_runs")),
+    "new_runs": _whole(_compared("new_runs")),
+    "runs_needed": _whole(_compared("runs_needed")),
+    "detectable": _number(_compared("detectable"), 4),
+}
+
+
+class SecondEntry(Struct, frozen=True):
+    """A second of the selected run of a configuration."""
+
+    summary: Summary
+    run: Run
+    sample: Sample
+
+
+def _sampled(name: str) -> Read:
+    return attrgetter(f"sample.{name}")
+
+
+SECOND_COLUMNS: Mapping[str, Column] = {
+    "row": _text(attrgetter("summary.id")),
+    "configuration_hash": _text(_identity("configuration_hash")),
+    "label": _text(_identity("label")),
+    "run": _whole(attrgetter("run.run")),
+    "t_s": _number(_sampled("t_s"), 3, "s"),
+    "interval_s": _number(_sampled("interval_s"), 3, "s"),
+    **{name: _whole(_sampled(name)) for name in ("allowed", "limited", "failed")},
+    **{name: _number(_sampled(name), 3, "ms") for name in ("p50_ms", "p99_ms")},
+    "server_cpu_percent": _number(_sampled("server_cpu_percent"), 2, "%"),
+    "server_heap_used_bytes": _number(_sampled("server_heap_used_bytes"), 0, "bytes"),
+    "server_resident_bytes": _number(_sampled("server_resident_bytes"), 0, "bytes"),
+    "server_event_loop_utilisation": _number(_sampled("server_event_loop_utilisation"), 4),
+    "generator_event_loop_utilisation": _number(_sampled("generator_event_loop_utilisation"), 4),
+}
