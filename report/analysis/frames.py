@@ -123,8 +123,9 @@ def _comparison_entries(analysis: Analysis) -> Iterator[ComparisonEntry]:
         for number, ranking in enumerate(cell.rankings, start=1):
             ranking_id = f"{cell.id}-{number}"
             figure = "latency_p99_ms" if ranking.open_loop else "requests_per_second"
-            for pair in ranking.order:
-                family = "ranking" if pair in ranking.ranked_by else "order"
+            # `order` begins with `ranked_by`.
+            for place, pair in enumerate(ranking.order):
+                family = "ranking" if place < len(ranking.ranked_by) else "order"
                 yield ComparisonEntry(ranking_id, family, figure, pair)
             for pair in ranking.cpu_pairs:
                 yield ComparisonEntry(ranking_id, "cpu", "cpu_us_per_request", pair)

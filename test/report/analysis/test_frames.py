@@ -104,3 +104,9 @@ def test_what_a_campaign_asks_between_rounds_does_not_load_pandas() -> None:
         [sys.executable, "-I", "-c", code, str(ROOT)], capture_output=True, text=True, check=True
     )
     assert json.loads(done.stdout) is False
+
+
+def test_a_family_is_named_for_each_comparison(example: Frames) -> None:
+    bases = example.comparisons.groupby("family")["base"].nunique()
+    assert bases["ranking"] == 1
+    assert set(example.comparisons["family"]) == {"ranking", "order", "cpu", "copy"}
