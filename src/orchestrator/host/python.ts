@@ -32,13 +32,14 @@ export async function* pythonLines(
 ): AsyncGenerator<string> {
   const running = execa(PYTHON, reportCommand(packageFolder, name, args), {
     reject: false,
-    buffer: false,
-    stderr: "inherit",
+    buffer: { stdout: false, stderr: true },
   });
   yield* running;
-  const { exitCode, signal, code } = await running;
+
+  const { exitCode, signal, code, stderr } = await running;
   if (exitCode === EXIT.done) return;
-  const text = `${name} ended with ${exitCode ?? signal ?? code}`;
+  const reason = lastLine(stderr)?.replace(`${name}: `, "");
+  const text = reason ?? `${name} ended with ${exitCode ?? signal ?? code}`;
   throw new BenchError(text, isExitCode(exitCode) ? exitCode : EXIT.defect);
 }
 

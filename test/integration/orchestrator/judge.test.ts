@@ -13,16 +13,17 @@ const newFolder = temporaryFolders();
 const STAMP = "20261127_023155";
 const ARCHIVE = join(ROOT, "results/claims/envoy-stores", `${STAMP}.tar.xz`);
 
+const never = vi.fn<CliContext["campaign"]>();
+const context = {
+  packageFolder: ROOT,
+  env: {},
+  commands: [],
+  campaign: never,
+  audit: never,
+  print: vi.fn(),
+};
+
 async function verdictsOf(folder: string): Promise<Verdicts["campaigns"][number] | undefined> {
-  const never = vi.fn<CliContext["campaign"]>();
-  const context = {
-    packageFolder: ROOT,
-    env: {},
-    commands: [],
-    campaign: never,
-    audit: never,
-    print: vi.fn(),
-  };
   expect(await judge.run([folder], context)).toBe(EXIT.done);
   return verdictsSchema.parse(JSON.parse(readFileSync(join(folder, VERDICTS_FILE), "utf8"))).campaigns[0];
 }
@@ -48,4 +49,12 @@ test("Envoy on memcached, which fell to a third within its rounds, is suspect; r
   const { judged, changes, not_checked } = packed ?? {};
   expect(unpacked).toEqual({ folder: ".", judged, changes, not_checked });
   expect(readdirSync(join(folder, STAMP)).filter((name) => !before.includes(name))).toEqual([VERDICTS_FILE]);
+});
+
+test("what is no folder is refused by the one line that names it", async () => {
+  const missing = join(newFolder(), "missing");
+  await expect(judge.run([missing], context)).rejects.toMatchObject({
+    exitCode: EXIT.usage,
+    message: expect.stringMatching(/^[^:]*missing is not a folder/),
+  });
 });
