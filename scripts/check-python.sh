@@ -4,7 +4,8 @@
 #   check-python.sh lint      format, lint, types, imports between folders
 #   check-python.sh unit      short tests of the report
 #   check-python.sh terminal  tests of the command line in a terminal
-#   check-python.sh long      long tests
+#   check-python.sh terminal-long  long tests of the command line in a terminal
+#   check-python.sh long      long tests of the report
 set -euo pipefail
 unset CDPATH
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
@@ -25,10 +26,11 @@ case ${1:-} in
   lint) lint ;;
   unit) "$tools/pytest" -n auto --dist loadgroup -m 'not long' test/report ;;
   terminal) "$tools/pytest" -n 2 -m 'not long' test/terminal ;;
-  long) "$tools/pytest" -n auto --dist loadgroup -m long ;;
+  terminal-long) "$tools/pytest" -n 2 -m long test/terminal ;;
+  long) "$tools/pytest" -n auto --dist loadgroup -m long test/report ;;
   '')
     lint
     "$tools/pytest" -n auto --dist loadgroup
     ;;
-  *) echo "check-python: unknown part $1; valid: lint, unit, terminal, long" >&2; exit 2 ;;
+  *) echo "check-python: unknown part $1; valid: lint, unit, terminal, terminal-long, long" >&2; exit 2 ;;
 esac

@@ -46,6 +46,7 @@ const LABELS = [
   "ioredis@redis~8.0",
   "ioredis@throttlecrab",
   "ioredis@valkey",
+  "ioredis@valkey+autopipelining",
   "ioredis@valkey+autopipelining+same-script",
   "ioredis@valkey+copy",
   "ioredis@valkey+fastify-rate-limit",

@@ -5,7 +5,7 @@ import { availableParallelism } from "node:os";
  * Runs checks and tests side by side. A step has one line when it ends; what it printed is shown if it failed.
  *   test.ts fast   types, lint, generated files, unit tests of both languages
  *   test.ts        the same, and the main job: `*.main.test.ts`, a terminal, and one look at the report in a browser
- *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: long, rest, figures,
+ *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: long, rest, terminal, figures,
  *                  containers
  */
 interface Step {
@@ -58,6 +58,8 @@ const GROUPS = {
   ],
   // Simulations: nothing in them depends on what else runs.
   long: [{ name: "long Python tests", command: python("long") }],
+  // Their campaigns must be valid, which they are not where others take the CPUs.
+  terminal: [{ name: "long tests at a terminal", command: python("terminal-long") }],
   // They judge what was measured: whatever else runs would be in their figures.
   figures: [{ name: "tests of figures", command: vitest("alone") }],
   containers: [
@@ -115,7 +117,7 @@ for (const [signal, code] of [
 }
 
 const level = process.argv[2] ?? "main";
-const names = level === "all" ? (["long", "rest", "figures", "containers"] as const) : [level];
+const names = level === "all" ? (["long", "rest", "terminal", "figures", "containers"] as const) : [level];
 const begun = Date.now();
 for (const name of names) {
   const steps: readonly Step[] | undefined = GROUPS[name as keyof typeof GROUPS];
