@@ -8,6 +8,7 @@ import { factsOfAction, faultActionIds, namedFaults } from "../src/contract/faul
 import { isProgramLayer, layers } from "../src/contract/layers.js";
 import { manifestSchema } from "../src/contract/manifest.js";
 import { planSchema } from "../src/contract/plan.js";
+import { reportCommands } from "../src/contract/report-commands.js";
 import { resultSchema } from "../src/contract/result.js";
 import { measuredKinds } from "../src/contract/role.js";
 import { algorithms, deciders } from "../src/contract/target.js";
@@ -91,6 +92,7 @@ const generated: Readonly<Record<string, string>> = {
     verdicts: jsonSchemas.verdicts ?? {},
   }),
   "src/contract/generated/constants.json": json(sharedConstants),
+  "src/contract/generated/report-commands.json": json(reportCommands),
   "test/report/fixtures.json": json(reportFixtures()),
   "src/contract/generated/controls.json": json(groups.controls),
   "src/contract/generated/measured-kinds.json": json(measuredKinds),

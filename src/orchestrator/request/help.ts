@@ -23,7 +23,12 @@ export function helpTable(entries: readonly (readonly [name: string, meaning: st
 
 /** What a flag does, with its default and its variable. @param ownDefault that of the command that takes it */
 export function meaningOf(
-  { help, variable, defaultValue, defaultText }: Setting,
+  {
+    help,
+    variable,
+    defaultValue,
+    defaultText,
+  }: Pick<Setting, "help" | "variable" | "defaultValue" | "defaultText">,
   ownDefault?: string,
 ): string {
   const isQuoted = defaultValue !== undefined && /\s/.test(defaultValue);

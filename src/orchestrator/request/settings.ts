@@ -7,6 +7,7 @@ import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { orders } from "../../contract/plan.js";
 import { decimalText, RANGES, wholeText } from "../../contract/ranges.js";
+import { RESULTS_ROOT } from "../../contract/report-commands.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { MIN_PAIRS } from "../../contract/statistics.js";
 import { idSchema } from "../../contract/target.js";
@@ -448,7 +449,7 @@ const programs = group("programs", "which programs, images or running stores it 
 
 const output = group("output", "files, resuming, and what is printed", [
   flag("output <dir>", "results root", {
-    defaultValue: "results",
+    defaultValue: RESULTS_ROOT,
     singleRun: { name: "OUTPUT_DIR", schema: z.string().max(4096) },
     incidental: true,
     onResume: "flag",
