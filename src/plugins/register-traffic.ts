@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { limitsSchema } from "../contract/configuration.js";
 import { sum } from "../contract/numbers.js";
+import { MAX_DESCRIPTORS, MAX_KEY_LENGTH } from "../contract/ranges.js";
 import { idSchema } from "../contract/target.js";
 import { profiles } from "../traffic/profiles.js";
 import type { TrafficProfile } from "../traffic/types.js";
@@ -18,7 +19,7 @@ const schema = z.strictObject({
 });
 
 const populationSchema = z.object({
-  requests: z.array(z.array(z.string().min(1).max(256)).min(1)).min(1),
+  requests: z.array(z.array(z.string().min(1).max(MAX_KEY_LENGTH)).min(1).max(MAX_DESCRIPTORS)).min(1),
   shares: z.instanceof(Float64Array),
 });
 

@@ -96,6 +96,11 @@ const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
 export const DEFAULT_STORES: readonly string[] = ["valkey", "redis"];
 export const DEFAULT_PAYLOAD_BYTES = 100;
 
+/** What a store node and a service may use; servers and generators have the memory, too. */
+export const DEFAULT_CAPS = { cpus: "2", memory: "2g" } as const;
+/** The most runs of `--runs auto`. */
+export const DEFAULT_MAX_RUNS = "20";
+
 /** Value of `diagnose`: these runs and no others. */
 export const ALONE = "alone";
 
@@ -283,7 +288,9 @@ const measure = group("measure", "how it is measured", [
     choices: () => valuesOnly([AUTO]),
     singleRun: { name: "RUNS", schema: wholeText("runs"), help: "number of runs", defaultValue: "1" },
   }),
-  flag("max-runs <n>", "with --runs auto: most runs of each configuration", { defaultText: "20" }),
+  flag("max-runs <n>", "with --runs auto: most runs of each configuration", {
+    defaultText: DEFAULT_MAX_RUNS,
+  }),
   flag(
     "budget <time>",
     "with --runs auto or --find-max-rate: time for the whole campaign, e.g. 90s, 20m, 1.5h",
@@ -385,10 +392,10 @@ const machines = group("machines", "where it runs, and the caps of each part", [
     "registry with the images that `npm run images` builds, e.g. registry.example.org/bench",
     { defaultText: "they are on the nodes" },
   ),
-  cap("store-cpus", "<n>", "CPU cap of a store node in a container", "2"),
-  cap("store-memory", "<size>", "memory cap of a store node in a container, e.g. 512m", "2g"),
-  cap("service-cpus", "<n>", "CPU cap of a service in a container", "2"),
-  cap("service-memory", "<size>", "memory cap of a service in a container, e.g. 512m", "2g"),
+  cap("store-cpus", "<n>", "CPU cap of a store node in a container", DEFAULT_CAPS.cpus),
+  cap("store-memory", "<size>", "memory cap of a store node in a container, e.g. 512m", DEFAULT_CAPS.memory),
+  cap("service-cpus", "<n>", "CPU cap of a service in a container", DEFAULT_CAPS.cpus),
+  cap("service-memory", "<size>", "memory cap of a service in a container, e.g. 512m", DEFAULT_CAPS.memory),
   cap("server-cpus", "<n>", "CPU cap of the server", "none"),
   cap("loadtest-cpus", "<n>", "CPU cap of the load generator", "none"),
   cap("cpuset-store", "<list>", "CPUs of the store nodes, e.g. 0-1"),

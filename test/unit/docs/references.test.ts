@@ -3,7 +3,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
+import { dimensions, USUAL } from "../../../src/contract/dimensions.js";
 import { numberWord } from "../../../src/contract/numbers.js";
+import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/result.js";
 import {
   FLOOR_SHARE,
@@ -12,6 +14,7 @@ import {
   MIN_TRIALS_PER_RATE,
 } from "../../../src/contract/statistics.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
+import { DEFAULT_CAPS, DEFAULT_MAX_RUNS } from "../../../src/orchestrator/request/settings.js";
 import { lengthsFor, SEPARATE_SLICE_MS } from "../../../src/traffic/turn-order.js";
 import { ROOT } from "../../helpers/programs.js";
 
@@ -102,4 +105,18 @@ test("numbers of the statistics are those of the code, on every page", () => {
   expect(flowing("docs/comparing.md")).toContain(`of at least ${numberWord(MIN_PAIRS)} rounds each`);
   expect(flowing("docs/reading.md")).toContain(`the interval lies within ${floor}`);
   expect(flowing("README.md")).toContain(`With fewer than ${numberWord(MIN_PAIRS)} rounds by turns`);
+});
+
+test("defaults and ranges of flags are those of the code, in docs and compose files", () => {
+  const campaigns = flowing("docs/campaigns.md");
+  const { cpus, memory } = DEFAULT_CAPS;
+
+  expect(campaigns).toContain(`\`--max-runs\` (${DEFAULT_MAX_RUNS})`);
+  expect(flowing("docs/flags.md")).toContain(
+    `${dimensions.map(({ key, max }) => `\`--${key}\` ${USUAL} to ${max}`).join(", ")}: there must`,
+  );
+  expect(flowing("docs/containers.md")).toContain(`\`STORE_CPUS\`, \`STORE_MEMORY\` (${cpus}, ${memory})`);
+  expect(read("docker/common.yml")).toContain(`cpus: \${STORE_CPUS:-${cpus}}`);
+  expect(read("docker/common.yml")).toContain(`mem_limit: \${STORE_MEMORY:-${memory}}`);
+  expect(flowing("docs/audit.md")).toContain(`keys of ${MAX_KEY_LENGTH} characters`);
 });

@@ -154,6 +154,24 @@ test.each<[string, object, ...string[]]>([
     "shares",
   ],
   [
+    "traffic's longest key",
+    {
+      traffic: [
+        traffic({ population: () => ({ requests: [["a".repeat(257)]], shares: Float64Array.of(1) }) }),
+      ],
+    },
+    "population().requests[0][0]",
+  ],
+  [
+    "a request of traffic with more keys than the server takes",
+    {
+      traffic: [
+        traffic({ population: () => ({ requests: [Array(17).fill("a")], shares: Float64Array.of(1) }) }),
+      ],
+    },
+    "population().requests[0]",
+  ],
+  [
     "traffic's sum",
     { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: Float64Array.of(0.5) }) })] },
     "population().shares",
