@@ -1,4 +1,4 @@
-import { faultActionIds, namedFaults } from "../../contract/faults.js";
+import { faultActionIds, faultKinds, namedFaults } from "../../contract/faults.js";
 import { profiles } from "../../traffic/profiles.js";
 import { wrap } from "../ui/text.js";
 import { PRESETS } from "./presets.js";
@@ -73,7 +73,7 @@ const DETAILS: Readonly<Record<string, readonly string[]>> = {
     "Or ACTION:ROLE[@START[+LENGTH]], e.g. pause:store-1@5s+2s",
     ...helpTable([
       ["ACTION", faultActionIds.join(", ")],
-      ["ROLE", "store, service, server (all of them), or one of them, e.g. store-1"],
+      ["ROLE", `${faultKinds.join(", ")} (all of them), or one of them, e.g. store-1`],
     ]),
   ],
 };

@@ -4,6 +4,15 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
 import { dimensions, USUAL } from "../../../src/contract/dimensions.js";
+import {
+  DELAY_MS,
+  FAULT_START_S,
+  findNamedFault,
+  LEAST_BASELINE_S,
+  namedFaults,
+  SETTLES_S,
+  usualLengthS,
+} from "../../../src/contract/faults.js";
 import { numberWord } from "../../../src/contract/numbers.js";
 import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/result.js";
@@ -105,6 +114,26 @@ test("numbers of the statistics are those of the code, on every page", () => {
   expect(flowing("docs/comparing.md")).toContain(`of at least ${numberWord(MIN_PAIRS)} rounds each`);
   expect(flowing("docs/reading.md")).toContain(`the interval lies within ${floor}`);
   expect(flowing("README.md")).toContain(`With fewer than ${numberWord(MIN_PAIRS)} rounds by turns`);
+});
+
+test("the page of faults names each with its length, and the times of one without", () => {
+  const page = flowing("docs/faults.md");
+  const rows = read("docs/faults.md")
+    .split("\n")
+    .filter((line) => line.startsWith("| `"));
+  expect(rows).toHaveLength(namedFaults.length);
+
+  for (const fault of namedFaults) {
+    const row = rows.find((line) => line.startsWith(`| \`${fault.id}\``));
+    const length_s = usualLengthS({ name: fault.id, action: fault.action });
+    expect(row, fault.id).toContain(length_s === undefined ? fault.id : ` ${length_s} s`);
+  }
+  expect(rows.join("\n")).toContain(`${DELAY_MS} ms longer`);
+  const { settles_s } = findNamedFault("primary-kill") ?? {};
+  expect(page).toContain(
+    `begins at ${FAULT_START_S} s, and the window goes on for ${SETTLES_S} s after it (${settles_s} s after \`primary-kill\`)`,
+  );
+  expect(page).toContain(`With times of your own ${LEAST_BASELINE_S} s before and after are enough`);
 });
 
 test("defaults and ranges of flags are those of the code, in docs and compose files", () => {
