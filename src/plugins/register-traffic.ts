@@ -1,21 +1,15 @@
 import { z } from "zod";
-import { limitsSchema } from "../contract/configuration.js";
 import { sum } from "../contract/numbers.js";
 import { MAX_DESCRIPTORS, MAX_KEY_LENGTH } from "../contract/ranges.js";
-import { idSchema } from "../contract/target.js";
 import { profiles } from "../traffic/profiles.js";
-import type { TrafficProfile } from "../traffic/types.js";
+import { trafficShape } from "../traffic/types.js";
 import type { LoadedPlugin } from "./load.js";
-import { addToList, checked, forEachMember, functionSchema, lineSchema } from "./validation.js";
+import { addToList, checked, forEachMember } from "./validation.js";
 
 const schema = z.strictObject({
-  id: idSchema,
-  summary: lineSchema,
-  limits: limitsSchema,
-  order: z.enum(["random", "sequential"]).optional(),
+  ...trafficShape,
   /** Only of `tracePlugin`, which has checked it. */
   trace: z.looseObject({}).optional(),
-  population: functionSchema,
 });
 
 const populationSchema = z.object({
@@ -24,8 +18,7 @@ const populationSchema = z.object({
 });
 
 export function registerTraffic(plugins: readonly LoadedPlugin[]): void {
-  forEachMember(plugins, "traffic", schema, (name, member, where) => {
-    const profile = member as TrafficProfile;
+  forEachMember(plugins, "traffic", schema, (name, profile, where) => {
     const population = profile.population();
     checked(name, populationSchema, population, [...where, "population()"]);
     const total = sum([...population.shares]);
