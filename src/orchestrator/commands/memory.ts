@@ -3,10 +3,11 @@ import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import { reportCommands } from "../../contract/report-commands.js";
 import { runPython } from "../host/python.js";
 import { createCommand } from "../request/command-line.js";
+import { REQUESTS_DURATION } from "../request/durations.js";
 import { addSettings, joined, noDefaults, type TakenSettings, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { addReportFlags } from "../request/report-flags.js";
-import { listOf, numberIn, REQUESTS_DURATION } from "../request/request.js";
+import { listOf, numberIn } from "../request/request.js";
 import { parsedCommand } from "./types.js";
 
 const SETTINGS: TakenSettings = {

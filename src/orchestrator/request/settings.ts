@@ -21,8 +21,16 @@ import { stores } from "../../targets/stores/index.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import { progressModes } from "../ui/types.js";
+import {
+  CUSTOM_DURATION,
+  DYNAMIC,
+  DYNAMIC_DURATION,
+  FIXED_DURATIONS,
+  NAMED_DURATIONS,
+  REQUESTS_DURATION,
+} from "./durations.js";
 import { PRESETS } from "./presets.js";
-import { AUTO, CUSTOM_DURATION, REQUESTS_DURATION } from "./request.js";
+import { AUTO } from "./request.js";
 
 /** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
 export type SettingChoice = { value: string; label?: string; hint?: string };
@@ -241,13 +249,15 @@ const measure = group("measure", "how it is measured", [
   flag("quick", "same as --preset quick", { flagOnly: true }),
   flag(
     "duration-mode <mode>",
-    "dynamic|fixed30|fixed120|custom:N|requests:N,… (requests instead of seconds)",
+    `${NAMED_DURATIONS.join("|")}|${CUSTOM_DURATION}N|${REQUESTS_DURATION}N,… (requests instead of seconds)`,
     {
-      defaultValue: "dynamic",
+      defaultValue: DYNAMIC_DURATION,
       choices: () => [
-        { value: "dynamic", hint: "120 s, 180 s above 100 connections, 30 s more for clusters" },
-        { value: "fixed30", label: "30 s" },
-        { value: "fixed120", label: "120 s" },
+        {
+          value: DYNAMIC_DURATION,
+          hint: `${DYNAMIC.seconds} s, ${DYNAMIC.seconds_above} s above ${DYNAMIC.most_connections} connections, ${DYNAMIC.more_in_a_cluster} s more for clusters`,
+        },
+        ...Object.entries(FIXED_DURATIONS).map(([value, seconds]) => ({ value, label: `${seconds} s` })),
         { value: CUSTOM_DURATION },
         { value: REQUESTS_DURATION },
       ],

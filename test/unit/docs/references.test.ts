@@ -23,6 +23,8 @@ import {
   MIN_TRIALS_PER_RATE,
 } from "../../../src/contract/statistics.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
+import { CUSTOM_DURATION, DYNAMIC, NAMED_DURATIONS } from "../../../src/orchestrator/request/durations.js";
+import { ORIGINAL, PRESETS } from "../../../src/orchestrator/request/presets.js";
 import { DEFAULT_CAPS, DEFAULT_MAX_RUNS } from "../../../src/orchestrator/request/settings.js";
 import { lengthsFor, SEPARATE_SLICE_MS } from "../../../src/traffic/turn-order.js";
 import { ROOT } from "../../helpers/programs.js";
@@ -147,5 +149,22 @@ test("defaults and ranges of flags are those of the code, in docs and compose fi
   expect(flowing("docs/containers.md")).toContain(`\`STORE_CPUS\`, \`STORE_MEMORY\` (${cpus}, ${memory})`);
   expect(read("docker/common.yml")).toContain(`cpus: \${STORE_CPUS:-${cpus}}`);
   expect(read("docker/common.yml")).toContain(`mem_limit: \${STORE_MEMORY:-${memory}}`);
+  expect(flowing("docs/flags.md")).toContain(
+    `${DYNAMIC.seconds} s up to ${DYNAMIC.most_connections} connections, ${DYNAMIC.seconds_above} s above, ${DYNAMIC.more_in_a_cluster} s more for a cluster`,
+  );
+  expect(campaigns).toContain(ORIGINAL.concurrency);
+  for (const { id, settings } of PRESETS.filter((preset) => preset.id !== "smoke")) {
+    const [, text = ""] = new RegExp(`- \`${id}\`: (.*?)(?= - |$)`).exec(campaigns) ?? [];
+    const seconds = settings["duration-mode"]?.slice(CUSTOM_DURATION.length);
+    expect(text, id).toContain(`${settings.runs} rounds of ${seconds} s by turns`);
+  }
   expect(flowing("docs/audit.md")).toContain(`keys of ${MAX_KEY_LENGTH} characters`);
+});
+
+test("the action and the workflows take the durations and the rounds of the code", () => {
+  expect(read("scripts/ci/common.sh")).toContain(
+    `'${NAMED_DURATIONS.join("|")}|${CUSTOM_DURATION}[0-9]{1,5}'`,
+  );
+  expect(read("action.yml")).toContain(`${NAMED_DURATIONS.join(", ")} or ${CUSTOM_DURATION}N`);
+  expect(read("action.yml")).toContain(`with fewer than ${MIN_PAIRS} no difference can be shown`);
 });
