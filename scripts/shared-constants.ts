@@ -1,5 +1,6 @@
 import { EXIT } from "../src/contract/errors.js";
 import { MACHINE_KEY, MANIFEST_SCHEMA_VERSION } from "../src/contract/manifest.js";
+import { COMPARED_KINDS, LATEST, RESULTS_ROOT } from "../src/contract/report-commands.js";
 import { FOREIGN_CPU_PERCENT, RESULT_SCHEMA_VERSION } from "../src/contract/result.js";
 import * as statistics from "../src/contract/statistics.js";
 import { MAX_DOCUMENT_BYTES } from "../src/contract/user-files.js";
@@ -53,6 +54,9 @@ export const sharedConstants = {
   },
   /** In the order in which requests pass them. */
   kinds_passed: PASSED,
+  compared_kinds: COMPARED_KINDS,
+  results_root: RESULTS_ROOT,
+  latest: LATEST,
   machine_key: MACHINE_KEY,
   copy: COPY,
   same_script: SAME_SCRIPT,

@@ -23,6 +23,7 @@ from report.analysis.printed_rows import PrintedRow, printed_rows
 from report.analysis.rankings import resolutions
 from report.analysis.summary import Row, Summary, attributable, sample_between
 from report.analysis.texts import caps_text, ratio_text, runs_text
+from report.base.contract import CONSTANTS
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.base.format import plural
@@ -393,5 +394,7 @@ def _run(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="report claims", description=__doc__, allow_abbrev=False)
     parser.add_argument("--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)")
-    parser.add_argument("--results", metavar="DIR", default="results", help="of campaigns (./results)")
+    parser.add_argument(
+        "--results", metavar="DIR", default=CONSTANTS["results_root"], help="of campaigns (./results)"
+    )
     return run_program("claims", lambda: _run(parser.parse_args(arguments)))

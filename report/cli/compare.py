@@ -13,10 +13,12 @@ from report.analysis.figures import throughput
 from report.analysis.shared_limits import shared_limits
 from report.analysis.summary import Summary
 from report.analysis.texts import interval_text, load_text, runs_text, varying_fields
+from report.base.contract import CONSTANTS
 from report.base.errors import NOT_DECIDED, REGRESSION, USAGE, ReportError, one_line
 from report.base.format import ABSENT, decimals, plural
 from report.base.markdown import prose, table
-from report.base.terminal import parser_of, run_program
+from report.base.terminal import run_program
+from report.cli.command_line import command_parser
 from report.compare.comparability import KINDS, together_text
 from report.compare.matching import METRICS, Compared, Metric, Outcome, compare_sides
 from report.compare.selection import CampaignReader, Selection, find_baseline, parse_selection, save_baseline
@@ -187,34 +189,15 @@ FORMATS: dict[str, Callable[[Outcome], str]] = {"table": as_table, "md": as_mark
 
 _PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)\s*%?")
 
-_EPILOG = """A side is TARGET (of --campaign), DIR#TARGET, or DIR: every target of that campaign. A word
-with a / is a folder. With --baseline NAME give NEW alone, or nothing: then it is all of --campaign.
-
-In a closed loop CPU per request follows from the throughput: --metric cpu concludes at one rate alone.
-
-exit codes: 0 no regression · 2 wrong usage, unlike things, or a file that is not what it should be ·
-3 the environment is not fit · 4 writing failed · 6 a regression · 7 not decided"""
-
 
 def _parser() -> argparse.ArgumentParser:
-    about = "Compares targets of a campaign, campaigns, or a campaign with a saved baseline."
-    parser = parser_of("ratelimit-bench compare", about, _EPILOG)
+    parser = command_parser("ratelimit-bench compare", "compare")
     parser.add_argument("sides", nargs="*", metavar="BASE NEW", help="what is compared, see below")
-    parser.add_argument("--campaign", metavar="DIR", help="where targets are looked up (OUTPUT/latest)")
-    parser.add_argument("--metric", choices=list(METRICS), default="throughput")
-    parser.add_argument("--floor", default="2%", help="a difference has to lie beyond it (2%%)")
-    fail_on, never = ["regression", "never"], "never: end with 0 whatever was found"
-    parser.add_argument("--fail-on", choices=fail_on, default="regression", help=never)
-    parser.add_argument("--format", choices=list(FORMATS), default="table")
-    parser.add_argument("--baseline", metavar="NAME", help="a saved baseline is the base")
-    parser.add_argument("--save-baseline", metavar="NAME", help="save a campaign, compare nothing")
-    parser.add_argument("--allow", default="", metavar="LIST", help=f"may differ: {', '.join(KINDS)}")
-    parser.add_argument("--output", default="results", metavar="DIR", help="results root (results)")
     return parser
 
 
 def floor_share(text: str) -> float:
-    """`2%` or `2` as 0.02. Raises ReportError for anything else, and above 99 %."""
+    """`2%` or `2` as 0.02. Raises ReportError for anything else, and from 100 % on."""
     found = _PERCENT.fullmatch(text.strip())
     if not found:
         raise ReportError(f"--floor {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE)
@@ -252,7 +235,7 @@ def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Sele
 
 
 def _default_campaign(options: argparse.Namespace) -> Path:
-    return Path(options.campaign) if options.campaign else Path(options.output) / "latest"
+    return Path(options.campaign) if options.campaign else Path(options.output) / CONSTANTS["latest"]
 
 
 def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
@@ -273,7 +256,7 @@ def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     campaigns = CampaignReader()
-    allowed, floor = _allowed(options.allow), floor_share(options.floor)
+    allowed, floor = _allowed(options.allow or ""), floor_share(options.floor)
     if options.save_baseline is not None:
         return _save(options, campaigns)
     base, new = _sides(options, campaigns)

@@ -12,8 +12,8 @@ import { parseJson } from "../files/own-files.js";
 import { runChecks } from "../host/doctor.js";
 import { askStatistics } from "../host/python.js";
 import { createCommand } from "../request/command-line.js";
+import { CUSTOM_DURATION } from "../request/durations.js";
 import { parseCampaign } from "../request/parse-request.js";
-import { CUSTOM_DURATION } from "../request/request.js";
 import { durationText, textTable } from "../ui/text.js";
 import { type CliContext, parsedCommand } from "./types.js";
 

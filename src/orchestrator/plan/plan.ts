@@ -41,6 +41,7 @@ import { isCluster } from "../../targets/topologies.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
+import { dynamicDurationS } from "../request/durations.js";
 import { AUTO, type DurationMode, type Request, targetTexts } from "../request/request.js";
 import { ALONE } from "../request/settings.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
@@ -77,7 +78,6 @@ export interface PlanContext {
   findings?: StoreFindings;
 }
 
-/** By default many connections and clusters measure longer, because they need longer to settle. */
 function extentsOf(mode: DurationMode, connections: number, target: Target): Extent[] {
   switch (mode.mode) {
     case "fixed":
@@ -85,7 +85,7 @@ function extentsOf(mode: DurationMode, connections: number, target: Target): Ext
     case "requests":
       return mode.counts.map((requests) => ({ requests }));
     case "dynamic":
-      return [{ duration_s: (connections <= 100 ? 120 : 180) + (isCluster(target.topology) ? 30 : 0) }];
+      return [{ duration_s: dynamicDurationS(connections, isCluster(target.topology)) }];
   }
 }
 
