@@ -456,7 +456,7 @@ COMPARISON_COLUMNS: Mapping[str, Column] = {
     "ratio": _number(_compared("ratio"), 4),
     "interval_low": _number(lambda entry: interval_end(entry.pair.comparison, "low"), 4),
     "interval_high": _number(lambda entry: interval_end(entry.pair.comparison, "high"), 4),
-    "conclusion": _text(_compared("status")),
+    "conclusion": _text(_compared("conclusion")),
     "reason": _text(_compared("reason")),
     "p": _number(_compared("p"), None),
     "p_holm": _number(_compared("p_holm"), None),

@@ -59,7 +59,7 @@ def _rows(outcome: Outcome) -> list[tuple[str, ...]]:
             ABSENT if found.ratio is None else f"{_ratio_text(found.ratio)}×",
             (interval_text(found.interval, _ratio_text) if found.interval else "") or ABSENT,
             _p_text(found.p_holm),
-            found.status,
+            found.conclusion,
         )
         for row in outcome.rows
         for found in [row.comparison]
@@ -82,18 +82,18 @@ def _remarks(row: Compared) -> Iterator[str]:
     if closed_throughput and (resources := shared_limits(row.new, row.base, found.pairs is not None)):
         yield limited_throughput(resources)
     if found.decided and (although := although_suspect((row.base, row.new))):
-        yield f"{found.status}{although}"
+        yield f"{found.conclusion}{although}"
     unsteady = detectable is not None and detectable > 1
     if not row.concludes:
-        yield f"{found.status}: {found.reason}"
+        yield f"{found.conclusion}: {found.reason}"
     elif not found.decided and unsteady:
         yield (
-            f"{found.status}: these runs are too unsteady to compare, even a figure twice as high could "
+            f"{found.conclusion}: these runs are too unsteady to compare, even a figure twice as high could "
             "be missed; stop other work on this machine and measure again"
         )
     elif not found.decided:
         final = found.blocked or found.status == "not comparable"
-        yield f"{found.status}: {found.reason}{'' if final else f'; {runs_text(found)}'}"
+        yield f"{found.conclusion}: {found.reason}{'' if final else f'; {runs_text(found)}'}"
     if detectable is not None and not unsteady and not found.shown:
         share = _percent_text(detectable)
         yield f"with so many runs, four of five comparisons find a difference of {share} or more"
@@ -156,7 +156,7 @@ def as_json(outcome: Outcome) -> str:
     load, or that has no upper bound."""
     document = {
         "schema": "ratelimit-bench/comparison",
-        "schema_version": 2,
+        "schema_version": 3,
         "verdict": outcome.verdict,
         "metric": outcome.metric.id,
         "metric_text": outcome.metric.text,
