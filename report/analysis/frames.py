@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 
 from report.analysis.campaign_analysis import Analysis, analyse
+from report.analysis.column import Column
 from report.analysis.columns import (
     COMPARISON_COLUMNS,
     RUN_COLUMNS,
     SECOND_COLUMNS,
     SUMMARY_COLUMNS,
-    Column,
     ComparisonEntry,
     RunEntry,
     SecondEntry,
