@@ -17,6 +17,7 @@ from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.summary import Summary, algorithm_order, attributable, decider_order, sample_between
 from report.analysis.texts import NamedFacts
 from report.results.model import OWN_SETTINGS, script_sha1
+from report.statistics.conclusions import conclusion_of
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import fewest_for_a_claim
 from report.statistics.ratio import ALPHA
@@ -172,9 +173,6 @@ class Resolution(Struct, frozen=True):
         return max(interval.high, 1 / interval.low if interval.low > 0 else math.inf) - 1
 
 
-_WORDS_OF_SPEED: Mapping[str, str] = {"better": "faster", "worse": "slower"}
-
-
 class Ranking(Struct, frozen=True):
     """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`; those without
     a run that counts last."""
@@ -223,17 +221,13 @@ class Ranking(Struct, frozen=True):
         and empty where nothing is compared."""
         resolution = self.resolution
         if resolution and resolution.copy.id == row.id:
-            return "told apart" if resolution.told_apart else self.word(resolution.comparison.status)
+            return "told apart" if resolution.told_apart else resolution.comparison.conclusion
         if self.reference is row and self.compared:
             return "reference"
         if self.winner is row:
-            return self.word("better")
+            return conclusion_of("better", higher_is_better=not self.open_loop)
         comparison = self.versus_base(row)
-        return self.word(comparison.status) if comparison else ""
-
-    def word(self, status: str) -> str:
-        """A rate is faster or slower; what is no speed, as a latency at a rate, is better or worse."""
-        return status if self.open_loop else _WORDS_OF_SPEED.get(status, status)
+        return comparison.conclusion if comparison else ""
 
     @property
     def limiters(self) -> tuple[str, ...]:

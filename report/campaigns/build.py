@@ -10,19 +10,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pandas as pd
+
 from report.analysis.summary import summarize
 from report.base.csv_text import picked
 from report.base.errors import ENVIRONMENT, USAGE, ReportError, one_line
 from report.base.files import json_text, read_document, write_all
 from report.base.markdown import code, prose, within
 from report.base.paths import STATIC
-from report.campaigns import records
+from report.campaigns import records, rows
 from report.campaigns.tables import histories, sections
 from report.export.summary_markdown import MAX_BYTES, section_blocks
 from report.html.template import render_template
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, Excluded, Run
 from report.results.validate import MAX_DOCUMENT_BYTES
+from report.sections.section import Section
 from report.statistics.runs import select_run
 
 #: How folders with copied runs begin, which must not count twice.
@@ -86,7 +89,10 @@ class _Several:
     empty: Sequence[Path] = ()
     excluded: list[tuple[str, Excluded]] = field(default_factory=list)
     """With the name of the campaign's folder."""
-    rows: list[records.Record] = field(default_factory=list)
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """One for each campaign and configuration."""
+    sections: Sequence[Section] = ()
+    """Campaigns side by side."""
     _seen: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -145,22 +151,24 @@ class _Several:
         return self._page(
             "compare",
             styles=(*STYLES, STATIC / "report.css"),
-            sections=sections(self.campaigns, self.rows, self.baseline),
+            sections=self.sections,
             row_colours={},
             charts={},
             baseline=self.baseline,
-            stores=records.store_notices(self.campaigns),
+            stores=tuple(rows.store_notices(self.rows)),
             by_hand=sum(campaign.by_hand for campaign in self.campaigns),
         )
 
     def trends_page(self) -> str:
-        found, left_out = histories(self.rows)
+        drawn, left_out = histories(self.rows)
         numbers = records.place_numbers(self.campaigns)
         # The newest campaign of a place has most of it on record.
         environments = {numbers[each.name]: each.environment for each in self.campaigns}
-        members = {place: [each for each in found if each["place"] == place] for place in environments}
-        parts = [(place, environments[place], each) for place, each in members.items() if each]
-        count = len(found) + left_out
+        members = {
+            place: [history for history in drawn if history["place"] == place] for place in environments
+        }
+        parts = [(place, environments[place], of_place) for place, of_place in members.items() if of_place]
+        count = len(drawn) + left_out
         return self._page("trends", styles=STYLES, parts=parts, left_out=left_out, count=count)
 
     def json(self) -> str:
@@ -178,29 +186,29 @@ class _Several:
                     }
                     for campaign in self.campaigns
                 ],
-                "notices": list(records.store_notices(self.campaigns)),
+                "notices": list(rows.store_notices(self.rows)),
                 "excluded": [{"campaign": of, **picked(each, "file", "text")} for of, each in self.excluded],
-                "rows": records.published(self.rows, self.baseline),
+                "rows": rows.compare_records(self.rows, self.baseline),
             }
         )
 
     def markdown(self) -> str:
         excluded = [f"- Excluded: {code(name)}, {prose(entry)}" for name, entry in self.excluded]
-        found = sections(self.campaigns, self.rows, self.baseline)
         blocks = [
             ["## Campaigns side by side"],
             [_DRIFT],
-            *([prose(text)] for text in records.store_notices(self.campaigns)),
+            *([prose(text)] for text in rows.store_notices(self.rows)),
             *([[f"Baseline: {code(self.baseline)}."]] if self.baseline else []),
             *([excluded] if excluded else []),
-            *(block for each in found for block in section_blocks(each)),
+            *(block for section in self.sections for block in section_blocks(section)),
         ]
         return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")
 
     def files(self, output_format: str) -> dict[str, str]:
         self.campaigns.sort(key=lambda each: each.order)
-        self.rows = records.records_of(self.campaigns, self.baseline)
-        csv = {"compare.csv": lambda: records.compare_csv(self.rows, self.baseline)}
+        self.rows = rows.rows_of(records.placed_rows(self.campaigns), self.baseline)
+        self.sections = sections(self.campaigns, self.rows, self.baseline)
+        csv = {"compare.csv": lambda: rows.compare_csv(self.rows, self.baseline)}
         trends = {"trends.html": self.trends_page} if self.trends else {}
         make: dict[str, dict[str, Callable[[], str]]] = {
             # The pages link to the table.

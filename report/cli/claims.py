@@ -33,12 +33,13 @@ from report.results.archives import found_campaigns
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, STORE_LAYER, Run
 from report.results.records import PrintedResult
+from report.statistics.conclusions import Status, conclusion_of
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.ratio import ALPHA, RatioInterval
 
 CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "not decided"
 _NOTHING_REFUTES = "no range that refutes was set before the data"
-_VERDICTS = ("better", "worse", "no difference")
+_DECIDED: tuple[Status, ...] = ("better", "worse", "no difference")
 
 ABOUT = """A row is a comparison in one campaign; a comparison that no campaign measured has a row, too. The
 ratio is the first target by the second. Its interval covers all comparisons of the claim in this campaign
@@ -134,8 +135,10 @@ def _expectation(said: Document, campaign: Document) -> Document:
     low, high = said.get("ratio", (None, None))
     if said["metric"] not in _METRICS:
         raise ValueError(f"there is no metric {said['metric']}: have {', '.join(_METRICS)}")
-    if said.get("is", "") not in ("", *_VERDICTS) or ("is" in said) == (low is not None or high is not None):
-        raise ValueError(f"expects needs `is` ({', '.join(_VERDICTS)}) or `ratio: [low, high]`")
+    figure, _ = _METRICS[said["metric"]]
+    words = [conclusion_of(status, higher_is_better=figure.higher_is_better) for status in _DECIDED]
+    if said.get("is", "") not in ("", *words) or ("is" in said) == (low is not None or high is not None):
+        raise ValueError(f"expects needs `is` ({', '.join(words)}) or `ratio: [low, high]`")
     holds = _bounds((low, high))
     refutes = _bounds(said["refuted"]) if "refuted" in said else None
     if refutes and ("is" in said or refutes[0] > holds[0] or refutes[1] < holds[1]):
@@ -290,7 +293,9 @@ def judged(said: Document, found: Comparison, interval: RatioInterval) -> str:
         return _in_range(said, interval)
     if not found.decided:
         return f"{UNDECIDED}: {runs_text(found)}"
-    return CONFIRMED if found.status == said["is"] else f"{UNDECIDED}: {found.status}, but {_NOTHING_REFUTES}"
+    if found.conclusion == said["is"]:
+        return CONFIRMED
+    return f"{UNDECIDED}: {found.conclusion}, but {_NOTHING_REFUTES}"
 
 
 def _in_range(said: Document, interval: RatioInterval) -> str:

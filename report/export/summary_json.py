@@ -118,7 +118,7 @@ def _resolution(found: Resolution | None) -> dict[str, Any] | None:
         "copy": found.copy.identity.label,
         "percent": percent,
         "told_apart": found.told_apart,
-        **{name: document[name] for name in ("ratio", "interval", "status")},
+        **{name: document[name] for name in ("ratio", "interval", "conclusion")},
     }
 
 
@@ -152,7 +152,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
     recommended = recommend(analysis) if analysis.summaries else None
     return {
         "schema": "ratelimit-bench/summary",
-        "schema_version": 2,
+        "schema_version": 3,
         "campaign": campaign.name,
         "started_at": manifest["started_at"] if manifest else None,
         "runtime": next((run.record.runtime.id for run in campaign.counted if run.record.runtime), None),

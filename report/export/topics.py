@@ -171,7 +171,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     null."""
     interval = comparison.known_interval
     return {
-        "status": comparison.status,
+        "conclusion": comparison.conclusion,
         "reason": comparison.reason or None,
         "ratio": comparison.ratio,
         "ratio_of_medians": None,
@@ -213,7 +213,7 @@ def _server_record(each: ServerScaling, step: ServerStep) -> dict[str, Cell]:
         found = document[name]
         record[f"{name}_ratio"] = csv_number(found["ratio"], 4) if found else None
         record |= _ends(f"{name}_ratio", found and found["interval"], "low", "high")
-        record[f"{name}_ratio_status"] = found["status"] if found else None
+        record[f"{name}_ratio_status"] = found["conclusion"] if found else None
     return {
         **record,
         "added_server_share": csv_number(added["estimate"], 4) if added else None,
@@ -241,7 +241,7 @@ def _server_ratio(step: ServerStep, name: str) -> dict[str, Any] | None:
     if name not in step.ratios:
         return None
     whole = comparison_document(step.ratios[name])
-    return {part: whole[part] for part in ("status", "reason", "ratio", "interval", "p_holm")}
+    return {part: whole[part] for part in ("conclusion", "reason", "ratio", "interval", "p_holm")}
 
 
 def _step(step: ServerStep) -> dict[str, Any]:
@@ -332,7 +332,7 @@ def _operation(cell: printed_rows.StoreCell, row: printed_rows.PrintedRow, refer
                 ("ratio", found.ratio if found else None),
                 ("ratio_low", found.interval.low if found and found.interval else None),
                 ("ratio_high", found.interval.high if found and found.interval else None),
-                ("verdict", found.status if found else None),
+                ("verdict", found.conclusion if found else None),
             )
         },
         "limited_by": row.limit.resource if row.limit else None,
