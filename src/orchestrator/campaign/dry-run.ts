@@ -27,7 +27,7 @@ import { type PlanContext, selectConfigurations } from "../plan/plan.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedOpening } from "../run/open-runtime.js";
-import { registerPlugins, withPluginNotes } from "../run/plugins.js";
+import { registerPlugins, withSources } from "../run/plugins.js";
 import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { isCi } from "../ui/screens.js";
@@ -64,7 +64,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     partFaults: description.partFaults,
     placeNotes: limitsNotes(description.id),
   };
-  const plan = withPluginNotes(planOf(request, context), plugins);
+  const plan = withSources(planOf(request, context), plugins);
   if (request.calibrates) {
     plan.calibration = pendingCalibration();
     plan.notes.push(pendingCalibrationText(plan));
@@ -260,7 +260,7 @@ export function noteLines({ plan, notices, order_cost }: Preview): string[] {
     ...decidable(plan).lines,
     ...order_cost,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
-    ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
+    ...[...plan.notes, ...(plan.sources ?? []), ...notices].map((note) => `note: ${note}`),
   ];
 }
 
