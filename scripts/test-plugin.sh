@@ -19,7 +19,7 @@ TEXT
 refuse() { printf 'test-plugin.sh: %s; see --help\n' "$1" >&2; exit 2; }
 [[ $# -ne 1 || ($1 != --help && $1 != -h) ]] || { usage; exit 0; }
 [[ $# -eq 1 ]] || refuse 'give one plugin, such as /home/me/my-client.js'
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 # npm runs scripts in the package's folder, but the path is relative to the user's.
 [[ ${npm_lifecycle_event:-} != test:plugin ]] || cd "$INIT_CWD"
 [[ -e $1 ]] || refuse "$1: no such file or folder"

@@ -20,6 +20,7 @@ from report.sections.recommendation import Recommendation, recommend
 from report.sections.runs import reasons_of_round, round_reasons
 from report.sections.section import Section, Table, TableRow
 from report.sections.thresholds import thresholds
+from report.sections.trace import limited_text
 from report.sections.verdict_text import marks_note
 
 #: GitHub refuses a comment of 65,536 characters and more.
@@ -164,6 +165,7 @@ def summary_markdown(analysis: Analysis) -> str:
     sections = (thresholds(analysis), promises(summaries), faults(analysis))
     blocks = [
         [f"## {first_screen.page_heading(analysis)}"],
+        [f"{prose(limited_text(summaries))}."] if limited_text(summaries) else [],
         [f"**{prose(recommended.lead)}**"] if recommended else [],
         *([f"**{prose(each)}**"] for each in fault_headlines(analysis.faults)),
         *(["```text", *lines, "```"] for lines in forests),

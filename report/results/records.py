@@ -344,8 +344,9 @@ class Plan(Record):
     warmup_s: Amount | Literal["auto"]; cooldown_s: Amount; client_cooldown_s: Amount
     configurations: list[PlanConfiguration]; runs: list[Run]; skips: list[Skip]; notes: list[str]
     adaptive: Maybe[Adaptive] = None; max_rate: Maybe[MaxRate] = None; calibration: Maybe[Calibration] = None
-    generator_trials: Maybe[GeneratorTrials] = None; references: Maybe[list[ConfigurationHash]] = None
-    compare_frameworks: Maybe[bool] = None; reference_added: Maybe[bool] = None; reference: Maybe[Id] = None
+    generator_trials: Maybe[GeneratorTrials] = None; sources: Maybe[list[str]] = None
+    references: Maybe[list[ConfigurationHash]] = None; compare_frameworks: Maybe[bool] = None
+    reference_added: Maybe[bool] = None; reference: Maybe[Id] = None
     __post_init__ = only_true("compare_frameworks", "reference_added")
 class Turn(Record): lead_in_ms: LeadInMs; slice_ms: SliceMs
 class Ended(Record):

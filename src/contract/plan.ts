@@ -100,6 +100,8 @@ export const planSchema = z.strictObject({
   skips: z.array(z.strictObject({ asked: z.string(), reason: z.string() })),
   /** Notes for the reader of the figures, e.g. that ioredis runs on Valkey. */
   notes: z.array(z.string()),
+  /** Where targets and traffic come from that are not the project's own, and what is expected of that traffic. */
+  sources: z.array(z.string()).optional(),
   /** With which the others are compared: hashes, one for each group that is ranked together. */
   references: z.array(configurationHashSchema).optional(),
   /** Rankings have rows of several web frameworks: they were asked for. */

@@ -4,6 +4,7 @@ import { connectionsText } from "../../contract/layers.js";
 import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
 import { findPythonEnvironment, PYTHON_SETUP } from "../../runtimes/local/python-environment.js";
 import { requireResultsRoot } from "../files/results-folder.js";
+import type { ReadTrace } from "../files/trace-log.js";
 import { requireAddressSpace, unfitReason } from "../host/doctor.js";
 import { limitsNotes } from "../host/machine.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
@@ -26,12 +27,15 @@ import { type PlanContext, selectConfigurations } from "../plan/plan.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedOpening } from "../run/open-runtime.js";
-import { registerPlugins, withPluginNotes } from "../run/plugins.js";
+import { registerPlugins, withSources } from "../run/plugins.js";
 import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText, pendingGeneratorsText } from "./calibration.js";
+
+/** More of a field of a trace is cut. */
+const MAX_FIELD_LENGTH = 80;
 
 export interface Preview {
   runtime: { id: string; choice: string };
@@ -60,7 +64,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     partFaults: description.partFaults,
     placeNotes: limitsNotes(description.id),
   };
-  const plan = withPluginNotes(planOf(request, context), plugins);
+  const plan = withSources(planOf(request, context), plugins);
   if (request.calibrates) {
     plan.calibration = pendingCalibration();
     plan.notes.push(pendingCalibrationText(plan));
@@ -84,6 +88,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     order_cost: costOfOrder(plan, overheads),
     notices: [
       ...request.notices,
+      ...(request.trace ? [traceExampleText(request.trace)] : []),
       ...(environment ? [] : [setupNotice(description.id)]),
       ...comparisonOffer(request, context, overheads),
       ...(await installationNotes(requestedVersions(plan))),
@@ -93,6 +98,14 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     ],
     ...(refusal === undefined ? {} : { refusal }),
   };
+}
+
+/** One line of a trace with what its fields were taken for. It names a key, so it is shown and not kept. */
+export function traceExampleText({ example, facts }: ReadTrace): string {
+  const { line_number, time, time_text, time_utc, keys, key } = example;
+  const quote = (text: string) => JSON.stringify(text.slice(0, MAX_FIELD_LENGTH));
+  const requests = `${counted(facts.lines, "request")} of ${counted(facts.keys, "key")} in ${durationText(facts.span_s)}`;
+  return `line ${line_number} of the trace: ${time} ${quote(time_text)} is ${time_utc}, ${keys.join(" or ")} ${quote(key)} is the key; ${requests}`;
 }
 
 const setupNotice = (runtime: string): string =>
@@ -247,7 +260,7 @@ export function noteLines({ plan, notices, order_cost }: Preview): string[] {
     ...decidable(plan).lines,
     ...order_cost,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
-    ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
+    ...[...plan.notes, ...(plan.sources ?? []), ...notices].map((note) => `note: ${note}`),
   ];
 }
 

@@ -231,6 +231,10 @@ const traffic = group("traffic", "what the requests are", [
     "the keys of a file, in its order: CSV or JSON lines of time, key and cost, or an access log",
   ),
   flag("trace-speed <list>", "open loop: with --trace, at its times; 1: as fast as they were, 10: ten times"),
+  flag("key <list>", "with --trace, the field that is the key; of several, the first that has a value"),
+  flag("trace-zone <zone>", "with --trace, the zone of times that name none: +02:00, Europe/Berlin", {
+    defaultText: "UTC",
+  }),
   flag("points <list>", "explicit quota of each key", { variable: "RATE_LIMIT_POINTS" }),
   flag("window <list>", "explicit window of the quota, seconds", { variable: "RATE_LIMIT_DURATION" }),
   flag("cost <list>", "points that a request uses for each of its keys", {
