@@ -10,6 +10,7 @@ import { ACCURACY, MIN_SAMPLES, PERCENTILES } from "../src/judge/latency.js";
 import { PASSED } from "../src/judge/limit.js";
 import { SLICE_MS } from "../src/judge/merging/slices.js";
 import { ROUNDING } from "../src/judge/printed.js";
+import { PACKAGE as USUAL_LIMITER } from "../src/targets/limiters/rate-limiter-flexible.js";
 import { COPY, OWN_SETTINGS, SAME_SCRIPT } from "../src/targets/options.js";
 
 /** The most runs of each side whose smallest p values the report's tests check. */
@@ -61,4 +62,5 @@ export const sharedConstants = {
   copy: COPY,
   same_script: SAME_SCRIPT,
   own_settings: OWN_SETTINGS,
+  usual_limiter: USUAL_LIMITER,
 } as const;

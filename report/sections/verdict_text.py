@@ -20,6 +20,7 @@ from report.analysis.texts import (
     name,
     outlook,
 )
+from report.base.contract import CONSTANTS
 from report.base.format import ABSENT, Show, count, joined, plural, rate
 from report.results.model import Measured, script_text, short_script_name
 from report.sections.section import Mark, TableCell, exact, sort_key
@@ -29,7 +30,7 @@ from report.statistics.power import fewest_for_a_claim
 COMMON_CLASS = "RateLimiterRedis"
 
 #: The limiter of every client that no option gave another.
-USUAL_LIMITER = "rate-limiter-flexible"
+USUAL_LIMITER: str = CONSTANTS["usual_limiter"]
 
 _EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
 

@@ -286,7 +286,7 @@ export function previewLines(found: Preview, now = new Date()): string[] {
   ];
 }
 
-const SECONDS_TO_STOP = 5;
+export const SECONDS_TO_STOP = 5;
 
 /** Whether a person could stop the campaign now. */
 const isAttended = (): boolean =>

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
 import { dimensions, USUAL } from "../../../src/contract/dimensions.js";
+import { EXIT } from "../../../src/contract/errors.js";
 import {
   DELAY_MS,
   FAULT_START_S,
@@ -22,10 +23,12 @@ import {
   MIN_ROUNDS_TO_PAIR,
   MIN_TRIALS_PER_RATE,
 } from "../../../src/contract/statistics.js";
+import { SECONDS_TO_STOP } from "../../../src/orchestrator/campaign/dry-run.js";
+import { CLUSTERS, GROUP_SIZE } from "../../../src/orchestrator/plan/groups.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
 import { CUSTOM_DURATION, DYNAMIC, NAMED_DURATIONS } from "../../../src/orchestrator/request/durations.js";
 import { ORIGINAL, PRESETS } from "../../../src/orchestrator/request/presets.js";
-import { DEFAULT_CAPS, DEFAULT_MAX_RUNS } from "../../../src/orchestrator/request/settings.js";
+import { DEFAULT_CAPS, DEFAULT_MAX_RUNS, defaultOf } from "../../../src/orchestrator/request/settings.js";
 import { lengthsFor, SEPARATE_SLICE_MS } from "../../../src/traffic/turn-order.js";
 import { ROOT } from "../../helpers/programs.js";
 
@@ -98,6 +101,7 @@ test("numbers of the methodology are those of the code", () => {
   );
   expect(page).toContain(`counted (${lead_in_ms} ms or more`);
   expect(page).toContain(`a slice of ${slice_ms} ms, at the limiter layer ${SEPARATE_SLICE_MS} ms`);
+  expect(page).toContain(`up to ${numberWord(GROUP_SIZE)} of equal load (${numberWord(CLUSTERS)} on`);
   expect(page).toContain(`From ${MIN_ROUNDS_FOR_A_COPY} rounds on a copy of each reference`);
   expect(flowing("docs/reading.md")).toContain(`from ${MIN_ROUNDS_FOR_A_COPY} rounds on the reference`);
 });
@@ -152,6 +156,8 @@ test("defaults and ranges of flags are those of the code, in docs and compose fi
   expect(flowing("docs/flags.md")).toContain(
     `${DYNAMIC.seconds} s up to ${DYNAMIC.most_connections} connections, ${DYNAMIC.seconds_above} s above, ${DYNAMIC.more_in_a_cluster} s more for a cluster`,
   );
+  expect(campaigns).toContain(`${SECONDS_TO_STOP} s remain to stop`);
+  expect(campaigns).toContain(`The ${numberWord(Number(defaultOf("runs")))} runs of a plain command`);
   expect(campaigns).toContain(ORIGINAL.concurrency);
   for (const { id, settings } of PRESETS.filter((preset) => preset.id !== "smoke")) {
     const [, text = ""] = new RegExp(`- \`${id}\`: (.*?)(?= - |$)`).exec(campaigns) ?? [];
@@ -167,4 +173,22 @@ test("the action and the workflows take the durations and the rounds of the code
   );
   expect(read("action.yml")).toContain(`${NAMED_DURATIONS.join(", ")} or ${CUSTOM_DURATION}N`);
   expect(read("action.yml")).toContain(`with fewer than ${MIN_PAIRS} no difference can be shown`);
+});
+
+test("exit codes of docs and of the action's scripts are those of the code", () => {
+  const page = read("docs/troubleshooting.md");
+  const [, list = ""] = page.split("## Exit codes\n");
+  const codes = [...list.matchAll(/^- \*\*([\d, ]+)\*\*/gm)].flatMap(([, text = ""]) => text.split(", "));
+  expect(codes.map(Number)).toEqual(Object.values(EXIT));
+
+  const { done, regression, notDecided, configurationFailed, runsInvalid } = EXIT;
+  const compared = [done, regression, notDecided];
+  expect(read("scripts/ci/exit-by-verdict.sh")).toContain(`must_be CODE '${compared.join("|")}'`);
+  expect(read("scripts/ci/measure-sides.sh")).toContain(`case $code in ${compared.join(" | ")}) ;;`);
+  expect(read("action.yml")).toContain(
+    `${done} no regression, ${regression} regression, ${notDecided} not decided`,
+  );
+  const common = read("scripts/ci/common.sh");
+  expect(common).toContain(`${configurationFailed}) printf '::warning::runs failed`);
+  expect(common).toContain(`${runsInvalid}) printf '::warning::some runs are invalid`);
 });
