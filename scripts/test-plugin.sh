@@ -44,6 +44,7 @@ own_path() {
   local from_here own
   from_here=$(node -p 'path.relative(".", process.argv[1])' "$copy")
   own=$(printf '%s' "${folder%/}" | sed 's/[|&\\]/\\&/g')
-  sed -e "s|${from_here//./\\.}|$own|g" -e "s|\(file://\)\{0,1\}$copy|$own|g"
+  # Line by line: a promise is told as soon as it was asked.
+  sed -u -e "s|${from_here//./\\.}|$own|g" -e "s|\(file://\)\{0,1\}$copy|$own|g"
 }
-PLUGINS=$(list "${copy:-$folder}/$(basename "$path")") node_modules/.bin/vitest run --project plugin 2>&1 | own_path
+PLUGINS=$(list "${copy:-$folder}/$(basename "$path")") node_modules/.bin/vitest run --project plugin --reporter ./test/plugin/reporter.ts 2>&1 | own_path

@@ -1,3 +1,5 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type Configuration, warmupText } from "../../contract/configuration.js";
 import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
 import { connectionsText } from "../../contract/layers.js";
@@ -38,7 +40,8 @@ import { pendingCalibration, pendingCalibrationText, pendingGeneratorsText } fro
 const MAX_FIELD_LENGTH = 80;
 
 export interface Preview {
-  runtime: { id: string; choice: string };
+  /** `node`: the version of Node.js that servers have unless a target names one; absent where it is not known. */
+  runtime: { id: string; choice: string; node?: string };
   plan: Plan;
   /** The likely range for a search for the highest rate, whose trials follow from each other. */
   estimate: EstimateRange & { runs: number; disk_bytes: number; groups?: GroupsEstimate };
@@ -77,7 +80,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     (request.strict ? await unfitReason(request.runtime, packageFolder) : undefined) ??
     (await roomReason(expected, description.id, request.output));
   return {
-    runtime: { id: description.id, choice },
+    runtime: { id: description.id, choice, ...(await serverNode(description.id, packageFolder)) },
     plan,
     estimate: {
       runs: expected.runs.length,
@@ -107,6 +110,18 @@ export function traceExampleText({ example, facts }: ReadTrace): string {
   const requests = `${counted(facts.lines, "request")} of ${counted(facts.keys, "key")} in ${durationText(facts.span_s)}`;
   return `line ${line_number} of the trace: ${time} ${quote(time_text)} is ${time_utc}, ${keys.join(" or ")} ${quote(key)} is the key; ${requests}`;
 }
+
+/** The Node.js of servers: this one where they run as processes of this machine, else that of the image. */
+async function serverNode(runtime: string, packageFolder: string): Promise<{ node?: string }> {
+  if (runtime === "local") return { node: process.versions.node };
+  const dockerfile = await readFile(join(packageFolder, "Dockerfile.server"), "utf8").catch(() => "");
+  const node = /^ARG NODE_VERSION=(\S+)$/m.exec(dockerfile)?.[1];
+  return node === undefined ? {} : { node };
+}
+
+/** `runtime: local (as asked), servers on Node.js 20.19.0`: another runtime may have another Node.js. */
+export const runtimeText = ({ runtime: { id, choice, node } }: Preview): string =>
+  `runtime: ${id} (${choice})${node === undefined ? "" : `, servers on Node.js ${node}`}`;
 
 const setupNotice = (runtime: string): string =>
   `a start begins with ${PYTHON_SETUP}${runtime === "local" ? "; its Valkey is used where PATH has none" : ""}`;
@@ -265,8 +280,8 @@ export function noteLines({ plan, notices, order_cost }: Preview): string[] {
 }
 
 export function previewLines(found: Preview, now = new Date()): string[] {
-  const { runtime, plan } = found;
-  const head = `runtime: ${runtime.id} (${runtime.choice})`;
+  const { plan } = found;
+  const head = runtimeText(found);
   const totals = totalsText(found, now);
   if (plan.max_rate) {
     const assumed = `if each keeps up to ${EXAMPLE_FACTOR * plan.max_rate.from}/s`;

@@ -126,7 +126,8 @@ const ACCESS_LINE = /^(.*?) \[([^\]]{20,32})\] "/;
 function accessWords(line: string): { words: string[]; time: string } | undefined {
   const [, head, time] = ACCESS_LINE.exec(line) ?? [];
   if (head === undefined || time === undefined) return undefined;
-  return { words: head.replace(SYSLOG_PREFIX, "").split(" "), time };
+  const words = head.split(" ");
+  return { words: words.length > 3 ? head.replace(SYSLOG_PREFIX, "").split(" ") : words, time };
 }
 
 /** The place of the one address of the line, or of the first of three words, which may be a host's name; else -1. */
@@ -335,8 +336,19 @@ function costOf(value: unknown): number | undefined {
   return Number.isInteger(points) && points > 0 ? points : Number.NaN;
 }
 
+/** Reads times of which many lines in a row have the same, as in logs of whole seconds. */
+function timesInOrder(): typeof timeOf {
+  let last: { value: unknown; offsetAt: OffsetAt | undefined; time: TraceTime | undefined } | undefined;
+  return (value, offsetAt) => {
+    if (last === undefined || last.value !== value || last.offsetAt !== offsetAt)
+      last = { value, offsetAt, time: timeOf(value, offsetAt) };
+    return last.time;
+  };
+}
+
 function formFrom(fit: Fit, { time: timeField, keys }: FieldChoice): TraceForm {
   const { format } = fit;
+  const timeAt = timesInOrder();
   const hasCost = format.costField !== "" && !keys.includes(format.costField) && !isWide(fit);
   return {
     format: format.name,
@@ -346,7 +358,7 @@ function formFrom(fit: Fit, { time: timeField, keys }: FieldChoice): TraceForm {
     textOf: (line, field) => format.rowOf(line)?.(field),
     parse(line, offsetAt) {
       const row = format.rowOf(line);
-      const time = row && timeOf(row(timeField), offsetAt);
+      const time = row && timeAt(row(timeField), offsetAt);
       const key = row && firstKey(row, keys);
       const cost = row && hasCost ? costOf(row(format.costField)) : undefined;
       return time === undefined || key === undefined || Number.isNaN(cost) ? undefined : { time, key, cost };
