@@ -463,7 +463,7 @@ OPERATION_COLUMNS: Mapping[str, Column] = {
     "operation": column.text(attrgetter("row.identity.workload")),
     "payload_bytes": column.whole(attrgetter("row.identity.payload_bytes")),
     "connections": column.whole(attrgetter("row.identity.connections")),
-    "duration_s": column.number(attrgetter("row.identity.duration_s"), 4),
+    "duration_s": column.number(attrgetter("row.identity.duration_s"), None),
     "program": column.text(attrgetter("row.identity.client")),
     "program_version": column.text(_program_version),
     "store_version": column.text(_store_version),
