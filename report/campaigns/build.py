@@ -119,17 +119,21 @@ class _Several:
     def find_baseline(self, asked: str) -> str:
         """Its name; a campaign outside of the folder is read and joins the others."""
         folder = Path(os.path.realpath(asked))
-        named = [each.name for each in self.campaigns if asked in (each.name, each.campaign)]
-        named += [each.name for each in self.campaigns if Path(os.path.realpath(each.folder)) == folder]
-        if named:
-            return named[0]
-        said, count = f"--baseline {one_line(asked, 80)}", len(self.campaigns)
+        by_name = [
+            campaign.name for campaign in self.campaigns if asked in (campaign.name, campaign.campaign)
+        ]
+        by_place = [
+            campaign.name for campaign in self.campaigns if Path(os.path.realpath(campaign.folder)) == folder
+        ]
+        if by_name or by_place:
+            return [*by_name, *by_place][0]
+        flag, count = f"--baseline {one_line(asked, 80)}", len(self.campaigns)
         if not folder.is_dir():
-            names = ", ".join(each.name for each in self.campaigns[-10:])
-            raise ReportError(f"{said} is neither a campaign nor a folder: have {names}", USAGE)
+            names = ", ".join(campaign.name for campaign in self.campaigns[-10:])
+            raise ReportError(f"{flag} is neither a campaign nor a folder: have {names}", USAGE)
         self.add(folder)
         if len(self.campaigns) == count:
-            raise ReportError(self.lines[-_MAX_LINES:] or f"{said} is no campaign", USAGE)
+            raise ReportError(self.lines[-_MAX_LINES:] or f"{flag} is no campaign", USAGE)
         return self.campaigns[-1].name
 
     def _page(self, template: str, **context: Any) -> str:
@@ -163,7 +167,7 @@ class _Several:
         drawn, left_out = histories(self.rows)
         numbers = records.place_numbers(self.campaigns)
         # The newest campaign of a place has most of it on record.
-        environments = {numbers[each.name]: each.environment for each in self.campaigns}
+        environments = {numbers[campaign.name]: campaign.environment for campaign in self.campaigns}
         members = {
             place: [history for history in drawn if history["place"] == place] for place in environments
         }
@@ -187,7 +191,9 @@ class _Several:
                     for campaign in self.campaigns
                 ],
                 "notices": list(rows.store_notices(self.rows)),
-                "excluded": [{"campaign": of, **picked(each, "file", "text")} for of, each in self.excluded],
+                "excluded": [
+                    {"campaign": name, **picked(entry, "file", "text")} for name, entry in self.excluded
+                ],
                 "rows": rows.compare_records(self.rows, self.baseline),
             }
         )
@@ -205,7 +211,7 @@ class _Several:
         return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")
 
     def files(self, output_format: str) -> dict[str, str]:
-        self.campaigns.sort(key=lambda each: each.order)
+        self.campaigns.sort(key=lambda campaign: campaign.order)
         self.rows = rows.rows_of(records.placed_rows(self.campaigns), self.baseline)
         self.sections = sections(self.campaigns, self.rows, self.baseline)
         csv = {"compare.csv": lambda: rows.compare_csv(self.rows, self.baseline)}
@@ -257,31 +263,31 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
     A configuration with a single run that counts has no median and is left out. Raises ReportError for fewer
     than two campaigns, and when no configuration has two runs."""
     root = results_root(folder)
-    found = find_campaigns(root)[0]
-    if len(found) < 2:
+    folders, _ = find_campaigns(root)
+    if len(folders) < 2:
         raise ReportError(f"{one_line(root)} holds one campaign: --extract-median takes two or more", USAGE)
     runs: dict[str, list[tuple[Run, Path]]] = {}
-    for each in found:
-        campaign = load_campaign(each, keep_going=keep_going, series=False)
+    for campaign_folder in folders:
+        campaign = load_campaign(campaign_folder, keep_going=keep_going, series=False)
         for run in campaign.counted:
             if run.eligible and not run.identity.faults:
-                runs.setdefault(run.identity.key, []).append((run, each / run.file))
+                runs.setdefault(run.identity.key, []).append((run, campaign_folder / run.file))
     texts: dict[str, str] = {}
-    lines = [f"{len(found)} campaigns, {len(runs)} configurations"]
-    for every in runs.values():
-        selected = select_run(run for run, _ in every)
+    lines = [f"{len(folders)} campaigns, {len(runs)} configurations"]
+    for runs_of_one in runs.values():
+        selected = select_run(run for run, _ in runs_of_one)
         if selected is None:
             continue
-        place = next(path for run, path in every if run is selected)
+        place = next(path for run, path in runs_of_one if run is selected)
         name = f"{place.parent.name}/{place.name}"
-        if len(every) < 2:
+        if len(runs_of_one) < 2:
             print(f"generate_report: {one_line(name)}: the only run, left out", file=sys.stderr)
             continue
         # Settings that no name shows can give two configurations one name.
         kept = place.name if place.name not in texts else f"{place.parent.name}_{place.name}"
         texts[kept] = read_document(place, MAX_DOCUMENT_BYTES).decode()
         lines.append(
-            f"{kept}: median of {len(every)} runs, {selected.requests_per_second:.1f}/s, from {name}"
+            f"{kept}: median of {len(runs_of_one)} runs, {selected.requests_per_second:.1f}/s, from {name}"
         )
     if not texts:
         raise ReportError(f"{one_line(root)}: no configuration has two runs that count", USAGE)

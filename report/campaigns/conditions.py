@@ -37,8 +37,8 @@ def conditions_markdown(audits: Sequence[Audit]) -> str:
             "# Limiters under what breaks limits",
             "",
             f"From {plural(len(audits), 'audit')}, the newest of {by_age[-1].started_at[:10]}; ✓ kept, "
-            "✗ broken, ○ not promised, with what was admitted of what the algorithm admits, "
-            "– does not apply, ? not checked.",
+            "✗ broken, ○ not promised, with what was admitted of what the algorithm admits, – does not "
+            "apply, ? not checked.",
             "",
             *table(["Target", "Promises", *heads], rows, len(heads) + 2),
             "",
