@@ -11,7 +11,7 @@ import { PASSED } from "../src/judge/limit.js";
 import { SLICE_MS } from "../src/judge/merging/slices.js";
 import { ROUNDING } from "../src/judge/printed.js";
 import { PACKAGE as USUAL_LIMITER } from "../src/targets/limiters/rate-limiter-flexible.js";
-import { COPY, OWN_SETTINGS, SAME_SCRIPT } from "../src/targets/options.js";
+import { COPY, FRAMEWORK, SAME_SCRIPT } from "../src/targets/options.js";
 
 /** The most runs of each side whose smallest p values the report's tests check. */
 const CHECKED_RUNS = 30;
@@ -61,6 +61,6 @@ export const sharedConstants = {
   machine_key: MACHINE_KEY,
   copy: COPY,
   same_script: SAME_SCRIPT,
-  own_settings: OWN_SETTINGS,
+  framework: FRAMEWORK,
   usual_limiter: USUAL_LIMITER,
 } as const;

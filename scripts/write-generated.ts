@@ -19,6 +19,7 @@ import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { campaignHelp, topics } from "../src/orchestrator/request/help.js";
 import { singleCommand } from "../src/orchestrator/request/original.js";
 import { groups } from "../src/targets/groups.js";
+import { separating } from "../src/targets/options.js";
 import { stores } from "../src/targets/stores/index.js";
 import { flagsText, singleVariablesText } from "./flags-page.js";
 import { biomeImports, importsText, pythonLayers } from "./imports.js";
@@ -32,7 +33,7 @@ import { sharedConstants } from "./shared-constants.js";
  * - JSON Schemas of the files that programs exchange, and of campaign files, for editors;
  * - report/results/records.py, from those that the report reads;
  * - what the report shares: constants, the controls, the kinds of roles, deciders, algorithms, the layers, the
- *   dimensions, the checks of the audit that nobody promises;
+ *   dimensions, the options that separate rankings, the checks of the audit that nobody promises;
  * - test/report/fixtures.json: targets and documents for the report's tests;
  * - scripts/help/: what the scripts print for --help before anything is installed;
  * - docs/limiters.md, from the facts that `npm run facts` found;
@@ -99,6 +100,13 @@ const generated: Readonly<Record<string, string>> = {
   "src/contract/generated/report-commands.json": json(reportCommands),
   "test/report/fixtures.json": json(reportFixtures()),
   "src/contract/generated/controls.json": json(groups.controls),
+  "src/contract/generated/separations.json": json(
+    separating.map(({ id, pattern, separates }) => ({
+      option: id,
+      ...(pattern ? { pattern: pattern.source } : {}),
+      ...separates,
+    })),
+  ),
   "src/contract/generated/measured-kinds.json": json(measuredKinds),
   "src/contract/generated/deciders.json": json(deciders),
   "src/contract/generated/algorithms.json": json(algorithms),

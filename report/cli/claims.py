@@ -17,7 +17,6 @@ import yaml
 from report.analysis import figures, machines
 from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis, analyse
-from report.analysis.cells import copy_key
 from report.analysis.figures import Figure
 from report.analysis.printed_rows import PrintedRow, printed_rows
 from report.analysis.rankings import resolutions
@@ -271,7 +270,7 @@ def _told_apart(analysis: Analysis, rows: Sequence[Row], figure: Figure) -> bool
     rankings = [each for cell in analysis.cells for each in cell.rankings if each.resolution]
     keys = {row.identity.key for row in rows}
     near = [each for each in rankings if keys & {row.identity.key for row in each.summaries}]
-    found = resolutions(analysis.summaries, copy_key, figure)
+    found = resolutions(analysis.summaries, figure)
     references = [each.reference.id for each in near or rankings if each.reference]
     return any(found[each].told_apart for each in references if each in found)
 

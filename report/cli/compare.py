@@ -76,7 +76,7 @@ def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
     campaign, _ = campaigns.read(folder)
     saved = save_baseline(Path(options.output), options.save_baseline, folder.resolve(), campaign)
     print(f"baseline {options.save_baseline}: campaign {one_line(campaign.name)}, in {one_line(saved)}")
-    if campaign.manifest is not None and not campaign.manifest["plan"].get("references"):
+    if campaign.manifest is not None and not any(ranking.reference for ranking in campaign.rankings):
         note = "it has no reference, so nothing can be decided against it: measure it with --reference auto"
         print(f"baseline {options.save_baseline}: {note}", file=sys.stderr)
     return 0

@@ -67,7 +67,11 @@ def best_performers(cells: Sequence[Cell]) -> Iterator[BestPerformer]:
 def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:
     """One ranking of the rows of several, which have no reference in common: each with every other. Where a
     copy was told apart in one of them, it has no winner either."""
-    rows = [structs.replace(row, reference=False) for ranking in rankings for row in ranking.summaries]
+    rows = [
+        structs.replace(row, ranking=structs.replace(row.ranking, reference=None))
+        for ranking in rankings
+        for row in ranking.summaries
+    ]
     resolutions = (ranking.resolution for ranking in rankings)
     apart = next((each for each in resolutions if each and each.told_apart), None)
     return structs.replace(rank(rows, group), resolution=apart)

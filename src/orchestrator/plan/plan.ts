@@ -51,6 +51,7 @@ import { loadProgramReason } from "./load-programs.js";
 import { orderedRuns, withDiagnosingRuns } from "./order.js";
 import {
   addedReference,
+  describeRankings,
   isControl,
   MIN_ROUNDS_FOR_A_COPY,
   noteOnStores,
@@ -486,7 +487,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
   const hasCopies = request.copies && isRanked && request.runs >= MIN_ROUNDS_FOR_A_COPY;
   const configurations = hasCopies ? withCopies(selected, rankingsIn(selected)) : selected;
   const rankings = rankingsIn(configurations);
-  const references = rankings.flatMap(({ reference }) => reference?.hash ?? []);
+  const isCompared = rankings.some(({ reference }) => reference);
   const stores = configurations.flatMap(({ configuration: { layer, target } }) =>
     isProgramLayer(layer) ? [target.store] : [],
   );
@@ -505,15 +506,14 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     configurations,
     runs: withDiagnosingRuns(request.diagnose, configurations, runsOf(request, configurations, rankings)),
     skips,
-    ...(references.length > 0 ? { references } : {}),
-    ...(request.comparesFrameworks ? { compare_frameworks: true as const } : {}),
+    rankings: describeRankings(rankings, request.comparesFrameworks),
     ...(added ? { reference_added: true as const } : {}),
     ...(storeReference === undefined ? {} : { reference: storeReference }),
     notes: [
       ...notes,
       ...(apart ? [apart] : []),
       ...(request.order === "turns" ? precisionNotes(configurations) : []),
-      ...(against && references.length > 0 ? [`not by turns, but interleaved: ${against}`] : []),
+      ...(against && isCompared ? [`not by turns, but interleaved: ${against}`] : []),
       ...(external ? externalNotes(external) : []),
       ...(context.placeNotes ?? []),
       // M16
