@@ -13,7 +13,7 @@ import { sum } from "../../../src/contract/numbers.js";
 import { accounted } from "../../../src/judge/counts.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
 import { openTraffic } from "../../../src/traffic/streams.js";
-import { lengthsFor, spreadMs } from "../../../src/traffic/turn-order.js";
+import { lengthsFor, secondsOfSlices, spreadMs } from "../../../src/traffic/turn-order.js";
 
 /** The places of the workers of each of several generators. */
 const placesOf = (generators: number, workers: number) =>
@@ -223,6 +223,10 @@ test.each([
     expect(lengthsFor(slowest)).toEqual({ lead_in_ms, slice_ms });
   },
 );
+
+test("a window has eight cycles at least, and longer ones stay as planned", () => {
+  expect([0, 10, 80].map((slowest) => secondsOfSlices(3, lengthsFor(slowest)))).toEqual([3, 3, 12.8]);
+});
 
 test("connections begin over a mean latency, at once where timers cannot tell", () => {
   expect([2.6, 10, 80].map((slowest) => spreadMs(lengthsFor(slowest)))).toEqual([0, 10, 80]);

@@ -11,6 +11,7 @@ import {
   MIN_RUNS,
   MIN_TRIALS_PER_RATE,
 } from "../../../src/contract/statistics.js";
+import { MIN_CYCLES } from "../../../src/contract/turns.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
 import { lengthsFor, SEPARATE_SLICE_MS } from "../../../src/traffic/turn-order.js";
 import { ROOT } from "../../helpers/programs.js";
@@ -73,6 +74,8 @@ test("every source file that a comment names is there", () => {
   expect(sources.flatMap((path) => deadPaths(path, commentsIn(read(path)), folders))).toEqual([]);
 });
 
+const WORDS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
 test("numbers of the methodology are those of the code", () => {
   const page = flowing("docs/methodology.md");
   const { lead_in_ms, slice_ms } = lengthsFor(0);
@@ -83,25 +86,25 @@ test("numbers of the methodology are those of the code", () => {
       `${AUTO_WARMUP.max_s} s: until ${AUTO_WARMUP.min_requests} requests`,
   );
   expect(page).toContain(`counted (${lead_in_ms} ms or more`);
+  expect(page).toContain(`at least ${WORDS[MIN_CYCLES]} cycles`);
   expect(page).toContain(`a slice of ${slice_ms} ms, at the limiter layer ${SEPARATE_SLICE_MS} ms`);
   expect(page).toContain(`From ${MIN_ROUNDS_FOR_A_COPY} rounds on a copy of each reference`);
   expect(flowing("docs/reading.md")).toContain(`from ${MIN_ROUNDS_FOR_A_COPY} rounds on the reference`);
 });
 
 test("numbers of the statistics are those of the code, on every page", () => {
-  const words = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
   const methodology = flowing("docs/methodology.md");
   const floor = `± ${100 * FLOOR_SHARE} %`;
 
-  expect(methodology).toContain(`(Wilcoxon), from ${words[MIN_PAIRS]} rounds on`);
+  expect(methodology).toContain(`(Wilcoxon), from ${WORDS[MIN_PAIRS]} rounds on`);
   expect(methodology).toContain(`A difference counts only beyond ${floor}`);
   expect(methodology).toContain(`≥ ${FOREIGN_CPU_PERCENT} % of one CPU`);
-  expect(methodology).toContain(`get ${words[MIN_TRIALS_PER_RATE]} trials each`);
-  expect(flowing("docs/comparing.md")).toContain(`otherwise from ${words[MIN_ROUNDS_TO_PAIR]} rounds on`);
-  expect(flowing("docs/comparing.md")).toContain(`of at least ${words[MIN_PAIRS]} rounds each`);
+  expect(methodology).toContain(`get ${WORDS[MIN_TRIALS_PER_RATE]} trials each`);
+  expect(flowing("docs/comparing.md")).toContain(`otherwise from ${WORDS[MIN_ROUNDS_TO_PAIR]} rounds on`);
+  expect(flowing("docs/comparing.md")).toContain(`of at least ${WORDS[MIN_PAIRS]} rounds each`);
   expect(flowing("docs/reading.md")).toContain(`the interval lies within ${floor}`);
-  expect(flowing("README.md")).toContain(`With fewer than ${words[MIN_PAIRS]} rounds by turns`);
+  expect(flowing("README.md")).toContain(`With fewer than ${WORDS[MIN_PAIRS]} rounds by turns`);
   expect(flowing("src/orchestrator/commands/compare.ts")).toContain(
-    `at least ${words[MIN_PAIRS]} rounds are needed; otherwise ${words[MIN_RUNS]} runs`,
+    `at least ${WORDS[MIN_PAIRS]} rounds are needed; otherwise ${WORDS[MIN_RUNS]} runs`,
   );
 });
