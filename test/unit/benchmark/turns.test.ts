@@ -155,6 +155,13 @@ test("each cycle gives every target one turn, never two at a time, in an order t
   expect(seconds).toEqual([true]);
 });
 
+test("answers that are followed count in the mean latency that sets the lengths of turns", async () => {
+  const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
+  for (let turn = 0; turn < 2; turn++) await window.turn(LENGTHS);
+  expect(window.lastAnswers(LENGTHS)).toEqual({ answers: 3, followed: 1, latency_sum_us: 9000 });
+  expect(window.window(LENGTHS).turns.ended).toEqual({ answers: 8, latency_sum_us: 18_000 });
+});
+
 test("the slices of a target are its window: counts reconcile over turns, and no bin spans two", async () => {
   const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
   for (let turn = 0; turn < 4; turn++) await window.turn(LENGTHS);
