@@ -24,6 +24,7 @@ import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Discovery } from "../../contract/store.js";
 import { idSchema, type Target, usesStore } from "../../contract/target.js";
+import { MIN_CYCLES } from "../../contract/turns.js";
 import type { PartFaults } from "../../runtimes/types.js";
 import { clients } from "../../targets/clients/index.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
@@ -41,6 +42,7 @@ import { isCluster } from "../../targets/topologies.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
+import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
 import { dynamicDurationS } from "../request/durations.js";
 import { AUTO, type DurationMode, type Request, targetTexts } from "../request/request.js";
 import { ALONE } from "../request/settings.js";
@@ -460,6 +462,20 @@ function atItsLimit(policy: string): string {
   return `at it, keys are evicted (${policy}): limits are forgotten without an error`;
 }
 
+/** Planned seconds that hold too few cycles even of the shortest slices. */
+function lengthenedNotes(configurations: readonly Planned[]): string[] {
+  const texts = configurations.flatMap(({ configuration: { layer, extent } }) => {
+    if (!("duration_s" in extent)) return [];
+    const shortest = shortestLengths(layer);
+    const seconds = secondsOfSlices(extent.duration_s, shortest);
+    if (seconds === extent.duration_s) return [];
+    return [
+      `${layer} layer: ${extent.duration_s} s hold fewer than ${MIN_CYCLES} slices of ${shortest.slice_ms} ms: each target gets ${seconds} s`,
+    ];
+  });
+  return [...new Set(texts)];
+}
+
 function externalNotes({ store, version, memory }: Discovery): string[] {
   const found = [`the store is one that already ran: ${store} ${version}`];
   if (!memory) return [...found, "the limit of its memory (maxmemory) is not known"];
@@ -512,7 +528,9 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     notes: [
       ...notes,
       ...(apart ? [apart] : []),
-      ...(request.order === "turns" ? precisionNotes(configurations) : []),
+      ...(request.order === "turns"
+        ? [...precisionNotes(configurations), ...lengthenedNotes(configurations)]
+        : []),
       ...(against && isCompared ? [`not by turns, but interleaved: ${against}`] : []),
       ...(external ? externalNotes(external) : []),
       ...(context.placeNotes ?? []),

@@ -23,6 +23,7 @@ import {
   MIN_ROUNDS_TO_PAIR,
   MIN_TRIALS_PER_RATE,
 } from "../../../src/contract/statistics.js";
+import { MIN_CYCLES } from "../../../src/contract/turns.js";
 import { SECONDS_TO_STOP } from "../../../src/orchestrator/campaign/dry-run.js";
 import { CLUSTERS, GROUP_SIZE } from "../../../src/orchestrator/plan/groups.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
@@ -90,6 +91,8 @@ test("every source file that a comment names is there", () => {
   expect(sources.flatMap((path) => deadPaths(path, commentsIn(read(path)), folders))).toEqual([]);
 });
 
+const WORDS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
 test("numbers of the methodology are those of the code", () => {
   const page = flowing("docs/methodology.md");
   const { lead_in_ms, slice_ms } = lengthsFor(0);
@@ -100,6 +103,7 @@ test("numbers of the methodology are those of the code", () => {
       `${AUTO_WARMUP.max_s} s: until ${AUTO_WARMUP.min_requests} requests`,
   );
   expect(page).toContain(`counted (${lead_in_ms} ms or more`);
+  expect(page).toContain(`at least ${numberWord(MIN_CYCLES)} cycles`);
   expect(page).toContain(`a slice of ${slice_ms} ms, at the limiter layer ${SEPARATE_SLICE_MS} ms`);
   expect(page).toContain(`up to ${numberWord(GROUP_SIZE)} of equal load (${numberWord(CLUSTERS)} on`);
   expect(page).toContain(`From ${MIN_ROUNDS_FOR_A_COPY} rounds on a copy of each reference`);
