@@ -91,8 +91,6 @@ test("every source file that a comment names is there", () => {
   expect(sources.flatMap((path) => deadPaths(path, commentsIn(read(path)), folders))).toEqual([]);
 });
 
-const WORDS = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
-
 test("numbers of the methodology are those of the code", () => {
   const page = flowing("docs/methodology.md");
   const { lead_in_ms, slice_ms } = lengthsFor(0);
