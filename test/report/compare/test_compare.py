@@ -15,6 +15,7 @@ import pytest
 
 from builder import Document, configuration, result, verdict
 from campaign_writer import manifest, write_campaign
+from report.base.errors import REGRESSION
 from report.base.paths import PACKAGE
 from report.cli.compare import main
 
@@ -203,14 +204,14 @@ def test_cpu_at_one_rate_decides_beside_a_closed_loop(call: Call, put_burning: C
     assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 0
 
 
-def test_output_that_nobody_reads_ends_quietly_as_writing_failed(put: Put) -> None:
+def test_output_that_nobody_reads_ends_quietly_with_the_code_of_the_comparison(put: Put) -> None:
     folder = put("one", {IOVALKEY: 6000, GLIDE: 5000})
     reading, writing = os.pipe()
     os.close(reading)
     words = [sys.executable, str(PACKAGE), "compare", IOVALKEY, GLIDE, "--campaign", str(folder)]
     done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
-    assert (done.stderr, done.returncode) == (b"", 4)
+    assert (done.stderr, done.returncode) == (b"", REGRESSION)
 
 
 def test_few_runs_decide_nothing(call: Call, put: Put) -> None:
