@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import pytest
 
 from report.base.contract import generated
-from report.cli import compare, generate
+from report.cli import generate
 from report.cli.command_line import command_parser
+from report.compare.comparison_tables import FORMATS
 from report.compare.matching import METRICS
 
 
@@ -19,7 +20,7 @@ def choices_of(command: str, name: str) -> Sequence[str]:
 
 def test_every_choice_of_a_flag_is_carried_out() -> None:
     assert choices_of("compare", "metric") == list(METRICS)
-    assert choices_of("compare", "format") == list(compare.FORMATS)
+    assert choices_of("compare", "format") == list(FORMATS)
     assert choices_of("report", "output-format") == list(generate.FORMATS)
 
 
