@@ -1,0 +1,45 @@
+import { readdirSync } from "node:fs";
+import { afterEach, expect, test, vi } from "vitest";
+import { EXIT } from "../../../src/contract/errors.js";
+import { runCampaign } from "../../../src/orchestrator/campaign/campaign.js";
+import { doctor } from "../../../src/orchestrator/commands/doctor.js";
+import type { CliContext } from "../../../src/orchestrator/commands/types.js";
+import { ForeignLoadCheck } from "../../../src/orchestrator/host/foreign-load.js";
+import { EventLog } from "../../../src/orchestrator/ui/event-log.js";
+import { openScreen } from "../../../src/orchestrator/ui/screens.js";
+import { temporaryFolders } from "../../helpers/folders.js";
+import { ROOT } from "../../helpers/programs.js";
+
+const newFolder = temporaryFolders();
+
+// Before it is repeated, too: its folder for temporary files is gone then.
+afterEach(() => void vi.unstubAllEnvs());
+
+/** Its campaign as it is, with two of its rounds. */
+const campaign: CliContext["campaign"] = async (request) => {
+  expect(request).toMatchObject({ runs: 2, ownResult: true });
+  const eventLog = new EventLog(
+    openScreen(request.outputMode, { out: process.stderr, err: process.stderr }, {}),
+  );
+  const context = { packageFolder: ROOT, eventLog, signal: new AbortController().signal };
+  const exitCode = await runCampaign(
+    { ...request, runs: 2 },
+    { ...context, foreignLoad: new ForeignLoadCheck() },
+  );
+  return { exitCode, folder: eventLog.folder ?? "" };
+};
+
+test("doctor measures a target and its copy by turns, and says what the machine can show", async () => {
+  const home = newFolder();
+  for (const name of ["TMPDIR", "XDG_STATE_HOME"]) vi.stubEnv(name, home);
+  const print = vi.fn<(text: string) => void>();
+  const context = { packageFolder: ROOT, env: {}, commands: [], campaign, audit: vi.fn(), print };
+  expect(await doctor.run("--json --runtime local --seconds 20".split(" "), context)).toBe(EXIT.done);
+  expect(readdirSync(home).filter((name) => name !== "ratelimit-bench")).toEqual([]);
+  const { fit, checks, resolution } = JSON.parse(print.mock.calls.join());
+  expect(fit).toBe(true);
+  expect(checks.map(({ check }: { check: string }) => check)).toContain("cores");
+  expect(resolution).toMatchObject({ rounds: 2, slices_s: 1, interval: null });
+  expect(resolution.deviation_percent).toBeGreaterThan(0);
+  expect(resolution.differences.map(({ percent }: { percent: number }) => percent)).toEqual([3, 5, 10]);
+});
