@@ -67,7 +67,7 @@ class Cell(Struct, frozen=True):
 
 
 def _is_copy_of(copy: Summary, row: Summary) -> bool:
-    return not row.identity.copy and copy.identity.copied_label == row.identity.label
+    return not row.identity.copy and copy.identity.copy_of == row.identity.label
 
 
 _load_of = attrgetter(
@@ -83,7 +83,7 @@ def load_key(identity: Identity) -> tuple[object, ...]:
 
 def subject(identity: Identity, **ignored: Any) -> str:
     """What rows share that differ in these fields alone."""
-    return repr(replace(identity, key="", configuration_hash=None, **ignored))
+    return repr(replace(identity, key="", configuration_hash=None, load_text="", **ignored))
 
 
 def copy_key(row: Summary) -> tuple[object, ...]:

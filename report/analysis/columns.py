@@ -15,7 +15,7 @@ from report.analysis.figures import Figure, late_percentiles, percentile
 from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
-from report.analysis.texts import caps_text, load_name
+from report.analysis.texts import caps_text
 from report.results.model import DIMENSIONS, Measured, Run
 from report.results.records import Boundary, Sample
 from report.statistics.decision import Comparison
@@ -182,7 +182,7 @@ VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "har
 #: What both tables have, in whatever order.
 _BOTH: Mapping[str, Column] = {
     "row": _text(attrgetter("summary.id")),
-    "load": _text(lambda entry: load_name(entry.summary.identity)),
+    "load": _text(lambda entry: entry.summary.identity.load_text),
     **{
         name: _text(_identity(name))
         for name in (
@@ -385,7 +385,7 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
         _own(lambda row: row.identity.decides_locally if row.identity.decided_by else None)
     ),
     "reference": _truth(_own(lambda row: row.reference)),
-    "copy_of": _text(_own(lambda row: row.identity.copied_label if row.identity.copy else None)),
+    "copy_of": _text(_own(lambda row: row.identity.copy_of)),
     "runs_set_aside": _whole(_own(lambda row: len(row.set_aside))),
     "ratio": _number(lambda entry: entry.ratio.ratio if entry.ratio else None, 4),
     "ratio_interval_low": _number(lambda entry: interval_end(entry.ratio, "low"), 4),
@@ -452,7 +452,7 @@ COMPARISON_COLUMNS: Mapping[str, Column] = {
     "base": _text(attrgetter("pair.base.identity.label")),
     "new_row": _text(attrgetter("pair.new.id")),
     "new": _text(attrgetter("pair.new.identity.label")),
-    "load": _text(lambda entry: load_name(entry.pair.new.identity)),
+    "load": _text(lambda entry: entry.pair.new.identity.load_text),
     "ratio": _number(_compared("ratio"), 4),
     "interval_low": _number(lambda entry: interval_end(entry.pair.comparison, "low"), 4),
     "interval_high": _number(lambda entry: interval_end(entry.pair.comparison, "high"), 4),

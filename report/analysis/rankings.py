@@ -447,7 +447,7 @@ def resolutions(
     pairs = [
         (row, reference)
         for row in rows
-        if row.identity.copy and (reference := references.get((load(row), row.identity.copied_label)))
+        if (copied := row.identity.copy_of) and (reference := references.get((load(row), copied)))
     ]
     found: dict[str, Resolution] = {}
     for open_loop in (False, True):

@@ -21,7 +21,6 @@ from report.analysis.figures import (
 )
 from report.analysis.rankings import Pair, Resolution
 from report.analysis.summary import Summary
-from report.analysis.texts import load_name
 from report.base.csv_text import picked
 from report.export.topics import comparison_document, rounded, server_documents
 from report.sections.adaptive import adaptive_document, adaptive_of
@@ -52,7 +51,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
 
     return {
         **picked(identity, *_SHAPE, "connections"),
-        "load": load_name(identity),
+        "load": identity.load_text,
         **picked(identity, "rate_per_second", "arrivals", "duration_s", "requests", "control"),
         "runs": len(summary.runs),
         **picked(summary, *_COUNTS),
@@ -91,7 +90,7 @@ def _configuration(summary: Summary) -> dict[str, Any]:
             kind: value for kind, figure in PARTS.items() if (value := median(figure)) is not None
         },
         "reference": summary.reference,
-        "copy_of": identity.copied_label if identity.copy else None,
+        "copy_of": identity.copy_of,
         "runs_set_aside": len(summary.set_aside),
         "promises": promise_documents(summary),
         "hole": summary.no_figures_reason or None,

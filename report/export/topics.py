@@ -51,14 +51,11 @@ def _fault_record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cel
 
 def _later_fault_columns(run: Run, faulted: FaultedRun | None) -> dict[str, Cell]:
     """Columns that came after the others: they stand at the end, because some readers take columns by their
-    place. `served_again_from` is empty where neither result nor timeline tells it."""
-    source = None
-    if faulted and (faulted.states_served_again or faulted.timeline):
-        source = "result" if faulted.states_served_again else "timeline"
+    place."""
     codes = run.measured.failed_by_code if run.measured else {}
     return {
         "served_again_s": csv_number(_finite(faulted.served_again_s), 3) if faulted else None,
-        "served_again_from": source,
+        "served_again_from": faulted.served_again_from if faulted else None,
         "failed_by_status": " ".join(f"{code}:{number}" for code, number in codes.items()) or None,
         "connection_errors": run.measured.record.errors if run.measured else None,
         "timeouts": run.measured.record.timeouts if run.measured else None,
