@@ -2,6 +2,7 @@ import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 import type { Reporter } from "vitest/reporters";
 import { decodePlugins } from "./src/contract/plugins.js";
+import { needNames } from "./test/helpers/need-names.js";
 
 /**
  * Unit tests that replace a module, register a plugin or name a server of their own: what they do must not reach the others
@@ -80,12 +81,8 @@ export default defineConfig({
     // By default one CPU is left to others: of two that is half.
     maxConcurrency: 3,
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // They name what a machine need not have: see test/helpers/needs.ts.
-    tags: [
-      ...["valkey", "redis", "memcached", "redis-cell", "redis-shield", "throttlecrab", "gubernator"],
-      ...["envoy-ratelimit", "redis-benchmark", "wrk", "fakeredis"],
-      ...["chromium", "zsh", "actionlint", "docker-hosts", "kubernetes"],
-    ].map((name) => ({ name })),
+    // Each test that needs what a machine may not have is tagged with its name.
+    tags: needNames.map((name) => ({ name })),
     projects: [
       unit("unit", { exclude: ISOLATED }, false),
       unit("unit-isolated", { include: ISOLATED }, true),

@@ -32,7 +32,7 @@ from report.analysis.summary import Summary, summarize  # noqa: E402
 from report.compare.comparability import KINDS  # noqa: E402
 from report.compare.matching import METRICS, compare_sides  # noqa: E402
 from report.compare.selection import Selection  # noqa: E402
-from report.results.model import Campaign, Planned, Run  # noqa: E402
+from report.results.model import Campaign  # noqa: E402
 from report.statistics.sequential import LookSchedule  # noqa: E402
 from simulated_campaigns import Floats, Host, calm, campaign, plan, ramp, rows, throughputs  # noqa: E402
 
@@ -208,10 +208,7 @@ def gate(
     names = [f"load{number}" for number in range(loads)]
     for _ in range(campaigns):
         found = [_load(rng, host, traffic, rounds, cv, truth or {}) for traffic in names]
-        every = _campaign(
-            tuple(entry for each in found for entry in each.planned),
-            tuple(run for each in found for run in each.runs),
-        )
+        every = _campaign(found)
         base, new = (_side(every, Path("simulated"), label) for label in (REFERENCE, OTHERS[0]))
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
         counted.add("exit 6", [outcome.verdict == "regression"])
@@ -219,8 +216,20 @@ def gate(
     return counted
 
 
-def _campaign(planned: tuple[Planned, ...], runs: tuple[Run, ...]) -> Campaign:
-    return Campaign(name="simulated", manifest=manifest([]), planned=planned, counted=runs)
+def _campaign(loads: Sequence[Campaign]) -> Campaign:
+    """One campaign of all of these loads, with a manifest, as `compare` asks for it."""
+    return Campaign(
+        name="simulated",
+        manifest=manifest([]),
+        planned=tuple(entry for load in loads for entry in load.planned),
+        # Each load numbers its rankings from 1.
+        rankings=tuple(
+            structs.replace(ranking, id=f"load-{number}-{ranking.id}")
+            for number, load in enumerate(loads, start=1)
+            for ranking in load.rankings
+        ),
+        counted=tuple(run for load in loads for run in load.runs),
+    )
 
 
 def _side(found: Campaign, folder: Path, label: str | None) -> Selection:
@@ -249,7 +258,7 @@ def between(
             slots = plan(rng, REFERENCE, OTHERS, rounds)
             values = [level * value for value in throughputs(rng, slots, HOSTS[host], cv, own)]
             found = campaign(slots, values, REFERENCE)
-            sides.append(_side(_campaign(found.planned, found.runs), Path(folder), None))
+            sides.append(_side(_campaign([found]), Path(folder), None))
         base, new = sides
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
         true = [now[row.new.identity.label] for row in outcome.rows]

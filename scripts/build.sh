@@ -2,7 +2,7 @@
 # Builds dist/ if the sources changed. A finished build replaces dist/ as a whole, so no program runs half a build.
 set -euo pipefail
 unset CDPATH NODE_OPTIONS
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 sources=$(find src package.json tsconfig.json tsconfig.build.json -type f -print0 | sort -z | xargs -0 cat | cksum)
 [[ -e dist/.setup-stamp && $(<dist/.setup-stamp) == "$sources" ]] && exit 0

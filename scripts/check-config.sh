@@ -2,7 +2,7 @@
 # Checks whether a campaign could start on this machine, and what would improve its figures. Changes nothing.
 set -euo pipefail
 unset CDPATH NODE_OPTIONS
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 
 usage() {
   cat <<'TEXT'

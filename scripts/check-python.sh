@@ -8,7 +8,7 @@
 #   check-python.sh long      long tests of the report
 set -euo pipefail
 unset CDPATH
-cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
+cd -- "$(dirname -- "$(readlink -f -- "${BASH_SOURCE[0]}")")/.."
 tools="${PYTHON_TOOLS:-.venv/bin}"
 if [[ ! -x "$tools/ruff" ]]; then
   echo "check-python: $tools/ruff is missing: run ./scripts/setup.sh --dev" >&2

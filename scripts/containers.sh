@@ -2,7 +2,7 @@
 # Starts stores and the server in containers by hand. Campaigns do not need this: they start their own containers.
 set -euo pipefail
 unset CDPATH NODE_OPTIONS
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 usage() {
   cat <<'TEXT'

@@ -60,6 +60,12 @@ export function biomeImports() {
   };
 }
 
+/** The layers of the report for import-linter. */
+export const pythonLayers = (): string =>
+  ["layers = [", ...imports.report.map((names) => `  ${JSON.stringify(names.join(" | "))},`), "]", ""].join(
+    "\n",
+  );
+
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
 /** The lists in docs/architecture.md. */

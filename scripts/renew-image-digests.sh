@@ -2,7 +2,7 @@
 # Asks the registry for the digest of each image in the list, writes them there, and says which tags have moved.
 set -euo pipefail
 unset CDPATH
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 list=${1:-src/runtimes/containers/image-digests.ts}
 
 new=$(mktemp)

@@ -7,7 +7,7 @@ set -euo pipefail
 # Settings of other programs and of another Python must not reach what runs here. npm still trusts the same certificates.
 certificates=$(grep -oE -- '--use-[a-z]+-ca' <<<"${NODE_OPTIONS:-}" | tr '\n' ' ' || true)
 unset CDPATH NODE_OPTIONS ${!PYTHON@}
-cd "$(dirname "${BASH_SOURCE[0]}")/.."
+cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.."
 
 fail() { printf '%s\n' "$1" >&2; exit 3; }
 progress() { printf 'setup: %s\n' "$1" >&2; }

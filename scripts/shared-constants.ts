@@ -1,5 +1,6 @@
 import { EXIT } from "../src/contract/errors.js";
 import { MACHINE_KEY, MANIFEST_SCHEMA_VERSION, OLDEST_REPORTED_VERSION } from "../src/contract/manifest.js";
+import { COMPARED_KINDS, LATEST, RESULTS_ROOT } from "../src/contract/report-commands.js";
 import { FOREIGN_CPU_PERCENT, RESULT_SCHEMA_VERSION } from "../src/contract/result.js";
 import * as statistics from "../src/contract/statistics.js";
 import { MAX_DOCUMENT_BYTES } from "../src/contract/user-files.js";
@@ -9,7 +10,8 @@ import { ACCURACY, CURVE_THOUSANDTHS, MIN_SAMPLES, PERCENTILES } from "../src/ju
 import { PASSED } from "../src/judge/limit.js";
 import { SLICE_MS } from "../src/judge/merging/slices.js";
 import { ROUNDING } from "../src/judge/printed.js";
-import { COPY, OWN_SETTINGS, SAME_SCRIPT } from "../src/targets/options.js";
+import { PACKAGE as USUAL_LIMITER } from "../src/targets/limiters/rate-limiter-flexible.js";
+import { COPY, FRAMEWORK, SAME_SCRIPT } from "../src/targets/options.js";
 
 /** The most runs of each side whose smallest p values the report's tests check. */
 const CHECKED_RUNS = 30;
@@ -55,8 +57,12 @@ export const sharedConstants = {
   },
   /** In the order in which requests pass them. */
   kinds_passed: PASSED,
+  compared_kinds: COMPARED_KINDS,
+  results_root: RESULTS_ROOT,
+  latest: LATEST,
   machine_key: MACHINE_KEY,
   copy: COPY,
   same_script: SAME_SCRIPT,
-  own_settings: OWN_SETTINGS,
+  framework: FRAMEWORK,
+  usual_limiter: USUAL_LIMITER,
 } as const;

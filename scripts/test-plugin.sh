@@ -19,7 +19,7 @@ TEXT
 refuse() { printf 'test-plugin.sh: %s; see --help\n' "$1" >&2; exit 2; }
 [[ $# -ne 1 || ($1 != --help && $1 != -h) ]] || { usage; exit 0; }
 [[ $# -eq 1 ]] || refuse 'give one plugin, such as /home/me/my-client.js'
-root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+root=$(cd "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")/.." && pwd)
 # npm runs scripts in the package's folder, but the path is relative to the user's.
 [[ ${npm_lifecycle_event:-} != test:plugin ]] || cd "$INIT_CWD"
 [[ -e $1 ]] || refuse "$1: no such file or folder"
@@ -44,6 +44,7 @@ own_path() {
   local from_here own
   from_here=$(node -p 'path.relative(".", process.argv[1])' "$copy")
   own=$(printf '%s' "${folder%/}" | sed 's/[|&\\]/\\&/g')
-  sed -e "s|${from_here//./\\.}|$own|g" -e "s|\(file://\)\{0,1\}$copy|$own|g"
+  # Line by line: a promise is told as soon as it was asked.
+  sed -u -e "s|${from_here//./\\.}|$own|g" -e "s|\(file://\)\{0,1\}$copy|$own|g"
 }
-PLUGINS=$(list "${copy:-$folder}/$(basename "$path")") node_modules/.bin/vitest run --project plugin 2>&1 | own_path
+PLUGINS=$(list "${copy:-$folder}/$(basename "$path")") node_modules/.bin/vitest run --project plugin --reporter ./test/plugin/reporter.ts 2>&1 | own_path

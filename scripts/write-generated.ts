@@ -8,6 +8,7 @@ import { factsOfAction, faultActionIds, namedFaults } from "../src/contract/faul
 import { isProgramLayer, layers } from "../src/contract/layers.js";
 import { manifestSchema } from "../src/contract/manifest.js";
 import { planSchema } from "../src/contract/plan.js";
+import { reportCommands } from "../src/contract/report-commands.js";
 import { resultSchema } from "../src/contract/result.js";
 import { measuredKinds } from "../src/contract/role.js";
 import { algorithms, deciders } from "../src/contract/target.js";
@@ -18,9 +19,10 @@ import { campaignFileSchema } from "../src/orchestrator/request/config-file.js";
 import { campaignHelp, topics } from "../src/orchestrator/request/help.js";
 import { singleCommand } from "../src/orchestrator/request/original.js";
 import { groups } from "../src/targets/groups.js";
+import { separating } from "../src/targets/options.js";
 import { stores } from "../src/targets/stores/index.js";
 import { flagsText, singleVariablesText } from "./flags-page.js";
-import { biomeImports, importsText } from "./imports.js";
+import { biomeImports, importsText, pythonLayers } from "./imports.js";
 import { limitersPage } from "./limiters-page.js";
 import { recordsModule } from "./records-module.js";
 import { reportFixtures } from "./report-fixtures.js";
@@ -31,12 +33,12 @@ import { sharedConstants } from "./shared-constants.js";
  * - JSON Schemas of the files that programs exchange, and of campaign files, for editors;
  * - report/results/records.py, from those that the report reads;
  * - what the report shares: constants, the controls, the kinds of roles, deciders, algorithms, the layers, the
- *   dimensions, the checks of the audit that nobody promises;
+ *   dimensions, the options that separate rankings, the checks of the audit that nobody promises;
  * - test/report/fixtures.json: targets and documents for the report's tests;
  * - scripts/help/: what the scripts print for --help before anything is installed;
  * - docs/limiters.md, from the facts that `npm run facts` found;
  * - the flags in docs/flags.md and the variables in docs/environment-variables.md, from the list of settings;
- * - the rules for imports, from imports.json: Biome's, and the lists in docs/architecture.md.
+ * - the rules for imports, from imports.json: Biome's, those of pyproject.toml, and the lists in docs/architecture.md.
  * `--check` compares instead and exits 1 on a difference.
  */
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -69,6 +71,10 @@ const unpromised = Object.fromEntries(
   }),
 );
 
+/** A file of Python's tools with the part between `# name` and `# /name` replaced. */
+const tomlWith = (path: string, name: string, text: string): string =>
+  read(path).replace(new RegExp(`(?<=^# ${name}\n).*?(?=^# /${name}$)`, "ms"), () => text);
+
 /** A page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */
 const pageWith = (path: string, name: string, text: string): string =>
   read(path).replace(new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s"), () => `\n${text}\n`);
@@ -91,8 +97,16 @@ const generated: Readonly<Record<string, string>> = {
     verdicts: jsonSchemas.verdicts ?? {},
   }),
   "src/contract/generated/constants.json": json(sharedConstants),
+  "src/contract/generated/report-commands.json": json(reportCommands),
   "test/report/fixtures.json": json(reportFixtures()),
   "src/contract/generated/controls.json": json(groups.controls),
+  "src/contract/generated/separations.json": json(
+    separating.map(({ id, pattern, separates }) => ({
+      option: id,
+      ...(pattern ? { pattern: pattern.source } : {}),
+      ...separates,
+    })),
+  ),
   "src/contract/generated/measured-kinds.json": json(measuredKinds),
   "src/contract/generated/deciders.json": json(deciders),
   "src/contract/generated/algorithms.json": json(algorithms),
@@ -113,6 +127,7 @@ const generated: Readonly<Record<string, string>> = {
   "scripts/help/single.txt": singleCommand().name("./scripts/run-benchmark.sh").helpInformation(),
   ...Object.fromEntries(topics.map((topic) => [`scripts/help/${topic}.txt`, helpOf(topic)])),
   "biome.imports.json": json(biomeImports()),
+  "pyproject.toml": tomlWith("pyproject.toml", "imports", pythonLayers()),
   "docs/limiters.md": limitersPage(JSON.parse(read("test/fixtures/limiter-facts.json") || "[]")),
   "docs/architecture.md": pageWith("docs/architecture.md", "imports", importsText()),
   "docs/flags.md": pageWith("docs/flags.md", "flags", flagsText()),

@@ -16,8 +16,8 @@ from report.results.model import Identity
 
 
 class Cell(Struct, frozen=True):
-    """What can be compared at all: one ranking per group; beside them controls under the same load: those
-    without a store, which are a ceiling."""
+    """Rankings under one load; beside them controls under the same load: those without a store, which are a
+    ceiling."""
 
     id: str
     identity: Identity
@@ -60,14 +60,14 @@ class Cell(Struct, frozen=True):
     def with_copies(self, rows: Iterable[Summary]) -> tuple[Summary, ...]:
         """The rows in their order, each followed by its copy: nobody sees the one without the other."""
         return tuple(
-            shown
-            for row in rows
-            for shown in (row, *(copy for copy in self.copies if _is_copy_of(copy, row)))
+            shown for row in rows for shown in (row, *(copy for copy in self.copies if is_copy_of(copy, row)))
         )
 
 
-def _is_copy_of(copy: Summary, row: Summary) -> bool:
-    return not row.identity.copy and copy.identity.copy_of == row.identity.label
+def is_copy_of(copy: Summary, row: Summary) -> bool:
+    """Whether it is the row once more, in the same ranking."""
+    same = copy.ranking.id == row.ranking.id and copy.identity.copy_of == row.identity.label
+    return same and not row.identity.copy
 
 
 _load_of = attrgetter(
@@ -77,18 +77,13 @@ _load_of = attrgetter(
 
 
 def load_key(identity: Identity) -> tuple[object, ...]:
-    """What rows must share to be compared at all, and controls with the clients beside them."""
+    """What the rankings of a cell share, and controls with the clients beside them."""
     return (*identity.counts.values(), *_load_of(identity))
 
 
 def subject(identity: Identity, **ignored: Any) -> str:
     """What rows share that differ in these fields alone."""
     return repr(replace(identity, key="", configuration_hash=None, load_text="", **ignored))
-
-
-def copy_key(row: Summary) -> tuple[object, ...]:
-    identity = row.identity
-    return (row.runtime, identity.topology, json.dumps(identity.caps, sort_keys=True), *load_key(identity))
 
 
 def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tuple[Pair, ...]:
@@ -108,27 +103,27 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
     """The cells of rows of one layer, in their order; controls alone make no cell."""
     named = texts.named_facts(campaign)
     caps_of = texts.differing_caps(row for row in summaries if not row.identity.control)
-    copied = resolutions(campaign, copy_key)
+    copied = resolutions(campaign)
+    copies = by_throughput(row for row in summaries if row.identity.copy)
     clients: dict[tuple[object, ...], list[Summary]] = {}
-    copies: dict[tuple[object, ...], list[Summary]] = {}
+    cell_of_ranking: dict[str, tuple[object, ...]] = {}
     controls: dict[tuple[object, ...], list[Summary]] = {}
     for summary in summaries:
         identity = summary.identity
         if identity.ceiling:
             controls.setdefault(load_key(identity), []).append(summary)
-        else:
+        elif not identity.copy:
             caps = json.dumps(caps_of(identity), sort_keys=True)
-            kind = copies if identity.copy else clients
-            kind.setdefault((identity.topology, caps, *load_key(identity)), []).append(summary)
+            key = (identity.topology, caps, *load_key(identity))
+            clients.setdefault(cell_of_ranking.setdefault(summary.ranking.id, key), []).append(summary)
     named_caps = any(caps_of(rows[0].identity) for rows in clients.values())
     varying = texts.varying_fields([row for rows in clients.values() for row in rows])
     limits = [part for part in varying if part.only_if_differing]
-    for number, (key, rows) in enumerate(clients.items(), start=1):
+    for number, rows in enumerate(clients.values(), start=1):
         identity = rows[0].identity
         rankings = tuple(rank(members, group, named, copied) for group, members in group_rows(rows))
         beside = by_throughput(controls.get(load_key(identity), []))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
-        own_copies = by_throughput(copies.get(key, []))
         yield Cell(
             id=f"cell{number}",
             identity=identity,
@@ -138,7 +133,7 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
             named=named,
             rankings=rankings,
             controls=tuple(beside),
-            copies=tuple(copy for copy in own_copies if any(_is_copy_of(copy, row) for row in ranked)),
+            copies=tuple(copy for copy in copies if any(is_copy_of(copy, row) for row in ranked)),
             ceilings=_ceilings(ranked, beside),
         )
 

@@ -6,11 +6,13 @@ what `Summary.figure_of` makes of its runs (rule M28), with its range and its bo
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, Literal
+from typing import Any
 
 from msgspec import Struct
 
-from report.analysis.figure_list import FAILED, FIGURE_LIST, Direction, NamedFigure
+from report.analysis import column
+from report.analysis.column import Column, Read
+from report.analysis.figure_list import FAILED, FIGURE_LIST, NamedFigure
 from report.analysis.figures import Figure, late_percentiles, percentile
 from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
 from report.analysis.rankings import Pair, Ranking
@@ -21,8 +23,6 @@ from report.results.records import Boundary, Sample
 from report.statistics.decision import Comparison
 from report.statistics.histograms import PERCENTILES, Bounds
 from report.statistics.runs import MIN_FIGURES, median_interval
-
-Kind = Literal["Float64", "Int64", "boolean", "string"]
 
 
 class RunEntry(Struct, frozen=True, kw_only=True):
@@ -88,42 +88,6 @@ class SummaryEntry(Struct, frozen=True, kw_only=True):
         return self.summary.figure_of(figure).bounds
 
 
-Read = Callable[[Any], Any]
-"""Reads a value of an entry; None where it has none."""
-
-
-class Column(Struct, frozen=True):
-    kind: Kind
-    read: Read = lambda _: None
-    """Not called of a table that is derived from another."""
-    unit: str = ""
-    digits: int | None = None
-    """Decimals in CSV files; None: as few as the number needs."""
-    direction: Direction = ""
-    """What is better, of a figure."""
-
-
-def _text(read: Read) -> Column:
-    return Column("string", read)
-
-
-def _truth(read: Read) -> Column:
-    return Column("boolean", read)
-
-
-def _whole(read: Read, unit: str = "") -> Column:
-    return Column("Int64", read, unit)
-
-
-def _number(read: Read, digits: int | None, unit: str = "") -> Column:
-    return Column("Float64", read, unit, digits)
-
-
-def _figure(named: NamedFigure) -> Column:
-    figure = named.figure
-    return Column("Float64", lambda entry: entry.value(figure), named.unit, named.digits, named.direction)
-
-
 def _identity(name: str) -> Read:
     return attrgetter(f"summary.identity.{name}")
 
@@ -145,7 +109,7 @@ def _boundary(read: Callable[[Sequence[Boundary]], Any]) -> Read:
 
 
 def _broken_promises(boundaries: Sequence[Boundary]) -> str:
-    broken = (promise.id for each in boundaries for promise in each.promises if not promise.holds)
+    broken = (promise.id for boundary in boundaries for promise in boundary.promises if not promise.holds)
     return " ".join(dict.fromkeys(broken))
 
 
@@ -181,10 +145,10 @@ VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "har
 
 #: What both tables have, in whatever order.
 _BOTH: Mapping[str, Column] = {
-    "row": _text(attrgetter("summary.id")),
-    "load": _text(lambda entry: entry.summary.identity.load_text),
+    "row": column.text(attrgetter("summary.id")),
+    "load": column.text(lambda entry: entry.summary.identity.load_text),
     **{
-        name: _text(_identity(name))
+        name: column.text(_identity(name))
         for name in (
             "configuration_hash",
             "label",
@@ -202,61 +166,69 @@ _BOTH: Mapping[str, Column] = {
             "service",
         )
     },
-    "complexity": _whole(_identity("complexity")),
-    "connections": _whole(_identity("connections")),
-    "rate_per_second": _number(_identity("rate_per_second"), 3, "1/s"),
-    "duration_asked_s": _number(_identity("duration_s"), None, "s"),
-    "requests_asked": _whole(_identity("requests")),
-    **{dimension.key: _whole(_counted_dimension(dimension.key)) for dimension in DIMENSIONS},
-    **{name: _figure(named) for name, named in FIGURE_LIST.items()},
+    "complexity": column.whole(_identity("complexity")),
+    "connections": column.whole(_identity("connections")),
+    "rate_per_second": column.number(_identity("rate_per_second"), 3, "1/s"),
+    "duration_asked_s": column.number(_identity("duration_s"), None, "s"),
+    "requests_asked": column.whole(_identity("requests")),
+    **{dimension.key: column.whole(_counted_dimension(dimension.key)) for dimension in DIMENSIONS},
+    **{name: column.figure(named) for name, named in FIGURE_LIST.items()},
     **{
-        bound_name(name, end): _number(_bound(FIGURE_LIST[name].figure, end), 3, "ms")
+        bound_name(name, end): column.number(_bound(FIGURE_LIST[name].figure, end), 3, "ms")
         for name in BOUNDED
         for end in BOUND_ENDS
     },
-    "send_wakes_shared": _truth(
+    "send_wakes_shared": column.truth(
         _of_measured(lambda measured: getattr(measured.record.schedule, "shared_wakes", None))
     ),
-    **{f"{part}_version": _text(_version(part)) for part in VERSIONED},
-    "runtime": _text(_runtime),
-    "burst_quotas": _number(_boundary(lambda found: max(each.burst.factor for each in found)), 3),
-    "over_admitted": _whole(_boundary(lambda found: max(each.over_admission.total for each in found))),
-    "under_admitted": _whole(_boundary(lambda found: max(each.under_admission.total for each in found))),
-    "promises_broken": _text(_boundary(_broken_promises)),
-    "host_cpus": _whole(_of_run(host_cpus)),
-    "cpus_shared": _truth(_of_run(shares_cpus)),
-    "caps": _text(_of_run(_caps)),
+    **{f"{part}_version": column.text(_version(part)) for part in VERSIONED},
+    "runtime": column.text(_runtime),
+    "burst_quotas": column.number(
+        _boundary(lambda boundaries: max(one.burst.factor for one in boundaries)), 3
+    ),
+    "over_admitted": column.whole(
+        _boundary(lambda boundaries: max(one.over_admission.total for one in boundaries))
+    ),
+    "under_admitted": column.whole(
+        _boundary(lambda boundaries: max(one.under_admission.total for one in boundaries))
+    ),
+    "promises_broken": column.text(_boundary(_broken_promises)),
+    "host_cpus": column.whole(_of_run(host_cpus)),
+    "cpus_shared": column.truth(_of_run(shares_cpus)),
+    "caps": column.text(_of_run(_caps)),
 }
 
 RUN_COLUMNS: Mapping[str, Column] = {
     **_BOTH,
-    "run": _whole(attrgetter("number")),
-    "median": _truth(lambda entry: entry.run is not None and entry.run is entry.summary.selected),
-    "status": _text(lambda entry: entry.run.record.status if entry.run else "missing"),
+    "run": column.whole(attrgetter("number")),
+    "median": column.truth(lambda entry: entry.run is not None and entry.run is entry.summary.selected),
+    "status": column.text(lambda entry: entry.run.record.status if entry.run else "missing"),
     **{
-        name: _text(_of_run(attrgetter(name)))
+        name: column.text(_of_run(attrgetter(name)))
         for name in ("verdict", "failure", "file", "outcome", "outcome_text", "set_aside")
     },
-    "verdict_reasons": _text(_of_run(lambda run: "; ".join(f"{one.rule} {one.text}" for one in run.reasons))),
-    "limited_by": _text(_of_measured(lambda measured: measured.limiting_resource)),
-    "notes": _text(_of_run(lambda run: "; ".join(run.record.notes))),
-    "started_at": _text(_of_run(lambda run: run.record.started_at)),
-    "latency_unsupported": _text(_of_measured(lambda measured: " ".join(measured.unsupported))),
-    "latency_late": _text(_of_measured(lambda measured: " ".join(late_percentiles(measured)))),
-    "warmup_steady": _truth(_of_measured(lambda measured: measured.record.warmup.steady)),
-    "round": _whole(_of_run(lambda run: run.place[0] if run.place else None)),
-    "group": _whole(_of_run(lambda run: run.place[1] if run.place else None)),
-    "machines": _whole(_of_run(lambda run: len(set(run.placement.values())) or None)),
-    "placement": _text(_of_run(lambda run: " ".join(map("=".join, sorted(run.placement.items()))))),
+    "verdict_reasons": column.text(
+        _of_run(lambda run: "; ".join(f"{one.rule} {one.text}" for one in run.reasons))
+    ),
+    "limited_by": column.text(_of_measured(lambda measured: measured.limiting_resource)),
+    "notes": column.text(_of_run(lambda run: "; ".join(run.record.notes))),
+    "started_at": column.text(_of_run(lambda run: run.record.started_at)),
+    "latency_unsupported": column.text(_of_measured(lambda measured: " ".join(measured.unsupported))),
+    "latency_late": column.text(_of_measured(lambda measured: " ".join(late_percentiles(measured)))),
+    "warmup_steady": column.truth(_of_measured(lambda measured: measured.record.warmup.steady)),
+    "round": column.whole(_of_run(lambda run: run.place[0] if run.place else None)),
+    "group": column.whole(_of_run(lambda run: run.place[1] if run.place else None)),
+    "machines": column.whole(_of_run(lambda run: len(set(run.placement.values())) or None)),
+    "placement": column.text(_of_run(lambda run: " ".join(map("=".join, sorted(run.placement.items()))))),
 }
 
 
-def _own(read: Callable[[Summary], Any]) -> Read:
+def _of_summary(read: Callable[[Summary], Any]) -> Read:
     return lambda entry: read(entry.summary)
 
 
 def _limit(index: int) -> Read:
-    return _own(lambda summary: summary.identity.limits[index] if summary.identity.limits else None)
+    return _of_summary(lambda summary: summary.identity.limits[index] if summary.identity.limits else None)
 
 
 def _store_external(summary: Summary) -> bool | None:
@@ -278,14 +250,14 @@ def _throughput_interval(end: str) -> Read:
 
     def read(entry: SummaryEntry) -> float | None:
         values = entry.summary.throughputs
-        found: float = getattr(median_interval(values), end) if len(values) >= MIN_FIGURES else 0
-        return found or None
+        value: float = getattr(median_interval(values), end) if len(values) >= MIN_FIGURES else 0
+        return value or None
 
     return read
 
 
 def _spread(member: str) -> Read:
-    return _own(lambda summary: getattr(summary.spread, member, None))
+    return _of_summary(lambda summary: getattr(summary.spread, member, None))
 
 
 def _over_all_runs(path: str) -> Read:
@@ -302,22 +274,22 @@ def _percentiles(member: str) -> Read:
     """The names of the percentiles of which a member of `FigureSummary` is true."""
 
     def read(entry: SummaryEntry) -> str | None:
-        found = {name: entry.summary.figure_of(percentile(name)) for name in PERCENTILES}
-        known = [name for name, each in found.items() if each.value is not None or each.bounds]
-        return " ".join(name for name in known if getattr(found[name], member)) if known else None
+        figures = {name: entry.summary.figure_of(percentile(name)) for name in PERCENTILES}
+        known = [name for name, figure in figures.items() if figure.value is not None or figure.bounds]
+        return " ".join(name for name in known if getattr(figures[name], member)) if known else None
 
     return read
 
 
 def _range_end(figure: Figure, end: str) -> Read:
-    return _own(lambda summary: getattr(summary.figure_of(figure), end))
+    return _of_summary(lambda summary: getattr(summary.figure_of(figure), end))
 
 
 def _range_columns(name: str) -> Iterator[tuple[str, Column]]:
     named = FIGURE_LIST[name]
     for ending, end in RANGE_ENDS:
         read = _range_end(named.figure, end)
-        yield f"{name}_{ending}", _number(read, named.range_digits, named.unit)
+        yield f"{name}_{ending}", column.number(read, named.range_digits, named.unit)
 
 
 #: The ends of a range: how its columns end, and the member of `FigureSummary`.
@@ -339,59 +311,63 @@ def _conclusion(entry: SummaryEntry) -> str | None:
 
 
 _SUMMARY_ONLY: Mapping[str, Column] = {
-    "store_external": _truth(_own(_store_external)),
-    "limiter_script_kind": _text(_own(lambda row: " ".join(script.kind for script in row.scripts))),
-    "limiter_script": _text(_own(lambda row: " ".join(script.name_or_sha1 for script in row.scripts))),
-    "options": _text(_own(lambda row: " ".join(row.identity.options))),
-    "load_model": _text(_own(lambda row: "open" if row.identity.open_loop else "closed")),
+    "store_external": column.truth(_of_summary(_store_external)),
+    "limiter_script_kind": column.text(
+        _of_summary(lambda row: " ".join(script.kind for script in row.scripts))
+    ),
+    "limiter_script": column.text(
+        _of_summary(lambda row: " ".join(script.name_or_sha1 for script in row.scripts))
+    ),
+    "options": column.text(_of_summary(lambda row: " ".join(row.identity.options))),
+    "load_model": column.text(_of_summary(lambda row: "open" if row.identity.open_loop else "closed")),
     **{
-        f"limit_{name}": _whole(_limit(index), unit)
+        f"limit_{name}": column.whole(_limit(index), unit)
         for index, (name, unit) in enumerate(
             (("points", ""), ("window_s", "s"), ("block_s", "s"), ("cost", ""))
         )
     },
-    "control": _truth(_identity("control")),
-    "runs": _whole(_own(lambda row: len(row.runs))),
+    "control": column.truth(_identity("control")),
+    "runs": column.whole(_of_summary(lambda row: len(row.runs))),
     **{
-        f"{name}_runs": _whole(attrgetter(f"summary.{name}_runs"))
+        f"{name}_runs": column.whole(attrgetter(f"summary.{name}_runs"))
         for name in ("valid", "suspect", "invalid", "failed", "served", "spoiled")
     },
-    "missing_runs": _whole(_own(lambda row: len(row.missing))),
-    "median_run": _whole(_own(lambda row: row.selected.run if row.selected else None)),
+    "missing_runs": column.whole(_of_summary(lambda row: len(row.missing))),
+    "median_run": column.whole(_of_summary(lambda row: row.selected.run if row.selected else None)),
     **{
-        f"requests_per_second_{name}": _number(_spread(name), 2, unit)
+        f"requests_per_second_{name}": column.number(_spread(name), 2, unit)
         for name, unit in (("min", "1/s"), ("max", "1/s"), ("stdev", "1/s"), ("cv_percent", "%"))
     },
-    "requests_per_second_interval_low": _number(_throughput_interval("low"), 2, "1/s"),
-    "requests_per_second_interval_high": _number(_throughput_interval("high"), 2, "1/s"),
-    "requests_per_second_interval_coverage": _number(_throughput_interval("coverage"), 4),
-    **dict(column for name in RANGED for column in _range_columns(name)),
+    "requests_per_second_interval_low": column.number(_throughput_interval("low"), 2, "1/s"),
+    "requests_per_second_interval_high": column.number(_throughput_interval("high"), 2, "1/s"),
+    "requests_per_second_interval_coverage": column.number(_throughput_interval("coverage"), 4),
+    **dict(named for name in RANGED for named in _range_columns(name)),
     # As the servers report it themselves.
-    "server_resident_bytes": _figure(
+    "server_resident_bytes": column.figure(
         NamedFigure(figure=Figure(attrgetter("record.memory_resident")), unit="bytes", digits=0)
     ),
-    "failed_by_status": _text(
+    "failed_by_status": column.text(
         _of_measured(lambda run: " ".join(f"{code}:{count}" for code, count in run.failed_by_code.items()))
     ),
-    **{f"{name}_all_runs": _whole(_over_all_runs(path)) for name, path in FAILED.items()},
-    "latency_unsupported": _text(_percentiles("few_samples")),
-    "latency_late": _text(_percentiles("late")),
-    "latency_merged": _text(_percentiles("merged")),
-    "verdict": _text(_own(lambda row: row.verdict)),
-    "verdict_reasons": _text(_own(_reasons)),
-    "limited_by": _text(_own(lambda row: row.limit.resource if row.limit else None)),
-    "limited_by_runs": _whole(_own(lambda row: row.limit.runs if row.limit else None)),
-    "decides_locally": _truth(
-        _own(lambda row: row.identity.decides_locally if row.identity.decided_by else None)
+    **{f"{name}_all_runs": column.whole(_over_all_runs(path)) for name, path in FAILED.items()},
+    "latency_unsupported": column.text(_percentiles("few_samples")),
+    "latency_late": column.text(_percentiles("late")),
+    "latency_merged": column.text(_percentiles("merged")),
+    "verdict": column.text(_of_summary(lambda row: row.verdict)),
+    "verdict_reasons": column.text(_of_summary(_reasons)),
+    "limited_by": column.text(_of_summary(lambda row: row.limit.resource if row.limit else None)),
+    "limited_by_runs": column.whole(_of_summary(lambda row: row.limit.runs if row.limit else None)),
+    "decides_locally": column.truth(
+        _of_summary(lambda row: row.identity.decides_locally if row.identity.decided_by else None)
     ),
-    "reference": _truth(_own(lambda row: row.reference)),
-    "copy_of": _text(_own(lambda row: row.identity.copy_of)),
-    "runs_set_aside": _whole(_own(lambda row: len(row.set_aside))),
-    "ratio": _number(lambda entry: entry.ratio.ratio if entry.ratio else None, 4),
-    "ratio_interval_low": _number(lambda entry: interval_end(entry.ratio, "low"), 4),
-    "ratio_interval_high": _number(lambda entry: interval_end(entry.ratio, "high"), 4),
-    "ratio_to": _text(_base_label),
-    "conclusion": _text(_conclusion),
+    "reference": column.truth(_of_summary(lambda row: row.reference)),
+    "copy_of": column.text(_of_summary(lambda row: row.identity.copy_of)),
+    "runs_set_aside": column.whole(_of_summary(lambda row: len(row.set_aside))),
+    "ratio": column.number(lambda entry: entry.ratio.ratio if entry.ratio else None, 4),
+    "ratio_interval_low": column.number(lambda entry: interval_end(entry.ratio, "low"), 4),
+    "ratio_interval_high": column.number(lambda entry: interval_end(entry.ratio, "high"), 4),
+    "ratio_to": column.text(_base_label),
+    "conclusion": column.text(_conclusion),
 }
 
 
@@ -406,22 +382,22 @@ def _duration_text(entry: SummaryEntry) -> str | None:
 def _selected(name: str, digits: int) -> Column:
     """A figure of the selected run, with so many decimals."""
     named = FIGURE_LIST[name]
-    return _number(_of_measured(named.figure), digits, named.unit)
+    return column.number(_of_measured(named.figure), digits, named.unit)
 
 
 #: The original's columns hold figures of the selected run, as they always did.
 _ORIGINAL: Mapping[str, Column] = {
-    "Client": _text(_identity("short_label")),
-    "Mode": _text(_identity("topology")),
-    "RequestType": _text(_identity("workload")),
-    "Concurrency": _whole(_identity("connections")),
-    "Duration": _text(_duration_text),
+    "Client": column.text(_identity("short_label")),
+    "Mode": column.text(_identity("topology")),
+    "RequestType": column.text(_identity("workload")),
+    "Concurrency": column.whole(_identity("connections")),
+    "Duration": column.text(_duration_text),
     "ReqPerSec": _selected("requests_per_second", 2),
     "Latency_Avg": _selected("latency_average_ms", 3),
     "Latency_P50": _selected("latency_p50_ms", 3),
     "Latency_P99": _selected("latency_p99_ms", 3),
     "RateLimitHits": _selected("rate_limit_hits", 0),
-    "CPUUsage": _number(_of_measured(attrgetter("record.cpu_usage")), 2, "%"),
+    "CPUUsage": column.number(_of_measured(attrgetter("record.cpu_usage")), 2, "%"),
     "MemoryUsage": _selected("server_heap_bytes", 0),
 }
 
@@ -445,27 +421,27 @@ def _compared(member: str) -> Read:
 
 
 COMPARISON_COLUMNS: Mapping[str, Column] = {
-    "ranking": _text(attrgetter("ranking_id")),
-    "family": _text(attrgetter("family")),
-    "figure": _text(attrgetter("figure")),
-    "base_row": _text(attrgetter("pair.base.id")),
-    "base": _text(attrgetter("pair.base.identity.label")),
-    "new_row": _text(attrgetter("pair.new.id")),
-    "new": _text(attrgetter("pair.new.identity.label")),
-    "load": _text(lambda entry: entry.pair.new.identity.load_text),
-    "ratio": _number(_compared("ratio"), 4),
-    "interval_low": _number(lambda entry: interval_end(entry.pair.comparison, "low"), 4),
-    "interval_high": _number(lambda entry: interval_end(entry.pair.comparison, "high"), 4),
-    "conclusion": _text(_compared("status")),
-    "reason": _text(_compared("reason")),
-    "p": _number(_compared("p"), None),
-    "p_holm": _number(_compared("p_holm"), None),
-    "comparisons_in_family": _whole(_compared("comparisons")),
-    "pairs": _whole(_compared("pairs")),
-    "base_runs": _whole(_compared("base_runs")),
-    "new_runs": _whole(_compared("new_runs")),
-    "runs_needed": _whole(_compared("runs_needed")),
-    "detectable": _number(_compared("detectable"), 4),
+    "ranking": column.text(attrgetter("ranking_id")),
+    "family": column.text(attrgetter("family")),
+    "figure": column.text(attrgetter("figure")),
+    "base_row": column.text(attrgetter("pair.base.id")),
+    "base": column.text(attrgetter("pair.base.identity.label")),
+    "new_row": column.text(attrgetter("pair.new.id")),
+    "new": column.text(attrgetter("pair.new.identity.label")),
+    "load": column.text(lambda entry: entry.pair.new.identity.load_text),
+    "ratio": column.number(_compared("ratio"), 4),
+    "interval_low": column.number(lambda entry: interval_end(entry.pair.comparison, "low"), 4),
+    "interval_high": column.number(lambda entry: interval_end(entry.pair.comparison, "high"), 4),
+    "conclusion": column.text(_compared("conclusion")),
+    "reason": column.text(_compared("reason")),
+    "p": column.number(_compared("p"), None),
+    "p_holm": column.number(_compared("p_holm"), None),
+    "comparisons_in_family": column.whole(_compared("comparisons")),
+    "pairs": column.whole(_compared("pairs")),
+    "base_runs": column.whole(_compared("base_runs")),
+    "new_runs": column.whole(_compared("new_runs")),
+    "runs_needed": column.whole(_compared("runs_needed")),
+    "detectable": column.number(_compared("detectable"), 4),
 }
 
 
@@ -482,17 +458,17 @@ def _sampled(name: str) -> Read:
 
 
 SECOND_COLUMNS: Mapping[str, Column] = {
-    "row": _text(attrgetter("summary.id")),
-    "configuration_hash": _text(_identity("configuration_hash")),
-    "label": _text(_identity("label")),
-    "run": _whole(attrgetter("run.run")),
-    "t_s": _number(_sampled("t_s"), 3, "s"),
-    "interval_s": _number(_sampled("interval_s"), 3, "s"),
-    **{name: _whole(_sampled(name)) for name in ("allowed", "limited", "failed")},
-    **{name: _number(_sampled(name), 3, "ms") for name in ("p50_ms", "p99_ms")},
-    "server_cpu_percent": _number(_sampled("server_cpu_percent"), 2, "%"),
-    "server_heap_used_bytes": _number(_sampled("server_heap_used_bytes"), 0, "bytes"),
-    "server_resident_bytes": _number(_sampled("server_resident_bytes"), 0, "bytes"),
-    "server_event_loop_utilisation": _number(_sampled("server_event_loop_utilisation"), 4),
-    "generator_event_loop_utilisation": _number(_sampled("generator_event_loop_utilisation"), 4),
+    "row": column.text(attrgetter("summary.id")),
+    "configuration_hash": column.text(_identity("configuration_hash")),
+    "label": column.text(_identity("label")),
+    "run": column.whole(attrgetter("run.run")),
+    "t_s": column.number(_sampled("t_s"), 3, "s"),
+    "interval_s": column.number(_sampled("interval_s"), 3, "s"),
+    **{name: column.whole(_sampled(name)) for name in ("allowed", "limited", "failed")},
+    **{name: column.number(_sampled(name), 3, "ms") for name in ("p50_ms", "p99_ms")},
+    "server_cpu_percent": column.number(_sampled("server_cpu_percent"), 2, "%"),
+    "server_heap_used_bytes": column.number(_sampled("server_heap_used_bytes"), 0, "bytes"),
+    "server_resident_bytes": column.number(_sampled("server_resident_bytes"), 0, "bytes"),
+    "server_event_loop_utilisation": column.number(_sampled("server_event_loop_utilisation"), 4),
+    "generator_event_loop_utilisation": column.number(_sampled("generator_event_loop_utilisation"), 4),
 }

@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 
 from report.analysis.campaign_analysis import Analysis, analyse
+from report.analysis.column import Column
 from report.analysis.columns import (
     COMPARISON_COLUMNS,
     RUN_COLUMNS,
     SECOND_COLUMNS,
     SUMMARY_COLUMNS,
-    Column,
     ComparisonEntry,
     RunEntry,
     SecondEntry,
@@ -51,13 +51,13 @@ class Frames:
 
     `summary`: a row a configuration. A figure is the median over the runs that count (rule M28), with its
     range in `…_min` and `…_max`. A run in which the target failed its load has the worst rank. `ratio` is to
-    `ratio_to` (`Float64`, new ÷ base), `conclusion` is one of `faster`, `slower` (`better`, `worse` of a
-    latency at a rate), `no difference`, `not decided`, `not comparable`, `reference`, and `told apart` for a
-    copy.
+    `ratio_to` (`Float64`, new ÷ base), `conclusion` is a word of `report.statistics.conclusions`, or
+    `reference`, or `told apart` for a copy.
 
     `comparisons`: a row two configurations of a ranking that are compared. `figure` names the column of
     `summary` that is compared. `ratio` is new ÷ base, with `interval_low` and `interval_high` (95 %);
-    `conclusion` is that of `new`: `better` or `worse`, whatever the figure. `detectable` is a share.
+    `conclusion` is that of `new`: `faster` or `slower` of a rate, `better` or `worse` of a latency or of
+    CPU. `detectable` is a share.
 
     `seconds`: a row a second of each selected run (`median` in `runs`): `t_s` (s, since the window opened),
     `interval_s` (s), `allowed`, `limited` and `failed` (answers), `p50_ms` and `p99_ms` (ms), and what the

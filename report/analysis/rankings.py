@@ -1,5 +1,5 @@
-"""Rankings: only rows of one layer, topology, workload, traffic, number of servers, load, limits, store,
-decider, algorithm and script mode are ranked.
+"""Rankings: the plan says which rows are ranked with which. Only those under one script for all are split
+here, by the scripts that really ran.
 
 Each row of a ranking is compared with its reference, which the plan names, by the rule of
 `report.statistics.decision`. The comparisons by one figure are a family (rule M17). In campaigns without
@@ -8,7 +8,7 @@ they need comparisons of all, a second family. They follow from differences that
 medians alone."""
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import combinations
 
 from msgspec import Struct, structs
@@ -16,7 +16,8 @@ from msgspec import Struct, structs
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
 from report.analysis.summary import Summary, algorithm_order, attributable, decider_order, sample_between
 from report.analysis.texts import NamedFacts
-from report.results.model import OWN_SETTINGS, script_sha1
+from report.results.model import SAME_SCRIPT, SEPARATIONS, script_sha1
+from report.statistics.conclusions import conclusion_of
 from report.statistics.decision import Comparison, Level, compare_samples
 from report.statistics.power import fewest_for_a_claim
 from report.statistics.ratio import ALPHA
@@ -36,11 +37,12 @@ class Group(Struct, frozen=True):
     """With `same_script`: sha1s, or names of functions, of what its rows really ran; empty if unknown."""
     decided_by: str | None = None
     algorithm: str | None = None
-    settings: str = ""
+    conditions: tuple[str, ...] = ()
+    """`PlannedRanking.conditions` without `same_script`."""
     client: str = ""
-    """`Identity.in_any_condition` of rows in several versions of store or Node, or with TLS and without."""
-    framework: str | None = None
-    """`Summary.framework` of its rows."""
+    """`PlannedRanking.client`."""
+    varies: tuple[str, ...] = ()
+    """`PlannedRanking.varies`."""
 
     @property
     def rankable(self) -> bool:
@@ -48,63 +50,62 @@ class Group(Struct, frozen=True):
         return self.store is not None and (not self.same_script or len(self.scripts) == 1)
 
 
-def _group_of(summary: Summary) -> Group:
-    identity = summary.identity
-    ran = {script.name_or_sha1 for script in summary.scripts} if identity.same_script else set()
+def _group_of(row: Summary, scripts: tuple[str, ...]) -> Group:
+    """What the rows of a ranking have in common, by one of them."""
+    identity, ranking = row.identity, row.ranking
     return Group(
         store=identity.store,
         external=identity.external_store,
-        same_script=identity.same_script,
+        same_script=SAME_SCRIPT in ranking.conditions,
         limiter=identity.limiter if identity.algorithm is None else None,
-        scripts=tuple(sorted(ran)),
+        scripts=scripts,
         decided_by=identity.decided_by,
         algorithm=identity.algorithm,
-        settings=identity.settings,
-        framework=summary.framework,
+        conditions=tuple(option for option in ranking.conditions if option != SAME_SCRIPT),
+        client=ranking.client,
+        varies=ranking.varies,
     )
 
 
-def _by_condition(group: Group, rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
-    """In several versions, or with TLS and without, a client is ranked with itself, as in `rankings.ts`."""
-    identities = [row.identity for row in rows]
-    conditions = {(each.store_version, each.node, each.is_encrypted) for each in identities}
-    if len(conditions) < 2:
-        return [(group, rows)]
-    found: dict[str, list[Summary]] = {}
+def _by_script(rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
+    """The rows of a planned ranking, where all were to run one script by the scripts that they ran.
+
+    A row that never ran has no script on record: it stands with the largest group."""
+    if SAME_SCRIPT not in rows[0].ranking.conditions:
+        return [(_group_of(rows[0], ()), rows)]
+    found: dict[tuple[str, ...], list[Summary]] = {}
+    unmeasured: list[Summary] = []
     for row in rows:
-        found.setdefault(row.identity.in_any_condition, []).append(row)
-    return [(structs.replace(group, client=client), own) for client, own in found.items()]
+        if any(run.measured for run in row.runs):
+            ran = tuple(sorted({script.name_or_sha1 for script in row.scripts}))
+            found.setdefault(ran, []).append(row)
+        else:
+            unmeasured.append(row)
+    largest = max(found, key=lambda scripts: len(found[scripts]), default=())
+    if unmeasured:
+        found.setdefault(largest, []).extend(unmeasured)
+    return [(_group_of(members[0], scripts), members) for scripts, members in found.items()]
+
+
+def _conditions_order(conditions: Sequence[str]) -> tuple[int, ...]:
+    """Sort key: rows without a condition first, then in the order of the options."""
+    families: dict[str, list[bool]] = {}
+    for each in SEPARATIONS:
+        families.setdefault(each.what, []).append(any(map(each.has, conditions)))
+    return tuple(has.index(True) if any(has) else -1 for has in families.values())
 
 
 def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
-    """The rows of one cell by what they may be ranked with.
+    """The rows of one cell by what they are ranked with.
 
-    A row that never ran has no script on record: it stands with the largest group that it was meant for.
-
-    In the order of what decides and of algorithms; then those on the store with most rows first, those with
-    the settings that all clients share, those on Fastify, the largest, `same_script`."""
-    groups: dict[Group, list[Summary]] = {}
+    In the order of what decides and of algorithms; then those on the store with most rows first, those
+    without conditions, the largest, `same_script`."""
+    planned: dict[str, list[Summary]] = {}
     on_store: dict[tuple[str | None, bool], int] = {}
-    unmeasured: list[Summary] = []
     for row in rows:
-        group = _group_of(row)
-        store_key = (group.store, group.external)
+        planned.setdefault(row.ranking.id, []).append(row)
+        store_key = (row.identity.store, row.identity.external_store)
         on_store[store_key] = on_store.get(store_key, 0) + 1
-        if row.identity.same_script and not any(run.measured for run in row.runs):
-            unmeasured.append(row)
-        else:
-            groups.setdefault(group, []).append(row)
-    for row in unmeasured:
-        meant = _group_of(row)
-        fitting = [
-            group
-            for group in groups
-            if (group.store, group.external, group.same_script, group.settings, group.framework)
-            == (meant.store, meant.external, True, meant.settings, meant.framework)
-        ]
-        groups.setdefault(max(fitting, key=lambda group: len(groups[group]), default=meant), []).append(row)
-
-    groups = {part: own for group, all_rows in groups.items() for part, own in _by_condition(group, all_rows)}
 
     def order(entry: tuple[Group, list[Summary]]) -> tuple[object, ...]:
         group, members = entry
@@ -115,8 +116,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
             -on_store[store_key],
             group.store or "~",
             group.external,
-            OWN_SETTINGS.index(group.settings) if group.settings else -1,
-            group.framework or "",
+            _conditions_order(group.conditions),
             -len(members),
             not group.same_script,
             group.limiter or "~",
@@ -124,7 +124,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
             group.client,
         )
 
-    return sorted(groups.items(), key=order)
+    return sorted((part for own in planned.values() for part in _by_script(own)), key=order)
 
 
 class Pair(Struct, frozen=True):
@@ -170,9 +170,6 @@ class Resolution(Struct, frozen=True):
         if interval is None:
             return None
         return max(interval.high, 1 / interval.low if interval.low > 0 else math.inf) - 1
-
-
-_WORDS_OF_SPEED: Mapping[str, str] = {"better": "faster", "worse": "slower"}
 
 
 class Ranking(Struct, frozen=True):
@@ -223,17 +220,13 @@ class Ranking(Struct, frozen=True):
         and empty where nothing is compared."""
         resolution = self.resolution
         if resolution and resolution.copy.id == row.id:
-            return "told apart" if resolution.told_apart else self.word(resolution.comparison.status)
+            return "told apart" if resolution.told_apart else resolution.comparison.conclusion
         if self.reference is row and self.compared:
             return "reference"
         if self.winner is row:
-            return self.word("better")
+            return conclusion_of("better", higher_is_better=not self.open_loop)
         comparison = self.versus_base(row)
-        return self.word(comparison.status) if comparison else ""
-
-    def word(self, status: str) -> str:
-        """A rate is faster or slower; what is no speed, as a latency at a rate, is better or worse."""
-        return status if self.open_loop else _WORDS_OF_SPEED.get(status, status)
+        return comparison.conclusion if comparison else ""
 
     @property
     def limiters(self) -> tuple[str, ...]:
@@ -437,17 +430,14 @@ def _pairs(row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Compari
     )
 
 
-def resolutions(
-    rows: Iterable[Summary], load: Callable[[Summary], Hashable], figure: Figure | None = None
-) -> Mapping[str, Resolution]:
+def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mapping[str, Resolution]:
     """By the id of the reference; those without a run that counts are left out. All rows of a campaign: its
-    copies are one family. `load` is what a copy shares with its reference, `figure` else what ranks."""
-    rows = tuple(rows)
-    references = {(load(row), row.identity.label): row for row in rows if row.reference}
+    copies are one family. `figure` is else what ranks."""
+    by_key = {row.identity.key: row for row in rows}
     pairs = [
-        (row, reference)
-        for row in rows
-        if (copied := row.identity.copy_of) and (reference := references.get((load(row), copied)))
+        (row, by_key[row.ranking.reference])
+        for row in by_key.values()
+        if row.ranking.copy == row.identity.key and row.ranking.reference in by_key
     ]
     found: dict[str, Resolution] = {}
     for open_loop in (False, True):

@@ -119,12 +119,15 @@ class Summary(Row, frozen=True, kw_only=True):
     """The last round that was looked at, in such a campaign."""
     set_aside: tuple[model.Run, ...] = ()
     """Runs that were measured again: they are listed, and in no figure."""
-    reference: bool = False
-    """The others of its ranking are compared with it, and measured beside it."""
-    framework: str | None = None
-    """`Identity.framework`; None for all where the campaign was asked to compare frameworks."""
+    ranking: model.PlannedRanking
+    """The rows that it is ranked with, as the plan says."""
     targets_by_place: Mapping[Place, int] = {}
     """How many targets were up at once in each of its groups; empty where it had the machine alone."""
+
+    @property
+    def reference(self) -> bool:
+        """The others of its ranking are compared with it, and measured beside it."""
+        return self.ranking.reference == self.identity.key
 
     @property
     def group_sizes(self) -> tuple[int, ...]:
@@ -434,7 +437,7 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     for run in sorted((run for run in campaign.beside if run.set_aside), key=lambda run: run.run):
         aside.setdefault(run.identity.key, []).append(run)
     schedule, looked = _schedule(campaign)
-    across_frameworks = (campaign.manifest or {}).get("plan", {}).get("compare_frameworks", False)
+    rankings = {key: ranking for ranking in campaign.rankings for key in ranking.members}
     planned = (each for each in campaign.planned if each.identity.ranked)
     rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
     plans = [plan for _, plan, _, _ in rows if plan and plan.by_turns]
@@ -453,8 +456,7 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
             last_look=looked,
             set_aside=tuple(aside.get(identity.key, ())),
             places=frozenset(plan.places.values()) if plan else frozenset(),
-            reference=plan is not None and plan.reference,
-            framework=None if across_frameworks else identity.framework,
+            ranking=rankings[identity.key],
             by_turns=plan is not None and plan.by_turns,
             targets_by_place={place: targets[place] for place in plan.places.values()}
             if plan and plan.by_turns

@@ -26,16 +26,27 @@ def parser_of(program: str, description: str, epilog: str) -> ArgumentParser:
     )
 
 
+def _discard_output() -> None:
+    """What is left to write goes nowhere, so that Python does not complain at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _written(code: int) -> int:
+    """The code, whether or not anybody reads the output: as in `… | head`, the work is done."""
+    try:
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _discard_output()
+    return code
+
+
 def run_program(program: str, run: Callable[[], int]) -> int:
     """Runs a program that may fail or be interrupted; a failure is printed on standard error."""
     use_utf8()
     try:
-        code = run()
-        sys.stdout.flush()
-        return code
+        return _written(run())
     except BrokenPipeError:
-        # As in `… | head`. What is left to write goes nowhere, so that Python does not complain at its end.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _discard_output()
         return WRITE_FAILED
     except ReportError as error:
         for line in error.lines:

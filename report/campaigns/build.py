@@ -10,19 +10,22 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import pandas as pd
+
 from report.analysis.summary import summarize
 from report.base.csv_text import picked
 from report.base.errors import ENVIRONMENT, USAGE, ReportError, one_line
 from report.base.files import json_text, read_document, write_all
 from report.base.markdown import code, prose, within
 from report.base.paths import STATIC
-from report.campaigns import records
+from report.campaigns import records, rows
 from report.campaigns.tables import histories, sections
 from report.export.summary_markdown import MAX_BYTES, section_blocks
 from report.html.template import render_template
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, Excluded, Run
 from report.results.validate import MAX_DOCUMENT_BYTES
+from report.sections.section import Section
 from report.statistics.runs import select_run
 
 #: How folders with copied runs begin, which must not count twice.
@@ -86,7 +89,10 @@ class _Several:
     empty: Sequence[Path] = ()
     excluded: list[tuple[str, Excluded]] = field(default_factory=list)
     """With the name of the campaign's folder."""
-    rows: list[records.Record] = field(default_factory=list)
+    rows: pd.DataFrame = field(default_factory=pd.DataFrame)
+    """One for each campaign and configuration."""
+    sections: Sequence[Section] = ()
+    """Campaigns side by side."""
     _seen: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -113,17 +119,21 @@ class _Several:
     def find_baseline(self, asked: str) -> str:
         """Its name; a campaign outside of the folder is read and joins the others."""
         folder = Path(os.path.realpath(asked))
-        named = [each.name for each in self.campaigns if asked in (each.name, each.campaign)]
-        named += [each.name for each in self.campaigns if Path(os.path.realpath(each.folder)) == folder]
-        if named:
-            return named[0]
-        said, count = f"--baseline {one_line(asked, 80)}", len(self.campaigns)
+        by_name = [
+            campaign.name for campaign in self.campaigns if asked in (campaign.name, campaign.campaign)
+        ]
+        by_place = [
+            campaign.name for campaign in self.campaigns if Path(os.path.realpath(campaign.folder)) == folder
+        ]
+        if by_name or by_place:
+            return [*by_name, *by_place][0]
+        flag, count = f"--baseline {one_line(asked, 80)}", len(self.campaigns)
         if not folder.is_dir():
-            names = ", ".join(each.name for each in self.campaigns[-10:])
-            raise ReportError(f"{said} is neither a campaign nor a folder: have {names}", USAGE)
+            names = ", ".join(campaign.name for campaign in self.campaigns[-10:])
+            raise ReportError(f"{flag} is neither a campaign nor a folder: have {names}", USAGE)
         self.add(folder)
         if len(self.campaigns) == count:
-            raise ReportError(self.lines[-_MAX_LINES:] or f"{said} is no campaign", USAGE)
+            raise ReportError(self.lines[-_MAX_LINES:] or f"{flag} is no campaign", USAGE)
         return self.campaigns[-1].name
 
     def _page(self, template: str, **context: Any) -> str:
@@ -145,22 +155,24 @@ class _Several:
         return self._page(
             "compare",
             styles=(*STYLES, STATIC / "report.css"),
-            sections=sections(self.campaigns, self.rows, self.baseline),
+            sections=self.sections,
             row_colours={},
             charts={},
             baseline=self.baseline,
-            stores=records.store_notices(self.campaigns),
+            stores=tuple(rows.store_notices(self.rows)),
             by_hand=sum(campaign.by_hand for campaign in self.campaigns),
         )
 
     def trends_page(self) -> str:
-        found, left_out = histories(self.rows)
+        drawn, left_out = histories(self.rows)
         numbers = records.place_numbers(self.campaigns)
         # The newest campaign of a place has most of it on record.
-        environments = {numbers[each.name]: each.environment for each in self.campaigns}
-        members = {place: [each for each in found if each["place"] == place] for place in environments}
-        parts = [(place, environments[place], each) for place, each in members.items() if each]
-        count = len(found) + left_out
+        environments = {numbers[campaign.name]: campaign.environment for campaign in self.campaigns}
+        members = {
+            place: [history for history in drawn if history["place"] == place] for place in environments
+        }
+        parts = [(place, environments[place], of_place) for place, of_place in members.items() if of_place]
+        count = len(drawn) + left_out
         return self._page("trends", styles=STYLES, parts=parts, left_out=left_out, count=count)
 
     def json(self) -> str:
@@ -178,29 +190,31 @@ class _Several:
                     }
                     for campaign in self.campaigns
                 ],
-                "notices": list(records.store_notices(self.campaigns)),
-                "excluded": [{"campaign": of, **picked(each, "file", "text")} for of, each in self.excluded],
-                "rows": records.published(self.rows, self.baseline),
+                "notices": list(rows.store_notices(self.rows)),
+                "excluded": [
+                    {"campaign": name, **picked(entry, "file", "text")} for name, entry in self.excluded
+                ],
+                "rows": rows.compare_records(self.rows, self.baseline),
             }
         )
 
     def markdown(self) -> str:
         excluded = [f"- Excluded: {code(name)}, {prose(entry)}" for name, entry in self.excluded]
-        found = sections(self.campaigns, self.rows, self.baseline)
         blocks = [
             ["## Campaigns side by side"],
             [_DRIFT],
-            *([prose(text)] for text in records.store_notices(self.campaigns)),
+            *([prose(text)] for text in rows.store_notices(self.rows)),
             *([[f"Baseline: {code(self.baseline)}."]] if self.baseline else []),
             *([excluded] if excluded else []),
-            *(block for each in found for block in section_blocks(each)),
+            *(block for section in self.sections for block in section_blocks(section)),
         ]
         return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")
 
     def files(self, output_format: str) -> dict[str, str]:
-        self.campaigns.sort(key=lambda each: each.order)
-        self.rows = records.records_of(self.campaigns, self.baseline)
-        csv = {"compare.csv": lambda: records.compare_csv(self.rows, self.baseline)}
+        self.campaigns.sort(key=lambda campaign: campaign.order)
+        self.rows = rows.rows_of(records.placed_rows(self.campaigns), self.baseline)
+        self.sections = sections(self.campaigns, self.rows, self.baseline)
+        csv = {"compare.csv": lambda: rows.compare_csv(self.rows, self.baseline)}
         trends = {"trends.html": self.trends_page} if self.trends else {}
         make: dict[str, dict[str, Callable[[], str]]] = {
             # The pages link to the table.
@@ -249,31 +263,31 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
     A configuration with a single run that counts has no median and is left out. Raises ReportError for fewer
     than two campaigns, and when no configuration has two runs."""
     root = results_root(folder)
-    found = find_campaigns(root)[0]
-    if len(found) < 2:
+    folders, _ = find_campaigns(root)
+    if len(folders) < 2:
         raise ReportError(f"{one_line(root)} holds one campaign: --extract-median takes two or more", USAGE)
     runs: dict[str, list[tuple[Run, Path]]] = {}
-    for each in found:
-        campaign = load_campaign(each, keep_going=keep_going, series=False)
+    for campaign_folder in folders:
+        campaign = load_campaign(campaign_folder, keep_going=keep_going, series=False)
         for run in campaign.counted:
             if run.eligible and not run.identity.faults:
-                runs.setdefault(run.identity.key, []).append((run, each / run.file))
+                runs.setdefault(run.identity.key, []).append((run, campaign_folder / run.file))
     texts: dict[str, str] = {}
-    lines = [f"{len(found)} campaigns, {len(runs)} configurations"]
-    for every in runs.values():
-        selected = select_run(run for run, _ in every)
+    lines = [f"{len(folders)} campaigns, {len(runs)} configurations"]
+    for runs_of_one in runs.values():
+        selected = select_run(run for run, _ in runs_of_one)
         if selected is None:
             continue
-        place = next(path for run, path in every if run is selected)
+        place = next(path for run, path in runs_of_one if run is selected)
         name = f"{place.parent.name}/{place.name}"
-        if len(every) < 2:
+        if len(runs_of_one) < 2:
             print(f"generate_report: {one_line(name)}: the only run, left out", file=sys.stderr)
             continue
         # Settings that no name shows can give two configurations one name.
         kept = place.name if place.name not in texts else f"{place.parent.name}_{place.name}"
         texts[kept] = read_document(place, MAX_DOCUMENT_BYTES).decode()
         lines.append(
-            f"{kept}: median of {len(every)} runs, {selected.requests_per_second:.1f}/s, from {name}"
+            f"{kept}: median of {len(runs_of_one)} runs, {selected.requests_per_second:.1f}/s, from {name}"
         )
     if not texts:
         raise ReportError(f"{one_line(root)}: no configuration has two runs that count", USAGE)

@@ -14,12 +14,12 @@ KINDS = (BENCHMARK, FAULTS, MEMORY, RATE_SEARCH, INSTRUMENTS)
 def campaign_kind(manifest: Mapping[str, Any]) -> str:
     """Only a benchmark compares targets under a load: it alone may stand for all on a front page."""
     plan = manifest["plan"]
-    configurations = [each["configuration"] for each in plan["configurations"]]
+    configurations = [planned["configuration"] for planned in plan["configurations"]]
     if "max_rate" in plan:
         return RATE_SEARCH
-    if any(each.get("faults") for each in configurations):
+    if any(configuration.get("faults") for configuration in configurations):
         return FAULTS
-    if all("requests" in each["extent"] for each in configurations):
+    if all("requests" in configuration["extent"] for configuration in configurations):
         return MEMORY
     if all(run.get("diagnose") for run in plan["runs"]):
         return INSTRUMENTS

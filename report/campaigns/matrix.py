@@ -1,26 +1,37 @@
 """The matrix: rows are targets, columns are questions, and each cell is what the newest campaign found."""
 
 import re
-from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
+import pandas as pd
 from msgspec import Struct
 
+from report.analysis import column
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.faults import seconds_text
+from report.analysis.cells import Cell
+from report.analysis.column import Column
 from report.analysis.figures import PARTS, consumer_cpu, node_cpu, p99
+from report.analysis.frames import table
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, LOAD_FIELDS, load_text
-from report.base.format import ABSENT, Show, count, joined, microseconds, milliseconds, plural, rate, ratio
-from report.base.markdown import code, prose, table
+from report.base.format import ABSENT, count, joined, microseconds, plural
+from report.campaigns.questions import (
+    BURST,
+    CHECKS,
+    FAULT_FIGURES,
+    OF_LIMITERS,
+    QUESTIONS,
+    RUN,
+    STATED_RATE,
+)
 from report.results.load import BROKEN, HOLDS, NOT_PROMISED, SKIPPED
 from report.results.model import Identity, fault_title, short_label
-from report.results.records import Audit, Check, Finding
+from report.results.records import Audit, Finding
+from report.sections import section
 from report.sections.audit import bounds, findings_of, verdict
 from report.sections.cpu import part_kinds
-from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
+from report.sections.section import Section, TableCell, TableRow
 from report.sections.verdict_text import USUAL_LIMITER
 from report.statistics.decision import Comparison
 
@@ -29,63 +40,15 @@ ANY = ""
 
 #: The condition that is shown first.
 USUAL = "light · realistic · 50 connections"
-#: Per second. Latencies at this rate stand beside the figures of the same work at any load.
-STATED_RATE = 1000
 
+CAPTION = (
+    "Each cell is what the newest campaign under its condition found, with its interval, or the range over "
+    "its runs; it leads to the report. Machine, date and versions stand in its hint. Figures of two "
+    "campaigns are not compared: a ratio is one within its campaign. The p99 is that at "
+    f"{count(STATED_RATE)} requests/s, or at the rate of the condition."
+)
 
-class Question(NamedTuple):
-    name: str
-    unit: str
-    fill: str
-    """The command of ratelimit-bench that answers it about a target."""
-    show: Show = count
-
-
-#: By the id of the audit's check.
-CHECKS: Mapping[str, Question] = {
-    id_: Question(name, unit, "audit --clients {}")
-    for id_, name, unit in (
-        ("exact-burst-4-servers", "Exact", "at once"),
-        ("window-edge", "Exact", "at the edge"),
-        ("failover", "Survives", "a failover"),
-        ("clocks-500-ms", "Clocks", "0.5 s apart"),
-        ("clocks-2-s", "Clocks", "2 s apart"),
-        ("clocks-30-s", "Clocks", "30 s apart"),
-        ("eviction", "Eviction", "used-up keys"),
-        ("ipv6-prefix", "IPv6", "clients by prefix"),
-    )
-}
-_BURST = "exact-burst-4-servers"
-_RUN = "run --clients {}"
-#: CPU is asked of closed loops alone.
-_COST = f"µs/decision {AT_FULL_LOAD}"
-_RESTART = f"{_RUN} --fault store-restart"
-QUESTIONS: Mapping[str, Question] = {
-    "node": Question("Node", f"CPU, {_COST}", _RUN, microseconds),
-    "service": Question("Service", f"CPU, {_COST}", _RUN, microseconds),
-    "store": Question("Store CPU", _COST, _RUN, microseconds),
-    "ratio": Question("Throughput", "to the reference", _RUN, ratio),
-    "p99": Question("p99 at a rate", "ms", f"{_RUN} --rate {STATED_RATE}", milliseconds),
-    "highest": Question("Highest rate", "kept", f"{_RUN} --find-max-rate", lambda value: f"{rate(value)}/s"),
-    "memory": Question("Memory", "bytes/key", "memory --clients {}"),
-    "served": Question("Served again", "s after a restart", _RESTART, seconds_text),
-    "settled": Question("Settled again", "s after a restart", _RESTART, seconds_text),
-    "lost": Question("Lost", "requests in it", _RESTART),
-    "over": Question(
-        "Over quota", "admitted in it", f"{_RESTART} --rate 500 --traffic fixed --points 1000 --window 60"
-    ),
-    **CHECKS,
-}
-
-
-#: What is asked of limiters alone.
-_OF_LIMITERS = ("ratio", "memory", *CHECKS)
-_FAULT_FIGURES = {
-    "served": "served_again_s",
-    "settled": "recovery_s",
-    "lost": "requests_lost",
-    "over": "over_admission",
-}
+Ends = tuple[float | None, float | None]
 
 
 class Source(Struct, frozen=True):
@@ -96,7 +59,20 @@ class Source(Struct, frozen=True):
     link: str
 
 
-class Answer(Struct, frozen=True):
+class Key(Struct, frozen=True, order=True):
+    """A target, as its row names it."""
+
+    label: str
+    store: str
+    topology: str
+
+
+class Answer(Struct, frozen=True, kw_only=True):
+    """What a campaign or an audit found about a question."""
+
+    condition: str
+    key: Key
+    question: str
     text: str
     interval: str
     source: Source
@@ -112,23 +88,25 @@ class Answer(Struct, frozen=True):
         return self.ends[1] < other.ends[0] or other.ends[1] < self.ends[0]
 
 
-Key = tuple[str, str, str]
-"""Label, store, topology."""
-_FILTERS = ("condition", "client", "store", "topology")
+def _member(name: str) -> column.Read:
+    return lambda answer: getattr(answer, name)
 
-CAPTION = (
-    "Each cell is what the newest campaign under its condition found, with its interval, or the range over "
-    "its runs; it leads to the report. Machine, date and versions stand in its hint. Figures of two "
-    "campaigns are not compared: a ratio is one within its campaign. The p99 is that at "
-    f"{count(STATED_RATE)} requests/s, or at the rate of the condition."
-)
+
+#: The table of all answers. A cell of the matrix is what has one condition, key and question.
+ANSWER_COLUMNS: Mapping[str, Column] = {
+    "condition": column.text(_member("condition")),
+    "key": column.thing(_member("key")),
+    "question": column.text(_member("question")),
+    "started_at": column.text(lambda answer: answer.source.started_at),
+    "answer": column.thing(lambda answer: answer),
+}
 
 
 @dataclass(slots=True)
 class Matrix:
-    """Answers by condition, target and question, the newest first."""
+    """Answers of campaigns and audits, in the order in which they were added."""
 
-    answers: dict[tuple[str, Key, str], list[Answer]] = field(default_factory=dict)
+    answers: list[Answer] = field(default_factory=list)
     sentences: list[tuple[int, str, str]] = field(default_factory=list)
     """How many targets it is about, when its campaign began, and the sentence."""
     targets: dict[Key, list[str]] = field(default_factory=dict)
@@ -142,88 +120,115 @@ class Matrix:
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
     """The same, by how a command names the target."""
 
+    def frame(self) -> pd.DataFrame:
+        """A row an answer, the newest first."""
+        answers = table(ANSWER_COLUMNS, self.answers)
+        return answers.sort_values("started_at", ascending=False, kind="stable")
+
+    def add_campaign(self, analysis: Analysis, source: Source) -> None:
+        """Medians over its runs, with the interval or the range over the runs."""
+        for part in analysis.runtimes:
+            for ranking in (ranking for cell in part.cells for ranking in cell.rankings):
+                for row in ranking.summaries:
+                    self._add_row(row, None if ranking.open_loop else ranking.versus_base(row), source)
+            for control in part.controls:
+                self._add_row(control, None, source)
+        for skip in (analysis.campaign.manifest or {}).get("plan", {}).get("skips", ()):
+            if skip["reason"].startswith("store-restart"):
+                self.skipped |= {(skip["asked"], question): skip["reason"] for question in FAULT_FIGURES}
+        self.sentences += _sentences(analysis, source)
+        self._add_highest_rates(analysis, source)
+        self._add_memory(analysis, source)
+        self._add_faults(analysis, source)
+
+    def _add_highest_rates(self, analysis: Analysis, source: Source) -> None:
+        for search in analysis.max_rates:
+            estimate = search.estimate
+            if estimate and estimate.estimate:
+                ends = (estimate.low, estimate.high)
+                condition = _work(search.identity)
+                self._add(condition, search.identity, "highest", estimate.estimate, ends, source)
+
+    def _add_memory(self, analysis: Analysis, source: Source) -> None:
+        for memory in analysis.memory:
+            for line in [slope.line for slope in memory.slopes[:1]]:
+                self._add(ANY, memory.identity, "memory", line.slope, (line.low, line.high), source)
+
+    def _add_faults(self, analysis: Analysis, source: Source) -> None:
+        for case in (case for group in analysis.faults for case in group.cases):
+            if fault_title(case.fault) != "store-restart":
+                continue
+            for question, figure in FAULT_FIGURES.items():
+                if spread := case.spread(figure):
+                    self._add(ANY, case.identity, question, spread.middle, (spread.low, spread.high), source)
+
+    def _add(
+        self,
+        condition: str,
+        identity: Identity,
+        question: str,
+        value: float | None,
+        ends: Ends | None,
+        source: Source,
+        versions: str = "",
+    ) -> None:
+        """A figure with its interval; nothing where there is no figure."""
+        if value is None:
+            return
+        show, (low, high) = QUESTIONS[question].show, ends or (None, None)
+        known = None if low is None or high is None else (low, high)
+        interval = f"{show(known[0])}–{show(known[1])}" if known and show(known[0]) != show(known[1]) else ""
+        key = _key(identity)
+        self._name(key, identity.label)
+        self.answers.append(
+            Answer(
+                condition=condition,
+                key=key,
+                question=question,
+                text=show(value),
+                interval=interval,
+                source=source,
+                versions=versions,
+                ends=known,
+            )
+        )
+
     def _name(self, key: Key, text: str) -> None:
         names = self.targets.setdefault(key, [])
         if text not in names:
             names.append(text)
 
-    def _put(self, condition: str, key: Key, question: str, answer: Answer) -> None:
-        found = self.answers.setdefault((condition, key, question), [])
-        found.append(answer)
-        found.sort(key=lambda each: each.source.started_at, reverse=True)
-
-    def _figure(
-        self,
-        where: tuple[str, Identity],
-        question: str,
-        value: float | None,
-        ends: tuple[float | None, float | None] | None,
-        source: Source,
-        versions: str = "",
-    ) -> None:
-        """`where` are the condition and the target."""
-        condition, identity = where
-        show, (low, high) = QUESTIONS[question].show, ends or (None, None)
-        if value is not None:
-            known = None if low is None or high is None else (low, high)
-            interval = f"{show(low)}–{show(high)}" if known and show(low) != show(high) else ""
-            answer = Answer(show(value), interval, source, versions, ends=known)
-            self._name(_key(identity), identity.label)
-            self._put(condition, _key(identity), question, answer)
-
-    def add_campaign(self, analysis: Analysis, source: Source) -> None:
-        """Medians over its runs, with the interval or the range over the runs."""
-        for part in analysis.runtimes:
-            for ranking in (each for cell in part.cells for each in cell.rankings):
-                for row in ranking.summaries:
-                    self._row(row, None if ranking.open_loop else ranking.versus_base(row), source)
-            for control in part.controls:
-                self._row(control, None, source)
-        for skip in (analysis.campaign.manifest or {}).get("plan", {}).get("skips", ()):
-            if skip["reason"].startswith("store-restart"):
-                self.skipped |= {(skip["asked"], question): skip["reason"] for question in _FAULT_FIGURES}
-        self._sentence(analysis, source)
-        for searched in analysis.max_rates:
-            if (found := searched.estimate) and found.estimate:
-                where, ends = (_work(searched.identity), searched.identity), (found.low, found.high)
-                self._figure(where, "highest", found.estimate, ends, source)
-        for memory in analysis.memory:
-            for line in [slope.line for slope in memory.slopes[:1]]:
-                self._figure((ANY, memory.identity), "memory", line.slope, (line.low, line.high), source)
-        for case in (case for group in analysis.faults for case in group.cases):
-            if fault_title(case.fault) == "store-restart":
-                for question, figure in _FAULT_FIGURES.items():
-                    if spread := case.spread(figure):
-                        ends = (spread.low, spread.high)
-                        self._figure((ANY, case.identity), question, spread.middle, ends, source)
-
-    def _row(self, summary: Summary, versus_base: Comparison | None, source: Source) -> None:
+    def _add_row(self, summary: Summary, versus_base: Comparison | None, source: Source) -> None:
         identity = summary.identity
         if identity.copy or not summary.has_figures:
             return
-        stated = identity.rate_per_second == STATED_RATE
-        where, key = ((_work if stated else _condition)(identity), identity), _key(identity)
-        self.loads.setdefault(where[0], _load_flags(identity))
+        is_stated = identity.rate_per_second == STATED_RATE
+        condition = _work(identity) if is_stated else _condition(identity)
+        self.loads.setdefault(condition, _load_flags(identity))
         self.works.setdefault(_condition(identity), _work(identity))
+        self._add_lacks(summary)
+
+        versions = _versions_text(summary)
+        if versus_base and versus_base.ratio and (interval := versus_base.interval):
+            ends = (interval.low, interval.high)
+            self._add(condition, identity, "ratio", versus_base.ratio, ends, source, versions)
+        # Nothing is decided without a limiter: what a request costs.
+        node = consumer_cpu if identity.ceiling else node_cpu
+        of_closed_loops = {"node": node, "service": PARTS["service"], "store": PARTS["store"]}
+        for question, figure in ({"p99": p99} if identity.open_loop else of_closed_loops).items():
+            median = summary.figure_of(figure)
+            self._add(condition, identity, question, median.value, median.range, source, versions)
+
+    def _add_lacks(self, summary: Summary) -> None:
+        identity, key = summary.identity, _key(summary.identity)
         for part in {"service", "store"} - set(part_kinds(identity)):
             self.lacks[key, part] = f"it has no {part}"
         if summary.reference:
             self.lacks[key, "ratio"] = "it is the reference"
         if identity.ceiling:
-            self.lacks |= dict.fromkeys(((key, each) for each in _FAULT_FIGURES), "it has no store")
+            self.lacks |= {(key, question): "it has no store" for question in FAULT_FIGURES}
         if identity.decided_by == "nothing":
-            self.lacks |= dict.fromkeys(((key, each) for each in _OF_LIMITERS), "it limits nothing")
-        seen = next((run.versions for run in summary.selected_first if run.versions), {})
-        parts = [part for part in ("client", "limiter", "store") if seen.get(part)]
-        versions = ", ".join(f"{part} {seen[part]}" for part in parts)
-        if versus_base and versus_base.ratio and (found := versus_base.interval):
-            self._figure(where, "ratio", versus_base.ratio, (found.low, found.high), source, versions)
-        # Nothing is decided without a limiter: what a request costs.
-        node = consumer_cpu if identity.ceiling else node_cpu
-        closed = {"node": node, "service": PARTS["service"], "store": PARTS["store"]}
-        for question, figure in ({"p99": p99} if identity.open_loop else closed).items():
-            median = summary.figure_of(figure)
-            self._figure(where, question, median.value, median.range, source, versions)
+            self.lacks |= {(key, question): "it limits nothing" for question in OF_LIMITERS}
 
     def add_audit(self, audit: Audit, link: str) -> None:
         """What it saw of promises about exactness."""
@@ -231,16 +236,14 @@ class Matrix:
         for audited in audit.targets:
             target, findings = audited.target, findings_of(audited)
             # What needs no store has none, as in a campaign.
-            none = target.topology == "none"
+            has_store = target.topology != "none"
             label = short_label(target.label, target.topology)
-            key = (label, "" if none else target.store, "" if none else target.topology)
+            key = Key(label, target.store if has_store else "", target.topology if has_store else "")
             self._name(key, target.text.replace(":standalone", ""))
-            for check in CHECKS:
-                finding = findings.get(check)
-                if finding and finding.status in (HOLDS, BROKEN, NOT_PROMISED):
-                    good = None if finding.status == NOT_PROMISED else finding.status == HOLDS
-                    self._put(ANY, key, check, Answer(verdict(finding), bounds(finding), source, good=good))
-                elif finding and finding.status == SKIPPED:
+            for check, finding in findings.items():
+                if check in CHECKS and finding.status in (HOLDS, BROKEN, NOT_PROMISED):
+                    self.answers.append(_answer_of(finding, key, check, source))
+                elif check in CHECKS and finding.status == SKIPPED:
                     self.lacks[key, check] = finding.reason or ""
 
     def empty(self, condition: str, key: Key, question: str) -> TableCell:
@@ -250,51 +253,70 @@ class Matrix:
             return TableCell(ABSENT, kind="number", sort="", hint=f"does not apply: {reason}")
         command = QUESTIONS[question].fill.format(self.targets[key][0])
         more = f" --checks {question}" if question in CHECKS else ""
-        if QUESTIONS[question].fill == _RUN:
+        if QUESTIONS[question].fill == RUN:
             more = self.loads.get(condition, "")
         return TableCell(ABSENT, kind="number", sort="", hint=f"to fill it: ratelimit-bench {command}{more}")
 
-    def _sentence(self, analysis: Analysis, source: Source) -> None:
-        """What a campaign says of clients on a standalone store, and of what a limiter costs."""
-        for cell in analysis.cells[:1]:
-            known = sorted(
-                (cost, row.identity.short_label, row.identity.client)
-                for row in cell.summaries
-                if row.identity.topology == "standalone"
-                if row.identity.limiter == USUAL_LIMITER and not row.identity.options
-                if (cost := row.figure_of(node_cpu).value) is not None
-            )
-            bare = [
-                cost
-                for row in cell.controls
-                if row.identity.client == "none" and (cost := row.figure_of(consumer_cpu).value)
-            ]
-            if cell.identity.open_loop or len({client for *_, client in known}) < 2 or not bare:
-                continue
-            (least, cheap, _), (most, dear, _) = known[0], known[-1]
-            text = (
-                f"{AT_FULL_LOAD.capitalize()} with a standalone store {cheap} costs Node least, "
-                f"{microseconds(least)} µs of CPU a decision, {dear} most, {microseconds(most)} µs; a server "
-                f"without a limiter spends {microseconds(bare[0])} µs a request "
-                f"({source.machine}, {source.started_at[:10]})."
-            )
-            self.sentences.append((len(known), source.started_at, text))
-
-    def first_screen(self) -> list[str]:
+    def first_screen(self, answers: pd.DataFrame) -> list[str]:
         """At most two sentences."""
-        told = [text for *_, text in sorted(self.sentences, reverse=True)[:1]]
-        found = self.answers.items()
-        exact = {
-            key: newest.good
-            for (_, key, asked), (newest, *_) in found
-            if asked == _BURST and newest.good is not None
-        }
-        if exact:
-            broken = sorted({self.targets[key][0] for key, good in exact.items() if not good})
+        sentences = [text for *_, text in sorted(self.sentences, reverse=True)[:1]]
+        bursts = answers[answers["question"].eq(BURST)].drop_duplicates(["condition", "key"])
+        promised = [answer for answer in bursts["answer"] if answer.good is not None]
+        if promised:
+            broken = sorted({self.targets[answer.key][0] for answer in promised if not answer.good})
             but = f", not {joined(broken)}" if broken else ""
-            held = f"{sum(map(bool, exact.values()))} of {len(exact)} targets{but}"
-            told.append(f"Exact when many ask at once: {held}.")
-        return told
+            kept = sum(bool(answer.good) for answer in promised)
+            sentences.append(f"Exact when many ask at once: {kept} of {len(promised)} targets{but}.")
+        return sentences
+
+
+def _answer_of(finding: Finding, key: Key, check: str, source: Source) -> Answer:
+    return Answer(
+        condition=ANY,
+        key=key,
+        question=check,
+        text=verdict(finding),
+        interval=bounds(finding),
+        source=source,
+        good=None if finding.status == NOT_PROMISED else finding.status == HOLDS,
+    )
+
+
+def _versions_text(summary: Summary) -> str:
+    seen = next((run.versions for run in summary.selected_first if run.versions), {})
+    parts = [part for part in ("client", "limiter", "store") if seen.get(part)]
+    return ", ".join(f"{part} {seen[part]}" for part in parts)
+
+
+def _sentences(analysis: Analysis, source: Source) -> Iterator[tuple[int, str, str]]:
+    """What a campaign says of clients on a standalone store, and of what a limiter costs."""
+    for cell in analysis.cells[:1]:
+        costs = sorted(_node_costs(cell))
+        bare = [
+            cost
+            for row in cell.controls
+            if row.identity.client == "none" and (cost := row.figure_of(consumer_cpu).value)
+        ]
+        if cell.identity.open_loop or len({client for *_, client in costs}) < 2 or not bare:
+            continue
+        (least, cheapest, _), (most, dearest, _) = costs[0], costs[-1]
+        text = (
+            f"{AT_FULL_LOAD.capitalize()} with a standalone store {cheapest} costs Node least, "
+            f"{microseconds(least)} µs of CPU a decision, {dearest} most, {microseconds(most)} µs; a server "
+            f"without a limiter spends {microseconds(bare[0])} µs a request "
+            f"({source.machine}, {source.started_at[:10]})."
+        )
+        yield len(costs), source.started_at, text
+
+
+def _node_costs(cell: Cell) -> Iterator[tuple[float, str, str]]:
+    """Cost, label and client of the usual limiter's rows on a standalone store."""
+    for row in cell.summaries:
+        identity = row.identity
+        is_usual = identity.limiter == USUAL_LIMITER and not identity.options
+        cost = row.figure_of(node_cpu).value
+        if identity.topology == "standalone" and is_usual and cost is not None:
+            yield cost, identity.short_label, identity.client
 
 
 #: All of a load but its length, which no answer depends on.
@@ -313,8 +335,9 @@ def _work(identity: Identity) -> str:
 
 
 def _key(identity: Identity) -> Key:
-    store, topology = ("", "") if identity.ceiling else (identity.store_text, identity.topology or "")
-    return (identity.short_label, store, topology)
+    if identity.ceiling:
+        return Key(identity.short_label, "", "")
+    return Key(identity.short_label, identity.store_text, identity.topology or "")
 
 
 def _load_flags(identity: Identity) -> str:
@@ -330,23 +353,24 @@ def _load_flags(identity: Identity) -> str:
     return "".join(f" --{name} {value}" for name, (value, usual) in flags.items() if value != usual)
 
 
-def _cell(found: Sequence[Answer]) -> TableCell:
+def _cell(answers: Sequence[Answer]) -> TableCell:
     """The newest answer; one of another machine beside it where their intervals lie apart."""
-    newest = found[0]
+    newest, *older = answers
     others = [
-        f"{each.text} on {each.source.machine}"
-        for each in found[1:]
-        if each.source.machine != newest.source.machine and each.apart(newest)
+        f"{answer.text} on {answer.source.machine}"
+        for answer in older
+        if answer.source.machine != newest.source.machine and answer.apart(newest)
     ]
     where = [newest.source.machine, newest.source.started_at[:10], newest.versions]
-    older = f"{plural(len(found) - 1, 'older campaign')} in the list below" if len(found) > 1 else ""
+    more = f"{plural(len(older), 'older campaign')} in the list below" if older else ""
+    kept = "" if newest.good is None else " holds" if newest.good else " broken"
     return TableCell(
         newest.text,
         range=" | ".join(filter(None, [newest.interval, *others[:1]])),
-        kind="number" + ("" if newest.good is None else " holds" if newest.good else " broken"),
+        kind=f"number{kept}",
         sort=newest.text.replace(",", "").rstrip("×/s"),
         link=newest.source.link,
-        hint=", ".join(filter(None, [*where, older])),
+        hint=", ".join(filter(None, [*where, more])),
     )
 
 
@@ -358,105 +382,100 @@ class MatrixView(Struct, frozen=True):
     """What each row has under each filter."""
 
 
+_FILTERS = ("condition", "client", "store", "topology")
+
+
+class _View(Struct, frozen=True):
+    """A condition that is shown, and where its answers stand."""
+
+    condition: str
+    work: str
+    places: frozenset[str]
+    """The conditions of the answers for which it has a row."""
+
+
+def _views(matrix: Matrix, answers: pd.DataFrame) -> list[_View]:
+    """The usual condition first, then those with most cells. What does not depend on the load has rows in the
+    first view alone; what holds for a work at any load has them in the first view of its work."""
+    cells = answers.drop_duplicates(["condition", "key", "question"])["condition"]
+    sizes = {str(condition): int(size) for condition, size in cells[cells.ne(ANY)].value_counts().items()}
+    ordered = sorted(sizes, key=lambda condition: (condition != USUAL, -sizes[condition], condition)) or [ANY]
+    home = {
+        work: condition for condition in reversed(ordered) if (work := matrix.works.get(condition)) in sizes
+    }
+    shown = [condition for condition in ordered if condition not in home]
+    views = []
+    for condition in shown:
+        work = matrix.works.get(condition, condition)
+        places = {condition}
+        if condition == shown[0]:
+            places.add(ANY)
+        if home.get(work) == condition:
+            places.add(work)
+        views.append(_View(condition, work, frozenset(places)))
+    return views
+
+
+def _keys(view: _View, answers: pd.DataFrame) -> list[Key]:
+    """Those that were measured under the condition itself first."""
+    measured = set(answers.loc[answers["condition"].eq(view.condition), "key"])
+    keys = set(answers.loc[answers["condition"].isin(list(view.places)), "key"])
+    return sorted(keys, key=lambda key: (key not in measured, key))
+
+
 def view_of(matrix: Matrix) -> MatrixView:
     """A row a target and condition."""
-    answers = matrix.answers
-    size = Counter(condition for condition, _, _ in answers if condition != ANY)
-    # The usual one first, then those with most answers.
-    conditions = sorted(size, key=lambda each: (each != USUAL, -size[each], each)) or [ANY]
-    # What does not depend on the load stands in the first view of its work.
-    home = {work: each for each in reversed(conditions) if (work := matrix.works.get(each)) in size}
-    conditions = [each for each in conditions if each not in home]
+    answers = matrix.frame()
+    by_cell = answers.groupby(["condition", "key", "question"], sort=False)["answer"].agg(list).to_dict()
+    views = _views(matrix, answers)
     rows: list[TableRow] = []
     values: dict[str, dict[str, str]] = {}
-    for condition in conditions:
-        work = matrix.works.get(condition, condition)
-        wanted = {condition, *([ANY] if condition == conditions[0] else [])}
-        wanted |= {work} if home.get(work) == condition else set()
-        own = {key for where, key, _ in answers if where in wanted}
-        measured = {key for where, key, _ in answers if where == condition}
-        for key in sorted(own, key=lambda each: (each not in measured, each)):
-            row_id, (label, store, topology) = f"m{len(rows) + 1}", key
-            cells = []
-            for question in QUESTIONS:
-                places = ((where, key, question) for where in (condition, work, ANY))
-                found = next(filter(None, map(answers.get, places)), [])
-                cells.append(_cell(found) if found else matrix.empty(condition, key, question))
-            rows.append(TableRow(row_id, (*named(label, store, topology), *cells, TableCell(condition))))
-            client = re.split(r"[@+~:]", label)[0]
-            values[row_id] = {"condition": condition, "client": client, "store": store, "topology": topology}
+    for view, key in [(shown, key) for shown in views for key in _keys(shown, answers)]:
+        row_id = f"m{len(rows) + 1}"
+        cells = []
+        for question in QUESTIONS:
+            places = ((place, key, question) for place in (view.condition, view.work, ANY))
+            of_cell = next((by_cell[place] for place in places if place in by_cell), None)
+            cells.append(_cell(of_cell) if of_cell else matrix.empty(view.condition, key, question))
+        named = section.named(key.label, key.store, key.topology)
+        rows.append(TableRow(row_id, (*named, *cells, TableCell(view.condition))))
+        values[row_id] = {
+            "condition": view.condition,
+            "client": re.split(r"[@+~:]", key.label)[0],
+            "store": key.store,
+            "topology": key.topology,
+        }
+    return MatrixView(
+        tuple(matrix.first_screen(answers)),
+        _section(rows),
+        _filters(values.values(), [view.condition for view in views]),
+        values,
+    )
+
+
+def _section(rows: Sequence[TableRow]) -> Section:
     columns = (
-        *words("Target", "Store", "Topology"),
-        *(Column(each.name, each.unit) for each in QUESTIONS.values()),
-        *words("Condition"),
+        *section.words("Target", "Store", "Topology"),
+        *(section.Column(question.name, question.unit) for question in QUESTIONS.values()),
+        *section.words("Condition"),
     )
     fills: dict[str, dict[str, None]] = {}
-    for each in QUESTIONS.values():
-        fills.setdefault(each.fill.format("TARGET"), {})[each.name] = None
-    said = "; ".join(f"ratelimit-bench {command}: {', '.join(names)}" for command, names in fills.items())
-    offered = {name: dict.fromkeys(row[name] for row in values.values() if row[name]) for name in _FILTERS}
-    section = Section(
+    for question in QUESTIONS.values():
+        fills.setdefault(question.fill.format("TARGET"), {})[question.name] = None
+    commands = "; ".join(f"ratelimit-bench {command}: {', '.join(names)}" for command, names in fills.items())
+    return Section(
         "matrix",
         "All targets",
-        tables=(Table("matrix-rows", "", columns, (TableGroup(tuple(rows)),)),),
-        notes=(
-            CAPTION,
-            f"The hint of an empty cell is the command that would fill it. {said}.",
-        ),
+        tables=(section.Table("matrix-rows", "", columns, (section.TableGroup(tuple(rows)),)),),
+        notes=(CAPTION, f"The hint of an empty cell is the command that would fill it. {commands}."),
         open=True,
     )
-    several = {name: sorted(found) for name, found in offered.items() if len(found) > 1}
+
+
+def _filters(rows: Iterable[Mapping[str, str]], conditions: Sequence[str]) -> dict[str, Sequence[str]]:
+    """What rows differ in, with what they have of it; conditions in the order of the views."""
+    offered = {name: sorted({row[name] for row in rows if row[name]}) for name in _FILTERS}
+    several: dict[str, Sequence[str]] = {name: had for name, had in offered.items() if len(had) > 1}
     if "condition" in several:
         several["condition"] = conditions
-    return MatrixView(tuple(matrix.first_screen()), section, several, values)
-
-
-def conditions_markdown(audits: Sequence[Audit]) -> str:
-    """Targets by the conditions of audits, each with the newest finding, and what each condition promises."""
-    algorithms: dict[str, str] = {}
-    targets: dict[str, dict[str, Finding]] = {}
-    checks: dict[str, Check] = {}
-    for audit in sorted(audits, key=lambda each: each.started_at):
-        checks |= {check.id: check for check in audit.checks if check.id in CHECKS}
-        for target in audit.targets:
-            text = target.target.text
-            algorithms[text] = target.target.algorithm or ""
-            targets[text] = targets.get(text, {}) | findings_of(target)
-    made = [name for name in CHECKS if name in checks]
-    rows = [
-        [code(text.replace(":standalone", "")), algorithms[text]]
-        + [_condition_cell(findings.get(name)) for name in made]
-        for text, findings in sorted(targets.items())
-    ]
-    about = []
-    for name in made:
-        found = [findings.get(name) for findings in targets.values()]
-        reasons = sorted({each.reason or "" for each in found if each and each.status == SKIPPED})
-        made_of = {each.status for each in found if each}
-        nobody = NOT_PROMISED in made_of and not made_of & {HOLDS, BROKEN}
-        promise = f"Not promised: {checks[name].promise}" if nobody else checks[name].promise
-        about.append(f"- **{prose(checks[name].title)}**: {prose(promise)}")
-        about[-1] += f" Does not apply: {prose('; '.join(reasons))}." if reasons else ""
-    heads = [f"{CHECKS[name].name} {CHECKS[name].unit}" for name in made]
-    newest = max(audit.started_at for audit in audits)[:10]
-    return "\n".join(
-        [
-            "# Limiters under what breaks limits",
-            "",
-            f"From {plural(len(audits), 'audit')}, the newest of {newest}; ✓ kept, ✗ broken, ○ not promised, "
-            "with what was admitted of what the algorithm admits, – does not apply, ? not checked.",
-            "",
-            *table(["Target", "Promises", *heads], rows, len(heads) + 2),
-            "",
-            *about,
-            "",
-        ]
-    )
-
-
-def _condition_cell(finding: Finding | None) -> str:
-    if finding is None:
-        return ""
-    is_told = finding.status == BROKEN or (finding.status == NOT_PROMISED and not finding.holds)
-    told = bounds(finding) if is_told and not (finding.seen or "").startswith("not") else ""
-    return prose(verdict(finding)) + (f" ({told})" if told else "")
+    return several

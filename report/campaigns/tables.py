@@ -1,9 +1,11 @@
 """Tables of campaigns side by side, and the history of each configuration: versions and changes of level."""
 
-from collections.abc import Mapping, Sequence
-from itertools import groupby, pairwise
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
+
+import pandas as pd
 
 from report.analysis.texts import AT_FULL_LOAD, at_its_load, layer_text
 from report.base.format import (
@@ -16,7 +18,8 @@ from report.base.format import (
     rate,
     ratio,
 )
-from report.campaigns.records import CampaignRecord, Record, differences, group_numbers, ranked
+from report.campaigns.records import CampaignRecord, differences, group_numbers
+from report.campaigns.rows import Record
 from report.results.model import LAYERS
 from report.sections import section
 from report.sections.verdict_text import FEW_SAMPLES, MERGED
@@ -39,14 +42,14 @@ class _Metric(NamedTuple):
     show: Show
 
 
-def _metrics(layer: str) -> list[_Metric]:
+def _metrics(layer: str) -> tuple[_Metric, ...]:
     """What has a table: at the limiter layer nothing of a server."""
-    found = [
+    both = (
         _Metric("throughput", "Throughput", layer_text(layer).rate_unit, "requests_per_second", rate),
         _Metric("p99", "Latency p99", "ms", "latency_p99_ms", milliseconds),
-        _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds),
-    ]
-    return found if layer == "server" else found[:2]
+    )
+    cpu = _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds)
+    return (*both, cpu) if layer == "server" else both
 
 
 def _counted(record: Record) -> str:
@@ -54,31 +57,46 @@ def _counted(record: Record) -> str:
     return counted_runs_text(counted, record["planned_runs"], record["suspect_runs"])
 
 
+def _without_figure(metric: _Metric, record: Record) -> section.TableCell:
+    text = "not identified" if metric.id == "p99" else ABSENT
+    if record["hole"]:
+        text = "failed its load" if record["spoiled_runs"] else "no run counts"
+    return section.TableCell(text, kind="no-figures", sort="", hint=record["hole"])
+
+
+def _range_text(metric: _Metric, record: Record) -> str:
+    low, high = record[f"{metric.column}_min"], record[f"{metric.column}_max"]
+    if low is None or high is None:
+        return ""
+    return f"{metric.show(low)}–{metric.show(high)} {metric.unit}"
+
+
+def _p99_marks(record: Record) -> tuple[section.Mark, ...]:
+    if not record["latency_p99_supported"]:
+        return (FEW_SAMPLES,)
+    return (MERGED,) if record["latency_p99_merged"] else ()
+
+
 def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
     if record is None:
         return section.number(ABSENT, None, hint="not measured in this campaign")
     value, failed = record[metric.column], record["spoiled_runs"]
     if value is None:
-        if record["hole"]:
-            text = "failed its load" if failed else "no run counts"
-        else:
-            text = "not identified" if metric.id == "p99" else ABSENT
-        return section.TableCell(text, kind="no-figures", sort="", hint=record["hole"])
+        return _without_figure(metric, record)
+    is_p99 = metric.id == "p99"
     runs = f"runs that count: {_counted(record)}; {record['verdict']}"
-    low, high = record[f"{metric.column}_min"], record[f"{metric.column}_max"]
-    span = "" if low is None or high is None else f"{metric.show(low)}–{metric.show(high)} {metric.unit}"
-    few = metric.id == "p99" and not record["latency_p99_supported"]
-    merged = record["latency_p99_merged"]
-    closed_p99 = metric.id == "p99" and not record["identity"].open_loop
-    group = record["group_text"] if closed_p99 else ""
     loaded = plural(failed + record["served_runs"], "run")
+    beside = (
+        record["group_text"] if is_p99 and not record["open_loop"] else "",
+        f"failed its load in {failed} of {loaded}" if failed else "",
+    )
     return section.TableCell(
         metric.show(value),
         kind="number",
         sort=section.sort_key(value),
-        hint=", ".join(filter(None, (span, runs))),
-        range=", ".join(filter(None, (group, f"failed its load in {failed} of {loaded}" if failed else ""))),
-        marks=(FEW_SAMPLES,) if few else (MERGED,) if metric.id == "p99" and merged else (),
+        hint=", ".join(filter(None, (_range_text(metric, record), runs))),
+        range=", ".join(filter(None, beside)),
+        marks=_p99_marks(record) if is_p99 else (),
     )
 
 
@@ -86,101 +104,152 @@ def _ratio(value: float | None) -> section.TableCell:
     return section.number(ratio(value), value)
 
 
-def _parts(metric: _Metric, records: Sequence[Record]) -> list[list[Record]]:
+def _parts(metric: _Metric, rows: pd.DataFrame) -> list[pd.DataFrame]:
     """Costs and latencies at full load apart from those at a rate."""
     if metric.id == "throughput":
-        return [list(records)]
-    parts = [[each for each in records if each["identity"].open_loop is loop] for loop in (False, True)]
-    return list(filter(None, parts))
+        return [rows]
+    return [part for _, part in rows.groupby("open_loop")]
+
+
+def _columns(
+    metric: _Metric, shown: Sequence[CampaignRecord], baseline: str | None
+) -> Iterator[section.Column]:
+    for campaign in shown:
+        is_baseline = campaign.name == baseline
+        yield section.Column(campaign.name, "baseline" if is_baseline else campaign.started_at[:10])
+        if baseline and not is_baseline:
+            yield section.Column("to baseline")
+    if metric.id == "throughput":
+        yield section.Column("Highest ÷ lowest", "runs of two campaigns")
+
+
+def _cells(
+    metric: _Metric, rows: pd.DataFrame, shown: Sequence[CampaignRecord], baseline: str | None
+) -> Iterator[section.TableCell]:
+    """Of one configuration in the same versions, a campaign each."""
+    by_campaign: dict[str, Record] = dict(zip(rows["campaign"], rows["record"], strict=True))
+    for campaign in shown:
+        record = by_campaign.get(campaign.name)
+        yield _figure(metric, record)
+        if baseline and campaign.name != baseline:
+            yield _ratio(record[f"{metric.column}_to_baseline"] if record else None)
+    if metric.id == "throughput":
+        first = next(iter(by_campaign.values()))
+        several = rows["requests_per_second"].count() > 1
+        yield _ratio(first["highest_to_lowest"] if several else None)
+
+
+def _label(record: Record) -> str:
+    return f"{record['label']} (control)" if record["control"] else str(record["label"])
+
+
+def _topology(record: Record) -> str:
+    return "" if record["control"] else str(record["topology"])
+
+
+def _named(rows: pd.DataFrame) -> tuple[section.TableCell, ...]:
+    first = rows["record"].iloc[0]
+    return section.named(_label(first), _topology(first), first["load"], first["versions"])
 
 
 def _table(
-    metric: _Metric, id_: str, every: Sequence[Record], shown: Sequence[CampaignRecord], baseline: str | None
+    metric: _Metric,
+    section_id: str,
+    rows: pd.DataFrame,
+    shown: Sequence[CampaignRecord],
+    baseline: str | None,
 ) -> section.Table:
-    columns: list[section.Column] = []
-    for campaign in shown:
-        below = "baseline" if campaign.name == baseline else campaign.started_at[:10]
-        columns.append(section.Column(campaign.name, below))
-        if baseline and campaign.name != baseline:
-            columns.append(section.Column("to baseline"))
-    if metric.id == "throughput":
-        columns.append(section.Column("Highest ÷ lowest", "runs of two campaigns"))
-    by_row: dict[tuple[Any, ...], dict[str, Record]] = {}
-    for record in every:
-        by_row.setdefault((record["identity"].key, record["versions"]), {})[record["campaign"]] = record
-    rows = []
-    for alike in by_row.values():
-        first = next(iter(alike.values()))
-        cells: list[section.TableCell] = []
-        for campaign in shown:
-            own = alike.get(campaign.name)
-            cells.append(_figure(metric, own))
-            if baseline and campaign.name != baseline:
-                cells.append(_ratio(own[f"{metric.column}_to_baseline"] if own else None))
-        if metric.id == "throughput":
-            several = sum(each["requests_per_second"] is not None for each in alike.values()) > 1
-            cells.append(_ratio(first["highest_to_lowest"] if several else None))
-        label = f"{first['label']} (control)" if first["control"] else first["label"]
-        topology = "" if first["control"] else str(first["topology"])
-        named = section.named(label, topology, first["load"], first["versions"])
-        rows.append(section.TableRow("", (*named, *cells)))
-    layer, open_loop = every[0]["layer"], every[0]["identity"].open_loop
+    columns = (
+        *section.words("Client", "Topology", "Load", "Versions"),
+        *_columns(metric, shown, baseline),
+    )
+    lines = [
+        section.TableRow("", (*_named(alike), *_cells(metric, alike, shown, baseline)))
+        for _, alike in rows.groupby(["key", "versions"], sort=False)
+    ]
+    layer, open_loop = rows["layer"].iloc[0], bool(rows["open_loop"].iloc[0])
     ending = "" if layer == "server" else f"-{layer}"
     name = metric.name
     if metric.id != "throughput":
         name = f"{name} at a rate" if open_loop else at_its_load(name, open_loop)
         ending += "-at-rate" if open_loop else ""
     title = f"{name}{'' if layer == 'server' else f', {layer} layer'}, {metric.unit}"
-    headers = section.words("Client", "Topology", "Load", "Versions")
-    id_ += f"-{metric.id}{ending}"
-    return section.table_of(id_, (*headers, *columns), rows, title, caption=CAPTION)
+    return section.table_of(f"{section_id}-{metric.id}{ending}", columns, lines, title, caption=CAPTION)
 
 
-def _title(facts: Mapping[str, str]) -> str:
-    runtime = facts.get("Runtime", "runtime not known").split(",")[0]
-    return f"{runtime} · {facts.get('CPU') or facts.get('Machine')}"
+def _title(campaign: CampaignRecord) -> str:
+    facts = dict(campaign.environment)
+    return f"{campaign.runtime} · {facts.get('CPU') or facts.get('Machine')}"
+
+
+def _shown_of(group: Sequence[CampaignRecord], base: CampaignRecord | None) -> tuple[CampaignRecord, ...]:
+    """The newest campaigns of a group, and the baseline where it is older."""
+    older = group[:-MAX_CAMPAIGNS]
+    if base is not None and base in older:
+        return (base, *group[-MAX_CAMPAIGNS + 1 :])
+    return tuple(group[-MAX_CAMPAIGNS:])
+
+
+def _not_comparable(
+    group: Sequence[CampaignRecord], newest: CampaignRecord, base: CampaignRecord | None
+) -> Iterator[str]:
+    """What parts a group from that of the newest campaign, and from the baseline."""
+    facts = (*group[0].environment, *group[0].software)
+    if others := differences(facts, (*newest.environment, *newest.software)):
+        yield f"Not comparable with the first section, which differs in: {others}."
+    if base is not None and base not in group:
+        other = differences(facts, (*base.environment, *base.software))
+        yield f"No ratios here. The baseline {base.name} was measured elsewhere: {other}."
 
 
 def sections(
-    campaigns: Sequence[CampaignRecord], records: Sequence[Record], baseline: str | None
+    campaigns: Sequence[CampaignRecord], rows: pd.DataFrame, baseline: str | None
 ) -> tuple[section.Section, ...]:
     """What may share a table, the newest campaign's section first."""
     numbers = group_numbers(campaigns)
     members: dict[int, list[CampaignRecord]] = {}
     for campaign in campaigns:
         members.setdefault(numbers[campaign.name], []).append(campaign)
-    ordered = sorted(members.items(), key=lambda entry: entry[1][-1].order, reverse=True)
+    ordered = sorted(members.items(), key=lambda member: member[1][-1].order, reverse=True)
     base = next((campaign for campaign in campaigns if campaign.name == baseline), None)
     newest = ordered[0][1][0]
-    found = []
-    for position, (place, group) in enumerate(ordered, start=1):
-        facts = (*group[0].environment, *group[0].software)
-        others = differences(facts, (*newest.environment, *newest.software))
-        said = [f"Not comparable with the first section, which differs in: {others}."] if others else []
-        relative = baseline if base in group else None
-        if base is not None and relative is None:
-            other = differences(facts, (*base.environment, *base.software))
-            said.append(f"No ratios here. The baseline {base.name} was measured elsewhere: {other}.")
-        older = group[:-MAX_CAMPAIGNS]
-        shown = group[-MAX_CAMPAIGNS + (base in older) :]
-        shown = [*([base] if base and base in older else []), *shown]
-        rows = [each for each in records if each["group"] == place]
-        tables = [
-            _table(metric, f"group{position}", part, shown, relative)
-            for layer in LAYERS
-            if (of_layer := [each for each in rows if each["layer"] == layer])
-            for metric in _metrics(layer)
-            for part in _parts(metric, of_layer)
-        ]
-        left_out = len(group) - len(shown)
-        notes = [
-            *([f"{left_out} older campaigns are not shown; compare.csv has them."] if left_out else []),
-            *([] if tables else ["No row of these campaigns has a configuration hash."]),
-        ]
-        texts = (f"group{position}", _title(dict(group[0].environment)), " ".join(said))
-        told = (section.Facts("Machine, runtime and software", facts),)
-        found.append(section.Section(*texts, tables=tuple(tables), facts=told, notes=tuple(notes), open=True))
-    return tuple(found)
+    return tuple(
+        _section(f"group{position}", group, rows[rows["group"].eq(number)], newest, base)
+        for position, (number, group) in enumerate(ordered, start=1)
+    )
+
+
+def _section(
+    section_id: str,
+    group: Sequence[CampaignRecord],
+    rows: pd.DataFrame,
+    newest: CampaignRecord,
+    base: CampaignRecord | None,
+) -> section.Section:
+    shown = _shown_of(group, base)
+    relative = base.name if base in group and base else None
+    tables = [
+        _table(metric, section_id, part, shown, relative)
+        for layer in LAYERS
+        if len(of_layer := rows[rows["layer"].eq(layer)])
+        for metric in _metrics(layer)
+        for part in _parts(metric, of_layer)
+    ]
+    left_out = len(group) - len(shown)
+    notes = (
+        f"{left_out} older campaigns are not shown; compare.csv has them." if left_out else "",
+        "" if tables else "No row of these campaigns has a configuration hash.",
+    )
+    facts = (*group[0].environment, *group[0].software)
+    return section.Section(
+        section_id,
+        _title(group[0]),
+        " ".join(_not_comparable(group, newest, base)),
+        tables=tuple(tables),
+        facts=(section.Facts("Machine, runtime and software", facts),),
+        notes=tuple(filter(None, notes)),
+        open=True,
+    )
 
 
 #: A page with more charts loads slowly; compare.csv has all.
@@ -188,7 +257,7 @@ MAX_HISTORIES = 200
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 170, 64, 14, 30
 
 History = Mapping[str, Any]
-"""What `trends.html.j2` draws. A point is a record with its texts and its place, `y`: None without a run that
+"""What `trends.html.j2` draws. A point is a row with its texts and its place, `y`: None without a run that
 counts, and at 0 where the target typically failed its load."""
 
 
@@ -227,48 +296,64 @@ def _line(points: Sequence[History]) -> str:
     return "".join(parts)
 
 
-def _history(number: int, records: Sequence[Record], histories: int) -> History:
-    first, unit = records[0], layer_text(records[0]["layer"]).rate_unit
-    figures = [ranked(record) for record in records]
-    measured = [index for index, value in enumerate(figures) if value is not None]
-    values = [value for value in figures if value is not None]
-    found = change_points(values, histories)
-    begins = {measured[change.index]: change for change in found}
+class _Scale(NamedTuple):
+    """Where the points of a history stand in its drawing."""
+
+    step: float
+    """Between two campaigns."""
+    height: float
+    """Of a request per second."""
+
+    def x_of(self, index: int) -> float:
+        return round(_LEFT + index * self.step, 1)
+
+    def y_of(self, value: float | None) -> float | None:
+        return None if value is None else round(_HEIGHT - _BOTTOM - value * self.height, 1)
+
+
+def _scale(rows: pd.DataFrame, highest: float) -> _Scale:
+    step = (_WIDTH - _LEFT - 20) / max(1, len(rows) - 1)
+    height = (_HEIGHT - _TOP - _BOTTOM) / highest if highest > 0 else 0
+    return _Scale(step, height)
+
+
+def _point(index: int, record: Record, scale: _Scale, unit: str, change: ChangePoint | None) -> History:
+    throughput, failed = record["requests_per_second"], record["spoiled_runs"]
+    return {
+        **record,
+        "throughput": rate(throughput),
+        "text": record["hole"] if throughput is None else f"{rate(throughput)} {unit}",
+        "p99": milliseconds(record["latency_p99_ms"]),
+        "group": "" if record["open_loop"] else record["group_text"],
+        "runs": _counted(record) + (f", {failed} failed the load" if failed else ""),
+        "versions": "; ".join(filter(None, (record["versions"], record["software"]))),
+        "change": _change_text(change, unit),
+        "x": scale.x_of(index),
+        "y": scale.y_of(record["ranked"]),
+        "low": scale.y_of(record["requests_per_second_min"]),
+        "high": scale.y_of(record["requests_per_second_max"]),
+    }
+
+
+def _history(number: int, rows: pd.DataFrame, histories: int) -> History:
+    records: list[Record] = list(rows["record"])
+    first = records[0]
+    unit = layer_text(first["layer"]).rate_unit
+    values = [record["ranked"] for record in records if record["ranked"] is not None]
+    measured = [index for index, record in enumerate(records) if record["ranked"] is not None]
+    changes = change_points(values, histories)
+    begins = {measured[change.index]: change for change in changes}
     highest = max((top for record in records if (top := record["requests_per_second_max"])), default=0.0)
-    step = (_WIDTH - _LEFT - 20) / max(1, len(records) - 1)
-    scale = (_HEIGHT - _TOP - _BOTTOM) / highest if highest > 0 else 0
-
-    def x_of(index: int) -> float:
-        return round(_LEFT + index * step, 1)
-
-    def y_of(value: float | None) -> float | None:
-        return None if value is None else round(_HEIGHT - _BOTTOM - value * scale, 1)
-
-    def point(index: int, record: Record) -> History:
-        throughput, failed = record["requests_per_second"], record["spoiled_runs"]
-        return record | {
-            "throughput": rate(throughput),
-            "text": record["hole"] if throughput is None else f"{rate(throughput)} {unit}",
-            "p99": milliseconds(record["latency_p99_ms"]),
-            "group": "" if record["identity"].open_loop else record["group_text"],
-            "runs": _counted(record) + (f", {failed} failed the load" if failed else ""),
-            "versions": "; ".join(filter(None, (record["versions"], record["software"]))),
-            "change": _change_text(begins.get(index), unit),
-            "x": x_of(index),
-            "y": y_of(figures[index]),
-            "low": y_of(record["requests_per_second_min"]),
-            "high": y_of(record["requests_per_second_max"]),
-        }
-
-    points = [point(index, record) for index, record in enumerate(records)]
+    scale = _scale(rows, highest)
+    points = [_point(index, record, scale, unit, begins.get(index)) for index, record in enumerate(records)]
     known = [points[index]["text"] for index in measured]
-    cuts = [0, *(change.index for change in found), len(values)]
+    cuts = [0, *(change.index for change in changes), len(values)]
     return {
         "id": f"history{number}",
         "place": first["place"],
-        "label": f"{first['label']} (control)" if first["control"] else first["label"],
+        "label": _label(first),
         "load": first["load"],
-        "topology": "" if first["control"] else str(first["topology"]),
+        "topology": _topology(first),
         "described": f"from {known[0]} to {known[-1]} over {len(points)} campaigns"
         if known
         else "no campaign with a run that counts",
@@ -276,21 +361,27 @@ def _history(number: int, records: Sequence[Record], histories: int) -> History:
         "line": _line(points),
         # Medians between the changes: from x, to x, at y.
         "levels": [
-            (x_of(measured[start]), x_of(measured[end - 1]), y_of(median(values[start:end])))
-            for start, end in (pairwise(cuts) if found else ())
+            (
+                scale.x_of(measured[start]),
+                scale.x_of(measured[end - 1]),
+                scale.y_of(median(values[start:end])),
+            )
+            for start, end in (pairwise(cuts) if changes else ())
         ],
-        "axis": ((_HEIGHT - _BOTTOM, "0"), (y_of(highest), rate(highest))),
+        "axis": ((_HEIGHT - _BOTTOM, "0"), (scale.y_of(highest), rate(highest))),
         "remark": _remark(len(values), histories),
         "unit": unit,
-        "latency_unit": "ms" if first["identity"].open_loop else f"ms {AT_FULL_LOAD}",
+        "latency_unit": "ms" if first["open_loop"] else f"ms {AT_FULL_LOAD}",
     }
 
 
-def histories(records: Sequence[Record]) -> tuple[tuple[History, ...], int]:
-    """Histories in the order of the records, and how many are left out because there are too many.
+def histories(rows: pd.DataFrame) -> tuple[tuple[History, ...], int]:
+    """Histories in the order of the rows, and how many are left out because there are too many.
 
     Every one is searched for changes of the level as one of all, also of those that are left out."""
-    groups = [list(group) for _, group in groupby(records, key=lambda record: record["history"])]
-    shown = enumerate(groups[:MAX_HISTORIES], start=1)
-    found = tuple(_history(number, group, len(groups)) for number, group in shown)
-    return found, len(groups) - len(found)
+    groups = [history for _, history in rows.groupby("history")]
+    shown = tuple(
+        _history(number, history, len(groups))
+        for number, history in enumerate(groups[:MAX_HISTORIES], start=1)
+    )
+    return shown, len(groups) - len(shown)

@@ -8,7 +8,7 @@ from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.base.markdown import code, prose, table, within
 from report.base.terminal import parser_of, run_program
-from report.campaigns.matrix import conditions_markdown
+from report.campaigns.conditions import conditions_markdown
 from report.export.summary_markdown import MAX_BYTES
 from report.html.page import audit_page
 from report.results.archives import found_campaigns

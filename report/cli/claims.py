@@ -17,12 +17,12 @@ import yaml
 from report.analysis import figures, machines
 from report.analysis import printed_rows as printed
 from report.analysis.campaign_analysis import Analysis, analyse
-from report.analysis.cells import copy_key
 from report.analysis.figures import Figure
 from report.analysis.printed_rows import PrintedRow, printed_rows
 from report.analysis.rankings import resolutions
 from report.analysis.summary import Row, Summary, attributable, sample_between
 from report.analysis.texts import caps_text, ratio_text, runs_text
+from report.base.contract import CONSTANTS
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.base.format import plural
@@ -32,12 +32,13 @@ from report.results.archives import found_campaigns
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, STORE_LAYER, Run
 from report.results.records import PrintedResult
+from report.statistics.conclusions import Status, conclusion_of
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.ratio import ALPHA, RatioInterval
 
 CONFIRMED, REFUTED, UNDECIDED = "confirmed", "refuted", "not decided"
 _NOTHING_REFUTES = "no range that refutes was set before the data"
-_VERDICTS = ("better", "worse", "no difference")
+_DECIDED: tuple[Status, ...] = ("better", "worse", "no difference")
 
 ABOUT = """A row is a comparison in one campaign; a comparison that no campaign measured has a row, too. The
 ratio is the first target by the second. Its interval covers all comparisons of the claim in this campaign
@@ -133,8 +134,10 @@ def _expectation(said: Document, campaign: Document) -> Document:
     low, high = said.get("ratio", (None, None))
     if said["metric"] not in _METRICS:
         raise ValueError(f"there is no metric {said['metric']}: have {', '.join(_METRICS)}")
-    if said.get("is", "") not in ("", *_VERDICTS) or ("is" in said) == (low is not None or high is not None):
-        raise ValueError(f"expects needs `is` ({', '.join(_VERDICTS)}) or `ratio: [low, high]`")
+    figure, _ = _METRICS[said["metric"]]
+    words = [conclusion_of(status, higher_is_better=figure.higher_is_better) for status in _DECIDED]
+    if said.get("is", "") not in ("", *words) or ("is" in said) == (low is not None or high is not None):
+        raise ValueError(f"expects needs `is` ({', '.join(words)}) or `ratio: [low, high]`")
     holds = _bounds((low, high))
     refutes = _bounds(said["refuted"]) if "refuted" in said else None
     if refutes and ("is" in said or refutes[0] > holds[0] or refutes[1] < holds[1]):
@@ -267,7 +270,7 @@ def _told_apart(analysis: Analysis, rows: Sequence[Row], figure: Figure) -> bool
     rankings = [each for cell in analysis.cells for each in cell.rankings if each.resolution]
     keys = {row.identity.key for row in rows}
     near = [each for each in rankings if keys & {row.identity.key for row in each.summaries}]
-    found = resolutions(analysis.summaries, copy_key, figure)
+    found = resolutions(analysis.summaries, figure)
     references = [each.reference.id for each in near or rankings if each.reference]
     return any(found[each].told_apart for each in references if each in found)
 
@@ -289,7 +292,9 @@ def judged(said: Document, found: Comparison, interval: RatioInterval) -> str:
         return _in_range(said, interval)
     if not found.decided:
         return f"{UNDECIDED}: {runs_text(found)}"
-    return CONFIRMED if found.status == said["is"] else f"{UNDECIDED}: {found.status}, but {_NOTHING_REFUTES}"
+    if found.conclusion == said["is"]:
+        return CONFIRMED
+    return f"{UNDECIDED}: {found.conclusion}, but {_NOTHING_REFUTES}"
 
 
 def _in_range(said: Document, interval: RatioInterval) -> str:
@@ -393,5 +398,7 @@ def _run(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="report claims", description=__doc__, allow_abbrev=False)
     parser.add_argument("--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)")
-    parser.add_argument("--results", metavar="DIR", default="results", help="of campaigns (./results)")
+    parser.add_argument(
+        "--results", metavar="DIR", default=CONSTANTS["results_root"], help="of campaigns (./results)"
+    )
     return run_program("claims", lambda: _run(parser.parse_args(arguments)))

@@ -9,10 +9,12 @@ from pathlib import Path
 
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.frames import Frames
+from report.base.contract import CONSTANTS
 from report.base.errors import USAGE, one_line
 from report.base.files import json_text, write_all
-from report.base.terminal import parser_of, run_program
+from report.base.terminal import run_program
 from report.campaigns.build import build_report, extract_median_runs, results_root
+from report.cli.command_line import command_parser
 from report.export import topics
 from report.export.action_benchmark import bigger_is_better, smaller_is_better
 from report.export.images import images
@@ -71,35 +73,19 @@ def report_files(analysis: Analysis, chosen: str, long_csv: bool = False) -> dic
     return made | ({"figures.csv": figures_long_csv(tables, ordered)} if long_csv else {})
 
 
-_EPILOG = """exit codes: 0 done · 2 wrong usage, or a file that is not what it should be (--keep-going builds
-the report without it, and exits with 2 all the same) · 3 the environment is not fit (tools missing, folder
-unwritable) · 4 writing failed"""
+_LATEST = f"{CONSTANTS['results_root']}/{CONSTANTS['latest']}"
 
-_LATEST = "results/latest"
+#: In the original this is HTML with CSV, as `html` is here.
+_BOTH = "both"
 
 
 def _parser() -> argparse.ArgumentParser:
-    about = "Builds the report of a campaign in DIR/report/, or of several in ROOT/report/."
-    parser = parser_of("generate_report.py", about, _EPILOG)
+    parser = command_parser("generate_report.py", "report", also={"output-format": (_BOTH,)})
     folder = f"a campaign's folder or a link to it (default: {_LATEST})"
     parser.add_argument("campaign", metavar="DIR", nargs="?", help=folder)
-    formats = "which files to write (default: all); both: html with csv, as html"
-    parser.add_argument("--output-format", choices=(*FORMATS, "both"), default="all", help=formats)
-    csv = "long: also figures.csv, a line for each figure of each configuration"
-    parser.add_argument("--csv", choices=("wide", "long"), default="wide", help=csv)
-    pictures = "also write charts as SVG to DIR/report/images/"
-    parser.add_argument("--images", action="store_true", help=pictures)
-    keep_going = "leave out files that are not what they should be, and list them on the page"
-    parser.add_argument("--keep-going", action="store_true", help=keep_going)
-    document = "print one JSON document with the figures instead of the path"
-    parser.add_argument("--summary-json", action="store_true", help=document)
     several = parser.add_argument_group("several campaigns")
     root = "all campaigns in this folder side by side, e.g. ./results (default: those beside DIR)"
     several.add_argument("--compare-runs", metavar="ROOT", nargs="?", const=True, help=root)
-    trends = "with --compare-runs: the history of each configuration"
-    several.add_argument("--include-trends", action="store_true", help=trends)
-    baseline = "with --compare-runs: the campaign that others relate to"
-    several.add_argument("--baseline", metavar="NAME|DIR", help=baseline)
     copied = "the selected run of each configuration of all campaigns beside DIR"
     medians = f"copy {copied} into a new folder, and report that"
     several.add_argument("--extract-median", action="store_true", help=medians)
@@ -148,7 +134,7 @@ def _run(arguments: Sequence[str] | None) -> int:
     parser = _parser()
     options = parser.parse_args(arguments)
     _check(parser, options)
-    output_format = options.output_format.replace("both", "html")
+    output_format = "html" if options.output_format == _BOTH else options.output_format
     beside = options.campaign or _LATEST
     if options.compare_runs is not None:
         return build_report(

@@ -7,20 +7,16 @@ from pathlib import Path
 from report.analysis.campaign_analysis import analyse
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import json_text, write_all
-from report.base.terminal import parser_of, run_program
+from report.base.terminal import run_program
+from report.cli.command_line import command_parser
 from report.export.topics import memory_csv, memory_document
 from report.results.load import load_campaign
 from report.sections.memory_per_key import memory_lines
 
-_EPILOG = """exit codes: 0 done · 2 wrong usage, no slope, or a file that is not what it should be ·
-3 the environment is not fit · 4 writing failed"""
-
 
 def _parser() -> argparse.ArgumentParser:
-    about = "Fits a line through memory and number of keys, for each target of a campaign."
-    parser = parser_of("report memory", about, _EPILOG)
+    parser = command_parser("report memory", "memory")
     parser.add_argument("campaign", metavar="DIR")
-    parser.add_argument("--format", choices=["table", "json"], default="table")
     return parser
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis, analyse
+from report.base.contract import CONSTANTS
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import write_all
 from report.base.format import ABSENT
@@ -125,5 +126,7 @@ def _run(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="report original-matrix", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--results", metavar="DIR", default="results", help="folder of results (./results)")
+    parser.add_argument(
+        "--results", metavar="DIR", default=CONSTANTS["results_root"], help="folder of results (./results)"
+    )
     return run_program("original-matrix", lambda: _run(parser.parse_args(arguments)))

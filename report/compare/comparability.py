@@ -9,6 +9,7 @@ from msgspec import Struct
 from report.analysis import machines
 from report.analysis.summary import Summary
 from report.analysis.texts import caps_text
+from report.base.contract import CONSTANTS
 from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, joined
 from report.results.model import Campaign, Run, turns_of
@@ -20,7 +21,7 @@ Rows = tuple[Summary, Summary]
 Names = tuple[str, str]
 
 #: Words that `--allow` takes.
-KINDS = ("machine", "schema", "store", "script", "topology", "runtime", "order")
+KINDS: tuple[str, ...] = tuple(CONSTANTS["compared_kinds"])
 
 _GIB = 1024**3
 

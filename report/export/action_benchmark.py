@@ -2,10 +2,11 @@
 list of `{name, unit, value, range?, extra?}` (https://github.com/benchmark-action/github-action-benchmark)."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from report.analysis.figures import FigureSummary, consumer_cpu, percentile, throughput
+from report.analysis.figure_list import FIGURE_LIST
+from report.analysis.figures import FigureSummary
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, layer_text, load_text
 from report.base.errors import one_line
@@ -31,20 +32,19 @@ def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
     ]
 
 
-def _entry(
-    row: Summary, name: str, unit: str, found: FigureSummary, digits: int = 2, load: str = ""
-) -> Entry:
+def _entry(row: Summary, name: str, unit: str, figure: FigureSummary, digits: int, load: str = "") -> Entry:
     """`range` is that of the runs. `load`: at which one the figure holds, where its name does not say it."""
     versions = next((run.versions for run in row.selected_first if run.versions), {})
-    extra = [
+    extra = (
         f"runs that count: {row.counted_text}",
-        *filter(None, [row.spoiled_text, load]),
+        row.spoiled_text,
+        load,
         *(f"{part} {version}" for part, version in sorted(versions.items())),
-    ]
-    entry: Entry = {"name": name, "unit": unit, "value": round(found.value or 0, digits)}
-    if span := found.range_text(lambda value: f"{value:.{digits}f}"):
+    )
+    entry: Entry = {"name": name, "unit": unit, "value": round(figure.value or 0, digits)}
+    if span := figure.range_text(lambda value: f"{value:.{digits}f}"):
         entry["range"] = span
-    return entry | {"extra": one_line(", ".join(extra), 400)}
+    return entry | {"extra": one_line(", ".join(filter(None, extra)), 400)}
 
 
 def _load(row: Summary, *more: str) -> str:
@@ -52,12 +52,20 @@ def _load(row: Summary, *more: str) -> str:
     return "" if row.identity.open_loop else ", ".join((AT_FULL_LOAD, *more))
 
 
+#: Latencies with a series, by the end of its name: their columns in the list of figures.
+_LATENCIES = {"p50": "latency_p50_ms", "p99": "latency_p99_ms"}
+
+
 def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
     """The median throughput of the runs, 0 where the target typically failed its load: without an entry the
     tool would not notice."""
     return [
         _entry(
-            row, f"{name} · throughput", layer_text(row.identity.layer).rate_unit, row.figure_of(throughput)
+            row,
+            f"{name} · throughput",
+            layer_text(row.identity.layer).rate_unit,
+            _figure(row, "requests_per_second"),
+            2,
         )
         for name, row in _distinct(summaries)
     ]
@@ -66,15 +74,29 @@ def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
 def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
     """Median latency and CPU of the rows that served their load."""
     rows = _distinct(summaries)
-    entries = [
-        _entry(row, f"{name} · {each}", "ms", found, 3, _load(row, row.group_text))
-        for each in ("p50", "p99")
-        for name, row in rows
-        for found in [row.figure_of(percentile(each))]
-        if found.value is not None and not found.few_samples
+    return [
+        *(
+            entry
+            for ending, column in _LATENCIES.items()
+            for name, row in rows
+            for entry in _latency_entries(row, f"{name} · {ending}", column)
+        ),
+        *(entry for name, row in rows for entry in _cpu_entries(row, name)),
     ]
-    for name, row in rows:
-        text, found = layer_text(row.identity.layer), row.figure_of(consumer_cpu)
-        if found.value is not None:
-            entries.append(_entry(row, f"{name} · {text.cpu}", text.cpu_unit, found, load=_load(row)))
-    return entries
+
+
+def _figure(row: Summary, column: str) -> FigureSummary:
+    return row.figure_of(FIGURE_LIST[column].figure)
+
+
+def _latency_entries(row: Summary, name: str, column: str) -> Iterator[Entry]:
+    """None where the latency is not identified, or too few samples stand behind it."""
+    figure, named = _figure(row, column), FIGURE_LIST[column]
+    if figure.value is not None and not figure.few_samples:
+        yield _entry(row, name, named.unit, figure, named.digits, _load(row, row.group_text))
+
+
+def _cpu_entries(row: Summary, name: str) -> Iterator[Entry]:
+    text, figure = layer_text(row.identity.layer), _figure(row, "cpu_us_per_request")
+    if figure.value is not None:
+        yield _entry(row, f"{name} · {text.cpu}", text.cpu_unit, figure, 2, _load(row))

@@ -138,7 +138,7 @@ def _latency(cell: Cell) -> str:
         half, slow = row.figure_of(p50), row.figure_of(p99)
         few = ", few samples" if slow.few_samples else ""
         group = "" if cell.identity.open_loop else f", {row.group_text}"
-        text = " / ".join(found.text(cell.text.latency) for found in (half, slow))
+        text = " / ".join(figure.text(cell.text.latency) for figure in (half, slow))
         return f"{text}{few}{group}", (half.value, slow.value, ())
 
     unit = at_its_load(cell.text.latency_unit, cell.identity.open_loop)
@@ -188,11 +188,11 @@ def _answer(forest: Forest) -> str:
 
 def images(analysis: Analysis) -> tuple[dict[str, str], int]:
     """Two files per cell, one of an open loop, by name."""
-    found = [(cell, runtime.runtime) for runtime in analysis.runtimes for cell in runtime.cells]
+    cells = [(cell, runtime.runtime) for runtime in analysis.runtimes for cell in runtime.cells]
     files = {f"answer-{at}.svg": _answer(forest) for at, forest in enumerate(forests(analysis), start=1)}
-    for cell, runtime in found[:MAX_CELLS]:
+    for cell, runtime in cells[:MAX_CELLS]:
         # At an offered rate the throughput is the rate: no capacity to draw.
         if not cell.identity.open_loop:
             files[f"throughput-{cell.id}.svg"] = _throughput(cell, runtime)
         files[f"latency-{cell.id}.svg"] = _latency(cell)
-    return files, max(0, len(found) - MAX_CELLS)
+    return files, max(0, len(cells) - MAX_CELLS)

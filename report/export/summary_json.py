@@ -6,19 +6,9 @@ from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.figures import (
-    FIGURES,
-    PARTS,
-    Figure,
-    calls_per_request,
-    decisions,
-    descriptors_per_call,
-    latency,
-    limited_share,
-    percentile,
-    server_cpu,
-    throughput,
-)
+from report.analysis.columns import SUMMARY_COLUMNS, SummaryEntry
+from report.analysis.figure_list import FIGURE_LIST
+from report.analysis.figures import FIGURES, PARTS, latency, percentile
 from report.analysis.rankings import Pair, Resolution
 from report.analysis.summary import Summary
 from report.base.csv_text import picked
@@ -35,63 +25,104 @@ from report.sections.thresholds import threshold_documents
 from report.sections.verdict_text import sentence
 from report.statistics.histograms import PERCENTILES
 
-_SHAPE = ("configuration_hash", "label", "client", "store", "topology", "workload", "complexity", "traffic")
-_COUNTS = [f"{kind}_runs" for kind in ("valid", "served", "spoiled", "suspect", "invalid", "failed")]
+#: Members of a configuration that are columns of summary.csv, under the same names.
+_SHAPE = ("store", "topology", "workload", "complexity", "traffic", "connections", "load")
+_COUNTS = (
+    "runs",
+    "valid_runs",
+    "served_runs",
+    "spoiled_runs",
+    "suspect_runs",
+    "invalid_runs",
+    "failed_runs",
+    "missing_runs",
+    "median_run",
+)
+_DECIDERS = ("decided_by", "algorithm", "module", "service")
+
+
+def _columns(summary: Summary, *names: str) -> dict[str, Any]:
+    entry = SummaryEntry(summary=summary, ranking=None)
+    return {name: SUMMARY_COLUMNS[name].read(entry) for name in names}
+
+
+def _median(summary: Summary, name: str, digits: int = 3) -> float | None:
+    """A figure of the list."""
+    return rounded(summary.figure_of(FIGURE_LIST[name].figure).value, digits)
+
+
+def _throughput(summary: Summary) -> dict[str, float | None] | None:
+    spread = summary.spread
+    if spread is None or not summary.has_figures:
+        return None
+    return {
+        "median": _median(summary, "requests_per_second"),
+        "min": rounded(spread.min),
+        "max": rounded(spread.max),
+        "cv_percent": rounded(spread.cv_percent),
+    }
+
+
+def _latencies(summary: Summary) -> dict[str, Any]:
+    """Medians of what is known, the bounds of what is not identified, and what a reader must know of them."""
+    percentiles = {name: summary.figure_of(percentile(name)) for name in PERCENTILES}
+    known = {
+        name: figure for name, figure in percentiles.items() if figure.value is not None or figure.bounds
+    }
+    others = {name: summary.figure_of(latency(name)) for name in ("average", "max")}
+    return {
+        "latency_p50_ms": rounded(percentiles["p50"].value),
+        "latency_p99_ms": rounded(percentiles["p99"].value),
+        "latency_ms": {name: rounded(figure.value) for name, figure in known.items()},
+        "latency_bounds_ms": {
+            name: {"low": rounded(figure.bounds.low), "high": rounded(figure.bounds.high)}
+            for name, figure in (known | others).items()
+            if figure.bounds
+        },
+        "ranges": _ranges(summary),
+        "latency_unsupported": [name for name, figure in known.items() if figure.few_samples],
+        "latency_merged": [name for name, figure in known.items() if figure.merged],
+    }
+
+
+def _ranges(summary: Summary) -> dict[str, dict[str, float | None]]:
+    ends = {name: summary.figure_of(figure).range for name, figure in FIGURES.items()}
+    return {
+        name: {"min": rounded(low_high[0]), "max": rounded(low_high[1])}
+        for name, low_high in ends.items()
+        if low_high
+    }
+
+
+def _cpu_by_part(summary: Summary) -> dict[str, float]:
+    medians = {kind: _median(summary, f"cpu_us_per_decision_{kind}") for kind in PARTS}
+    return {kind: value for kind, value in medians.items() if value is not None}
 
 
 def _configuration(summary: Summary) -> dict[str, Any]:
-    identity, spread = summary.identity, summary.spread
-    extent = {name: rounded(getattr(spread, name, None)) for name in ("min", "max", "cv_percent")}
-    latencies = {name: summary.figure_of(percentile(name)) for name in PERCENTILES}
-    known = {name: found for name, found in latencies.items() if found.value is not None or found.bounds}
-    beside = {name: summary.figure_of(latency(name)) for name in ("average", "max")}
-
-    def median(figure: Figure, digits: int = 3) -> float | None:
-        return rounded(summary.figure_of(figure).value, digits)
-
+    identity, limit = summary.identity, summary.limit
+    first = next(iter(summary.selected_first), None)
     return {
-        **picked(identity, *_SHAPE, "connections"),
-        "load": identity.load_text,
+        **_columns(summary, "configuration_hash", "label"),
+        "client": identity.client,
+        **_columns(summary, *_SHAPE),
         **picked(identity, "rate_per_second", "arrivals", "duration_s", "requests", "control"),
-        "runs": len(summary.runs),
-        **picked(summary, *_COUNTS),
-        "missing_runs": len(summary.missing),
-        "median_run": summary.selected.run if summary.selected else None,
-        "requests_per_second": {"median": median(throughput), **extent}
-        if spread and summary.has_figures
-        else None,
-        "latency_p50_ms": rounded(latencies["p50"].value),
-        "latency_p99_ms": rounded(latencies["p99"].value),
-        "latency_ms": {name: rounded(found.value) for name, found in known.items()},
-        "latency_bounds_ms": {
-            name: {"low": rounded(found.bounds.low), "high": rounded(found.bounds.high)}
-            for name, found in (known | beside).items()
-            if found.bounds
-        },
-        "ranges": {
-            name: {"min": rounded(ends[0]), "max": rounded(ends[1])}
-            for name, figure in FIGURES.items()
-            if (ends := summary.figure_of(figure).range)
-        },
-        "latency_unsupported": [name for name, found in known.items() if found.few_samples],
-        "latency_merged": [name for name, found in known.items() if found.merged],
-        "server_cpu_us_per_request": median(server_cpu),
-        "limited_share": median(limited_share, 6),
-        "limited_by": picked(summary.limit, "resource", "text", "runs", "of_runs") if summary.limit else None,
-        "versions": dict(first.versions) if (first := next(iter(summary.selected_first), None)) else {},
-        "verdict": summary.verdict,
-        "layer": identity.layer,
+        **_columns(summary, *_COUNTS),
+        "requests_per_second": _throughput(summary),
+        **_latencies(summary),
+        "server_cpu_us_per_request": _median(summary, "server_cpu_us_per_request"),
+        "limited_share": _median(summary, "limited_share", 6),
+        "limited_by": picked(limit, "resource", "text", "runs", "of_runs") if limit else None,
+        "versions": dict(first.versions) if first else {},
+        **_columns(summary, "verdict", "layer"),
         **identity.counts,
-        "calls_per_request": median(calls_per_request),
-        "descriptors_per_call": median(descriptors_per_call),
-        **picked(identity, "decided_by", "algorithm", "module", "service", "decides_locally"),
-        "decisions": median(decisions),
-        "cpu_us_per_decision": {
-            kind: value for kind, figure in PARTS.items() if (value := median(figure)) is not None
-        },
-        "reference": summary.reference,
-        "copy_of": identity.copy_of,
-        "runs_set_aside": len(summary.set_aside),
+        "calls_per_request": _median(summary, "calls_per_request"),
+        "descriptors_per_call": _median(summary, "descriptors_per_call"),
+        **_columns(summary, *_DECIDERS),
+        "decides_locally": identity.decides_locally,
+        "decisions": _median(summary, "decisions"),
+        "cpu_us_per_decision": _cpu_by_part(summary),
+        **_columns(summary, "reference", "copy_of", "runs_set_aside"),
         "promises": promise_documents(summary),
         "hole": summary.no_figures_reason or None,
         "warnings": list(summary.warnings),
@@ -108,16 +139,15 @@ def _pair(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _resolution(found: Resolution | None) -> dict[str, Any] | None:
-    if found is None:
+def _resolution(resolution: Resolution | None) -> dict[str, Any] | None:
+    if resolution is None:
         return None
-    document = comparison_document(found.comparison)
-    percent = None if found.share is None or not isfinite(found.share) else 100 * found.share
+    document, share = comparison_document(resolution.comparison), resolution.share
     return {
-        "copy": found.copy.identity.label,
-        "percent": percent,
-        "told_apart": found.told_apart,
-        **{name: document[name] for name in ("ratio", "interval", "status")},
+        "copy": resolution.copy.identity.label,
+        "percent": None if share is None or not isfinite(share) else 100 * share,
+        "told_apart": resolution.told_apart,
+        **{name: document[name] for name in ("ratio", "interval", "conclusion")},
     }
 
 
@@ -151,7 +181,7 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
     recommended = recommend(analysis) if analysis.summaries else None
     return {
         "schema": "ratelimit-bench/summary",
-        "schema_version": 2,
+        "schema_version": 3,
         "campaign": campaign.name,
         "started_at": manifest["started_at"] if manifest else None,
         "runtime": next((run.record.runtime.id for run in campaign.counted if run.record.runtime), None),

@@ -20,6 +20,7 @@ from report.sections.recommendation import Recommendation, recommend
 from report.sections.runs import reasons_of_round, round_reasons
 from report.sections.section import Section, Table, TableRow
 from report.sections.thresholds import thresholds
+from report.sections.trace import limited_text
 from report.sections.verdict_text import marks_note
 
 #: GitHub refuses a comment of 65,536 characters and more.
@@ -45,7 +46,7 @@ def section_blocks(section: Section) -> Iterator[list[str]]:
             yield [f"#### {prose(shown.title)}"]
         columns = [column for column in shown.columns if not column.raw]
         headers = [prose(", ".join(filter(None, (column.name, column.unit)))) for column in columns]
-        first = next((index for index, each in enumerate(columns) if "number" in each.kind), len(columns))
+        first = next((index for index, column in enumerate(columns) if "number" in column.kind), len(columns))
         for group in shown.groups:
             heading = prose(": ".join(filter(None, (group.heading, group.hint))))
             lines = table(headers, [_row_cells(row, shown) for row in group.rows], first)
@@ -74,7 +75,7 @@ def _table(
     at_a_rate = any(row.summary.identity.open_loop for row in rows)
     headers = (
         "Target",
-        *(", ".join(filter(None, each)) for each in first_screen.figure_names(text, at_a_rate)),
+        *(", ".join(filter(None, named)) for named in first_screen.figure_names(text, at_a_rate)),
         f"{'p99' if at_a_rate else 'Throughput'} to {base}",
         f"CPU to {base}",
         "Limited by",
@@ -164,8 +165,9 @@ def summary_markdown(analysis: Analysis) -> str:
     sections = (thresholds(analysis), promises(summaries), faults(analysis))
     blocks = [
         [f"## {first_screen.page_heading(analysis)}"],
+        [f"{prose(limited_text(summaries))}."] if limited_text(summaries) else [],
         [f"**{prose(recommended.lead)}**"] if recommended else [],
-        *([f"**{prose(each)}**"] for each in fault_headlines(analysis.faults)),
+        *([f"**{prose(headline)}**"] for headline in fault_headlines(analysis.faults)),
         *(["```text", *lines, "```"] for lines in forests),
         [head],
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),

@@ -1,20 +1,26 @@
 """Topics with CSV and JSON files of their own: faults, memory per key, several servers, foreign programs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
+from operator import attrgetter
 from typing import Any
 
+from msgspec import Struct
 from msgspec.structs import asdict
 
-from report.analysis import printed_rows
+from report.analysis import column, printed_rows
 from report.analysis.campaign_analysis import Analysis
+from report.analysis.column import Column, Read
+from report.analysis.columns import BOUND_ENDS, RANGE_ENDS, interval_end
 from report.analysis.faults import FIGURES as FAULT_FIGURES
 from report.analysis.faults import NEVER, FaultCase, FaultedRun, FaultGroup, fault_words
 from report.analysis.figures import throughput
 from report.analysis.memory_per_key import KeyMemory, Slope
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep, ready_s
-from report.base.csv_text import Cell, csv_number, picked, records_csv
-from report.results.model import Run, fault_title
+from report.base.csv_text import picked
+from report.export.frame_csv import entries_csv
+from report.results.model import Measured, Run, fault_title
+from report.results.records import MeasuredResultFault
 from report.statistics.decision import Comparison
 
 _FAULT_IDENTITY = ("configuration_hash", "label", "topology", "store", "limiter", "traffic")
@@ -25,60 +31,90 @@ def _finite(value: float | None) -> float | None:
     return None if value == NEVER else value
 
 
-def _fault_record(group: FaultGroup, case: FaultCase, run: Run) -> dict[str, Cell]:
-    fault, record, faulted = group.fault, case.record_of(run), case.faulted(run)
-    return {
-        **picked(case.identity, *_FAULT_IDENTITY),
-        "rate_per_second": csv_number(case.identity.rate_per_second, 3),
-        "fault": fault_title(fault),
-        "fault_start_s": csv_number(fault.start_s, 3),
-        "fault_length_s": csv_number(fault.length_s, 3),
-        "run": run.run,
-        "verdict": run.verdict if run.measured else run.record.status,
-        "injected": str(record is not None and record.injected is not None).lower(),
-        "undone": str(record is None or record.undone).lower(),
-        "observed_s": csv_number(faulted.figures.observed_s, 1) if faulted else None,
-        "recovery": faulted.figures.recovery if faulted else None,
-        "behaviour": faulted.figures.behaviour if faulted else None,
-        **{
-            name: csv_number(_finite(read(faulted)), digits) if faulted else None
-            for name, (read, digits) in FAULT_FIGURES.items()
-            if name != "served_again_s"
-        },
-        **_later_fault_columns(run, faulted),
-    }
+class _FaultRow(Struct, frozen=True):
+    """A fault in a run, also in one that does not count."""
+
+    group: FaultGroup
+    case: FaultCase
+    run: Run
+
+    @property
+    def record(self) -> MeasuredResultFault | None:
+        return self.case.record_of(self.run)
+
+    @property
+    def faulted(self) -> FaultedRun | None:
+        return self.case.faulted(self.run)
 
 
-def _later_fault_columns(run: Run, faulted: FaultedRun | None) -> dict[str, Cell]:
-    """Columns that came after the others: they stand at the end, because some readers take columns by their
-    place."""
-    codes = run.measured.failed_by_code if run.measured else {}
-    return {
-        "served_again_s": csv_number(_finite(faulted.served_again_s), 3) if faulted else None,
-        "served_again_from": faulted.served_again_from if faulted else None,
-        "failed_by_status": " ".join(f"{code}:{number}" for code, number in codes.items()) or None,
-        "connection_errors": run.measured.record.errors if run.measured else None,
-        "timeouts": run.measured.record.timeouts if run.measured else None,
-    }
+def _faulted(read: Callable[[FaultedRun], Any]) -> Read:
+    return lambda row: read(row.faulted) if row.faulted else None
+
+
+def _finite_figure(read: Callable[[FaultedRun], float | None]) -> Read:
+    return _faulted(lambda faulted: _finite(read(faulted)))
+
+
+def _measured(read: Callable[[Measured], Any]) -> Read:
+    return lambda row: read(row.run.measured) if row.run.measured else None
+
+
+def _codes(run: Measured) -> str | None:
+    return " ".join(f"{code}:{number}" for code, number in run.failed_by_code.items()) or None
+
+
+#: Columns that came after the others stand at the end, because some readers take columns by their place.
+_LATER_FAULT_COLUMNS: Mapping[str, Column] = {
+    "served_again_s": column.number(_finite_figure(FAULT_FIGURES["served_again_s"][0]), 3),
+    "served_again_from": column.text(_faulted(attrgetter("served_again_from"))),
+    "failed_by_status": column.text(_measured(_codes)),
+    "connection_errors": column.whole(_measured(attrgetter("record.errors"))),
+    "timeouts": column.whole(_measured(attrgetter("record.timeouts"))),
+}
+FAULT_COLUMNS: Mapping[str, Column] = {
+    **{name: column.text(attrgetter(f"case.identity.{name}")) for name in _FAULT_IDENTITY},
+    "rate_per_second": column.number(attrgetter("case.identity.rate_per_second"), 3),
+    "fault": column.text(lambda row: fault_title(row.group.fault)),
+    "fault_start_s": column.number(attrgetter("group.fault.start_s"), 3),
+    "fault_length_s": column.number(attrgetter("group.fault.length_s"), 3),
+    "run": column.whole(attrgetter("run.run")),
+    "verdict": column.text(lambda row: row.run.verdict if row.run.measured else row.run.record.status),
+    "injected": column.truth(lambda row: row.record is not None and row.record.injected is not None),
+    "undone": column.truth(lambda row: row.record is None or row.record.undone),
+    "observed_s": column.number(_faulted(attrgetter("figures.observed_s")), 1),
+    "recovery": column.text(_faulted(attrgetter("figures.recovery"))),
+    "behaviour": column.text(_faulted(attrgetter("figures.behaviour"))),
+    **{
+        name: column.number(_finite_figure(read), digits)
+        for name, (read, digits) in FAULT_FIGURES.items()
+        if name not in _LATER_FAULT_COLUMNS
+    },
+    **_LATER_FAULT_COLUMNS,
+}
 
 
 def faults_csv(groups: Sequence[FaultGroup]) -> str:
     """One row a fault and run, also of runs that do not count; what is absent is an empty cell, never 0."""
     cases = [(group, case) for group in groups for case in group.cases]
-    return records_csv(_fault_record(group, case, run) for group, case in cases for run in case.runs)
+    rows = (_FaultRow(group, case, run) for group, case in cases for run in case.runs)
+    return entries_csv(FAULT_COLUMNS, rows)
 
 
 def _fault_spread(case: FaultCase, name: str) -> dict[str, Any] | None:
-    found = case.spread(name)
-    if found is None:
+    spread = case.spread(name)
+    if spread is None:
         return None
-    ends = {"median": found.middle, "min": found.low, "max": found.high}
-    return {end: _finite(value) for end, value in ends.items()} | {"runs": found.runs}
+    return {
+        "median": _finite(spread.middle),
+        "min": _finite(spread.low),
+        "max": _finite(spread.high),
+        "runs": spread.runs,
+    }
 
 
 def _fault_document(group: FaultGroup, case: FaultCase) -> dict[str, Any]:
     fault = group.fault
-    recoveries = [each.figures.recovery for each in case.counted]
+    recoveries = [faulted.figures.recovery for faulted in case.counted]
     return {
         "fault": fault_title(fault),
         **picked(fault, "start_s", "length_s"),
@@ -101,25 +137,38 @@ def fault_documents(groups: Sequence[FaultGroup]) -> list[dict[str, Any]]:
     return [_fault_document(group, case) for group in groups for case in group.cases]
 
 
-def _memory_record(row: KeyMemory, slope: Slope | None) -> dict[str, Cell]:
-    line = slope.line if slope else None
-    return {
-        "target": row.identity.label,
-        **picked(row.identity, *_MEMORY_IDENTITY),
-        "source": slope.source if slope else None,
-        "bytes_per_key": csv_number(line.slope if line else None, 2),
-        "bytes_per_key_interval_low": csv_number(line.low if line else None, 2),
-        "bytes_per_key_interval_high": csv_number(line.high if line else None, 2),
-        "fixed_bytes": csv_number(line.intercept if line else None, 0),
-        "items_per_key": csv_number(row.items_per_key, 2),
-        "runs": len(slope.points) if slope else 0,
-        "left_out_runs": len(row.left_out),
-        "reason": row.reason or None,
-    }
+class _MemoryRow(Struct, frozen=True):
+    """What a key takes by one source of figures; without a slope it is not known, and `reason` says why."""
+
+    memory: KeyMemory
+    slope: Slope | None
 
 
-def memory_csv(rows: Sequence[KeyMemory]) -> str:
-    return records_csv(_memory_record(row, slope) for row in rows for slope in (row.slopes or (None,)))
+def _of_slope(path: str) -> Read:
+    read = attrgetter(path)
+    return lambda row: read(row.slope) if row.slope else None
+
+
+MEMORY_COLUMNS: Mapping[str, Column] = {
+    "target": column.text(attrgetter("memory.identity.label")),
+    **{name: column.text(attrgetter(f"memory.identity.{name}")) for name in _MEMORY_IDENTITY},
+    "source": column.text(_of_slope("source")),
+    "bytes_per_key": column.number(_of_slope("line.slope"), 2),
+    "bytes_per_key_interval_low": column.number(_of_slope("line.low"), 2),
+    "bytes_per_key_interval_high": column.number(_of_slope("line.high"), 2),
+    "fixed_bytes": column.number(_of_slope("line.intercept"), 0),
+    "items_per_key": column.number(attrgetter("memory.items_per_key"), 2),
+    "runs": column.whole(lambda row: len(row.slope.points) if row.slope else 0),
+    "left_out_runs": column.whole(lambda row: len(row.memory.left_out)),
+    "reason": column.text(attrgetter("memory.reason")),
+}
+
+
+def memory_csv(memories: Sequence[KeyMemory]) -> str:
+    return entries_csv(
+        MEMORY_COLUMNS,
+        (_MemoryRow(memory, slope) for memory in memories for slope in (memory.slopes or (None,))),
+    )
 
 
 def rounded(value: float | None, digits: int = 3) -> float | None:
@@ -168,7 +217,7 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
     null."""
     interval = comparison.known_interval
     return {
-        "status": comparison.status,
+        "conclusion": comparison.conclusion,
         "reason": comparison.reason or None,
         "ratio": comparison.ratio,
         "ratio_of_medians": None,
@@ -189,48 +238,74 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
 _RATIOS = ("throughput_per_server", "server_cpu", "store_cpu")
 
 
-def _ends(name: str, found: dict[str, Any] | None, *ends: str) -> dict[str, Cell]:
-    return {f"{name}_{end}": csv_number(found[end], 4) if found else None for end in ends}
+class _ServerRow(Struct, frozen=True):
+    scaling: ServerScaling
+    step: ServerStep
 
 
-def _server_record(each: ServerScaling, step: ServerStep) -> dict[str, Cell]:
-    document = _step(step)
-    added, first, limit = (document[name] for name in ("added_server_share", "first_second", "limited_by"))
-    record: dict[str, Cell] = {
-        "configuration_hash": document["configuration_hash"],
-        "target": each.identity.label,
-        "servers": document["servers"],
-        "runs": document["runs"],
-    }
-    for name, (_, digits) in FIGURES.items():
-        span = document["ranges"].get(name, {})
-        record[name] = csv_number(document[name], digits)
-        record |= {f"{name}_{end}": csv_number(span.get(end), digits) for end in ("min", "max")}
-    for name in _RATIOS:
-        found = document[name]
-        record[f"{name}_ratio"] = csv_number(found["ratio"], 4) if found else None
-        record |= _ends(f"{name}_ratio", found and found["interval"], "low", "high")
-        record[f"{name}_ratio_status"] = found["status"] if found else None
-    return {
-        **record,
-        "added_server_share": csv_number(added["estimate"], 4) if added else None,
-        **_ends("added_server_share", added, "low", "high"),
-        "first_second_ratio": csv_number(first["ratio"], 4) if first else None,
-        **_ends("first_second_ratio", first, "low", "high"),
-        "first_second_p99_ms": csv_number(first["p99_ms"], 3) if first else None,
-        "rest_p99_ms": csv_number(first["rest_p99_ms"], 3) if first else None,
-        "limited_by": limit["resource"] if limit else None,
-    }
+def _server_figure(name: str, member: str) -> Read:
+    figure, _ = FIGURES[name]
+    return lambda row: getattr(row.step.summary.figure_of(figure), member)
 
 
-def servers_csv(found: Sequence[ServerScaling]) -> str:
-    return records_csv(_server_record(each, step) for each in found for step in each.steps)
+def _server_ratio_end(name: str, end: str) -> Read:
+    return lambda row: interval_end(row.step.ratios.get(name), end)
 
 
-def server_documents(found: Sequence[ServerScaling]) -> list[dict[str, Any]]:
+def _server_ratio_member(name: str, member: str) -> Read:
+    return lambda row: getattr(row.step.ratios.get(name), member, None)
+
+
+def _of_step(part: str, member: str) -> Read:
+    """A member of what a step has, or None where it does not have it."""
+    return lambda row: getattr(getattr(row.step, part), member, None)
+
+
+def _server_figure_columns(name: str, digits: int) -> Iterator[tuple[str, Column]]:
+    yield name, column.number(_server_figure(name, "value"), digits)
+    for ending, end in RANGE_ENDS:
+        yield f"{name}_{ending}", column.number(_server_figure(name, end), digits)
+
+
+def _server_ratio_columns(name: str) -> Iterator[tuple[str, Column]]:
+    yield f"{name}_ratio", column.number(_server_ratio_member(name, "ratio"), 4)
+    for end in BOUND_ENDS:
+        yield f"{name}_ratio_{end}", column.number(_server_ratio_end(name, end), 4)
+    yield f"{name}_ratio_status", column.text(_server_ratio_member(name, "conclusion"))
+
+
+SERVER_COLUMNS: Mapping[str, Column] = {
+    "configuration_hash": column.text(attrgetter("step.summary.identity.configuration_hash")),
+    "target": column.text(attrgetter("scaling.identity.label")),
+    "servers": column.whole(attrgetter("step.servers")),
+    "runs": column.whole(attrgetter("step.summary.counted_runs")),
+    **dict(named for name, (_, digits) in FIGURES.items() for named in _server_figure_columns(name, digits)),
+    **dict(named for name in _RATIOS for named in _server_ratio_columns(name)),
+    "added_server_share": column.number(_of_step("added", "estimate"), 4),
+    "added_server_share_low": column.number(_of_step("added", "low"), 4),
+    "added_server_share_high": column.number(_of_step("added", "high"), 4),
+    "first_second_ratio": column.number(_of_step("first_second", "ratio"), 4),
+    "first_second_ratio_low": column.number(_of_step("first_second", "low"), 4),
+    "first_second_ratio_high": column.number(_of_step("first_second", "high"), 4),
+    "first_second_p99_ms": column.number(_of_step("first_second", "p99_ms"), 3),
+    "rest_p99_ms": column.number(_of_step("first_second", "rest_p99_ms"), 3),
+    "limited_by": column.text(lambda row: getattr(row.step.summary.limit, "resource", None)),
+}
+
+
+def servers_csv(scalings: Sequence[ServerScaling]) -> str:
+    rows = (_ServerRow(scaling, step) for scaling in scalings for step in scaling.steps)
+    return entries_csv(SERVER_COLUMNS, rows)
+
+
+def server_documents(scalings: Sequence[ServerScaling]) -> list[dict[str, Any]]:
     return [
-        {"name": each.name, "label": each.identity.label, "steps": list(map(_step, each.steps))}
-        for each in found
+        {
+            "name": scaling.name,
+            "label": scaling.identity.label,
+            "steps": list(map(_step, scaling.steps)),
+        }
+        for scaling in scalings
     ]
 
 
@@ -238,17 +313,17 @@ def _server_ratio(step: ServerStep, name: str) -> dict[str, Any] | None:
     if name not in step.ratios:
         return None
     whole = comparison_document(step.ratios[name])
-    return {part: whole[part] for part in ("status", "reason", "ratio", "interval", "p_holm")}
+    return {part: whole[part] for part in ("conclusion", "reason", "ratio", "interval", "p_holm")}
 
 
 def _step(step: ServerStep) -> dict[str, Any]:
-    summary, figures = step.summary, step.summary.selected_figures
+    summary, measured = step.summary, step.summary.selected_figures
     values, ranges = {}, {}
     for name, (figure, digits) in FIGURES.items():
-        found = summary.figure_of(figure)
-        values[name] = rounded(found.value, digits)
-        if found.range:
-            low, high = found.range
+        over_runs = summary.figure_of(figure)
+        values[name] = rounded(over_runs.value, digits)
+        if over_runs.range:
+            low, high = over_runs.range
             ranges[name] = {"min": round(low, digits), "max": round(high, digits)}
     limit = summary.limit
     return {
@@ -257,8 +332,8 @@ def _step(step: ServerStep) -> dict[str, Any]:
         "runs": summary.counted_runs,
         **values,
         "ranges": ranges,
-        "answers_by_server": list(figures.answers_by_server) if figures else [],
-        "servers_ready_s": ready_s(figures) if figures else [],
+        "answers_by_server": list(measured.answers_by_server) if measured else [],
+        "servers_ready_s": ready_s(measured) if measured else [],
         **{name: _server_ratio(step, name) for name in _RATIOS},
         "added_server_share": asdict(step.added) if step.added else None,
         "first_second": asdict(step.first_second) if step.first_second else None,
@@ -266,84 +341,142 @@ def _step(step: ServerStep) -> dict[str, Any]:
     }
 
 
-def _runs(row: printed_rows.PrintedRow) -> dict[str, Any]:
-    counts = {"runs": len(row.runs), "counted_runs": len(row.counted), "missing_runs": len(row.missing)}
-    return {**counts, "verdict": row.verdict}
-
-
-def _control(control: printed_rows.LoadProgramControl) -> dict[str, Cell]:
-    row, client = control.row, control.client
-    identity, selected = row.identity, row.selected
-    low, high = row.range_of(printed_rows.rate) or (None, None)
-    of_client = client.figure_of(throughput).value if client else None
-    latencies = ("average", "p50", "p95", "p99", "max")
+def _printed_columns(row: str) -> dict[str, Column]:
+    """How many runs a row of a foreign program has, and what they are worth; `row`: where an entry has it."""
+    read = attrgetter(row)
     return {
-        "configuration_hash": identity.configuration_hash,
-        "target": identity.label,
-        "program": control.program,
-        "program_version": selected.program.version if selected else None,
-        **picked(identity, "store", "topology", "traffic", "connections"),
-        "duration_s": csv_number(identity.duration_s, 3),
-        **_runs(row),
-        "decisions_per_second": csv_number(row.median_of(printed_rows.rate), 2),
-        "decisions_per_second_low": csv_number(low, 2),
-        "decisions_per_second_high": csv_number(high, 2),
-        **{f"{name}_ms": csv_number(row.median_of(printed_rows.latency(name)), 3) for name in latencies},
-        "service_cpu_us_per_decision": csv_number(row.median_of(printed_rows.service_cpu), 2),
-        "store_cpu_us_per_decision": csv_number(row.median_of(printed_rows.store_cpu), 2),
-        "limited_by": row.limit.resource if row.limit else None,
-        "client": control.client_label,
-        "client_decisions_per_second": csv_number(of_client, 2),
+        "runs": column.whole(lambda entry: len(read(entry).runs)),
+        "counted_runs": column.whole(lambda entry: len(read(entry).counted)),
+        "missing_runs": column.whole(lambda entry: len(read(entry).missing)),
+        "verdict": column.text(attrgetter(f"{row}.verdict")),
     }
+
+
+def _median(figure: printed_rows.Read) -> Read:
+    return lambda entry: entry.row.median_of(figure)
+
+
+def _end_of_rates(index: int) -> Read:
+    """An end of the range of the rate over the runs."""
+
+    def read(entry: Any) -> float | None:
+        ends = entry.row.range_of(printed_rows.rate)
+        return ends[index] if ends else None
+
+    return read
+
+
+def _program_version(entry: Any) -> str | None:
+    selected = entry.row.selected
+    return selected.program.version if selected else None
+
+
+def _limiting_resource(entry: Any) -> str | None:
+    return entry.row.limit.resource if entry.row.limit else None
+
+
+def _latency_columns(names: Sequence[str], digits: int) -> dict[str, Column]:
+    return {f"{name}_ms": column.number(_median(printed_rows.latency(name)), digits) for name in names}
+
+
+def _client_rate(control: printed_rows.LoadProgramControl) -> float | None:
+    return control.client.figure_of(throughput).value if control.client else None
+
+
+LOAD_PROGRAM_COLUMNS: Mapping[str, Column] = {
+    "configuration_hash": column.text(attrgetter("row.identity.configuration_hash")),
+    "target": column.text(attrgetter("row.identity.label")),
+    "program": column.text(attrgetter("program")),
+    "program_version": column.text(_program_version),
+    "store": column.text(attrgetter("row.identity.store")),
+    "topology": column.text(attrgetter("row.identity.topology")),
+    "traffic": column.text(attrgetter("row.identity.traffic")),
+    "connections": column.whole(attrgetter("row.identity.connections")),
+    "duration_s": column.number(attrgetter("row.identity.duration_s"), 3),
+    **_printed_columns("row"),
+    "decisions_per_second": column.number(_median(printed_rows.rate), 2),
+    "decisions_per_second_low": column.number(_end_of_rates(0), 2),
+    "decisions_per_second_high": column.number(_end_of_rates(1), 2),
+    **_latency_columns(("average", "p50", "p95", "p99", "max"), 3),
+    "service_cpu_us_per_decision": column.number(_median(printed_rows.service_cpu), 2),
+    "store_cpu_us_per_decision": column.number(_median(printed_rows.store_cpu), 2),
+    "limited_by": column.text(_limiting_resource),
+    "client": column.text(attrgetter("client_label")),
+    "client_decisions_per_second": column.number(_client_rate, 2),
+}
 
 
 def load_programs_csv(controls: Sequence[printed_rows.LoadProgramControl]) -> str:
-    return records_csv(map(_control, controls))
+    return entries_csv(LOAD_PROGRAM_COLUMNS, controls)
 
 
-def _operation(cell: printed_rows.StoreCell, row: printed_rows.PrintedRow, reference: str) -> dict[str, Any]:
-    identity, selected = row.identity, row.selected
-    low, high = row.range_of(printed_rows.rate) or (None, None)
-    own = next((found for each, found in cell.ratios if each is row), (None,) * len(printed_rows.COMPARED))
-    latencies = ("average", "min", "p50", "p95", "p99", "max")
-    return {
-        "configuration_hash": identity.configuration_hash,
-        "store": row.store,
-        "reference": reference,
-        "operation": identity.workload,
-        **picked(identity, "payload_bytes", "connections", "duration_s"),
-        "program": identity.client,
-        "program_version": selected.program.version if selected else None,
-        "store_version": selected.versions.store if selected else None,
-        **_runs(row),
-        "operations_per_second": row.median_of(printed_rows.rate),
-        "operations_per_second_low": low,
-        "operations_per_second_high": high,
-        **{f"{name}_ms": row.median_of(printed_rows.latency(name)) for name in latencies},
-        "store_cpu_us_per_operation": row.median_of(printed_rows.store_cpu),
-        "bytes_per_key": row.median_of(printed_rows.bytes_per_key),
-        **{
-            f"{name}_{part}": value
-            for (name, _, _), found in zip(printed_rows.COMPARED, own, strict=True)
-            for part, value in (
-                ("ratio", found.ratio if found else None),
-                ("ratio_low", found.interval.low if found and found.interval else None),
-                ("ratio_high", found.interval.high if found and found.interval else None),
-                ("verdict", found.status if found else None),
-            )
-        },
-        "limited_by": row.limit.resource if row.limit else None,
-    }
+class _OperationRow(Struct, frozen=True):
+    """A store, operation, payload and number of connections."""
+
+    reference: str
+    row: printed_rows.PrintedRow
+    comparisons: Mapping[str, Comparison]
+    """With the reference, by the names of `COMPARED`; empty for the reference itself."""
 
 
-def operation_documents(found: printed_rows.StoreOperations | None) -> list[dict[str, Any]]:
+def _operation_rows(operations: printed_rows.StoreOperations) -> Iterator[_OperationRow]:
+    names = [name for name, _, _ in printed_rows.COMPARED]
+    for cell in operations.cells:
+        for row in cell.rows:
+            comparisons = next((compared for other, compared in cell.ratios if other is row), None)
+            by_name = dict(zip(names, comparisons, strict=True)) if comparisons else {}
+            yield _OperationRow(operations.reference, row, by_name)
+
+
+def _store_version(entry: _OperationRow) -> str | None:
+    selected = entry.row.selected
+    return selected.versions.store if selected else None
+
+
+def _operation_comparison(name: str, member: str) -> Read:
+    return lambda entry: getattr(entry.comparisons.get(name), member, None)
+
+
+def _operation_interval(name: str, end: str) -> Read:
+    interval = _operation_comparison(name, "interval")
+    return lambda entry: getattr(interval(entry), end, None)
+
+
+def _operation_ratio_columns(name: str) -> Iterator[tuple[str, Column]]:
+    yield f"{name}_ratio", column.number(_operation_comparison(name, "ratio"), 4)
+    for end in BOUND_ENDS:
+        yield f"{name}_ratio_{end}", column.number(_operation_interval(name, end), 4)
+    yield f"{name}_verdict", column.text(_operation_comparison(name, "conclusion"))
+
+
+OPERATION_COLUMNS: Mapping[str, Column] = {
+    "configuration_hash": column.text(attrgetter("row.identity.configuration_hash")),
+    "store": column.text(attrgetter("row.store")),
+    "reference": column.text(attrgetter("reference")),
+    "operation": column.text(attrgetter("row.identity.workload")),
+    "payload_bytes": column.whole(attrgetter("row.identity.payload_bytes")),
+    "connections": column.whole(attrgetter("row.identity.connections")),
+    "duration_s": column.number(attrgetter("row.identity.duration_s"), None),
+    "program": column.text(attrgetter("row.identity.client")),
+    "program_version": column.text(_program_version),
+    "store_version": column.text(_store_version),
+    **_printed_columns("row"),
+    "operations_per_second": column.number(_median(printed_rows.rate), 4),
+    "operations_per_second_low": column.number(_end_of_rates(0), 4),
+    "operations_per_second_high": column.number(_end_of_rates(1), 4),
+    **_latency_columns(("average", "min", "p50", "p95", "p99", "max"), 4),
+    "store_cpu_us_per_operation": column.number(_median(printed_rows.store_cpu), 4),
+    "bytes_per_key": column.number(_median(printed_rows.bytes_per_key), 4),
+    **dict(named for name, _, _ in printed_rows.COMPARED for named in _operation_ratio_columns(name)),
+    "limited_by": column.text(_limiting_resource),
+}
+
+
+def operation_documents(operations: printed_rows.StoreOperations | None) -> list[dict[str, Any]]:
     """One row a store, operation, payload and number of connections; none without the store layer."""
-    rows = [(cell, row) for cell in found.cells for row in cell.rows] if found else []
-    return [_operation(cell, row, found.reference) for cell, row in rows] if found else []
+    rows = _operation_rows(operations) if operations else ()
+    return [{name: shown.read(row) for name, shown in OPERATION_COLUMNS.items()} for row in rows]
 
 
-def operations_csv(found: printed_rows.StoreOperations | None) -> str:
-    return records_csv(
-        {name: csv_number(value, 4) if isinstance(value, float) else value for name, value in row.items()}
-        for row in operation_documents(found)
-    )
+def operations_csv(operations: printed_rows.StoreOperations | None) -> str:
+    return entries_csv(OPERATION_COLUMNS, _operation_rows(operations) if operations else ())

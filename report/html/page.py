@@ -23,6 +23,7 @@ from report.sections.faults import fault_headlines
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
+from report.sections.trace import limited_text
 from report.sections.verdict_text import marks_note
 
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
@@ -185,6 +186,8 @@ def render_page(
         external=[*campaign_notices(campaign), *external_notices(ordered)],
         notes=[(note, rows_named(note, ordered)) for note in plan.get("notes", [])],
         skips=plan.get("skips", []),
+        sources=plan.get("sources", []),
+        limited=limited_text(ordered),
     )
 
 

@@ -11,6 +11,7 @@ from msgspec import convert, structs
 from report.base.contract import CONSTANTS
 from report.base.errors import FieldError
 from report.results import model, records
+from report.results.older_rankings import older_rankings
 from report.results.record import plain
 from report.results.validate import Document, Result
 from report.statistics import histograms
@@ -58,8 +59,6 @@ def identity_of(
         caps=json.dumps(plain(configuration.caps), sort_keys=True),
         faults=tuple(configuration.faults or ()),
         same_script=bool(target.same_script),
-        settings=target.settings or "",
-        is_encrypted=bool(target.encrypted),
         decides_locally=bool(target.decides_locally),
     )
 
@@ -464,10 +463,21 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
             ),
             runs=tuple(sorted(runs.get(entry["hash"], []))),
             places=places.get(entry["hash"], {}),
-            reference=entry["hash"] in references,
             by_turns=plan["order"] == "turns",
         )
         for entry in plan["configurations"]
         # One that is only diagnosed has no row.
         if entry["hash"] in runs or entry["hash"] not in diagnosed
     )
+
+
+def rankings_of(
+    manifest: Document | None, planned: Sequence[model.Planned], runs: Sequence[model.Run]
+) -> tuple[model.PlannedRanking, ...]:
+    """The rankings of a plan; those of an older plan, and of rows that no plan holds, behind them."""
+    plan = manifest["plan"] if manifest else {}
+    stated = convert(plan.get("rankings", []), list[model.PlannedRanking])
+    known = {key for ranking in stated for key in ranking.members}
+    identities = [entry.identity for entry in planned] + [run.identity for run in runs]
+    others = {identity.key: identity for identity in identities if identity.key not in known}
+    return (*stated, *older_rankings(others.values(), plan, first_number=len(stated) + 1))

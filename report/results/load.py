@@ -12,7 +12,7 @@ from msgspec import structs
 from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_line
 from report.base.files import read_document
 from report.results import validate
-from report.results.convert import planned_of, run_of
+from report.results.convert import planned_of, rankings_of, run_of
 from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run, Usage
 from report.results.older_documents import never_counted
 from report.results.records import Audit, MeasuredResult, PrintedResult, Sample
@@ -259,6 +259,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         name=manifest["campaign"] if manifest else folder.resolve().name,
         manifest=manifest,
         planned=planned,
+        rankings=rankings_of(manifest, planned, found),
         counted=tuple(runs),
         beside=tuple(run for run in found if run.record.diagnosis or run.set_aside),
         ignored=tuple(ignored),

@@ -1,7 +1,8 @@
 """A run as the report knows it: typed, reduced to what is printed, independent of the JSON's shape."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,8 +47,10 @@ STORE_LAYER = "store"
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT: str = CONSTANTS["same_script"]
 
-#: Options under which a client has other settings than those that all clients share.
-OWN_SETTINGS: tuple[str, ...] = tuple(CONSTANTS["own_settings"])
+#: The option of a second configuration of the same thing: it changes the label and nothing else (rule M31).
+COPY: str = CONSTANTS["copy"]
+#: What differs where rankings are on several web frameworks.
+FRAMEWORK: str = CONSTANTS["framework"]
 
 _ANSWERED_CODES = ("200", "429", "allowed", "limited")
 
@@ -68,6 +71,42 @@ class Dimension(Struct, frozen=True):
 
 #: Columns, filters, texts and exports follow this list.
 DIMENSIONS = tuple(Dimension(**{**one, "layers": tuple(one["layers"])}) for one in _generated("dimensions"))
+
+
+class Separation(Struct, frozen=True, kw_only=True):
+    """An option that separates rankings, and its words: one entry in `src/targets/options.ts`."""
+
+    option: str
+    """For a family of options their common form, e.g. `node-<version>`."""
+    pattern: str | None = None
+    what: str
+    """What differs between the rows, e.g. `encryption`."""
+    compares: str
+    """`others`: rows with the option with each other. `itself`: a client with it and without it."""
+    words: str
+    value: str | None = None
+    """What a list of differences says instead of `words`."""
+    usual: str = "without it"
+    """What such a list says of rows without an option of the family."""
+
+    def has(self, option: str) -> bool:
+        return bool(re.fullmatch(self.pattern, option)) if self.pattern else option == self.option
+
+
+#: Plans separate rankings by these options, and the report names them by this list alone.
+SEPARATIONS: tuple[Separation, ...] = tuple(Separation(**one) for one in _generated("separations"))
+
+
+def separations_of(options: Iterable[str], compares: str) -> list[tuple[str, Separation]]:
+    """The separating options among these, in the order of the list."""
+    own = tuple(options)
+    return [
+        (option, each)
+        for each in SEPARATIONS
+        if each.compares == compares
+        for option in own
+        if each.has(option)
+    ]
 
 
 def fault_title(fault: records.Fault) -> str:
@@ -138,10 +177,6 @@ class Identity:
     """Id of the server's web framework; None for Fastify, and where no server is."""
     same_script: bool = field(default=False, compare=False)
     """It runs the one script for all, and not the client's own."""
-    settings: str = field(default="", compare=False)
-    """The one of `OWN_SETTINGS` that it has; empty: the settings that all clients share."""
-    is_encrypted: bool = field(default=False, compare=False)
-    """The store that the campaign started for it talks over TLS."""
     copy_of: str | None = field(default=None, compare=False)
     """The label of the one that it is once more: what differs between the two is the host (rule M31)."""
     decides_locally: bool = field(default=False, compare=False)
@@ -197,12 +232,6 @@ class Identity:
         """The client with its version and options, whichever script it runs: `iovalkey+autopipelining`."""
         kept = [option for option in self.options if option not in (SAME_SCRIPT, self._versioned_limiter)]
         return "+".join([self.libraries, *kept])
-
-    @property
-    def in_any_condition(self) -> str:
-        """`variant` without its version of Node and its encryption."""
-        apart = (f"node-{self.node}", "tls")
-        return "+".join(part for part in self.variant.split("+") if part not in apart)
 
     @property
     def libraries(self) -> str:
@@ -453,10 +482,27 @@ class Planned(Struct, frozen=True, kw_only=True):
     runs: tuple[int, ...]
     places: Mapping[int, Place] = {}
     """Places by run; empty in consecutive order."""
-    reference: bool = False
-    """The others of its ranking are compared with it."""
     by_turns: bool = False
     """Its runs were made at the same time as those that they are compared with (rule M16)."""
+
+
+class PlannedRanking(Struct, frozen=True, kw_only=True):
+    """What is ranked with what, as the plan says it: each row is in exactly one."""
+
+    id: str
+    members: tuple[str, ...]
+    """Keys of rows, with the reference and its copies."""
+    reference: str | None = None
+    copy: str | None = None
+    """The row that is the reference once more (rule M31)."""
+    family: int
+    """How many comparisons with the reference correct each other (rule M17)."""
+    conditions: tuple[str, ...] = ()
+    """Options that all its rows have, and that keep them apart from rows without, see `SEPARATIONS`."""
+    client: str = ""
+    """The one client of a ranking that compares a client with itself; empty for every other ranking."""
+    varies: tuple[str, ...] = ()
+    """What such a ranking compares it in: `store version`, or `Separation.what`."""
 
 
 class Excluded(Struct, frozen=True):
@@ -477,6 +523,7 @@ class Campaign:
     name: str
     manifest: Mapping[str, Any] | None = None
     planned: tuple[Planned, ...] = ()
+    rankings: tuple[PlannedRanking, ...] = ()
     counted: tuple[Run, ...] = ()
     """Runs that figures are made of, by name of the file."""
     beside: tuple[Run, ...] = ()

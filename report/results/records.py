@@ -340,13 +340,20 @@ class Run(Record):
     group: Maybe[CountFrom1] = None; beside: Maybe[bool] = None; diagnose: Maybe[bool] = None
     bracket: Maybe[bool] = None; __post_init__ = only_true("beside", "diagnose", "bracket")
 class Skip(Record): asked: str; reason: str
+class Ranking(Record):
+    id: Annotated[str, Meta(pattern=r"(?a)^ranking-\d+\Z")]
+    members: Annotated[list[ConfigurationHash], Meta(min_length=1)]; family: Count
+    reference: Maybe[ConfigurationHash] = None; copy: Maybe[ConfigurationHash] = None
+    conditions: Maybe[Annotated[list[str], Meta(min_length=1)]] = None; client: Maybe[str] = None
+    varies: Maybe[Annotated[list[str], Meta(min_length=1)]] = None
 class Plan(Record):
     schema: Literal["ratelimit-bench/plan"]; schema_version: Literal[4]; seed: Annotated[int, Meta(ge=0, le=4294967295)]
     order: Literal["turns", "interleaved", "consecutive"]; runs_per_configuration: CountFrom1
     warmup_s: Amount | Literal["auto"]; cooldown_s: Amount; client_cooldown_s: Amount
     configurations: list[PlanConfiguration]; runs: list[Run]; skips: list[Skip]; notes: list[str]
     adaptive: Maybe[Adaptive] = None; max_rate: Maybe[MaxRate] = None; calibration: Maybe[Calibration] = None
-    generator_trials: Maybe[GeneratorTrials] = None; references: Maybe[list[ConfigurationHash]] = None
+    generator_trials: Maybe[GeneratorTrials] = None; sources: Maybe[list[str]] = None
+    rankings: Maybe[list[Ranking]] = None; references: Maybe[list[ConfigurationHash]] = None
     compare_frameworks: Maybe[bool] = None; reference_added: Maybe[bool] = None; reference: Maybe[Id] = None
     __post_init__ = only_true("compare_frameworks", "reference_added")
 class Turn(Record): lead_in_ms: LeadInMs; slice_ms: SliceMs

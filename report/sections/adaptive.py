@@ -76,8 +76,7 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
         why = found.reason or "not evaluated yet"
         return False, f"{new} and {base}: {why} ({between}){f'; {more}' if more else ''}"
     if found.status != "no difference":
-        word = "faster" if found.status == "better" else "slower"
-        return True, f"{new} is {word} than {base} ({between}){although}"
+        return True, f"{new} is {found.conclusion} than {base} ({between}){although}"
     if found.ratio is None:
         return True, f"{new} and {base} both failed their load in half of their runs or more ({between})"
     return True, f"{new} and {base} do not differ by more than {100 * found.floor:g} % ({between}){although}"

@@ -1,25 +1,15 @@
 """All figures of every row, one table a topology."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 from msgspec import Struct, structs
 
 from report.analysis import texts
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
-from report.analysis.figures import (
-    Figure,
-    consumer_cpu,
-    errors,
-    heap,
-    limit_hits,
-    limited_share,
-    mean_latency,
-    percentile,
-    service_cpu,
-    store_cpu,
-    throughput,
-)
+from report.analysis.figure_list import FIGURE_LIST
+from report.analysis.figures import Figure
 from report.analysis.host_cpus import cpus_sentence
 from report.analysis.summary import Summary, layer_text_of
 from report.base.format import ABSENT, Show, count, mebibytes, microseconds, percent, rate, share
@@ -31,27 +21,35 @@ from report.sections.verdict_text import FEW_SAMPLES, LATE, MERGED, UNIDENTIFIED
 from report.statistics.decision import Comparison
 
 
-class _Column(Struct, frozen=True):
+class _Figure(Struct, frozen=True):
+    """A figure of the list, as the tables print it."""
+
+    column: str
     name: str
     unit: str
-    read: Figure
     show: Show
-    figure: str = ""
+    best_by: str = ""
     """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
     holds_at_its_load: bool = False
 
-    def heading(self, open_loop: bool) -> section.Column:
-        unit = texts.at_its_load(self.unit, open_loop) if self.holds_at_its_load else self.unit
-        return section.Column(self.name, unit)
-
-    def cell(self, summary: Summary, best: bool) -> section.TableCell:
-        unit = "ms" if self.unit == "µs" else self.unit
-        found = verdict_text.spread_figure(summary, self.read, self.show, unit)
-        ranged = self.figure != _THROUGHPUT
-        return structs.replace(found, best=best and found.sort != "", range=found.range if ranged else "")
+    @property
+    def read(self) -> Figure:
+        return FIGURE_LIST[self.column].figure
 
 
-_THROUGHPUT = "throughput"
+class _Row(Struct, frozen=True):
+    summary: Summary
+    names: tuple[str, ...]
+    best: Mapping[str, str] = {}
+    """`Ranking.best` of its ranking."""
+    versus: Comparison | None = None
+    """With the base of its ranking."""
+
+
+class _Column(Struct, frozen=True):
+    heading: section.Column
+    cell: Callable[[_Row], section.TableCell]
+
 
 #: Stands after the label of a row that decides some requests without store or service.
 LOCAL_MARK = " *"
@@ -60,36 +58,64 @@ LOCAL_NOTE = (
 )
 
 
-def _columns(text: texts.LayerText, summaries: Sequence[Summary]) -> tuple[_Column, ...]:
-    """The figures of a table, without those of services or, without servers, any figures that no row has."""
-    latency = [
-        _Column(name.replace("_", "."), text.latency_unit, percentile(name), text.latency, name, True)
-        for name in ("p50", "p99", "p99_9")
+def _throughput(text: texts.LayerText) -> _Figure:
+    return _Figure("requests_per_second", "Throughput", text.rate_unit, rate, "throughput")
+
+
+def _latency(column: str, name: str, text: texts.LayerText, best_by: str = "") -> _Figure:
+    return _Figure(column, name, text.latency_unit, text.latency, best_by, holds_at_its_load=True)
+
+
+def _cpu(column: str, name: str, text: texts.LayerText, best_by: str) -> _Figure:
+    return _Figure(column, name, text.cpu_unit, microseconds, best_by, holds_at_its_load=True)
+
+
+def _figures(text: texts.LayerText) -> tuple[_Figure, ...]:
+    """What stands behind the throughput, in the order of the columns."""
+    return (
+        _latency("latency_average_ms", "Mean", text),
+        _latency("latency_p50_ms", "p50", text, "p50"),
+        _latency("latency_p99_ms", "p99", text, "p99"),
+        _latency("latency_p99_9_ms", "p99.9", text, "p99_9"),
+        _cpu("cpu_us_per_request", text.cpu_title, text, "cpu"),
+        _cpu("service_cpu_us_per_request", "Service CPU", text, "service_cpu"),
+        _cpu("store_cpu_us_per_request", "Store CPU", text, "store_cpu"),
+        _Figure("server_heap_bytes", "Heap", "MiB", mebibytes, "heap"),
+        _Figure("limited_share", "Limited", "of answers", share),
+        _Figure("rate_limit_hits", "Limited", text.requests, count),
+        _Figure("errors_total", "Errors", text.requests, count),
+    )
+
+
+def _shown_figures(text: texts.LayerText, summaries: Sequence[Summary]) -> list[_Figure]:
+    """Without those of services or, without servers, any figures that no row has."""
+    return [
+        figure
+        for figure in _figures(text)
+        if (text.has_servers and figure.best_by != "service_cpu")
+        or any(row.figure_of(figure.read).value is not None for row in summaries)
     ]
-    mean = _Column("Mean", text.latency_unit, mean_latency, text.latency, holds_at_its_load=True)
-    columns = (
-        _Column("Throughput", text.rate_unit, throughput, rate, _THROUGHPUT),
-        mean,
-        *latency,
-        _Column(text.cpu_title, text.cpu_unit, consumer_cpu, microseconds, "cpu", True),
-        _Column("Service CPU", text.cpu_unit, service_cpu, microseconds, "service_cpu", True),
-        _Column("Store CPU", text.cpu_unit, store_cpu, microseconds, "store_cpu", True),
-        _Column("Heap", "MiB", heap, mebibytes, "heap"),
-        _Column("Limited", "of answers", limited_share, share),
-        _Column("Limited", text.requests, limit_hits, count),
-        _Column("Errors", text.requests, errors, count),
-    )
-    always = [column for column in columns if column.figure == _THROUGHPUT]
-    if text.has_servers:
-        always = [column for column in columns if column.figure != "service_cpu"]
-    return tuple(
-        column
-        for column in columns
-        if column in always or any(row.figure_of(column.read).value is not None for row in summaries)
-    )
 
 
-def _outcome_cell(summary: Summary) -> section.TableCell:
+def _figure_cell(figure: _Figure, row: _Row) -> section.TableCell:
+    unit = "ms" if figure.unit == "µs" else figure.unit
+    cell = verdict_text.spread_figure(row.summary, figure.read, figure.show, unit)
+    is_best = row.best.get(figure.best_by) == row.summary.id
+    return structs.replace(cell, best=is_best and cell.sort != "")
+
+
+def _throughput_cell(figure: _Figure, row: _Row) -> section.TableCell:
+    """Its range has a column of its own."""
+    return structs.replace(_figure_cell(figure, row), range="")
+
+
+def _figure_column(figure: _Figure, open_loop: bool) -> _Column:
+    unit = texts.at_its_load(figure.unit, open_loop) if figure.holds_at_its_load else figure.unit
+    return _Column(section.Column(figure.name, unit), partial(_figure_cell, figure))
+
+
+def _outcome_cell(row: _Row) -> section.TableCell:
+    summary = row.summary
     if not summary.counted_runs:
         return section.TableCell(ABSENT)
     if not summary.spoiled_runs:
@@ -98,67 +124,81 @@ def _outcome_cell(summary: Summary) -> section.TableCell:
     return section.TableCell(text, kind="verdict invalid", sort=text)
 
 
-def _row(
-    summary: Summary,
-    names: Sequence[str],
-    best: Mapping[str, str],
-    columns: Sequence[_Column],
-    versus: Comparison | None = None,
-) -> section.TableRow:
-    spread, verdict = summary.spread, summary.verdict or "none"
-    throughput, *others = (column.cell(summary, best.get(column.figure) == summary.id) for column in columns)
-    several = spread if spread and spread.count > 1 else None
-    cv = spread.cv_percent if spread else None
-    ratio = section.number(against_base(versus), versus.ratio if versus else None)
-    # In an open loop the latency holds for its rate, whatever else was up.
-    group_size = "" if summary.identity.open_loop else summary.group_size_text
-    cells = (
-        *section.named(*names),
-        section.number(summary.counted_text, summary.counted_runs),
-        section.TableCell(verdict, kind=f"verdict {verdict}"),
-        _outcome_cell(summary),
-        throughput,
-        structs.replace(ratio, kind="number ratio"),
-        section.number(f"{rate(several.min)}–{rate(several.max)}", several.max - several.min)
-        if several
-        else section.number(ABSENT, None),
-        section.number(percent(cv), cv),
-        section.number(group_size, summary.group_sizes[-1]),
-        *others,
-        verdict_text.limit_cell(summary),
-    )
-    kept, colour = len(names) + 3, summary.id
-    return section.TableRow(summary.id, cells, summary.no_figures_reason, kept, colour)
+def _verdict_cell(row: _Row) -> section.TableCell:
+    verdict = row.summary.verdict or "none"
+    return section.TableCell(verdict, kind=f"verdict {verdict}")
 
 
-def _headings(columns: Sequence[_Column], base: str, open_loop: bool) -> tuple[section.Column, ...]:
-    first, *others = columns
-    return (
-        section.Column("Runs that count", kind="number more"),
-        section.Column("Verdict", "worst", ""),
-        section.Column("Outcome", "of the load", ""),
-        section.Column(first.name, first.unit, "number more"),
-        section.Column(f"To {base}", "ratio, 95 % interval", "number more"),
-        section.Column("Range", first.unit),
-        section.Column("CV", "of runs"),
-        section.Column("Group", "targets"),
-        *(column.heading(open_loop) for column in others),
-        section.Column("Limited by", "resource"),
-    )
+def _counted_cell(row: _Row) -> section.TableCell:
+    return section.number(row.summary.counted_text, row.summary.counted_runs)
 
 
-def _names(summary: Summary, fields: Sequence[texts.LoadField], facts: texts.NamedFacts) -> list[str]:
+def _ratio_cell(row: _Row) -> section.TableCell:
+    ratio = row.versus.ratio if row.versus else None
+    return structs.replace(section.number(against_base(row.versus), ratio), kind="number ratio")
+
+
+def _range_cell(row: _Row) -> section.TableCell:
+    spread = row.summary.spread
+    if spread is None or spread.count < 2:
+        return section.number(ABSENT, None)
+    return section.number(f"{rate(spread.min)}–{rate(spread.max)}", spread.max - spread.min)
+
+
+def _cv_cell(row: _Row) -> section.TableCell:
+    cv = row.summary.spread.cv_percent if row.summary.spread else None
+    return section.number(percent(cv), cv)
+
+
+def _group_cell(row: _Row) -> section.TableCell:
+    """In an open loop the latency holds for its rate, whatever else was up."""
+    summary = row.summary
+    text = "" if summary.identity.open_loop else summary.group_size_text
+    return section.number(text, summary.group_sizes[-1])
+
+
+def _columns(text: texts.LayerText, figures: Sequence[_Figure], base: str, open_loop: bool) -> list[_Column]:
+    """The columns behind the names of a row. A row without figures has the first three."""
+    throughput = _throughput(text)
+    return [
+        _Column(section.Column("Runs that count", kind="number more"), _counted_cell),
+        _Column(section.Column("Verdict", "worst", ""), _verdict_cell),
+        _Column(section.Column("Outcome", "of the load", ""), _outcome_cell),
+        _Column(
+            section.Column(throughput.name, throughput.unit, "number more"),
+            partial(_throughput_cell, throughput),
+        ),
+        _Column(section.Column(f"To {base}", "ratio, 95 % interval", "number more"), _ratio_cell),
+        _Column(section.Column("Range", throughput.unit), _range_cell),
+        _Column(section.Column("CV", "of runs"), _cv_cell),
+        _Column(section.Column("Group", "targets"), _group_cell),
+        *(_figure_column(figure, open_loop) for figure in figures),
+        _Column(section.Column("Limited by", "resource"), lambda row: verdict_text.limit_cell(row.summary)),
+    ]
+
+
+#: How many columns behind the names a row without figures keeps.
+_KEPT = 3
+
+
+def _table_row(row: _Row, columns: Sequence[_Column]) -> section.TableRow:
+    cells = (*section.named(*row.names), *(column.cell(row) for column in columns))
+    summary = row.summary
+    return section.TableRow(summary.id, cells, summary.no_figures_reason, len(row.names) + _KEPT, summary.id)
+
+
+def _names(summary: Summary, fields: Sequence[texts.LoadField], facts: texts.NamedFacts) -> tuple[str, ...]:
     """The cells that name a row: client, what decides and algorithm where they differ, store, script, and the
     part of its load that differs from others."""
     identity = summary.identity
-    return [
+    return (
         f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}",
         texts.decider_of(identity) if facts.decider else "",
         texts.algorithm_of(identity) if facts.algorithm else "",
         identity.store_text,
         verdict_text.script_names(summary),
         *(_load_cell(identity, field) for field in fields),
-    ]
+    )
 
 
 def _load_name(name: str, summaries: Sequence[Summary]) -> str:
@@ -175,8 +215,68 @@ def _load_cell(identity: Identity, field: texts.LoadField) -> str:
     return f"{identity.connections:,}" if closed else field.read(identity)
 
 
-_MARKS = " ".join(f"{' '.join(each)}." for each in (FEW_SAMPLES, MERGED, UNIDENTIFIED, LATE))
+_MARKS = " ".join(f"{' '.join(mark)}." for mark in (FEW_SAMPLES, MERGED, UNIDENTIFIED, LATE))
 _TITLES = {"standalone": "Standalone", "cluster": "Cluster", None: "Other addresses"}
+
+
+def _common_text(summaries: Sequence[Summary], text: texts.LayerText, layer_named: bool) -> str:
+    """What a caption says of all rows."""
+    shared = texts.shared_load_text(summaries, layer_named)
+    several_servers = any(summary.identity.servers > 1 for summary in summaries)
+    decides_locally = any(summary.identity.decides_locally for summary in summaries)
+    sentences = (
+        f"All rows: {shared}." if shared else "",
+        cpus_sentence(summaries),
+        f"{text.cpu_title} is that of all servers together." if several_servers else "",
+        LOCAL_NOTE if decides_locally else "",
+    )
+    return " ".join(filter(None, sentences))
+
+
+def _ranked_caption(base: str, has_copies: bool) -> str:
+    caption = (
+        "Each figure is the median over the runs, beside it the range of the runs that served their load. "
+        "Rows are in the order of their medians, below them those that failed their load more often, "
+        "which ranks nothing. A figure is bold where it was shown to be better than that of every other "
+        "row with the same load, store, kind of decider, algorithm and kind of script. Ratios are to "
+        f"{base} among these rows."
+    )
+    copies = " +copy: the reference once more; its ratio to it is the host's alone."
+    return f"{caption}{copies}" if has_copies else caption
+
+
+def _controls_caption(text: texts.LayerText) -> str:
+    return (
+        f"none: the {text.consumer} without a limiter. memory: counters in the {text.consumer}'s own "
+        "process. They show what the harness itself can do, and are not ranked with the clients."
+    )
+
+
+class _Tables(Struct, frozen=True):
+    """What the tables of one part have in common."""
+
+    part_id: str
+    part: str
+    headers: tuple[section.Column, ...]
+    text: texts.LayerText
+    figures: tuple[_Figure, ...]
+    base: str
+    common: str
+
+    def table(
+        self, table_id: str, title: str, open_loop: bool, caption: str, rows: Sequence[_Row]
+    ) -> section.Table:
+        loop = ", latency at a rate" if open_loop else ""
+        titled = ": ".join(filter(None, (self.part, f"{title}{loop}")))
+        columns = _columns(self.text, self.figures, self.base, open_loop)
+        sentences = (caption, "" if open_loop else GROUPS_TEXT, self.common, _MARKS)
+        return section.table_of(
+            self.part_id + table_id,
+            (*self.headers, *(column.heading for column in columns)),
+            [_table_row(row, columns) for row in rows],
+            titled,
+            caption=" ".join(filter(None, sentences)),
+        )
 
 
 def result_tables(
@@ -187,64 +287,56 @@ def result_tables(
     layer_named: bool = False,
 ) -> tuple[section.Table, ...]:
     """Of rows of one layer: one table a topology, closed and open loops apart, then the controls."""
-    rankings = [ranking for cell in cells for ranking in cell.rankings]
     summaries = [*(row for cell in cells for row in cell.rows), *controls]
     if not summaries:
         return ()
     fields, text = texts.varying_fields(summaries), layer_text_of(summaries)
     facts = cells[0].named if cells else texts.named_facts(summaries)
-    columns = _columns(text, summaries)
-    shared = texts.shared_load_text(summaries, layer_named)
-    common = f" All rows: {shared}." if shared else ""
-    if cpus := cpus_sentence(summaries):
-        common += f" {cpus}"
-    if any(summary.identity.servers > 1 for summary in summaries):
-        common += f" {text.cpu_title} is that of all servers together."
-    if any(summary.identity.decides_locally for summary in summaries):
-        common += f" {LOCAL_NOTE}"
-    base = base_text(rankings)
+    base = base_text(ranking for cell in cells for ranking in cell.rankings)
     loads = [_load_name(field.name, summaries) for field in fields]
-    headers = section.words("Client", "Decided by", "Algorithm", "Store", "Script", *loads)
+    tables = _Tables(
+        part_id,
+        part,
+        section.words("Client", "Decided by", "Algorithm", "Store", "Script", *loads),
+        text,
+        tuple(_shown_figures(text, summaries)),
+        base,
+        _common_text(summaries, text, layer_named),
+    )
 
-    def table(
-        table_id: str, title: str, open_loop: bool, caption: str, rows: Sequence[section.TableRow]
-    ) -> section.Table:
-        titled = ": ".join(filter(None, (part, f"{title}{', latency at a rate' if open_loop else ''}")))
-        shown = (*headers, *_headings(columns, base, open_loop))
-        whole = f"{caption}{'' if open_loop else f' {GROUPS_TEXT}'}{common} {_MARKS}"
-        return section.table_of(part_id + table_id, shown, rows, titled, caption=whole)
-
-    by_title: dict[tuple[str, bool], list[section.TableRow]] = {}
+    by_title: dict[tuple[str, bool], list[_Row]] = {}
     for cell in cells:
         topology, open_loop = cell.identity.topology, cell.identity.open_loop
         rows = by_title.setdefault((_TITLES.get(topology, topology or ""), open_loop), [])
-        for ranking in cell.rankings:
-            for row in cell.with_copies(ranking.summaries):
-                versus = None if ranking.open_loop else ranking.ratio_of(row)
-                best = {} if row.identity.copy else ranking.best
-                rows.append(_row(row, _names(row, fields, facts), best, columns, versus))
-    caption = (
-        "Each figure is the median over the runs, beside it the range of the runs that served their load. "
-        "Rows are in the order of their medians, below them those that failed their load more often, "
-        "which ranks nothing. A figure is bold where it was shown to be better than that of every other "
-        "row with the same load, store, kind of decider, algorithm and kind of script. Ratios are to "
-        f"{base} among these rows."
-    )
-    if any(cell.copies for cell in cells):
-        caption += " +copy: the reference once more; its ratio to it is the host's alone."
-    tables = [
-        table(f"table{number}", *title, caption, rows)
+        rows += _rows(cell, fields, facts)
+    caption = _ranked_caption(base, any(cell.copies for cell in cells))
+    ranked = [
+        tables.table(f"table{number}", *title, caption, rows)
         for number, (title, rows) in enumerate(by_title.items(), start=1)
     ]
-    controls_caption = (
-        f"none: the {text.consumer} without a limiter. memory: counters in the {text.consumer}'s own "
-        "process. They show what the harness itself can do, and are not ranked with the clients."
-    )
-    for open_loop, of_loop in texts.by_loop(controls):
-        rows = [_row(row, _names(row, fields, facts), {}, columns) for row in of_loop]
-        table_id = f"table-controls{'-at-rate' if open_loop else ''}"
-        tables.append(table(table_id, "Controls", open_loop, controls_caption, rows))
-    return tuple(tables)
+
+    of_controls = [
+        tables.table(
+            f"table-controls{'-at-rate' if open_loop else ''}",
+            "Controls",
+            open_loop,
+            _controls_caption(text),
+            [_Row(row, _names(row, fields, facts)) for row in of_loop],
+        )
+        for open_loop, of_loop in texts.by_loop(controls)
+    ]
+    return (*ranked, *of_controls)
+
+
+def _rows(cell: Cell, fields: Sequence[texts.LoadField], facts: texts.NamedFacts) -> Iterator[_Row]:
+    for ranking in cell.rankings:
+        for row in cell.with_copies(ranking.summaries):
+            yield _Row(
+                row,
+                _names(row, fields, facts),
+                {} if row.identity.copy else ranking.best,
+                None if ranking.open_loop else ranking.ratio_of(row),
+            )
 
 
 def all_figures(analysis: Analysis) -> section.Section | None:

@@ -67,13 +67,17 @@ def best_performers(cells: Sequence[Cell]) -> Iterator[BestPerformer]:
 def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:
     """One ranking of the rows of several, which have no reference in common: each with every other. Where a
     copy was told apart in one of them, it has no winner either."""
-    rows = [structs.replace(row, reference=False) for ranking in rankings for row in ranking.summaries]
+    rows = [
+        structs.replace(row, ranking=structs.replace(row.ranking, reference=None))
+        for ranking in rankings
+        for row in ranking.summaries
+    ]
     resolutions = (ranking.resolution for ranking in rankings)
     apart = next((each for each in resolutions if each and each.told_apart), None)
     return structs.replace(rank(rows, group), resolution=apart)
 
 
-def _status(found: BestPerformer) -> str:
+def _conclusion(found: BestPerformer) -> str:
     if sum(bool(row.selected) for row in found.rows) < 2:
         return "only one"
     if found.ranking.winner is found.best:
@@ -81,9 +85,9 @@ def _status(found: BestPerformer) -> str:
     return "first, not shown"
 
 
-def _conclusion(found: BestPerformer) -> str:
+def _conclusion_text(found: BestPerformer) -> str:
     shown = found.ranking.winner is found.best
-    return f"{_status(found)}{although_suspect(found.ranking.compared) if shown else ''}"
+    return f"{_conclusion(found)}{although_suspect(found.ranking.compared) if shown else ''}"
 
 
 def _works(analysis: Analysis) -> dict[str, list[BestPerformer]]:
@@ -105,7 +109,7 @@ def best_documents(analysis: Analysis) -> list[dict[str, object]]:
             "algorithm": algorithm_of(found.best.identity),
             "next": name(found.to_next.new) if found.to_next else None,
             "next_to_best": (found.to_next and interval_of(found.to_next.comparison)) or None,
-            "status": _status(found),
+            "conclusion": _conclusion(found),
             "shown": found.ranking.winner is found.best,
         }
         for title, members in _works(analysis).items()
@@ -125,7 +129,7 @@ def _row(found: BestPerformer) -> TableRow:
         *named(decider_of(best.identity), best.identity.store_text, algorithm_of(best.identity)),
         figure,
         TableCell(f"{name(pair.new)} {interval_of(pair.comparison)}".strip() if pair else ABSENT),
-        TableCell("", badge=_conclusion(found)),
+        TableCell("", badge=_conclusion_text(found)),
     )
     return TableRow(" ".join(row.id for row in found.rows), cells, colour=best.id)
 

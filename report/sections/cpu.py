@@ -200,7 +200,7 @@ def _table(
         cells = [*section.named(texts.name(new), texts.load_text(new.identity, fields), texts.name(base))]
         for found in (by_cpu.get(new.id), None if new.identity.open_loop else by_rate.get(new.id)):
             cells += (section.number(texts.interval_of(found), found.ratio),) if found else section.named("")
-            cells += section.named(found.status if found else "")
+            cells += section.named(found.conclusion if found else "")
         rows.append(section.TableRow(new.id, tuple(cells), colour=new.id))
     columns = (
         *section.words("Target", "Load", "Beside"),

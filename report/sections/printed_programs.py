@@ -150,21 +150,21 @@ def _ratio_rows(operations: StoreOperations) -> Iterator[section.TableRow]:
         for row, comparisons in cell.ratios:
             cells = [*section.named(row.store, _work_text(cell.rows[0].identity))]
             for found in comparisons:
-                verdict = f"{found.status}: {found.reason}" if found.reason else found.status
+                verdict = f"{found.conclusion}: {found.reason}" if found.reason else found.conclusion
                 cells += [section.number(_ratio(found), found.ratio), section.TableCell(verdict, kind="text")]
             yield section.TableRow("", tuple(cells))
 
 
 def store_sentences(found: StoreOperations | None) -> list[str]:
-    """The ratio table as lines, e.g. `…: valkey 1.25× (1.20–1.31) the throughput of redis (better), …`."""
+    """The ratio table as lines, e.g. `…: valkey 1.25× (1.20–1.31) the throughput of redis (faster), …`."""
     if found is None:
         return []
     lines = []
     for cell in found.cells:
         for row, (operations, cpu) in cell.ratios:
             said = (
-                f"{_ratio(operations)} the throughput of {found.reference} ({operations.status}), "
-                f"{_ratio(cpu)} its CPU per operation {AT_FULL_LOAD} ({cpu.status})"
+                f"{_ratio(operations)} the throughput of {found.reference} ({operations.conclusion}), "
+                f"{_ratio(cpu)} its CPU per operation {AT_FULL_LOAD} ({cpu.conclusion})"
                 if operations.ratio is not None
                 else f"is not compared with {found.reference}, because there are too few runs"
             )

@@ -23,11 +23,6 @@ NOTE = (
 )
 
 
-#: What a ratio is called by its status: of throughput, and of what a request costs.
-_LINEAR = {"worse": "below linear", "better": "above linear", "no difference": "linear"}
-_COST = {"worse": "dearer", "better": "cheaper", "no difference": "no difference"}
-
-
 def _figure(name: str, show: Show) -> Callable[[ServerStep], TableCell]:
     figure, _ = FIGURES[name]
 
@@ -39,12 +34,12 @@ def _figure(name: str, show: Show) -> Callable[[ServerStep], TableCell]:
     return cell
 
 
-def _ratio(name: str, words: dict[str, str]) -> Callable[[ServerStep], TableCell]:
+def _ratio(name: str) -> Callable[[ServerStep], TableCell]:
     def cell(step: ServerStep) -> TableCell:
         comparison = step.ratios.get(name)
         text = interval_of(comparison) if comparison else ""
-        told = words.get(comparison.status, "") if comparison and text else ""
-        return TableCell(", ".join(filter(None, (text, told))) or ABSENT, kind="number")
+        conclusion = comparison.conclusion if comparison and comparison.decided and text else ""
+        return TableCell(", ".join(filter(None, (text, conclusion))) or ABSENT, kind="number")
 
     return cell
 
@@ -72,12 +67,12 @@ _THREE = partial(decimals, digits=3)
 #: Name, unit and cell of the columns after the number of servers.
 _COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
     ("Throughput", "requests/s", _figure("requests_per_second", rate)),
-    ("Of linear", "per server, to the fewest", _ratio("throughput_per_server", _LINEAR)),
+    ("Of linear", "per server, to the fewest", _ratio("throughput_per_server")),
     ("Each added server", "of one before it", _added),
     ("Server CPU", f"µs/request {AT_FULL_LOAD}", _figure("server_cpu_us_per_request", microseconds)),
-    ("to the fewest", "", _ratio("server_cpu", _COST)),
+    ("to the fewest", "", _ratio("server_cpu")),
     ("Store CPU", f"µs/consume {AT_FULL_LOAD}", _figure("store_cpu_us_per_consume", microseconds)),
-    ("to the fewest", "", _ratio("store_cpu", _COST)),
+    ("to the fewest", "", _ratio("store_cpu")),
     ("Fairness", "Jain’s index", _figure("fairness_index", _THREE)),
     ("Fewest to most answers", "of a server", _figure("fewest_to_most_answers", _THREE)),
     ("All ready after", "s", _figure("all_ready_s", partial(decimals, digits=2))),

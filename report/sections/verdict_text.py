@@ -20,8 +20,16 @@ from report.analysis.texts import (
     name,
     outlook,
 )
+from report.base.contract import CONSTANTS
 from report.base.format import ABSENT, Show, count, joined, plural, rate
-from report.results.model import Measured, script_text, short_script_name
+from report.results.model import (
+    SEPARATIONS,
+    Measured,
+    Separation,
+    script_text,
+    separations_of,
+    short_script_name,
+)
 from report.sections.section import Mark, TableCell, exact, sort_key
 from report.statistics.power import fewest_for_a_claim
 
@@ -29,7 +37,7 @@ from report.statistics.power import fewest_for_a_claim
 COMMON_CLASS = "RateLimiterRedis"
 
 #: The limiter of every client that no option gave another.
-USUAL_LIMITER = "rate-limiter-flexible"
+USUAL_LIMITER: str = CONSTANTS["usual_limiter"]
 
 _EVAL_IS_LONGER = "EVAL sends the script’s text with every call."
 
@@ -72,23 +80,22 @@ def _commands(ranking: Ranking) -> str:
     return f"{commands}. {_EVAL_IS_LONGER if 'EVAL' in found else ''}".strip()
 
 
-#: Where the settings of clients come from, by `Group.settings`.
-_SETTINGS = {
-    "": "",
-    "defaults": "each library's default settings",
-    "tuned": "the settings that each library's maintainers recommend",
-}
+def _condition(ranking: Ranking, what: str) -> Separation | None:
+    """The option of a family that separates the ranking; None for rows without one."""
+    return next(
+        (each for _, each in separations_of(ranking.group.conditions, "others") if each.what == what), None
+    )
 
 
 def mode_text(ranking: Ranking) -> str:
-    """Which script the rows of a ranking should run, and which settings and framework they have unless they
-    are the usual ones; empty where there is nothing to say."""
+    """Which script the rows of a ranking should run, and under which conditions they stand unless these are
+    the usual ones; empty where there is nothing to say."""
     group = ranking.group
-    named = {"encryption": "with TLS and without"}
-    varying = joined([named.get(name, f"in several {name}s") for name in _varying_conditions(ranking)])
+    named = {each.what: each.words for each in SEPARATIONS}
+    varying = joined([named.get(name, f"in several {name}s") for name in group.varies])
     versions = f"{group.client} {varying}" if group.client else ""
-    framework = f"on {group.framework}" if group.framework else ""
-    return ", ".join(filter(None, (versions, _script_mode(ranking), _SETTINGS[group.settings], framework)))
+    conditions = (each.words for _, each in separations_of(group.conditions, "others"))
+    return ", ".join(filter(None, (versions, _script_mode(ranking), *conditions)))
 
 
 def _script_mode(ranking: Ranking) -> str:
@@ -149,23 +156,13 @@ def what_varies(ranking: Ranking) -> str:
         "limiter": several_limiters,
         "limiter version": not several_limiters and len({row.limiter_version for row in rows}) > 1,
     }
-    varying = [*(name for name, several in differ.items() if several), *_varying_conditions(ranking)]
+    varying = [*(name for name, several in differ.items() if several), *ranking.group.varies]
     return ", ".join(varying) or "client"
-
-
-def _varying_conditions(ranking: Ranking) -> list[str]:
-    rows = [row.identity for row in ranking.summaries]
-    values: dict[str, set[object]] = {
-        "store version": {row.store_version for row in rows},
-        "Node version": {row.node for row in rows},
-        "encryption": {row.is_encrypted for row in rows},
-    }
-    return [name for name, found in values.items() if len(found) > 1]
 
 
 def store_name(ranking: Ranking) -> str:
     identity = ranking.summaries[0].identity
-    if "store version" in _varying_conditions(ranking):
+    if "store version" in ranking.group.varies:
         identity = replace(identity, store_version=None)
     return identity.store_text if ranking.group.store else "an unknown one"
 
@@ -185,13 +182,14 @@ def difference(cell: Cell) -> str:
 
     limiters = (limiter for ranking in rankings for limiter in ranking.limiters or ("an unknown one",))
     deciders = (ranking.decider_text.removeprefix("decided by ") for ranking in rankings)
-    settings = (_SETTINGS[ranking.group.settings] or "those that all clients share" for ranking in rankings)
     tell("The stores differ", map(store_name, rankings), cell.stores_differ)
     decided = {(ranking.group.decided_by, ranking.group.algorithm) for ranking in rankings}
     tell("What decides differs", filter(None, deciders), len(decided) > 1)
     tell("The limiters differ", limiters, len({ranking.limiters for ranking in rankings}) > 1)
-    tell("The clients' settings differ", settings)
-    tell("The server's web frameworks differ", (ranking.group.framework or "fastify" for ranking in rankings))
+    for family in {each.what: each for each in SEPARATIONS if each.compares == "others"}.values():
+        conditions = (_condition(ranking, family.what) for ranking in rankings)
+        values = (each.value or each.words if each else family.usual for each in conditions)
+        tell(f"The {family.what} differ", values)
     if cell.scripts_differ:
         modes = list(dict.fromkeys(filter(None, map(_script_mode, rankings))))
         each = f"{joined(modes)}." if len(modes) > 1 else "each group names its own."

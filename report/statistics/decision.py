@@ -2,18 +2,16 @@
 
 import math
 from collections.abc import Sequence
-from typing import Literal
 
 from msgspec import Struct, structs
 
 from report.base.contract import CONSTANTS
 from report.base.format import plural
 from report.statistics import power
+from report.statistics.conclusions import Status, conclusion_of
 from report.statistics.rank_test import holm, mann_whitney_tails, signed_rank_tails, smallest_p, two_sided
 from report.statistics.ratio import ALPHA, RatioInterval, log_ratios_of_pairs, ratio_of, ratio_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
-
-Status = Literal["better", "worse", "no difference", "not decided", "not comparable"]
 
 #: A difference counts only beyond it: `src/contract/statistics.ts` says why.
 DEFAULT_FLOOR: float = CONSTANTS["floor_share"]
@@ -47,7 +45,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     """Two sides of runs. All ratios are new ÷ base."""
 
     status: Status
-    """The status of the new side, as seen from the base."""
+    """The direction in which the new side differs, as seen from the base; readers see `conclusion`."""
+    higher_is_better: bool
     reason: str
     """Why it is not decided, in words; empty where it is."""
     too_few_runs: bool = False
@@ -80,6 +79,11 @@ class Comparison(Struct, frozen=True, kw_only=True):
     known."""
     detectable: float | None = None
     """The smallest true difference, as a share, that these runs find in 80 % of cases."""
+
+    @property
+    def conclusion(self) -> str:
+        """The word for the status of the new side."""
+        return conclusion_of(self.status, higher_is_better=self.higher_is_better)
 
     @property
     def per_side(self) -> int:
@@ -152,7 +156,7 @@ def compare_samples(
     planned = max(len(samples), level.planned)
     methods = [_method(each, planned, level) for each in samples]
     both = zip(samples, methods, strict=True)
-    measured = [_measured(sample, method, floor, level) for sample, method in both]
+    measured = [_measured(sample, method, floor, level, higher_is_better) for sample, method in both]
     tested = sum(each.p is not None for each in measured)
     family = max(tested, level.family)
     shares = [sample.share for sample in samples]
@@ -166,7 +170,7 @@ def compare_samples(
     for index, each in enumerate(measured):
         sample, method, p_holm, same = samples[index], methods[index], corrected[index], equal[index]
         if p_holm is not None and same is not None:
-            each = _decided(each, p_holm, same, family, higher_is_better, level)
+            each = _decided(each, p_holm, same, family, level)
         found.append(_with_outlook(each, sample, method))
     return tuple(found)
 
@@ -202,11 +206,14 @@ def _used(sample: Sample, method: power.Method) -> tuple[tuple[float, ...], tupl
     return tuple(new for new, _ in sample.pairs), tuple(base for _, base in sample.pairs)
 
 
-def _measured(sample: Sample, method: power.Method, floor: float, level: Level) -> Comparison:
+def _measured(
+    sample: Sample, method: power.Method, floor: float, level: Level, higher_is_better: bool
+) -> Comparison:
     new, base = _used(sample, method)
     found = Comparison(
         status="not comparable",
         reason="",
+        higher_is_better=higher_is_better,
         floor=floor,
         new_runs=len(sample.new),
         base_runs=len(sample.base),
@@ -253,16 +260,14 @@ def _p_equal(sample: Sample, method: power.Method, floor: float) -> float:
     return max(_tails(sample, method, 1 + floor)[0], above)
 
 
-def _decided(
-    found: Comparison, p_holm: float, p_equal: float, family: int, higher_is_better: bool, level: Level
-) -> Comparison:
+def _decided(found: Comparison, p_holm: float, p_equal: float, family: int, level: Level) -> Comparison:
     found = structs.replace(found, p_holm=p_holm, comparisons=family)
     interval, floor = found.interval, found.floor
     if interval is None:
         return structs.replace(found, reason=f"{_runs_text(found)} are too few for an interval at this look")
     above, below = interval.low > 1 + floor, interval.high < 1 - floor
     if (above or below) and p_holm <= level.test:
-        return structs.replace(found, status="better" if above == higher_is_better else "worse")
+        return structs.replace(found, status="better" if above == found.higher_is_better else "worse")
     within = interval.low >= 1 - floor and interval.high <= 1 + floor
     if within and p_equal <= level.test:
         return structs.replace(found, status="no difference")

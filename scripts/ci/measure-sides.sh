@@ -12,6 +12,7 @@ campaign_settings
 client=${TARGET%%[@:+~]*}
 base=$client-base${TARGET#"$client"} head=$client-head${TARGET#"$client"}
 
+printf '%s: the base %s is added as the reference of the head %s\n' "$TARGET" "$base" "$head"
 run_campaign "$root/scripts/run-all.sh" --clients "$base,$head" --reference "$base" "${settings[@]}" --output "$WORK/results" \
   --plugin "$WORK/$client-base" --plugin "$WORK/$client-head"
 campaign=$(cd "$WORK/results/latest" && pwd -P)

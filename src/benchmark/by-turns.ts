@@ -44,9 +44,11 @@ interface Member {
   failed?: string;
 }
 
+/** Of all answers: one that takes longer than a slice is always a followed one. */
 function meanLatencyMs(workers: Workers): number {
-  const answers = sum(workers.flatMap(({ slices }) => [...slices.allowed, ...slices.limited]));
-  return answers > 0 ? sum(workers.flatMap(({ slices }) => slices.latency_sum_us)) / answers / 1000 : 0;
+  const ended = workers.map(({ turns }) => turns.ended);
+  const answers = sum(ended.map((each) => each.answers));
+  return answers > 0 ? sum(ended.map((each) => each.latency_sum_us)) / answers / 1000 : 0;
 }
 
 const secondsOf = (lengths: TurnLengths): number =>

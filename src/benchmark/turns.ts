@@ -6,10 +6,17 @@ import { drawnCycles, spreadMs, type TurnOrder } from "../traffic/turn-order.js"
 import type { ClosedConnections, Reopened } from "./closed-loop.js";
 import type { Window } from "./load-loop.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
-import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
+import { type EndedAnswers, ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
 import { LOOK_EVERY_MS, StandstillWatch } from "./measurement/standstill.js";
 
-export type TurnAnswers = { answers: number; latency_sum_us: number };
+export interface TurnAnswers {
+  /** In the slice. */
+  answers: number;
+  /** After it. */
+  followed: number;
+  /** Of both: a target that is slower than a slice answers none in it. */
+  latency_sum_us: number;
+}
 
 /** What a worker has used so far; the differences around a turn are the target's. */
 export interface Usage {
@@ -49,6 +56,8 @@ export class TurnWindow {
   #loop = { active_ms: 0, idle_ms: 0 };
   #waited_ms = 0;
   #longest_gap_ms = 0;
+  /** Before the last turn. */
+  #endedBefore: EndedAnswers = { answers: 0, latency_sum_us: 0 };
 
   constructor(connections: ClosedConnections, codeText: (code: number) => string, readUsage: () => Usage) {
     this.#connections = connections;
@@ -79,6 +88,7 @@ export class TurnWindow {
   async turn({ lead_in_ms, slice_ms }: TurnLengths, spread_ms = 0): Promise<void> {
     const before = this.#readUsage();
     const standstill = new StandstillWatch();
+    this.#endedBefore = this.#recorder.ended;
     const began_ms = cheapMonotonicMs();
     this.#ignored.resume(began_ms, 1);
     this.#connections.openGate(this.#ignored, Number.POSITIVE_INFINITY, spread_ms);
@@ -117,11 +127,14 @@ export class TurnWindow {
   }
 
   lastAnswers({ slice_ms }: TurnLengths): TurnAnswers {
-    const { allowed, limited, latency_sum_us } = this.#recorder.slices(this.#turns * slice_ms);
+    const { allowed, limited } = this.#recorder.slices(this.#turns * slice_ms);
     const first = -Math.round(slice_ms / SLICE_MS);
+    const answers = sum([...allowed.slice(first), ...limited.slice(first)]);
+    const { ended } = this.#recorder;
     return {
-      answers: sum([...allowed.slice(first), ...limited.slice(first)]),
-      latency_sum_us: sum(latency_sum_us.slice(first)),
+      answers,
+      followed: ended.answers - this.#endedBefore.answers - answers,
+      latency_sum_us: ended.latency_sum_us - this.#endedBefore.latency_sum_us,
     };
   }
 
@@ -144,6 +157,7 @@ export class TurnWindow {
       longest_gap_ms: this.#longest_gap_ms,
       turns: {
         turns: this.#turns,
+        ended: this.#recorder.ended,
         counted_ms: this.#counted_ms,
         lead_in_ms: this.#lead_in_ms,
         drained_ms: this.#drained_ms,
@@ -158,6 +172,7 @@ export class TurnWindow {
 
 export interface TurnFigures {
   turns: number;
+  ended: EndedAnswers;
   /** In its slices. */
   counted_ms: number;
   lead_in_ms: number;

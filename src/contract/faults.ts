@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { MeasuredKind } from "./role.js";
 import { idSchema } from "./target.js";
 
 /** What a fault may change besides failing requests; a rule does not judge what it explains. */
@@ -13,7 +14,8 @@ export type FaultEffect =
   | "unloads";
 
 /** The kinds of roles to which something can be done. */
-export type FaultKind = "store" | "service" | "server";
+export const faultKinds = ["store", "service", "server"] as const satisfies readonly MeasuredKind[];
+export type FaultKind = (typeof faultKinds)[number];
 
 interface FaultActionFacts {
   /** What a role does, in words: `the store restarts`. */
@@ -70,18 +72,21 @@ export interface NamedFault {
   servers?: number;
 }
 
+/** How long one of several servers is down. */
+const ONE_SERVER_DOWN_S = 3;
+
 export const namedFaults: readonly NamedFault[] = [
   {
     id: "store-restart",
     happens: "the store restarts",
-    summary: "the store is killed and starts again after 1 s, empty",
+    summary: `the store is killed and starts again after ${faultActions.restart.length_s} s, empty`,
     action: "restart",
     role: "store",
   },
   {
     id: "store-pause",
     happens: "the store stops for a while",
-    summary: "the store stops for 2 s",
+    summary: `the store stops for ${faultActions.pause.length_s} s`,
     action: "pause",
     role: "store",
   },
@@ -96,7 +101,7 @@ export const namedFaults: readonly NamedFault[] = [
   {
     id: "primary-pause",
     happens: "a primary of the cluster stops for a while",
-    summary: "cluster: a primary stops for 2 s",
+    summary: `cluster: a primary stops for ${faultActions.pause.length_s} s`,
     action: "pause",
     role: "store-1",
   },
@@ -110,15 +115,14 @@ export const namedFaults: readonly NamedFault[] = [
   {
     id: "partition",
     happens: "the servers are cut off from the store",
-    summary: "the servers are cut from the store for 3 s",
+    summary: `the servers are cut from the store for ${faultActions.disconnect.length_s} s`,
     action: "disconnect",
     role: "store",
   },
   {
     id: "slow-store",
     happens: "the store is slow",
-    summary:
-      "each round trip to the store takes 20 ms longer for 5 s, by a relay in the path of the whole run",
+    summary: `each round trip to the store takes ${DELAY_MS} ms longer for ${faultActions.delay.length_s} s, by a relay in the path of the whole run`,
     action: "delay",
     role: "store",
   },
@@ -132,24 +136,24 @@ export const namedFaults: readonly NamedFault[] = [
   {
     id: "memory-full",
     happens: "the store’s memory is full",
-    summary: "the store's memory is full for 2 s: it refuses writes",
+    summary: `the store's memory is full for ${faultActions["fill-memory"].length_s} s: it refuses writes`,
     action: "fill-memory",
     role: "store",
   },
   {
     id: "server-restart",
     happens: "the servers restart",
-    summary: "every server is killed and starts again after 1 s",
+    summary: `every server is killed and starts again after ${faultActions.restart.length_s} s`,
     action: "restart",
     role: "server",
   },
   {
     id: "one-of-n-servers",
     happens: "one of several servers restarts",
-    summary: "one of several servers is killed and starts again after 3 s (--servers 2 or more)",
+    summary: `one of several servers is killed and starts again after ${ONE_SERVER_DOWN_S} s (--servers 2 or more)`,
     action: "restart",
     role: "server-1",
-    length_s: 3,
+    length_s: ONE_SERVER_DOWN_S,
     servers: 2,
   },
   {
@@ -177,7 +181,7 @@ export const faultSchema = z.strictObject({
   name: idSchema.optional(),
   action: z.enum(faultActionIds),
   /** `store-1`; `store`: every role of that kind. */
-  role: z.string().regex(/^(store|service|server)(-\d{1,2})?$/),
+  role: z.string().regex(new RegExp(`^(${faultKinds.join("|")})(-\\d{1,2})?$`)),
   start_s: seconds,
   /** Absent where it happens at one moment, or lasts to the end. */
   length_s: seconds.optional(),

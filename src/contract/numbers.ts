@@ -37,3 +37,8 @@ export const withThousands = (value: number): string =>
 export const toTwoDigits = (value: number): number => Number(value.toPrecision(2));
 
 export const toThreeDigits = (value: number): number => Number(value.toPrecision(3));
+
+const WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
+
+/** A small number as a text says it: `six`. */
+export const numberWord = (value: number): string => WORDS[value] ?? String(value);

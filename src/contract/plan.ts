@@ -22,6 +22,26 @@ const configurationHashSchema = z.string().regex(/^[0-9a-f]{16}$/);
 export const orders = ["turns", "interleaved", "consecutive"] as const;
 export type Order = (typeof orders)[number];
 
+/** Configurations that are measured for each other. Every configuration is in exactly one; a control is alone. */
+const rankingSchema = z.strictObject({
+  id: z.string().regex(/^ranking-\d+$/),
+  /** In the order of the plan, with the reference and its copy. */
+  members: z.array(configurationHashSchema).min(1),
+  /** The member with which the others are compared; absent where one is alone. */
+  reference: configurationHashSchema.optional(),
+  /** The member that is the reference once more (M31). */
+  copy: configurationHashSchema.optional(),
+  /** The number of comparisons with the reference, which correct each other (M17): copies are not among them. */
+  family: z.int().min(0),
+  /** Options that all members have, and that keep them apart from rows without. */
+  conditions: z.array(z.string()).min(1).optional(),
+  /** The one client of a ranking that compares a client with itself. */
+  client: z.string().optional(),
+  /** What such a ranking compares the client in, e.g. `encryption`. */
+  varies: z.array(z.string()).min(1).optional(),
+});
+export type PlannedRanking = z.infer<typeof rankingSchema>;
+
 /** The ordered list of runs of a campaign, and what was skipped and why. */
 export const planSchema = z.strictObject({
   schema: z.literal(PLAN_SCHEMA),
@@ -111,9 +131,13 @@ export const planSchema = z.strictObject({
   skips: z.array(z.strictObject({ asked: z.string(), reason: z.string() })),
   /** Notes for the reader of the figures, e.g. that ioredis runs on Valkey. */
   notes: z.array(z.string()),
-  /** With which the others are compared: hashes, one for each group that is ranked together. */
+  /** Where targets and traffic come from that are not the project's own, and what is expected of that traffic. */
+  sources: z.array(z.string()).optional(),
+  /** What is ranked with what; absent in older plans, which have the next two members in its place. */
+  rankings: z.array(rankingSchema).optional(),
+  /** In older plans: hashes of the references of all rankings. */
   references: z.array(configurationHashSchema).optional(),
-  /** Rankings have rows of several web frameworks: they were asked for. */
+  /** In older plans: rankings have rows of several web frameworks. */
   compare_frameworks: z.literal(true).optional(),
   /** The references were not asked for: they were added to a single target (M22). */
   reference_added: z.literal(true).optional(),

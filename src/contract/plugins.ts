@@ -3,6 +3,20 @@ import { z } from "zod";
 import type { Environment } from "./env.js";
 import { usageError } from "./errors.js";
 
+/** A function of this type; its parameters cannot be checked. */
+export const functionOf = <Type extends (...parameters: never[]) => unknown>() =>
+  z.custom<Type>((value) => typeof value === "function", "must be a function");
+
+export const lineSchema = z.string().regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
+
+/** The type of objects with this shape: an optional member is absent, and never undefined. */
+export type Shaped<Shape extends z.ZodRawShape> = Exact<z.infer<z.ZodObject<Shape>>>;
+type Exact<Members> = {
+  [Name in keyof Members]: object extends Pick<Members, Name>
+    ? Exclude<Members[Name], undefined>
+    : Members[Name];
+};
+
 const share = z.number().min(0).max(1);
 export const traceFactsSchema = z.strictObject({
   /** Checksum of the file as the user gave it. */

@@ -18,6 +18,17 @@ export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLin
   }
 }
 
+/**
+ * Refuses a Node.js that is older than the package's `engines` name: it would fail on the first import that it lacks.
+ * @param engines e.g. `>=20.19` @throws environmentError
+ */
+export function requireNode(engines: string, version = process.versions.node): void {
+  const [major = 0, minor = 0] = engines.replace(/^>=/, "").split(".").map(Number);
+  const [ownMajor = 0, ownMinor = 0] = version.split(".").map(Number);
+  if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return;
+  throw environmentError(`Node.js ${version} is too old: install version ${major}.${minor} or newer`);
+}
+
 function isOutOfFiles(error: unknown): boolean {
   const { code, message = "" } = (error ?? {}) as Partial<NodeJS.ErrnoException>;
   if (code === "EMFILE" || code === "ENFILE") return true;

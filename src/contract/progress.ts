@@ -47,7 +47,13 @@ export const progressSchema = z.discriminatedUnion("event", [
     opens_in_ms: z.number().min(0).optional(),
   }),
   z.strictObject({ event: z.literal("second"), run: z.int().min(0).optional(), ...progressSecondShape }),
-  /** A turn that was given from outside has ended, and nothing is in flight: what was answered in its slice. */
-  z.strictObject({ event: z.literal("turn"), answers: z.int().min(0), latency_sum_us: z.number().min(0) }),
+  /** A turn that was given from outside has ended, and nothing is in flight: what was answered in its slice and after it. */
+  z.strictObject({
+    event: z.literal("turn"),
+    answers: z.int().min(0),
+    followed: z.int().min(0),
+    /** Of both. */
+    latency_sum_us: z.number().min(0),
+  }),
 ]);
 export type Progress = z.infer<typeof progressSchema>;

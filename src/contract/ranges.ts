@@ -26,6 +26,12 @@ export const RANGES = {
   workers: { min: 1, max: 64, unit: "" },
 } as const;
 
+/** The longest key of a request, in characters. */
+export const MAX_KEY_LENGTH = 256;
+
+/** The most descriptors of a request: keys that its limiter decides on. */
+export const MAX_DESCRIPTORS = 16;
+
 export type NumberName = keyof typeof RANGES;
 
 /** A whole number of a document. */

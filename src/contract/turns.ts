@@ -1,5 +1,8 @@
 import { z } from "zod";
 
+/** A window by turns has at least so many cycles (M16): fewer do not tell a change of level from noise. */
+export const MIN_CYCLES = 8;
+
 /** Length of the parts of a turn: a lead-in that is not counted, and the slice that is. */
 export const turnLengthsSchema = z.strictObject({
   lead_in_ms: z.number().min(0).max(60_000),

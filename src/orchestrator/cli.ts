@@ -1,9 +1,15 @@
 #!/usr/bin/env node
-import { runProgram } from "../contract/program.js";
+import { readFileSync } from "node:fs";
+import { requireNode, runProgram } from "../contract/program.js";
 
-// Node opens hundreds of modules at once: where too few files may be open, only an import at run time can be caught.
-// A list of failed checks has several lines.
+const { engines } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+
+// Node opens hundreds of modules at once: where too few files may be open, only an import at run time can be caught, as
+// where Node is too old for one of them. A list of failed checks has several lines.
 runProgram(
-  async () => (await import("./main.js")).main(),
+  async () => {
+    requireNode(engines.node);
+    return (await import("./main.js")).main();
+  },
   (text) => text,
 );

@@ -1,5 +1,13 @@
+import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
-import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../contract/errors.js";
+import {
+  BenchError,
+  EXIT,
+  type ExitCode,
+  environmentError,
+  messageOf,
+  usageError,
+} from "../contract/errors.js";
 import { runAudit } from "./audit/audit.js";
 import type { Check } from "./audit/check.js";
 import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
@@ -26,10 +34,27 @@ const foreignLoad = new ForeignLoadCheck();
 
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
+/**
+ * Whether a hang-up must not end this process. Node.js listens to SIGHUP again after nohup has ignored it: scripts/run-all.sh
+ * tells it, and a shell names the command that it starts in `_`.
+ */
+const ignoresHangUp = ({ IGNORE_HANGUP, _: started = "" }: NodeJS.ProcessEnv): boolean =>
+  IGNORE_HANGUP === "true" || basename(started) === "nohup";
+
+/** @throws environmentError where the working folder was removed: no relative path means anything there */
+function requireWorkingFolder(): void {
+  try {
+    process.cwd();
+  } catch (error) {
+    throw environmentError("the working folder was removed: change to another one", { cause: error });
+  }
+}
+
 /** Signals end the campaign in an orderly way; a second one exits at once. */
 function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
-  const handlers = SIGNALS.map((signal) => {
+  const signals = SIGNALS.filter((signal) => signal !== "SIGHUP" || !ignoresHangUp(process.env));
+  const handlers = signals.map((signal) => {
     const handler = () => {
       const reason = new Aborted(signal);
       if (controller.signal.aborted) {
@@ -111,6 +136,8 @@ function print(text: string): void {
 }
 
 export async function main(): Promise<ExitCode> {
+  requireWorkingFolder();
+  if (ignoresHangUp(process.env)) process.on("SIGHUP", () => {});
   const [name, ...argv] = process.argv.slice(2);
   if (name === undefined) {
     const names = commands.map((command) => command.name).join(", ");

@@ -8,6 +8,7 @@ import { decodeTrace, TRACE_EXTENSION, traceProfile } from "../traffic/trace.js"
 import { errorLocation } from "./error-location.js";
 import { initialize, resolve } from "./hooks.js";
 import { MAX_BYTES, type PluginSource, readPlugin } from "./source.js";
+import { type Plugin, pluginShape } from "./types.js";
 import { checked } from "./validation.js";
 
 /** The traffic of a trace that a campaign wrote for its programs. @throws usageError where the file is something else */
@@ -26,28 +27,17 @@ export function tracePlugin(source: PluginSource) {
 
 /** A plugin whose module was imported. Its members are checked when they are registered. */
 export interface LoadedPlugin extends PluginSource {
-  members: Members;
+  members: Plugin;
 }
 
-const things = z.array(z.looseObject({}), "must be a list of descriptions");
 const membersSchema = z
-  .strictObject(
-    {
-      stores: things.optional(),
-      clients: things.optional(),
-      limiters: things.optional(),
-      options: things.optional(),
-      traffic: things.optional(),
-    },
-    {
-      error: ({ code, keys }) =>
-        code === "unrecognized_keys"
-          ? `has no member ${(keys as string[]).join(", ")}; valid: stores, clients, limiters, options, traffic`
-          : "must export an object, as default or as plugin",
-    },
-  )
+  .strictObject(pluginShape, {
+    error: ({ code, keys }) =>
+      code === "unrecognized_keys"
+        ? `has no member ${(keys as string[]).join(", ")}; valid: ${Object.keys(pluginShape).join(", ")}`
+        : "must export an object, as default or as plugin",
+  })
   .refine((members) => Object.values(members).some((list) => (list ?? []).length > 0), "adds nothing");
-export type Members = z.infer<typeof membersSchema>;
 
 /** Installs the hooks in this thread where Node can (22.15), otherwise in a thread of their own. */
 function installHooks(urls: readonly string[]): void {
@@ -71,7 +61,7 @@ async function loaded(source: PluginSource): Promise<LoadedPlugin> {
     : { ...source, members: await membersOf(source) };
 }
 
-async function membersOf({ entry, displayName }: PluginSource): Promise<Members> {
+async function membersOf({ entry, displayName }: PluginSource): Promise<Plugin> {
   const url = pathToFileURL(entry).href;
   let loaded: { default?: unknown; plugin?: unknown };
   try {

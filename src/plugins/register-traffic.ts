@@ -1,30 +1,24 @@
 import { z } from "zod";
-import { limitsSchema } from "../contract/configuration.js";
 import { sum } from "../contract/numbers.js";
-import { idSchema } from "../contract/target.js";
+import { MAX_DESCRIPTORS, MAX_KEY_LENGTH } from "../contract/ranges.js";
 import { profiles } from "../traffic/profiles.js";
-import type { TrafficProfile } from "../traffic/types.js";
+import { trafficShape } from "../traffic/types.js";
 import type { LoadedPlugin } from "./load.js";
-import { addToList, checked, forEachMember, functionSchema, lineSchema } from "./validation.js";
+import { addToList, checked, forEachMember } from "./validation.js";
 
 const schema = z.strictObject({
-  id: idSchema,
-  summary: lineSchema,
-  limits: limitsSchema,
-  order: z.enum(["random", "sequential"]).optional(),
+  ...trafficShape,
   /** Only of `tracePlugin`, which has checked it. */
   trace: z.looseObject({}).optional(),
-  population: functionSchema,
 });
 
 const populationSchema = z.object({
-  requests: z.array(z.array(z.string().min(1).max(256)).min(1)).min(1),
+  requests: z.array(z.array(z.string().min(1).max(MAX_KEY_LENGTH)).min(1).max(MAX_DESCRIPTORS)).min(1),
   shares: z.instanceof(Float64Array),
 });
 
 export function registerTraffic(plugins: readonly LoadedPlugin[]): void {
-  forEachMember(plugins, "traffic", schema, (name, member, where) => {
-    const profile = member as TrafficProfile;
+  forEachMember(plugins, "traffic", schema, (name, profile, where) => {
     const population = profile.population();
     checked(name, populationSchema, population, [...where, "population()"]);
     const total = sum([...population.shares]);

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import type {
   ClientDescription,
   LimiterDescription,
@@ -6,16 +7,25 @@ import type {
 } from "../targets/types.js";
 import type { TrafficProfile } from "../traffic/types.js";
 
-/** What a plugin's module exports, as `default` or as `plugin`. */
-export interface Plugin {
+/** A list whose members are checked when they are registered. */
+const listOf = <Description>() =>
+  z.custom<readonly Description[]>(
+    (list) => z.array(z.looseObject({})).safeParse(list).success,
+    "must be a list of descriptions",
+  );
+
+export const pluginShape = {
   /** Stores that the project's engines can start and read, e.g. a server that speaks RESP. */
-  stores?: readonly StoreDescription[];
-  clients?: readonly ClientDescription[];
-  limiters?: readonly LimiterDescription[];
+  stores: listOf<StoreDescription>().optional(),
+  clients: listOf<ClientDescription>().optional(),
+  limiters: listOf<LimiterDescription>().optional(),
   /** Applied after the project's own. */
-  options?: readonly OptionDescription[];
-  traffic?: readonly TrafficProfile[];
-}
+  options: listOf<OptionDescription>().optional(),
+  traffic: listOf<TrafficProfile>().optional(),
+};
+
+/** What a plugin's module exports, as `default` or as `plugin`. */
+export type Plugin = z.infer<z.ZodObject<typeof pluginShape>>;
 
 export type { Limits } from "../contract/configuration.js";
 export type { ClientSettings, LimiterScript } from "../contract/server-api.js";

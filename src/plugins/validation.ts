@@ -1,13 +1,9 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { usageError } from "../contract/errors.js";
+import type { PluginSource } from "./source.js";
+import type { Plugin } from "./types.js";
 
-/** A function; its parameters cannot be checked. */
-export const functionSchema = z.custom<(...parameters: never[]) => unknown>(
-  (value) => typeof value === "function",
-  "must be a function",
-);
-
-export const lineSchema = z.string().regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
+type Member<Kind extends keyof Plugin> = NonNullable<Plugin[Kind]>[number];
 
 export function checked<Value>(
   plugin: string,
@@ -26,11 +22,11 @@ export function checked<Value>(
   throw usageError(`plugin ${plugin}: ${member ? `${member} ` : ""}${issue?.message ?? "is not valid"}`);
 }
 
-export function forEachMember<Kind extends string>(
-  plugins: readonly { displayName: string; members: { [Name in Kind]?: readonly unknown[] | undefined } }[],
+export function forEachMember<Kind extends keyof Plugin>(
+  plugins: readonly (PluginSource & { members: Plugin })[],
   kind: Kind,
   schema: z.ZodType,
-  register: (name: string, member: unknown, where: readonly PropertyKey[]) => void,
+  register: (name: string, member: Member<Kind>, where: readonly PropertyKey[]) => void,
 ): void {
   for (const { displayName, members } of plugins) {
     for (const [index, member] of (members[kind] ?? []).entries()) {

@@ -6,12 +6,18 @@ import { throttlecrabOptions } from "./limiters/throttlecrab.js";
 import { FAIL_OPEN_AFTER_MS } from "./request-limiter.js";
 import { stores } from "./stores/index.js";
 import { isCluster } from "./topologies.js";
-import type { ClientDescription, OptionDescription, OwnSettings, VariedClient } from "./types.js";
+import type { ClientDescription, OptionDescription, OwnSettings, Separation, VariedClient } from "./types.js";
+
+type SeparatingOption = Pick<OptionDescription, "id" | "pattern"> & { separates: Separation };
 
 /** Id of the option that measures a target once more; see `copy`. */
 export const COPY = "copy";
 /** The option under which every client runs one script, so that client and script can be separated. */
 export const SAME_SCRIPT = "same-script";
+/** What differs between rankings with `+same-script` and without. The report splits the first by the scripts that really ran. */
+export const SCRIPT = "scripts";
+/** What differs between rankings on several web frameworks, which a campaign can be asked to compare. */
+export const FRAMEWORK = "server's web frameworks";
 
 /** Whether a target is a copy of the one without that option. */
 export const isCopy = ({ options: ids }: Readonly<{ options: readonly string[] }>): boolean =>
@@ -29,6 +35,12 @@ const limiterOptions: readonly OptionDescription[] = limiters.flatMap(({ id, sum
 const sameScript: OptionDescription = {
   id: SAME_SCRIPT,
   summary: "the script of RateLimiterRedis, whatever the client's own class is",
+  separates: {
+    what: SCRIPT,
+    compares: "others",
+    words: "one script for all",
+    usual: "each client's own script",
+  },
   apply: (client) => {
     if (client.sameScript) return { ...client, ...client.sameScript };
     const other = client.limiter === "rate-limiter-flexible" ? "" : ` with the limiter ${client.limiter}`;
@@ -37,7 +49,12 @@ const sameScript: OptionDescription = {
 };
 
 /** Options under which a client has other settings than those that all clients share: rankings never mix them. */
-export const OWN_SETTINGS: readonly OwnSettings[] = ["defaults", "tuned"];
+const OWN_SETTINGS: readonly OwnSettings[] = ["defaults", "tuned"];
+
+const SETTINGS_WORDS: Readonly<Record<OwnSettings, string>> = {
+  defaults: "each library's default settings",
+  tuned: "the settings that each library's maintainers recommend",
+};
 
 const SETTINGS_SUMMARIES: Readonly<Record<OwnSettings, string>> = {
   defaults: "the client library as it comes: nothing is set but what is needed to connect",
@@ -48,6 +65,12 @@ const SETTINGS_SUMMARIES: Readonly<Record<OwnSettings, string>> = {
 const ownSettings = (id: OwnSettings): OptionDescription => ({
   id,
   summary: SETTINGS_SUMMARIES[id],
+  separates: {
+    what: "clients' settings",
+    compares: "others",
+    words: SETTINGS_WORDS[id],
+    usual: "those that all clients share",
+  },
   apply(client) {
     if (client.settings) return { skip: `${client.id}: +${client.settings} and +${id} exclude each other` };
     if (!client.ownSettings)
@@ -141,6 +164,7 @@ const node: OptionDescription = {
   id: "node-<version>",
   pattern: NODE,
   summary: "the server runs in that Node of this machine, which --node or --program names",
+  separates: { what: "Node version", compares: "itself", words: "in several Node versions" },
   apply: (client, _topology, id) => ({ ...client, node: NODE.exec(id)?.[1] ?? "" }),
 };
 
@@ -155,6 +179,7 @@ export const isEncrypted = ({ options: ids }: Readonly<{ options: readonly strin
 const tls: OptionDescription = {
   id: TLS,
   summary: "server and store talk over TLS, with a certificate that is made for the campaign",
+  separates: { what: "encryption", compares: "itself", words: "with TLS and without" },
   apply(client, topology) {
     const [first, ...others] = client.stores.filter((id) =>
       stores.some((store) => store.id === id && store.engine === "resp"),
@@ -194,6 +219,13 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
   .map(({ id, summary }) => ({
     id,
     summary,
+    separates: {
+      what: FRAMEWORK,
+      compares: "others",
+      words: `on ${id}`,
+      value: id,
+      usual: USUAL_FRAMEWORK,
+    },
     apply(client) {
       if (client.framework)
         return { skip: `${client.id}: +${client.framework} and +${id} exclude each other` };
@@ -225,3 +257,17 @@ export const options: readonly OptionDescription[] = [
   node,
   tls,
 ];
+
+/** The options that separate rankings, with how: the only list of them that plan and report have. */
+export const separating: readonly SeparatingOption[] = options.flatMap(({ id, pattern, separates }) =>
+  separates ? [{ id, ...(pattern ? { pattern } : {}), separates }] : [],
+);
+
+/** The list entry of each option that separates rankings, among those of a target. */
+export const separationsOf = (
+  ids: readonly string[],
+  list: readonly SeparatingOption[] = separating,
+): readonly { id: string; separates: Separation }[] =>
+  list.flatMap(({ id: listed, pattern, separates }) =>
+    ids.filter((id) => pattern?.test(id) ?? id === listed).map((id) => ({ id, separates })),
+  );

@@ -1,21 +1,24 @@
+import { z } from "zod";
 import type { Limits, Workload } from "../contract/configuration.js";
 import type { NodeCounters } from "../contract/diagnosis.js";
 import type { Node } from "../contract/env.js";
 import type { PackageVersion } from "../contract/library-versions.js";
+import { functionOf, lineSchema, type Shaped } from "../contract/plugins.js";
 import type { StoreFault, StoreFaultAction } from "../contract/probe-env.js";
 import type { ServiceSpec } from "../contract/run-spec.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../contract/server-api.js";
 import type { ServiceReading } from "../contract/service.js";
-import type {
-  Discovery,
-  EvidenceName,
-  ProbeReport,
-  StoredKeys,
-  StoreFeature,
-  StoreReading,
+import {
+  type Discovery,
+  type EvidenceName,
+  evidenceNames,
+  type ProbeReport,
+  type StoredKeys,
+  type StoreFeature,
+  type StoreReading,
 } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
-import type { Algorithm } from "../contract/target.js";
+import { algorithms, idSchema } from "../contract/target.js";
 import type { GrpcMethod } from "./clients/grpc-method.js";
 import type { Libraries } from "./libraries.js";
 
@@ -77,24 +80,63 @@ export interface OpenClient {
   close(): Promise<void>;
 }
 
-/** A Node library that talks to the store or to a service: one file in `clients/` and one line in its list. */
-export interface ClientDescription {
-  id: string;
+const words = z.array(z.string().min(1)).readonly();
+/** Ids of which the first is the default. */
+const ids = z.tuple([idSchema], idSchema, "must be a list of ids").readonly();
+
+const flexibleSchema = z.strictObject({
+  /** E.g. `RateLimiterValkey`. */
+  className: z.string().min(1),
+  options: z.record(z.string(), z.unknown()).readonly().optional(),
+  /** How its script reaches the store; absent for a class without one. */
+  script: z
+    .union([
+      z.strictObject({ kind: z.enum(["eval", "evalsha"]) }),
+      z.strictObject({ kind: z.literal("fcall"), function: z.string() }),
+    ])
+    .optional(),
+  /** For a client whose library may never answer: a consume that takes longer has failed. */
+  timeoutMs: z.number().positive().optional(),
+});
+
+/** A class of rate-limiter-flexible, and its options beside the client, the key prefix and the limits. */
+export type FlexibleUse = z.infer<typeof flexibleSchema>;
+
+/** What the project's own clients and those of plugins have. */
+export const clientShape = {
+  id: idSchema,
   /** npm package, of which other versions can be requested; absent for the controls. */
-  package?: string;
+  package: z.string().optional(),
   /** Stores that its limiter's script runs on; the first is the default. */
-  stores: readonly [string, ...string[]];
-  topologies: readonly [string, ...string[]];
+  stores: ids,
+  topologies: ids,
   /** A control measures the harness, not a client; it is reported beside the clients and never ranked. */
-  control: boolean;
+  control: z.boolean(),
   /** Whether its limiter recovers by itself after the store has restarted. */
-  survivesStoreRestart: boolean;
+  survivesStoreRestart: z.boolean(),
   /** Whether its limiter recovers by itself after SCRIPT FLUSH and FUNCTION FLUSH. */
-  survivesScriptFlush: boolean;
+  survivesScriptFlush: z.boolean(),
   /** Id of its limiter; `none` admits all. */
-  limiter: string;
+  limiter: idSchema,
   /** How rate-limiter-flexible works with this client; absent where it does not. */
-  flexible?: FlexibleUse;
+  flexible: flexibleSchema.optional(),
+  canSkipHandshake: z.literal(true).optional(),
+  /** Set when `handle` has the methods of that library, for limiters that take such an object. */
+  handleApi: z.enum(["ioredis", "node-redis"]).optional(),
+  /** It sends a command again whose reply was lost, so a consume may count twice. */
+  sendsAgain: z.literal(true).optional(),
+  /** A consume waits for a store that does not answer, without a bound or for longer than any request. */
+  waitsForStore: z.literal(true).optional(),
+  /** Why its class of rate-limiter-flexible cannot keep these limits; absent where it can keep any. */
+  unsupportedReason: functionOf<(limits: Limits) => string | undefined>().optional(),
+  /** Whether `+autopipelining` can be switched on in a topology: true, or the reason why not. */
+  autoPipelining: functionOf<(topology: string) => true | string>(),
+  /** Loads the library and connects. @throws Error when the store cannot be reached */
+  open: functionOf<(place: StorePlace, tuning?: Tuning) => Promise<OpenClient>>(),
+};
+
+/** A Node library that talks to the store or to a service: one file in `clients/` and one line in its list. */
+export interface ClientDescription extends Shaped<typeof clientShape> {
   /** Id of the service that it calls instead of the store. */
   service?: string;
   /** Id of the module that its limiter needs in the store. */
@@ -105,23 +147,12 @@ export interface ClientDescription {
   decidesLocally?: boolean;
   /** A request without a decision is admitted. */
   failsOpen?: true;
-  canSkipHandshake?: true;
-  /** Set when `handle` has the methods of that library, for limiters that take such an object. */
-  handleApi?: "ioredis" | "node-redis";
   /** The members that `+same-script` replaces; absent for a client that runs no script. */
   sameScript?: Partial<ClientDescription>;
   /** It can connect with `Tuning.settings`: the members that each of them replaces. */
   ownSettings?: Readonly<Record<OwnSettings, Partial<ClientDescription>>>;
   /** Those that an option has chosen; absent: the settings that all clients share. */
   settings?: OwnSettings;
-  /** It sends a command again whose reply was lost, so a consume may count twice. */
-  sendsAgain?: true;
-  /** A consume waits for a store that does not answer, without a bound or for longer than any request. */
-  waitsForStore?: true;
-  /** Why its class of rate-limiter-flexible cannot keep these limits; absent where it can keep any. */
-  unsupportedReason?(limits: Limits): string | undefined;
-  /** Whether `+autopipelining` can be switched on in a topology: true, or the reason why not. */
-  autoPipelining(topology: string): true | string;
   /** How a load program without Node makes its calls; absent where none can. */
   native?: NativeProtocol;
   /** The version of Node that an option has its servers run in. */
@@ -130,8 +161,6 @@ export interface ClientDescription {
   program?: string;
   /** Id of the server's web framework that an option chooses; absent: the usual one. */
   framework?: string;
-  /** Loads the library and connects. @throws Error when the store cannot be reached */
-  open(place: StorePlace, tuning?: Tuning): Promise<OpenClient>;
 }
 
 /** A client as an option changes it, or the reason why it does not support the option. */
@@ -145,30 +174,41 @@ export type NativeProtocol =
   /** Sends each as the words of a command. */
   | { kind: "resp"; command(call: object): string[] };
 
-/** A class of rate-limiter-flexible, and its options beside the client, the key prefix and the limits. */
-export interface FlexibleUse {
-  /** E.g. `RateLimiterValkey`. */
-  className: string;
-  options?: Readonly<Record<string, unknown>>;
-  /** How its script reaches the store; absent for a class without one. */
-  script?: { kind: "eval" | "evalsha" } | { kind: "fcall"; function: string };
-  /** For a client whose library may never answer: a consume that takes longer has failed. */
-  timeoutMs?: number;
+export const optionShape = {
+  /** For a family of options their common form, e.g. `pipeline-<n>us`. */
+  id: idSchema,
+  /** One line that says what it changes. */
+  summary: lineSchema,
+  /**
+   * The client with this option in a topology, or the reason why the client does not support it there. The id is that
+   * which the target's text names.
+   */
+  apply: functionOf<(client: ClientDescription, topology: string, id: string) => VariedClient>(),
+};
+
+/** How an option separates rankings, and how the report names that. Plan and report read nothing else about it. */
+export interface Separation {
+  /** What differs between the rows, e.g. `encryption`. Options of one family share it. */
+  what: string;
+  /**
+   * `others`: all rows that have the option are ranked with each other. `itself`: each client is ranked with itself, with the
+   * option and without it, and with no other client.
+   */
+  compares: "others" | "itself";
+  /** What the report says of a ranking that the option separates: `on express`, `with TLS and without`. */
+  words: string;
+  /** What the report says in a list of what differs; absent: `words`. */
+  value?: string;
+  /** What it says there of rows without an option of the family. */
+  usual?: string;
 }
 
 /** A variation of a client, `+id` in a target's text: one entry in `options.ts`. */
-export interface OptionDescription {
-  /** For a family of options their common form, e.g. `pipeline-<n>us`. */
-  id: string;
+export interface OptionDescription extends Shaped<typeof optionShape> {
   /** The ids of a family of options. */
   pattern?: RegExp;
-  /** One line that says what it changes. */
-  summary: string;
-  /**
-   * The client with this option in a topology, or the reason why the client does not support it there.
-   * @param id as the target's text names it
-   */
-  apply(client: ClientDescription, topology: string, id: string): VariedClient;
+  /** Present where rankings never mix rows with this option and rows without it. */
+  separates?: Separation;
 }
 
 /** What the limiter decided on one descriptor or, for a request, its most restrictive decision. */
@@ -226,63 +266,69 @@ export interface LimiterHook {
 // biome-ignore lint/suspicious/noExplicitAny: each framework has a type of its own
 export type InstallHook = (app: any, hook: LimiterHook) => Promise<unknown>;
 
-export interface LimiterDescription {
-  id: string;
-  package?: string;
-  /** Installed when the limiter is first used, and loaded from there; absent where the project has it. */
-  onDemand?: PackageVersion;
-  /** Id of the web framework that its hook is for; absent where it decides in any. */
-  framework?: string;
+/** What the project's own limiters and those of plugins have. */
+export const limiterShape = {
+  id: idSchema,
+  package: z.string().optional(),
   /** One line that says what decides, and how. */
-  summary?: string;
+  summary: lineSchema.optional(),
   /** The algorithm that predicts the share of limited requests (M10); absent: a fixed window. */
-  algorithm?: Algorithm;
+  algorithm: z.enum(algorithms).optional(),
   /** Whether concurrent requests can never be admitted beyond the quota. */
-  atomic?: boolean;
+  atomic: z.boolean().optional(),
   /** Stores on which it is not, although it is elsewhere. */
-  notAtomicOn?: readonly string[];
+  notAtomicOn: z.array(idSchema, "must be a list of ids").min(1).readonly().optional(),
   /**
    * Commands that carry its decisions, as the store's statistics name them (`INFO commandstats`, `cmd_…` of memcached);
    * absent: those that run a script.
    */
-  decisionCommands?: readonly string[];
-  /**
-   * The store's key that holds, as a whole number, the points that a key has consumed in its window, denied ones
-   * included; absent for a limiter that keeps no such number.
-   */
-  countKey?(key: string, keyPrefix: string): string;
+  decisionCommands: words.optional(),
   /** Why no key can be exhausted at the cost of a usual decision; then it only takes traffic that is all admitted. */
-  cannotExhaust?: string;
+  cannotExhaust: lineSchema.optional(),
   /**
    * A client with this limiter instead of its own, or the reason why it does not support it. Absent for a limiter that no
    * client can choose: then a client's description names it.
    */
-  applyTo?(client: ClientDescription, topology: string): VariedClient;
+  applyTo: functionOf<(client: ClientDescription, topology: string) => VariedClient>().optional(),
   /** Whether a request may cost more than one point. */
-  takesCost?: boolean;
+  takesCost: z.boolean().optional(),
+  /**
+   * The store's key that holds, as a whole number, the points that a key has consumed in its window, denied ones
+   * included; absent for a limiter that keeps no such number.
+   */
+  countKey: functionOf<(key: string, keyPrefix: string) => string>().optional(),
+  /** Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep any. */
+  unsupportedReason: functionOf<(limits: Limits) => string | undefined>().optional(),
+  /** @deprecated The former name of `unsupportedReason`. */
+  lacks: functionOf<(limits: Limits) => string | undefined>().optional(),
+  /**
+   * Makes the limiter on a client. A system that takes one key per call gives a pair: `standard` with the given limits,
+   * and `exhausted` with 0 points at the same cost for the store. A system that takes all descriptors of a request in
+   * one call gives a `RequestLimiter`, and one that admits all gives undefined. When it resolves, scripts are loaded and
+   * no key is left in the store. `libraries` says where the limiter's library is loaded from.
+   */
+  create:
+    functionOf<
+      (
+        client: OpenClient,
+        description: ClientDescription,
+        limits: Limits,
+        keyPrefix: string,
+        libraries: Libraries,
+      ) => Promise<LimiterPair | (RequestLimiter & LimiterFacts) | undefined>
+    >(),
+};
+
+export interface LimiterDescription extends Shaped<typeof limiterShape> {
+  /** Installed when the limiter is first used, and loaded from there; absent where the project has it. */
+  onDemand?: PackageVersion;
+  /** Id of the web framework that its hook is for; absent where it decides in any. */
+  framework?: string;
   /**
    * The call that decides on one key, whatever the protocol; absent where a library makes it. A key that begins with
    * `EXHAUSTED_KEY_PREFIX` has a used-up quota.
    */
   callOf?(key: string, limits: Limits, run: { nonce: string; keyPrefix: string }): object;
-  /** Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep any. */
-  unsupportedReason?(limits: Limits): string | undefined;
-  /** @deprecated The former name of `unsupportedReason`. */
-  lacks?(limits: Limits): string | undefined;
-  /**
-   * Makes the limiter on a client. A system that takes one key per call gives a pair: `standard` with the given limits,
-   * and `exhausted` with 0 points at the same cost for the store. A system that takes all descriptors of a request in
-   * one call gives a `RequestLimiter`. When it resolves, scripts are loaded and no key is left in the store.
-   * @param libraries where the limiter's library is loaded from
-   * @returns undefined for a limiter that admits all
-   */
-  create(
-    client: OpenClient,
-    description: ClientDescription,
-    limits: Limits,
-    keyPrefix: string,
-    libraries: Libraries,
-  ): Promise<LimiterPair | (RequestLimiter & LimiterFacts) | undefined>;
 }
 
 export interface LimiterFacts {
@@ -298,29 +344,38 @@ export interface LimiterPair extends LimiterFacts {
   exhausted: Limiter;
 }
 
-/** A store: one entry in `stores/index.ts`, or in a plugin. */
-export interface StoreDescription {
-  id: string;
+/** What the project's own stores and those of plugins have. */
+export const storeShape = {
+  id: idSchema,
   /** Id of the engine that starts, reads and empties it, e.g. `resp`; absent for a store in the server's process. */
-  engine?: string;
+  engine: z.string().optional(),
   /** Name of its program; absent for a store in the server's process. */
-  program?: string;
+  program: z
+    .string()
+    .regex(/^[\w.+-]{1,100}$/, "must be the name of an executable, without its folder")
+    .optional(),
+  /** The image with the program, and the environment variable that overrides it; absent: it does not run in containers. */
+  image: z.strictObject({ name: z.string().min(1), variable: z.string().min(1).optional() }).optional(),
+  /** Arguments of its program besides address, folder and topology, which the engine gives. */
+  arguments: z.array(z.string()).readonly().optional(),
+  /** Topologies in which it can run; absent: all. */
+  topologies: ids.optional(),
+  /** Engine `resp`: field of `INFO server` that holds the version. */
+  versionField: z.string().regex(/^\w+$/, "must be the name of a field of INFO").optional(),
+  /** Engine `resp`: commands that carry the limiter's decisions, as `INFO commandstats` names them. */
+  decisionCommands: words.optional(),
+  /** A store whose clients can use this one, too, when a target names it: how a plugin's store gets its clients. */
+  compatibleWith: idSchema.optional(),
+  /** Evidence that this store cannot give although its engine can read it. */
+  withoutEvidence: z.array(z.enum(evidenceNames)).readonly().optional(),
+};
+
+/** A store: one entry in `stores/index.ts`, or in a plugin. */
+export interface StoreDescription extends Shaped<typeof storeShape> {
   /** It does not know `--version`: its version is read from its file, or is that of its image. */
   withoutVersionFlag?: true;
-  /** The image with the program, and the environment variable that overrides it; absent: it does not run in containers. */
-  image?: { name: string; variable?: string };
-  /** Arguments of its program besides address, folder and topology, which the engine gives. */
-  arguments?: readonly string[];
-  /** Topologies in which it can run; absent: all. */
-  topologies?: readonly string[];
-  /** Engine `resp`: field of `INFO server` that holds the version. */
-  versionField?: string;
   /** Engine `resp`: its configuration file in the project's folder, whose settings become arguments. */
   conf?: string;
-  /** Engine `resp`: commands that carry the limiter's decisions, as `INFO commandstats` names them. */
-  decisionCommands?: readonly string[];
-  /** A store whose clients can use this one, too, when a target names it: how a plugin's store gets its clients. */
-  compatibleWith?: string;
   /** Threads of a node that execute commands; absent: one. */
   commandThreads?: number;
   /** Whether the store itself decides; reports then group it under services. */
@@ -331,8 +386,6 @@ export interface StoreDescription {
   ports?: readonly string[];
   /** The user named its program alone: it gets an address and a port, and may lack anything else. */
   isNamed?: true;
-  /** Evidence that this store cannot give although its engine can read it. */
-  withoutEvidence?: readonly EvidenceName[];
 }
 
 /** The address and folder of one store node. */

@@ -1,5 +1,6 @@
+import { isClientLayer, type Layer } from "../contract/layers.js";
 import { rounded } from "../contract/numbers.js";
-import type { TurnLengths } from "../contract/turns.js";
+import { MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
 import { shuffler } from "./shuffle.js";
 
 /** Shortest lead-in and slice. */
@@ -14,8 +15,6 @@ const LEAD_IN_LATENCIES = 2;
 const SLICE_LATENCIES = 20;
 /** The longest random part of a lead-in, as a share of it: a mean latency, so that answers in step do not march with the edges. */
 const RANDOM_SHARE = 0.5;
-/** Cycles of a window at least. */
-const FEWEST_CYCLES = 5;
 
 /** The lengths that the slowest target needs (M16). A slice is a whole number of bins of 100 ms. */
 export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths {
@@ -40,7 +39,11 @@ export function spreadMs({ lead_in_ms }: TurnLengths): number {
 
 /** Seconds of slices of each target in a window that is to last so long. */
 export const secondsOfSlices = (planned_s: number, { slice_ms }: TurnLengths): number =>
-  Math.max(planned_s, (FEWEST_CYCLES * slice_ms) / 1000);
+  Math.max(planned_s, (MIN_CYCLES * slice_ms) / 1000);
+
+/** The shortest lengths of a layer, which fast targets have. */
+export const shortestLengths = (layer: Layer): TurnLengths =>
+  lengthsFor(0, isClientLayer(layer) ? SEPARATE_SLICE_MS : SLICE_MS);
 
 export interface TurnOrder {
   lengths: TurnLengths;

@@ -1,5 +1,7 @@
-import type { Extent, Limits, Load, Warmup } from "../contract/configuration.js";
-import type { TraceFacts } from "../contract/plugins.js";
+import { z } from "zod";
+import { type Extent, type Load, limitsSchema, type Warmup } from "../contract/configuration.js";
+import { functionOf, lineSchema, type Shaped, type TraceFacts } from "../contract/plugins.js";
+import { idSchema } from "../contract/target.js";
 
 /** The `userId`s of one request; all of them must be admitted. */
 export type Descriptors = readonly [string, ...string[]];
@@ -37,22 +39,26 @@ export interface Trace {
   keys: Uint32Array<SharedArrayBuffer>;
 }
 
+/** What the project's own traffic and that of plugins has. */
+export const trafficShape = {
+  id: idSchema,
+  /** One line for `--help` and the report. */
+  summary: lineSchema,
+  /** Quota with which the outcomes depend on the keys alone, not on the client's speed (M10). */
+  limits: limitsSchema,
+  /** `random` (default): requests are drawn by their shares. `sequential`: one after the other, in a cycle. */
+  order: z.enum(["random", "sequential"]).optional(),
+  /** The distinct requests and their shares of the traffic, which add up to 1. */
+  population: functionOf<() => { requests: readonly Descriptors[]; shares: Float64Array }>(),
+};
+
 /**
  * Which keys the requests carry, and which outcome they meet. Pure: the same seed gives the same requests. One entry in
  * `profiles.ts`.
  */
-export interface TrafficProfile {
-  id: string;
-  /** One line for `--help` and the report. */
-  summary: string;
-  /** Quota with which the outcomes depend on the keys alone, not on the client's speed (M10). */
-  limits: Limits;
-  /** `random` (default): requests are drawn by their shares. `sequential`: one after the other, in a cycle. */
-  order?: "random" | "sequential";
+export interface TrafficProfile extends Shaped<typeof trafficShape> {
   /** Only of a profile whose quota binds; it replaces the points of `limits`, and the order. */
   binding?: BindingQuota;
   /** Only of requests that were seen somewhere; it replaces the order. */
   trace?: Trace;
-  /** The distinct requests and their shares of the traffic, which add up to 1. */
-  population(): { requests: readonly Descriptors[]; shares: Float64Array };
 }

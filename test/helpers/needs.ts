@@ -4,6 +4,7 @@ import { decidingProgram } from "./deciding-server.js";
 import { envoyProgram } from "./envoy.js";
 import { fakeredisPython } from "./fakeredis.js";
 import { moduleFile } from "./module-file.js";
+import { type Need, needNames, remedies } from "./need-names.js";
 import { browserProgram, programOnPath, ROOT } from "./programs.js";
 import { storeProgram } from "./store.js";
 
@@ -12,41 +13,29 @@ interface Thing {
   fix: string;
 }
 
-/** What tests use and a machine need not have. */
-const things = {
-  valkey: { find: () => storeProgram("valkey"), fix: "run scripts/setup.sh --dev, or set VALKEY_SERVER" },
-  redis: { find: () => storeProgram("redis"), fix: "install redis-server, or set REDIS_SERVER" },
-  memcached: { find: () => storeProgram("memcached"), fix: "install memcached, or set MEMCACHED_SERVER" },
-  "redis-cell": { find: () => moduleFile("redis-cell"), fix: "set REDIS_CELL_MODULE (see docs/clients.md)" },
-  "redis-shield": {
-    find: () => moduleFile("redis-shield"),
-    fix: "set REDIS_SHIELD_MODULE (see docs/clients.md)",
-  },
-  throttlecrab: {
-    find: () => decidingProgram("throttlecrab"),
-    fix: "set THROTTLECRAB_SERVER, or put throttlecrab-server on PATH",
-  },
-  gubernator: {
-    find: () => decidingProgram("gubernator"),
-    fix: "set GUBERNATOR_SERVER, or put gubernator on PATH (see docs/clients.md)",
-  },
-  "envoy-ratelimit": { find: envoyProgram, fix: "set ENVOY_RATELIMIT to Envoy's program ratelimit" },
-  "redis-benchmark": {
-    find: () => programOnPath("redis-benchmark"),
-    fix: "install redis-benchmark (package redis-tools)",
-  },
-  wrk: { find: () => programOnPath("wrk"), fix: "install wrk" },
-  fakeredis: { find: fakeredisPython, fix: "run scripts/setup.sh --dev, or set FAKEREDIS_PYTHON" },
-  chromium: { find: browserProgram, fix: "install chromium, or set CHROMIUM" },
-  zsh: { find: () => programOnPath("zsh"), fix: "install zsh" },
-  kubernetes: { find: kubernetesServer, fix: "set KUBECONFIG to that of a cluster for tests" },
-  "docker-hosts": {
-    find: dockerHosts,
-    fix: "be root, with dockerd and ip (see test/helpers/docker-hosts.sh)",
-  },
-  actionlint: { find: actionlint, fix: "run scripts/ci/actionlint.sh --install, with Go" },
-} satisfies Record<string, Thing>;
-export type Need = keyof typeof things;
+/** How each is found on this machine. */
+const finders: Readonly<Record<Need, Thing["find"]>> = {
+  valkey: () => storeProgram("valkey"),
+  redis: () => storeProgram("redis"),
+  memcached: () => storeProgram("memcached"),
+  "redis-cell": () => moduleFile("redis-cell"),
+  "redis-shield": () => moduleFile("redis-shield"),
+  throttlecrab: () => decidingProgram("throttlecrab"),
+  gubernator: () => decidingProgram("gubernator"),
+  "envoy-ratelimit": envoyProgram,
+  "redis-benchmark": () => programOnPath("redis-benchmark"),
+  wrk: () => programOnPath("wrk"),
+  fakeredis: fakeredisPython,
+  chromium: browserProgram,
+  zsh: () => programOnPath("zsh"),
+  kubernetes: kubernetesServer,
+  "docker-hosts": dockerHosts,
+  actionlint,
+};
+
+const things = Object.fromEntries(
+  needNames.map((name) => [name, { find: finders[name], fix: remedies[name] }]),
+);
 
 /** Whether this machine can start engines in namespaces of their own. */
 function dockerHosts(): string | undefined {

@@ -16,7 +16,7 @@ from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
 from report.cli.generate import main
-from report.results.convert import run_of
+from report.results.convert import rankings_of, run_of
 from report.results.model import Campaign
 from report.results.validate import validate_result
 
@@ -76,7 +76,8 @@ def analysis_of_results(*results: Document) -> Analysis:
     runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))
     counted = tuple(run for run in runs if not run.record.diagnosis)
     diagnoses = tuple(run for run in runs if run.record.diagnosis)
-    return analyse(Campaign(name="test", counted=counted, beside=diagnoses))
+    rankings = rankings_of(None, (), runs)
+    return analyse(Campaign(name="test", rankings=rankings, counted=counted, beside=diagnoses))
 
 
 def summaries_of(*results: Document) -> tuple[Summary, ...]:

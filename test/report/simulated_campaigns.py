@@ -13,6 +13,7 @@ from builder import configuration, result
 from report.analysis.summary import Summary, summarize
 from report.results.convert import run_of
 from report.results.model import Campaign, Planned, Run
+from report.results.older_rankings import older_rankings
 from report.results.validate import validate_result
 from report.statistics.samples import Place
 
@@ -92,11 +93,13 @@ def campaign(
             identity=_template(label, traffic).identity,
             runs=tuple(own),
             places=own,
-            reference=label == reference,
         )
         for label, own in places.items()
     )
-    return Campaign(name="simulated", planned=planned, counted=tuple(runs))
+    rankings = older_rankings(
+        [each.identity for each in planned], {"references": [_template(reference, traffic).identity.key]}
+    )
+    return Campaign(name="simulated", planned=planned, rankings=rankings, counted=tuple(runs))
 
 
 def rows(

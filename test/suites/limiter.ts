@@ -5,7 +5,8 @@ import { modules } from "../../src/targets/modules/index.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
 import { findLimiter } from "../../src/targets/resolve.js";
 import { moduleArguments } from "../helpers/module-file.js";
-import { type Need, needs } from "../helpers/needs.js";
+import type { Need } from "../helpers/need-names.js";
+import { needs } from "../helpers/needs.js";
 import { type StoreKind, until } from "../helpers/store.js";
 import {
   countOutcomes,

@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Limits } from "../../src/contract/configuration.js";
+import { within } from "../../src/contract/deadline.js";
 import type { Target } from "../../src/contract/target.js";
 import { librariesOnDemand } from "../../src/targets/libraries.js";
 import { limiters } from "../../src/targets/limiters/index.js";
@@ -18,6 +19,9 @@ import type {
   StorePlace,
 } from "../../src/targets/types.js";
 import { pairOf } from "../helpers/limiter-pair.js";
+
+/** A client waits 5 s for a store that is starting; one that waits for ever must not hold up all other promises. */
+const OPENS_WITHIN_MS = 10_000;
 
 export const LIMITS = { points: 20, window_s: 600, block_s: 0 };
 
@@ -65,7 +69,12 @@ async function connected<Result>(
   use: (opened: Pick<OpenTarget, "target" | "description" | "client">, created: Created) => Result,
 ): Promise<Result> {
   const description = describeClient(target);
-  const client = await description.open(place);
+  const client = await within(
+    description.open(place),
+    OPENS_WITHIN_MS,
+    () => `open must connect or fail: it did neither within ${OPENS_WITHIN_MS / 1000} s`,
+    (late) => late.close(),
+  );
   try {
     const limiter = findLimiter(target.limiter);
     const created = await limiter.create(

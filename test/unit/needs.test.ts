@@ -1,6 +1,8 @@
 import { spawnSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { needNames } from "../helpers/need-names.js";
 import { needs } from "../helpers/needs.js";
 import { ROOT } from "../helpers/programs.js";
 
@@ -21,6 +23,14 @@ test("a test is skipped where what it needs is missing, and runs where it is the
 test("what REQUIRE names must be there: the test fails instead, and says what to install", () => {
   expect(() => needs(["redis"], "zsh,redis", machine)).toThrow("no redis was found: install redis-server");
   expect(() => needs(["zsh"], "zsh,rediss", machine)).toThrow("REQUIRE names rediss; valid: redis, zsh");
+});
+
+test("REQUIRE names only what tests can need, in docs and in .ci/run", () => {
+  const texts = ["CONTRIBUTING.md", ".ci/run"].map((path) => readFileSync(join(ROOT, path), "utf8"));
+  const lists = texts.flatMap((text) => [...text.matchAll(/REQUIRE\+?=,?([a-z][a-z,-]*)/g)]);
+  const names = lists.flatMap(([, list = ""]) => list.split(","));
+  expect(names.length).toBeGreaterThan(10);
+  expect(names.filter((name) => !needNames.some((each) => each === name))).toEqual([]);
 });
 
 test("newcomer.sh hides engine, stores, browser and shells, and leaves what a newcomer has", (context) => {

@@ -146,6 +146,12 @@ const zeroEnds = (): AfterWindow => ({
   timed_out: 0,
 });
 
+/** Allowed and limited answers, the followed ones included. */
+export interface EndedAnswers {
+  answers: number;
+  latency_sum_us: number;
+}
+
 /** Records a worker's window. After `close`, followed requests only add their latency (M23). */
 export class ResponseRecorder {
   readonly #latencies = newLatencies();
@@ -157,6 +163,7 @@ export class ResponseRecorder {
   #slices: SliceRecorder;
   #interval = zeroCounts();
   #isClosed = false;
+  #ended: EndedAnswers = { answers: 0, latency_sum_us: 0 };
 
   constructor(codeText: (code: number) => string) {
     this.#codeText = codeText;
@@ -180,6 +187,10 @@ export class ResponseRecorder {
     this.#latencies[outcome].record(us);
     const ends = this.#isClosed ? this.#afterWindow : this.#inWindow;
     ends[outcome === "failed" ? "failed_answers" : outcome]++;
+    if (outcome !== "failed") {
+      this.#ended.answers++;
+      this.#ended.latency_sum_us += us;
+    }
     if (this.#isClosed) return;
     this.#byCode[code] = (this.#byCode[code] ?? 0) + 1;
     this.#interval[outcome]++;
@@ -237,6 +248,11 @@ export class ResponseRecorder {
       cut: 0,
       by_code: byCode,
     };
+  }
+
+  /** So far. */
+  get ended(): EndedAnswers {
+    return { ...this.#ended };
   }
 
   histograms(): LatencyHistograms {

@@ -165,6 +165,7 @@ export class WorkerPool {
       const taken = replies.flatMap((reply) => (reply.reply === "turn" ? [reply.answers] : []));
       onTurn({
         answers: sum(taken.map(({ answers }) => answers)),
+        followed: sum(taken.map(({ followed }) => followed)),
         latency_sum_us: sum(taken.map(({ latency_sum_us }) => latency_sum_us)),
       });
     }

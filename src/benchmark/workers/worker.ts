@@ -290,7 +290,7 @@ async function takeGivenTurn({ turn, plan }: Extract<Command, { command: "turn" 
   await turnUnlessOverrun(window, turn, plan);
   if (plan.counts && window.turns % turnsOfASecond(turn) === 0)
     post({ reply: "sample", run: 0, sample: window.sample() });
-  const none = { answers: 0, latency_sum_us: 0 };
+  const none = { answers: 0, followed: 0, latency_sum_us: 0 };
   return { reply: "turn", answers: window.hasLeft ? none : window.lastAnswers(turn) };
 }
 

@@ -1,4 +1,5 @@
 import { sum } from "../../contract/numbers.js";
+import { MAX_DESCRIPTORS } from "../../contract/ranges.js";
 import type { Counts } from "../../contract/result.js";
 import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
@@ -60,9 +61,6 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
   return counted.includes(undefined) ? undefined : sum(counted.map((count) => count ?? 0));
 }
 
-/** The most descriptors of a request: what a call that is under way may have decided on. */
-const MOST_DESCRIPTORS = 16;
-
 type Range = { least: number; most: number };
 
 /** Differences of the consumers' counts over their whole life; undefined where one of them counts none. */
@@ -101,11 +99,11 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
     : { least: decided - withoutStore, most };
 }
 
-/** Decisions on descriptors, with those that may have been made although nobody got them. */
+/** Decisions on descriptors, with those that may have been made although nobody got them: of a call under way, all. */
 function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range {
   const { allowed, limited, failed, withoutStore, inFlight } = counted;
   const decided = allowed + limited;
-  return { least: decided - withoutStore, most: decided + failed + inFlight * MOST_DESCRIPTORS };
+  return { least: decided - withoutStore, most: decided + failed + inFlight * MAX_DESCRIPTORS };
 }
 
 const isWithin = (count: number, { least, most }: Range): boolean => count >= least && count <= most;

@@ -31,7 +31,7 @@ import {
   withLease,
   withRuntime,
 } from "../run/open-runtime.js";
-import { registerPlugins, withPluginNotes } from "../run/plugins.js";
+import { registerPlugins, withSources } from "../run/plugins.js";
 import { findingsOf } from "../run/program-run.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import { executeRun } from "../run/run.js";
@@ -135,7 +135,7 @@ async function measure(
     const made = planOf(request, { ...planContext, ...(findings && { findings }) });
     const notes = [...made.notes, ...(generator_trials ? [generatorsText(generator_trials)] : [])];
     const found = generator_trials ? { generator_trials } : {};
-    return withPluginNotes({ ...made, ...found, notes }, context.plugins);
+    return withSources({ ...made, ...found, notes }, context.plugins);
   };
   const plan = existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
   await requireWritable(request.outputFile);
@@ -293,7 +293,7 @@ function announceCampaign(
 ): void {
   eventLog.info(choice);
   for (const { asked, reason } of plan.skips) eventLog.info(`skipped ${asked}: ${reason}`);
-  for (const note of plan.notes) eventLog.info(`note: ${note}`);
+  for (const note of [...plan.notes, ...(plan.sources ?? [])]) eventLog.info(`note: ${note}`);
   for (const line of costOfOrder(plan, overheads)) eventLog.info(line);
   const { lines, warnings } = decidable(plan);
   for (const line of lines) {

@@ -1,9 +1,12 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import { type Configuration, warmupText } from "../../contract/configuration.js";
 import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
 import { connectionsText } from "../../contract/layers.js";
 import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
 import { findPythonEnvironment, PYTHON_SETUP } from "../../runtimes/local/python-environment.js";
 import { requireResultsRoot } from "../files/results-folder.js";
+import type { ReadTrace } from "../files/trace-log.js";
 import { requireAddressSpace, unfitReason } from "../host/doctor.js";
 import { limitsNotes } from "../host/machine.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
@@ -26,15 +29,19 @@ import { type PlanContext, selectConfigurations } from "../plan/plan.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
 import { expectedOpening } from "../run/open-runtime.js";
-import { registerPlugins, withPluginNotes } from "../run/plugins.js";
+import { registerPlugins, withSources } from "../run/plugins.js";
 import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
 import { pendingCalibration, pendingCalibrationText, pendingGeneratorsText } from "./calibration.js";
 
+/** More of a field of a trace is cut. */
+const MAX_FIELD_LENGTH = 80;
+
 export interface Preview {
-  runtime: { id: string; choice: string };
+  /** `node`: the version of Node.js that servers have unless a target names one; absent where it is not known. */
+  runtime: { id: string; choice: string; node?: string };
   plan: Plan;
   /** The likely range for a search for the highest rate, whose trials follow from each other. */
   estimate: EstimateRange & { runs: number; disk_bytes: number; groups?: GroupsEstimate };
@@ -60,7 +67,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     partFaults: description.partFaults,
     placeNotes: limitsNotes(description.id),
   };
-  const plan = withPluginNotes(planOf(request, context), plugins);
+  const plan = withSources(planOf(request, context), plugins);
   if (request.calibrates) {
     plan.calibration = pendingCalibration();
     plan.notes.push(pendingCalibrationText(plan));
@@ -73,7 +80,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     (request.strict ? await unfitReason(request.runtime, packageFolder) : undefined) ??
     (await roomReason(expected, description.id, request.output));
   return {
-    runtime: { id: description.id, choice },
+    runtime: { id: description.id, choice, ...(await serverNode(description.id, packageFolder)) },
     plan,
     estimate: {
       runs: expected.runs.length,
@@ -84,6 +91,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     order_cost: costOfOrder(plan, overheads),
     notices: [
       ...request.notices,
+      ...(request.trace ? [traceExampleText(request.trace)] : []),
       ...(environment ? [] : [setupNotice(description.id)]),
       ...comparisonOffer(request, context, overheads),
       ...(await installationNotes(requestedVersions(plan))),
@@ -94,6 +102,26 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     ...(refusal === undefined ? {} : { refusal }),
   };
 }
+
+/** One line of a trace with what its fields were taken for. It names a key, so it is shown and not kept. */
+export function traceExampleText({ example, facts }: ReadTrace): string {
+  const { line_number, time, time_text, time_utc, keys, key } = example;
+  const quote = (text: string) => JSON.stringify(text.slice(0, MAX_FIELD_LENGTH));
+  const requests = `${counted(facts.lines, "request")} of ${counted(facts.keys, "key")} in ${durationText(facts.span_s)}`;
+  return `line ${line_number} of the trace: ${time} ${quote(time_text)} is ${time_utc}, ${keys.join(" or ")} ${quote(key)} is the key; ${requests}`;
+}
+
+/** The Node.js of servers: this one where they run as processes of this machine, else that of the image. */
+async function serverNode(runtime: string, packageFolder: string): Promise<{ node?: string }> {
+  if (runtime === "local") return { node: process.versions.node };
+  const dockerfile = await readFile(join(packageFolder, "Dockerfile.server"), "utf8").catch(() => "");
+  const node = /^ARG NODE_VERSION=(\S+)$/m.exec(dockerfile)?.[1];
+  return node === undefined ? {} : { node };
+}
+
+/** `runtime: local (as asked), servers on Node.js 20.19.0`: another runtime may have another Node.js. */
+export const runtimeText = ({ runtime: { id, choice, node } }: Preview): string =>
+  `runtime: ${id} (${choice})${node === undefined ? "" : `, servers on Node.js ${node}`}`;
 
 const setupNotice = (runtime: string): string =>
   `a start begins with ${PYTHON_SETUP}${runtime === "local" ? "; its Valkey is used where PATH has none" : ""}`;
@@ -247,13 +275,13 @@ export function noteLines({ plan, notices, order_cost }: Preview): string[] {
     ...decidable(plan).lines,
     ...order_cost,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
-    ...[...plan.notes, ...notices].map((note) => `note: ${note}`),
+    ...[...plan.notes, ...(plan.sources ?? []), ...notices].map((note) => `note: ${note}`),
   ];
 }
 
 export function previewLines(found: Preview, now = new Date()): string[] {
-  const { runtime, plan } = found;
-  const head = `runtime: ${runtime.id} (${runtime.choice})`;
+  const { plan } = found;
+  const head = runtimeText(found);
   const totals = totalsText(found, now);
   if (plan.max_rate) {
     const assumed = `if each keeps up to ${EXAMPLE_FACTOR * plan.max_rate.from}/s`;
@@ -273,7 +301,7 @@ export function previewLines(found: Preview, now = new Date()): string[] {
   ];
 }
 
-const SECONDS_TO_STOP = 5;
+export const SECONDS_TO_STOP = 5;
 
 /** Whether a person could stop the campaign now. */
 const isAttended = (): boolean =>

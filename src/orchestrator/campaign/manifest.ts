@@ -10,6 +10,7 @@ import {
   type Manifest,
 } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
+import type { TraceFacts } from "../../contract/plugins.js";
 import type { Discovery } from "../../contract/store.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
 import { describeMachine } from "../../machine/facts.js";
@@ -181,18 +182,30 @@ export function differences(before: Manifest, now: Manifest): string[] {
   const was = settledIn(before);
   const is = settledIn(now);
   return [
+    ...traceDifference(before, now),
     ...MUST_MATCH.flatMap((member) => compared(member, was[member], is[member])),
     ...machineDifferences("machine", before.machine, now.machine),
     ...machinesDifferences(before.machines ?? [], now.machines ?? []),
   ];
 }
 
-/** Without what a restart may change, and where a program lies. */
-function settledIn({ engine, stores, ...others }: Manifest) {
+const traceIn = ({ plugins = [] }: Manifest): TraceFacts | undefined =>
+  plugins.find(({ trace }) => trace)?.trace;
+
+/** A log grows while its service runs: then a resumed campaign would have other requests. */
+function traceDifference(before: Manifest, now: Manifest): string[] {
+  const [was, is] = [traceIn(before), traceIn(now)];
+  if (!was || !is || was.sha256 === is.sha256) return [];
+  return [`the file of --trace has changed, from ${was.lines} requests to ${is.lines}: give it as it was`];
+}
+
+/** Without what a restart may change, where a program lies, and the trace, which is compared by itself. */
+function settledIn({ engine, stores, plugins, ...others }: Manifest) {
   const { memory_bytes: _, ...settledEngine } = engine ?? {};
   const versions = Object.entries(stores).map(([id, { path: __, ...store }]) => [id, store]);
   return {
     ...others,
+    ...(plugins ? { plugins: plugins.filter(({ trace }) => !trace) } : {}),
     stores: Object.fromEntries(versions),
     engine: engine ? settledEngine : undefined,
   };

@@ -101,7 +101,7 @@ export function campaignReadme(manifest: Manifest): string {
       "Skipped",
       plan.skips.map(({ asked, reason }) => `${asked}: ${reason}`),
     ),
-    ...list("Know before reading the figures", [...plan.notes, ...conditions]),
+    ...list("Know before reading the figures", [...plan.notes, ...(plan.sources ?? []), ...conditions]),
     `${reportText(manifest)}; each \`*_runN.json\` is one run.`,
     "",
   ].join("\n");

@@ -8,12 +8,14 @@ import { manifestSchema } from "../../contract/manifest.js";
 import { roundOf } from "../../contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../contract/result.js";
 import { isCopy } from "../../targets/options.js";
+import { previewCampaign } from "../campaign/dry-run.js";
 import { parseJson } from "../files/own-files.js";
 import { runChecks } from "../host/doctor.js";
 import { askStatistics } from "../host/python.js";
 import { createCommand } from "../request/command-line.js";
+import { CUSTOM_DURATION } from "../request/durations.js";
 import { parseCampaign } from "../request/parse-request.js";
-import { CUSTOM_DURATION } from "../request/request.js";
+import type { Request } from "../request/request.js";
 import { durationText, textTable } from "../ui/text.js";
 import { type CliContext, parsedCommand } from "./types.js";
 
@@ -23,10 +25,10 @@ export const DOCTOR_SCHEMA_VERSION = 2;
 
 const DEFAULT_SECONDS = "60";
 const MAX_SECONDS = 600;
-/** Fewer rounds say little about how far pairs lie apart. */
-const FEWEST_ROUNDS = 8;
-/** The seconds of a round that are not slices: start, warm-up, the second in which nobody has a turn, lead-ins. */
-const BESIDE_SLICES_S = 5.5;
+/** Fewer rounds say little about how far pairs lie apart: slices are longer only where more fit. */
+const USUAL_ROUNDS = 8;
+/** A single pair says nothing about how far pairs lie apart. */
+const FEWEST_ROUNDS = 2;
 const WARMUP_S = 0.5;
 /** Longer slices would be fewer rounds, which are the sample. */
 const MOST_SLICES_S = 3;
@@ -38,8 +40,8 @@ const DIFFERENCES = [3, 5, 10] as const;
 
 const AFTER = `
 The checks are those of scripts/check-config.sh. Then ${TARGET} and its copy have the load by turns, as in a campaign, in
-at least ${FEWEST_ROUNDS} rounds: whatever makes them differ is not the target. Other work on this machine may go on, if it
-goes on during campaigns, too. Its results are in a temporary folder.
+as many rounds as fit into the time, at least ${FEWEST_ROUNDS}: whatever makes them differ is not the target. Other work
+on this machine may go on, if it goes on during campaigns, too. Its results are in a temporary folder.
 
 Exit codes: 0 a campaign could start, 2 bad usage, 3 it could not start (then nothing is measured), else those of run`;
 
@@ -50,7 +52,7 @@ const definition = () =>
     .description("Checks this machine, and measures which differences it can show.")
     .option(
       "--seconds <number>",
-      `how long it measures, at least ${FEWEST_ROUNDS} short rounds; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
+      `about how long it measures; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
     )
     .addOption(new Option("--runtime <runtime>", "what must work (default: auto)").choices(RUNTIMES))
     .option("--json", "print one JSON document")
@@ -109,11 +111,46 @@ function secondsOf(text: string): number {
   throw usageError(`--seconds ${text.slice(0, 60)}: give a whole number from 0 to ${MAX_SECONDS}`);
 }
 
-export function roundsIn(seconds: number): { rounds: number; slices_s: number } {
-  const room_s = (seconds / FEWEST_ROUNDS - BESIDE_SLICES_S) / 2;
-  const slices_s = Math.min(MOST_SLICES_S, Math.max(1, Math.floor(room_s)));
-  const rounds = Math.max(FEWEST_ROUNDS, Math.floor(seconds / (2 * slices_s + BESIDE_SLICES_S)));
-  return { rounds, slices_s };
+/** What measuring takes on this machine: once, and in each round beside its slices. */
+interface MeasuringTime {
+  once_s: number;
+  round_s: number;
+}
+
+/** The rounds that fit, with slices of whole seconds. @throws usageError where too few do */
+export function roundsIn(
+  seconds: number,
+  { once_s, round_s }: MeasuringTime,
+): { rounds: number; slices_s: number } {
+  const room_s = seconds - once_s;
+  const usualSlices_s = Math.floor((room_s / USUAL_ROUNDS - round_s) / 2);
+  const slices_s = Math.min(MOST_SLICES_S, Math.max(1, usualSlices_s));
+  const fitting = Math.floor(room_s / (2 * slices_s + round_s));
+  if (fitting >= FEWEST_ROUNDS) return { rounds: fitting, slices_s };
+  const least_s = Math.ceil(once_s + FEWEST_ROUNDS * (2 + round_s));
+  throw usageError(
+    `--seconds ${seconds}: ${FEWEST_ROUNDS} rounds take ${least_s} s here: give as many or more`,
+  );
+}
+
+function requestFor(rounds: number, slices_s: number, runtime: string, output: string): Request {
+  const flags = [
+    ...["--clients", `${TARGET},${TARGET}+copy`, "--order", "turns", "--runs", String(rounds)],
+    ...["--duration-mode", `${CUSTOM_DURATION}${slices_s}`, "--warmup", String(WARMUP_S), "--cooldown", "0"],
+    ...["--concurrency", "50", "--runtime", runtime, "--output", output, "--no-copy", "--quiet"],
+  ];
+  // The variables of a campaign would make it another one.
+  const request = parseCampaign(flags, {});
+  if (!request) throw new Error("the doctor's flags ask for help");
+  return request;
+}
+
+/** By the estimates of plans, which know how long earlier campaigns took here. */
+async function measuringTime(runtime: string, packageFolder: string): Promise<MeasuringTime> {
+  const secondsOf = async (rounds: number) =>
+    (await previewCampaign(requestFor(rounds, 1, runtime, tmpdir()), packageFolder)).estimate.seconds;
+  const [one_s, two_s] = [await secondsOf(1), await secondsOf(2)];
+  return { once_s: 2 * one_s - two_s, round_s: two_s - one_s - 2 };
 }
 
 /** The throughputs of the copy and the target in each round that has both, and how long the campaign took. */
@@ -142,16 +179,10 @@ async function measure(
   runtime: string,
   { campaign, packageFolder }: CliContext,
 ): Promise<Resolution | ExitCode> {
-  const { rounds, slices_s } = roundsIn(seconds);
+  const { rounds, slices_s } = roundsIn(seconds, await measuringTime(runtime, packageFolder));
+  process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
   const output = await mkdtemp(join(tmpdir(), "ratelimit-bench-doctor-"));
-  const flags = [
-    ...["--clients", `${TARGET},${TARGET}+copy`, "--order", "turns", "--runs", String(rounds)],
-    ...["--duration-mode", `${CUSTOM_DURATION}${slices_s}`, "--warmup", String(WARMUP_S), "--cooldown", "0"],
-    ...["--concurrency", "50", "--runtime", runtime, "--output", output, "--no-copy", "--quiet"],
-  ];
-  // The variables of a campaign would make it another one.
-  const request = parseCampaign(flags, {});
-  if (!request) return EXIT.usage;
+  const request = requestFor(rounds, slices_s, runtime, output);
   const { exitCode, folder } = await campaign({ ...request, ownResult: true });
   const usable: ExitCode[] = [EXIT.done, EXIT.runsInvalid];
   if (folder === undefined || !usable.includes(exitCode)) return exitCode;
@@ -209,8 +240,6 @@ export const doctor = parsedCommand("doctor", definition, async (command, contex
     if (json) print(JSON.stringify(document, null, 2));
     return fit ? EXIT.done : EXIT.environment;
   }
-  const { rounds } = roundsIn(seconds);
-  process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
   const resolution = await measure(seconds, runtime, context);
   if (typeof resolution === "number") {
     if (json) print(JSON.stringify(document, null, 2));

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { Argument } from "commander";
 import { z } from "zod";
 import { BenchError, EXIT } from "../../contract/errors.js";
+import { LATEST, RESULTS_ROOT } from "../../contract/report-commands.js";
 import { resultSchema, type Verdict } from "../../contract/result.js";
 import {
   type JudgedCampaign,
@@ -22,7 +23,6 @@ import { parseJson } from "../files/own-files.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { pythonLines } from "../host/python.js";
 import { createCommand } from "../request/command-line.js";
-import { defaultOf } from "../request/settings.js";
 import { parsedCommand } from "./types.js";
 
 const AFTER = `
@@ -41,10 +41,7 @@ const definition = () =>
   createCommand("ratelimit-bench judge")
     .description("Judges stored results again by the present rules.")
     .addArgument(
-      new Argument(
-        "[dir...]",
-        `campaigns, or folders of packed ones (default: ${defaultOf("output")}/latest)`,
-      ),
+      new Argument("[dir...]", `campaigns, or folders of packed ones (default: ${RESULTS_ROOT}/${LATEST})`),
     )
     .addHelpText("after", AFTER);
 
@@ -100,7 +97,7 @@ function rulesText({ reasons }: Verdict): string {
 }
 
 export const judge = parsedCommand("judge", definition, async (command, { packageFolder, print }) => {
-  const folders = command.args.length > 0 ? command.args : [`${defaultOf("output")}/latest`];
+  const folders = command.args.length > 0 ? command.args : [`${RESULTS_ROOT}/${LATEST}`];
   for (const folder of folders) {
     const campaigns: JudgedCampaign[] = [];
     for await (const { results, ...facts } of campaignsIn(packageFolder, folder)) {

@@ -1,10 +1,13 @@
 import { Option } from "commander";
 import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
+import { reportCommands } from "../../contract/report-commands.js";
 import { runPython } from "../host/python.js";
 import { createCommand } from "../request/command-line.js";
+import { REQUESTS_DURATION } from "../request/durations.js";
 import { addSettings, joined, noDefaults, type TakenSettings, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
-import { listOf, numberIn, REQUESTS_DURATION } from "../request/request.js";
+import { addReportFlags } from "../request/report-flags.js";
+import { listOf, numberIn } from "../request/request.js";
 import { parsedCommand } from "./types.js";
 
 const SETTINGS: TakenSettings = {
@@ -33,16 +36,15 @@ before the first decision and after the last answer: by the store's own counter,
 service, and by the heap of a limiter in the process. The slope over the numbers of keys is the bytes that a key takes.
 
 Results are those of a campaign, with the table in report/memory.csv and report/memory.json.
-
-Exit codes: those of run; also 2 if no slope can be computed`;
+${reportCommands.memory.after}`;
 
 function definition() {
   const command = createCommand("ratelimit-bench memory")
-    .description("Measures the bytes that a key takes, for every limiter and store.")
+    .description(reportCommands.memory.description)
     .addOption(
       new Option("--keys <list>", `numbers of fresh keys, at least two (default: ${KEYS})`).argParser(joined),
-    )
-    .addOption(new Option("--format <format>", "default: table").choices(["table", "json"]));
+    );
+  addReportFlags(command, reportCommands.memory);
   return addSettings(command, SETTINGS).addHelpText("after", AFTER);
 }
 

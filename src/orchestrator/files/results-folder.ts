@@ -14,6 +14,7 @@ import {
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
 import { type BenchError, environmentError, messageOf } from "../../contract/errors.js";
+import { LATEST } from "../../contract/report-commands.js";
 import { makeFolder, nearestFolder, requireRealFileSystem } from "./own-files.js";
 
 /** `YYYYMMDD_HHMMSS` in UTC: names sort by start, whatever the time zone. */
@@ -62,7 +63,7 @@ const unwritable = (root: string, error: unknown): BenchError =>
 
 /** A `latest` that leads out of the root is not ours to replace. @throws environmentError */
 async function refuseForeignLatest(root: string): Promise<void> {
-  const link = join(root, "latest");
+  const link = join(root, LATEST);
   const target = await readlink(link).catch(() => undefined);
   if (target === undefined || dirname(resolve(root, target)) === root) return;
   throw environmentError(`${link} leads out of the results folder, to ${target}: move it away`);
@@ -118,7 +119,7 @@ export async function writeAtomically(path: string, text: string): Promise<void>
 
 /** Points `latest` in the results root to a campaign. @throws environmentError when `latest` is not a link */
 export async function updateLatestLink(campaignFolder: string): Promise<void> {
-  const link = join(dirname(campaignFolder), "latest");
+  const link = join(dirname(campaignFolder), LATEST);
   const existing = await lstat(link).catch(() => undefined);
   if (existing && !existing.isSymbolicLink()) {
     throw environmentError(

@@ -1,14 +1,38 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { messageOf, usageError } from "../../contract/errors.js";
 import { userFileParts } from "../../contract/user-files.js";
-import { spreadSeed as mixed } from "../../traffic/shuffle.js";
 import { meanRate, traceColumns } from "../../traffic/trace.js";
 import type { Trace } from "../../traffic/types.js";
+import { KeyNumbering } from "./key-numbering.js";
+import { type FieldChoice, formOf, type TraceEntry, type TraceForm } from "./trace-forms.js";
+import { type OffsetAt, zoneOffset } from "./trace-times.js";
+
+/** What the user says about the file. */
+export interface TraceOptions {
+  /** The flag that named the file. */
+  source?: string;
+  /** The fields that are the key: the first that has a value. */
+  keys?: readonly string[];
+  /** The zone of times that name none; default UTC. */
+  zone?: string | undefined;
+}
+
+/** What the fields of a line were taken for. */
+export interface TraceExample extends FieldChoice {
+  line_number: number;
+  time_text: string;
+  time_utc: string;
+  key: string;
+  names_zone: boolean;
+}
 
 /** A trace, and what the reader of a plan should know of its file. */
 export interface ReadTrace extends Trace {
   left_out: number;
+  /** Bytes of zeros before lines, as a log has that was truncated while a program wrote it. */
+  zero_bytes: number;
   format: string;
+  example: TraceExample;
   cost: { least: number; most: number };
 }
 
@@ -23,183 +47,79 @@ const MAX_DISORDER_MS = 60_000;
 /** Logs have broken lines; a file with more of them is something else. */
 const MAX_LEFT_OUT_SHARE = 0.01;
 
-/** What a line says; undefined where it has no time or key. */
-type Entry = { time_ms: number; key: string; cost?: number | undefined };
-type ParseLine = (line: string) => Entry | undefined;
-
-/** Names of columns and members, the first that is there counts. */
-const NAMES = {
-  time: ["time", "timestamp", "ts", "@timestamp", "msec", "time_iso8601", "time_local", "date"],
-  key: ["key", "user_id", "user", "client_ip", "remote_addr", "remote_ip", "ip", "host"],
-  cost: ["cost"],
-} as const;
-
-const MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec";
-
-/** `10/Oct/2000:13:55:36 -0700`; NaN for other texts. */
-function combinedTimeMs(text: string): number {
-  const month = MONTHS.indexOf(text.slice(3, 6)) / 3;
-  if (text.length !== 26 || !Number.isInteger(month) || text[2] !== "/" || text[11] !== ":")
-    return Number.NaN;
-  const part = (from: number, to: number) => Number(text.slice(from, to));
-  const zone_min = (text[21] === "-" ? -1 : 1) * (60 * part(22, 24) + part(24, 26));
-  const [year, day] = [part(7, 11), part(0, 2)];
-  return Date.UTC(year, month, day, part(12, 14), part(15, 17), part(18, 20)) - 60_000 * zone_min;
-}
-
-/** Numbers from 1e11 on are milliseconds, from 1e14 on microseconds: as seconds they would be in the year 5138. */
-function timeMs(value: unknown): number {
-  if (typeof value === "string") {
-    const text = value.trim();
-    if (text !== "" && !Number.isNaN(Number(text))) return timeMs(Number(text));
-    const combined = combinedTimeMs(text);
-    return Number.isNaN(combined) ? Date.parse(text) : combined;
-  }
-  if (typeof value !== "number" || value < 0) return Number.NaN;
-  return value >= 1e14 ? value / 1000 : value >= 1e11 ? value : value * 1000;
-}
-
-function entry(time: unknown, key: unknown, cost?: unknown): Entry | undefined {
-  const time_ms = timeMs(time);
-  if (!Number.isFinite(time_ms) || (typeof key !== "string" && typeof key !== "number") || key === "")
-    return undefined;
-  const points = cost === undefined || cost === "" ? undefined : Number(cost);
-  if (points !== undefined && !(Number.isInteger(points) && points > 0)) return undefined;
-  return { time_ms, key: String(key), cost: points };
-}
-
-function jsonLine(line: string): Entry | undefined {
-  let found: Record<string, unknown>;
-  try {
-    found = JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-  const { request } = found;
-  const nested = typeof request === "object" && request !== null ? (request as typeof found) : {};
-  const member = (names: readonly string[]) => {
-    for (const name of names) {
-      const value = found[name] ?? nested[name];
-      if (value !== undefined && value !== null) return value;
-    }
-    return undefined;
-  };
-  return entry(member(NAMES.time), member(NAMES.key), member(NAMES.cost));
-}
-
-/** Address and time of a combined (or common) line. */
-const COMBINED = /^(\S+) \S+ .*?\[([^\]]{26})\] "/;
-
-function combinedLine(line: string): Entry | undefined {
-  const [, key, time] = COMBINED.exec(line) ?? [];
-  return key === undefined || time === undefined ? undefined : entry(time, key);
-}
-
-function csvFields(line: string): string[] {
-  if (!line.includes('"')) return line.split(",");
-  return [...line.matchAll(/(?:^|,)(?:"((?:[^"]|"")*)"|([^,]*))/g)].map(
-    ([, quoted, plain = ""]) => quoted?.replaceAll('""', '"') ?? plain,
-  );
-}
-
-function csvLine(order: readonly number[]): ParseLine {
-  const [time = 0, key = 1, cost = 2] = order;
-  return (line) => {
-    const fields = csvFields(line);
-    return entry(fields[time], fields[key], fields[cost]);
-  };
-}
-
-/** How the lines of a file are read, by its first line. @returns undefined where it has no known form */
-function formOf(line: string): { format: string; parse: ParseLine; isHeader: boolean } | undefined {
-  if (jsonLine(line)) return { format: "JSON lines", parse: jsonLine, isHeader: false };
-  if (combinedLine(line)) return { format: "an access log", parse: combinedLine, isHeader: false };
-  const columns = csvFields(line.toLowerCase()).map((name) => name.trim());
-  const place = (names: readonly string[]) =>
-    columns.indexOf(names.find((name) => columns.includes(name)) ?? "");
-  const [time, key, cost] = [place(NAMES.time), place(NAMES.key), place(NAMES.cost)];
-  if (time >= 0 && key >= 0) return { format: "CSV", parse: csvLine([time, key, cost]), isHeader: true };
-  const plain = csvLine([0, 1, 2]);
-  return plain(line) ? { format: "CSV", parse: plain, isHeader: false } : undefined;
-}
-
-/**
- * Numbers texts by first appearance. It keeps salted hashes of 64 bits instead of the texts: a million of them take 24 MB,
- * and who knows the salt of one file learns nothing about another.
- */
-class Numbering {
-  readonly #salt = randomBytes(8);
-  readonly #seeds = [this.#salt.readUInt32LE(0), this.#salt.readUInt32LE(4)] as const;
-  #size = 1 << 16;
-  #hashes = new Uint32Array(2 * this.#size);
-  #numbers = new Uint32Array(this.#size);
-  count = 0;
-
-  numberOf(text: string): number {
-    let [one, other]: [number, number] = [...this.#seeds];
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      one = Math.imul(one ^ code, 0x85ebca6b);
-      one = (one << 13) | (one >>> 19);
-      other = Math.imul(other ^ code, 0xc2b2ae35);
-      other = (other << 15) | (other >>> 17);
-    }
-    one = mixed(one ^ text.length) >>> 0;
-    other = mixed(other ^ one) >>> 0;
-    const place = this.#placeOf(one, other);
-    const known = this.#numbers[place] ?? 0;
-    if (known > 0) return known - 1;
-    this.#hashes[2 * place] = one;
-    this.#hashes[2 * place + 1] = other;
-    this.#numbers[place] = ++this.count;
-    if (2 * this.count > this.#size) this.#grow();
-    return this.count - 1;
-  }
-
-  #placeOf(one: number, other: number): number {
-    for (let place = one & (this.#size - 1); ; place = (place + 1) & (this.#size - 1)) {
-      if (this.#numbers[place] === 0) return place;
-      if (this.#hashes[2 * place] === one && this.#hashes[2 * place + 1] === other) return place;
-    }
-  }
-
-  #grow(): void {
-    const [hashes, numbers] = [this.#hashes, this.#numbers];
-    this.#size *= 2;
-    this.#hashes = new Uint32Array(2 * this.#size);
-    this.#numbers = new Uint32Array(this.#size);
-    for (const [old, number] of numbers.entries()) {
-      if (number === 0) continue;
-      const [one = 0, other = 0] = [hashes[2 * old], hashes[2 * old + 1]];
-      const place = this.#placeOf(one, other);
-      this.#hashes[2 * place] = one;
-      this.#hashes[2 * place + 1] = other;
-      this.#numbers[place] = number;
-    }
-  }
-}
+/** The form of a file follows from its first lines. */
+const SAMPLE_LINES = 1000;
 
 const notText = (number: number): Error =>
   new Error(`line ${number} is not text: unpack the file, or ${REMEDY}`);
 
-function* linesOf(parts: Iterable<Buffer>): Generator<{ line: string; number: number }> {
+interface Line {
+  text: string;
+  number: number;
+}
+
+/** Where the text of a line begins: behind the zeros of a log that was truncated while a program wrote it. */
+function behindZeros(part: Buffer, begins: number): number {
+  let at = begins;
+  while (part[at] === 0) at++;
+  return at;
+}
+
+/** The lines of a file, without the zeros before them. @param zeros is told how many bytes of zeros there were */
+function* linesOf(parts: Iterable<Buffer>, zeros: (bytes: number) => void): Generator<Line> {
   let number = 1;
   let rest: Buffer = Buffer.alloc(0);
   for (const part of parts) {
-    const text = rest.length > 0 ? Buffer.concat([rest, part]) : part;
+    const bytes = rest.length > 0 ? Buffer.concat([rest, part]) : part;
     let begins = 0;
-    for (let ends = text.indexOf(10); ; ends = text.indexOf(10, begins)) {
-      if ((ends < 0 ? text.length : ends) - begins > MAX_LINE_BYTES)
-        throw text.includes(0, begins)
+    for (;;) {
+      const text = behindZeros(bytes, begins);
+      zeros(text - begins);
+      begins = text;
+      const ends = bytes.indexOf(10, begins);
+      if ((ends < 0 ? bytes.length : ends) - begins > MAX_LINE_BYTES)
+        throw bytes.includes(0, begins)
           ? notText(number)
           : new Error(`line ${number} is longer than ${MAX_LINE_BYTES / 1024} kB: remove it`);
       if (ends < 0) break;
-      yield { line: text.toString("latin1", begins, ends), number: number++ };
+      yield { text: bytes.toString("latin1", begins, ends), number: number++ };
       begins = ends + 1;
     }
-    rest = text.subarray(begins);
+    rest = bytes.subarray(begins);
   }
-  if (rest.length > 0) yield { line: rest.toString("latin1"), number };
+  const text = rest.toString("latin1");
+  const written = text.replace(/\0+$/, "");
+  zeros(text.length - written.length);
+  if (written !== "") yield { text: written, number };
+}
+
+/** That of UTF-8, read byte by byte: keys are only compared, so their encoding does not matter. */
+const BYTE_ORDER_MARK = "\xef\xbb\xbf";
+
+/** The lines that have text. @throws Error that names a line which is not text */
+function* textLines(lines: Iterable<Line>): Generator<Line> {
+  for (const { text: raw, number } of lines) {
+    const unmarked = number === 1 && raw.startsWith(BYTE_ORDER_MARK) ? raw.slice(3) : raw;
+    const text = unmarked.endsWith("\r") ? unmarked.slice(0, -1) : unmarked;
+    if (text === "") continue;
+    if (text.includes("\0") || text.startsWith("\x1f\x8b")) throw notText(number);
+    yield { text, number };
+  }
+}
+
+/** The first lines, and all lines with them. */
+function withSample(lines: Iterator<Line>): { sample: Line[]; all: Iterable<Line> } {
+  const sample: Line[] = [];
+  while (sample.length < SAMPLE_LINES) {
+    const { value, done } = lines.next();
+    if (done) break;
+    sample.push(value);
+  }
+  const all = function* (): Generator<Line> {
+    yield* sample;
+    for (let next = lines.next(); !next.done; next = lines.next()) yield next.value;
+  };
+  return { sample, all: all() };
 }
 
 class Rows {
@@ -220,17 +140,22 @@ class Rows {
   }
 }
 
-/** That of UTF-8, read byte by byte: keys are only compared, so their encoding does not matter. */
-const BYTE_ORDER_MARK = "\xef\xbb\xbf";
 const REMEDY = "give CSV or JSON lines with time and key, or an access log";
 
 /**
  * Reads times, keys and costs of a file by its content: CSV or JSON lines of time, key and cost, or an access log.
- * @throws usageError naming the line that is wrong
+ * @throws usageError naming the line that is wrong, or what to say where the content can be read in several ways
  */
-export function readTrace(path: string, source = "--trace"): ReadTrace {
+export function readTrace(
+  path: string,
+  { source = "--trace", keys = [], zone }: TraceOptions = {},
+): ReadTrace {
+  const offsetAt = zone === undefined ? undefined : zoneOffset(zone, "--trace-zone");
   try {
-    return traceIn(userFileParts(path, MAX_FILE_BYTES));
+    const trace = traceIn(userFileParts(path, MAX_FILE_BYTES), keys, offsetAt);
+    if (offsetAt && trace.example.names_zone)
+      throw new Error("its times need no zone: leave --trace-zone out");
+    return trace;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "there is no such file" : messageOf(error);
@@ -238,63 +163,122 @@ export function readTrace(path: string, source = "--trace"): ReadTrace {
   }
 }
 
-function traceIn(parts: Iterable<Buffer>): ReadTrace {
-  const hash = createHash("sha256");
-  const rows = new Rows();
-  const numbering = new Numbering();
-  let form: ReturnType<typeof formOf>;
-  let latest_ms = Number.NEGATIVE_INFINITY;
-  let isSorted = true;
-  const cost = { least: Number.POSITIVE_INFINITY, most: 0 };
-  const leftOut = { count: 0, first: 0 };
-  for (const { line, number } of linesOf(hashed(parts, hash))) {
-    const unmarked = number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(3) : line;
-    const text = unmarked.endsWith("\r") ? unmarked.slice(0, -1) : unmarked;
-    if (text === "") continue;
-    if (text.includes("\0") || text.startsWith("\x1f\x8b")) throw notText(number);
-    if (!form) {
-      form = formOf(text);
-      if (!form) throw new Error(`line ${number} has no known form: ${REMEDY}`);
-      if (form.isHeader) continue;
-    }
-    const found = form.parse(text);
-    if (!found) {
-      leftOut.first ||= number;
-      leftOut.count++;
-      continue;
-    }
-    if (rows.count === MAX_LINES)
-      throw new Error(`it has more than ${MAX_LINES} lines: cut it, e.g. head -n ${number - 1}`);
-    if (latest_ms - found.time_ms > MAX_DISORDER_MS)
-      throw new Error(
-        `the time of line ${number} is ${Math.round((latest_ms - found.time_ms) / 1000)} s before an earlier line's: sort the file by time`,
-      );
-    if (found.time_ms < latest_ms) isSorted = false;
-    else latest_ms = found.time_ms;
-    const points = found.cost ?? 1;
-    cost.least = Math.min(cost.least, points);
-    cost.most = Math.max(cost.most, points);
-    rows.add(found.time_ms, numbering.numberOf(found.key));
-    if (numbering.count > MAX_KEYS)
-      throw new Error(`it has more than ${MAX_KEYS} keys: cut it, e.g. head -n ${number - 1}`);
+/** The form of the file. @throws Error where its first lines have none */
+function requireForm(sample: readonly Line[], keys: readonly string[]): TraceForm {
+  if (sample.length === 0) throw new Error(`it has no requests: ${REMEDY}`);
+  const form = formOf(
+    sample.map(({ text }) => text),
+    keys,
+  );
+  if (!form) throw new Error(`line ${sample[0]?.number} has no known form: ${REMEDY}`);
+  return form;
+}
+
+/** Keys are read byte by byte. */
+const asText = (bytes: string): string => Buffer.from(bytes, "latin1").toString("utf8");
+
+/** What the form takes from the first line that it can read. */
+function exampleOf(form: TraceForm, sample: readonly Line[], offsetAt?: OffsetAt): TraceExample | undefined {
+  for (const { text, number } of form.isHeaderFirst ? sample.slice(1) : sample) {
+    const found = form.parse(text, offsetAt);
+    if (!found) continue;
+    return {
+      time: form.time,
+      keys: form.keys,
+      line_number: number,
+      time_text: String(form.textOf(text, form.time)),
+      time_utc: new Date(found.time.ms).toISOString(),
+      key: asText(found.key),
+      names_zone: found.time.names_zone,
+    };
   }
-  if (!form || rows.count === 0) throw new Error(`it has no requests: ${REMEDY}`);
-  if (leftOut.count > MAX_LEFT_OUT_SHARE * (rows.count + leftOut.count))
-    throw new Error(
-      `${leftOut.count} lines have no time or key, the first is line ${leftOut.first}: remove them, or ${REMEDY}`,
-    );
-  const columns = sortedColumns(rows, isSorted);
-  const counts = new Uint32Array(numbering.count);
-  for (const key of columns.keys) counts[key] = (counts[key] ?? 0) + 1;
+  return undefined;
+}
+
+/** The requests of the lines, as they are added. */
+class Requests {
+  readonly rows = new Rows();
+  readonly numbering = new KeyNumbering();
+  readonly cost = { least: Number.POSITIVE_INFINITY, most: 0 };
+  leftOut = { count: 0, first: 0 };
+  isSorted = true;
+  #latest_ms = Number.NEGATIVE_INFINITY;
+
+  leaveOut(number: number): void {
+    this.leftOut.first ||= number;
+    this.leftOut.count++;
+  }
+
+  /** @throws Error where there are too many, or a time is far before an earlier one */
+  add({ time, key, cost: points = 1 }: TraceEntry, number: number): void {
+    const until = `cut it, e.g. head -n ${number - 1}`;
+    if (this.rows.count === MAX_LINES) throw new Error(`it has more than ${MAX_LINES} lines: ${until}`);
+
+    const back_ms = this.#latest_ms - time.ms;
+    if (back_ms > MAX_DISORDER_MS)
+      throw new Error(
+        `the time of line ${number} is ${Math.round(back_ms / 1000)} s before an earlier line's: sort the file by time`,
+      );
+    if (back_ms > 0) this.isSorted = false;
+    else this.#latest_ms = time.ms;
+
+    this.cost.least = Math.min(this.cost.least, points);
+    this.cost.most = Math.max(this.cost.most, points);
+    this.rows.add(time.ms, this.numbering.numberOf(key));
+    if (this.numbering.count > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys: ${until}`);
+  }
+
+  /** @throws Error where there are none, or too many lines are left out */
+  requireSound(): void {
+    const { count, first } = this.leftOut;
+    if (this.rows.count === 0) throw new Error(`it has no requests: ${REMEDY}`);
+    if (count > MAX_LEFT_OUT_SHARE * (this.rows.count + count))
+      throw new Error(
+        `${count} lines have no time or key, the first is line ${first}: remove them, or ${REMEDY}`,
+      );
+  }
+}
+
+function traceIn(parts: Iterable<Buffer>, keys: readonly string[], offsetAt?: OffsetAt): ReadTrace {
+  const hash = createHash("sha256");
+  let zero_bytes = 0;
+  const lines = textLines(
+    linesOf(hashed(parts, hash), (bytes) => {
+      zero_bytes += bytes;
+    }),
+  );
+  const { sample, all } = withSample(lines);
+  const form = requireForm(sample, keys);
+
+  const requests = new Requests();
+  let isHeader = form.isHeaderFirst;
+  for (const { text, number } of all) {
+    const found = isHeader ? undefined : form.parse(text, offsetAt);
+    if (found) requests.add(found, number);
+    else if (!isHeader) requests.leaveOut(number);
+    isHeader = false;
+  }
+  requests.requireSound();
+  const example = exampleOf(form, sample, offsetAt);
+  if (!example) throw new Error(`its first ${sample.length} lines have no requests: ${REMEDY}`);
+
+  const { rows, numbering, cost, leftOut } = requests;
+  const columns = sortedColumns(rows, requests.isSorted);
   const facts = {
     sha256: hash.digest("hex"),
     lines: rows.count,
     keys: numbering.count,
     rate_per_second: meanRate(columns),
     span_s: (columns.times_ms.at(-1) ?? 0) / 1000,
-    top_shares: topShares(counts, rows.count),
+    top_shares: topShares(countsOf(columns.keys, numbering.count), rows.count),
   };
-  return { facts, ...columns, left_out: leftOut.count, format: form.format, cost };
+  return { facts, ...columns, left_out: leftOut.count, zero_bytes, format: form.format, example, cost };
+}
+
+function countsOf(keys: Uint32Array, count: number): Uint32Array {
+  const counts = new Uint32Array(count);
+  for (const key of keys) counts[key] = (counts[key] ?? 0) + 1;
+  return counts;
 }
 
 function* hashed(parts: Iterable<Buffer>, hash: ReturnType<typeof createHash>): Generator<Buffer> {

@@ -11,6 +11,7 @@ import { MIN_TRIALS_PER_RATE } from "../../contract/statistics.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import { makePlan, type PlanContext } from "../plan/plan.js";
+import { describeRankings, rankingsOf } from "../plan/rankings.js";
 import type { Request } from "../request/request.js";
 import { entryText, limitTexts } from "../ui/event-text.js";
 import { expectedTrials, nextTrials, type SearchSettings, type Trial } from "./trials.js";
@@ -62,20 +63,21 @@ function searchSettings({ max_rate }: Plan): SearchSettings {
   return max_rate;
 }
 
+/** The trials of one rate stand together, and have no reference: their figures are compared with nothing. */
+export const trialRankings = ({ configurations }: Pick<Plan, "configurations">): Plan["rankings"] =>
+  describeRankings(rankingsOf(configurations, () => undefined));
+
 /** What a request plans: all of its runs, or the first trials of a search for the highest rate. */
 export function planOf(request: Request, context: PlanContext): Plan {
   const { objectives, duration } = request;
   if (!objectives) return makePlan(request, context);
   const seconds = duration.mode === "fixed" ? duration.seconds : TRIAL_S;
-  // Its trials are compared with nothing.
-  const { references: _, ...plan } = makePlan(
-    { ...request, runs: 1, duration: { mode: "fixed", seconds } },
-    context,
-  );
+  const plan = makePlan({ ...request, runs: 1, duration: { mode: "fixed", seconds } }, context);
   const trials_per_rate = Math.max(MIN_TRIALS_PER_RATE, request.runs);
   const { from, min, max } = { ...RANGES.rate, from: request.rates[0] ?? RANGES.rate.min };
   const search: Plan = {
     ...plan,
+    rankings: trialRankings(plan),
     runs_per_configuration: trials_per_rate,
     max_rate: {
       objectives: objectives.map(({ text }) => text),

@@ -13,7 +13,7 @@ import { REPORT_S, runS } from "../plan/estimate.js";
 import { parseThresholds } from "../request/thresholds.js";
 import { cpuUsPerRequest, type RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
-import { nextRuns, rateOf, subjectName, withExpectedTrials } from "./plan.js";
+import { nextRuns, rateOf, subjectName, trialRankings, withExpectedTrials } from "./plan.js";
 
 type Metric = Threshold["metric"];
 type TrialRecord = MaxRateState["trials"][number];
@@ -166,6 +166,7 @@ export class MaxRateSearch implements RunSelection {
     if (this.#plan.runs.every(({ file }) => statuses.has(file))) {
       const { configurations, runs, givenUp } = nextRuns(this.#plan, statuses);
       this.#plan.configurations.push(...configurations);
+      this.#plan.rankings = trialRankings(this.#plan);
       this.#plan.runs.push(...runs);
       for (const text of givenUp.filter((each) => !this.#givenUp.has(each))) {
         this.#givenUp.add(text);

@@ -7,12 +7,13 @@ import {
   smallestUnpairedP,
 } from "../../contract/statistics.js";
 import { isCopy } from "../../targets/options.js";
+import { defaultOf } from "../request/settings.js";
 import { counted, durationText } from "../ui/text.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
 import { originals, plannedRankings, type Ranking } from "./rankings.js";
 
 /** The runs of the original, which decide nothing: a plain command says so without a warning. */
-const PLAIN_RUNS = 3;
+const PLAIN_RUNS = Number(defaultOf("runs"));
 
 interface Design {
   rounds: number;

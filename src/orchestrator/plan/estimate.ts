@@ -7,6 +7,7 @@ import { messageOf } from "../../contract/errors.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { median, rounded, sum } from "../../contract/numbers.js";
 import { type Order, type Plan, type PlannedRun, roundOf, unitsOf } from "../../contract/plan.js";
+import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
 import { makeFolder, nearestFolder, parseJson, readOwnFile } from "../files/own-files.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { leasesFolder, stateFolder } from "../ownership/state-folder.js";
@@ -171,7 +172,8 @@ function configurationsOf(
 /** The seconds of a run's own turns, those of its warm-up included. */
 function ownTurnsS(warmup: Warmup, configuration: Configuration): number {
   const warmup_s = warmup === "auto" ? EXPECTED_AUTO_WARMUP_BY_TURNS_S : warmup;
-  return BEYOND_SLICES * (warmup_s + measuredS(configuration));
+  const slices_s = secondsOfSlices(measuredS(configuration), shortestLengths(configuration.layer));
+  return BEYOND_SLICES * (warmup_s + slices_s);
 }
 
 /** The pause between two runs: consecutive plans have another one before the first run of another client. */

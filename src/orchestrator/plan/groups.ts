@@ -10,9 +10,9 @@ import type { Request } from "../request/request.js";
 import { grouped, isControl, type Planned, type Ranking } from "./rankings.js";
 
 /** Targets that are up at once and have the load by turns, at most (M16). */
-const GROUP_SIZE = 5;
+export const GROUP_SIZE = 5;
 /** Of them on clusters, which start six nodes for each target, on fewer than 8 CPUs. */
-const CLUSTERS = 3;
+export const CLUSTERS = 3;
 
 /** Why a campaign cannot go by turns; undefined where it can. */
 export function reasonAgainstTurns(

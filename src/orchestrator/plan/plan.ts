@@ -23,6 +23,7 @@ import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan, plannedFrom } from "../../
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Discovery } from "../../contract/store.js";
 import { idSchema, type Target, usesStore } from "../../contract/target.js";
+import { MIN_CYCLES } from "../../contract/turns.js";
 import type { PartFaults } from "../../runtimes/types.js";
 import { clients } from "../../targets/clients/index.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
@@ -40,6 +41,8 @@ import { isCluster } from "../../targets/topologies.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { findProfile, findWorkload } from "../../traffic/lookup.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
+import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
+import { dynamicDurationS } from "../request/durations.js";
 import { AUTO, type DurationMode, type Request, targetTexts } from "../request/request.js";
 import { ALONE } from "../request/settings.js";
 import { decisionRounds, firstRoundByTurns } from "./decision-rounds.js";
@@ -49,6 +52,7 @@ import { loadProgramReason } from "./load-programs.js";
 import { orderedRuns, withDiagnosingRuns } from "./order.js";
 import {
   addedReference,
+  describeRankings,
   isControl,
   MIN_ROUNDS_FOR_A_COPY,
   noteOnStores,
@@ -76,7 +80,6 @@ export interface PlanContext {
   findings?: StoreFindings;
 }
 
-/** By default many connections and clusters measure longer, because they need longer to settle. */
 function extentsOf(mode: DurationMode, connections: number, target: Target): Extent[] {
   switch (mode.mode) {
     case "fixed":
@@ -84,7 +87,7 @@ function extentsOf(mode: DurationMode, connections: number, target: Target): Ext
     case "requests":
       return mode.counts.map((requests) => ({ requests }));
     case "dynamic":
-      return [{ duration_s: (connections <= 100 ? 120 : 180) + (isCluster(target.topology) ? 30 : 0) }];
+      return [{ duration_s: dynamicDurationS(connections, isCluster(target.topology)) }];
   }
 }
 
@@ -458,6 +461,20 @@ function atItsLimit(policy: string): string {
   return `at it, keys are evicted (${policy}): limits are forgotten without an error`;
 }
 
+/** Planned seconds that hold too few cycles even of the shortest slices. */
+function lengthenedNotes(configurations: readonly Planned[]): string[] {
+  const texts = configurations.flatMap(({ configuration: { layer, extent } }) => {
+    if (!("duration_s" in extent)) return [];
+    const shortest = shortestLengths(layer);
+    const seconds = secondsOfSlices(extent.duration_s, shortest);
+    if (seconds === extent.duration_s) return [];
+    return [
+      `${layer} layer: ${extent.duration_s} s hold fewer than ${MIN_CYCLES} slices of ${shortest.slice_ms} ms: each target gets ${seconds} s`,
+    ];
+  });
+  return [...new Set(texts)];
+}
+
 function externalNotes({ store, version, memory }: Discovery): string[] {
   const found = [`the store is one that already ran: ${store} ${version}`];
   if (!memory) return [...found, "the limit of its memory (maxmemory) is not known"];
@@ -485,7 +502,7 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
   const hasCopies = request.copies && isRanked && request.runs >= MIN_ROUNDS_FOR_A_COPY;
   const configurations = hasCopies ? withCopies(selected, rankingsIn(selected)) : selected;
   const rankings = rankingsIn(configurations);
-  const references = rankings.flatMap(({ reference }) => reference?.hash ?? []);
+  const isCompared = rankings.some(({ reference }) => reference);
   const stores = configurations.flatMap(({ configuration: { layer, target } }) =>
     isProgramLayer(layer) ? [target.store] : [],
   );
@@ -504,15 +521,16 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     configurations,
     runs: withDiagnosingRuns(request.diagnose, configurations, runsOf(request, configurations, rankings)),
     skips,
-    ...(references.length > 0 ? { references } : {}),
-    ...(request.comparesFrameworks ? { compare_frameworks: true as const } : {}),
+    rankings: describeRankings(rankings, request.comparesFrameworks),
     ...(added ? { reference_added: true as const } : {}),
     ...(storeReference === undefined ? {} : { reference: storeReference }),
     notes: [
       ...notes,
       ...(apart ? [apart] : []),
-      ...(request.order === "turns" ? precisionNotes(configurations) : []),
-      ...(against && references.length > 0 ? [`not by turns, but interleaved: ${against}`] : []),
+      ...(request.order === "turns"
+        ? [...precisionNotes(configurations), ...lengthenedNotes(configurations)]
+        : []),
+      ...(against && isCompared ? [`not by turns, but interleaved: ${against}`] : []),
       ...(external ? externalNotes(external) : []),
       ...(context.placeNotes ?? []),
       // M16

@@ -1,7 +1,7 @@
 import { canonicalJson } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
-import { type Plan, plannedFrom } from "../../contract/plan.js";
+import { type Plan, type PlannedRanking, plannedFrom } from "../../contract/plan.js";
 import { MIN_PAIRS } from "../../contract/statistics.js";
 import {
   formatTargetText,
@@ -11,14 +11,7 @@ import {
   usesStore,
 } from "../../contract/target.js";
 import { clients } from "../../targets/clients/index.js";
-import {
-  COPY,
-  isCopy,
-  isEncrypted,
-  nodeVersionOf,
-  OWN_SETTINGS,
-  SAME_SCRIPT,
-} from "../../targets/options.js";
+import { COPY, FRAMEWORK, isCopy, SAME_SCRIPT, separationsOf } from "../../targets/options.js";
 import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";
 
 export type Planned = Plan["configurations"][number];
@@ -28,7 +21,12 @@ export interface Ranking {
   members: readonly Planned[];
   /** The member with which the others are compared; absent where one is alone. */
   reference?: Planned;
+  /** The client, where it is compared with itself alone. */
+  client?: string;
 }
+
+/** In what a client is compared with itself on several versions of its store: no option says it. */
+const STORE_VERSION = "store version";
 
 /** With fewer rounds by turns nothing can be shown: a copy would not be worth its time (M17, M31). */
 export const MIN_ROUNDS_FOR_A_COPY = MIN_PAIRS;
@@ -47,55 +45,76 @@ const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 export function addedReference(target: Target, available?: Availability): Target | undefined {
   const { store, store_version, topology, limiter, text } = target;
   if (clients.some(({ id, control }) => id === target.client && control)) return undefined;
-  const deciding = new Set<string | undefined>([limiter, SAME_SCRIPT, ...OWN_SETTINGS, target.framework]);
   const options = parseTargetText(text).options.filter(
-    ({ id }) => deciding.has(id) || nodeVersionOf([id]) || isEncrypted({ options: [id] }),
+    ({ id }) => id === limiter || separationsOf([id]).length > 0,
   );
   for (const client of ADDED_REFERENCES) {
     const on = { store, ...(store_version ? { storeVersion: store_version } : {}), topology };
     const found = resolveTarget(formatTargetText({ client, ...on, options }), available);
     if ("skip" in found || found.target.text === text) continue;
-    if (canonicalJson(rankedBy(found.target)) === canonicalJson(rankedBy(target))) return found.target;
+    if (canonicalJson(rankedBy(found.target, false)) === canonicalJson(rankedBy(target, false)))
+      return found.target;
   }
   return undefined;
 }
 
-/** What the members of a ranking share: the same as in `report/analysis/cells.py` and `rankings.py`. */
+/** What the members of a ranking share. What a load program measures stands beside its client, and is ranked with nobody. */
 function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
   const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
-  if (isControl(planned) || planned.configuration.faults) return planned.hash;
+  if (isControl(planned) || planned.configuration.faults || target.program) return planned.hash;
   // There the stores themselves are compared.
   if (isProgramLayer(load.layer)) return canonicalJson({ ...load, topology: target.topology });
-  const { framework, ...shared } = rankedBy(target);
-  return canonicalJson({ ...load, ...shared, ...(acrossFrameworks ? {} : { framework }) });
+  return canonicalJson({ ...load, ...rankedBy(target, acrossFrameworks) });
 }
 
-function rankedBy({ store, topology, decided_by, limiter, algorithm, options, framework }: Target) {
-  const sameScript = options.includes(SAME_SCRIPT);
-  const settings = OWN_SETTINGS.find((id) => options.includes(id)) ?? "";
-  return { store, topology, decided_by, algorithm: algorithm ?? limiter, sameScript, settings, framework };
+function rankedBy(target: Target, acrossFrameworks: boolean) {
+  const { store, topology, decided_by, limiter, algorithm } = target;
+  const conditions = conditionsOf(target, acrossFrameworks);
+  return { store, topology, decided_by, algorithm: algorithm ?? limiter, conditions };
+}
+
+/** The options of a target that keep it apart from rows without them. */
+const conditionsOf = ({ options }: Target, acrossFrameworks: boolean): string[] =>
+  separationsOf(options).flatMap(({ id, separates: { compares, what } }) =>
+    compares === "others" && !(acrossFrameworks && what === FRAMEWORK) ? [id] : [],
+  );
+
+/** The conditions in which a client can be compared with itself, by what they are about. */
+function conditionsWithin({ store_version, options }: Target): ReadonlyMap<string, string> {
+  const own = separationsOf(options).filter(({ separates }) => separates.compares === "itself");
+  return new Map([
+    ...(store_version ? [[STORE_VERSION, store_version] as const] : []),
+    ...own.map(({ id, separates }) => [separates.what, id] as const),
+  ]);
+}
+
+/** About what the targets differ in their conditions: the store's version first, then in the order of the options. */
+function varying(members: readonly Planned[]): string[] {
+  const conditions = members.map(({ configuration }) => conditionsWithin(configuration.target));
+  const names = [...new Set(conditions.flatMap((each) => [...each.keys()]))];
+  return names.filter((name) => new Set(conditions.map((each) => each.get(name))).size > 1);
+}
+
+/** The client with its version and options, without the conditions in which it can be compared with itself. */
+function clientIn({ configuration: { target } }: Planned): string {
+  const { client, version, options } = parseTargetText(target.text);
+  const within = new Set([COPY, SAME_SCRIPT, ...conditionsWithin(target).values()]);
+  return formatTargetText({
+    client,
+    ...(version ? { version } : {}),
+    options: options.filter(({ id }) => !within.has(id)),
+  });
 }
 
 /**
- * On a store, or in a Node, in several versions, or with and without encryption each client is compared with itself in
- * the others, and with no other client: what differs is that alone.
+ * On a store in several versions, or in several conditions such as TLS or a version of Node, each client is compared with
+ * itself in the others, and with no other client: what differs is that alone.
  */
-function byCondition(members: readonly Planned[]): readonly (readonly Planned[])[] {
-  const conditions = new Set(
-    members.map(({ configuration: { target } }) =>
-      canonicalJson([target.store_version ?? "", target.node ?? "", isEncrypted(target)]),
-    ),
-  );
-  if (conditions.size < 2) return [members];
-  return grouped(members, ({ configuration: { target } }) => {
-    const { storeVersion: _, options, ...named } = parseTargetText(target.text);
-    return canonicalJson({
-      ...named,
-      options: options.filter(
-        ({ id }) => id !== COPY && !nodeVersionOf([id]) && !isEncrypted({ options: [id] }),
-      ),
-    });
-  });
+function byCondition(members: readonly Planned[]): readonly Omit<Ranking, "reference">[] {
+  const [first] = members;
+  const isOfStores = first !== undefined && isProgramLayer(first.configuration.layer);
+  if (isOfStores || varying(members).length === 0) return [{ members }];
+  return grouped(members, clientIn).map((own) => ({ members: own, client: own[0] ? clientIn(own[0]) : "" }));
 }
 
 /** Those of equal keys together, in their order. */
@@ -113,11 +132,30 @@ export function rankingsOf(
 ): Ranking[] {
   return grouped(configurations, (planned) => rankingKey(planned, acrossFrameworks))
     .flatMap(byCondition)
-    .map((members) => {
-      const reference = members.length > 1 ? referenceOf(members) : undefined;
-      return { members, ...(reference ? { reference } : {}) };
+    .map((ranking) => {
+      const reference = ranking.members.length > 1 ? referenceOf(ranking.members) : undefined;
+      return { ...ranking, ...(reference ? { reference } : {}) };
     });
 }
+
+/** Rankings as a plan names them, for all that comes after the plan. */
+export const describeRankings = (rankings: readonly Ranking[], acrossFrameworks = false): PlannedRanking[] =>
+  rankings.map(({ members, reference, client }, index) => {
+    const [first] = members;
+    const conditions = first ? conditionsOf(first.configuration.target, acrossFrameworks) : [];
+    const varies = client === undefined ? [] : varying(members);
+    const copy = reference && members.find((each) => isCopyOf(each, reference));
+    return {
+      id: `ranking-${index + 1}`,
+      members: members.map(({ hash }) => hash),
+      ...(reference ? { reference: reference.hash } : {}),
+      ...(copy ? { copy: copy.hash } : {}),
+      family: originals(members).length - 1,
+      ...(conditions.length > 0 ? { conditions } : {}),
+      ...(client === undefined ? {} : { client }),
+      ...(varies.length > 0 ? { varies } : {}),
+    };
+  });
 
 /**
  * Says that a target is compared with nobody because another client is on another store, and how it would be: one line, of the
@@ -147,13 +185,33 @@ export function noteOnStores(rankings: readonly Ranking[], available?: Availabil
   return undefined;
 }
 
-export function plannedRankings({ configurations, references = [], compare_frameworks }: Plan): Ranking[] {
-  return rankingsOf(
-    configurations,
-    (members) => members.find(({ hash }) => references.includes(hash)),
-    compare_frameworks === true,
-  );
+/** The rankings of a plan. Older plans, of campaigns that are resumed, name the references alone. */
+export function plannedRankings({
+  configurations,
+  rankings,
+  references = [],
+  compare_frameworks,
+}: Plan): Ranking[] {
+  if (!rankings)
+    return rankingsOf(
+      configurations,
+      (members) => members.find(({ hash }) => references.includes(hash)),
+      compare_frameworks === true,
+    );
+  const byHash = new Map(configurations.map((planned) => [planned.hash, planned]));
+  return rankings.map(({ members, reference, client }) => {
+    const found = reference === undefined ? undefined : byHash.get(reference);
+    return {
+      members: members.flatMap((hash) => byHash.get(hash) ?? []),
+      ...(found ? { reference: found } : {}),
+      ...(client === undefined ? {} : { client }),
+    };
+  });
 }
+
+/** The hashes of the references of a plan. */
+export const referencesIn = (plan: Plan): string[] =>
+  plannedRankings(plan).flatMap(({ reference }) => reference?.hash ?? []);
 
 /** The members that are compared, without copies; all where a user measures copies alone. */
 export function originals(members: readonly Planned[]): readonly Planned[] {
@@ -213,6 +271,10 @@ export function referenceChooser(
     return [...named].sort((a, b) => optionCount(a) - optionCount(b))[0] ?? candidates[0];
   };
 }
+
+/** Whether a configuration is that of another one with the option of copies. */
+const isCopyOf = (copy: Planned, original: Planned): boolean =>
+  copy !== original && isCopy(copy.configuration.target) && copyOf(original).hash === copy.hash;
 
 /** The same configuration once more, as a row of its own. */
 function copyOf({ configuration }: Planned): Planned {

@@ -10,6 +10,7 @@ import { findOperation, KEYSPACE } from "../../targets/benchmarks/operations.js"
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { type Availability, findStore } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
+import { dynamicDurationS } from "../request/durations.js";
 import type { Request } from "../request/request.js";
 import type { Planned } from "./rankings.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
@@ -84,7 +85,7 @@ function missingStore(id: string, available: Availability, findings: StoreFindin
 }
 
 const durationS = ({ duration }: Request, connections: number): number =>
-  duration.mode === "fixed" ? duration.seconds : connections <= 100 ? 120 : 180;
+  duration.mode === "fixed" ? duration.seconds : dynamicDurationS(connections, false);
 
 type StoreLayerContext = { available: Availability; caps?: Configuration["caps"]; findings?: StoreFindings };
 

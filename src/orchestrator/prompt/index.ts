@@ -1,6 +1,7 @@
 import { createInterface } from "node:readline/promises";
 import type { Environment } from "../../contract/env.js";
 import { usageError } from "../../contract/errors.js";
+import { CUSTOM_DURATION, DYNAMIC_DURATION, FIXED_DURATIONS } from "../request/durations.js";
 import { parseRunAll } from "../request/original.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
@@ -10,7 +11,11 @@ import type { MenuAnswers } from "./answers.js";
 import { Cancelled, problemFrom } from "./prompter.js";
 
 const QUESTIONS = [
-  { flag: "--duration-mode", text: "Duration (dynamic, 30, 120 or seconds)", initial: "dynamic" },
+  {
+    flag: "--duration-mode",
+    text: `Duration (${[DYNAMIC_DURATION, ...Object.values(FIXED_DURATIONS)].join(", ")} or seconds)`,
+    initial: DYNAMIC_DURATION,
+  },
   { flag: "--concurrency", text: "Concurrency (connections, separated by spaces)", initial: "50 100" },
   { flag: "--workload", text: "Workload (light, heavy or both)", initial: "light" },
 ] as const;
@@ -18,7 +23,8 @@ const QUESTIONS = [
 /** `30` is `fixed30`, `45` is `custom:45`. */
 function flagValue(flag: string, text: string): string {
   if (flag !== "--duration-mode" || !/^\d+$/.test(text)) return text;
-  return text === "30" || text === "120" ? `fixed${text}` : `custom:${text}`;
+  const [named] = Object.entries(FIXED_DURATIONS).find(([, seconds]) => String(seconds) === text) ?? [];
+  return named ?? `${CUSTOM_DURATION}${text}`;
 }
 
 /** The original's three prompts; a flag replaces its own. @throws usageError; Cancelled */

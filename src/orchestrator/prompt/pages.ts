@@ -1,7 +1,8 @@
 import { byDimension, dimensions } from "../../contract/dimensions.js";
 import { driverLayerIds } from "../../contract/layers.js";
 import { runtimesFor } from "../../runtimes/index.js";
-import { CUSTOM_DURATION, countsIn, durationMode, listOf, numberIn } from "../request/request.js";
+import { CUSTOM_DURATION } from "../request/durations.js";
+import { countsIn, durationMode, listOf, numberIn } from "../request/request.js";
 import { type SettingChoice, settingOf } from "../request/settings.js";
 import {
   clientGroups,

@@ -5,6 +5,7 @@ import {
   type Preview,
   plannedLoadText,
   roundsText,
+  runtimeText,
   subjectCells,
   totalsText,
 } from "../campaign/dry-run.js";
@@ -49,10 +50,10 @@ function folded(lines: readonly string[], room: number): readonly string[] {
  * table and the notes are folded: the targets, rounds, memory and time stay.
  */
 export function planLines(found: Preview, columns: number, room: number): string[] {
-  const { runtime, plan } = found;
+  const { plan } = found;
   const wrapped = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, columns));
   const { head, table } = configurationLines(plan, columns);
-  const first = wrapped([`runtime: ${runtime.id} (${runtime.choice})`, ...head]);
+  const first = wrapped([runtimeText(found), ...head]);
   const groups = wrapped(groupLines(found));
   const notes = wrapped(noteLines(found));
   const totals = wrapped([totalsText(found)]);

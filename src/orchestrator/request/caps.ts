@@ -7,21 +7,15 @@ import { type CpuTopology, cpuList, readCpuTopology } from "../../machine/hardwa
 import { counted } from "../ui/text.js";
 import { badValue } from "./request.js";
 import type { Settings } from "./setting-layers.js";
+import { DEFAULT_CAPS } from "./settings.js";
 
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1024, m: MIB, g: GIB };
 /** With less, no store or Node.js program starts. */
-const LEAST_MEMORY = 64 * MIB;
+const LEAST_MEMORY_MIB = 64;
+const LEAST_CPUS = 0.01;
 const MOST_CPUS = 1024;
-
-/** Store nodes have the caps of the original, and so has a service. Servers and generator have no CPU cap. */
-const DEFAULT_CAPS: KindCaps = {
-  server: { memory_bytes: 2 * GIB },
-  generator: { memory_bytes: 2 * GIB },
-  store: { cpus: 2, memory_bytes: 2 * GIB },
-  service: { cpus: 2, memory_bytes: 2 * GIB },
-};
 
 const CAPS = [
   { kind: "store", member: "cpus", key: "store-cpus" },
@@ -39,14 +33,14 @@ const CAPS = [
 const parsers = {
   cpus(source: string, text: string): number {
     const value = /^\d{1,4}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
-    if (value >= 0.01 && value <= MOST_CPUS) return value;
-    throw badValue(source, text, `give a number of CPUs from 0.01 to ${MOST_CPUS}`);
+    if (value >= LEAST_CPUS && value <= MOST_CPUS) return value;
+    throw badValue(source, text, `give a number of CPUs from ${LEAST_CPUS} to ${MOST_CPUS}`);
   },
   memory_bytes(source: string, text: string): number {
     const { amount, unit } = /^(?<amount>\d{1,12})(?<unit>[kmg]?)b?$/i.exec(text)?.groups ?? {};
     const bytes = Number(amount) * (UNITS[unit?.toLowerCase() ?? ""] ?? Number.NaN);
-    if (bytes >= LEAST_MEMORY && bytes <= totalmem() * 64) return bytes;
-    throw badValue(source, text, "give a size such as 512m or 2g, at least 64m");
+    if (bytes >= LEAST_MEMORY_MIB * MIB && bytes <= totalmem() * 64) return bytes;
+    throw badValue(source, text, `give a size such as 512m or 2g, at least ${LEAST_MEMORY_MIB}m`);
   },
   cpuset(source: string, text: string): string {
     const ranges = text.split(",").map((range) => /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(range));
@@ -56,8 +50,15 @@ const parsers = {
   },
 } as const;
 
+/** Store nodes have the caps of the original, and so has a service. Servers and generator have no CPU cap. */
+function defaultCaps(): KindCaps {
+  const memory = { memory_bytes: parsers.memory_bytes("the default", DEFAULT_CAPS.memory) };
+  const both = { cpus: parsers.cpus("the default", DEFAULT_CAPS.cpus), ...memory };
+  return { server: memory, generator: memory, store: both, service: both };
+}
+
 export function capsFrom(settings: Settings): KindCaps {
-  const caps = structuredClone(DEFAULT_CAPS);
+  const caps = defaultCaps();
   for (const { kind, member, key } of CAPS) {
     const cap = settings.find(key);
     if (cap) caps[kind] = { ...caps[kind], [member]: parsers[member](cap.source, cap.value) };

@@ -18,7 +18,8 @@ import {
 } from "../../contract/faults.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
-import { CUSTOM_DURATION, type DurationMode, type Request } from "./request.js";
+import { CUSTOM_DURATION, DYNAMIC } from "./durations.js";
+import type { DurationMode, Request } from "./request.js";
 import type { Settings, SettingValue } from "./setting-layers.js";
 
 /** The value that stands for a configuration without faults. */
@@ -85,7 +86,7 @@ function requireTime({ fault, isTimed }: Given, source: string, text: string, mo
       `${source} ${text}: begin at ${LEAST_BASELINE_S}s or later: outage and recovery are measured by what was before`,
     );
   // The least of the dynamic mode is longer than any fault takes unless its times are given.
-  const window_s = mode.mode === "fixed" ? mode.seconds : 120;
+  const window_s = mode.mode === "fixed" ? mode.seconds : DYNAMIC.seconds;
   const rest_s = isTimed ? LEAST_SETTLING_S : (named?.settles_s ?? SETTLES_S);
   const least_s = Math.ceil(faultEndS(fault) + rest_s);
   if (window_s >= least_s) return;

@@ -1,7 +1,8 @@
-import { faultActionIds, namedFaults } from "../../contract/faults.js";
+import { faultActionIds, faultKinds, namedFaults } from "../../contract/faults.js";
+import { groups } from "../../targets/groups.js";
 import { profiles } from "../../traffic/profiles.js";
 import { wrap } from "../ui/text.js";
-import { PRESETS } from "./presets.js";
+import { ORIGINAL, PRESETS } from "./presets.js";
 import { GROUPS, type Setting, settingOf } from "./settings.js";
 
 const COLUMNS = 80;
@@ -23,7 +24,12 @@ export function helpTable(entries: readonly (readonly [name: string, meaning: st
 
 /** What a flag does, with its default and its variable. @param ownDefault that of the command that takes it */
 export function meaningOf(
-  { help, variable, defaultValue, defaultText }: Setting,
+  {
+    help,
+    variable,
+    defaultValue,
+    defaultText,
+  }: Pick<Setting, "help" | "variable" | "defaultValue" | "defaultText">,
   ownDefault?: string,
 ): string {
   const isQuoted = defaultValue !== undefined && /\s/.test(defaultValue);
@@ -50,11 +56,13 @@ const summaryTable = (title: string, things: readonly { id: string; summary: str
   ...helpTable(things.map(({ id, summary }) => [id, summary])),
 ];
 
+const listed = (names: readonly string[] = []): string => names.join(", ");
+
 const TARGETS = [
   "Targets: client[~version][@store[~version]][:topology][+option…]",
   "         e.g. ioredis, ioredis@valkey, iovalkey:cluster, ioredis~5.6.1",
-  "Groups:  all, standalone, cluster (valkey-glide, iovalkey, ioredis),",
-  "         controls (none, memory)",
+  `Groups:  all, standalone, cluster (${listed(groups.standalone)}),`,
+  `         controls (${listed(groups.controls)})`,
 ];
 
 /** What a topic explains after its flags. */
@@ -68,7 +76,7 @@ const DETAILS: Readonly<Record<string, readonly string[]>> = {
     "Or ACTION:ROLE[@START[+LENGTH]], e.g. pause:store-1@5s+2s",
     ...helpTable([
       ["ACTION", faultActionIds.join(", ")],
-      ["ROLE", "store, service, server (all of them), or one of them, e.g. store-1"],
+      ["ROLE", `${faultKinds.join(", ")} (all of them), or one of them, e.g. store-1`],
     ]),
   ],
 };
@@ -91,7 +99,7 @@ function overview(name: string, helpCommand: string): string[] {
     ...flagTable(FIRST_FLAGS.map(settingOf)),
     "",
     "Without another flag of the plan (also --runs), what is missing of the first",
-    'four is all, dynamic, "50 100 500 1000" and both, as in the original.',
+    `four is ${ORIGINAL.clients}, ${ORIGINAL["duration-mode"]}, "${ORIGINAL.concurrency}" and ${ORIGINAL.workload}, as in the original.`,
     "",
     ...TARGETS,
     "",

@@ -7,6 +7,7 @@ import { stores } from "../../targets/stores/index.js";
 import { isCluster } from "../../targets/topologies.js";
 import { quoted } from "../ui/command-text.js";
 import { createCommand } from "./command-line.js";
+import { CUSTOM_DURATION } from "./durations.js";
 import { flagLayer, layerOf, optionOf } from "./flags.js";
 import { helpTable } from "./help.js";
 import {
@@ -16,17 +17,10 @@ import {
   SHARED_VARIABLES,
   withoutSecrets,
 } from "./parse-request.js";
-import { CUSTOM_DURATION, LISTED_LIMITS, type Request } from "./request.js";
+import { ORIGINAL } from "./presets.js";
+import { LISTED_LIMITS, type Request } from "./request.js";
 import { environmentLayer, type Layer, type SettingValue } from "./setting-layers.js";
 import { GROUPS, SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
-
-/** What run-all.sh of the original took for each of its flags that was left out. */
-const ORIGINAL: Readonly<Record<string, string>> = {
-  clients: "all",
-  workload: "both",
-  concurrency: "50 100 500 1000",
-  "duration-mode": "dynamic",
-};
 
 /** Where a campaign runs and what it prints, not what it measures. */
 const BESIDE: readonly string[] = GROUPS.filter(({ topic }) =>
@@ -146,7 +140,7 @@ const RENAMED: readonly OriginalFlag[] = [
 
 const EVERYTHING = {
   "duration-mode": `${CUSTOM_DURATION}30`,
-  concurrency: "50 100 500 1000",
+  concurrency: ORIGINAL.concurrency,
   workload: "light heavy",
   clients: "all",
 };

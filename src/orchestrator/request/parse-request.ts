@@ -62,6 +62,23 @@ function pluginPaths(settings: Settings): string[] {
   return [...new Set(paths.map((path) => resolve(path)))];
 }
 
+/** What a trace's reader should know beside its plan; it holds no key, because the campaign's log keeps it. */
+function traceNotices({ format, example, left_out, zero_bytes, cost }: ReadTrace, source: string): string[] {
+  const zone = example.names_zone ? "" : "; its times name no zone";
+  return [
+    `${source}: read as ${format}, the time in ${example.time}, the key in ${example.keys.join(" or ")}${zone}`,
+    ...(left_out > 0 ? [`${source}: ${left_out} lines without a time or a key are left out`] : []),
+    ...(zero_bytes > 0
+      ? [`${source}: ${zero_bytes} bytes of zeros are left out: the log was truncated while it was written`]
+      : []),
+    ...(cost.most > 1
+      ? [
+          `${source}: its costs are ${cost.least} to ${cost.most}; here all requests have the same: give --cost`,
+        ]
+      : []),
+  ];
+}
+
 /** @throws usageError for a file that cannot be read, and beside another traffic */
 function traceOf(
   settings: Settings,
@@ -69,17 +86,20 @@ function traceOf(
   notices: string[],
 ): ReadTrace | undefined {
   const given = settings.find("trace");
-  if (!given) return undefined;
+  if (!given) {
+    const alone = settings.find("key") ?? settings.find("trace-zone");
+    if (alone) throw usageError(`${alone.source} needs --trace`);
+    return undefined;
+  }
   const other = settings.get("traffic");
   if (isGiven("traffic") && other.value !== TRACE)
     throw usageError(`${given.source} and ${other.source}: give one of them`);
-  const trace = readTrace(given.value, given.source);
-  const { left_out, cost } = trace;
-  if (left_out > 0) notices.push(`${given.source}: ${left_out} lines without a time or a key are left out`);
-  if (cost.most > 1)
-    notices.push(
-      `${given.source}: its costs are ${cost.least} to ${cost.most}; here all requests have the same: give --cost`,
-    );
+  const trace = readTrace(given.value, {
+    source: given.source,
+    keys: settings.list("key"),
+    zone: settings.find("trace-zone")?.value,
+  });
+  notices.push(...traceNotices(trace, given.source));
   return trace;
 }
 

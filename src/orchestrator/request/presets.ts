@@ -1,3 +1,6 @@
+import { numberWord } from "../../contract/numbers.js";
+import { CUSTOM_DURATION, DYNAMIC_DURATION } from "./durations.js";
+
 /** A named set of settings. Flags, variables and campaign files override them. */
 export interface Preset {
   id: string;
@@ -19,55 +22,76 @@ const CLIENTS_AND_SCRIPTS = [
   "none",
 ].join(",");
 
+/** What run-all.sh of the original took for each of its flags that was left out. */
+export const ORIGINAL: Readonly<Record<"clients" | "workload" | "concurrency" | "duration-mode", string>> = {
+  clients: "all",
+  workload: "both",
+  concurrency: "50 100 500 1000",
+  "duration-mode": DYNAMIC_DURATION,
+};
+
+const SMOKE = {
+  clients: "iovalkey,none",
+  concurrency: "10",
+  "duration-mode": `${CUSTOM_DURATION}2`,
+  runs: "1",
+  warmup: "1",
+  cooldown: "0",
+};
+
+const QUICK = {
+  clients: CLIENTS_ON_ONE_STORE,
+  concurrency: "50",
+  "duration-mode": `${CUSTOM_DURATION}3`,
+  runs: "7",
+  warmup: "1.5",
+  cooldown: "0",
+};
+
+const STANDARD = {
+  clients: CLIENTS_ON_ONE_STORE,
+  concurrency: "50 100",
+  "duration-mode": `${CUSTOM_DURATION}5`,
+  runs: "8",
+  warmup: "1.5",
+  cooldown: "0",
+};
+
+const PUBLICATION = {
+  clients: CLIENTS_AND_SCRIPTS,
+  concurrency: "50 100",
+  "duration-mode": `${CUSTOM_DURATION}10`,
+  runs: "9",
+  warmup: "1.5",
+  cooldown: "2",
+};
+
+const secondsOf = (settings: typeof QUICK): string => settings["duration-mode"].slice(CUSTOM_DURATION.length);
+
+/** `7 rounds of 3 s by turns`. */
+const roundsOf = (settings: typeof QUICK): string =>
+  `${settings.runs} rounds of ${secondsOf(settings)} s by turns`;
+
 export const PRESETS: readonly Preset[] = [
   {
     id: "smoke",
-    summary: "checks that everything works: one client and no limiter, one run of 2 s",
-    settings: {
-      clients: "iovalkey,none",
-      concurrency: "10",
-      "duration-mode": "custom:2",
-      runs: "1",
-      warmup: "1",
-      cooldown: "0",
-    },
+    summary: `checks that everything works: one client and no limiter, ${numberWord(Number(SMOKE.runs))} run of ${secondsOf(SMOKE)} s`,
+    settings: SMOKE,
   },
   {
     id: "quick",
-    summary: "a first report in four minutes: three clients on one store, and none; 7 rounds of 3 s by turns",
-    settings: {
-      clients: CLIENTS_ON_ONE_STORE,
-      concurrency: "50",
-      "duration-mode": "custom:3",
-      runs: "7",
-      warmup: "1.5",
-      cooldown: "0",
-    },
+    summary: `a first report in four minutes: three clients on one store, and none; ${roundsOf(QUICK)}`,
+    settings: QUICK,
   },
   {
     id: "standard",
-    summary: "enough to name a winner: the clients of quick at two loads, 8 rounds of 5 s by turns",
-    settings: {
-      clients: CLIENTS_ON_ONE_STORE,
-      concurrency: "50 100",
-      "duration-mode": "custom:5",
-      runs: "8",
-      warmup: "1.5",
-      cooldown: "0",
-    },
+    summary: `enough to name a winner: the clients of quick at two loads, ${roundsOf(STANDARD)}`,
+    settings: STANDARD,
   },
   {
     id: "publication",
-    summary:
-      "figures to publish: four clients on Valkey, each with its own script and the same one, 9 rounds of 10 s by turns, pinned cores, a fit machine",
-    settings: {
-      clients: CLIENTS_AND_SCRIPTS,
-      concurrency: "50 100",
-      "duration-mode": "custom:10",
-      runs: "9",
-      warmup: "1.5",
-      cooldown: "2",
-    },
+    summary: `figures to publish: four clients on Valkey, each with its own script and the same one, ${roundsOf(PUBLICATION)}, pinned cores, a fit machine`,
+    settings: PUBLICATION,
     strict: true,
   },
 ];

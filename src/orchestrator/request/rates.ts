@@ -7,6 +7,7 @@ import type { Trace } from "../../traffic/types.js";
 import { NO_FAULT } from "./faults.js";
 import { AUTO, badValue, numberIn, type Request } from "./request.js";
 import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
+import { DEFAULT_MAX_RUNS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
@@ -115,8 +116,6 @@ export function openLoopsOf(settings: Settings, isGiven: (key: string) => boolea
   };
 }
 
-const MAX_RUNS = "20";
-
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 const MOST_HOURS = 1000;
 
@@ -161,7 +160,7 @@ export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
       `${runs.source} auto and ${open.source}: throughput decides, and an open loop fixes the throughput`,
     );
   return {
-    runs: numberIn("max-runs", maxRuns?.source ?? "--max-runs", maxRuns?.value ?? MAX_RUNS),
+    runs: numberIn("max-runs", maxRuns?.source ?? "--max-runs", maxRuns?.value ?? DEFAULT_MAX_RUNS),
     adaptive: budget ? { budgetS: budgetS(budget) } : {},
   };
 }

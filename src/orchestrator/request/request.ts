@@ -20,6 +20,13 @@ import {
 import { workloads } from "../../traffic/workloads.js";
 import type { ReadTrace } from "../files/trace-log.js";
 import type { OutputMode } from "../ui/types.js";
+import {
+  CUSTOM_DURATION,
+  DYNAMIC_DURATION,
+  FIXED_DURATIONS,
+  NAMED_DURATIONS,
+  REQUESTS_DURATION,
+} from "./durations.js";
 
 /**
  * How long a run measures: a fixed time, by topology and number of connections, or a number of requests; each number is
@@ -143,10 +150,6 @@ export interface Request {
   notices: string[];
 }
 
-export const REQUESTS_DURATION = "requests:";
-
-export const CUSTOM_DURATION = "custom:";
-
 /** Value of settings that the run or the campaign decides itself. */
 export const AUTO = "auto";
 
@@ -192,19 +195,23 @@ export function listOf(flag: string, text: string, notices: string[]): string[] 
 
 /** `dynamic`, `fixed30`, `fixed120`, `custom:N` or `requests:N,…`. @throws usageError listing the modes */
 export function durationMode(text: string, source = "--duration-mode"): DurationMode {
-  if (text === "dynamic") return { mode: "dynamic" };
-  if (text === "fixed30") return { mode: "fixed", seconds: 30 };
-  if (text === "fixed120") return { mode: "fixed", seconds: 120 };
-  if (text.startsWith("custom:")) {
-    const seconds = numberIn("duration", `${source} custom:`, text.slice("custom:".length));
-    return { mode: "fixed", seconds };
+  if (text === DYNAMIC_DURATION) return { mode: "dynamic" };
+  const named = Object.hasOwn(FIXED_DURATIONS, text) ? FIXED_DURATIONS[text] : undefined;
+  if (named !== undefined) return { mode: "fixed", seconds: named };
+  if (text.startsWith(CUSTOM_DURATION)) {
+    const flag = `${source} ${CUSTOM_DURATION}`;
+    return { mode: "fixed", seconds: numberIn("duration", flag, text.slice(CUSTOM_DURATION.length)) };
   }
   if (text.startsWith(REQUESTS_DURATION)) {
     const flag = `${source} ${REQUESTS_DURATION}`;
     const words = listOf(flag, text.slice(REQUESTS_DURATION.length), []);
     return { mode: "requests", counts: words.map((word) => numberIn("requests", flag, word)) };
   }
-  throw badValue(source, text, "give dynamic, fixed30, fixed120 or custom:N (seconds), or requests:N,…");
+  throw badValue(
+    source,
+    text,
+    `give ${NAMED_DURATIONS.join(", ")} or ${CUSTOM_DURATION}N (seconds), or ${REQUESTS_DURATION}N,…`,
+  );
 }
 
 /** The workloads of these names; `both` stands for all. @throws usageError that suggests the nearest name */

@@ -7,6 +7,7 @@ import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { orders } from "../../contract/plan.js";
 import { decimalText, RANGES, wholeText } from "../../contract/ranges.js";
+import { RESULTS_ROOT } from "../../contract/report-commands.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { MIN_PAIRS } from "../../contract/statistics.js";
 import { idSchema } from "../../contract/target.js";
@@ -20,8 +21,16 @@ import { stores } from "../../targets/stores/index.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
 import { progressModes } from "../ui/types.js";
+import {
+  CUSTOM_DURATION,
+  DYNAMIC,
+  DYNAMIC_DURATION,
+  FIXED_DURATIONS,
+  NAMED_DURATIONS,
+  REQUESTS_DURATION,
+} from "./durations.js";
 import { PRESETS } from "./presets.js";
-import { AUTO, CUSTOM_DURATION, REQUESTS_DURATION } from "./request.js";
+import { AUTO } from "./request.js";
 
 /** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
 export type SettingChoice = { value: string; label?: string; hint?: string };
@@ -94,6 +103,11 @@ const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
 /** At the store layer, unless flags name others. */
 export const DEFAULT_STORES: readonly string[] = ["valkey", "redis"];
 export const DEFAULT_PAYLOAD_BYTES = 100;
+
+/** What a store node and a service may use; servers and generators have the memory, too. */
+export const DEFAULT_CAPS = { cpus: "2", memory: "2g" } as const;
+/** The most runs of `--runs auto`. */
+export const DEFAULT_MAX_RUNS = "20";
 
 /** Value of `diagnose`: these runs and no others. */
 export const ALONE = "alone";
@@ -217,6 +231,10 @@ const traffic = group("traffic", "what the requests are", [
     "the keys of a file, in its order: CSV or JSON lines of time, key and cost, or an access log",
   ),
   flag("trace-speed <list>", "open loop: with --trace, at its times; 1: as fast as they were, 10: ten times"),
+  flag("key <list>", "with --trace, the field that is the key; of several, the first that has a value"),
+  flag("trace-zone <zone>", "with --trace, the zone of times that name none: +02:00, Europe/Berlin", {
+    defaultText: "UTC",
+  }),
   flag("points <list>", "explicit quota of each key", { variable: "RATE_LIMIT_POINTS" }),
   flag("window <list>", "explicit window of the quota, seconds", { variable: "RATE_LIMIT_DURATION" }),
   flag("cost <list>", "points that a request uses for each of its keys", {
@@ -235,13 +253,15 @@ const measure = group("measure", "how it is measured", [
   flag("quick", "same as --preset quick", { flagOnly: true }),
   flag(
     "duration-mode <mode>",
-    "dynamic|fixed30|fixed120|custom:N|requests:N,… (requests instead of seconds)",
+    `${NAMED_DURATIONS.join("|")}|${CUSTOM_DURATION}N|${REQUESTS_DURATION}N,… (requests instead of seconds)`,
     {
-      defaultValue: "dynamic",
+      defaultValue: DYNAMIC_DURATION,
       choices: () => [
-        { value: "dynamic", hint: "120 s, 180 s above 100 connections, 30 s more for clusters" },
-        { value: "fixed30", label: "30 s" },
-        { value: "fixed120", label: "120 s" },
+        {
+          value: DYNAMIC_DURATION,
+          hint: `${DYNAMIC.seconds} s, ${DYNAMIC.seconds_above} s above ${DYNAMIC.most_connections} connections, ${DYNAMIC.more_in_a_cluster} s more for clusters`,
+        },
+        ...Object.entries(FIXED_DURATIONS).map(([value, seconds]) => ({ value, label: `${seconds} s` })),
         { value: CUSTOM_DURATION },
         { value: REQUESTS_DURATION },
       ],
@@ -282,7 +302,9 @@ const measure = group("measure", "how it is measured", [
     choices: () => valuesOnly([AUTO]),
     singleRun: { name: "RUNS", schema: wholeText("runs"), help: "number of runs", defaultValue: "1" },
   }),
-  flag("max-runs <n>", "with --runs auto: most runs of each configuration", { defaultText: "20" }),
+  flag("max-runs <n>", "with --runs auto: most runs of each configuration", {
+    defaultText: DEFAULT_MAX_RUNS,
+  }),
   flag(
     "budget <time>",
     "with --runs auto or --find-max-rate: time for the whole campaign, e.g. 90s, 20m, 1.5h",
@@ -384,10 +406,10 @@ const machines = group("machines", "where it runs, and the caps of each part", [
     "registry with the images that `npm run images` builds, e.g. registry.example.org/bench",
     { defaultText: "they are on the nodes" },
   ),
-  cap("store-cpus", "<n>", "CPU cap of a store node in a container", "2"),
-  cap("store-memory", "<size>", "memory cap of a store node in a container, e.g. 512m", "2g"),
-  cap("service-cpus", "<n>", "CPU cap of a service in a container", "2"),
-  cap("service-memory", "<size>", "memory cap of a service in a container, e.g. 512m", "2g"),
+  cap("store-cpus", "<n>", "CPU cap of a store node in a container", DEFAULT_CAPS.cpus),
+  cap("store-memory", "<size>", "memory cap of a store node in a container, e.g. 512m", DEFAULT_CAPS.memory),
+  cap("service-cpus", "<n>", "CPU cap of a service in a container", DEFAULT_CAPS.cpus),
+  cap("service-memory", "<size>", "memory cap of a service in a container, e.g. 512m", DEFAULT_CAPS.memory),
   cap("server-cpus", "<n>", "CPU cap of the server", "none"),
   cap("loadtest-cpus", "<n>", "CPU cap of the load generator", "none"),
   cap("cpuset-store", "<list>", "CPUs of the store nodes, e.g. 0-1"),
@@ -448,7 +470,7 @@ const programs = group("programs", "which programs, images or running stores it 
 
 const output = group("output", "files, resuming, and what is printed", [
   flag("output <dir>", "results root", {
-    defaultValue: "results",
+    defaultValue: RESULTS_ROOT,
     singleRun: { name: "OUTPUT_DIR", schema: z.string().max(4096) },
     incidental: true,
     onResume: "flag",

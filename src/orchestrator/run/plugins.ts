@@ -57,15 +57,16 @@ export async function registerPlugins({ plugins: paths, trace }: RequestedPlugin
 
 const MEMBERS = ["stores", "clients", "limiters", "options", "traffic"] as const;
 
-/** The plan with a note for each plugin: readers must know that its targets or traffic are not the project's. */
-export const withPluginNotes = (plan: Plan, plugins: readonly LoadedPlugin[]): Plan => ({
-  ...plan,
-  notes: [...plan.notes, ...plugins.map(noteOf), ...plugins.flatMap((plugin) => expectedOf(plugin, plan))],
-});
+/** The plan with its sources: readers must know which targets and which traffic are not the project's. */
+export function withSources(plan: Plan, plugins: readonly LoadedPlugin[]): Plan {
+  if (plugins.length === 0) return plan;
+  const expected = plugins.flatMap((plugin) => expectedOf(plugin, plan));
+  return { ...plan, sources: [...plugins.map(sourceOf), ...expected] };
+}
 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
-function traceNote({ sha256, lines, keys, span_s, top_shares }: TraceFacts): string {
+function traceSource({ sha256, lines, keys, span_s, top_shares }: TraceFacts): string {
   const [one, ten, hundred] = [top_shares.top_1, top_shares.top_10, top_shares.top_100].map(percent);
   return `the trace (sha256 ${sha256.slice(0, 12)}…): ${lines} requests in ${Math.round(span_s)} s on ${keys} keys; the top 1, 10 and 100 keys have ${one}, ${ten} and ${hundred} of them`;
 }
@@ -95,8 +96,8 @@ function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Pl
   return [...cases.values()].map((line) => line());
 }
 
-function noteOf({ facts: { name, sha256, version, trace }, members }: LoadedPlugin): string {
-  if (trace) return traceNote(trace);
+function sourceOf({ facts: { name, sha256, version, trace }, members }: LoadedPlugin): string {
+  if (trace) return traceSource(trace);
   const contents = MEMBERS.flatMap((kind) => {
     const ids = (members[kind] ?? []).map(({ id }) => String(id));
     return ids.length > 0 ? [`${kind} ${ids.join(", ")}`] : [];

@@ -387,7 +387,7 @@ export function withLongestGap(output: GeneratorOutput, group: GroupOutput): Gen
 }
 
 function meanLatencyMs(turns: readonly TurnEvent[]): number {
-  const answers = sum(turns.map((turn) => turn.answers));
+  const answers = sum(turns.map((turn) => turn.answers + turn.followed));
   return answers > 0 ? sum(turns.map((turn) => turn.latency_sum_us)) / answers / 1000 : 0;
 }
 

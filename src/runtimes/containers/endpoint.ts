@@ -149,11 +149,15 @@ async function contextEndpoint(context?: string): Promise<Endpoint> {
   return { docker: host, ...(existsSync(join(tls, "ca.pem")) ? { tls } : {}) };
 }
 
+/** The endpoint of the current context; undefined without one. @throws Error where the user names one that is not there */
+const currentContext = (named: string | undefined): Promise<Endpoint | undefined> =>
+  named ? contextEndpoint(named) : contextEndpoint().catch(() => undefined);
+
 /** The user's current Docker endpoint: that of DOCKER_HOST, else of the current context. */
 export async function connectToCurrent(name: string): Promise<EngineAccess> {
   const { DOCKER_HOST: host } = process.env;
   if (host?.startsWith("ssh://")) return connectTo({ docker: host }, name);
-  const endpoint = host ? undefined : await contextEndpoint().catch(() => undefined);
+  const endpoint = host ? undefined : await currentContext(process.env.DOCKER_CONTEXT);
   // The library itself reads DOCKER_HOST and the variables that belong to it, and knows the default socket.
   return endpoint ? connectTo(endpoint, name) : accessTo(await engineAt({}, name), {});
 }

@@ -1,3 +1,4 @@
+import { MAX_DESCRIPTORS, MAX_KEY_LENGTH } from "../../contract/ranges.js";
 import type { Decision, RequestLimiter } from "../../targets/types.js";
 import type { Handler, RouteHook, WebReply, WebRequest } from "../frameworks/framework.js";
 import type { Counters } from "../lib/counters.js";
@@ -6,8 +7,6 @@ import type { Counters } from "../lib/counters.js";
 export type Work = () => string;
 
 const JSON_TYPE = "application/json; charset=utf-8";
-const MAX_KEY_LENGTH = 256;
-const MAX_DESCRIPTORS = 16;
 
 const BAD_KEY = `userId must be 1 to ${MAX_KEY_LENGTH} characters, given at most ${MAX_DESCRIPTORS} times`;
 const FAILED = JSON.stringify({ error: "the rate limiter's store failed" });

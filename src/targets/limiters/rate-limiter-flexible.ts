@@ -147,7 +147,7 @@ const createFlexible =
 export const countKey = (key: string, keyPrefix: string): string => `${keyPrefix}:${key}`;
 
 export const rateLimiterFlexible: LimiterDescription = {
-  id: "rate-limiter-flexible",
+  id: PACKAGE,
   package: PACKAGE,
   summary: "the limiter is rate-limiter-flexible, by the class that it has for the client",
   algorithm: "fixed window",

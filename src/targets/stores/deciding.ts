@@ -1,18 +1,33 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { askDirectly } from "../../contract/direct-http.js";
 import type { Node } from "../../contract/env.js";
-import { environmentError, messageOf, usageError } from "../../contract/errors.js";
+import { BenchError, EXIT, environmentError, messageOf, usageError } from "../../contract/errors.js";
 import type { StoreReading } from "../../contract/store.js";
 import type { StoreEngine } from "../types.js";
 
-/** Repeats a check until it finds no problem; an error is one. @throws environmentError with the last */
+/** A store's refusal that waiting does not change, e.g. of a password. */
+export class LastingRefusal extends BenchError {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, EXIT.environment, options);
+  }
+}
+
+const problemIn = (error: unknown): string => {
+  if (error instanceof LastingRefusal) throw error;
+  return messageOf(error);
+};
+
+/**
+ * Repeats a check until it finds no problem; an error is one.
+ * @throws environmentError with the last problem; LastingRefusal at once
+ */
 export async function waitUntil(
   name: string,
   deadlineMs: number,
   findProblem: () => Promise<string | undefined>,
 ): Promise<void> {
   for (;;) {
-    const problem = await findProblem().catch(messageOf);
+    const problem = await findProblem().catch(problemIn);
     if (problem === undefined) return;
     if (performance.now() > deadlineMs)
       throw environmentError(`the ${name} took too long to be ready: ${problem}`);

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import { groupOutputSchema } from "../../../src/contract/result.js";
 import { encodeRunSpec, groupSpec } from "../../../src/contract/run-spec.js";
+import { MIN_CYCLES } from "../../../src/contract/turns.js";
 import { expectConsistent } from "../../helpers/expectations.js";
 import { ROOT } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
@@ -56,7 +57,7 @@ test("every target of a group has its result, its counts reconcile, and the serv
     const { request_counts: _, ...result } = output;
     expectConsistent(result);
     expect(result.turns?.group).toBe(2);
-    expect(result.turns?.turns).toBeGreaterThanOrEqual(5);
+    expect(result.turns?.turns).toBeGreaterThanOrEqual(MIN_CYCLES);
     expect(result.turns?.reopened).toEqual({ all: 0, without_cause: 0 });
     const { asked, connections } = (await stubs[index]?.counts()) ?? {};
     expect({ asked, connections }).toEqual({
@@ -88,7 +89,7 @@ test("a target that dies in the round fails alone", async () => {
   expect(code).toBe(0);
   const [good, dead] = outputs;
   if (!good || "failed" in good) throw new Error("the first target has no result");
-  expect(good.turns?.turns).toBeGreaterThanOrEqual(5);
+  expect(good.turns?.turns).toBeGreaterThanOrEqual(MIN_CYCLES);
   expect(good.totalErrors).toBe(0);
   // A stub has no counters: what it did not answer is in its own result.
   if (dead && "counts" in dead) expect(dead.counts.allowed).toBe(0);

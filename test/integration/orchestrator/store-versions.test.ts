@@ -2,6 +2,7 @@ import { execFileSync } from "node:child_process";
 import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { referencesIn } from "../../../src/orchestrator/plan/rankings.js";
 import { versionIn } from "../../../src/runtimes/own-programs.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectReconciled } from "../../helpers/expectations.js";
@@ -49,7 +50,7 @@ test("programs of one store are measured by turns, each as a row with the versio
     [labels[0] ?? ""]: { path: first, version: seen, embedded: false },
     [labels[1] ?? ""]: { path: second, version: seen, embedded: false },
   });
-  expect(plan.references).toEqual([byLabel.get(withNode(labels[0]))?.configuration_hash]);
+  expect(referencesIn(plan)).toEqual([byLabel.get(withNode(labels[0]))?.configuration_hash]);
   const summary = campaign.report("summary.csv");
   for (const label of byLabel.keys()) expect(summary).toContain(label);
 });

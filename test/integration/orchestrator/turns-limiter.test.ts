@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import { MIN_CYCLES } from "../../../src/contract/turns.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectConsistent } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";
@@ -19,7 +20,7 @@ test("at the limiter layer each target has a generator of its own, and they have
       ...campaign.manifest.turns?.[String(result.configuration_hash)],
     });
     expect(result.turns?.slice_ms).toBeGreaterThanOrEqual(500);
-    expect(result.turns?.turns).toBe(5);
+    expect(result.turns?.turns).toBe(MIN_CYCLES);
     const consumer = result.consumers[0];
     expect(consumer?.id).toBe("generator-1");
     expect(result.resources["generator-1"]?.cpu_us_per_request).toBeGreaterThan(0);

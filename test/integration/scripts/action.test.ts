@@ -93,6 +93,8 @@ describe("action.yml", () => {
     writeFileSync(join(root, "dist/orchestrator/cli.js"), `process.exit(${COMPARED});\n`);
     const measured = shell("scripts/ci/measure-sides.sh", root, { TARGET: "ioredis@valkey", WORK });
     expect(measured.code, measured.stderr).toBe(code);
+    // One target was asked for: the action says which reference it adds.
+    expect(measured.stdout).toContain("the base ioredis-base@valkey is added as the reference");
     // The artifact is uploaded whatever the comparison says.
     expect(measured.outputs.campaign).toBe(CAMPAIGN === "1" ? undefined : join(results, "campaign"));
     expect(measured.outputs.code).toBe(code === 0 ? COMPARED : undefined);

@@ -18,7 +18,7 @@ import { ROOT } from "../../helpers/programs.js";
 const newFolder = temporaryFolders();
 const TOOLS = (
   "bash sh cat tr sed awk df getconf uptime ls head tail grep mkdir chmod rm id timeout sysctl dirname hostname cut mktemp " +
-  "sleep uname ps"
+  "sleep uname ps readlink"
 ).split(" ");
 
 /** A PATH with the system's small tools and nothing else but these programs, as shell scripts. */

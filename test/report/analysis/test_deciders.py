@@ -66,7 +66,7 @@ def test_groups_share_store_decider_and_algorithm_in_the_order_of_the_contract(f
 
 def test_the_best_of_each_kind_stands_on_each_store_and_none_stands_over_all(field: Any) -> None:
     best = best_documents(field)
-    shown = ("decided_by", "store", "label", "next", "status")
+    shown = ("decided_by", "store", "label", "next", "conclusion")
     assert [tuple(row[name] for name in shown) for row in best] == [
         ("library", "redis", "ioredis", "iovalkey@redis+rate-limit-redis", "faster"),
         ("module", "redis", "ioredis+redis-cell", "ioredis+redis-shield", "faster"),

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest
 from conftest import Build, ranks_of
-from report.analysis.cells import Cell, cells, copy_key
+from report.analysis.cells import Cell, cells
 from report.analysis.rankings import resolutions
 from report.analysis.summary import summarize
 from report.cli.compare import main
@@ -73,7 +73,7 @@ def test_the_copies_of_a_campaign_are_one_family() -> None:
     together = [replace(row, id=f"{n}{row.id}", by_turns=True) for n, part in enumerate(both) for row in part]
     alone = [row for row in together if row.id.startswith("0")]
     for rows_, told in ((alone, True), (together, False)):
-        found = resolutions(rows_, copy_key).values()
+        found = resolutions(rows_).values()
         assert {each.told_apart for each in found} == {told}
 
 

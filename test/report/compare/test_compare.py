@@ -15,6 +15,7 @@ import pytest
 
 from builder import Document, configuration, result, verdict
 from campaign_writer import manifest, write_campaign
+from report.base.errors import REGRESSION
 from report.base.paths import PACKAGE
 from report.cli.compare import main
 
@@ -115,7 +116,7 @@ def test_two_targets_of_the_latest_campaign(call: Call, put: Put) -> None:
     worse = call(IOVALKEY, GLIDE, "--format", "json")
     assert worse.code == 6
     (row,) = worse.document["comparisons"]
-    assert row["status"] == "worse"
+    assert row["conclusion"] == "slower"
     assert row["ratio"] == pytest.approx(5 / 6, rel=1e-3)
     assert row["ratio_of_medians"] is None, "ratio is the one estimate"
     assert row["interval"]["low"] < 5 / 6 < row["interval"]["high"] < 0.98
@@ -145,7 +146,7 @@ def test_what_is_better_when_lower(call: Call, put: Put, metric: str) -> None:
     # The builder's latency is inverse to the throughput.
     put("one", {IOVALKEY: 6000, GLIDE: 5000})
     (row,) = call(IOVALKEY, GLIDE, "--metric", metric, "--format", "json").document["comparisons"]
-    assert row["status"] == "worse"
+    assert row["conclusion"] == "worse"
     assert row["ratio"] == pytest.approx(1.2, rel=0.01)
 
 
@@ -185,27 +186,32 @@ def test_in_a_closed_loop_cpu_per_request_is_no_second_conclusion(
     assert "(--rate)" in said.out and "full load" in said.out
     (row,) = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json").document["comparisons"]
     assert row["ratio"] == pytest.approx(1.1, rel=0.01)
-    assert (row["status"], row["p"], row["p_holm"], row["runs_needed"]) == ("not decided", None, None, None)
+    assert (row["conclusion"], row["p"], row["p_holm"], row["runs_needed"]) == (
+        "not decided",
+        None,
+        None,
+        None,
+    )
     assert call(IOVALKEY, BURNING, "--metric", "cpu", "--fail-on", "never").code == 0
 
 
 def test_cpu_at_one_rate_decides_beside_a_closed_loop(call: Call, put_burning: Callable[..., None]) -> None:
     put_burning(CLOSED, at_rate(6000), at_rate(3000))
     rows = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json")
-    assert [row["status"] for row in rows.document["comparisons"]] == ["not decided", "worse", "worse"]
+    assert [row["conclusion"] for row in rows.document["comparisons"]] == ["not decided", "worse", "worse"]
     assert (rows.code, rows.document["verdict"]) == (6, "regression")
     # What concludes nothing does not leave the rest undecided.
     assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 0
 
 
-def test_output_that_nobody_reads_ends_quietly_as_writing_failed(put: Put) -> None:
+def test_output_that_nobody_reads_ends_quietly_with_the_code_of_the_comparison(put: Put) -> None:
     folder = put("one", {IOVALKEY: 6000, GLIDE: 5000})
     reading, writing = os.pipe()
     os.close(reading)
     words = [sys.executable, str(PACKAGE), "compare", IOVALKEY, GLIDE, "--campaign", str(folder)]
     done = subprocess.run(words, stdout=writing, stderr=subprocess.PIPE, check=False)
     os.close(writing)
-    assert (done.stderr, done.returncode) == (b"", 4)
+    assert (done.stderr, done.returncode) == (b"", REGRESSION)
 
 
 def test_few_runs_decide_nothing(call: Call, put: Put) -> None:
@@ -235,7 +241,7 @@ def test_targets_with_scripts_of_their_own_are_compared_client_and_script_togeth
     (row,) = call("iovalkey", "valkey-glide", "--format", "json").document["comparisons"]
     assert row["compared"] == "client and script together"
     assert row["compared_parts"] == ["client", "script"]
-    assert row["status"] == "worse"
+    assert row["conclusion"] == "slower"
     # The flag that used to be needed is taken still.
     assert call("iovalkey", "valkey-glide", "--allow", "script").out == table.out
 
@@ -428,7 +434,7 @@ def test_consecutive_runs_decide_nothing(call: Call, put: Put) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000}, plan={**plan, "order": "consecutive"})
     said = call(IOVALKEY, GLIDE, "--format", "json")
     (row,) = said.document["comparisons"]
-    assert (said.code, row["status"]) == (7, "not decided")
+    assert (said.code, row["conclusion"]) == (7, "not decided")
     assert "the host does not cancel" in row["reason"]
     assert row["ratio"] == pytest.approx(5 / 6, rel=1e-3)
 
@@ -441,8 +447,8 @@ def test_what_the_host_did_to_both_cancels_between_campaigns(call: Call, put: Pu
     assert said.code == 6
     first, second = said.document["comparisons"]
     assert [row["new"]["label"] for row in (first, second)] == [IOVALKEY, GLIDE]
-    assert (first["status"], first["reference"]) == ("no difference", REFERENCE)
-    assert second["status"] == "worse"
+    assert (first["conclusion"], first["reference"]) == ("no difference", REFERENCE)
+    assert second["conclusion"] == "slower"
     assert second["ratio"] == pytest.approx(0.9, rel=2e-3)
     assert second["interval"]["low"] < 0.9 < second["interval"]["high"]
     assert (second["pairs"], second["comparisons_in_family"]) == (None, 2)
@@ -472,7 +478,7 @@ def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, cha
             document["versions"]["client" if change == "version" else "store"] = "9.9.9"
     said = call("results/one", "results/two", "--allow", "order,store", "--format", "json")
     (row,) = [each for each in said.document["comparisons"] if each["new"]["label"] == IOVALKEY]
-    assert (said.code, row["status"], row["reference"]) == (7, "not decided", None)
+    assert (said.code, row["conclusion"], row["reference"]) == (7, "not decided", None)
     assert "the host does not cancel" in row["reason"]
     assert "--reference auto" in row["reason"]
     assert row["ratio"] == pytest.approx(0.5, rel=1e-2)
@@ -487,7 +493,7 @@ def test_a_round_in_which_the_reference_failed_its_load_is_left_out(call: Call, 
             document |= {"outcome": "failed", "outcome_text": "failed"}
     said = call("results/one", "results/two", "--format", "json")
     (row,) = said.document["comparisons"]
-    assert (said.code, row["status"], row["ratio"]) == (0, "no difference", pytest.approx(1, abs=0.01))
+    assert (said.code, row["conclusion"], row["ratio"]) == (0, "no difference", pytest.approx(1, abs=0.01))
 
 
 @pytest.mark.parametrize(
@@ -638,7 +644,7 @@ def test_markdown_is_a_table_whose_names_are_code_and_mention_nobody(call: Call,
     table = [line for line in lines if line.startswith("|")]
     assert len(table) == 3
     assert {line.count("|") for line in table} == {10}
-    assert "worse" in table[2]
+    assert "slower" in table[2]
 
 
 def test_everything_behind_one_exit_code_is_one_family(call: Call, put: Put) -> None:

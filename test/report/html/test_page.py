@@ -57,6 +57,16 @@ def test_hostile_text_is_no_template_of_a_chart(build: Build) -> None:
     assert not any("%{customdata}:" in template or "%{customdata} at" in template for template in templates)
 
 
+def test_a_trace_says_first_what_was_limited_and_is_not_told_as_a_deviation(build: Build) -> None:
+    configured = configuration(traffic="trace")
+    document = manifest([configured], runs=1)
+    document["plan"] |= {"sources": ["the trace: 3 requests"], "skips": [], "notes": []}
+    run = result(configured)
+    page = read(build(document, [run]).page).text
+    assert page.index("10.0 % of the requests were limited") < page.index("the trace: 3 requests")
+    assert "Not as asked" not in page
+
+
 # [R-markup-2]
 def test_charts_hold_no_markup_of_a_result(build: Build) -> None:
     outcome = build(*hostile_campaign())

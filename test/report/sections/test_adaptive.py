@@ -82,7 +82,7 @@ def test_runs_that_were_not_needed_are_not_missing_and_the_page_says_what_came_o
     assert ">missing<" not in page
     # The ranking says what the looks decided, at their levels.
     (pair,) = summary["conclusions"][0]["comparisons"]
-    assert pair["status"] == "worse"
+    assert pair["conclusion"] == "slower"
     assert pair["interval"]["coverage"] > 0.98
 
 

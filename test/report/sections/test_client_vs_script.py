@@ -48,7 +48,7 @@ def test_ratios_are_same_by_own() -> None:
     assert row.own == ("FCALL consume", "1,000", "800", "20.0")
     assert row.same == ("EVALSHA a1de965f", "1,250", "640", "15.0")
     assert row.ratios == (
-        "1.25×, 1.25–1.25×, better",
+        "1.25×, 1.25–1.25×, faster",
         # At saturation CPU per request follows from the throughput: no second conclusion.
         "0.80×, 0.80–0.80×",
         "0.75×, 0.75–0.75×, better",

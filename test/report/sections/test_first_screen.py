@@ -107,7 +107,7 @@ def test_in_an_open_loop_throughput_tells_nobody_apart() -> None:
     assert [row.status for row in group.rows] == ["better", "worse"]
     (told,) = conclusions(cells(summaries_of(*results)))
     assert told["comparisons"] == []
-    assert [pair["status"] for pair in told["latency_p99_comparisons"]] == ["worse"]
+    assert [pair["conclusion"] for pair in told["latency_p99_comparisons"]] == ["worse"]
 
 
 def test_programs_are_told_the_same() -> None:
@@ -116,5 +116,5 @@ def test_programs_are_told_the_same() -> None:
     )
     (told,) = conclusions(cells(summaries))
     assert told["sentence"] == decision_cells(cells(summaries))[0].groups[0].sentence
-    assert [each["status"] for each in told["comparisons"]] == ["worse"] * 3
+    assert [each["conclusion"] for each in told["comparisons"]] == ["slower"] * 3
     assert {each["comparisons_in_family"] for each in told["comparisons"]} == {3}

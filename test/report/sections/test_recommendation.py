@@ -7,7 +7,7 @@ import pytest
 from builder import Document, configuration, failed_result, result
 from campaign_writer import manifest
 from report.analysis.campaign_analysis import analyse
-from report.results.convert import run_of
+from report.results.convert import rankings_of, run_of
 from report.results.model import Campaign, Run
 from report.results.validate import validate_result
 from report.sections.recommendation import Recommendation, command_again, recommend
@@ -33,7 +33,9 @@ def recommended(*results: Document, **manifested: Any) -> Recommendation:
         run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results)
     )
     configurations = [document["configuration"] for document in results]
-    campaign = Campaign(name="test", manifest=manifest(configurations, **manifested), counted=runs)
+    document = manifest(configurations, **manifested)
+    rankings = rankings_of(document, (), runs)
+    campaign = Campaign(name="test", manifest=document, rankings=rankings, counted=runs)
     return recommend(analyse(campaign))
 
 

@@ -50,7 +50,7 @@ def test_growth_is_compared_with_linear_growth() -> None:
     one, two, four = cells_of(table)
     assert [row["Servers"] for row in cells_of(table)] == ["1 server", "2 servers", "4 servers"]
     assert (one["Of linear"], one["Each added server"]) == ("–", "–")
-    assert two["Of linear"].startswith("0.75×, ") and two["Of linear"].endswith(", below linear")
+    assert two["Of linear"].startswith("0.75×, ") and two["Of linear"].endswith(", slower")
     assert four["Of linear"].startswith("0.45×, ")
     # The second brings half of the first; each of the next two 300 of 1500.
     assert two["Each added server"].startswith("0.50, ")
@@ -129,7 +129,7 @@ def test_page_csv_and_json_agree(build: Build) -> None:
     (target,) = outcome.summary["several_servers"]
     step = target["steps"][1]
     assert step["throughput_per_server"]["ratio"] == pytest.approx(0.75)
-    assert step["throughput_per_server"]["status"] == "worse"
+    assert step["throughput_per_server"]["conclusion"] == "slower"
     assert step["servers_ready_s"] == [0.2, 0.4]
     assert sum(step["answers_by_server"]) == 15_000
 

@@ -48,7 +48,7 @@ def test_a_planted_ratio_is_found_with_its_interval(build: Build) -> None:
     assert found["operations_per_second_ratio"] == pytest.approx(1.25, rel=0.005)
     low, high = (found[f"operations_per_second_ratio_{end}"] for end in ("low", "high"))
     assert 1.2 < low < 1.25 < high < 1.3
-    assert found["operations_per_second_verdict"] == "better"
+    assert found["operations_per_second_verdict"] == "faster"
     assert found["store_cpu_us_per_operation_ratio"] == pytest.approx(0.8, rel=0.005)
     assert found["store_cpu_us_per_operation_verdict"] == "better"
     assert by_store["redis"]["operations_per_second_ratio"] is None
@@ -58,7 +58,7 @@ def test_the_reference_is_the_one_that_the_plan_names(build: Build) -> None:
     outcome = built(build, {"valkey": VALKEY, "redis": REDIS}, reference="valkey")
     by_store = {row["store"]: row for row in rows_in(outcome)}
     assert by_store["redis"]["operations_per_second_ratio"] == pytest.approx(0.8, rel=0.005)
-    assert by_store["redis"]["operations_per_second_verdict"] == "worse"
+    assert by_store["redis"]["operations_per_second_verdict"] == "slower"
     assert "Ratios to valkey" in outcome.page
 
 

@@ -13,7 +13,7 @@ import { sum } from "../../../src/contract/numbers.js";
 import { accounted } from "../../../src/judge/counts.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
 import { openTraffic } from "../../../src/traffic/streams.js";
-import { lengthsFor, spreadMs } from "../../../src/traffic/turn-order.js";
+import { lengthsFor, secondsOfSlices, spreadMs } from "../../../src/traffic/turn-order.js";
 
 /** The places of the workers of each of several generators. */
 const placesOf = (generators: number, workers: number) =>
@@ -155,6 +155,13 @@ test("each cycle gives every target one turn, never two at a time, in an order t
   expect(seconds).toEqual([true]);
 });
 
+test("answers that are followed count in the mean latency that sets the lengths of turns", async () => {
+  const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
+  for (let turn = 0; turn < 2; turn++) await window.turn(LENGTHS);
+  expect(window.lastAnswers(LENGTHS)).toEqual({ answers: 3, followed: 1, latency_sum_us: 9000 });
+  expect(window.window(LENGTHS).turns.ended).toEqual({ answers: 8, latency_sum_us: 18_000 });
+});
+
 test("the slices of a target are its window: counts reconcile over turns, and no bin spans two", async () => {
   const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
   for (let turn = 0; turn < 4; turn++) await window.turn(LENGTHS);
@@ -223,6 +230,10 @@ test.each([
     expect(lengthsFor(slowest)).toEqual({ lead_in_ms, slice_ms });
   },
 );
+
+test("a window has eight cycles at least, and longer ones stay as planned", () => {
+  expect([0, 10, 80].map((slowest) => secondsOfSlices(3, lengthsFor(slowest)))).toEqual([3, 3, 12.8]);
+});
 
 test("connections begin over a mean latency, at once where timers cannot tell", () => {
   expect([2.6, 10, 80].map((slowest) => spreadMs(lengthsFor(slowest)))).toEqual([0, 10, 80]);

@@ -3,15 +3,33 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
+import { dimensions, USUAL } from "../../../src/contract/dimensions.js";
+import { EXIT } from "../../../src/contract/errors.js";
+import {
+  DELAY_MS,
+  FAULT_START_S,
+  findNamedFault,
+  LEAST_BASELINE_S,
+  namedFaults,
+  SETTLES_S,
+  usualLengthS,
+} from "../../../src/contract/faults.js";
+import { numberWord } from "../../../src/contract/numbers.js";
+import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/result.js";
 import {
   FLOOR_SHARE,
   MIN_PAIRS,
   MIN_ROUNDS_TO_PAIR,
-  MIN_RUNS,
   MIN_TRIALS_PER_RATE,
 } from "../../../src/contract/statistics.js";
+import { MIN_CYCLES } from "../../../src/contract/turns.js";
+import { SECONDS_TO_STOP } from "../../../src/orchestrator/campaign/dry-run.js";
+import { CLUSTERS, GROUP_SIZE } from "../../../src/orchestrator/plan/groups.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
+import { CUSTOM_DURATION, DYNAMIC, NAMED_DURATIONS } from "../../../src/orchestrator/request/durations.js";
+import { ORIGINAL, PRESETS } from "../../../src/orchestrator/request/presets.js";
+import { DEFAULT_CAPS, DEFAULT_MAX_RUNS, defaultOf } from "../../../src/orchestrator/request/settings.js";
 import { lengthsFor, SEPARATE_SLICE_MS } from "../../../src/traffic/turn-order.js";
 import { ROOT } from "../../helpers/programs.js";
 
@@ -83,25 +101,96 @@ test("numbers of the methodology are those of the code", () => {
       `${AUTO_WARMUP.max_s} s: until ${AUTO_WARMUP.min_requests} requests`,
   );
   expect(page).toContain(`counted (${lead_in_ms} ms or more`);
+  expect(page).toContain(`at least ${numberWord(MIN_CYCLES)} cycles`);
   expect(page).toContain(`a slice of ${slice_ms} ms, at the limiter layer ${SEPARATE_SLICE_MS} ms`);
+  expect(page).toContain(`up to ${numberWord(GROUP_SIZE)} of equal load (${numberWord(CLUSTERS)} on`);
   expect(page).toContain(`From ${MIN_ROUNDS_FOR_A_COPY} rounds on a copy of each reference`);
   expect(flowing("docs/reading.md")).toContain(`from ${MIN_ROUNDS_FOR_A_COPY} rounds on the reference`);
 });
 
 test("numbers of the statistics are those of the code, on every page", () => {
-  const words = ["", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
   const methodology = flowing("docs/methodology.md");
   const floor = `± ${100 * FLOOR_SHARE} %`;
 
-  expect(methodology).toContain(`(Wilcoxon), from ${words[MIN_PAIRS]} rounds on`);
+  expect(methodology).toContain(`(Wilcoxon), from ${numberWord(MIN_PAIRS)} rounds on`);
   expect(methodology).toContain(`A difference counts only beyond ${floor}`);
   expect(methodology).toContain(`≥ ${FOREIGN_CPU_PERCENT} % of one CPU`);
-  expect(methodology).toContain(`get ${words[MIN_TRIALS_PER_RATE]} trials each`);
-  expect(flowing("docs/comparing.md")).toContain(`otherwise from ${words[MIN_ROUNDS_TO_PAIR]} rounds on`);
-  expect(flowing("docs/comparing.md")).toContain(`of at least ${words[MIN_PAIRS]} rounds each`);
-  expect(flowing("docs/reading.md")).toContain(`the interval lies within ${floor}`);
-  expect(flowing("README.md")).toContain(`With fewer than ${words[MIN_PAIRS]} rounds by turns`);
-  expect(flowing("src/orchestrator/commands/compare.ts")).toContain(
-    `at least ${words[MIN_PAIRS]} rounds are needed; otherwise ${words[MIN_RUNS]} runs`,
+  expect(methodology).toContain(`get ${numberWord(MIN_TRIALS_PER_RATE)} trials each`);
+  expect(flowing("docs/comparing.md")).toContain(
+    `otherwise from ${numberWord(MIN_ROUNDS_TO_PAIR)} rounds on`,
   );
+  expect(flowing("docs/comparing.md")).toContain(`of at least ${numberWord(MIN_PAIRS)} rounds each`);
+  expect(flowing("docs/reading.md")).toContain(`the interval lies within ${floor}`);
+  expect(flowing("README.md")).toContain(`With fewer than ${numberWord(MIN_PAIRS)} rounds by turns`);
+});
+
+test("the page of faults names each with its length, and the times of one without", () => {
+  const page = flowing("docs/faults.md");
+  const rows = read("docs/faults.md")
+    .split("\n")
+    .filter((line) => line.startsWith("| `"));
+  expect(rows).toHaveLength(namedFaults.length);
+
+  for (const fault of namedFaults) {
+    const row = rows.find((line) => line.startsWith(`| \`${fault.id}\``));
+    const length_s = usualLengthS({ name: fault.id, action: fault.action });
+    expect(row, fault.id).toContain(length_s === undefined ? fault.id : ` ${length_s} s`);
+  }
+  expect(rows.join("\n")).toContain(`${DELAY_MS} ms longer`);
+  const { settles_s } = findNamedFault("primary-kill") ?? {};
+  expect(page).toContain(
+    `begins at ${FAULT_START_S} s, and the window goes on for ${SETTLES_S} s after it (${settles_s} s after \`primary-kill\`)`,
+  );
+  expect(page).toContain(`With times of your own ${LEAST_BASELINE_S} s before and after are enough`);
+});
+
+test("defaults and ranges of flags are those of the code, in docs and compose files", () => {
+  const campaigns = flowing("docs/campaigns.md");
+  const { cpus, memory } = DEFAULT_CAPS;
+
+  expect(campaigns).toContain(`\`--max-runs\` (${DEFAULT_MAX_RUNS})`);
+  expect(flowing("docs/flags.md")).toContain(
+    `${dimensions.map(({ key, max }) => `\`--${key}\` ${USUAL} to ${max}`).join(", ")}: there must`,
+  );
+  expect(flowing("docs/containers.md")).toContain(`\`STORE_CPUS\`, \`STORE_MEMORY\` (${cpus}, ${memory})`);
+  expect(read("docker/common.yml")).toContain(`cpus: \${STORE_CPUS:-${cpus}}`);
+  expect(read("docker/common.yml")).toContain(`mem_limit: \${STORE_MEMORY:-${memory}}`);
+  expect(flowing("docs/flags.md")).toContain(
+    `${DYNAMIC.seconds} s up to ${DYNAMIC.most_connections} connections, ${DYNAMIC.seconds_above} s above, ${DYNAMIC.more_in_a_cluster} s more for a cluster`,
+  );
+  expect(campaigns).toContain(`${SECONDS_TO_STOP} s remain to stop`);
+  expect(campaigns).toContain(`The ${numberWord(Number(defaultOf("runs")))} runs of a plain command`);
+  expect(campaigns).toContain(ORIGINAL.concurrency);
+  for (const { id, settings } of PRESETS.filter((preset) => preset.id !== "smoke")) {
+    const [, text = ""] = new RegExp(`- \`${id}\`: (.*?)(?= - |$)`).exec(campaigns) ?? [];
+    const seconds = settings["duration-mode"]?.slice(CUSTOM_DURATION.length);
+    expect(text, id).toContain(`${settings.runs} rounds of ${seconds} s by turns`);
+  }
+  expect(flowing("docs/audit.md")).toContain(`keys of ${MAX_KEY_LENGTH} characters`);
+});
+
+test("the action and the workflows take the durations and the rounds of the code", () => {
+  expect(read("scripts/ci/common.sh")).toContain(
+    `'${NAMED_DURATIONS.join("|")}|${CUSTOM_DURATION}[0-9]{1,5}'`,
+  );
+  expect(read("action.yml")).toContain(`${NAMED_DURATIONS.join(", ")} or ${CUSTOM_DURATION}N`);
+  expect(read("action.yml")).toContain(`with fewer than ${MIN_PAIRS} no difference can be shown`);
+});
+
+test("exit codes of docs and of the action's scripts are those of the code", () => {
+  const page = read("docs/troubleshooting.md");
+  const [, list = ""] = page.split("## Exit codes\n");
+  const codes = [...list.matchAll(/^- \*\*([\d, ]+)\*\*/gm)].flatMap(([, text = ""]) => text.split(", "));
+  expect(codes.map(Number)).toEqual(Object.values(EXIT));
+
+  const { done, regression, notDecided, configurationFailed, runsInvalid } = EXIT;
+  const compared = [done, regression, notDecided];
+  expect(read("scripts/ci/exit-by-verdict.sh")).toContain(`must_be CODE '${compared.join("|")}'`);
+  expect(read("scripts/ci/measure-sides.sh")).toContain(`case $code in ${compared.join(" | ")}) ;;`);
+  expect(read("action.yml")).toContain(
+    `${done} no regression, ${regression} regression, ${notDecided} not decided`,
+  );
+  const common = read("scripts/ci/common.sh");
+  expect(common).toContain(`${configurationFailed}) printf '::warning::runs failed`);
+  expect(common).toContain(`${runsInvalid}) printf '::warning::some runs are invalid`);
 });

@@ -7,7 +7,7 @@ import { encodeHistogram, mergeHistograms } from "../../../src/judge/histogram.j
 import { latencyBlock } from "../../../src/judge/latency.js";
 import { limitOf } from "../../../src/judge/limit.js";
 import { outcomeOf } from "../../../src/judge/outcome.js";
-import { judge, RULES_VERSION } from "../../../src/judge/rules.js";
+import { judge, RULES_VERSION, rules } from "../../../src/judge/rules.js";
 import {
   addFailures,
   addGenerator,
@@ -915,4 +915,13 @@ describe.each(Object.entries(faults))("%s, and nothing else, for", (expected, ca
     expect(status).toBe(expected.includes("invalid") ? "invalid" : "suspect");
     for (const { text } of reasons) expect(text).toMatch(/\S/);
   });
+});
+
+test("each rule has a spoiled run to which it objects", () => {
+  // An open loop, a run without requests, and one beside other programs have tests of their own.
+  const objecting = new Set(["M5", "M9", "M25"]);
+  for (const expected of Object.keys(faults)) {
+    for (const word of expected.split(/,? /)) objecting.add(word);
+  }
+  expect(rules.map(({ id }) => id).filter((id) => !objecting.has(id))).toEqual([]);
 });

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { decodePlugins, encodePlugins } from "../../../src/contract/plugins.js";
-import { type LoadedPlugin, loadPlugins, type Members } from "../../../src/plugins/load.js";
+import { type LoadedPlugin, loadPlugins } from "../../../src/plugins/load.js";
 import { registerTargets } from "../../../src/plugins/register-targets.js";
 import { registerTraffic } from "../../../src/plugins/register-traffic.js";
 import { readPlugin } from "../../../src/plugins/source.js";
+import type { Plugin } from "../../../src/plugins/types.js";
 import {
   candidatePrograms,
   describeClient,
@@ -31,7 +32,7 @@ const plugin = (members: object, name = "mine.js"): LoadedPlugin => ({
   entry: `/somewhere/${name}`,
   isSingleFile: true,
   facts: { name, sha256: SHA },
-  members: members as Members,
+  members: members as Plugin,
 });
 
 const client = (changes: object = {}): ClientDescription => ({
@@ -152,6 +153,24 @@ test.each<[string, object, ...string[]]>([
     "traffic's shares",
     { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: [1] }) })] },
     "shares",
+  ],
+  [
+    "traffic's longest key",
+    {
+      traffic: [
+        traffic({ population: () => ({ requests: [["a".repeat(257)]], shares: Float64Array.of(1) }) }),
+      ],
+    },
+    "population().requests[0][0]",
+  ],
+  [
+    "a request of traffic with more keys than the server takes",
+    {
+      traffic: [
+        traffic({ population: () => ({ requests: [Array(17).fill("a")], shares: Float64Array.of(1) }) }),
+      ],
+    },
+    "population().requests[0]",
   ],
   [
     "traffic's sum",

@@ -1,3 +1,4 @@
+import { MAX_KEY_LENGTH } from "../../../contract/ranges.js";
 import type { Answers, AuditedSystem } from "../audited-system.js";
 import { type Check, outcomeOf } from "../check.js";
 import { admittedInAll } from "../expected.js";
@@ -7,8 +8,6 @@ const BEGIN = 0.1;
 const MOST_TRIES = 3;
 /** Requests beyond the quota. */
 const MORE = 4;
-/** The longest key that the server under test takes. */
-const LONGEST = 256;
 
 /** Two keys that a careless limiter takes for one. */
 interface Pair {
@@ -24,7 +23,7 @@ const longKeys = (length: number) => (fresh: string) =>
 const PAIRS: readonly Pair[] = [
   { what: "empty", keys: () => ["", " "], isSame: true },
   { what: "64 kB", keys: longKeys(65_536) },
-  { what: `${LONGEST} characters`, keys: longKeys(LONGEST) },
+  { what: `${MAX_KEY_LENGTH} characters`, keys: longKeys(MAX_KEY_LENGTH) },
   { what: "NUL", keys: (fresh) => [`${fresh}\0a`, `${fresh}\0b`] },
   { what: "braces as hash tags", keys: (fresh) => [`{${fresh}}a`, `{${fresh}}b`] },
   { what: "empty braces", keys: (fresh) => [`{}${fresh}a`, `{}${fresh}b`] },

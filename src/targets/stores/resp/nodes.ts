@@ -1,10 +1,10 @@
 import { lookup } from "node:dns/promises";
 import { Redis } from "ioredis";
 import type { Node } from "../../../contract/env.js";
-import { environmentError, messageOf } from "../../../contract/errors.js";
+import { type BenchError, environmentError, messageOf } from "../../../contract/errors.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
 import type { TopologyDescription } from "../../types.js";
-import { waitUntil } from "../deciding.js";
+import { LastingRefusal, waitUntil } from "../deciding.js";
 
 const SLOTS = 16_384;
 
@@ -129,6 +129,32 @@ export function parseFields(text: string): Map<string, string> {
 
 const COMMAND_TIMEOUT_MS = 10_000;
 
+/** Codes of TLS where nobody whom this process trusts vouches for a certificate. */
+const UNKNOWN_AUTHORITY = [
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+];
+const UNFIT_CERTIFICATE = ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "ERR_TLS_CERT_ALTNAME_INVALID"];
+
+/** What mends a refusal that waiting does not change; undefined where the store may still be starting. */
+export function remedyFor(error: Error, { tls }: StoreAccess = {}): string | undefined {
+  const { code = "" } = error as NodeJS.ErrnoException;
+  if (/^WRONGPASS|invalid password|invalid username-password/i.test(error.message))
+    return "mend user and password in STORE_URL";
+  if (error.message.startsWith("NOAUTH"))
+    return "STORE_URL needs a password: redis://user:password@host:port";
+  if (/^ERR .*AUTH.* without any password configured/i.test(error.message))
+    return "leave the password out of STORE_URL";
+  if (UNKNOWN_AUTHORITY.includes(code))
+    return tls?.ca === undefined
+      ? "name the certificate of its authority with STORE_CA"
+      : "STORE_CA holds the certificate of another authority";
+  return UNFIT_CERTIFICATE.includes(code) ? "renew the store's certificate" : undefined;
+}
+
 /**
  * Connects to a node, which may still be starting: a call fails until it answers.
  * @param asksInfo whether INFO says when it is ready; a server without INFO would never be
@@ -148,12 +174,19 @@ export function connectNode(place: Node, access: StoreAccess, { asksInfo = true 
     retryStrategy: () => 50,
   });
   // `waitUntil` waits for a node that is starting; the last refusal is only reported when it never answers.
-  let refusal = "";
+  let refusal: Error | undefined;
   connection.on("error", (error: Error) => {
-    refusal = `: ${messageOf(error)}`;
+    refusal = error;
   });
+  const noAnswer = (): BenchError => {
+    if (refusal === undefined) return environmentError(`${name} does not answer`);
+    const remedy = remedyFor(refusal, access);
+    if (remedy !== undefined)
+      return new LastingRefusal(`${name}: ${messageOf(refusal).replace(/\.$/, "")}: ${remedy}`);
+    return environmentError(`${name} does not answer: ${messageOf(refusal)}`);
+  };
   const call: StoreNode["call"] = async (...[command, ...parameters]) => {
-    if (connection.status !== "ready") throw environmentError(`${name} does not answer${refusal}`);
+    if (connection.status !== "ready") throw noAnswer();
     try {
       return await connection.call(command, ...parameters.map(String));
     } catch (error) {

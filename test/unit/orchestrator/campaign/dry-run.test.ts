@@ -55,6 +55,11 @@ describe("a dry run of a fresh installation", () => {
     expect(found.notices).toHaveLength(1);
   });
 
+  test("names the Node.js that servers have", async () => {
+    const found = await previewCampaign(quick(), freshPackage());
+    expect(previewLines(found)[0]).toContain(`Node.js ${process.versions.node}`);
+  });
+
   test("refuses a version of the store that it does not bring, as the run does", async () => {
     const asked = ["--clients", "iovalkey@valkey~1.0", "--runtime", "local"];
     const other = requestOf(...asked, "--output", newFolder());

@@ -168,12 +168,16 @@ describe("what doctor says that a machine can show", () => {
 });
 
 test.each([
-  [1, 8, 1],
-  [60, 8, 1],
+  [20, 2, 1],
+  [60, 7, 1],
   [90, 9, 2],
-  [600, 52, 3],
-])("%d s have at least eight rounds, and longer slices before more rounds", (seconds, rounds, slices_s) => {
-  expect(roundsIn(seconds)).toEqual({ rounds, slices_s });
+  [600, 51, 3],
+])("%d s have the rounds that fit, and from eight on longer slices", (seconds, rounds, slices_s) => {
+  expect(roundsIn(seconds, { once_s: 4, round_s: 5.5 })).toEqual({ rounds, slices_s });
+});
+
+test("seconds for fewer than two rounds are refused with the seconds that they take", async () => {
+  await expectFailure(() => roundsIn(20, { once_s: 4, round_s: 23 }), EXIT.usage, "--seconds", "54 s");
 });
 
 const CONTEXT: CliContext = {

@@ -17,7 +17,8 @@ function written(content: string | Buffer): string {
   writeFileSync(path, content);
   return path;
 }
-const read = (...lines: string[]) => readTrace(written(`${lines.join("\n")}\n`));
+const textOf = (lines: readonly string[]) => `${lines.join("\n")}\n`;
+const read = (...lines: string[]) => readTrace(written(textOf(lines)));
 const combined = (address: string, time: string) =>
   `${address} - bob [${time}] "GET / HTTP/1.1" 200 5 "-" "curl"`;
 
@@ -77,15 +78,124 @@ describe("a trace is read by its content", () => {
   });
 });
 
+const request = '"GET / HTTP/1.1" 200 5 "-" "curl"';
+const logged = (before: string) => `${before} - - [10/Oct/2025:13:55:36 +0000] ${request}`;
+const NOON_MS = Date.UTC(2025, 9, 10, 12);
+const NOON = "2025-10-10T12:00:00Z";
+
+describe("the key of a line is found, and told with its time", () => {
+  const keys: Record<string, [lines: string[], key: string]> = {
+    "Apache's name of a virtual host": [[logged("example.com:443 10.0.0.1")], "10.0.0.1"],
+    "an address with its port": [[logged("10.0.0.1:5123")], "10.0.0.1"],
+    "an address of version 6 with its port": [[logged("[2001:db8::1]:5123")], "2001:db8::1"],
+    "an address of version 6": [[logged("2001:db8::1")], "2001:db8::1"],
+    "a name in place of the address": [[logged("client.example.com")], "client.example.com"],
+    "a user's name with a space": [
+      [`10.0.0.1 - John Smith [10/Oct/2025:13:55:36 +0000] ${request}`],
+      "10.0.0.1",
+    ],
+    syslog: [[logged("Oct 10 13:55:36 10.9.9.9 nginx[12]: 10.0.0.1")], "10.0.0.1"],
+    "syslog of RFC 5424": [[logged("<190>1 2025-10-10T13:55:36Z web nginx 12 - - 10.0.0.1")], "10.0.0.1"],
+    kubernetes: [[logged(`${NOON} stdout F 10.0.0.1`)], "10.0.0.1"],
+    "docker compose": [[logged("web-1  | 10.0.0.1")], "10.0.0.1"],
+    "JSON behind a prefix": [[`web-1  | ${NOON} {"time":"${NOON}","user":"ann"}`], "ann"],
+    "Docker's own JSON": [
+      [JSON.stringify({ log: `${logged("10.0.0.1")}\n`, stream: "stdout", time: NOON })],
+      "10.0.0.1",
+    ],
+    "Caddy's JSON": [
+      [
+        '{"level":"info","ts":1760097600.5,"msg":"handled request","request":{"remote_ip":"10.0.0.1","remote_port":"5123"},"user_id":""}',
+      ],
+      "10.0.0.1",
+    ],
+    "a user that is not known": [[`{"time":"${NOON}","user":"-","ip":"10.0.0.1"}`], "10.0.0.1"],
+    "semicolons and a decimal comma": [["1760097600,5;ann"], "ann"],
+    "tabs below a header": [["Time\tUser", "1760097600.5\tann"], "ann"],
+    "a key that looks like a date to JavaScript": [[`server 1,ann,${NOON}`], ""],
+  };
+  test.each(Object.entries(keys))("%s", (_name, [lines, key]) => {
+    if (key === "") expect(() => read(...lines)).toThrow("no known form");
+    else expect(read(...lines).example).toMatchObject({ key, line_number: lines.length });
+  });
+
+  const times = ["1760097600", "1760097600000", "1760097600000000", "1760097600000000000", "1760097600,0"];
+  const texts = [
+    NOON,
+    "2025-10-10 14:00:00,000+02:00",
+    "2025/10/10 12:00:00",
+    "Fri, 10 Oct 2025 12:00:00 GMT",
+  ];
+  test.each([...times, ...texts])("%s is a time", (time) => {
+    expect(read(`{"ts":"${time}","key":"a"}`).example.time_utc).toBe(new Date(NOON_MS).toISOString());
+  });
+
+  test.each(["server 1", "2025-13-01 12:00:00", "May", "2025-10-10"])("%s is no time", async (text) => {
+    await expectFailure(() => read(`{"ts":"${text}","key":"a"}`), EXIT.usage, "line 1");
+  });
+
+  test("a time without a zone is in UTC, unless the user names another", async () => {
+    const path = written(textOf(["2025-10-10 12:00:00,ann"]));
+    const hour = (zone?: string) => readTrace(path, { zone }).example.time_utc.slice(11, 13);
+    expect([hour(), hour("+02:00"), hour("Europe/Berlin"), hour("UTC")]).toEqual(["12", "10", "10", "12"]);
+    await expectFailure(() => readTrace(path, { zone: "Mars/Base" }), EXIT.usage, "--trace-zone");
+
+    const zoned = written(textOf([`${NOON},ann`]));
+    await expectFailure(() => readTrace(zoned, { zone: "+02:00" }), EXIT.usage, "--trace-zone");
+  });
+
+  test("zeros before the lines of a log that was truncated are left out, and counted", () => {
+    const { facts, zero_bytes } = readTrace(
+      written(Buffer.concat([Buffer.alloc(3_000_000), Buffer.from(textOf(["1,a", "2,b"]))])),
+    );
+    expect(facts.lines).toBe(2);
+    expect(zero_bytes).toBe(3_000_000);
+  });
+});
+
+describe("a file that can be read in several ways is refused until --key says which field it is", () => {
+  const anonymous = [
+    `{"time":"${NOON}","user":"ann","ip":"10.0.0.1"}`,
+    `{"time":"${NOON}","user":"-","ip":"10.0.0.2"}`,
+  ];
+  const ambiguous: Record<string, [lines: string[], key: string, found: string]> = {
+    "a user in some lines alone": [anonymous, "ip", "10.0.0.1"],
+    "an unknown name": [[`{"time":"${NOON}","tenant":{"id":"ann"}}`], "tenant.id", "ann"],
+    "a name that servers use for client and site": [[`{"time":"${NOON}","host":"ann"}`], "host", "ann"],
+    "two addresses": [[logged("10.0.0.9 10.0.0.1")], "2", "10.0.0.1"],
+    "four columns without names": [["1760097600,10.0.0.1,200,512"], "2", "10.0.0.1"],
+    "another column": [["time;who;path", "1760097600;ann;/"], "who", "ann"],
+  };
+  test.each(Object.entries(ambiguous))("%s", async (_name, [lines, key, found]) => {
+    const path = written(textOf(lines));
+    await expectFailure(() => readTrace(path), EXIT.usage, "--key");
+    expect(readTrace(path, { keys: [key] }).example).toMatchObject({ key: found, keys: [key] });
+  });
+
+  test("of several fields each line has the first with a value", () => {
+    const { facts } = readTrace(written(textOf(anonymous)), { keys: ["user", "ip"] });
+    expect(facts).toMatchObject({ lines: 2, keys: 2 });
+  });
+
+  test("a field that no line has is refused with the fields that there are", async () => {
+    await expectFailure(
+      () => readTrace(written(textOf(anonymous)), { keys: ["usr"] }),
+      EXIT.usage,
+      "--key",
+      '"user"',
+    );
+  });
+});
+
 describe("a hostile file is refused in one line that names the line", () => {
   const good = Array.from({ length: 200 }, (_, n) => `${n},key-${n % 7}`);
   const refusals: Record<string, [string | Buffer, string]> = {
     "nothing in it": ["", "no requests"],
     "another form": ["hello\nworld\n", "line 1"],
     "binary from the start": [Buffer.from([0x7f, 0x45, 0x4c, 0x46, 0, 1, 10, 0]), "line 1"],
-    "zeros without an end": [Buffer.alloc(1_000_000), "line 1 is not text"],
+    "nothing but zeros": [Buffer.alloc(1_000_000), "no requests"],
     gzip: [Buffer.from("1f8b0800000000000003", "hex"), "line 1"],
-    "binary later": [`${good.join("\n")}\n\0\0\n`, "line 201"],
+    "binary later": [`${good.join("\n")}\n1\0a\n`, "line 201"],
     "times that run backwards": [[...good, "100,key-1"].join("\n"), "line 201"],
     "many lines without a time": [[...good, "x,y", "x,y", "x,y"].join("\n"), "line 201"],
     "a cost that is none": [["1,a,1", "2,a,-1", "3,a,x"].join("\n"), "line 2"],

@@ -31,6 +31,28 @@ describe("the estimate", () => {
     expect(seconds).toBeCloseTo(4 + 10 + 2 + 4);
   });
 
+  test.each([
+    ["server", "1", "1"],
+    ["limiter", "3", "4"],
+    ["limiter", "6", "6"],
+  ])(
+    "of eight slices at the %s layer at least: %s s last %s s, and the plan says so",
+    (layer, asked, made) => {
+      const planned = (seconds: string) =>
+        planFor(
+          ...["--layer", layer, "--duration-mode", `custom:${seconds}`, "--warmup", "1", "--runs", "1"],
+          ...["--clients", "iovalkey,ioredis", "--concurrency", "1"],
+        );
+      expect(planned(asked).order).toBe("turns");
+      expect(estimateCampaignS(planned(asked), overheads)).toBeCloseTo(
+        estimateCampaignS(planned(made), overheads),
+      );
+      const said = planned(asked).notes.filter((note) => note.includes("fewer than 8 slices"));
+      expect(said).toHaveLength(asked === made ? 0 : 1);
+      expect(said.join("")).toContain(asked === made ? "" : `each target gets ${made} s`);
+    },
+  );
+
   test("has longer pauses between clients only in consecutive order", () => {
     const flags = ["--clients", "iovalkey,ioredis", "--runs", "2", "--cooldown", "1,9"];
     const seconds = (order: string) => estimateCampaignS(plan(...flags, "--order", order), overheads);

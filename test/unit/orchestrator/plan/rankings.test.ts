@@ -2,6 +2,8 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { plannedRankings, referencesIn } from "../../../../src/orchestrator/plan/rankings.js";
+import { separating } from "../../../../src/targets/options.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import {
   everything,
@@ -17,8 +19,8 @@ const planOf = (clients: string, ...flags: string[]) =>
 /** Of the store layer. */
 const storeRequest = (...flags: string[]) =>
   parsed([..."--layer store --stores valkey,redis --operations incr --concurrency 5".split(" "), ...flags]);
-const references = ({ configurations, references = [] }: Plan) =>
-  references.map((hash) => configurations.find((each) => each.hash === hash)?.configuration.target.label);
+const references = (plan: Plan) =>
+  plannedRankings(plan).flatMap(({ reference }) => reference?.configuration.target.label ?? []);
 
 describe("references", () => {
   test("are the first that was named of each store, script mode, topology and limiter", () => {
@@ -54,7 +56,7 @@ describe("references", () => {
   });
 
   test("there are none of targets that are alone, and of controls", () => {
-    expect(planOf("iovalkey,ioredis,memory,none")).not.toHaveProperty("references");
+    expect(references(planOf("iovalkey,ioredis,memory,none"))).toEqual([]);
   });
 
   test("--reference names them by what it says: with the fewest options of those that have it all", () => {
@@ -84,6 +86,70 @@ describe("references", () => {
     const request = requestOf("--clients", "iovalkey,ioredis@redis", "--reference", "ioredis@redis");
     await expectFailure(() => makePlan(request, onlyValkey), EXIT.usage, "give one of iovalkey");
   });
+});
+
+describe("the plan says what is ranked with what", () => {
+  const namesIn = ({ configurations, rankings = [] }: Plan) => {
+    const labels = new Map(configurations.map((each) => [each.hash, each.configuration.target.label]));
+    const labelOf = (hash: string | undefined) => (hash === undefined ? undefined : labels.get(hash));
+    return rankings.map(({ members, reference, copy, ...others }) => ({
+      ...others,
+      members: members.map(labelOf),
+      reference: labelOf(reference),
+      copy: labelOf(copy),
+    }));
+  };
+
+  test("with the reference, its copy, and how many comparisons are one family; every row is in one ranking", () => {
+    const plan = planOf("iovalkey,valkey-glide,ioredis@valkey,none");
+    expect(namesIn(plan)).toEqual([
+      {
+        id: "ranking-1",
+        members: ["iovalkey", "iovalkey+copy", "valkey-glide", "ioredis@valkey"],
+        reference: "iovalkey",
+        copy: "iovalkey+copy",
+        family: 2,
+      },
+      { id: "ranking-2", members: ["none"], reference: undefined, copy: undefined, family: 0 },
+    ]);
+    expect(planSchema.parse(plan)).toEqual(plan);
+  });
+
+  test("a plan of an older version that names its references alone gives the same rankings", () => {
+    const plan = planOf("iovalkey,iovalkey+tls,ioredis@valkey,ioredis@valkey+tls,none");
+    const { rankings: _, ...older } = plan;
+    expect(plannedRankings({ ...older, references: referencesIn(plan) })).toEqual(plannedRankings(plan));
+  });
+
+  test("what a client is compared with itself in", () => {
+    const plan = planOf("iovalkey,iovalkey+tls,ioredis@valkey", "--no-copy");
+    expect(namesIn(plan)).toMatchObject([
+      { members: ["iovalkey", "iovalkey+tls"], family: 1, client: "iovalkey", varies: ["encryption"] },
+      { members: ["ioredis@valkey"], family: 0, client: "ioredis" },
+    ]);
+  });
+
+  /** An id of each option that separates rankings. */
+  const idOf = ({ id, pattern }: (typeof separating)[number]) => (pattern ? id.replace(/<.*>/, "22") : id);
+
+  test.each(separating.map((each) => [idOf(each), each.separates] as const))(
+    "+%s separates rankings by its entry in the list of options alone",
+    (id, { compares, what }) => {
+      const clients = ["iovalkey", `iovalkey+${id}`, "ioredis@valkey", `ioredis@valkey+${id}`];
+      const rankings = namesIn(planOf(clients.join(), "--no-copy"));
+      const [plain, varied, other, otherVaried] = clients;
+      if (compares === "itself")
+        expect(rankings).toMatchObject([
+          { members: [plain, varied], varies: [what] },
+          { members: [other, otherVaried], varies: [what] },
+        ]);
+      else
+        expect(rankings).toMatchObject([
+          { members: [plain, other] },
+          { members: [varied, otherVaried], conditions: [id] },
+        ]);
+    },
+  );
 });
 
 describe("copies", () => {

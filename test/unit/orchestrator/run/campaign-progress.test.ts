@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { estimateCampaignS } from "../../../../src/orchestrator/plan/estimate.js";
+import { referencesIn } from "../../../../src/orchestrator/plan/rankings.js";
 import { Progress, TimeLeft } from "../../../../src/orchestrator/run/campaign-progress.js";
 import { EventLog, type NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
 import { planOf } from "../../../helpers/events.js";
@@ -17,7 +18,7 @@ test("a run tells its round, and of how many that count it is one: a reference h
     {},
   );
   for (const run of plan.runs) progress.started([run]);
-  const [reference = ""] = plan.references ?? [];
+  const [reference = ""] = referencesIn(plan);
   const started = events.filter((event) => event.event === "run_started");
   const ofReference = started.filter((event) => event.configuration_hash === reference);
   expect(ofReference.map(({ run, round }) => [run, round])).toEqual([

@@ -4,7 +4,7 @@ import { turnOf } from "../../../../src/contract/turns.js";
 import { GivenTurns, runsOfLine, withLongestGap } from "../../../../src/orchestrator/run/round.js";
 import type { Exit } from "../../../../src/runtimes/types.js";
 
-const TURN = { event: "turn", answers: 7, latency_sum_us: 70 } as const;
+const TURN = { event: "turn", answers: 7, followed: 0, latency_sum_us: 70 } as const;
 const ORDER = { lengths: { lead_in_ms: 5, slice_ms: 500 }, seconds: 2, seed: 1 };
 
 /** Generators that write down what they do. @param bad index of the one that ends, or hangs, in its second turn */

@@ -1,0 +1,64 @@
+"""What the matrix asks of a target: its columns, each with the command that answers it."""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from report.analysis.faults import seconds_text
+from report.analysis.texts import AT_FULL_LOAD
+from report.base.format import Show, count, microseconds, milliseconds, rate, ratio
+
+#: Per second. Latencies at this rate stand beside the figures of the same work at any load.
+STATED_RATE = 1000
+
+
+class Question(NamedTuple):
+    name: str
+    unit: str
+    fill: str
+    """The command of ratelimit-bench that answers it about a target."""
+    show: Show = count
+
+
+_AUDIT = "audit --clients {}"
+#: By the id of the audit's check.
+CHECKS: Mapping[str, Question] = {
+    "exact-burst-4-servers": Question("Exact", "at once", _AUDIT),
+    "window-edge": Question("Exact", "at the edge", _AUDIT),
+    "failover": Question("Survives", "a failover", _AUDIT),
+    "clocks-500-ms": Question("Clocks", "0.5 s apart", _AUDIT),
+    "clocks-2-s": Question("Clocks", "2 s apart", _AUDIT),
+    "clocks-30-s": Question("Clocks", "30 s apart", _AUDIT),
+    "eviction": Question("Eviction", "used-up keys", _AUDIT),
+    "ipv6-prefix": Question("IPv6", "clients by prefix", _AUDIT),
+}
+BURST = "exact-burst-4-servers"
+RUN = "run --clients {}"
+#: CPU is asked of closed loops alone.
+_COST = f"µs/decision {AT_FULL_LOAD}"
+_RESTART = f"{RUN} --fault store-restart"
+QUESTIONS: Mapping[str, Question] = {
+    "node": Question("Node", f"CPU, {_COST}", RUN, microseconds),
+    "service": Question("Service", f"CPU, {_COST}", RUN, microseconds),
+    "store": Question("Store CPU", _COST, RUN, microseconds),
+    "ratio": Question("Throughput", "to the reference", RUN, ratio),
+    "p99": Question("p99 at a rate", "ms", f"{RUN} --rate {STATED_RATE}", milliseconds),
+    "highest": Question("Highest rate", "kept", f"{RUN} --find-max-rate", lambda value: f"{rate(value)}/s"),
+    "memory": Question("Memory", "bytes/key", "memory --clients {}"),
+    "served": Question("Served again", "s after a restart", _RESTART, seconds_text),
+    "settled": Question("Settled again", "s after a restart", _RESTART, seconds_text),
+    "lost": Question("Lost", "requests in it", _RESTART),
+    "over": Question(
+        "Over quota", "admitted in it", f"{_RESTART} --rate 500 --traffic fixed --points 1000 --window 60"
+    ),
+    **CHECKS,
+}
+
+#: What is asked of limiters alone.
+OF_LIMITERS = ("ratio", "memory", *CHECKS)
+#: Questions about a restart of the store, and the figures of faults that answer them.
+FAULT_FIGURES = {
+    "served": "served_again_s",
+    "settled": "recovery_s",
+    "lost": "requests_lost",
+    "over": "over_admission",
+}

@@ -1,0 +1,241 @@
+"""A comparison as the console, Markdown and JSON show it: one list of columns for both tables."""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from msgspec import Struct
+
+from report.analysis import column
+from report.analysis.column import Column
+from report.analysis.figures import throughput
+from report.analysis.frames import table as frame_of
+from report.analysis.shared_limits import shared_limits
+from report.analysis.summary import Summary
+from report.analysis.texts import LoadField, interval_text, load_text, runs_text, varying_fields
+from report.base.format import ABSENT, decimals, plural
+from report.base.markdown import prose, table
+from report.compare.comparability import together_text
+from report.compare.matching import Compared, Metric, Outcome
+from report.export.topics import comparison_document
+from report.sections.verdict_text import although_suspect, limited_throughput
+
+
+class _Line(Struct, frozen=True):
+    """Two rows that were compared, as they stand in a table."""
+
+    pair: Compared
+    fields: tuple[LoadField, ...]
+    """What the loads of the table's lines differ in."""
+
+
+def _figure_text(metric: Metric, row: Summary, runs: int) -> str:
+    if not row.has_figures:
+        return row.spoiled_text or ABSENT
+    figure = row.figure_of(metric.read)
+    beside = filter(None, (figure.range_text(metric.show), plural(runs, "run")))
+    return f"{figure.text(metric.show)} ({', '.join(beside)})"
+
+
+def _base_median(line: _Line) -> str:
+    pair = line.pair
+    return _figure_text(pair.metric, pair.base, len(pair.values(pair.base)))
+
+
+def _new_median(line: _Line) -> str:
+    pair = line.pair
+    return _figure_text(pair.metric, pair.new, len(pair.values(pair.new)))
+
+
+def _shown_ratio(value: float) -> str:
+    """Three decimals, fewer where the ratio is large: no digits that mean nothing."""
+    if value < 10:
+        return decimals(value, 3)
+    return decimals(value, 1 if value < 1000 else 0)
+
+
+def _ratio(line: _Line) -> str:
+    ratio = line.pair.comparison.ratio
+    return ABSENT if ratio is None else f"{_shown_ratio(ratio)}×"
+
+
+def _interval(line: _Line) -> str:
+    interval = line.pair.comparison.interval
+    return (interval_text(interval, _shown_ratio) if interval else "") or ABSENT
+
+
+def _corrected_p(line: _Line) -> str:
+    p = line.pair.comparison.p_holm
+    if p is None:
+        return ABSENT
+    return "<0.0001" if p < 0.0001 else f"{p:.4f}"
+
+
+_TEXTS: Mapping[str, Column] = {
+    "base": column.text(lambda line: line.pair.base.identity.label),
+    "new": column.text(lambda line: line.pair.new.identity.label),
+    "load": column.text(lambda line: load_text(line.pair.new.identity, line.fields)),
+}
+_FIGURES: Mapping[str, Column] = {
+    "base median": column.text(_base_median),
+    "new median": column.text(_new_median),
+    "ratio": column.text(_ratio),
+    "95 % interval": column.text(_interval),
+    "p (Holm)": column.text(_corrected_p),
+}
+_COLUMNS: Mapping[str, Column] = {
+    **_TEXTS,
+    **_FIGURES,
+    "new is": column.text(lambda line: line.pair.comparison.conclusion),
+}
+
+
+def _lines(outcome: Outcome) -> pd.DataFrame:
+    fields = varying_fields([pair.new for pair in outcome.rows])
+    return frame_of(_COLUMNS, [_Line(pair, fields) for pair in outcome.rows])
+
+
+def _percent_text(share: float) -> str:
+    """`2 %`, `0.51 %`, `more than 100 %`: never with an exponent."""
+    if share > 1:
+        return "more than 100 %"
+    percent = 100 * share
+    return f"{percent:.3g} %" if percent >= 0.001 else "0 %"
+
+
+def _remarks(pair: Compared) -> Iterator[str]:
+    """Why it is not decided and what that would take; what the runs could find; what a conclusion and the
+    throughput are to be read with."""
+    comparison = pair.comparison
+    conclusion, detectable = comparison.conclusion, comparison.detectable
+    closed_throughput = pair.metric.read is throughput and not pair.new.identity.open_loop
+    is_paired = comparison.pairs is not None
+    if closed_throughput and (resources := shared_limits(pair.new, pair.base, is_paired)):
+        yield limited_throughput(resources)
+    if comparison.decided and (although := although_suspect(pair.rows)):
+        yield f"{conclusion}{although}"
+
+    unsteady = detectable is not None and detectable > 1
+    if not pair.concludes:
+        yield f"{conclusion}: {comparison.reason}"
+    elif not comparison.decided and unsteady:
+        yield (
+            f"{conclusion}: these runs are too unsteady to compare, even a figure twice as high could "
+            "be missed; stop other work on this machine and measure again"
+        )
+    elif not comparison.decided:
+        is_final = comparison.blocked or comparison.status == "not comparable"
+        yield f"{conclusion}: {comparison.reason}{'' if is_final else f'; {runs_text(comparison)}'}"
+
+    if detectable is not None and not unsteady and not comparison.shown:
+        share = _percent_text(detectable)
+        yield f"with so many runs, four of five comparisons find a difference of {share} or more"
+
+
+def _notes(outcome: Outcome) -> list[str]:
+    texts = [text for pair in outcome.rows for text in pair.differs]
+    if any({"client", "script"} <= set(pair.parts) for pair in outcome.rows):
+        texts.append("to compare the clients alone, measure both with +same-script")
+    labels_by_remark: dict[str, list[str]] = {}
+    for pair in outcome.rows:
+        for text in _remarks(pair):
+            labels_by_remark.setdefault(text, []).append(pair.new.identity.label)
+    texts += [f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in labels_by_remark.items()]
+    return [*dict.fromkeys(texts), *outcome.notes]
+
+
+def _head(outcome: Outcome) -> tuple[str, str]:
+    direction = "higher" if outcome.metric.read.higher_is_better else "lower"
+    return (
+        f"{outcome.new.text} against {outcome.base.text}: {outcome.metric.text}, {direction} is better",
+        f"a difference counts only beyond ±{_percent_text(outcome.floor)}",
+    )
+
+
+def _padded(name: str, cells: Sequence[str]) -> list[str]:
+    """The heading and the cells of a column, as wide as the widest; figures end at one place."""
+    texts = [name, *cells]
+    width = max(map(len, texts))
+    return [text.rjust(width) if name in _FIGURES else text.ljust(width) for text in texts]
+
+
+def as_table(outcome: Outcome) -> str:
+    """Without the columns in which no line has anything."""
+    lines = _lines(outcome)
+    empty = lines.isin(["", ABSENT]).all()
+    columns = [_padded(str(name), list(lines[name])) for name in lines.columns[~empty]]
+    notes = [f"- {text}" for text in _notes(outcome)]
+    return "\n".join(
+        [
+            *_head(outcome),
+            "",
+            *("  ".join(cells).rstrip() for cells in zip(*columns, strict=True)),
+            *(["", *notes] if notes else []),
+            "",
+            outcome.verdict,
+        ]
+    )
+
+
+def as_markdown(outcome: Outcome) -> str:
+    title, floor = map(prose, _head(outcome))
+    rows = [[prose(text) for text in cells] for cells in _lines(outcome).itertuples(index=False)]
+    notes = [f"- {prose(text)}" for text in _notes(outcome)]
+    return "\n".join(
+        [
+            f"**{outcome.verdict}**: {title}; {floor}",
+            "",
+            *table(list(_COLUMNS), rows, len(_TEXTS)),
+            *(["", *notes] if notes else []),
+        ]
+    )
+
+
+def _side(metric: Metric, row: Summary, values: Sequence[float]) -> dict[str, Any]:
+    figure = row.figure_of(metric.read)
+    return {
+        "label": row.identity.label,
+        "runs": len(values),
+        "median": figure.value,
+        "min": figure.low,
+        "max": figure.high,
+        "values": [value if 0 < value < math.inf else None for value in values],
+    }
+
+
+def _comparison(pair: Compared) -> dict[str, Any]:
+    return {
+        "load": load_text(pair.new.identity),
+        "topology": pair.new.identity.topology,
+        "base": _side(pair.metric, pair.base, pair.values(pair.base)),
+        "new": _side(pair.metric, pair.new, pair.values(pair.new)),
+        **comparison_document(pair.comparison),
+        "differs": list(pair.differs),
+        "compared": together_text(pair.parts),
+        "compared_parts": list(pair.parts),
+        "reference": pair.reference,
+    }
+
+
+def as_json(outcome: Outcome) -> str:
+    """Ratios are new ÷ base, values in the metric's unit in order of time, null for a run that failed its
+    load, or that has no upper bound."""
+    document = {
+        "schema": "ratelimit-bench/comparison",
+        "schema_version": 3,
+        "verdict": outcome.verdict,
+        "metric": outcome.metric.id,
+        "metric_text": outcome.metric.text,
+        "higher_is_better": outcome.metric.read.higher_is_better,
+        "floor_percent": 100 * outcome.floor,
+        "base": {"campaign": outcome.base.campaign.name, "label": outcome.base.label},
+        "new": {"campaign": outcome.new.campaign.name, "label": outcome.new.label},
+        "comparisons": [_comparison(pair) for pair in outcome.rows],
+        "notes": list(outcome.notes),
+    }
+    return json.dumps(document, ensure_ascii=False, indent=2)
+
+
+FORMATS: Mapping[str, Callable[[Outcome], str]] = {"table": as_table, "md": as_markdown, "json": as_json}

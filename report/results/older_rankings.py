@@ -1,0 +1,110 @@
+"""What is ranked with what in campaigns whose plan does not say it, and among runs that no plan holds.
+
+Plans name their rankings since `plan.rankings`. This is the rule that the report had before; newer campaigns
+do not need it, and nothing else in the report knows it."""
+
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from report.results.model import (
+    COPY,
+    FRAMEWORK,
+    STORE_LAYER,
+    Identity,
+    PlannedRanking,
+    separations_of,
+)
+
+
+def older_rankings(
+    identities: Iterable[Identity], plan: Mapping[str, Any], first_number: int = 1
+) -> tuple[PlannedRanking, ...]:
+    """The rankings of these rows, with the references that an older plan names."""
+    across_frameworks = bool(plan.get("compare_frameworks"))
+    references = frozenset(plan.get("references", ()))
+    alike: dict[str, list[Identity]] = {}
+    for identity in identities:
+        alike.setdefault(_alike(identity, across_frameworks), []).append(identity)
+    groups = [part for group in alike.values() for part in _by_condition(group)]
+    return tuple(
+        _ranking(f"ranking-{number}", client, members, references, across_frameworks)
+        for number, (client, members) in enumerate(groups, start=first_number)
+    )
+
+
+def _conditions(identity: Identity, across_frameworks: bool) -> tuple[str, ...]:
+    return tuple(
+        option
+        for option, separation in separations_of(identity.options, "others")
+        if not (across_frameworks and separation.what == FRAMEWORK)
+    )
+
+
+def _alike(identity: Identity, across_frameworks: bool) -> str:
+    """What the rows of a ranking share. A control is alone, as is a row with faults or of a load program."""
+    if identity.ceiling or identity.faults or identity.program is not None:
+        return identity.key
+    if identity.layer == STORE_LAYER:
+        same: dict[str, Any] = {"label": "", "store": None, "store_version": None, "external_store": False}
+        return repr(replace(identity, key="", configuration_hash=None, **same))
+    load = (
+        *(identity.layer, identity.topology, sorted(identity.counts.items()), identity.caps),
+        *(identity.workload, identity.complexity, identity.traffic, identity.limits),
+        *(identity.connections, identity.rate_per_second, identity.arrivals),
+        *(identity.duration_s, identity.requests),
+    )
+    limiter = identity.limiter if identity.algorithm is None else None
+    decision = (identity.store, identity.external_store, identity.decided_by, identity.algorithm, limiter)
+    return repr((load, decision, _conditions(identity, across_frameworks)))
+
+
+def _within(identity: Identity) -> dict[str, str]:
+    """The conditions in which a client can be compared with itself, by what they are about."""
+    own = {separation.what: option for option, separation in separations_of(identity.options, "itself")}
+    return ({"store version": identity.store_version} if identity.store_version else {}) | own
+
+
+def _varying(members: Collection[Identity]) -> tuple[str, ...]:
+    conditions = [_within(identity) for identity in members]
+    names = dict.fromkeys(name for each in conditions for name in each)
+    return tuple(name for name in names if len({each.get(name) for each in conditions}) > 1)
+
+
+def _client_in(identity: Identity) -> str:
+    """The client without its copy and without the conditions in which it is compared with itself."""
+    apart = {COPY, *_within(identity).values()}
+    return "+".join(part for part in identity.variant.split("+") if part not in apart)
+
+
+def _by_condition(members: list[Identity]) -> list[tuple[str, list[Identity]]]:
+    """In several versions, or with TLS and without, a client is ranked with itself alone."""
+    if members[0].layer == STORE_LAYER or not _varying(members):
+        return [("", members)]
+    found: dict[str, list[Identity]] = {}
+    for identity in members:
+        found.setdefault(_client_in(identity), []).append(identity)
+    return list(found.items())
+
+
+def _ranking(
+    ranking_id: str,
+    client: str,
+    members: list[Identity],
+    references: Collection[str],
+    across_frameworks: bool,
+) -> PlannedRanking:
+    reference = next((identity for identity in members if identity.key in references), None)
+    copies = (identity for identity in members if reference and identity.copy)
+    copy = next((each for each in copies if reference and each.copy_of == reference.label), None)
+    originals = [identity for identity in members if not identity.copy]
+    return PlannedRanking(
+        id=ranking_id,
+        members=tuple(identity.key for identity in members),
+        reference=reference.key if reference else None,
+        copy=copy.key if copy else None,
+        family=len(originals or members) - 1,
+        conditions=_conditions(members[0], across_frameworks),
+        client=client,
+        varies=_varying(members) if client else (),
+    )

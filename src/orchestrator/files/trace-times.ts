@@ -1,0 +1,122 @@
+import { usageError } from "../../contract/errors.js";
+
+/** The offset of a wall clock from UTC in ms at a wall-clock time, which is given as if it were UTC. */
+export type OffsetAt = (wall_ms: number) => number;
+
+/** A time of a trace. `names_zone` is false where the zone is taken from outside of the text. */
+export interface TraceTime {
+  ms: number;
+  names_zone: boolean;
+}
+
+const MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec";
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** As seconds the numbers from each of these bounds on would be after the year 5138. */
+const MILLISECONDS_FROM = 1e11;
+const MICROSECONDS_FROM = 1e14;
+const NANOSECONDS_FROM = 1e17;
+
+const ZONE = String.raw`(Z|UTC|GMT|[+-]\d\d:?\d\d)`;
+const CLOCK = String.raw`(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?`;
+/** `2025-10-09T08:53:20.5Z`, `2025/10/09 08:53:20`. */
+const YEAR_FIRST = new RegExp(String.raw`^(\d{4})([-/])(\d\d)\2(\d\d)[T ]${CLOCK} ?${ZONE}?$`, "i");
+/** `10/Oct/2000:13:55:36 -0700`, `Thu, 10 Oct 2000 13:55:36 GMT`. */
+const DAY_FIRST = new RegExp(
+  String.raw`^(?:[A-Z][a-z]{2}, )?(\d{1,2})([/ ])([A-Z][a-z]{2})\2(\d{4})[: ]${CLOCK} ?${ZONE}?$`,
+);
+
+const UTC_OFFSET: OffsetAt = () => 0;
+
+/** Minutes east of UTC; undefined where a text names no zone. */
+function zoneMinutes(zone: string | undefined): number | undefined {
+  if (zone === undefined) return undefined;
+  if (!/^[+-]/.test(zone)) return 0;
+  const minutes = 60 * Number(zone.slice(1, 3)) + Number(zone.slice(-2));
+  return zone.startsWith("-") ? -minutes : minutes;
+}
+
+/** The wall-clock time as if it were UTC; NaN where a part is out of its range. */
+function wallMs(date: readonly [number, number, number], clock: readonly (string | undefined)[]): number {
+  const [year, month, day] = date;
+  const [hour = 0, minute = 0, second = 0] = clock.slice(0, 3).map((part) => Number(part ?? 0));
+  const fraction_ms = 1000 * Number(`0.${clock[3] ?? 0}`);
+  if (hour > 23 || minute > 59 || second > 60) return Number.NaN;
+  const at = new Date(Date.UTC(year, month - 1, day));
+  // Date counts 31 April as 1 May.
+  if (at.getUTCMonth() !== month - 1 || at.getUTCDate() !== day) return Number.NaN;
+  return at.getTime() + hour * HOUR_MS + minute * MINUTE_MS + second * 1000 + fraction_ms;
+}
+
+function textTime(text: string, offsetAt: OffsetAt): TraceTime | undefined {
+  const yearFirst = YEAR_FIRST.exec(text);
+  const found = yearFirst ?? DAY_FIRST.exec(text);
+  if (!found) return undefined;
+  const month = yearFirst ? Number(found[3]) : MONTHS.indexOf(found[3] ?? "") / 3 + 1;
+  const [year, day] = yearFirst ? [found[1], found[4]] : [found[4], found[1]];
+  const wall_ms = wallMs([Number(year), month, Number(day)], found.slice(5, 9));
+  if (!Number.isInteger(month) || Number.isNaN(wall_ms)) return undefined;
+  const minutes = zoneMinutes(found[9]);
+  const offset_ms = minutes === undefined ? offsetAt(wall_ms) : minutes * MINUTE_MS;
+  return { ms: wall_ms - offset_ms, names_zone: minutes !== undefined };
+}
+
+function numberTime(value: number): TraceTime | undefined {
+  if (!Number.isFinite(value) || value < 0) return undefined;
+  const ms =
+    value >= NANOSECONDS_FROM
+      ? value / 1e6
+      : value >= MICROSECONDS_FROM
+        ? value / 1000
+        : value >= MILLISECONDS_FROM
+          ? value
+          : value * 1000;
+  return { ms, names_zone: true };
+}
+
+const NUMBER = /^\d+(?:[.,]\d+)?(?:e\+?\d+)?$/i;
+
+/** The time that a value names; undefined where it is none. A number is in seconds, ms, µs or ns by its size. */
+export function timeOf(value: unknown, offsetAt: OffsetAt = UTC_OFFSET): TraceTime | undefined {
+  if (typeof value === "number") return numberTime(value);
+  if (typeof value !== "string") return undefined;
+  const text = value.trim();
+  return NUMBER.test(text) ? numberTime(Number(text.replace(",", "."))) : textTime(text, offsetAt);
+}
+
+/** The offset of a named zone at a time, in ms. */
+function namedOffset(zone: string): (utc_ms: number) => number {
+  const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
+  return (utc_ms) => {
+    const part = format.formatToParts(utc_ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
+    return (zoneMinutes(part.slice("GMT".length) || undefined) ?? 0) * MINUTE_MS;
+  };
+}
+
+/**
+ * How far the clock of a zone is from UTC: `UTC`, `+02:00`, `Europe/Berlin`.
+ * @throws usageError where there is no such zone
+ */
+export function zoneOffset(zone: string, source: string): OffsetAt {
+  if (new RegExp(`^${ZONE}$`, "i").test(zone)) {
+    const offset_ms = (zoneMinutes(zone) ?? 0) * MINUTE_MS;
+    return () => offset_ms;
+  }
+  try {
+    const at = namedOffset(zone);
+    const known = new Map<number, number>();
+    return (wall_ms) => {
+      // No zone changes its clock more often than every quarter of an hour.
+      const quarter = Math.floor(wall_ms / (15 * MINUTE_MS));
+      const offset_ms = known.get(quarter) ?? at(wall_ms - at(wall_ms));
+      known.set(quarter, offset_ms);
+      return offset_ms;
+    };
+  } catch (error) {
+    throw usageError(
+      `${source} ${JSON.stringify(zone.slice(0, 60))}: there is no such zone: give UTC, +02:00 or a name such as Europe/Berlin`,
+      { cause: error },
+    );
+  }
+}

@@ -1,0 +1,42 @@
+"""Every option that separates rankings is named in the report by its entry in the list of options."""
+
+import pytest
+from msgspec import structs
+
+from builder import configuration, result
+from conftest import summaries_of
+from report.analysis.cells import cells
+from report.analysis.summary import Summary
+from report.results.model import SAME_SCRIPT, SEPARATIONS, PlannedRanking, Separation
+from report.sections.verdict_text import difference, mode_text
+
+
+def _planned(rows: tuple[Summary, ...], **said: object) -> list[Summary]:
+    """The rows as one ranking of the plan, whatever their targets are."""
+    keys = tuple(row.identity.key for row in rows)
+    ranking = structs.replace(PlannedRanking(id=f"ranking-{rows[0].id}", members=keys, family=1), **said)
+    return [structs.replace(row, ranking=ranking) for row in rows]
+
+
+@pytest.mark.parametrize("separation", SEPARATIONS, ids=lambda separation: separation.option)
+def test_an_option_that_separates_rankings_is_named(separation: Separation) -> None:
+    option = separation.option.replace("<version>", "22")
+    rows = summaries_of(*(result(configuration(label)) for label in ("iovalkey", "valkey-glide")))
+    if separation.compares == "itself":
+        (cell,) = cells(_planned(rows, client="iovalkey", varies=(separation.what,)))
+        assert f"iovalkey {separation.words}" in mode_text(cell.rankings[0])
+        return
+    usual, varied = rows
+    (cell,) = cells([*_planned((usual,)), *_planned((varied,), conditions=(option,))])
+    assert any(separation.words in mode_text(ranking) for ranking in cell.rankings)
+    if option != SAME_SCRIPT:
+        said = f"The {separation.what} differ: {separation.usual} and {separation.value or separation.words}."
+        assert said in difference(cell)
+
+
+def test_rows_are_ranked_as_the_plan_says_whatever_their_targets_are() -> None:
+    labels = ("iovalkey", "ioredis", "valkey-glide+tls")
+    rows = summaries_of(*(result(configuration(label), run) for label in labels for run in range(1, 6)))
+    (cell,) = cells(_planned(rows))
+    (ranking,) = cell.rankings
+    assert {row.identity.label for row in ranking.summaries} == set(labels)
