@@ -19,10 +19,10 @@ export const PERCENTILES = {
 } as const;
 
 /** Where charts draw the distribution of a run, in thousandths of its requests; closer together where the tail is. */
-export const CURVE_THOUSANDTHS = [
+export const CURVE_THOUSANDTHS: readonly number[] = [
   ...[100, 200, 300, 400, 500, 600, 700, 750, 800, 850, 900, 925, 950, 965],
   ...[975, 980, 985, 990, 992.5, 995, 997, 998, 998.5, 999],
-] as const;
+];
 
 /** The accuracy of a recorded latency (M2): bounds that are no further apart are one figure. */
 export const ACCURACY = { ms: 0.05, share: 0.001 } as const;

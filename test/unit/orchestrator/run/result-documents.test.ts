@@ -53,6 +53,7 @@ describe("the document of a measured run", () => {
       run: 2,
       configuration,
       configuration_hash: identity.planned.hash,
+      load_text: "10 connections",
       runtime: { id: "fake", embedded_store: false, caps_applied: false },
       versions: { store: "9.1.2" },
     });
