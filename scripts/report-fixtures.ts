@@ -1,5 +1,5 @@
 import type { Configuration } from "../src/contract/configuration.js";
-import { configurationHash } from "../src/contract/configuration.js";
+import { configurationHash, loadText } from "../src/contract/configuration.js";
 import {
   MANIFEST_SCHEMA,
   MANIFEST_SCHEMA_VERSION,
@@ -130,6 +130,7 @@ const identity: Omit<Pick<MeasuredResult, IdentityMember>, "status" | "verdict">
   run: 1,
   configuration,
   configuration_hash: configurationHash(configuration),
+  load_text: loadText(configuration),
   ...times,
   runtime,
   notes: [],

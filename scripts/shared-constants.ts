@@ -1,12 +1,12 @@
 import { EXIT } from "../src/contract/errors.js";
-import { MACHINE_KEY, MANIFEST_SCHEMA_VERSION } from "../src/contract/manifest.js";
+import { MACHINE_KEY, MANIFEST_SCHEMA_VERSION, OLDEST_REPORTED_VERSION } from "../src/contract/manifest.js";
 import { COMPARED_KINDS, LATEST, RESULTS_ROOT } from "../src/contract/report-commands.js";
 import { FOREIGN_CPU_PERCENT, RESULT_SCHEMA_VERSION } from "../src/contract/result.js";
 import * as statistics from "../src/contract/statistics.js";
 import { MAX_DOCUMENT_BYTES } from "../src/contract/user-files.js";
 import { VERDICTS_FILE } from "../src/contract/verdicts.js";
 import { BACK_SHARE, BEFORE_S, RECOVERED, SAME_S } from "../src/judge/fault-figures.js";
-import { ACCURACY, MIN_SAMPLES, PERCENTILES } from "../src/judge/latency.js";
+import { ACCURACY, CURVE_THOUSANDTHS, MIN_SAMPLES, PERCENTILES } from "../src/judge/latency.js";
 import { PASSED } from "../src/judge/limit.js";
 import { SLICE_MS } from "../src/judge/merging/slices.js";
 import { ROUNDING } from "../src/judge/printed.js";
@@ -24,6 +24,7 @@ if (RESULT_SCHEMA_VERSION !== MANIFEST_SCHEMA_VERSION)
 export const sharedConstants = {
   exit_codes: EXIT,
   schema_version: RESULT_SCHEMA_VERSION,
+  oldest_schema_version: OLDEST_REPORTED_VERSION,
   max_document_bytes: MAX_DOCUMENT_BYTES,
   verdicts_file: VERDICTS_FILE,
   level: statistics.LEVEL,
@@ -41,6 +42,7 @@ export const sharedConstants = {
   percentiles: Object.fromEntries(
     Object.entries(PERCENTILES).map(([name, thousandths]) => [name, thousandths / 10]),
   ),
+  curve_percentiles: CURVE_THOUSANDTHS.map((thousandths) => thousandths / 10),
   min_samples: MIN_SAMPLES,
   latency_accuracy: ACCURACY,
   slice_ms: SLICE_MS,

@@ -66,7 +66,7 @@ class Cell(Struct, frozen=True):
 
 def is_copy_of(copy: Summary, row: Summary) -> bool:
     """Whether it is the row once more, in the same ranking."""
-    same = copy.ranking.id == row.ranking.id and copy.identity.copied_label == row.identity.label
+    same = copy.ranking.id == row.ranking.id and copy.identity.copy_of == row.identity.label
     return same and not row.identity.copy
 
 
@@ -83,7 +83,7 @@ def load_key(identity: Identity) -> tuple[object, ...]:
 
 def subject(identity: Identity, **ignored: Any) -> str:
     """What rows share that differ in these fields alone."""
-    return repr(replace(identity, key="", configuration_hash=None, **ignored))
+    return repr(replace(identity, key="", configuration_hash=None, load_text="", **ignored))
 
 
 def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tuple[Pair, ...]:

@@ -17,7 +17,7 @@ from report.analysis.figures import Figure, late_percentiles, percentile
 from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
-from report.analysis.texts import caps_text, load_name
+from report.analysis.texts import caps_text
 from report.results.model import DIMENSIONS, Measured, Run
 from report.results.records import Boundary, Sample
 from report.statistics.decision import Comparison
@@ -146,7 +146,7 @@ VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "har
 #: What both tables have, in whatever order.
 _BOTH: Mapping[str, Column] = {
     "row": column.text(attrgetter("summary.id")),
-    "load": column.text(lambda entry: load_name(entry.summary.identity)),
+    "load": column.text(lambda entry: entry.summary.identity.load_text),
     **{
         name: column.text(_identity(name))
         for name in (
@@ -361,7 +361,7 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
         _of_summary(lambda row: row.identity.decides_locally if row.identity.decided_by else None)
     ),
     "reference": column.truth(_of_summary(lambda row: row.reference)),
-    "copy_of": column.text(_of_summary(lambda row: row.identity.copied_label if row.identity.copy else None)),
+    "copy_of": column.text(_of_summary(lambda row: row.identity.copy_of)),
     "runs_set_aside": column.whole(_of_summary(lambda row: len(row.set_aside))),
     "ratio": column.number(lambda entry: entry.ratio.ratio if entry.ratio else None, 4),
     "ratio_interval_low": column.number(lambda entry: interval_end(entry.ratio, "low"), 4),
@@ -428,7 +428,7 @@ COMPARISON_COLUMNS: Mapping[str, Column] = {
     "base": column.text(attrgetter("pair.base.identity.label")),
     "new_row": column.text(attrgetter("pair.new.id")),
     "new": column.text(attrgetter("pair.new.identity.label")),
-    "load": column.text(lambda entry: load_name(entry.pair.new.identity)),
+    "load": column.text(lambda entry: entry.pair.new.identity.load_text),
     "ratio": column.number(_compared("ratio"), 4),
     "interval_low": column.number(lambda entry: interval_end(entry.pair.comparison, "low"), 4),
     "interval_high": column.number(lambda entry: interval_end(entry.pair.comparison, "high"), 4),

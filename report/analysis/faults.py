@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from msgspec import UNSET, Struct
 
 from report.analysis.printed_rows import worst_verdict
-from report.analysis.served_again import served_again_s
 from report.analysis.summary import configurations, row_order
 from report.base.contract import generated
 from report.base.format import ABSENT
@@ -73,17 +72,18 @@ class FaultedRun(Struct, frozen=True):
         return stated.before.p99_us if stated and stated.before else None
 
     @property
-    def states_served_again(self) -> bool:
-        """The result has the figure; of older ones the timeline is read."""
-        return self.figures.served_again_s is not UNSET
-
-    @property
     def served_again_s(self) -> float | None:
         """Until requests are served again, at any latency; None where it is not known."""
         stated = self.figures.served_again_s
-        if stated is not UNSET:
-            return NEVER if stated is None else stated
-        return served_again_s(self.timeline, faults_of(self.run), self.figures) if self.timeline else None
+        if stated is UNSET:
+            return None
+        return NEVER if stated is None else stated
+
+    @property
+    def served_again_from(self) -> str | None:
+        """What tells that figure: the `result`, or its `timeline`; None where nothing does."""
+        stated = self.figures.served_again_s is not UNSET
+        return self.figures.served_again_from or ("result" if stated else None)
 
     @property
     def settled_again_s(self) -> float | None:

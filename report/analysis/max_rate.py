@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from report.analysis.cells import subject
 from report.analysis.summary import Summary
-from report.analysis.texts import load_name, load_text, varying_fields
+from report.analysis.texts import LOAD, load_text, varying_fields
 from report.base.contract import CONSTANTS
 from report.base.format import plural
 from report.results.model import Campaign, Identity
@@ -97,7 +97,7 @@ def _is_censored(trials: Sequence[RateTrial]) -> bool:
 def _names(identities: Sequence[Identity], summaries: Sequence[Summary]) -> list[str]:
     labels = [identity.label for identity in identities]
     # The rate is what is searched; of the load the connections alone tell subjects apart.
-    parts = [part for part in varying_fields(summaries) if part.read is not load_name]
+    parts = [part for part in varying_fields(summaries) if part is not LOAD]
     several = len({identity.connections for identity in identities}) > 1
 
     def name(identity: Identity) -> str:

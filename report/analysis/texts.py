@@ -102,16 +102,6 @@ def rate_units(rows: Iterable[Row]) -> str:
     return " or ".join(layer_text(layer).rate_unit for layer in LAYERS if layer in layers)
 
 
-def load_name(identity: Identity) -> str:
-    """`50 connections`, or `5000/s constant, up to 200 connections`; at the limiter layer `50 at a time`."""
-    limiter = identity.layer == "limiter"
-    count = identity.connections
-    connections = f"{count:,} at a time" if limiter else plural(count, "connection")
-    if identity.rate_per_second is None:
-        return connections
-    return f"{identity.rate_per_second:,g}/s {identity.arrivals}, up to {connections}"
-
-
 def count_text(identity: Identity, dimension: Dimension) -> str:
     count = identity.counts[dimension.key]
     return f"{count} {dimension.one if count == 1 else dimension.other}" if count else ""
@@ -136,6 +126,8 @@ class LoadField(Struct, frozen=True):
     """What it counts, where it is a number of something."""
 
 
+LOAD = LoadField("Load", lambda identity: identity.load_text)
+
 LOAD_FIELDS: tuple[LoadField, ...] = (
     LoadField("Layer", lambda identity: layer_text(identity.layer).name, usual="server layer"),
     LoadField("Workload", workload_text),
@@ -153,7 +145,7 @@ LOAD_FIELDS: tuple[LoadField, ...] = (
     LoadField("Window", partial(_limit_text, index=1, form="{:,} s window"), only_if_differing=True),
     LoadField("Block", partial(_limit_text, index=2, form="{:,} s block"), only_if_differing=True),
     LoadField("Cost", partial(_limit_text, index=3, form="cost {:,}"), usual="cost 1"),
-    LoadField("Load", load_name),
+    LOAD,
     LoadField("Length", lambda identity: identity.extent_text),
 )
 

@@ -25,7 +25,7 @@ from report.analysis.figures import (
 )
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
 from report.analysis.summary import Summary, sample_between
-from report.analysis.texts import AT_FULL_LOAD, LayerText, at_its_load, interval_of, load_name
+from report.analysis.texts import AT_FULL_LOAD, LayerText, at_its_load, interval_of
 from report.base.format import count, mebibytes, microseconds, milliseconds, percent, plural, rate, share
 from report.charts import layout
 from report.charts.layout import INK, Chart, ChartData, ChartRow, bars, by_row, by_view, figure, rate_axis
@@ -135,7 +135,7 @@ def _connections_title(text: LayerText) -> str:
 def _over_connections(data: ChartData) -> dict[str, Any] | None:
     lines, unit = _long_lines(data.at_capacity), data.text.rate_unit
     traces = [
-        _throughput(line, _connections, lambda row: load_name(row.summary.identity), unit) for line in lines
+        _throughput(line, _connections, lambda row: row.summary.identity.load_text, unit) for line in lines
     ]
     return _over(data, lines, data.by_curve, _connections_title(data.text), _connections, traces)
 
@@ -155,15 +155,11 @@ def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
 def _mean_line(name: str, line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
     """The mean belongs to the line of the p99, and has no entry of its own in the legend."""
     values = [text.latency_value(row.median(mean_latency)) for row in line]
-    texts = [f"{row.text}, {_load_text(row)}: {_latency_text(row, text)}" for row in line]
+    texts = [f"{row.text}, {row.summary.identity.load_text}: {_latency_text(row, text)}" for row in line]
     style = {"color": line[0].colour, "dash": "dot", "width": 1}
     ids, x = [row.id for row in line], list(map(_connections, line))
     more: dict[str, Any] = {"legendgroup": name, "showlegend": False, "line": style}
     return layout.scatter(f"{name}, mean", ids, x, values, texts, "lines", **more)
-
-
-def _load_text(row: ChartRow) -> str:
-    return load_name(row.summary.identity)
 
 
 def _latency_over_connections(data: ChartData) -> dict[str, Any] | None:
@@ -172,7 +168,7 @@ def _latency_over_connections(data: ChartData) -> dict[str, Any] | None:
     sizes = {line[0].summary.group_size_text for line in lines}
     for line in lines:
         name = line[0].text if len(sizes) == 1 else f"{line[0].text}, {line[0].summary.group_text}"
-        texts = [f"{row.text}, {_load_text(row)}: {_latency_text(row, text)}" for row in line]
+        texts = [f"{row.text}, {row.summary.identity.load_text}: {_latency_text(row, text)}" for row in line]
         x = list(map(_connections, line))
         p99_line = _medians(name, line, x, p99, texts, text.latency_value)
         traces += [p99_line.update(legendgroup=name), _mean_line(name, line, text)]
@@ -249,7 +245,7 @@ def _median_point(row: ChartRow, text: LayerText) -> _Point | None:
     if amount is None or slow is None:
         return None
     said = f"{rate(amount)} {text.rate_unit}, {_with_range(row, 'p99', p99, text)}{_few(row)}"
-    load = f"{load_name(row.summary.identity)}, {row.summary.group_text}"
+    load = f"{row.summary.identity.load_text}, {row.summary.group_text}"
     hover = f"{row.text}, {load}<br>{said}"
     return _Point(row, amount, slow, hover)
 

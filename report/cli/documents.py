@@ -1,7 +1,8 @@
 """Prints the results of campaigns as the present schema has them: JSON for the orchestrator, a line each.
 
-Results of older schemas are converted here alone; the verdicts come from the rules in TypeScript. A line
-`{"campaign": …}` stands before the results of a campaign."""
+The verdicts come from the rules in TypeScript, which read the present schema alone: older results are
+converted by `report/results/older_documents.py`. A line `{"campaign": …}` stands before the results of a
+campaign."""
 
 import argparse
 import hashlib
@@ -19,6 +20,7 @@ from report.results.archives import SUFFIX, unpack
 from report.results.convert import planned_of
 from report.results.load import list_files
 from report.results.model import MANIFEST
+from report.results.older_documents import converted, never_counted
 from report.statistics.samples import Place
 
 
@@ -37,10 +39,10 @@ def _results(folder: Path) -> Iterator[dict[str, Any]]:
     places = _places(folder)
     for path in list_files(folder)[0]:
         document = _json(path)
-        if validate.before_first_round(document):
+        if never_counted(document):
             continue
-        validate.validate_result(document)
-        result = validate.upgraded(document)
+        result = converted(document)
+        validate.validate_result(result)
         place = places.get((result.get("configuration_hash", ""), result["run"]))
         yield {"file": path.name, "place": place and "/".join(map(str, place)), "result": result}
 

@@ -59,13 +59,6 @@ def _measured(read: Callable[[Measured], Any]) -> Read:
     return lambda row: read(row.run.measured) if row.run.measured else None
 
 
-def _served_again_from(faulted: FaultedRun) -> str | None:
-    """None where neither result nor timeline tells it."""
-    if faulted.states_served_again:
-        return "result"
-    return "timeline" if faulted.timeline else None
-
-
 def _codes(run: Measured) -> str | None:
     return " ".join(f"{code}:{number}" for code, number in run.failed_by_code.items()) or None
 
@@ -73,7 +66,7 @@ def _codes(run: Measured) -> str | None:
 #: Columns that came after the others stand at the end, because some readers take columns by their place.
 _LATER_FAULT_COLUMNS: Mapping[str, Column] = {
     "served_again_s": column.number(_finite_figure(FAULT_FIGURES["served_again_s"][0]), 3),
-    "served_again_from": column.text(_faulted(_served_again_from)),
+    "served_again_from": column.text(_faulted(attrgetter("served_again_from"))),
     "failed_by_status": column.text(_measured(_codes)),
     "connection_errors": column.whole(_measured(attrgetter("record.errors"))),
     "timeouts": column.whole(_measured(attrgetter("record.timeouts"))),

@@ -15,12 +15,11 @@ from report.results.older_rankings import older_rankings
 from report.results.record import plain
 from report.results.validate import Document, Result
 from report.statistics import histograms
-from report.statistics.histograms import PERCENTILES, Bounds
+from report.statistics.histograms import PERCENTILES
 from report.statistics.samples import Place
 
-#: How far a stated percentile may lie from the one of the run's histograms: HDR's own error, and rounding.
-_AGREEMENT_MS = 0.05
-_AGREEMENT_SHARE = 0.005
+#: Figures that requests without an answer can move.
+_MOVABLE = ("average", *PERCENTILES, "max")
 
 _ANSWERED = ("allowed", "limited")
 _UNANSWERED = ("failed", "censored")
@@ -32,16 +31,20 @@ _MAX_SLICES = 3000
 #: What an identity takes from its target as it stands.
 _TARGET = (
     *("label", "client", "store", "topology", "limiter", "client_version", "store_version"),
-    *("limiter_version", "node", "algorithm", "module", "service", "framework", "program"),
+    *("limiter_version", "node", "decided_by", "algorithm", "module", "service", "framework", "program"),
+    "copy_of",
 )
 
 
-def identity_of(configuration: records.Configuration, configuration_hash: str) -> model.Identity:
+def identity_of(
+    configuration: records.Configuration, configuration_hash: str, load_text: str
+) -> model.Identity:
     """The identity of a configuration as plan and result hold it."""
     target, workload, limits = configuration.target, configuration.workload, configuration.limits
     return model.Identity(
         **{name: getattr(target, name) for name in _TARGET},
         **_load(configuration.load, configuration.extent),
+        load_text=load_text,
         key=configuration_hash,
         configuration_hash=configuration_hash,
         layer=configuration.layer,
@@ -55,7 +58,7 @@ def identity_of(configuration: records.Configuration, configuration_hash: str) -
         limits=(limits.points, limits.window_s, limits.block_s, limits.cost or 1),
         caps=json.dumps(plain(configuration.caps), sort_keys=True),
         faults=tuple(configuration.faults or ()),
-        decided_by=target.decided_by or _decider(target),
+        same_script=bool(target.same_script),
         decides_locally=bool(target.decides_locally),
     )
 
@@ -65,18 +68,12 @@ def _load(load: records.ClosedLoad | records.OpenLoad, extent: records.Extent) -
     return of_load | {"duration_s": extent.duration_s, "requests": extent.requests}
 
 
-def _decider(target: records.Target) -> str:
-    """The decider of results that do not state it: they are older than modules and services."""
-    if target.limiter == "none":
-        return "nothing"
-    return "in-process" if target.store == "memory" else "library"
-
-
-def _manual_identity(request: records.Request) -> model.Identity:
+def _manual_identity(request: records.Request, load_text: str) -> model.Identity:
     """The identity of a run made by hand: what was asked of the generator."""
     asked = ("layer", "label", "urls", "workload", "traffic", "load", "extent")
     return model.Identity(
         **_load(request.load, request.extent),
+        load_text=load_text,
         key=json.dumps([plain(getattr(request, name)) for name in asked], sort_keys=True),
         layer=request.layer,
         counts={dimension.key: 0 for dimension in model.DIMENSIONS} | {"servers": len(request.urls)},
@@ -90,13 +87,13 @@ def _manual_identity(request: records.Request) -> model.Identity:
 def _identity(result: Result) -> model.Identity:
     configuration, configuration_hash = result.configuration, result.configuration_hash
     if configuration is not None and configuration_hash is not None:
-        return identity_of(configuration, configuration_hash)
+        return identity_of(configuration, configuration_hash, result.load_text)
     if configuration is not None or configuration_hash is not None:
         absent = "configuration" if configuration is None else "configuration_hash"
         raise FieldError(f"$.{absent}", "is missing, though the other half of the identity is there")
     if not isinstance(result, records.MeasuredResult):
         raise FieldError("$.configuration", "is missing")
-    return _manual_identity(result.request)
+    return _manual_identity(result.request, result.load_text)
 
 
 def _merged_histograms(result: records.MeasuredResult) -> tuple[HdrHistogram | None, HdrHistogram | None]:
@@ -115,47 +112,38 @@ def _merged_histograms(result: records.MeasuredResult) -> tuple[HdrHistogram | N
     return histograms.merge_histograms(answered), histograms.merge_histograms(unanswered)
 
 
-def _ms(value: float | None) -> str:
-    return "null" if value is None else f"{value:g} ms"
+def _count(result: records.MeasuredResult, outcomes: Sequence[str]) -> int:
+    """The requests of all generators that ended so."""
+    parts = (generator.histograms for generator in result.generators)
+    return sum(getattr(part, outcome).count for part in parts for outcome in outcomes)
 
 
-def _check_latency(stated: records.Latency | None, found: Mapping[str, Bounds], unanswered: int) -> None:
-    """The result's latencies against the histograms: figures, nulls, and the bounds of the nulls."""
-    if found and not stated:
+def _check_latency(result: records.MeasuredResult) -> None:
+    """Raises FieldError where a figure and its bounds are both given or both absent, and where a figure is
+    known that requests without an answer could move."""
+    answered, unanswered = _count(result, _ANSWERED), _count(result, _UNANSWERED)
+    latency = result.latency
+    if answered and not latency:
         raise FieldError("$.latency", "is missing, though requests were answered")
-    if stated and not found:
+    if latency and not answered:
         raise FieldError("$.latency", "is given, though nothing was answered")
-    if not stated:
+    if not latency:
         return
-    bounds = model.stated_bounds(stated)
-    for name, known in found.items():
-        _check_agreement(f"$.latency.{name}", getattr(stated, name), known.figure)
-        if known.figure is None:
-            _check_bounds(name, bounds.get(name), known)
-    for name in ("average", "max", "stddev"):
-        figure = getattr(stated, name)
-        if (figure is None) != (unanswered > 0):
-            text = f"is {_ms(figure)}, though {unanswered} requests failed or got no answer"
-            raise FieldError(f"$.latency.{name}", text)
-    for name in bounds:
-        if getattr(stated, name) is not None:
+
+    bounds = model.stated_bounds(latency)
+    for name in _MOVABLE:
+        is_known = getattr(latency, name) is not None
+        if is_known and name in bounds:
             raise FieldError(f"$.latency.bounds.{name}", "is given, though the figure is known")
+        if not is_known and name not in bounds:
+            raise FieldError(f"$.latency.bounds.{name}", "is missing")
 
-
-def _check_agreement(field: str, stated: float | None, found: float | None) -> None:
-    if stated is None or found is None:
-        agree = stated is found
-    else:
-        agree = abs(stated - found) <= max(_AGREEMENT_MS, _AGREEMENT_SHARE * found)
-    if not agree:
-        raise FieldError(field, f"is {_ms(stated)}, but the histograms give {_ms(found)}")
-
-
-def _check_bounds(name: str, stated: Bounds | None, found: Bounds) -> None:
-    if stated is None:
-        raise FieldError(f"$.latency.bounds.{name}", "is missing")
-    _check_agreement(f"$.latency.bounds.{name}.low", stated.low, found.low)
-    _check_agreement(f"$.latency.bounds.{name}.high", stated.high, found.high)
+    for name in ("average", "max", "stddev"):
+        is_known = getattr(latency, name) is not None
+        if is_known == (unanswered > 0):
+            figure = "known" if is_known else "null"
+            text = f"is {figure}, though {unanswered} requests failed or got no answer"
+            raise FieldError(f"$.latency.{name}", text)
 
 
 def _nodes(result: records.MeasuredResult) -> list[records.StoreNode]:
@@ -299,7 +287,7 @@ def _answers_each_slice(result: records.MeasuredResult) -> "array[int]":
 _DROPPED = dict.fromkeys(("configuration", "configuration_hash", "plugins", "links", "machine_load", "store"))
 _READ: dict[str, Any] = {
     **dict.fromkeys(("request", "service", "admissions")),
-    **dict.fromkeys(("generators", "samples", "consumers", "unsupported"), ()),
+    **dict.fromkeys(("generators", "samples", "consumers", "unsupported", "latency_curve_ms"), ()),
     "slices": records.Slices(width_ms=100, allowed=[], limited=[], failed=[], latency_sum_us=[]),
 }
 _OF_RESOURCE: dict[str, Any] = {
@@ -324,24 +312,25 @@ def slim(result: Result) -> Result:
     return structs.replace(result, **_DROPPED, **_READ, resources=resources, timeline=timeline)
 
 
+def _percentiles(latency: records.Latency | None) -> dict[str, float]:
+    """Those that are identified, by name."""
+    stated = {name: getattr(latency, name, None) for name in PERCENTILES}
+    return {name: value for name, value in stated.items() if value is not None}
+
+
 def _measured(result: records.MeasuredResult, record: records.MeasuredResult) -> model.Measured:
     answered, unanswered = _merged_histograms(result)
-    found = histograms.percentile_bounds(answered, unanswered) if answered else {}
-    few = histograms.unsupported_percentiles(answered.get_total_count() if answered else 0)
     latency = result.latency
     consumer = result.consumers[0] if result.consumers else None
-    _check_latency(latency, found, unanswered.get_total_count() if unanswered else 0)
+    _check_latency(result)
     return model.Measured(
         record=record,
         layer=result.request.layer,
         requests_per_second=result.requests.average,
-        percentiles_ms={name: bounds.figure for name, bounds in found.items() if bounds.figure is not None},
-        bounds_ms={
-            **{name: bounds for name, bounds in found.items() if bounds.figure is None},
-            **{name: each for name, each in model.stated_bounds(latency).items() if name not in PERCENTILES},
-        },
-        curve_ms=array("d", histograms.curve_ms(answered, unanswered)),
-        unsupported=tuple(sorted({*result.unsupported, *few})) if found else (),
+        percentiles_ms=_percentiles(latency),
+        bounds_ms=model.stated_bounds(latency),
+        curve_ms=array("d", result.latency_curve_ms),
+        unsupported=tuple(sorted(result.unsupported)) if latency else (),
         store_memory_bytes=model.total_of([node.at_end.used_memory_bytes for node in _nodes(result)]),
         added_memory=_added_memory(result),
         store_failures=_store_failures(result),
@@ -469,7 +458,9 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
             places.setdefault(key, {})[run] = (entry["round"], entry.get("group", 1))
     return tuple(
         model.Planned(
-            identity=identity_of(convert(entry["configuration"], records.Configuration), entry["hash"]),
+            identity=identity_of(
+                convert(entry["configuration"], records.Configuration), entry["hash"], entry["load_text"]
+            ),
             runs=tuple(sorted(runs.get(entry["hash"], []))),
             places=places.get(entry["hash"], {}),
             by_turns=plan["order"] == "turns",

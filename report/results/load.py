@@ -14,6 +14,7 @@ from report.base.files import read_document
 from report.results import validate
 from report.results.convert import planned_of, rankings_of, run_of
 from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run, Usage
+from report.results.older_documents import never_counted
 from report.results.records import Audit, MeasuredResult, PrintedResult, Sample
 from report.results.series import usage_over_time
 from report.results.verdicts import VERDICTS, judged_again
@@ -44,7 +45,7 @@ _INTERRUPTED = "its round was interrupted, and measured again"
 _FIRST = "it came before the first round that counts"
 
 #: Members that most runs of a campaign have alike.
-_SHARED = ("campaign", "notes", "runtime", "versions", "verdict")
+_SHARED = ("campaign", "load_text", "notes", "runtime", "versions", "verdict")
 
 Read = TypeVar("Read")
 Value = TypeVar("Value")
@@ -76,7 +77,7 @@ def _read_checksums(folder: Path) -> Mapping[str, str]:
 
 
 def _check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
-    """A file without a checksum is admitted: older campaigns, and runs made by hand, have none."""
+    """A file without a checksum is admitted: runs made by hand have none."""
     if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
         raise FieldError("$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run")
 
@@ -234,7 +235,7 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         data = _bytes(path)
         _check_sum(sums, name, data)
         document = validate.parse_json(data)
-        counts = path.parent == folder and not validate.before_first_round(document)
+        counts = path.parent == folder and not never_counted(document)
         result = validate.validate_result(document)
         if newer and counts:
             result = newer.applied(result, name)

@@ -156,6 +156,8 @@ class Identity:
     rate_per_second: float | None
     """Offered in an open loop, as `arrivals`; None in a closed one."""
     arrivals: str | None
+    load_text: str
+    """These in words: `50 connections`, `5,000/s constant, up to 200 connections`."""
     duration_s: float | None
     requests: int | None
     limits: tuple[int, int, int, int] | None = None
@@ -173,6 +175,10 @@ class Identity:
     service: str | None = field(default=None, compare=False)
     framework: str | None = field(default=None, compare=False)
     """Id of the server's web framework; None for Fastify, and where no server is."""
+    same_script: bool = field(default=False, compare=False)
+    """It runs the one script for all, and not the client's own."""
+    copy_of: str | None = field(default=None, compare=False)
+    """The label of the one that it is once more: what differs between the two is the host (rule M31)."""
     decides_locally: bool = field(default=False, compare=False)
     """Some decisions reach neither store nor service."""
     program: str | None = field(default=None, compare=False)
@@ -210,12 +216,7 @@ class Identity:
 
     @property
     def copy(self) -> bool:
-        """It is another one's copy: what differs between the two is the host."""
-        return COPY in self.options
-
-    @property
-    def copied_label(self) -> str:
-        return "+".join(part for part in self.label.split("+") if part != COPY)
+        return self.copy_of is not None
 
     @property
     def control(self) -> bool:
@@ -225,11 +226,6 @@ class Identity:
     @property
     def short_label(self) -> str:
         return short_label(self.label, self.topology)
-
-    @property
-    def same_script(self) -> bool:
-        """It runs the one script for all, and not the client's own."""
-        return SAME_SCRIPT in self.options
 
     @property
     def variant(self) -> str:
@@ -297,8 +293,8 @@ class Usage(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The figures of a run that was measured. Percentiles come from the generators' merged histograms. At the
-    limiter layer a request is a decision."""
+    """The figures of a run that was measured; its percentiles are those of the result. At the limiter layer a
+    request is a decision."""
 
     record: records.MeasuredResult
     """Without what the figures below are computed from, and what no page shows: see `slim`."""
@@ -309,7 +305,7 @@ class Measured:
     could move (rule M23)."""
     bounds_ms: Mapping[str, Bounds]
     curve_ms: Sequence[float]
-    """At the percentiles of `histograms.CURVE`, as far as they are identified; empty without answers."""
+    """Latencies at `histograms.CURVE`, as far as they are identified; empty without answers."""
     unsupported: tuple[str, ...]
     store_memory_bytes: int | None
     """Memory of all nodes; None where one does not report it."""

@@ -96,7 +96,7 @@ def _ranking(
 ) -> PlannedRanking:
     reference = next((identity for identity in members if identity.key in references), None)
     copies = (identity for identity in members if reference and identity.copy)
-    copy = next((each for each in copies if reference and each.copied_label == reference.label), None)
+    copy = next((each for each in copies if reference and each.copy_of == reference.label), None)
     originals = [identity for identity in members if not identity.copy]
     return PlannedRanking(
         id=ranking_id,

@@ -13,12 +13,13 @@ ClientVersion: TypeAlias = Annotated[str, Meta(max_length=40)]
 Algorithm: TypeAlias = Literal["fixed window", "aligned window", "sliding window", "sliding log", "token bucket", "GCRA", "none"]
 class Target(Record):
     text: Text; label: Text; client: Id; store: Id; topology: Id; limiter: Id; options: list[Id]
+    decided_by: Literal["library", "module", "service", "in-process", "nothing"]
     client_version: Maybe[ClientVersion] = None; store_version: Maybe[ClientVersion] = None
-    limiter_version: Maybe[ClientVersion] = None
-    decided_by: Maybe[Literal["library", "module", "service", "in-process", "nothing"]] = None
-    algorithm: Maybe[Algorithm] = None; module: Maybe[Id] = None; service: Maybe[Id] = None
-    node: Maybe[ClientVersion] = None; program: Maybe[Id] = None; framework: Maybe[Id] = None
-    decides_locally: Maybe[bool] = None; __post_init__ = only_true("decides_locally")
+    limiter_version: Maybe[ClientVersion] = None; algorithm: Maybe[Algorithm] = None; module: Maybe[Id] = None
+    service: Maybe[Id] = None; node: Maybe[ClientVersion] = None; program: Maybe[Id] = None; framework: Maybe[Id] = None
+    same_script: Maybe[bool] = None; settings: Maybe[Id] = None; encrypted: Maybe[bool] = None
+    copy_of: Maybe[Text] = None; decides_locally: Maybe[bool] = None
+    __post_init__ = only_true("same_script", "encrypted", "decides_locally")
 Complexity: TypeAlias = Annotated[int, Meta(ge=1, le=1000000)]
 class Workload(Record):
     id: Id; complexity: Maybe[Complexity] = None; payload_bytes: Maybe[Complexity] = None
@@ -177,9 +178,9 @@ class FaultFiguresFault(Record):
     error_share: Share | None; recovery: Literal["recovered", "never", "not known"]; recovery_s: Amount | None
     requests_lost: Count; p99_worst_us: Count | None; answers: Answers | None
     behaviour: Literal["open", "closed", "errors", "waits", "unchanged"]
-    served_again_s: Amount | None | UnsetType = UNSET; recovery_text: Maybe[str] = None
-    over_admission: OverAdmission | None | UnsetType = UNSET; server_memory_peak_bytes: Maybe[Count] = None
-    server_memory_before_bytes: Maybe[Count] = None
+    served_again_s: Amount | None | UnsetType = UNSET; served_again_from: Maybe[Literal["timeline"]] = None
+    recovery_text: Maybe[str] = None; over_admission: OverAdmission | None | UnsetType = UNSET
+    server_memory_peak_bytes: Maybe[Count] = None; server_memory_before_bytes: Maybe[Count] = None
 class FaultFigures(Record): faults: list[FaultFiguresFault]; before: Maybe[Before] = None
 class Above(Record): keys: Count; admitted: Count; limited: Count
 class WindowAbove(Record): admitted: Count; limited: Count
@@ -240,12 +241,13 @@ class LimitedBy(Record):
     text: str
 Outcome: TypeAlias = Literal["served", "overloaded", "failed"]
 class MeasuredResult(Record):
-    schema: Literal["ratelimit-bench/result"]; schema_version: Literal[3]; run: CountFrom1; started_at: StartedAt
-    finished_at: StartedAt; notes: list[str]; status: Literal["measured"]; request: Request; duration: Positive
-    requests: Requests; warmup: Warmup; unsupported: list[str]; rate_limit_hits: Count; errors: Count; timeouts: Count
-    totalErrors: Count; counts: Counts; generators: Annotated[list[Generator], Meta(min_length=1)]
-    samples: list[Sample]; slices: Slices; consumers: list[Consumer]; resources: dict[str, Resource]; versions: Versions
-    verdict: Verdict; campaign: Maybe[str] = None; configuration: Maybe[Configuration] = None
+    schema: Literal["ratelimit-bench/result"]; schema_version: Literal[4]; run: CountFrom1; load_text: str
+    started_at: StartedAt; finished_at: StartedAt; notes: list[str]; status: Literal["measured"]; request: Request
+    duration: Positive; requests: Requests; warmup: Warmup; latency_curve_ms: list[Amount]; unsupported: list[str]
+    rate_limit_hits: Count; errors: Count; timeouts: Count; totalErrors: Count; counts: Counts
+    generators: Annotated[list[Generator], Meta(min_length=1)]; samples: list[Sample]; slices: Slices
+    consumers: list[Consumer]; resources: dict[str, Resource]; versions: Versions; verdict: Verdict
+    campaign: Maybe[str] = None; configuration: Maybe[Configuration] = None
     configuration_hash: Maybe[ConfigurationHash] = None; runtime: Maybe[Runtime] = None
     plugins: Maybe[list[Plugin]] = None; diagnosis: Maybe[Diagnosis] = None; latency: Maybe[Latency] = None
     service_time: Maybe[Latency] = None; schedule: Maybe[Schedule] = None; cpu_usage: Maybe[Amount] = None
@@ -269,8 +271,8 @@ class Memory(Record):
     bytes_per_key: int | float
 class PrintedResultVersions(Record): program: str; store: Maybe[str] = None; limiter: Maybe[str] = None
 class PrintedResult(Record):
-    schema: Literal["ratelimit-bench/result"]; schema_version: Literal[3]; run: CountFrom1; started_at: StartedAt
-    finished_at: StartedAt; notes: list[str]; status: Literal["printed"]; operation: Workload
+    schema: Literal["ratelimit-bench/result"]; schema_version: Literal[4]; run: CountFrom1; load_text: str
+    started_at: StartedAt; finished_at: StartedAt; notes: list[str]; status: Literal["printed"]; operation: Workload
     load: ClosedLoad | OpenLoad; warmup_s: Amount; duration: Positive; program_s: Positive; operations: Operations
     latency: PrintedResultLatency; program: Program; store: Store; resources: dict[str, Resource]
     versions: PrintedResultVersions; verdict: Verdict; campaign: Maybe[str] = None
@@ -284,9 +286,9 @@ class PrintedResult(Record):
     outcome: Maybe[Outcome] = None
 class Failure(Record): role: str; text: str
 class FailedOrAbortedResult(Record):
-    schema: Literal["ratelimit-bench/result"]; schema_version: Literal[3]; run: CountFrom1; started_at: StartedAt
-    finished_at: StartedAt; notes: list[str]; status: Literal["failed", "aborted"]; failure: Failure; verdict: Verdict
-    campaign: Maybe[str] = None; configuration: Maybe[Configuration] = None
+    schema: Literal["ratelimit-bench/result"]; schema_version: Literal[4]; run: CountFrom1; load_text: str
+    started_at: StartedAt; finished_at: StartedAt; notes: list[str]; status: Literal["failed", "aborted"]
+    failure: Failure; verdict: Verdict; campaign: Maybe[str] = None; configuration: Maybe[Configuration] = None
     configuration_hash: Maybe[ConfigurationHash] = None; runtime: Maybe[Runtime] = None
     plugins: Maybe[list[Plugin]] = None; diagnosis: Maybe[Diagnosis] = None
 RESULTS: dict[str, type[Record]] = {"measured": MeasuredResult, "printed": PrintedResult, "failed": FailedOrAbortedResult, "aborted": FailedOrAbortedResult}
@@ -332,7 +334,7 @@ class Calibration(Record):
 class GeneratorTrialsMeasured(Record):
     name: str; generators: CountFrom1; requests_per_second: Amount; is_saturated: bool
 class GeneratorTrials(Record): generators: CountFrom1; window_s: Positive; measured: list[GeneratorTrialsMeasured]
-class PlanConfiguration(Record): hash: ConfigurationHash; configuration: Configuration
+class PlanConfiguration(Record): hash: ConfigurationHash; configuration: Configuration; load_text: str
 class Run(Record):
     configuration_hash: ConfigurationHash; run: CountFrom1; file: str; round: Maybe[CountFrom1] = None
     group: Maybe[CountFrom1] = None; beside: Maybe[bool] = None; diagnose: Maybe[bool] = None
@@ -345,7 +347,7 @@ class Ranking(Record):
     conditions: Maybe[Annotated[list[str], Meta(min_length=1)]] = None; client: Maybe[str] = None
     varies: Maybe[Annotated[list[str], Meta(min_length=1)]] = None
 class Plan(Record):
-    schema: Literal["ratelimit-bench/plan"]; schema_version: Literal[3]; seed: Annotated[int, Meta(ge=0, le=4294967295)]
+    schema: Literal["ratelimit-bench/plan"]; schema_version: Literal[4]; seed: Annotated[int, Meta(ge=0, le=4294967295)]
     order: Literal["turns", "interleaved", "consecutive"]; runs_per_configuration: CountFrom1
     warmup_s: Amount | Literal["auto"]; cooldown_s: Amount; client_cooldown_s: Amount
     configurations: list[PlanConfiguration]; runs: list[Run]; skips: list[Skip]; notes: list[str]
@@ -362,7 +364,7 @@ class Trial(Record): file: str; status: Literal["kept", "missed", "void"]; reaso
 class ManifestMaxRateEnded(Record): why: Literal["done", "budget"]
 class ManifestMaxRate(Record): trials: list[Trial]; spent_s: Amount; ended: Maybe[ManifestMaxRateEnded] = None
 class Manifest(Record):
-    schema: Literal["ratelimit-bench/manifest"]; schema_version: Literal[3]; campaign: str
+    schema: Literal["ratelimit-bench/manifest"]; schema_version: Literal[4]; campaign: str
     status: Literal["running", "finished", "aborted"]; started_at: StartedAt; command: str; harness: Harness
     machine: Machine; runtime: Runtime; stores: dict[str, ManifestStore]; generator: ManifestGenerator
     conditions: list[str]; plan: Plan; finished_at: Maybe[StartedAt] = None; settings: Maybe[dict[str, str]] = None

@@ -10,19 +10,12 @@ import msgspec
 
 from report.base.contract import CONSTANTS
 from report.base.errors import FieldError, one_line
-from report.results import audit_history, records
+from report.results import records
+from report.results.older_documents import MANIFEST, OLDEST_VERSION, RESULT, SCHEMA_VERSION, converted
 from report.results.record import Record
 
 Document = Mapping[str, Any]
 Result = records.MeasuredResult | records.PrintedResult | records.FailedOrAbortedResult
-
-#: Of result, plan and manifest.
-SCHEMA_VERSION: int = CONSTANTS["schema_version"]
-PREVIOUS = SCHEMA_VERSION - 1
-
-#: Members of a result or manifest that are gone: the load waits for every reading, and by turns the host's
-#: speed cancels.
-_GONE = ("readings", "host_speed", "machine_speed")
 
 MAX_DOCUMENT_BYTES: int = CONSTANTS["max_document_bytes"]
 
@@ -148,63 +141,26 @@ def _fails(document: Document, kind: type[Record], message: str) -> bool:
     return False
 
 
-def upgraded(document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A document of the previous schema as one of this; any other unchanged."""
-    if document.get("schema_version") != PREVIOUS:
-        return document
-    found = {name: value for name, value in document.items() if name not in _GONE}
-    found["schema_version"] = SCHEMA_VERSION
-    if found.get("run") == 0:
-        found["run"] = 1
-    plan = found.get("plan")
-    if isinstance(plan, Mapping) and plan.get("schema_version") == PREVIOUS:
-        found["plan"] = {**plan, "schema_version": SCHEMA_VERSION, "runs": _runs(plan.get("runs"))}
-    if "machines" in found:
-        found["machines"] = [
-            {name: value for name, value in machine.items() if name not in _GONE}
-            for machine in found["machines"]
-        ]
-    return found
-
-
-def before_first_round(document: object) -> bool:
-    """Whether it is a result of the previous schema that was kept and never counted."""
-    if not isinstance(document, Mapping) or document.get("schema_version") != PREVIOUS:
-        return False
-    return document.get("run") == 0
-
-
-def _runs(runs: object) -> object:
-    """The runs that count, with groups in the place of blocks; as they are where they are no list."""
-    if not isinstance(runs, list):
-        return runs
-    renamed = {"block": "group"}
-    return [
-        {renamed.get(name, name): value for name, value in run.items()} if isinstance(run, Mapping) else run
-        for run in runs
-        if not (isinstance(run, Mapping) and run.get("run") == 0)
-    ]
-
-
 def _check_format(document: object, schema: str) -> Document:
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
     if document.get("schema") != schema:
         found = one_line(json.dumps(document.get("schema")), 60) if "schema" in document else "missing"
         raise FieldError("$.schema", f"is {found}, must be {json.dumps(schema)}")
-    document = upgraded(document)
+    document = converted(document)
     if (version := document.get("schema_version")) != SCHEMA_VERSION:
         found = one_line(json.dumps(version), 40)
         newer = isinstance(version, int) and version > SCHEMA_VERSION
         remedy = "report it with the ratelimit-bench that wrote it" if newer else "measure again"
-        text = f"is {found}; this report reads version {SCHEMA_VERSION}: {remedy}"
+        read = f"this report reads versions {OLDEST_VERSION} to {SCHEMA_VERSION}"
+        text = f"is {found}; {read}: {remedy}"
         raise FieldError("$.schema_version", text)
     return document
 
 
 def validate_result(document: object) -> Result:
     """Admits the JSON of one run, or raises FieldError of the first field that the schema does not admit."""
-    result = _check_format(document, "ratelimit-bench/result")
+    result = _check_format(document, RESULT)
     kind = records.RESULTS.get(str(result.get("status")))
     if kind is None:
         found = one_line(json.dumps(result.get("status")), 40)
@@ -214,7 +170,7 @@ def validate_result(document: object) -> Result:
 
 def validate_manifest(document: object) -> Document:
     """The same of a campaign's manifest."""
-    manifest = _without_ids(_check_format(document, "ratelimit-bench/manifest"))
+    manifest = _check_format(document, MANIFEST)
     _decoded(manifest, records.Manifest)
     return manifest
 
@@ -223,30 +179,7 @@ def validate_verdicts(document: object) -> records.Verdicts:
     return _decoded(document if isinstance(document, Mapping) else {}, records.Verdicts)
 
 
-def _without_ids(manifest: Document) -> Document:
-    """Without the id of a machine, which manifests had once: several processors shared it."""
-    found = {name: _without_id(value) if name == "machine" else value for name, value in manifest.items()}
-    machines = manifest.get("machines")
-    if isinstance(machines, list):
-        found["machines"] = [
-            {**each, "facts": _without_id(each["facts"])}
-            if isinstance(each, Mapping) and "facts" in each
-            else each
-            for each in machines
-        ]
-    return found
-
-
-def _without_id(machine: object) -> object:
-    if not isinstance(machine, Mapping):
-        return machine
-    return {name: fact for name, fact in machine.items() if name != "machine_id"}
-
-
 def validate_audit(document: object) -> records.Audit:
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
-    if document.get("schema_version") != audit_history.FIRST:
-        return _decoded(document, records.Audit)
-    first = _decoded(audit_history.with_current_members(document), records.Audit)
-    return audit_history.with_current_statuses(first)
+    return _decoded(converted(document), records.Audit)

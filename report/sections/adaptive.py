@@ -108,7 +108,7 @@ def _stop_of_control(row: Summary, cells: Sequence[Cell], stops: Mapping[str, St
     own = [cell for cell in cells if row in (*cell.controls, *cell.copies)]
     if row.identity.copy:
         for ranking in (ranking for cell in own for ranking in cell.rankings):
-            if ranking.reference and ranking.reference.identity.label == row.identity.copied_label:
+            if ranking.reference and ranking.reference.identity.label == row.identity.copy_of:
                 return [stops[ranking.reference.id]]
     return [stops[each.id] for cell in own for each in cell.summaries] if row.by_turns else []
 

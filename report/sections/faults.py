@@ -196,9 +196,9 @@ def _row(case: FaultCase, varying: Sequence[LoadField]) -> section.TableRow:
 
 
 def _source_notes(groups: Sequence[FaultGroup]) -> tuple[str, ...]:
-    """Where a figure comes from that older results do not state."""
+    """Where a figure comes from that was not computed when the runs were measured."""
     runs = [each for group in groups for case in group.cases for each in case.counted]
-    derived = [each for each in runs if not each.states_served_again and each.timeline]
+    derived = [each for each in runs if each.served_again_from == "timeline"]
     if not derived:
         return ()
     runs_text = plural(len(derived), "run")

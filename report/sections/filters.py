@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from report.analysis.summary import Summary
-from report.analysis.texts import algorithm_of, count_text, decider_of, load_name, workload_text
+from report.analysis.texts import algorithm_of, count_text, decider_of, workload_text
 from report.results.model import DIMENSIONS, Dimension, Identity
 
 #: Filters of which several values can be chosen: what a reader chooses by.
@@ -46,7 +46,7 @@ FILTERS: tuple[tuple[str, Read], ...] = (
     ("workload", lambda summary: workload_text(summary.identity)),
     ("traffic", lambda summary: summary.identity.traffic),
     *((dimension.key, _counts(dimension)) for dimension in DIMENSIONS),
-    ("load", lambda summary: load_name(summary.identity)),
+    ("load", lambda summary: summary.identity.load_text),
     ("verdict", lambda summary: summary.verdict or "no run"),
     ("outcome", _outcome),
 )

@@ -1,11 +1,12 @@
-"""Histograms of latencies: reading, merging, their percentiles (rule M18) and the curve that charts draw."""
+"""Histograms of latencies: reading, merging, and the percentiles of what was merged (rule M18).
+
+The percentiles of one run stand in its result."""
 
 import binascii
 import zlib
 from array import array
 from base64 import b64decode
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,9 @@ MIN_SAMPLES: Mapping[str, int] = CONSTANTS["min_samples"]
 PERCENTILES: Mapping[str, float] = {
     name: float(percent) for name, percent in CONSTANTS["percentiles"].items()
 }
+
+#: Percentages at which the distribution of a run is drawn, in ascending order.
+CURVE: Sequence[float] = tuple(map(float, CONSTANTS["curve_percentiles"]))
 
 _MAX_HISTOGRAM_BYTES = 4 * 1024 * 1024
 
@@ -150,10 +154,13 @@ def percentile_bounds(answered: HdrHistogram, unanswered: HdrHistogram | None = 
     age, the upper one beyond all answers (rule M23)."""
     if answered.get_total_count() == 0:
         return {}
-    return dict(zip(PERCENTILES, _bounds(answered, unanswered, list(PERCENTILES.values())), strict=True))
+    return dict(zip(PERCENTILES, bounds_at(answered, unanswered, list(PERCENTILES.values())), strict=True))
 
 
-def _bounds(answered: HdrHistogram, unanswered: HdrHistogram | None, wanted: Sequence[float]) -> list[Bounds]:
+def bounds_at(
+    answered: HdrHistogram, unanswered: HdrHistogram | None, wanted: Sequence[float]
+) -> list[Bounds]:
+    """What is known at each of these percentages, see `percentile_bounds`; less than all where nothing is."""
     censored = unanswered.get_total_count() if unanswered else 0
     total = answered.get_total_count() + censored
     exact = np.array(wanted) / 100 * total
@@ -183,19 +190,3 @@ def _values_at(histogram: HdrHistogram | None, ranks: Sequence[int]) -> list[flo
 def unsupported_percentiles(samples: int) -> tuple[str, ...]:
     """Names of the percentiles that `samples` values are too few for (rule M18)."""
     return tuple(name for name, needed in MIN_SAMPLES.items() if samples < needed)
-
-
-#: In percent, ascending; closer together where the tail is.
-CURVE = (
-    *(10.0, 20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 75.0, 80.0, 85.0, 90.0, 92.5, 95.0, 96.5),
-    *(97.5, 98.0, 98.5, 99.0, 99.25, 99.5, 99.7, 99.8, 99.85, 99.9),
-)
-
-
-def curve_ms(answered: HdrHistogram | None, unanswered: HdrHistogram | None = None) -> tuple[float, ...]:
-    """Latencies in ms at the percentiles of `CURVE`, as `percentile_bounds` has them, up to the first one
-    that is not identified; nothing without answers."""
-    if answered is None or answered.get_total_count() == 0:
-        return ()
-    figures = (bounds.figure for bounds in _bounds(answered, unanswered, CURVE))
-    return tuple(takewhile(lambda value: value is not None, figures))  # type: ignore[arg-type]

@@ -1,3 +1,4 @@
+import { loadText } from "../contract/configuration.js";
 import type { Diagnosis } from "../contract/diagnosis.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
 import { grown, mean, rounded, sum } from "../contract/numbers.js";
@@ -280,6 +281,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     schema: RESULT_SCHEMA,
     schema_version: RESULT_SCHEMA_VERSION,
     run: 1,
+    load_text: loadText(spec.generator),
     started_at: measurements.started_at.toISOString(),
     finished_at: new Date().toISOString(),
     notes: [...new Set(measurements.monitor?.failures)].map(

@@ -4,6 +4,7 @@ import { cpuListSchema } from "./cpu-list.js";
 import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
 import { faultSchema, faultsFileName } from "./faults.js";
 import { connectionsText, isClientLayer, isProgramLayer, type Layer, layerSchema } from "./layers.js";
+import { withThousands } from "./numbers.js";
 import { numberIn, wholeIn } from "./ranges.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
@@ -54,11 +55,14 @@ export const loadSchema = z.discriminatedUnion("model", [
 ]);
 export type Load = z.infer<typeof loadSchema>;
 
-/** E.g. `50 connections`, `5000/s constant, up to 200 connections`; at the limiter layer `at a time`. */
+/**
+ * E.g. `50 connections`, `5,000/s constant, up to 200 connections`; at the limiter layer `at a time`. Plans and results carry
+ * it, so that console and report say the same.
+ */
 export function loadText({ layer, load }: { layer: Layer; load: Load }): string {
   const connections = connectionsText(layer, load.connections);
   if (load.model === "closed") return connections;
-  return `${load.rate_per_second}/s ${load.arrivals}, up to ${connections}`;
+  return `${withThousands(load.rate_per_second)}/s ${load.arrivals}, up to ${connections}`;
 }
 
 /** A load in file names: `50c`, `5000rps-200c`, `5000rps-poisson-200c`. */

@@ -33,9 +33,11 @@ const figuresOfFaultSchema = z.strictObject({
   error_share: share.nullable(),
   /**
    * Until requests are served again, however slowly; null where they are not. Absent where too little of the run is
-   * left to tell, and in results that do not state it: their timeline tells it.
+   * left to tell.
    */
   served_again_s: seconds.nullable().optional(),
+  /** Only where the run did not state that figure, so that it was read from its timeline later. */
+  served_again_from: z.literal("timeline").optional(),
   /** Whether the service settled again: requests are served, and as fast as before. */
   recovery: z.enum(recoveries),
   /** Null unless it recovered. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { withThousands } from "./numbers.js";
 
 interface LayerDescription {
   id: string;
@@ -36,8 +37,8 @@ export const isClientLayer = (id: Layer): boolean => layerOf(id).consumer === "c
 /** Whether a foreign benchmark program sends plain commands to the store. */
 export const isProgramLayer = (id: Layer): boolean => layerOf(id).consumer === "program";
 
-/** How much goes on at the same time: `1 connection`, `50 connections`; without servers `50 at a time`. */
+/** How much goes on at the same time: `1 connection`, `1,000 connections`; without servers `50 at a time`. */
 export function connectionsText(layer: Layer, count: number): string {
-  if (isClientLayer(layer)) return `${count} at a time`;
-  return `${count} connection${count === 1 ? "" : "s"}`;
+  if (isClientLayer(layer)) return `${withThousands(count)} at a time`;
+  return `${withThousands(count)} connection${count === 1 ? "" : "s"}`;
 }

@@ -8,17 +8,23 @@ import { runtimeFactsSchema } from "./result.js";
 import { turnLengthsSchema } from "./turns.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
-/** History: 1 — first format; 2 — the configurations and caps of result schema 2; 3 — turns. */
-export const MANIFEST_SCHEMA_VERSION = 3;
+/**
+ * History: 1 — first format; 2 — the configurations and caps of result schema 2; 3 — turns; 4 — the configurations of
+ * result schema 4, and machines without an id.
+ */
+export const MANIFEST_SCHEMA_VERSION = 4;
+
+/** The oldest version of results and manifests that the report converts. */
+export const OLDEST_REPORTED_VERSION = 2;
 
 /** Why a manifest of another schema version is refused, with the remedy; undefined for one of this version. */
-export const otherVersionReason = (version: unknown): string | undefined =>
-  version === MANIFEST_SCHEMA_VERSION
-    ? undefined
-    : `schema_version is ${version}; this version continues ${MANIFEST_SCHEMA_VERSION}${version === MANIFEST_SCHEMA_VERSION - 1 ? " (ratelimit-bench report still reads it)" : ""}: measure again with the command in its README.md`;
-
-/** Members of a machine that manifests had and nothing reads any more: several processors shared this id. */
-export const FORMER_MACHINE_MEMBERS: readonly string[] = ["machine_id"];
+export function otherVersionReason(version: unknown): string | undefined {
+  if (version === MANIFEST_SCHEMA_VERSION) return undefined;
+  const isReported =
+    typeof version === "number" && version >= OLDEST_REPORTED_VERSION && version < MANIFEST_SCHEMA_VERSION;
+  const report = isReported ? " (ratelimit-bench report still reads it)" : "";
+  return `schema_version is ${version}; this version continues ${MANIFEST_SCHEMA_VERSION}${report}: measure again with the command in its README.md`;
+}
 
 /** What tells one machine from another. All else about it is measured, or changes with a restart, and is only shown. */
 export const MACHINE_KEY = ["cpu_model", "microcode", "cpus", "kernel"] as const;

@@ -30,6 +30,10 @@ export function median(values: readonly number[]): number {
   return mean([sorted[low] ?? Number.NaN, sorted[high] ?? Number.NaN]);
 }
 
+/** `1,000`, `12,345.6`: as the report writes counts and rates. */
+export const withThousands = (value: number): string =>
+  value.toLocaleString("en-US", { maximumFractionDigits: 6 });
+
 export const toTwoDigits = (value: number): number => Number(value.toPrecision(2));
 
 export const toThreeDigits = (value: number): number => Number(value.toPrecision(3));

@@ -1,11 +1,17 @@
 import { z } from "zod";
-import { configurationSchema, warmupSchema } from "./configuration.js";
+import {
+  type Configuration,
+  configurationHash,
+  configurationSchema,
+  loadText,
+  warmupSchema,
+} from "./configuration.js";
 import { wholeIn } from "./ranges.js";
 import { idSchema } from "./target.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
-/** History: 1 — first format; 2 — the configurations of result schema 2; 3 — turns. */
-export const PLAN_SCHEMA_VERSION = 3;
+/** History: 1 — first format; 2 — the configurations of result schema 2; 3 — turns; 4 — those of result schema 4. */
+export const PLAN_SCHEMA_VERSION = 4;
 
 const configurationHashSchema = z.string().regex(/^[0-9a-f]{16}$/);
 
@@ -98,7 +104,12 @@ export const planSchema = z.strictObject({
   /** Between clients; only with consecutive order. */
   client_cooldown_s: z.number().min(0),
   configurations: z.array(
-    z.strictObject({ hash: configurationHashSchema, configuration: configurationSchema }),
+    z.strictObject({
+      hash: configurationHashSchema,
+      configuration: configurationSchema,
+      /** Its load in words, see `loadText`. */
+      load_text: z.string(),
+    }),
   ),
   runs: z.array(
     z.strictObject({
@@ -135,12 +146,20 @@ export const planSchema = z.strictObject({
 });
 export type Plan = z.infer<typeof planSchema>;
 
+export type PlannedConfiguration = Plan["configurations"][number];
 export type PlannedRun = Plan["runs"][number];
+
+/** A configuration as a plan holds it. */
+export const plannedFrom = (configuration: Configuration): PlannedConfiguration => ({
+  hash: configurationHash(configuration),
+  configuration,
+  load_text: loadText(configuration),
+});
 
 export function plannedConfiguration(
   { configurations }: Pick<Plan, "configurations">,
   hash: string,
-): Plan["configurations"][number] {
+): PlannedConfiguration {
   const found = configurations.find((each) => each.hash === hash);
   if (!found) throw new Error(`the plan has a run of an unknown configuration ${hash}`);
   return found;

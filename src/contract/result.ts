@@ -35,8 +35,15 @@ import { timelineSchema } from "./timeline.js";
 import { turnsFactsSchema } from "./turns.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
-/** History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP, roles by kind; 3 — turns. */
-export const RESULT_SCHEMA_VERSION = 3;
+/**
+ * History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP, roles by kind; 3 — turns;
+ * 4 — what the report reads instead of deriving it: the text of the load, facts of the target, the curve of the latencies.
+ *
+ * Programs of this language read this version alone. Older documents are converted in one place,
+ * `report/results/older_documents.py`, when the report or `ratelimit-bench judge` loads them: campaigns are not resumed
+ * across versions, so that a second converter here would have nobody to serve.
+ */
+export const RESULT_SCHEMA_VERSION = 4;
 
 const count = z.int().min(0);
 const ms = z.number().min(0);
@@ -354,6 +361,8 @@ const identity = {
     .string()
     .regex(/^[0-9a-f]{16}$/)
     .optional(),
+  /** The load in words, see `loadText`. */
+  load_text: z.string(),
   runtime: runtimeFactsSchema.optional(),
   /** Plugins of the campaign, or of a generator that was started by hand; absent without any. */
   plugins: z.array(pluginFactsSchema).optional(),
@@ -441,6 +450,8 @@ export const measuredResultSchema = z.strictObject({
   warmup: warmupFactsSchema,
   /** Of all answers, followed ones too (M23); in an open loop from the intended send (M3). */
   latency: latencySchema.optional(),
+  /** Milliseconds at `CURVE_PERCENTILES`, up to the first one that is not identified (M23); empty without an answer. */
+  latency_curve_ms: z.array(ms),
   service_time: latencySchema.optional(),
   schedule: scheduleSchema.optional(),
   /** Percentiles with too few samples (M18), which reports mark. */

@@ -54,7 +54,7 @@ export const targetSchema = z.strictObject({
   /** Like `client_version`. */
   limiter_version: z.string().max(40).optional(),
   options: z.array(idSchema),
-  decided_by: z.enum(deciders).optional(),
+  decided_by: z.enum(deciders),
   algorithm: z.enum(algorithms).optional(),
   module: idSchema.optional(),
   service: idSchema.optional(),
@@ -64,6 +64,14 @@ export const targetSchema = z.strictObject({
   program: idSchema.optional(),
   /** The web framework of the server; absent for Fastify. */
   framework: idSchema.optional(),
+  /** It runs the one script for all clients in the place of its own. */
+  same_script: z.literal(true).optional(),
+  /** The option by which the client has other settings than those that all clients share. */
+  settings: idSchema.optional(),
+  /** The store that the campaign starts for it talks over TLS. */
+  encrypted: z.literal(true).optional(),
+  /** Label of the target that it is, once more: what differs between the two is the host (M31). */
+  copy_of: z.string().max(200).optional(),
   /** Some decisions are made without the store or the service, e.g. from a local cache of denials. */
   decides_locally: z.literal(true).optional(),
 });

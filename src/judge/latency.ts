@@ -18,6 +18,12 @@ export const PERCENTILES = {
   p99_9: 999,
 } as const;
 
+/** Where charts draw the distribution of a run, in thousandths of its requests; closer together where the tail is. */
+export const CURVE_THOUSANDTHS: readonly number[] = [
+  ...[100, 200, 300, 400, 500, 600, 700, 750, 800, 850, 900, 925, 950, 965],
+  ...[975, 980, 985, 990, 992.5, 995, 997, 998, 998.5, 999],
+];
+
 /** The accuracy of a recorded latency (M2): bounds that are no further apart are one figure. */
 export const ACCURACY = { ms: 0.05, share: 0.001 } as const;
 
@@ -38,6 +44,13 @@ function settled({ low, high }: Bounds): number | undefined {
   return high - low <= Math.max(ACCURACY.ms, ACCURACY.share * high) ? high : undefined;
 }
 
+/** The requests of all parts: those that were answered, and all of them with the ages of the others. */
+function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; everyone: Histogram } {
+  const answered = parts.flatMap(({ allowed, limited }) => [allowed, limited]);
+  const others = parts.flatMap(({ failed, censored }) => [failed, censored]);
+  return { answers: mergeHistograms(answered), everyone: mergeHistograms([...answered, ...others]) };
+}
+
 /**
  * The latency block of a result, in milliseconds with microsecond precision.
  *
@@ -49,13 +62,8 @@ function settled({ low, high }: Bounds): number | undefined {
  * @returns undefined without an answer, because a missing latency is not 0 ms
  */
 export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | undefined {
-  const answers = mergeHistograms(parts.flatMap(({ allowed, limited }) => [allowed, limited]));
+  const { answers, everyone } = merged(parts);
   if (answers.totalCount === 0) return undefined;
-  const others = parts.flatMap(({ failed, censored }) => [failed, censored]);
-  const everyone = mergeHistograms([
-    ...parts.flatMap(({ allowed, limited }) => [allowed, limited]),
-    ...others,
-  ]);
   const complete = everyone.totalCount === answers.totalCount;
   const bounds: Partial<Record<MovableFigure, Bounds>> = {};
   const figure = (name: MovableFigure, between: Bounds): number | null => {
@@ -83,6 +91,22 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
     stddev: complete ? toMs(answers.stdDeviation) : null,
   };
   return Object.keys(bounds).length > 0 ? { ...block, bounds } : block;
+}
+
+/**
+ * The latencies that charts draw, in milliseconds at `CURVE_THOUSANDTHS`, up to the first one that is not known; see
+ * `latencyBlock`.
+ */
+export function latencyCurve(parts: readonly LatencyHistograms[]): number[] {
+  const { answers, everyone } = merged(parts);
+  if (answers.totalCount === 0) return [];
+  const figures: number[] = [];
+  for (const thousandths of CURVE_THOUSANDTHS) {
+    const value = settled(percentileBounds(answers, everyone, thousandths));
+    if (value === undefined) break;
+    figures.push(value);
+  }
+  return figures;
 }
 
 export const atLeast = (latency: Latency, name: MovableFigure): number =>

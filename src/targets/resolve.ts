@@ -16,7 +16,7 @@ import { clients } from "./clients/index.js";
 import { findKnown, requireKnown } from "./did-you-mean.js";
 import { type FrameworkDescription, frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
-import { nodeVersionOf, options } from "./options.js";
+import { COPY, isCopy, isEncrypted, nodeVersionOf, options, SAME_SCRIPT } from "./options.js";
 import { findService } from "./services/index.js";
 import { stores } from "./stores/index.js";
 import { findTopology } from "./topologies.js";
@@ -30,6 +30,8 @@ import type {
 
 /** Whether a store, service or module is available here: true, or the reason why not (false: it was not found). */
 export type Availability = (id: string) => boolean | string;
+
+type NamedTarget = Pick<Target, "store" | "label" | "options">;
 
 /** A target with all defaults filled in, or the reason why it cannot be measured here. */
 export type Resolution = { target: Target; note?: string } | { skip: string };
@@ -151,17 +153,22 @@ function missingReason(id: string, program: string, available: Availability): st
   return here === true ? undefined : here || `no ${program} was found on this machine`;
 }
 
-function factsOf(client: ClientDescription, storeId: string): Partial<Target> {
+/** What plan and results say of a target, so that nobody reads it from the target's text again. */
+function factsOf(client: ClientDescription, { store, label, options: ids }: NamedTarget) {
   const { algorithm } = findLimiter(client.limiter);
   return {
-    decided_by: deciderOf(client, storeId),
+    decided_by: deciderOf(client, store),
     ...(algorithm ? { algorithm } : {}),
     ...(client.module ? { module: client.module } : {}),
     ...(client.service ? { service: client.service } : {}),
     ...(client.program ? { program: client.program } : {}),
     ...(client.node ? { node: client.node } : {}),
     ...(client.framework ? { framework: client.framework } : {}),
-    ...(client.decidesLocally ? { decides_locally: true } : {}),
+    ...(ids.includes(SAME_SCRIPT) ? { same_script: true as const } : {}),
+    ...(client.settings ? { settings: client.settings } : {}),
+    ...(isEncrypted({ options: ids }) ? { encrypted: true as const } : {}),
+    ...(isCopy({ options: ids }) ? { copy_of: label.replace(`+${COPY}`, "") } : {}),
+    ...(client.decidesLocally ? { decides_locally: true as const } : {}),
   };
 }
 
@@ -229,7 +236,7 @@ export function resolveTarget(text: string, available: Availability = () => true
     topology === client.topologies[0] ? "" : `:${topology}`,
     suffix,
   ].join("");
-  const target: Target = {
+  const named = {
     text: client.control ? `${name}${suffix}` : `${name}@${storeText}:${topology}${suffix}`,
     label,
     client: client.id,
@@ -240,8 +247,8 @@ export function resolveTarget(text: string, available: Availability = () => true
     limiter: client.limiter,
     ...(limiter?.version ? { limiter_version: limiter.version } : {}),
     options: others,
-    ...factsOf(client, store),
   };
+  const target: Target = { ...named, ...factsOf(client, named) };
   const wasReplaced = !requested.store && store !== client.stores[0];
   const note = `${client.id} runs on ${store} here: ${missing(client.stores[0])}`;
   return wasReplaced ? { target, note } : { target };

@@ -1,10 +1,11 @@
-import { type Configuration, configurationHash } from "../../src/contract/configuration.js";
-import type {
-  ConsumerEvidence,
-  Counts,
-  GeneratorPart,
-  RoleResources,
-  Slices,
+import { type Configuration, configurationHash, loadText } from "../../src/contract/configuration.js";
+import {
+  type ConsumerEvidence,
+  type Counts,
+  type GeneratorPart,
+  RESULT_SCHEMA_VERSION,
+  type RoleResources,
+  type Slices,
 } from "../../src/contract/result.js";
 import type { MeasuredKind } from "../../src/contract/role.js";
 import type { Schedule } from "../../src/contract/schedule.js";
@@ -13,7 +14,7 @@ import type { StoreReading } from "../../src/contract/store.js";
 import { admissionsOf } from "../../src/judge/admissions.js";
 import type { Evidence } from "../../src/judge/evidence.js";
 import { createHistogram, encodeHistogram, mergeHistograms } from "../../src/judge/histogram.js";
-import { latencyBlock } from "../../src/judge/latency.js";
+import { latencyBlock, latencyCurve } from "../../src/judge/latency.js";
 
 const ALLOWED = 9_000;
 const LIMITED = 1_000;
@@ -49,6 +50,7 @@ export const configuration: Configuration = {
     store: "valkey",
     topology: "standalone",
     limiter: "rate-limiter-flexible",
+    decided_by: "library",
     options: [],
   },
   servers: 1,
@@ -165,11 +167,12 @@ export function validEvidence(): ValidRun {
   const at_end = reading({ uptime_s: 12, keys: 5_000, ...evalsha(CONSUMES + 1, 1) });
   return structuredClone({
     schema: "ratelimit-bench/result" as const,
-    schema_version: 3 as const,
+    schema_version: RESULT_SCHEMA_VERSION,
     campaign: "20260101_000000",
     run: 1,
     configuration,
     configuration_hash: configurationHash(configuration),
+    load_text: loadText(configuration),
     runtime: { id: "local", embedded_store: true, caps_applied: false },
     started_at: "2026-01-01T00:00:00.000Z",
     finished_at: "2026-01-01T00:00:10.000Z",
@@ -192,6 +195,7 @@ export function validEvidence(): ValidRun {
     requests: { average: (ALLOWED + LIMITED) / DURATION_S, total: ALLOWED + LIMITED },
     warmup: { took_s: 1, requests: WARMUP, lead_in: { took_s: 0, requests: 0 } },
     ...(latency ? { latency } : {}),
+    latency_curve_ms: latencyCurve([generator.histograms]),
     unsupported: ["p99_9"],
     rate_limit_hits: LIMITED,
     cpu_usage: 50,

@@ -6,10 +6,23 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from evidence import calls_of, consumes, encoded, latency, reading, role, script_of, spread_evenly, usage
+from evidence import (
+    calls_of,
+    consumes,
+    curve,
+    encoded,
+    latency,
+    reading,
+    role,
+    script_of,
+    spread_evenly,
+    usage,
+)
 from fixtures import Document as Document
 from fixtures import fixture
 from fixtures import target as target
+from report.results.older_documents import load_text
+from report.statistics.histograms import unsupported_percentiles
 
 CAMPAIGN: str = fixture("measured")["campaign"]
 
@@ -18,12 +31,11 @@ def configuration(label: str = "iovalkey", **changes: Any) -> Document:
     return {**fixture("configuration"), "target": target(label), **changes}
 
 
-def older_configuration(label: str) -> Document:
-    """Of a result from before there were modules and services: it does not say what decides."""
-    facts = ("decided_by", "algorithm")
-    return configuration(
-        label, target={name: value for name, value in target(label).items() if name not in facts}
-    )
+def configuration_without_algorithm(label: str) -> Document:
+    """Of a limiter whose algorithm is not on record."""
+    described = target(label)
+    described.pop("algorithm", None)
+    return configuration(label, target=described)
 
 
 def hash_of(configured: Document) -> str:
@@ -44,6 +56,7 @@ def _identified(name: str, configured: Document, run: int) -> Document:
         "run": run,
         "configuration": configured,
         "configuration_hash": hash_of(configured),
+        "load_text": load_text(configured["layer"], configured["load"]),
     }
 
 
@@ -168,6 +181,8 @@ def result(
         "requests": {"average": answered / window_s, "total": answered},
         "warmup": {**base["warmup"], "requests": requests_per_second},
         "latency": latency(allowed_us, limited_us, censored=Counter(failed_us) + censored),
+        "latency_curve_ms": curve(allowed_us, limited_us, censored=Counter(failed_us) + censored),
+        "unsupported": list(unsupported_percentiles(answered + followed)),
         "rate_limit_hits": limited,
         "errors": lost,
         "timeouts": timed_out,

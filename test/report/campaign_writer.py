@@ -7,13 +7,23 @@ from typing import Any
 
 from builder import hash_of
 from fixtures import Document, fixture
+from report.results.older_documents import load_text
+
+
+def planned(configured: Document) -> Document:
+    """A configuration as a plan holds it."""
+    return {
+        "hash": hash_of(configured),
+        "configuration": configured,
+        "load_text": load_text(configured["layer"], configured["load"]),
+    }
 
 
 def manifest(configurations: Sequence[Document], runs: int = 3, **changes: Any) -> Document:
     found = fixture("manifest")
     found["plan"] |= {
         "runs_per_configuration": runs,
-        "configurations": [{"hash": hash_of(each), "configuration": each} for each in configurations],
+        "configurations": [planned(each) for each in configurations],
         "runs": [
             {"configuration_hash": hash_of(each), "run": run, "file": f"{number}_run{run}.json"}
             for number, each in enumerate(configurations)

@@ -11,6 +11,7 @@ from typing import Any
 from hdrh.histogram import HdrHistogram
 
 from fixtures import Document, fixture
+from report.results.older_documents import curve_ms
 
 MAX_US = 10_000_000
 
@@ -47,6 +48,14 @@ def encoded(counts: Mapping[int, int]) -> Document:
 def _data(counts: Iterable[tuple[int, int]]) -> str:
     data: bytes = histogram_of(dict(counts)).encode()
     return data.decode("ascii")
+
+
+def curve(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = None) -> list[float]:
+    """The distribution of a run, as its result states it; see `latency`."""
+    answered: Counter[int] = Counter()
+    for counts in outcomes:
+        answered.update(counts)
+    return curve_ms(histogram_of(answered), histogram_of(censored or {}))
 
 
 def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = None) -> Document:

@@ -14,7 +14,7 @@ import { largestChange } from "../../contract/system-clock.js";
 import { addCounts, answered, ends, failed, served } from "../counts.js";
 import type { Evidence } from "../evidence.js";
 import { mergeHistograms } from "../histogram.js";
-import { latencyBlock, unsupportedPercentiles } from "../latency.js";
+import { latencyBlock, latencyCurve, unsupportedPercentiles } from "../latency.js";
 import { addSchedules, scheduleOf } from "../schedule-summary.js";
 import { addedUp, mergeSlices, mergeTimelineSlices } from "./slices.js";
 import { type CountedValues, timelineFrom } from "./timeline.js";
@@ -24,6 +24,7 @@ type RunFigures = Pick<
   | "duration"
   | "requests"
   | "latency"
+  | "latency_curve_ms"
   | "schedule"
   | "service_time"
   | "unsupported"
@@ -42,11 +43,13 @@ export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigu
   const duration = Math.max(...parts.map(({ window_s }) => window_s));
   const answers = answered(counts);
   const ended = ends(counts);
-  const latency = latencyBlock(parts.map(({ histograms }) => histograms));
+  const histograms = parts.map((part) => part.histograms);
+  const latency = latencyBlock(histograms);
   return {
     duration,
     requests: { average: rounded(answers / duration, 3), total: answers },
     ...(latency ? { latency } : {}),
+    latency_curve_ms: latencyCurve(histograms),
     ...openLoopFigures(parts, load, duration, latency),
     unsupported: unsupportedPercentiles(answered(ended)),
     rate_limit_hits: counts.limited,

@@ -5,7 +5,7 @@ import {
   type ListedLimit,
 } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
-import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
+import { type Plan, type PlannedRun, plannedConfiguration, plannedFrom } from "../../contract/plan.js";
 import { RANGES } from "../../contract/ranges.js";
 import { MIN_TRIALS_PER_RATE } from "../../contract/statistics.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
@@ -134,7 +134,7 @@ export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status
   const known = new Set(plan.configurations.map(({ hash }) => hash));
   const made = (hash: string) => plan.runs.filter((run) => run.configuration_hash === hash).length;
   const listed = listedLimits(plan);
-  const planned = due.map((configuration) => ({ hash: configurationHash(configuration), configuration }));
+  const planned = due.map(plannedFrom);
   return {
     configurations: planned.filter(({ hash }) => !known.has(hash)),
     runs: shuffler(plan.seed + plan.runs.length)

@@ -1,7 +1,6 @@
 import {
   type Configuration,
   configurationFileName,
-  configurationHash,
   type Extent,
   type KindCaps,
   type Limits,
@@ -20,7 +19,7 @@ import {
 } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import { isClientLayer, isProgramLayer, type Layer } from "../../contract/layers.js";
-import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan } from "../../contract/plan.js";
+import { PLAN_SCHEMA, PLAN_SCHEMA_VERSION, type Plan, plannedFrom } from "../../contract/plan.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Discovery } from "../../contract/store.js";
 import { idSchema, type Target, usesStore } from "../../contract/target.js";
@@ -360,8 +359,8 @@ function combine(
                 ...serviceEnvOf(request, target),
                 caps: capsOfKinds(caps, roleCounts(started)),
               };
-              const hash = configurationHash(configuration);
-              planned.set(hash, { hash, configuration });
+              const entry = plannedFrom(configuration);
+              planned.set(entry.hash, entry);
             }
           }
         }

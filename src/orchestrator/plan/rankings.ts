@@ -1,7 +1,7 @@
-import { canonicalJson, configurationHash } from "../../contract/configuration.js";
+import { canonicalJson } from "../../contract/configuration.js";
 import { usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
-import type { Plan, PlannedRanking } from "../../contract/plan.js";
+import { type Plan, type PlannedRanking, plannedFrom } from "../../contract/plan.js";
 import { MIN_PAIRS } from "../../contract/statistics.js";
 import {
   formatTargetText,
@@ -282,7 +282,7 @@ function copyOf({ configuration }: Planned): Planned {
   const resolution = resolveTarget(formatTargetText({ ...named, options: [...options, { id: COPY }] }));
   if ("skip" in resolution) throw new Error(resolution.skip);
   const copy = { ...configuration, target: resolution.target };
-  return { hash: configurationHash(copy), configuration: copy };
+  return plannedFrom(copy);
 }
 
 /** With a copy behind the reference of each ranking (M31), unless only copies would be beside it. */

@@ -1,14 +1,8 @@
-import {
-  type Configuration,
-  configurationHash,
-  type Limits,
-  RANDOM_KEYS,
-  type Workload,
-} from "../../contract/configuration.js";
+import { type Configuration, type Limits, RANDOM_KEYS, type Workload } from "../../contract/configuration.js";
 import { byDimension, namedCounts } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
-import type { Plan } from "../../contract/plan.js";
+import { type Plan, plannedFrom } from "../../contract/plan.js";
 import type { StoreFeature } from "../../contract/store.js";
 import type { Target } from "../../contract/target.js";
 import { benchmarks } from "../../targets/benchmarks/index.js";
@@ -141,7 +135,7 @@ export function storeLayerConfigurations(
           limits: NO_LIMITS,
           caps: capsOfKinds(caps, roleCounts({ target, ...counts })),
         };
-        planned.push({ hash: configurationHash(configuration), configuration });
+        planned.push(plannedFrom(configuration));
       }
     }
   }

@@ -3,7 +3,6 @@ import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
 import { BenchError, environmentError, messageOf, usageError } from "../../contract/errors.js";
 import {
-  FORMER_MACHINE_MEMBERS,
   MANIFEST_SCHEMA,
   type Manifest,
   manifestSchema,
@@ -85,7 +84,6 @@ function manifestOf(folder: string): Manifest {
   try {
     const document: unknown = JSON.parse(
       readUserFile(path, MAX_DOCUMENT_BYTES, { isOwn: true }).toString("utf8"),
-      (name, value) => (FORMER_MACHINE_MEMBERS.includes(name) ? undefined : value),
     );
     const { data, error } = manifestSchema.safeParse(document);
     if (data) {

@@ -70,6 +70,7 @@ function identityOf({ campaign, planned, run, runtime, caps, plugins = [], diagn
     run,
     configuration: planned.configuration,
     configuration_hash: planned.hash,
+    load_text: planned.load_text,
     runtime: runtimeFacts(runtime, caps, embedded),
     ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
     ...(diagnose ? { diagnosis: NO_DIAGNOSIS } : {}),

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from builder import Document, configuration, older_configuration, result
+from builder import Document, configuration, configuration_without_algorithm, result
 from conftest import analysis_of_results, summaries_of
 from report.analysis.figures import decision_cpu_us, decisions, node_cpu, total_of
 from report.analysis.rankings import Ranking
@@ -99,15 +99,10 @@ def test_other_limits_or_costs_are_other_work() -> None:
     assert {"Quota", "Cost"} <= {column.name for column in table.columns}
 
 
-def test_older_results_fall_back_to_a_library() -> None:
-    rows = summaries_of(*(result(older_configuration(label)) for label in ("ioredis", "memory", "none")))
-    assert [row.identity.decided_by for row in rows] == ["library", "in-process", "nothing"]
-    assert {row.identity.algorithm for row in rows} == {None}
-
-
-def test_results_with_and_without_facts_are_one_row() -> None:
-    old, new = older_configuration("ioredis"), configuration("ioredis")
-    first, second = result(old, 1), result(new, 2) | {"configuration_hash": result(old)["configuration_hash"]}
+def test_results_with_and_without_an_algorithm_are_one_row() -> None:
+    without, full = configuration_without_algorithm("ioredis"), configuration("ioredis")
+    first, second = result(without, 1), result(full, 2)
+    second["configuration_hash"] = first["configuration_hash"]
     assert len(summaries_of(first, second)) == 1
 
 

@@ -15,7 +15,6 @@ from report.analysis.cells import Cell, cells
 from report.analysis.rankings import resolutions
 from report.analysis.summary import summarize
 from report.cli.compare import main
-from report.results.validate import PREVIOUS
 from report.sections.verdict_text import sentence
 from simulated_campaigns import calm, campaign, plan, ramp, rows, throughputs
 
@@ -95,8 +94,7 @@ def test_a_missing_run_of_the_reference_drops_its_partners() -> None:
 
 
 def in_rounds(previous: bool = False) -> tuple[Document, list[Document]]:
-    """Ten rounds, in a document of the previous schema after one that does not count; the fast one is a tenth
-    faster."""
+    """Ten rounds, in a document of version 2 after one that does not count; the fast one is faster."""
     configurations = [configuration(label) for label in (REFERENCE, FAST, COPY)]
     rates = dict(zip((hash_of(each) for each in configurations), (2000, 2200, 2002), strict=True))
     document = manifest(configurations, ROUNDS)
@@ -113,7 +111,7 @@ def in_rounds(previous: bool = False) -> tuple[Document, list[Document]]:
     document["plan"]["runs"] = runs
     if previous:
         for each in (document, document["plan"], *results):
-            each["schema_version"] = PREVIOUS
+            each["schema_version"] = 2
     return document, results
 
 

@@ -51,7 +51,9 @@ def test_cpu_is_that_at_full_load_and_latency_that_at_a_rate() -> None:
 def audit_of(findings: dict[str, list[Finding]], topology: str = "standalone", asked: str = "") -> Audit:
     audited = [
         AuditTarget(
-            Target(asked or label, label, "ioredis", "redis", topology, "upstash-fixed", []), found, 0
+            Target(asked or label, label, "ioredis", "redis", topology, "upstash-fixed", [], "library"),
+            found,
+            0,
         )
         for label, found in findings.items()
     ]

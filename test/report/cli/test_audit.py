@@ -28,6 +28,7 @@ def _target(label: str, *findings: dict[str, Any]) -> dict[str, Any]:
             "topology": "standalone",
             "limiter": "rate-limiter-flexible",
             "options": [],
+            "decided_by": "library",
             "algorithm": "fixed window",
         },
         "findings": list(findings),

@@ -45,6 +45,7 @@ def poisoned_campaign(text: str) -> tuple[Document, list[Document]]:
     described = manifest([configured], 3)
     described["plan"]["skips"].append({"asked": text, "reason": text})
     described["plan"]["notes"].append(text)
+    described["plan"]["configurations"][0]["load_text"] = text
     # The configuration stands three times under one hash: it is poisoned by hand.
     return (
         {**poisoned({**described, "plan": {}}, text), "plan": described["plan"]},

@@ -10,6 +10,10 @@ from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build
 from report.cli.generate import main
+from report.results.older_documents import SCHEMA_VERSION
+
+READ = f"this report reads versions 2 to {SCHEMA_VERSION}"
+NEWER = SCHEMA_VERSION + 1
 
 
 def altered(path: str, value: Any) -> Document:
@@ -36,8 +40,8 @@ def altered(path: str, value: Any) -> Document:
         ("requests.average", "fast", "$.requests.average"),
         ("requests.average", None, "$.requests.average"),
         ("schema", "someone-elses/result", "$.schema is"),
-        ("schema_version", 1, "$.schema_version is 1; this report reads version 3: measure again"),
-        ("schema_version", 4, "$.schema_version is 4; this report reads version 3: report it with"),
+        ("schema_version", 1, f"$.schema_version is 1; {READ}: measure again"),
+        ("schema_version", NEWER, f"$.schema_version is {NEWER}; {READ}: report it with"),
         ("schema_version", ..., "$.schema_version is null"),
         ("status", "splendid", "$.status"),
         ("run", -1, "$.run"),
@@ -45,7 +49,9 @@ def altered(path: str, value: Any) -> Document:
         ("configuration", ..., "$.configuration is missing"),
         ("configuration_hash", ..., "$.configuration_hash is missing"),
         ("campaign", "another", "$.campaign is another"),
-        ("latency.p99", 9_000, "$.latency.p99 is 9000 ms, but the histograms give"),
+        ("latency.p99", None, "$.latency.bounds.p99 is missing"),
+        ("latency.average", None, "$.latency.bounds.average is missing"),
+        ("load_text", ..., "$.load_text is missing"),
         ("generators.0.histograms.limited.data", "AAAA", "$.generators[0].histograms.limited.data"),
         ("generators.0.histograms.failed.count", 3, "$.generators[0].histograms.failed.data"),
         ("configuration.load.connections", 51, "$.configuration differs"),

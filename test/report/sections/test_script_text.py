@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from builder import Document, configuration, failed_result, older_configuration, result
+from builder import Document, configuration, configuration_without_algorithm, failed_result, result
 from campaign_writer import manifest
 from conftest import Build, ranks_of, summaries_of
 from evidence import VALKEY_SHA1
@@ -141,12 +141,12 @@ def test_row_that_never_ran_stands_where_it_was_meant_to() -> None:
     assert len(cell.rankings) == 1
 
 
-def test_limiters_of_older_results_are_ranked_apart_and_the_difference_is_said() -> None:
+def test_limiters_without_an_algorithm_are_ranked_apart_and_the_difference_is_said() -> None:
     cell = cell_of(
-        result(older_configuration("ioredis@valkey"), 1, 1000),
-        result(older_configuration("iovalkey"), 1, 900),
-        result(older_configuration("ioredis@valkey+fastify-rate-limit"), 1, 1500),
-        result(older_configuration("iovalkey+fastify-rate-limit"), 1, 1200),
+        result(configuration_without_algorithm("ioredis@valkey"), 1, 1000),
+        result(configuration_without_algorithm("iovalkey"), 1, 900),
+        result(configuration_without_algorithm("ioredis@valkey+fastify-rate-limit"), 1, 1500),
+        result(configuration_without_algorithm("iovalkey+fastify-rate-limit"), 1, 1200),
     )
     ranked = [
         (ranking.group.limiter, [s.identity.label for s in ranking.summaries]) for ranking in cell.rankings

@@ -5,9 +5,7 @@ from hdrh.histogram import HdrHistogram
 
 from evidence import encoded, histogram_of
 from report.statistics.histograms import (
-    CURVE,
     Bounds,
-    curve_ms,
     decode_histogram,
     merge_histograms,
     percentile_bounds,
@@ -98,10 +96,3 @@ def test_bounds_within_the_accuracy_of_a_latency_are_one_figure() -> None:
     assert Bounds(1.0, 1.06).figure is None
     assert Bounds(1000.0, 1001.0).figure == 1001.0
     assert Bounds(1000.0, 1002.0).figure is None
-
-
-def test_the_curve_stops_where_it_is_not_identified() -> None:
-    curve = curve_ms(histogram_of({1000: 985}), histogram_of({20_000: 15}))
-    assert len(curve) == CURVE.index(98.5) + 1
-    assert set(curve) == {1.0}
-    assert curve_ms(histogram_of({}), histogram_of({20_000: 15})) == ()

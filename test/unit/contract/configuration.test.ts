@@ -14,6 +14,7 @@ const configuration: Configuration = {
     store: "valkey",
     topology: "cluster",
     limiter: "rate-limiter-flexible",
+    decided_by: "library",
     options: [],
   },
   servers: 1,

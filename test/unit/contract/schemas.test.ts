@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { failedResultSchema } from "../../../src/contract/result.js";
+import { failedResultSchema, RESULT_SCHEMA_VERSION } from "../../../src/contract/result.js";
 import event from "../../../src/contract/schemas/event.schema.json" with { type: "json" };
 import manifest from "../../../src/contract/schemas/manifest.schema.json" with { type: "json" };
 import plan from "../../../src/contract/schemas/plan.schema.json" with { type: "json" };
@@ -16,8 +16,9 @@ test("the schemas are strict: no unknown member passes", () => {
 test("a failed result cannot carry figures [R-generator-dies-1]", () => {
   const failed = {
     schema: "ratelimit-bench/result",
-    schema_version: 3,
+    schema_version: RESULT_SCHEMA_VERSION,
     run: 1,
+    load_text: "50 connections",
     started_at: "2026-01-01T00:00:00.000Z",
     finished_at: "2026-01-01T00:00:01.000Z",
     notes: [],

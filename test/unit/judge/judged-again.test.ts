@@ -75,9 +75,9 @@ test("what no result of a campaign holds is said once, and changes none of them"
 });
 
 test("a run without figures has failed whatever the rules", () => {
-  const { schema, schema_version, run, started_at, finished_at } = validEvidence();
+  const { schema, schema_version, run, load_text, started_at, finished_at } = validEvidence();
   const failed: Result = {
-    ...{ schema, schema_version, run, started_at, finished_at, notes: [] },
+    ...{ schema, schema_version, run, load_text, started_at, finished_at, notes: [] },
     status: "failed",
     failure: { role: "server-1", text: "ended with 137" },
     verdict: verdictOf([]),

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { createHistogram, encodeHistogram } from "../../../src/judge/histogram.js";
-import { latencyBlock } from "../../../src/judge/latency.js";
+import { latencyBlock, latencyCurve } from "../../../src/judge/latency.js";
 import { seededRandom } from "../../helpers/random.js";
 
 /** Microseconds and how often they occur. */
@@ -26,10 +26,11 @@ function caseLine(seed: number): string {
   const near = seed % 3 === 0;
   const answered = randomCounts(random, 1 + Math.floor(24 * random()), near);
   const unanswered = seed % 5 === 0 ? [] : randomCounts(random, 1 + Math.floor(4 * random()), near);
-  const latency = latencyBlock([
+  const parts = [
     { allowed: encoded(answered), limited: encoded([]), failed: encoded([]), censored: encoded(unanswered) },
-  ]);
-  return JSON.stringify({ answered, unanswered, latency });
+  ];
+  const [latency, curve] = [latencyBlock(parts), latencyCurve(parts)];
+  return JSON.stringify({ answered, unanswered, latency, curve });
 }
 
 // test/report/statistics/test_latency_cases.py reads the file. After a change of the rule, delete it and run this.

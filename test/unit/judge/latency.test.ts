@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { type LatencyHistograms, movableFigures } from "../../../src/contract/result.js";
-import { atLeast, latencyBlock } from "../../../src/judge/latency.js";
+import { atLeast, CURVE_THOUSANDTHS, latencyBlock, latencyCurve } from "../../../src/judge/latency.js";
 import { histogramWith } from "../../helpers/evidence.js";
 import { seededRandom } from "../../helpers/random.js";
 
@@ -32,6 +32,20 @@ test("without failures each figure is the named percentile, in milliseconds", ()
   expect((block.max ?? 0) / 1_000).toBeCloseTo(1, 2);
   expect(block.average).toBeCloseTo(500.5, 0);
   expect(block).not.toHaveProperty("bounds");
+});
+
+test("the curve passes through the percentiles, and stops where a request without an answer could move it", () => {
+  const answers = Array.from({ length: 1_000 }, (_, index) => (index + 1) * 1_000);
+  const block = blockOf({ allowed: answers });
+  const curve = latencyCurve([part({ allowed: answers })]);
+  expect(curve).toHaveLength(CURVE_THOUSANDTHS.length);
+  for (const [name, thousandths] of PERCENTILES)
+    expect(curve[CURVE_THOUSANDTHS.indexOf(thousandths)], name).toBe(block[name]);
+
+  const stopped = latencyCurve([part({ allowed: times(985, 1_000), censored: times(15, 20_000) })]);
+  expect(stopped).toHaveLength(CURVE_THOUSANDTHS.indexOf(985) + 1);
+  expect(new Set(stopped)).toEqual(new Set([1]));
+  expect(latencyCurve([part({ failed: [100] })])).toEqual([]);
 });
 
 test("without an answer there is no block, instead of 0 ms, whatever failed", () => {

@@ -160,13 +160,14 @@ describe("copies", () => {
     expect(labels(plan)).toEqual(["iovalkey", "iovalkey+copy", "valkey-glide", "ioredis", "none"]);
     const [original, copy] = plan.configurations;
     expect(copy?.hash).not.toBe(original?.hash);
-    const { text, label, options, ...same } = copy?.configuration.target ?? {
+    const { text, label, options, copy_of, ...same } = copy?.configuration.target ?? {
       text: "",
       label: "",
       options: [],
+      copy_of: "",
     };
     const named = { text: "iovalkey@valkey:standalone+copy", label: "iovalkey+copy", options: ["copy"] };
-    expect({ text, label, options }).toEqual(named);
+    expect({ text, label, options, copy_of }).toEqual({ ...named, copy_of: "iovalkey" });
     expect(original?.configuration).toMatchObject({ ...copy?.configuration, target: same });
     expect(references(plan)).toEqual(["iovalkey"]);
   });

@@ -173,14 +173,6 @@ describe("machine, images and versions", () => {
     ]);
   });
 
-  test("a manifest that still has the id of a machine is read without it", async () => {
-    const root = newFolder();
-    const { folder, manifest } = await createCampaign(root, "20260101_000000");
-    const machine = { ...manifest.machine, machine_id: "0123456789abcdef" };
-    writeFileSync(join(folder, "manifest.json"), JSON.stringify({ ...manifest, machine }));
-    expect(findCampaign(root, "20260101_000000").manifest).toEqual(manifest);
-  });
-
   test("the order of members is no difference", async () => {
     const { manifest } = await createCampaign(newFolder(), "20260101_000000");
     const [sha256, name] = ["0".repeat(64), "requests.trace"];

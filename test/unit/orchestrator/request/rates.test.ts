@@ -17,7 +17,7 @@ const loads = (...flags: string[]) =>
 describe("--rate", () => {
   test("plans an open loop at each rate, over up to 200 connections", () => {
     expect(loads("--rate", "5000,0.5")).toEqual([
-      "5000/s constant, up to 200 connections",
+      "5,000/s constant, up to 200 connections",
       "0.5/s constant, up to 200 connections",
     ]);
   });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { configurationHash, type Limits } from "../../../../src/contract/configuration.js";
+import type { Limits } from "../../../../src/contract/configuration.js";
 import type { FaultRecord } from "../../../../src/contract/faults.js";
+import { plannedFrom } from "../../../../src/contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../../../src/contract/result.js";
 import type { Timeline } from "../../../../src/contract/timeline.js";
 import { judge } from "../../../../src/judge/rules.js";
@@ -14,7 +15,7 @@ import { FakeRuntime } from "../../../helpers/fake-runtime.js";
 
 const identity = {
   campaign: "20260101_000000",
-  planned: { hash: configurationHash(configuration), configuration },
+  planned: plannedFrom(configuration),
   run: 2,
   runtime: new FakeRuntime(),
   caps: {},
@@ -52,6 +53,7 @@ describe("the document of a measured run", () => {
       run: 2,
       configuration,
       configuration_hash: identity.planned.hash,
+      load_text: "10 connections",
       runtime: { id: "fake", embedded_store: false, caps_applied: false },
       versions: { store: "9.1.2" },
     });

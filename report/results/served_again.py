@@ -1,6 +1,6 @@
 """When requests were served again after a fault, read from the timeline of a run.
 
-Results of today state it (`served_again_s`); older ones do not, and their timeline tells the same. The
+Results state it since version 4; `older_documents.py` reads it from the timeline of those before. The
 definition is that of `src/judge/fault-figures.ts`."""
 
 import math

@@ -1,0 +1,197 @@
+"""Documents of each former version become documents of the present one, and damaged ones are named."""
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from builder import Document, configuration, result
+from campaign_writer import manifest, planned
+from conftest import Build
+from evidence import histogram_of
+from fault_documents import faulted
+from fixtures import fixture
+from machine_documents import machine
+from report.results.older_documents import (
+    OLDEST_VERSION,
+    RESULT,
+    SCHEMA_VERSION,
+    STEPS,
+    converted,
+    curve_ms,
+    never_counted,
+)
+from report.statistics.histograms import CURVE
+
+OPEN = {"model": "open", "rate_per_second": 5000, "arrivals": "constant", "connections": 200}
+
+#: What a target states since version 4.
+_FACTS = ("same_script", "settings", "encrypted", "copy_of")
+
+
+def _without_facts(configured: Document) -> Document:
+    target = {name: fact for name, fact in configured["target"].items() if name not in _FACTS}
+    return {**configured, "target": target}
+
+
+def as_version_3(document: Document) -> Document:
+    """A result as version 3 had it."""
+    found: Document = json.loads(json.dumps(document))
+    found["schema_version"] = 3
+    for name in ("load_text", "latency_curve_ms"):
+        found.pop(name, None)
+    if "configuration" in found:
+        found["configuration"] = _without_facts(found["configuration"])
+    for figures in found.get("fault_figures", {}).get("faults", ()):
+        figures.pop("served_again_s", None)
+    return found
+
+
+def manifest_of_version_3(*configured: Document) -> Document:
+    found = manifest(configured)
+    plan = found["plan"]
+    plan["configurations"] = [
+        {"hash": planned(each)["hash"], "configuration": _without_facts(each)} for each in configured
+    ]
+    plan["schema_version"] = found["schema_version"] = 3
+    found["machine"]["machine_id"] = "0" * 16
+    facts = machine("node1")
+    found["machines"] = [{**facts, "facts": {**facts["facts"], "machine_id": "1" * 16}}]
+    return found
+
+
+@pytest.mark.parametrize("label", list(fixture("targets")))
+def test_version_3_gets_what_a_result_states_today(label: str) -> None:
+    present = result(configuration(label, load=OPEN))
+    assert converted(as_version_3(present)) == present
+
+
+@pytest.mark.parametrize("load", [{"model": "closed", "connections": 1}, {**OPEN, "rate_per_second": 1e6}])
+@pytest.mark.parametrize("layer", ["server", "limiter"])
+def test_loads_get_their_words(layer: str, load: Document) -> None:
+    found = converted(as_version_3(result(configuration(layer=layer, load=load))))["load_text"]
+    one = "1 at a time" if layer == "limiter" else "1 connection"
+    many = "200 at a time" if layer == "limiter" else "200 connections"
+    assert found == (one if load["model"] == "closed" else f"1,000,000/s constant, up to {many}")
+
+
+@pytest.mark.parametrize(
+    ("label", "decider"), [("ioredis", "library"), ("memory", "in-process"), ("none", "nothing")]
+)
+def test_who_decides_in_a_target_that_does_not_state_it(label: str, decider: str) -> None:
+    older = as_version_3(result(configuration(label)))
+    del older["configuration"]["target"]["decided_by"]
+    assert converted(older)["configuration"]["target"]["decided_by"] == decider
+
+
+def test_the_curve_stops_where_it_is_not_identified() -> None:
+    curve = curve_ms(histogram_of({1000: 985}), histogram_of({20_000: 15}))
+    assert len(curve) == CURVE.index(98.5) + 1
+    assert set(curve) == {1.0}
+    assert curve_ms(histogram_of({}), histogram_of({20_000: 15})) == []
+
+
+def test_a_generator_that_was_started_by_hand_is_known_by_what_it_was_asked() -> None:
+    present = result(configuration())
+    del present["configuration"], present["configuration_hash"], present["campaign"]
+    assert converted(as_version_3(present)) == present
+
+
+def test_faults_get_when_requests_were_served_again_from_the_timeline() -> None:
+    (figures,) = converted(as_version_3(faulted()))["fault_figures"]["faults"]
+    # The second that fails leaves fewer than three in a row.
+    assert (figures["served_again_s"], figures["served_again_from"]) == (None, "timeline")
+    untold = as_version_3(faulted())
+    del untold["timeline"]
+    assert "served_again_s" not in converted(untold)["fault_figures"]["faults"][0]
+
+
+def test_manifests_of_version_3_get_words_and_facts_and_lose_ids_of_machines() -> None:
+    configured = configuration("iovalkey+copy+same-script")
+    found = converted(manifest_of_version_3(configured))
+    assert found["plan"]["configurations"] == [planned(configured)]
+    assert "machine_id" not in found["machine"]
+    assert "machine_id" not in found["machines"][0]["facts"]
+
+
+def _version_2(document: Document) -> Document:
+    times = {"integer_us": 15_000.0, "chase_us": 12_000.0, "cpus": 8}
+    speed = {"before": times, "after": times}
+    moments = dict.fromkeys(("at_start", "at_window_open", "at_end"), "in time")
+    gone = {"readings": moments, "host_speed": speed, "machine_speed": {"node1": speed}}
+    return {**as_version_3(document), **gone, "schema_version": 2}
+
+
+def _manifest_of_version_2(*configured: Document) -> Document:
+    found = manifest_of_version_3(*configured)
+    found["schema_version"] = found["plan"]["schema_version"] = 2
+    found["host_speed"] = {"version": 1, "clock": "cpu time"}
+    found["machines"][0]["host_speed"] = found["host_speed"]
+    runs = found["plan"]["runs"]
+    found["plan"]["runs"] = [{**runs[0], "run": 0}, *({**run, "round": 1, "block": 2} for run in runs)]
+    return found
+
+
+def test_campaigns_of_version_2_are_reported_without_the_runs_that_never_counted(build: Build) -> None:
+    first = {**_version_2(result(configuration())), "run": 0}
+    assert [never_counted(each) for each in (first, _version_2(result(configuration())))] == [True, False]
+    campaign = _manifest_of_version_2(configuration())
+    outcome = build(campaign, [first, _version_2(result(configuration()))])
+    assert outcome.code == 0
+    assert "it came before the first round that counts" in outcome.page
+    runs = converted(campaign)["plan"]["runs"]
+    assert [(run["run"], run["group"]) for run in runs] == [(1, 2), (2, 2), (3, 2)]
+
+
+def test_each_version_has_a_step_to_the_next() -> None:
+    assert {since for since, schema, _ in STEPS if schema == RESULT} == set(
+        range(OLDEST_VERSION, SCHEMA_VERSION)
+    )
+
+
+@pytest.mark.parametrize("version", [1, SCHEMA_VERSION, SCHEMA_VERSION + 1, "3", None, [3], 3.5])
+def test_other_documents_stay_as_they_are(version: Any) -> None:
+    document = {"schema": RESULT, "schema_version": version, "readings": {}}
+    assert converted(document) == document
+
+
+def _damaged(document: Any) -> Iterator[Any]:
+    """The document with one of its values, at any depth, replaced by null, or by what is of another type."""
+    if not isinstance(document, dict):
+        return
+    for name, value in document.items():
+        for other in (None, [], {}, "x", -1):
+            yield {**document, name: other}
+        for inner in _damaged(value):
+            yield {**document, name: inner}
+
+
+def test_no_damage_stops_a_conversion() -> None:
+    documents = (as_version_3(faulted()), _version_2(result(configuration())))
+    manifests = (_manifest_of_version_2(configuration()), manifest_of_version_3(configuration()))
+    # The histograms are left alone: they are the same damage over and over, and slow.
+    for document in (*({**each, "generators": []} for each in documents), *manifests):
+        for damaged in _damaged(document):
+            if damaged["schema"] == document["schema"] and damaged["schema_version"] in (2, 3):
+                assert converted(damaged)["schema_version"] == SCHEMA_VERSION
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "field"),
+    [
+        ("configuration.load.connections", "many", "$.configuration.load.connections is"),
+        ("configuration.target.options", 1, "$.configuration.target.options is 1"),
+        ("generators.0.histograms.allowed.data", "AAAA", "$.latency_curve_ms is missing"),
+    ],
+)
+def test_damage_in_an_older_document_is_named(build: Build, path: str, value: Any, field: str) -> None:
+    document = as_version_3(result(configuration()))
+    *parents, last = path.split(".")
+    place: Any = document
+    for name in parents:
+        place = place[int(name)] if name.isdigit() else place[name]
+    place[last] = value
+    outcome = build(None, [document])
+    assert outcome.code == 2
+    assert field in outcome.err
