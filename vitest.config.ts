@@ -5,8 +5,8 @@ import { decodePlugins } from "./src/contract/plugins.js";
 import { needNames } from "./test/helpers/need-names.js";
 
 /**
- * Unit tests that replace a module, register a plugin or name a server of their own: what they do must not reach the others
- * of a shared process.
+ * Unit tests that replace a module, register a plugin or name a server of their own: what they do
+ * must not reach the others of a shared process.
  */
 const ISOLATED = [
   "test/unit/targets/{clients,own-settings}.test.ts",
@@ -22,10 +22,10 @@ const BUILT = "test/integration/setup.ts";
 const HOSTS = "test/containers/hosts.test.ts";
 
 /**
- * Time limits end tests that hang, on a busy machine too; they judge nothing.
- * Unit tests start nothing; integration tests run real stores and programs; browser tests use a real Chromium, and
- * container tests a real engine. A test that fails is repeated once, because the machine may have been held up;
- * scripts/test.ts names those that were.
+ * Time limits end tests that hang, on a busy machine too; they judge nothing. Unit tests start
+ * nothing; integration tests run real stores and programs; browser tests use a real Chromium, and
+ * container tests a real engine. A test that fails is repeated once, because the machine may have
+ * been held up; scripts/test.ts names those that were.
  */
 const project = (
   name: string,
@@ -35,7 +35,14 @@ const project = (
     include: [`test/${name}/**/*.test.ts`],
   },
 ) => ({
-  test: { name, testTimeout: timeout, hookTimeout: timeout, fileParallelism: parallel, retry: 1, ...files },
+  test: {
+    name,
+    testTimeout: timeout,
+    hookTimeout: timeout,
+    fileParallelism: parallel,
+    retry: 1,
+    ...files,
+  },
 });
 
 /** Without isolation the sources are loaded once a worker instead of once a file. */
@@ -45,8 +52,8 @@ function unit(name: string, files: { include?: string[]; exclude?: string[] }, i
 }
 
 /**
- * Each may repeat itself twice: the machine may have been held up. One that needs more than one repeat in twenty runs on a
- * quiet machine is to be redesigned, with wider bounds or by statistics.
+ * Each may repeat itself twice: the machine may have been held up. One that needs more than one
+ * repeat in twenty runs on a quiet machine is to be redesigned, with wider bounds or by statistics.
  */
 function alone() {
   const { test } = project("alone", 300_000, false, { include: [ALONE], globalSetup: BUILT });
@@ -61,9 +68,14 @@ function browser() {
 /** The suites for a plugin of somebody else's: Node itself loads it, as the programs do. */
 function plugin() {
   const { test } = project("plugin", 300_000, false);
-  const outside = [/^file:/, ...decodePlugins(process.env).map((path) => new RegExp(`^${escaped(path)}`))];
+  const outside = [
+    /^file:/,
+    ...decodePlugins(process.env).map((path) => new RegExp(`^${escaped(path)}`)),
+  ];
   // With the loader that finds our own sources, which Node asks for the hooks.
-  return { test: { ...test, execArgv: ["--import", "tsx"], server: { deps: { external: outside } } } };
+  return {
+    test: { ...test, execArgv: ["--import", "tsx"], server: { deps: { external: outside } } },
+  };
 }
 
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
@@ -71,7 +83,8 @@ const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 /** Names the tests that passed when they were repeated. */
 const repeats: Reporter = {
   onTestCaseResult(testCase) {
-    if (testCase.diagnostic()?.flaky) console.log(`repeated: ${testCase.module.moduleId} ${testCase.name}`);
+    if (testCase.diagnostic()?.flaky)
+      console.log(`repeated: ${testCase.module.moduleId} ${testCase.name}`);
   },
 };
 

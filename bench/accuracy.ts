@@ -3,8 +3,8 @@ import { MeasuredServer, runProgram, statistics } from "./processes.js";
 import { needWrk, runWrk } from "./wrk.js";
 
 /**
- * Compares our figures with those of wrk, an independent load generator, on servers that answer after a fixed time: the
- * closed loop, and the p50 of the open loop at half of that throughput.
+ * Compares our figures with those of wrk, an independent load generator, on servers that answer
+ * after a fixed time: the closed loop, and the p50 of the open loop at half of that throughput.
  */
 const DELAYS_MS = [2, 5, 20];
 const CONNECTIONS = 10;
@@ -21,7 +21,10 @@ interface Figures {
 const median = async (values: readonly number[]): Promise<number> =>
   (await statistics({ question: "median_interval", values })).median ?? Number.NaN;
 
-/** A server that answers every request leaves no percentile open. @throws Error for one that is not identified */
+/**
+ * A server that answers every request leaves no percentile open. @throws Error for one that is not
+ * identified
+ */
 function identified({ latency: { p50 } }: Figures): number {
   if (p50 === null) throw new Error("the p50 is not identified: some requests had no answer");
   return p50;
@@ -61,7 +64,9 @@ async function compare(server: MeasuredServer, delay_ms: number, pairs: number):
   const ratio = rate / wrkRate;
   const rates = `${rate.toFixed(1)}/s, wrk ${wrkRate.toFixed(1)}/s, ratio ${ratio.toFixed(3)}`;
   const isNear = Math.abs(ratio - 1) <= THROUGHPUT_TOLERANCE;
-  process.stdout.write(`${delay_ms} ms: throughput ${rates}; target 1 ± 0.05: ${verdict(isNear)}\n`);
+  process.stdout.write(
+    `${delay_ms} ms: throughput ${rates}; target 1 ± 0.05: ${verdict(isNear)}\n`,
+  );
   const reference = await median(p50.wrk);
   for (const [name, values] of [
     ["closed loop", p50.ours],

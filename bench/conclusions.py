@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""What is concluded on hosts whose speed changes, by the whole procedure: `npm run bench:conclusions`
+"""What is concluded on hosts whose speed changes, by the whole procedure: `npm run
+bench:conclusions`
 
-Simulated campaigns, planned in rounds with a copy of the reference, go through the analysis of the report:
-rankings, `--runs auto`, `compare`. Hosts: calm; one that remembers the run before (AR(1), 5 %); level shifts
-of 10 %; bursts; a ramp of 20 %. Runs deviate by 2 % besides. Exits with 1 where a share lies more than three
-standard errors beyond what the rules ask (M17, M22, M29, M31): intervals cover 95 %, wrong claims 5 % of
-campaigns, 5 % found in 80 %.
+Simulated campaigns, planned in rounds with a copy of the reference, go through the analysis of the
+report: rankings, `--runs auto`, `compare`. Hosts: calm; one that remembers the run before (AR(1), 5
+%); level shifts of 10 %; bursts; a ramp of 20 %. Runs deviate by 2 % besides. Exits with 1 where a
+share lies more than three standard errors beyond what the rules ask (M17, M22, M29, M31): intervals
+cover 95 %, wrong claims 5 % of campaigns, 5 % found in 80 %.
 
     conclusions.py [CAMPAIGNS]     how many of each kind (400)
 
@@ -79,7 +80,8 @@ LOOKS = LookSchedule(looks=(5, 7, 10, 14, 20))
 
 @dataclass
 class Counted:
-    """By what was counted: the share of each campaign; comparisons of one campaign depend on each other."""
+    """By what was counted: the share of each campaign; comparisons of one campaign depend on each
+    other."""
 
     shares: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
@@ -152,7 +154,9 @@ def rankings(
     """Campaigns of a fixed number of rounds, with a copy of the reference."""
     rng, counted = np.random.default_rng(seed), Counted()
     for _ in range(campaigns):
-        _judge(rows(rng, HOSTS[host], [*others, COPY], rounds, cv, truth or {}), truth or {}, counted)
+        _judge(
+            rows(rng, HOSTS[host], [*others, COPY], rounds, cv, truth or {}), truth or {}, counted
+        )
     return counted
 
 
@@ -167,7 +171,9 @@ def auto(
     """Campaigns of `--runs auto`."""
     rng, counted = np.random.default_rng(seed), Counted()
     for _ in range(campaigns):
-        summaries = stopped_rows(rows(rng, HOSTS[host], [*others, COPY], LOOKS.looks[-1], cv, truth or {}))
+        summaries = stopped_rows(
+            rows(rng, HOSTS[host], [*others, COPY], LOOKS.looks[-1], cv, truth or {})
+        )
         _judge(summaries, truth or {}, counted)
         made = sum(len(row.runs) for row in summaries)
         counted.shares["runs"].append(made / (LOOKS.looks[-1] * len(summaries)))
@@ -176,12 +182,18 @@ def auto(
 
 def stopped_rows(summaries: Sequence[Summary]) -> tuple[Summary, ...]:
     """Rows as they are once the campaign has stopped each: with the runs that it asked for."""
-    looked = [structs.replace(row, look_schedule=LOOKS, last_look=LOOKS.looks[-1]) for row in summaries]
+    looked = [
+        structs.replace(row, look_schedule=LOOKS, last_look=LOOKS.looks[-1]) for row in summaries
+    ]
     (cell,) = cells(looked)
     (ranking,) = cell.rankings
     if ranking.family is None:
         raise ValueError("a campaign without looks")
-    ends = {row.id: stop[0] for row, stop in zip(ranking.compared, ranking.family.stops, strict=True) if stop}
+    ends = {
+        row.id: stop[0]
+        for row, stop in zip(ranking.compared, ranking.family.stops, strict=True)
+        if stop
+    }
     reference = next(row for row in looked if row.reference)
     return tuple(_upto(row, ends.get(row.id, ends[reference.id])) for row in looked)
 
@@ -212,7 +224,9 @@ def gate(
         base, new = (_side(every, Path("simulated"), label) for label in (REFERENCE, OTHERS[0]))
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
         counted.add("exit 6", [outcome.verdict == "regression"])
-        counted.add("no difference", [row.comparison.status == "no difference" for row in outcome.rows])
+        counted.add(
+            "no difference", [row.comparison.status == "no difference" for row in outcome.rows]
+        )
     return counted
 
 
@@ -263,15 +277,27 @@ def between(
         outcome = compare_sides(base, new, METRICS["throughput"], 0.02, frozenset(KINDS))
         true = [now[row.new.identity.label] for row in outcome.rows]
         rows = [row.comparison for row in outcome.rows]
-        intervals = [(row.interval, each) for row, each in zip(rows, true, strict=True) if row.interval]
+        intervals = [
+            (row.interval, each) for row, each in zip(rows, true, strict=True) if row.interval
+        ]
         counted.add("covered", [found.low <= each <= found.high for found, each in intervals])
-        counted.add("false flag", [any(row.shown for row, each in zip(rows, true, strict=True) if each == 1)])
-        counted.add("10 % found", [row.shown for row, each in zip(rows, true, strict=True) if each != 1])
+        counted.add(
+            "false flag",
+            [any(row.shown for row, each in zip(rows, true, strict=True) if each == 1)],
+        )
+        counted.add(
+            "10 % found", [row.shown for row, each in zip(rows, true, strict=True) if each != 1]
+        )
     return counted
 
 
 def _load(
-    rng: np.random.Generator, host: str, traffic: str, rounds: int, cv: float, truth: Mapping[str, float]
+    rng: np.random.Generator,
+    host: str,
+    traffic: str,
+    rounds: int,
+    cv: float,
+    truth: Mapping[str, float],
 ) -> Campaign:
     slots = plan(rng, REFERENCE, OTHERS[:1], rounds)
     return campaign(slots, throughputs(rng, slots, HOSTS[host], cv, truth), REFERENCE, traffic)
@@ -283,7 +309,9 @@ PLANTED = {OTHERS[0]: 1.05, OTHERS[2]: 0.95}
 _failed: list[str] = []
 
 
-def told(name: str, counted: Counted, most: tuple[str, ...], least: tuple[tuple[str, float], ...]) -> None:
+def told(
+    name: str, counted: Counted, most: tuple[str, ...], least: tuple[tuple[str, float], ...]
+) -> None:
     """Prints the shares, and keeps those that miss what is asked."""
     texts = []
     for what in sorted(counted.shares):
@@ -305,8 +333,15 @@ def main(words: list[str]) -> int:
     print(f"{campaigns} campaigns of each kind; shares of campaigns, of intervals, of comparisons")
     for host in HOSTS:
         for rounds in (5, 10, 20):
-            told(f"{host}, {rounds} rounds, equal", rankings(host, campaigns, rounds), WRONG, COVERED)
-        told(f"{host}, 10 rounds, five others", rankings(host, campaigns, 10, others=MORE), WRONG, COVERED)
+            told(
+                f"{host}, {rounds} rounds, equal", rankings(host, campaigns, rounds), WRONG, COVERED
+            )
+        told(
+            f"{host}, 10 rounds, five others",
+            rankings(host, campaigns, 10, others=MORE),
+            WRONG,
+            COVERED,
+        )
         found = rankings(host, campaigns, 10, truth=PLANTED)
         # 80 % are asked where runs deviate by 2 %; these hosts move them by more.
         asked = (*COVERED, ("5 % found", 0.8)) if host == "calm" else COVERED
@@ -315,7 +350,10 @@ def main(words: list[str]) -> int:
         told(f"{host}, auto, 5 % planted", auto(host, campaigns, truth=PLANTED), WRONG, COVERED)
         for rounds in (6, 12):
             told(
-                f"{host}, two campaigns of {rounds} rounds", between(host, campaigns, rounds), WRONG, COVERED
+                f"{host}, two campaigns of {rounds} rounds",
+                between(host, campaigns, rounds),
+                WRONG,
+                COVERED,
             )
         # Twenty loads each.
         told(f"{host}, compare, 20 loads, equal", gate(host, max(20, campaigns // 2)), WRONG, ())

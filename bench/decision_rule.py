@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The study behind decision 11: intervals that were tried, and what the rule does. `npm run bench:statistics`
+"""The study behind decision 11: intervals that were tried, and what the rule does. `npm run
+bench:statistics`
 
-Prints, for 5, 10 and 20 runs a side of 2 % deviation, how often each interval holds the truth (in %, for each
-shape of the runs), its width, and how often 5 % are found beyond ±2 %; then false alarms, and drift.
-About four minutes.
+Prints, for 5, 10 and 20 runs a side of 2 % deviation, how often each interval holds the truth (in
+%, for each shape of the runs), its width, and how often 5 % are found beyond ±2 %; then false
+alarms, and drift. About four minutes.
 """
 
 import math
@@ -31,8 +32,8 @@ rng = np.random.default_rng(20260102)
 
 @dataclass(frozen=True)
 class Judged:
-    """What the rule says of many comparisons without ties, each a family of its own. The tests hold it
-    against the rule itself."""
+    """What the rule says of many comparisons without ties, each a family of its own. The tests hold
+    it against the rule itself."""
 
     low: Floats
     high: Floats
@@ -76,7 +77,8 @@ def judged(new: Floats, base: Floats) -> Judged:
 def drifting(
     rng: np.random.Generator, count: int, runs: int, cv: float, drift: str, order: str
 ) -> tuple[Floats, Floats]:
-    """A and B, the same thing, on a machine that loses 3 % over the campaign: `steady` or `sudden`."""
+    """A and B, the same thing, on a machine that loses 3 % over the campaign: `steady` or
+    `sudden`."""
     if order == "interleaved":
         coin = rng.integers(0, 2, (count, runs))
         a, b = 2 * np.arange(runs) + coin, 2 * np.arange(runs) + 1 - coin
@@ -186,7 +188,9 @@ def intervals() -> None:
                 covered.append(f"{100 * float(((low <= 1) & (high >= 1)).mean()):12.1f} ")
             low, high = interval(*sides(rng, count, n, CV, ratio=1.05))
             outlying, _ = interval(*sides(rng, count, n, CV, "outliers", ratio=1.05))
-            found = "".join(f"{100 * float((bounds > 1.02).mean()):9.0f} %" for bounds in (low, outlying))
+            found = "".join(
+                f"{100 * float((bounds > 1.02).mean()):9.0f} %" for bounds in (low, outlying)
+            )
             width = 100 * float(np.median(high - low))
             print(f"{name:32}{n:3d} {''.join(covered)} {width:5.1f} %{found}", flush=True)
 
@@ -196,8 +200,12 @@ def alarms() -> None:
     for cv in (0.01, 0.02, 0.05, 0.1):
         for n in (5, 10, 20):
             found = judged(*sides(rng, FAST, n, cv))
-            print(f"  deviation {100 * cv:4.0f} %, {n:2d} runs: {found.flagged:6.2%} {found.rejected:6.2%}")
-    print("\nthe same thing twice while the machine loses 3 %, 10 runs: by the rule, and by the test alone")
+            print(
+                f"  deviation {100 * cv:4.0f} %, {n:2d} runs: {found.flagged:6.2%} {found.rejected:6.2%}"
+            )
+    print(
+        "\nthe same thing twice while the machine loses 3 %, 10 runs: by the rule, and by the test alone"
+    )
     for drift in ("steady", "sudden"):
         for order in ("interleaved", "consecutive"):
             for cv in (0.01, 0.02):

@@ -5,14 +5,18 @@ import { fileURLToPath } from "node:url";
 import { execa } from "execa";
 
 /**
- * What comparisons find on real stores where the truth is known by design, by the rules of the report:
- * - equal: copies of one target are measured beside it and compared each with each. At most 5 % may be told
+ * What comparisons find on real stores where the truth is known by design, by the rules of the
+ * report:
+ * - equal: copies of one target are measured beside it and compared each with each. At most 5 % may
+ *   be told
  *   apart.
- * - planted: a target against itself plus some CPU work per request, in windows of several lengths. It has to be found;
+ * - planted: a target against itself plus some CPU work per request, in windows of several lengths.
+ *   It has to be found;
  *   after how many rounds, by pairs and without them, is printed.
  *   Work that is added costs more than its share of the CPU where roles share cores: `--percent 3.7` gave 6 to 7 % there.
- * `npm run bench:differences -- --copies 9 --runs 10 --windows 5,10,15 --planted-runs 14 --percent 5` are the defaults (an
- * hour). `--copies 0` or `--windows 0` leaves a part out; `--keep FOLDER` keeps the campaigns.
+ * `npm run bench:differences -- --copies 9 --runs 10 --windows 5,10,15 --planted-runs 14 --percent
+ * 5` are the defaults (an hour). `--copies 0` or `--windows 0` leaves a part out; `--keep FOLDER`
+ * keeps the campaigns.
  */
 function flagValue(flag: string, fallback: string): string {
   const index = process.argv.indexOf(flag);
@@ -31,14 +35,53 @@ const home = mkdtempSync(join(tmpdir(), "ratelimit-bench-differences-"));
 const plugin = join(home, "same.js");
 
 /** Measures targets that are ranked together. @returns the campaign's folder */
-async function campaign(name: string, clients: string, count: string, windowS: number): Promise<string> {
+async function campaign(
+  name: string,
+  clients: string,
+  count: string,
+  windowS: number,
+): Promise<string> {
   const output = join(kept || home, name);
-  const load = ["--traffic", "fixed", "--concurrency", "50", "--duration-mode", `custom:${windowS}`];
-  const flags = ["--clients", clients, "--plugin", plugin, "--runtime", "local", "--no-copy", "--quiet"];
+  const load = [
+    "--traffic",
+    "fixed",
+    "--concurrency",
+    "50",
+    "--duration-mode",
+    `custom:${windowS}`,
+  ];
+  const flags = [
+    "--clients",
+    clients,
+    "--plugin",
+    plugin,
+    "--runtime",
+    "local",
+    "--no-copy",
+    "--quiet",
+  ];
   const { exitCode } = await execa(
     process.execPath,
-    [cli, "run", ...flags, ...load, "--warmup", "2", "--cooldown", "0", "--runs", count, "--output", output],
-    { env: { XDG_STATE_HOME: join(home, "state") }, stdout: "ignore", stderr: "inherit", reject: false },
+    [
+      cli,
+      "run",
+      ...flags,
+      ...load,
+      "--warmup",
+      "2",
+      "--cooldown",
+      "0",
+      "--runs",
+      count,
+      "--output",
+      output,
+    ],
+    {
+      env: { XDG_STATE_HOME: join(home, "state") },
+      stdout: "ignore",
+      stderr: "inherit",
+      reject: false,
+    },
   );
   if (exitCode !== 0) throw new Error(`the campaign ended with ${exitCode}`);
   const folder = readdirSync(output).findLast((each) => /^\d{8}_/.test(each));
@@ -50,11 +93,17 @@ async function campaign(name: string, clients: string, count: string, windowS: n
 async function found(kind: "equal" | "planted", folder: string): Promise<void> {
   const python = join(packageFolder, ".venv", "bin", "python");
   const script = join(packageFolder, "bench", "found_differences.py");
-  const { exitCode } = await execa(python, [script, kind, folder], { stdio: "inherit", reject: false });
+  const { exitCode } = await execa(python, [script, kind, folder], {
+    stdio: "inherit",
+    reject: false,
+  });
   if (exitCode !== 0) process.exitCode = 1;
 }
 
-/** Work in rounds instead of time, so that its share of CPU does not depend on the current speed of the host. */
+/**
+ * Work in rounds instead of time, so that its share of CPU does not depend on the current speed of
+ * the host.
+ */
 const WORK = `let state = 1;
 function work(rounds) {
   for (let round = 0; round < rounds; round++) state = (Math.imul(state, 1103515245) + 12345) | 0;
@@ -72,7 +121,10 @@ function roundsPerUs(): number {
   return measurements.sort((a, b) => a - b)[10] ?? 0;
 }
 
-/** Writes a plugin with options that change nothing, and one that adds rounds of work to each command. */
+/**
+ * Writes a plugin with options that change nothing, and one that adds rounds of work to each
+ * command.
+ */
 function writePlugin(rounds: number): void {
   writeFileSync(
     plugin,
@@ -118,12 +170,18 @@ try {
   }
   if (windows.length > 0) {
     const base_us = cpuUsOf(await campaign("calibration", "iovalkey", "3", 2));
-    // Roles that share cores slow each other down, and the work with them: the ratio of CPU per request is printed.
+    // Roles that share cores slow each other down, and the work with them: the ratio of CPU per
+    // request is printed.
     writePlugin((percent / 100) * base_us * roundsPerUs());
   }
   for (const windowS of windows) {
     process.stdout.write(`windows of ${windowS} s\n`);
-    const folder = await campaign(`planted-${windowS}s`, "iovalkey,iovalkey+busy", plantedRuns, windowS);
+    const folder = await campaign(
+      `planted-${windowS}s`,
+      "iovalkey,iovalkey+busy",
+      plantedRuns,
+      windowS,
+    );
     await found("planted", folder);
   }
 } finally {

@@ -42,7 +42,10 @@ const server = createServer({ noDelay: true }, (socket) => {
     begun = requests.pop();
     for (const _request of requests) {
       if (variation > 0) {
-        setTimeout(() => socket.write(answer), delay_ms * (1 + variation * (2 * Math.random() - 1)));
+        setTimeout(
+          () => socket.write(answer),
+          delay_ms * (1 + variation * (2 * Math.random() - 1)),
+        );
         continue;
       }
       waiting.push({ due: now() + delay_ms, socket });

@@ -2,11 +2,11 @@
 """What the report's rules find in campaigns whose truth is known, for `npm run bench:differences`.
 
     found_differences.py equal CAMPAIGN      rows that are all the same: how many are told apart
-    found_differences.py planted CAMPAIGN    one row with more work: after how many rounds it is found
+    found_differences.py planted CAMPAIGN    one row with more work: the rounds that find it
 
-`planted` holds pairs of one round beside two independent sides of runs, on the same runs. Both exit with 1
-where the result is not what the rules ask: more than 5 % of equal rows told apart, or a planted row not
-found.
+`planted` holds pairs of one round beside two independent sides of runs, on the same runs. Both exit
+with 1 where the result is not what the rules ask: more than 5 % of equal rows told apart, or a
+planted row not found.
 """
 
 import sys
@@ -40,7 +40,9 @@ MAX_FLAGGED = 0.05
 def _text(found: Comparison) -> str:
     if found.ratio is None or found.interval is None:
         return found.status
-    return f"{found.status}, {found.ratio:.3f} ({found.interval.low:.3f} to {found.interval.high:.3f})"
+    return (
+        f"{found.status}, {found.ratio:.3f} ({found.interval.low:.3f} to {found.interval.high:.3f})"
+    )
 
 
 def _excludes_one(interval: RatioInterval | None) -> bool:
@@ -50,7 +52,9 @@ def _excludes_one(interval: RatioInterval | None) -> bool:
 def equal(folder: Path) -> int:
     rankings = _rankings(folder)
     pairs = [pair for ranking in rankings for pair in ranking.order]
-    alone = [compare_samples([sample_between(pair.new, pair.base, throughput)])[0] for pair in pairs]
+    alone = [
+        compare_samples([sample_between(pair.new, pair.base, throughput)])[0] for pair in pairs
+    ]
     flagged = sum(found.shown for found in alone)
     print(
         f"{len(pairs)} comparisons of equal rows, each with each: told apart {flagged}, each by itself, and"
@@ -76,7 +80,9 @@ def planted(folder: Path) -> int:
         first = max(late, default=MIN_ROUNDS_TO_PAIR - 1) + 1
         finished[paired] = first if first <= rounds else None
         after = "not found" if first > rounds else f"found from {first} rounds on"
-        print(f"{'pairs' if paired else 'unpaired'}: {_text(found[rounds])} after {rounds} rounds; {after}")
+        print(
+            f"{'pairs' if paired else 'unpaired'}: {_text(found[rounds])} after {rounds} rounds; {after}"
+        )
         print(f"  {_outlook(new, base, rounds, paired, round_s)}")
     return 0 if finished[True] else 1
 
@@ -84,7 +90,9 @@ def planted(folder: Path) -> int:
 def _outlook(new: Side, base: Side, rounds: int, paired: bool, round_s: float) -> str:
     """What 5 % would take with the deviation of these runs."""
     sample = sample_of(upto(new, rounds), upto(base, rounds), rounds)
-    deviation = log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
+    deviation = (
+        log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
+    )
     needed = runs_needed(0.95, deviation or 0, DEFAULT_FLOOR, method=PAIRED if paired else UNPAIRED)
     if deviation is None or needed is None:
         return "5 % would take more than 1000 rounds"
@@ -95,7 +103,10 @@ def _outlook(new: Side, base: Side, rounds: int, paired: bool, round_s: float) -
 def _round_s(rows: Sequence[Summary], rounds: int) -> float:
     """Seconds from the start of the first run to the end of the last, by rounds."""
     runs = [run for row in rows for run in row.runs]
-    first, last = min(run.record.started_at for run in runs), max(run.record.finished_at for run in runs)
+    first, last = (
+        min(run.record.started_at for run in runs),
+        max(run.record.finished_at for run in runs),
+    )
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds() / rounds
 
 

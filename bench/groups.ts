@@ -11,7 +11,8 @@ export type Env = Record<string, string>;
 
 /**
  * One round of a group: one generator gives the load to all targets by turns.
- * @param read called before the window, between turns, and after the window, when nobody has the load
+ * @param read called before the window, between turns, and after the window, when nobody has the
+ *   load
  * @returns the result of each target; undefined for one that failed
  */
 export async function byTurns(
@@ -22,7 +23,10 @@ export async function byTurns(
 ): Promise<(GeneratorOutput | undefined)[]> {
   const runs = urls.map((url) => {
     const { generator, ...spec } = decodeGeneratorEnv({ TARGET_URL: url, WARMUP: "1.5", ...env });
-    return { ...spec, generator: { ...generator, waits_for_readings: true, progress: "json" as const } };
+    return {
+      ...spec,
+      generator: { ...generator, waits_for_readings: true, progress: "json" as const },
+    };
   });
   const child = spawn(process.execPath, ["dist/benchmark/index.js"], {
     env: {
@@ -44,7 +48,9 @@ export async function byTurns(
   });
   const [code] = await once(child, "close");
   if (code !== 0) throw new Error(`the generator ended with ${code}`);
-  return groupOutputSchema.parse(JSON.parse(text)).map((each) => ("failed" in each ? undefined : each));
+  return groupOutputSchema
+    .parse(JSON.parse(text))
+    .map((each) => ("failed" in each ? undefined : each));
 }
 
 function parsed(line: string): Progress | undefined {
@@ -57,17 +63,24 @@ export const rateOf = ({ counts, duration }: GeneratorOutput): number =>
 /** Of the mean, by t; from 15 values on its quantile is at most 2.15. */
 function interval(values: readonly number[]): { mean: number; half: number; deviation: number } {
   const mean = sum(values) / values.length;
-  const deviation = Math.sqrt(sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1));
-  const quantile = [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26][values.length - 2] ?? 2.15;
+  const deviation = Math.sqrt(
+    sum(values.map((value) => (value - mean) ** 2)) / (values.length - 1),
+  );
+  const quantile =
+    [12.71, 4.3, 3.18, 2.78, 2.57, 2.45, 2.36, 2.31, 2.26][values.length - 2] ?? 2.15;
   return { mean, half: (quantile * deviation) / Math.sqrt(values.length), deviation };
 }
 
 /** Prints the ratio whose logarithms are given, one a round, with its interval of 95 %. */
 export function printRatio(what: string, logs: readonly number[]): void {
   const { mean, half, deviation } = interval(logs);
-  const [ratio, low, high] = [mean, mean - half, mean + half].map((log) => Math.exp(log).toFixed(4));
+  const [ratio, low, high] = [mean, mean - half, mean + half].map((log) =>
+    Math.exp(log).toFixed(4),
+  );
   const spread = (100 * deviation).toFixed(1);
-  process.stdout.write(`${what}: ${ratio} (${low} to ${high}), ${logs.length} values, ${spread} % each\n`);
+  process.stdout.write(
+    `${what}: ${ratio} (${low} to ${high}), ${logs.length} values, ${spread} % each\n`,
+  );
 }
 
 /** Prints the mean of these values with its interval of 95 %. */

@@ -2,10 +2,11 @@ import { interleaved, pairsFromArguments, printRatio } from "./pairs.js";
 import { MeasuredServer, runProgram, statistics } from "./processes.js";
 
 /**
- * CPU per request of our open loop at 5000/s, compared with plain autocannon on the same server with the same requests, and
- * the lateness of the sends. The target is 60 µs where autocannon's closed loop costs 40 µs. In a closed loop all
- * processes are always busy; at a lower rate each request wakes one. So the comparison includes autocannon at the same
- * rate, although it sends a second's requests in one burst.
+ * CPU per request of our open loop at 5000/s, compared with plain autocannon on the same server
+ * with the same requests, and the lateness of the sends. The target is 60 µs where autocannon's
+ * closed loop costs 40 µs. In a closed loop all processes are always busy; at a lower rate each
+ * request wakes one. So the comparison includes autocannon at the same rate, although it sends a
+ * second's requests in one burst.
  */
 const RATE = 5000;
 const SECONDS = 6;
@@ -33,7 +34,10 @@ try {
       WARMUP: "2",
       PROGRESS: "json",
     };
-    const run = (await runProgram("dist/benchmark/index.js", { TARGET_URL: server.url, ...env })) as Figures;
+    const run = (await runProgram("dist/benchmark/index.js", {
+      TARGET_URL: server.url,
+      ...env,
+    })) as Figures;
     if (run.schedule.lateness_ms) lateness.push(run.schedule.lateness_ms);
     if (run.verdict.reasons.every(({ rule }) => rule !== "M5")) kept++;
     return run.resources["generator-1"].cpu_us_per_request;

@@ -6,12 +6,14 @@ import { byTurns, printRatio, rateOf, withServers } from "./groups.js";
 import { MeasuredServer, withStore } from "./processes.js";
 
 /**
- * What our server adds: each round starts new processes, one generator gives them the load by turns, and each ratio is the
- * mean of its rounds with its interval of 95 %.
- * - `npm run bench:overhead`: with `none`, against a bare Fastify route with the same payload; the goal is 1.03. Five
+ * What our server adds: each round starts new processes, one generator gives them the load by
+ * turns, and each ratio is the mean of its rounds with its interval of 95 %.
+ * - `npm run bench:overhead`: with `none`, against a bare Fastify route with the same payload; the
+ *   goal is 1.03. Five
  *   requests of another client make any server of Node 1 to 2 % dearer: one of the bare servers gets them, too, since
  *   ours is read.
- * - `npm run bench:original -- FOLDER…`: against the server of the original project, built in each of the folders: as it
+ * - `npm run bench:original -- FOLDER…`: against the server of the original project, built in each
+ *   of the folders: as it
  *   was published, or with other versions of its clients.
  */
 /** Of our build and of the original's. */
@@ -46,7 +48,10 @@ const light = { BODY: '{"workload":"light"}', MODE: "none" };
 const bare = () => MeasuredServer.start("bench/bare-fastify.mjs", light, "/light");
 const ours = () => MeasuredServer.start(SERVER, light, "/light");
 
-/** Prints requests per second, and CPU of the server per request, of the last side over each of the others. */
+/**
+ * Prints requests per second, and CPU of the server per request, of the last side over each of the
+ * others.
+ */
 async function compare(sides: readonly Side[]): Promise<void> {
   const logs = sides.map(() => ({ rate: [] as number[], cpu: [] as number[] }));
   for (let round = 0; round < rounds; round++) {
@@ -54,16 +59,24 @@ async function compare(sides: readonly Side[]): Promise<void> {
       sides.map(({ start }) => start),
       async (urls, servers) => {
         const readings: number[][] = [];
-        const results = await byTurns(urls, { CONNECTIONS: "50", DURATION: "3" }, round, async () => {
-          for (const [index, url] of urls.entries())
-            if (sides[index]?.isAsked) await askDirectly(`${url}/light`, { timeout_ms: 5_000 });
-          readings.push(await Promise.all(servers.map((server) => server.cpuUs())));
-        });
+        const results = await byTurns(
+          urls,
+          { CONNECTIONS: "50", DURATION: "3" },
+          round,
+          async () => {
+            for (const [index, url] of urls.entries())
+              if (sides[index]?.isAsked) await askDirectly(`${url}/light`, { timeout_ms: 5_000 });
+            readings.push(await Promise.all(servers.map((server) => server.cpuUs())));
+          },
+        );
         const figures = results.map((result, index) => {
           if (!result) throw new Error(`${sides[index]?.name} failed`);
           // The first reading is from before the warm-up, whose requests are not counted.
           const used = (readings.at(-1)?.[index] ?? 0) - (readings[1]?.[index] ?? 0);
-          return { rate: rateOf(result), cpu: used / (result.counts.sent + result.warmup.lead_in.requests) };
+          return {
+            rate: rateOf(result),
+            cpu: used / (result.counts.sent + result.warmup.lead_in.requests),
+          };
         });
         const last = figures.at(-1);
         for (const [index, { rate, cpu }] of figures.entries()) {

@@ -3,7 +3,12 @@ import autocannon from "autocannon";
 
 const pace = process.env.RATE ? { overallRate: Number(process.env.RATE) } : {};
 const run = (amount) =>
-  autocannon({ url: process.env.URL, connections: Number(process.env.CONNECTIONS), amount, ...pace });
+  autocannon({
+    url: process.env.URL,
+    connections: Number(process.env.CONNECTIONS),
+    amount,
+    ...pace,
+  });
 await run(10_000);
 const before = process.cpuUsage();
 const { requests } = await run(Number(process.env.REQUESTS));

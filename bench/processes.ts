@@ -20,8 +20,15 @@ export class MeasuredServer {
     this.url = `http://127.0.0.1:${port}`;
   }
 
-  /** @param script relative to the project's folder @param path that answers when the server is ready */
-  static async start(script: string, env: Record<string, string>, path: string): Promise<MeasuredServer> {
+  /**
+   * @param script relative to the project's folder @param path that answers when the server is
+   *   ready
+   */
+  static async start(
+    script: string,
+    env: Record<string, string>,
+    path: string,
+  ): Promise<MeasuredServer> {
     const port = await freePort();
     const child = spawn(process.execPath, ["--import", reporter, script], {
       cwd: root,
@@ -75,7 +82,12 @@ export async function withStore(
 ): Promise<MeasuredServer & { store: TestStore }> {
   const store = await TestStore.start();
   const port = String(store.port);
-  const places = { VALKEY_HOST: "127.0.0.1", VALKEY_PORT: port, REDIS_HOST: "127.0.0.1", REDIS_PORT: port };
+  const places = {
+    VALKEY_HOST: "127.0.0.1",
+    VALKEY_PORT: port,
+    REDIS_HOST: "127.0.0.1",
+    REDIS_PORT: port,
+  };
   const env = { MODE: mode, RATE_LIMIT_POINTS: "1000000", ...places };
   const server = await MeasuredServer.start(script, env, "/light").catch(async (error) => {
     await store.stop();

@@ -1,9 +1,9 @@
 """What a report costs: npm run bench:report [-- COUNT …]
 
-Makes campaigns of 1,000 and 10,000 results of 30 s, with every sample and histograms of 150,000 values, after
-the shape of a real result; builds each one's report with the command, in a process of its own; prints time
-and peak memory. Ends with 1 when 1,000 results take more than 10 s or 600 MB, or when ten times the results
-take more than twelve times as long.
+Makes campaigns of 1,000 and 10,000 results of 30 s, with every sample and histograms of 150,000
+values, after the shape of a real result; builds each one's report with the command, in a process of
+its own; prints time and peak memory. Ends with 1 when 1,000 results take more than 10 s or 600 MB,
+or when ten times the results take more than twelve times as long.
 """
 
 import copy
@@ -67,7 +67,9 @@ def _latencies(draw: random.Random) -> Latencies:
     allowed, limited = _histogram(draw, 135_000), _histogram(draw, 15_000)
     encoded = _encoded(allowed), _encoded(limited)
     allowed.add(limited)
-    stated = {name: allowed.get_value_at_percentile(value) / 1000 for name, value in PERCENTILES.items()}
+    stated = {
+        name: allowed.get_value_at_percentile(value) / 1000 for name, value in PERCENTILES.items()
+    }
     rest = {
         "average": round(allowed.get_mean_value() / 1000, 3),
         "min": allowed.get_min_value() / 1000,
@@ -159,7 +161,9 @@ def write_campaign(folder: Path, count: int) -> None:
     draw = random.Random(count)  # noqa: S311 (figures, not secrets)
     shapes = json.loads(SHAPE.read_text(encoding="utf-8"))
     pool = [_latencies(draw) for _ in range(20)]
-    configurations = [_configuration(shapes["result"], number) for number in range(math.ceil(count / RUNS))]
+    configurations = [
+        _configuration(shapes["result"], number) for number in range(math.ceil(count / RUNS))
+    ]
     plan = shapes["manifest"]["plan"]
     plan["runs_per_configuration"] = RUNS
     for number in range(count):
@@ -168,7 +172,9 @@ def write_campaign(folder: Path, count: int) -> None:
         plan["runs"].append({"configuration_hash": _hash(configuration), "run": run, "file": name})
         document = _result(shapes["result"], configuration, run, draw.choice(pool), draw)
         (folder / name).write_text(json.dumps(document, separators=(",", ":")), encoding="utf-8")
-    plan["configurations"] = [{"hash": _hash(each), "configuration": each} for each in configurations]
+    plan["configurations"] = [
+        {"hash": _hash(each), "configuration": each} for each in configurations
+    ]
     (folder / "manifest.json").write_text(json.dumps(shapes["manifest"]), encoding="utf-8")
 
 

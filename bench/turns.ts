@@ -10,12 +10,16 @@ import { byTurns, type Env, printMean, printRatio, rateOf, withServers } from ".
 import { MeasuredServer, withStore } from "./processes.js";
 
 /**
- * Whether turns are fair to each target (M16). Every part prints ratios with intervals of 95 % (t, of log ratios of rounds):
- * - rates: servers whose delay fixes the rate, by turns and in a continuous window. Within 1 %. Delays vary by a fifth: with
+ * Whether turns are fair to each target (M16). Every part prints ratios with intervals of 95 % (t,
+ * of log ratios of rounds):
+ * - rates: servers whose delay fixes the rate, by turns and in a continuous window. Within 1 %.
+ *   Delays vary by a fifth: with
  *   equal ones the connections of a continuous window stay in step, and wait for each other in every cycle.
- * - stalled: the ratio of two servers in a group with, and without, a third one whose requests hang. Contains 1.
+ * - stalled: the ratio of two servers in a group with, and without, a third one whose requests
+ *   hang. Contains 1.
  * - order: the rate of a target by which one had the turn before. Contains 1.
- * - after: CPU of server and store in the 50 ms after their turn, less what they use at rest. Contains 0.
+ * - after: CPU of server and store in the 50 ms after their turn, less what they use at rest.
+ *   Contains 0.
  * `npm run bench:turns -- rates stalled order after --rounds 20`
  */
 const rounds = Number(process.argv[process.argv.indexOf("--rounds") + 1]) || 20;
@@ -46,7 +50,11 @@ const stub = (behaviour: object) => async () => {
   return { url: `http://127.0.0.1:${port}`, stop };
 };
 const fixed = (delay_ms: number) => () =>
-  MeasuredServer.start("bench/fixed-server.mjs", { DELAY_MS: String(delay_ms), VARIATION: "0.2" }, "/");
+  MeasuredServer.start(
+    "bench/fixed-server.mjs",
+    { DELAY_MS: String(delay_ms), VARIATION: "0.2" },
+    "/",
+  );
 const server = (mode: string) => () =>
   MeasuredServer.start("dist/server/index.js", { MODE: mode }, "/healthz");
 
@@ -124,10 +132,14 @@ async function order(): Promise<void> {
       }
     });
   }
-  for (const [key, values] of [...logs].sort()) printRatio(`order: rate of ${key} ÷ its mean`, values);
+  for (const [key, values] of [...logs].sort())
+    printRatio(`order: rate of ${key} ÷ its mean`, values);
 }
 
-/** In percent of a CPU, by role: what the target of the last turn uses, less the same role between two other turns. */
+/**
+ * In percent of a CPU, by role: what the target of the last turn uses, less the same role between
+ * two other turns.
+ */
 async function after(): Promise<void> {
   const modes = ["ioredis", "iovalkey", "valkey-glide"];
   const after_ms = 50;
@@ -146,12 +158,16 @@ async function after(): Promise<void> {
         await sleep(after_ms);
         const now = await readAll();
         moments.push(
-          before.map((from, role) => cpuBetween(from ?? new Map(), now[role] ?? new Map()) / (10 * after_ms)),
+          before.map(
+            (from, role) => cpuBetween(from ?? new Map(), now[role] ?? new Map()) / (10 * after_ms),
+          ),
         );
       });
       const turns = results[0]?.turns;
       if (!turns) throw new Error("a target has no turns");
-      const cycles = [...drawnCycles([...urls.keys()], { lengths: turns, seconds: 5, seed: ~round >>> 0 })];
+      const cycles = [
+        ...drawnCycles([...urls.keys()], { lengths: turns, seconds: 5, seed: ~round >>> 0 }),
+      ];
       const aSecond = Math.round(1000 / turns.slice_ms);
       // The first two moments and the last one are beyond the window: connected, drained, finished.
       for (const [index, shares] of moments.slice(2, -1).entries()) {
@@ -174,4 +190,5 @@ async function after(): Promise<void> {
   }
 }
 
-for (const [name, part] of Object.entries({ rates, stalled, order, after })) if (isAsked(name)) await part();
+for (const [name, part] of Object.entries({ rates, stalled, order, after }))
+  if (isAsked(name)) await part();

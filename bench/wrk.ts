@@ -23,8 +23,18 @@ export async function needWrk(): Promise<void> {
 }
 
 /** Runs wrk with one thread. @throws Error when it prints no figures */
-export async function runWrk(url: string, connections: number, seconds: number): Promise<WrkFigures> {
-  const { stdout } = await execa("wrk", ["-t1", `-c${connections}`, `-d${seconds}s`, "--latency", url]);
+export async function runWrk(
+  url: string,
+  connections: number,
+  seconds: number,
+): Promise<WrkFigures> {
+  const { stdout } = await execa("wrk", [
+    "-t1",
+    `-c${connections}`,
+    `-d${seconds}s`,
+    "--latency",
+    url,
+  ]);
   const rate = /^Requests\/sec:\s+([\d.]+)$/m.exec(stdout)?.[1];
   const [, p50, unit = ""] = /^\s+50%\s+([\d.]+)(us|ms|s)$/m.exec(stdout) ?? [];
   const factor = UNITS_MS[unit];

@@ -1,6 +1,7 @@
 """Runs a command of the report: python3 report COMMAND …
 
-Works with any Python 3: it continues in the project's own environment, which has the packages it needs.
+Works with any Python 3: it continues in the project's own environment, which has the packages it
+needs.
 """
 
 import os
@@ -13,7 +14,8 @@ if not sys.flags.isolated:
 from pathlib import Path
 
 PACKAGE = Path(__file__).resolve().parent
-# Python puts this folder first when it runs it, and its inner folders are named like modules of Python's own.
+# Python puts this folder first when it runs it, and its inner folders are named like modules of
+# Python's own.
 sys.path[0] = str(PACKAGE.parent)
 
 from report.cli.environment import start  # noqa: E402

@@ -13,11 +13,13 @@ const heading = (title: string): string =>
 
 /** The lists in docs/flags.md. */
 export const flagsText = (): string =>
-  GROUPS.map(({ title, settings }) => `## ${heading(title)}\n\n${settings.map(flagLine).join("\n")}\n`).join(
-    "\n",
-  );
+  GROUPS.map(
+    ({ title, settings }) => `## ${heading(title)}\n\n${settings.map(flagLine).join("\n")}\n`,
+  ).join("\n");
 
-/** The list in docs/environment-variables.md: variables of a single configuration that no flag has. */
+/**
+ * The list in docs/environment-variables.md: variables of a single configuration that no flag has.
+ */
 export function singleVariablesText(): string {
   const ofFlags = SETTINGS.map(({ variable }) => variable);
   return Object.entries(SINGLE_VARIABLES)

@@ -2,19 +2,29 @@ import { readFileSync } from "node:fs";
 
 /** imports.json: which folder may import which. */
 interface Imports {
-  /** Folders of `src/`, each with those that it may import. An inner folder may import others than the one around it. */
+  /**
+   * Folders of `src/`, each with those that it may import. An inner folder may import others than
+   * the one around it.
+   */
   src: Record<string, string[]>;
-  /** Inner folders, from the highest to the lowest: each may import those after it. Siblings stand together. */
+  /**
+   * Inner folders, from the highest to the lowest: each may import those after it. Siblings stand
+   * together.
+   */
   "src/orchestrator": string[][];
   report: string[][];
 }
 
-const imports: Imports = JSON.parse(readFileSync(new URL("../imports.json", import.meta.url), "utf8"));
+const imports: Imports = JSON.parse(
+  readFileSync(new URL("../imports.json", import.meta.url), "utf8"),
+);
 
 /** A rule of Biome, which also sees imports of types alone. */
 function override(folder: string, forbidden: readonly string[], prefix: string, allowed: string) {
   const message = `${folder} may only import ${allowed || "no other folder"}: see docs/architecture.md.`;
-  const group = forbidden.map((name) => (name.includes(".") ? `**/${name}` : `${prefix}${name}/**`));
+  const group = forbidden.map((name) =>
+    name.includes(".") ? `**/${name}` : `${prefix}${name}/**`,
+  );
   const noRestrictedImports = { level: "error", options: { patterns: [{ group, message }] } };
   return {
     includes: [`src/${folder}/**`],
@@ -22,7 +32,10 @@ function override(folder: string, forbidden: readonly string[], prefix: string, 
   };
 }
 
-/** Biome's rules. For a file the last override with the rule counts, so inner folders repeat those of their folder. */
+/**
+ * Biome's rules. For a file the last override with the rule counts, so inner folders repeat those
+ * of their folder.
+ */
 export function biomeImports() {
   // An inner folder is part of the one around it.
   const folders = Object.keys(imports.src).filter((folder) => !folder.includes("/"));
@@ -62,9 +75,12 @@ export function biomeImports() {
 
 /** The layers of the report for import-linter. */
 export const pythonLayers = (): string =>
-  ["layers = [", ...imports.report.map((names) => `  ${JSON.stringify(names.join(" | "))},`), "]", ""].join(
-    "\n",
-  );
+  [
+    "layers = [",
+    ...imports.report.map((names) => `  ${JSON.stringify(names.join(" | "))},`),
+    "]",
+    "",
+  ].join("\n");
 
 const code = (names: readonly string[]): string => names.map((name) => `\`${name}\``).join(", ");
 
@@ -79,7 +95,9 @@ export function importsText(): string {
   return [
     "Each folder of `src/` imports only:",
     "",
-    ...Object.entries(imports.src).map(([folder, allowed]) => `- \`${folder}\`: ${code(allowed) || "zod"}`),
+    ...Object.entries(imports.src).map(
+      ([folder, allowed]) => `- \`${folder}\`: ${code(allowed) || "zod"}`,
+    ),
     ...layers("Inside `src/orchestrator/`", imports["src/orchestrator"]),
     ...layers("Inside `report/`", imports.report),
     "",

@@ -8,7 +8,14 @@ const HEADINGS: Readonly<Partial<Record<Decider, string>>> = {
   service: "Services",
   "in-process": "In the server's memory",
 };
-const COLUMNS = ["target", "algorithm", "exceptions", "commands a decision", "bytes a key", "tried"];
+const COLUMNS = [
+  "target",
+  "algorithm",
+  "exceptions",
+  "commands a decision",
+  "bytes a key",
+  "tried",
+];
 
 const exceptions = ({ atomic, survives_restart, survives_flush, cluster }: LimiterFacts): string =>
   [
@@ -23,7 +30,9 @@ const exceptions = ({ atomic, survives_restart, survives_flush, cluster }: Limit
 function commandsText(commands: LimiterFacts["commands"]): string {
   if (!commands) return "–";
   const total = Object.values(commands).reduce((sum, calls) => sum + calls, 0);
-  const names = Object.entries(commands).map(([name, calls]) => (calls === 1 ? name : `${calls} ${name}`));
+  const names = Object.entries(commands).map(([name, calls]) =>
+    calls === 1 ? name : `${calls} ${name}`,
+  );
   return `${Math.round(total * 10) / 10}: ${names.join(", ")}`;
 }
 
@@ -48,10 +57,17 @@ function table(rows: readonly string[][]): string[] {
   );
   const line = (row: readonly string[]) =>
     `| ${row.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
-  return [line(COLUMNS), `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`, ...rows.map(line)];
+  return [
+    line(COLUMNS),
+    `| ${widths.map((width) => "-".repeat(width)).join(" | ")} |`,
+    ...rows.map(line),
+  ];
 }
 
-/** docs/limiters.md: what running each limiter on real systems showed. @param known test/fixtures/limiter-facts.json */
+/**
+ * docs/limiters.md: what running each limiter on real systems showed. @param known
+ * test/fixtures/limiter-facts.json
+ */
 export function limitersPage(known: readonly LimiterFacts[]): string {
   const factsOf = new Map(known.map((facts) => [facts.target, facts]));
   const targets = factTargets();

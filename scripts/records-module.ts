@@ -1,4 +1,7 @@
-/** What the generator reads of a JSON Schema as zod writes it. Any other word is an error: nothing is left unchecked. */
+/**
+ * What the generator reads of a JSON Schema as zod writes it. Any other word is an error: nothing
+ * is left unchecked.
+ */
 interface Schema {
   readonly [word: string]: unknown;
   readonly type?: string | readonly string[];
@@ -17,9 +20,22 @@ interface Schema {
 
 const words = new Set(
   `$schema $defs type properties required items prefixItems additionalProperties propertyNames anyOf oneOf const enum
-   pattern format minimum maximum exclusiveMinimum minLength maxLength minItems maxItems`.split(/\s+/),
+   pattern format minimum maximum exclusiveMinimum minLength maxLength minItems maxItems`.split(
+    /\s+/,
+  ),
 );
-const keywords = new Set(["from", "class", "global", "in", "is", "not", "pass", "import", "def", "lambda"]);
+const keywords = new Set([
+  "from",
+  "class",
+  "global",
+  "in",
+  "is",
+  "not",
+  "pass",
+  "import",
+  "def",
+  "lambda",
+]);
 
 /** The schema with what it refers to in place: equal objects become one class. */
 const resolved = (node: unknown, defs: Readonly<Record<string, unknown>>): unknown => {
@@ -41,7 +57,10 @@ const literal = (values: readonly unknown[]): string =>
 const annotated = (type: string, bounds: readonly string[]): string =>
   bounds.length > 0 ? `Annotated[${type}, Meta(${bounds.join(", ")})]` : type;
 
-/** Names of types that many members have; any other that two members have is called after the first of them. */
+/**
+ * Names of types that many members have; any other that two members have is called after the first
+ * of them.
+ */
 const common: Readonly<Record<string, string>> = {
   "Annotated[int, Meta(ge=0, le=9007199254740991)]": "Count",
   "Annotated[int, Meta(ge=1, le=9007199254740991)]": "CountFrom1",
@@ -93,12 +112,16 @@ class Module {
 
   #free(name: string, parent: string): string {
     let own = this.#taken.has(name) ? `${parent}${name}` : name;
-    for (let number = 2; this.#taken.has(own); number++) own = `${own.replace(/\d+$/, "")}${number}`;
+    for (let number = 2; this.#taken.has(own); number++)
+      own = `${own.replace(/\d+$/, "")}${number}`;
     this.#taken.add(own);
     return own;
   }
 
-  /** @returns the Python type of what the schema admits; `name` is what a class of it would be called */
+  /**
+   * @returns the Python type of what the schema admits; `name` is what a class of it would be
+   *   called
+   */
   type(schema: Schema, name: string, parent: string): string {
     const unknown = Object.keys(schema).find((word) => !words.has(word));
     if (unknown !== undefined) throw new Error(`${parent}.${name}: no rule for ${unknown}`);
@@ -126,7 +149,8 @@ class Module {
           parent,
         );
       case "string": {
-        // In Python `$` also stands before a last line feed, and classes hold letters and digits of all scripts.
+        // In Python `$` also stands before a last line feed, and classes hold letters and digits of
+        // all scripts.
         const pattern = schema.pattern?.replace(/\$$/, "\\Z");
         const found = pattern === undefined ? [] : [`pattern=r"(?a)${pattern}"`];
         const text = annotated("str", [...found, ...lengths(schema, "minLength", "maxLength")]);
@@ -136,7 +160,11 @@ class Module {
         if (schema.prefixItems) {
           return `tuple[${schema.prefixItems.map((each) => this.type(each, name, parent)).join(", ")}]`;
         }
-        const items = this.type(schema.items ?? {}, name.endsWith("s") ? name.slice(0, -1) : name, parent);
+        const items = this.type(
+          schema.items ?? {},
+          name.endsWith("s") ? name.slice(0, -1) : name,
+          parent,
+        );
         return annotated(`list[${items}]`, lengths(schema, "minItems", "maxItems"));
       }
       case "object":
@@ -153,17 +181,26 @@ class Module {
     return `dict[${key}, ${this.type(value, name.endsWith("s") ? name.slice(0, -1) : name, parent)}]`;
   }
 
-  /** Objects that share a constant are told apart by it; others become one record that must have one of its shapes. */
+  /**
+   * Objects that share a constant are told apart by it; others become one record that must have one
+   * of its shapes.
+   */
   #union(alternatives: readonly Schema[], name: string, parent: string): string {
     const objects = alternatives.filter(({ type }) => type === "object");
-    if (objects.length < 2) return alternatives.map((each) => this.type(each, name, parent)).join(" | ");
+    if (objects.length < 2)
+      return alternatives.map((each) => this.type(each, name, parent)).join(" | ");
     const tag = Object.entries(objects[0]?.properties ?? {}).find(
       ([, { const: value }]) => typeof value === "string",
     )?.[0];
     if (tag !== undefined) {
       return objects
         .map((each) =>
-          this.record(each, `${pascal(String(each.properties?.[tag]?.const))}${pascal(name)}`, parent, tag),
+          this.record(
+            each,
+            `${pascal(String(each.properties?.[tag]?.const))}${pascal(name)}`,
+            parent,
+            tag,
+          ),
         )
         .join(" | ");
     }
@@ -177,7 +214,13 @@ class Module {
   }
 
   /** @returns the name of the class of an object with named members */
-  record(schema: Schema, name: string, parent: string, tag?: string, checks: readonly string[] = []): string {
+  record(
+    schema: Schema,
+    name: string,
+    parent: string,
+    tag?: string,
+    checks: readonly string[] = [],
+  ): string {
     const key = JSON.stringify([schema, tag, checks]);
     const known = this.#names.get(key);
     if (known !== undefined) return known;
@@ -187,7 +230,9 @@ class Module {
     const members = Object.entries(schema.properties ?? {}).filter(([member]) => member !== tag);
     const written = members.map(([member, inner]) => {
       const type = this.type(inner, member, own);
-      const [python, renamed] = keywords.has(member) ? [`${member}_`, `name="${member}"`] : [member, ""];
+      const [python, renamed] = keywords.has(member)
+        ? [`${member}_`, `name="${member}"`]
+        : [member, ""];
       if (required.has(member)) return `${python}: ${type}${renamed && ` = field(${renamed})`}`;
       // Absence and null say different things.
       if (type.endsWith("| None")) return `${python}: ${type} | UnsetType = UNSET`;
@@ -202,7 +247,9 @@ class Module {
       .map(([member]) => JSON.stringify(member));
     if (flags.length > 0) statements.push(`__post_init__ = only_true(${flags.join(", ")})`);
     const told =
-      tag === undefined ? "" : `, tag_field="${tag}", tag=${JSON.stringify(schema.properties?.[tag]?.const)}`;
+      tag === undefined
+        ? ""
+        : `, tag_field="${tag}", tag=${JSON.stringify(schema.properties?.[tag]?.const)}`;
     this.lines.push(
       ...packed(`class ${own}(Record${told}):`, [
         ...statements,
@@ -215,10 +262,12 @@ class Module {
 }
 
 const bounds = (schema: Schema, rounded = (bound: number): number => bound): string[] =>
-  Object.entries({ ge: "minimum", gt: "exclusiveMinimum", le: "maximum" }).flatMap(([word, name]) => {
-    const bound = schema[name];
-    return typeof bound === "number" ? [`${word}=${rounded(bound)}`] : [];
-  });
+  Object.entries({ ge: "minimum", gt: "exclusiveMinimum", le: "maximum" }).flatMap(
+    ([word, name]) => {
+      const bound = schema[name];
+      return typeof bound === "number" ? [`${word}=${rounded(bound)}`] : [];
+    },
+  );
 
 const lengths = (schema: Schema, least: string, most: string): string[] =>
   Object.entries({ min_length: least, max_length: most }).flatMap(([word, name]) =>
@@ -226,7 +275,10 @@ const lengths = (schema: Schema, least: string, most: string): string[] =>
   );
 
 /** The records of all schemas; `uses` are those of an earlier pass. */
-const write = (schemas: Readonly<Record<string, object>>, uses: ReadonlyMap<string, number>): Module => {
+const write = (
+  schemas: Readonly<Record<string, object>>,
+  uses: ReadonlyMap<string, number>,
+): Module => {
   const module = new Module(uses);
   for (const [name, schema] of Object.entries(schemas)) {
     const root = resolved(schema, Reflect.get(schema, "$defs") ?? {}) as Schema;
@@ -244,8 +296,8 @@ const write = (schemas: Readonly<Record<string, object>>, uses: ReadonlyMap<stri
 };
 
 /**
- * The report's records: a Python class for every object of the schemas, with the bounds of every member, so that msgspec
- * decodes and checks in one step.
+ * The report's records: a Python class for every object of the schemas, with the bounds of every
+ * member, so that msgspec decodes and checks in one step.
  * @param schemas by the name of the document; one with alternatives has a class for each `status`
  */
 export const recordsModule = (schemas: Readonly<Record<string, object>>): string => `\

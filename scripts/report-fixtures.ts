@@ -26,8 +26,8 @@ import { resolveTarget } from "../src/targets/resolve.js";
 import { validEvidence } from "../test/helpers/evidence.js";
 
 /**
- * What the report's tests read and alter (`test/report/builder.py`): targets as they are resolved, and one document of
- * each kind that the schemas admit. To have another target, add its label.
+ * What the report's tests read and alter (`test/report/builder.py`): targets as they are resolved,
+ * and one document of each kind that the schemas admit. To have another target, add its label.
  */
 const LABELS = [
   "envoy-grpc",
@@ -101,7 +101,8 @@ const LABELS = [
 function targetOf(label: string): Target {
   const resolution = resolveTarget(label);
   if ("skip" in resolution) throw new Error(`${label} is no target: ${resolution.skip}`);
-  if (resolution.target.label !== label) throw new Error(`${label} is called ${resolution.target.label}`);
+  if (resolution.target.label !== label)
+    throw new Error(`${label} is called ${resolution.target.label}`);
   return resolution.target;
 }
 

@@ -2,7 +2,10 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { launch, openPage, root } from "../test/browser/chromium.js";
 
-/** Takes the pictures in docs/report.md of the example campaign's report: light, dark, and on a phone. */
+/**
+ * Takes the pictures in docs/report.md of the example campaign's report: light, dark, and on a
+ * phone.
+ */
 const url = pathToFileURL(join(root, "results/example/report/index.html")).href;
 const shots = [
   { name: "light", colorScheme: "light", width: 1280, height: 800 },

@@ -1,5 +1,9 @@
 import { EXIT } from "../src/contract/errors.js";
-import { MACHINE_KEY, MANIFEST_SCHEMA_VERSION, OLDEST_REPORTED_VERSION } from "../src/contract/manifest.js";
+import {
+  MACHINE_KEY,
+  MANIFEST_SCHEMA_VERSION,
+  OLDEST_REPORTED_VERSION,
+} from "../src/contract/manifest.js";
 import { COMPARED_KINDS, LATEST, RESULTS_ROOT } from "../src/contract/report-commands.js";
 import { FOREIGN_CPU_PERCENT, RESULT_SCHEMA_VERSION } from "../src/contract/result.js";
 import * as statistics from "../src/contract/statistics.js";

@@ -2,7 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { availableParallelism } from "node:os";
 
 /**
- * Runs checks and tests side by side. A step has one line when it ends; what it printed is shown if it failed.
+ * Runs checks and tests side by side. A step has one line when it ends; what it printed is shown if
+ * it failed.
  *   test.ts fast   types, lint, generated files, unit tests of both languages
  *   test.ts        the same, and the main job: `*.main.test.ts`, a terminal, and one look at the report in a browser
  *   test.ts all    what `test.ts` leaves out, but for `test:kubernetes`; or one of its groups: long, rest, terminal, figures,
@@ -41,7 +42,9 @@ const LOOK = [
 ];
 
 const noEngine = () =>
-  spawnSync("docker", ["info"], { stdio: "ignore" }).status === 0 ? undefined : "no Docker engine answers";
+  spawnSync("docker", ["info"], { stdio: "ignore" }).status === 0
+    ? undefined
+    : "no Docker engine answers";
 
 /** Steps of a group run side by side, the groups of a level one after the other. */
 const GROUPS = {
@@ -82,7 +85,8 @@ async function run({ name, command: [program = "", ...words], lacking }: Step): 
   const child = spawn(program, words, { stdio: ["ignore", "pipe", "pipe"], detached: true });
   running.add(child);
   const printed: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on("data", (chunk) => printed.push(chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on("data", (chunk) => printed.push(chunk));
   child.once("error", (error) => printed.push(Buffer.from(`${error.message}\n`)));
   const code = await new Promise((resolve) => child.once("close", resolve));
   running.delete(child);
@@ -93,7 +97,8 @@ async function run({ name, command: [program = "", ...words], lacking }: Step): 
     tell(`\n${text.trimEnd()}\n`);
   }
   // A test that was left out or repeated is not passed over in silence.
-  for (const line of text.split("\n")) if (/^(tests are skipped|repeated): /.test(line)) remarks.add(line);
+  for (const line of text.split("\n"))
+    if (/^(tests are skipped|repeated): /.test(line)) remarks.add(line);
   tell(`${code === 0 ? "passed" : "FAILED"} ${name} (${seconds} s)`);
 }
 
@@ -117,7 +122,8 @@ for (const [signal, code] of [
 }
 
 const level = process.argv[2] ?? "main";
-const names = level === "all" ? (["long", "rest", "terminal", "figures", "containers"] as const) : [level];
+const names =
+  level === "all" ? (["long", "rest", "terminal", "figures", "containers"] as const) : [level];
 const begun = Date.now();
 for (const name of names) {
   const steps: readonly Step[] | undefined = GROUPS[name as keyof typeof GROUPS];
@@ -131,5 +137,9 @@ for (const name of names) {
 }
 const seconds = Math.round((Date.now() - begun) / 1000);
 for (const line of remarks) tell(line);
-tell(failed === 0 ? `all passed in ${seconds} s` : `failed: ${failed} of the steps above, in ${seconds} s`);
+tell(
+  failed === 0
+    ? `all passed in ${seconds} s`
+    : `failed: ${failed} of the steps above, in ${seconds} s`,
+);
 process.exitCode = failed === 0 ? 0 : 1;

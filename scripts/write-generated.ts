@@ -77,10 +77,16 @@ const tomlWith = (path: string, name: string, text: string): string =>
 
 /** A page with the part between `<!-- name -->` and `<!-- /name -->` replaced. */
 const pageWith = (path: string, name: string, text: string): string =>
-  read(path).replace(new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s"), () => `\n${text}\n`);
+  read(path).replace(
+    new RegExp(`(?<=<!-- ${name} -->\n).*?(?=<!-- /${name} -->)`, "s"),
+    () => `\n${text}\n`,
+  );
 
 const jsonSchemas = Object.fromEntries(
-  Object.entries(schemas).map(([name, schema]) => [name, z.toJSONSchema(schema, { reused: "ref" })]),
+  Object.entries(schemas).map(([name, schema]) => [
+    name,
+    z.toJSONSchema(schema, { reused: "ref" }),
+  ]),
 );
 
 const generated: Readonly<Record<string, string>> = {

@@ -4,9 +4,10 @@ import { missingFor } from "../test/helpers/target-system.js";
 import { factTargets, findFacts, type LimiterFacts } from "../test/suites/limiter-facts.js";
 
 /**
- * `npm run facts [-- TEXT…]`: runs every limiter (or those whose target contains one of the texts) on real systems and
- * writes what it does to test/fixtures/limiter-facts.json, from which `npm run generate` makes docs/limiters.md. What
- * cannot run here keeps the facts of an earlier call, with their date and versions.
+ * `npm run facts [-- TEXT…]`: runs every limiter (or those whose target contains one of the texts)
+ * on real systems and writes what it does to test/fixtures/limiter-facts.json, from which `npm run
+ * generate` makes docs/limiters.md. What cannot run here keeps the facts of an earlier call, with
+ * their date and versions.
  */
 const path = fileURLToPath(new URL("../test/fixtures/limiter-facts.json", import.meta.url));
 const known = new Map(

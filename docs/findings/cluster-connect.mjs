@@ -9,5 +9,7 @@ const outcome = cluster.connect().then(
   () => "connected",
   () => "rejected",
 );
-console.log(await Promise.race([outcome, new Promise((resolve) => setTimeout(resolve, 1500, "neither"))]));
+console.log(
+  await Promise.race([outcome, new Promise((resolve) => setTimeout(resolve, 1500, "neither"))]),
+);
 process.exit();

@@ -16,7 +16,10 @@ for (const [Limiter, storeClient] of pairs) {
   await limiter.consume("a");
   await iovalkey.persist(`${Limiter.name}:a`);
   const { msBeforeNext } = await limiter.consume("a").catch((refusal) => refusal);
-  console.log(Limiter.name, msBeforeNext < 0 ? "denied without an end" : "denied until the window ends");
+  console.log(
+    Limiter.name,
+    msBeforeNext < 0 ? "denied without an end" : "denied until the window ends",
+  );
 }
 iovalkey.disconnect();
 glide.close();

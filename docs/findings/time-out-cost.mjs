@@ -4,7 +4,8 @@ const socket = { host: "127.0.0.1", port: Number(process.env.PORT) };
 async function cost(timeout) {
   const client = await createClient({ socket, commandOptions: { timeout } }).connect();
   const before = process.cpuUsage();
-  for (let n = 0; n < 100; n++) await Promise.all(Array.from({ length: 100 }, () => client.get("a")));
+  for (let n = 0; n < 100; n++)
+    await Promise.all(Array.from({ length: 100 }, () => client.get("a")));
   const { user, system } = process.cpuUsage(before);
   client.destroy();
   return user + system;

@@ -72,7 +72,12 @@ class Connection {
   }
 
   #connect() {
-    const socket = connect({ ...this.#node, noDelay: true, keepAlive: true, keepAliveInitialDelay: 30000 });
+    const socket = connect({
+      ...this.#node,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: 30000,
+    });
     this.#socket = socket;
     socket.setTimeout(SETTINGS.connect_timeout_ms, () =>
       socket.destroy(new Error("connecting takes too long")),
@@ -110,7 +115,10 @@ class Connection {
     if (!this.#ready) return Promise.reject(this.last);
     return new Promise((resolve, reject) => {
       // A command that timed out stays in the queue, so that its late reply is not taken for the next command's.
-      const timer = setTimeout(() => reject(new Error("no reply in time")), SETTINGS.request_timeout_ms);
+      const timer = setTimeout(
+        () => reject(new Error("no reply in time")),
+        SETTINGS.request_timeout_ms,
+      );
       const settle = (value) => {
         clearTimeout(timer);
         if (value instanceof Error) reject(value);
@@ -148,7 +156,9 @@ function handleOf(connection) {
         set: (...words) => commands.push(["SET", ...words]) && written,
         pttl: (key) => commands.push(["PTTL", key]) && written,
         async exec() {
-          const calls = [["MULTI"], ...commands, ["EXEC"]].map((words) => connection.call(...words));
+          const calls = [["MULTI"], ...commands, ["EXEC"]].map((words) =>
+            connection.call(...words),
+          );
           const replies = (await Promise.all(calls)).at(-1);
           return replies.map((reply) => [null, reply]);
         },

@@ -23,7 +23,8 @@ export default {
     {
       id: "my-limiter",
       takesCost: true,
-      unsupportedReason: ({ block_s }) => (block_s > 0 ? "my-limiter does not support a block" : undefined),
+      unsupportedReason: ({ block_s }) =>
+        block_s > 0 ? "my-limiter does not support a block" : undefined,
       async create({ handle, shardKeys }, _client, { points, window_s }, prefix) {
         handle.defineCommand("myLimiterConsume", { lua: SCRIPT, numberOfKeys: 1 });
         // A quota of 0 denies from the first consume, at the same cost for the store.
@@ -38,7 +39,10 @@ export default {
           await handle.del(`${prefix}:${key}`);
         }
         return {
-          script: { kind: "evalsha", name_or_sha1: createHash("sha1").update(SCRIPT).digest("hex") },
+          script: {
+            kind: "evalsha",
+            name_or_sha1: createHash("sha1").update(SCRIPT).digest("hex"),
+          },
           version: "1.0.0",
           standard,
           exhausted,
@@ -51,7 +55,8 @@ export default {
       id: "my-limiter",
       summary: "the limiter is my-limiter",
       apply(client) {
-        if (client.handleApi !== "ioredis") return { skip: `${client.id} has not the methods of ioredis` };
+        if (client.handleApi !== "ioredis")
+          return { skip: `${client.id} has not the methods of ioredis` };
         const { flexible, sameScript, ...rest } = client;
         return { ...rest, stores: ["redis", "valkey"], limiter: "my-limiter" };
       },

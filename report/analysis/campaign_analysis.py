@@ -1,4 +1,5 @@
-"""All that the results of one campaign show. It is computed once; sections, charts and exports read it."""
+"""All that the results of one campaign show. It is computed once; sections, charts and exports read
+it."""
 
 from collections.abc import Sequence
 

@@ -1,4 +1,5 @@
-"""Cells: the rows of one layer, measured in one runtime, that can be compared, with rankings and controls."""
+"""Cells: the rows of one layer, measured in one runtime, that can be compared, with rankings and
+controls."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -16,12 +17,13 @@ from report.results.model import Identity
 
 
 class Cell(Struct, frozen=True):
-    """Rankings under one load; beside them controls under the same load: those without a store, which are a
-    ceiling."""
+    """Rankings under one load; beside them controls under the same load: those without a store,
+    which are a ceiling."""
 
     id: str
     identity: Identity
-    """The identity of any row: all share layer, topology, workload, traffic, dimensions, load and limits."""
+    """The identity of any row: all share layer, topology, workload, traffic, dimensions, load and
+    limits."""
     text: texts.LayerText
     caps: str
     """Those of the caps that other cells have others of, in words."""
@@ -34,8 +36,8 @@ class Cell(Struct, frozen=True):
     copies: tuple[Summary, ...]
     """Of the references of its rankings."""
     ceilings: tuple[Pair, ...]
-    """The client with the highest median throughput, by turns one that shares its groups, with each control
-    as the base; empty in an open loop."""
+    """The client with the highest median throughput, by turns one that shares its groups, with each
+    control as the base; empty in an open loop."""
 
     @property
     def stores_differ(self) -> bool:
@@ -44,7 +46,9 @@ class Cell(Struct, frozen=True):
     @property
     def scripts_differ(self) -> bool:
         """Its rankings did not all run one and the same script; those without any do not count."""
-        with_script = [ranking for ranking in self.rankings if ranking.scripts or ranking.group.same_script]
+        with_script = [
+            ranking for ranking in self.rankings if ranking.scripts or ranking.group.same_script
+        ]
         shas = {ranking.one_script for ranking in with_script}
         return len(with_script) > 1 and (len(shas) > 1 or None in shas)
 
@@ -58,9 +62,12 @@ class Cell(Struct, frozen=True):
         return self.with_copies(self.summaries)
 
     def with_copies(self, rows: Iterable[Summary]) -> tuple[Summary, ...]:
-        """The rows in their order, each followed by its copy: nobody sees the one without the other."""
+        """The rows in their order, each followed by its copy: nobody sees the one without the
+        other."""
         return tuple(
-            shown for row in rows for shown in (row, *(copy for copy in self.copies if is_copy_of(copy, row)))
+            shown
+            for row in rows
+            for shown in (row, *(copy for copy in self.copies if is_copy_of(copy, row)))
         )
 
 
@@ -93,7 +100,9 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
 
     def partner(control: Summary) -> Summary:
         """By turns the client that shares most groups with the control, else the first."""
-        return max(clients, key=lambda row: len(row.places & control.places) if control.by_turns else 0)
+        return max(
+            clients, key=lambda row: len(row.places & control.places) if control.by_turns else 0
+        )
 
     pairs = [[(control, partner(control))] for control in controls]
     return tuple(pair for one in pairs for pair in rankings.compare_pairs(one, throughput))
@@ -115,7 +124,9 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
         elif not identity.copy:
             caps = json.dumps(caps_of(identity), sort_keys=True)
             key = (identity.topology, caps, *load_key(identity))
-            clients.setdefault(cell_of_ranking.setdefault(summary.ranking.id, key), []).append(summary)
+            clients.setdefault(cell_of_ranking.setdefault(summary.ranking.id, key), []).append(
+                summary
+            )
     named_caps = any(caps_of(rows[0].identity) for rows in clients.values())
     varying = texts.varying_fields([row for rows in clients.values() for row in rows])
     limits = [part for part in varying if part.only_if_differing]
@@ -143,7 +154,8 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
 
 
 class RuntimeResults(Struct, frozen=True, kw_only=True):
-    """Cells and controls of one layer in one runtime; what there is one of alone has an empty name."""
+    """Cells and controls of one layer in one runtime; what there is one of alone has an empty
+    name."""
 
     id: str
     runtime: str
@@ -170,19 +182,26 @@ class RuntimeResults(Struct, frozen=True, kw_only=True):
 
 
 def runtimes_of(summaries: Sequence[Summary]) -> Iterator[RuntimeResults]:
-    """The runtimes in the order of `summaries`, in each its layers; rows without a run stand with the first.
+    """The runtimes in the order of `summaries`, in each its layers; rows without a run stand with
+    the first.
 
-    Containers and local processes differ in more than the client, and a decision is no request, so that
-    nothing is compared across them."""
-    runtimes = list(dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)) or [""]
+    Containers and local processes differ in more than the client, and a decision is no request, so
+    that nothing is compared across them."""
+    runtimes = list(dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)) or [
+        ""
+    ]
     parts: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
-        parts.setdefault((summary.runtime or runtimes[0], summary.identity.layer), []).append(summary)
+        parts.setdefault((summary.runtime or runtimes[0], summary.identity.layer), []).append(
+            summary
+        )
     several_layers = len({layer for _, layer in parts}) > 1
     ordered = sorted(parts.items(), key=lambda part: runtimes.index(part[0][0]))
     for number, ((runtime, _), rows) in enumerate(ordered, start=1):
         prefix, text = f"part{number}-" if len(parts) > 1 else "", layer_text_of(rows)
-        part_cells = tuple(structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries))
+        part_cells = tuple(
+            structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)
+        )
         below_references = {copy.id for cell in part_cells for copy in cell.copies}
         controls = (row for row in rows if row.identity.control and row.id not in below_references)
         yield RuntimeResults(

@@ -1,4 +1,5 @@
-"""A column of a table: what it holds of an entry, and how it is read. Lists of columns make the tables."""
+"""A column of a table: what it holds of an entry, and how it is read. Lists of columns make the
+tables."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -49,4 +50,6 @@ def thing(read: Read) -> Column:
 def figure(named: NamedFigure) -> Column:
     """A figure of the list, of entries that know its value."""
     of_entry = named.figure
-    return Column("Float64", lambda entry: entry.value(of_entry), named.unit, named.digits, named.direction)
+    return Column(
+        "Float64", lambda entry: entry.value(of_entry), named.unit, named.digits, named.direction
+    )

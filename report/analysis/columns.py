@@ -1,7 +1,9 @@
-"""The columns of the tables of configurations and of runs, by name: what each holds, and how it is read.
+"""The columns of the tables of configurations and of runs, by name: what each holds, and how it is
+read.
 
-A figure has a column in both tables. In that of runs it is the figure of the run, in that of configurations
-what `Summary.figure_of` makes of its runs (rule M28), with its range and its bounds beside it."""
+A figure has a column in both tables. In that of runs it is the figure of the run, in that of
+configurations what `Summary.figure_of` makes of its runs (rule M28), with its range and its bounds
+beside it."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -109,7 +111,9 @@ def _boundary(read: Callable[[Sequence[Boundary]], Any]) -> Read:
 
 
 def _broken_promises(boundaries: Sequence[Boundary]) -> str:
-    broken = (promise.id for boundary in boundaries for promise in boundary.promises if not promise.holds)
+    broken = (
+        promise.id for boundary in boundaries for promise in boundary.promises if not promise.holds
+    )
     return " ".join(dict.fromkeys(broken))
 
 
@@ -201,7 +205,9 @@ _BOTH: Mapping[str, Column] = {
 RUN_COLUMNS: Mapping[str, Column] = {
     **_BOTH,
     "run": column.whole(attrgetter("number")),
-    "median": column.truth(lambda entry: entry.run is not None and entry.run is entry.summary.selected),
+    "median": column.truth(
+        lambda entry: entry.run is not None and entry.run is entry.summary.selected
+    ),
     "status": column.text(lambda entry: entry.run.record.status if entry.run else "missing"),
     **{
         name: column.text(_of_run(attrgetter(name)))
@@ -213,13 +219,19 @@ RUN_COLUMNS: Mapping[str, Column] = {
     "limited_by": column.text(_of_measured(lambda measured: measured.limiting_resource)),
     "notes": column.text(_of_run(lambda run: "; ".join(run.record.notes))),
     "started_at": column.text(_of_run(lambda run: run.record.started_at)),
-    "latency_unsupported": column.text(_of_measured(lambda measured: " ".join(measured.unsupported))),
-    "latency_late": column.text(_of_measured(lambda measured: " ".join(late_percentiles(measured)))),
+    "latency_unsupported": column.text(
+        _of_measured(lambda measured: " ".join(measured.unsupported))
+    ),
+    "latency_late": column.text(
+        _of_measured(lambda measured: " ".join(late_percentiles(measured)))
+    ),
     "warmup_steady": column.truth(_of_measured(lambda measured: measured.record.warmup.steady)),
     "round": column.whole(_of_run(lambda run: run.place[0] if run.place else None)),
     "group": column.whole(_of_run(lambda run: run.place[1] if run.place else None)),
     "machines": column.whole(_of_run(lambda run: len(set(run.placement.values())) or None)),
-    "placement": column.text(_of_run(lambda run: " ".join(map("=".join, sorted(run.placement.items()))))),
+    "placement": column.text(
+        _of_run(lambda run: " ".join(map("=".join, sorted(run.placement.items()))))
+    ),
 }
 
 
@@ -228,11 +240,14 @@ def _of_summary(read: Callable[[Summary], Any]) -> Read:
 
 
 def _limit(index: int) -> Read:
-    return _of_summary(lambda summary: summary.identity.limits[index] if summary.identity.limits else None)
+    return _of_summary(
+        lambda summary: summary.identity.limits[index] if summary.identity.limits else None
+    )
 
 
 def _store_external(summary: Summary) -> bool | None:
-    """Whether the store is one that the user already ran; None where there is none, or none is known."""
+    """Whether the store is one that the user already ran; None where there is none, or none is
+    known."""
     identity = summary.identity
     return None if identity.store is None or identity.ceiling else identity.external_store
 
@@ -240,13 +255,17 @@ def _store_external(summary: Summary) -> bool | None:
 def _reasons(summary: Summary) -> str:
     failures = [f"run {run.run}: {run.failure}" for run in summary.runs if run.failure]
     outcomes = [f"run {run.run}: {run.outcome_text}" for run in summary.runs if run.outcome_text]
-    texts = [f"run {run.run}: {reason.rule} {reason.text}" for run in summary.runs for reason in run.reasons]
+    texts = [
+        f"run {run.run}: {reason.rule} {reason.text}"
+        for run in summary.runs
+        for reason in run.reasons
+    ]
     return "; ".join([*failures, *outcomes, *texts])
 
 
 def _throughput_interval(end: str) -> Read:
-    """An end of the interval of the median over the runs that count; None where they are too few for one, and
-    where it is that of a run in which the target failed its load."""
+    """An end of the interval of the median over the runs that count; None where they are too few
+    for one, and where it is that of a run in which the target failed its load."""
 
     def read(entry: SummaryEntry) -> float | None:
         values = entry.summary.throughputs
@@ -275,7 +294,9 @@ def _percentiles(member: str) -> Read:
 
     def read(entry: SummaryEntry) -> str | None:
         figures = {name: entry.summary.figure_of(percentile(name)) for name in PERCENTILES}
-        known = [name for name, figure in figures.items() if figure.value is not None or figure.bounds]
+        known = [
+            name for name, figure in figures.items() if figure.value is not None or figure.bounds
+        ]
         return " ".join(name for name in known if getattr(figures[name], member)) if known else None
 
     return read
@@ -319,7 +340,9 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
         _of_summary(lambda row: " ".join(script.name_or_sha1 for script in row.scripts))
     ),
     "options": column.text(_of_summary(lambda row: " ".join(row.identity.options))),
-    "load_model": column.text(_of_summary(lambda row: "open" if row.identity.open_loop else "closed")),
+    "load_model": column.text(
+        _of_summary(lambda row: "open" if row.identity.open_loop else "closed")
+    ),
     **{
         f"limit_{name}": column.whole(_limit(index), unit)
         for index, (name, unit) in enumerate(
@@ -347,7 +370,9 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
         NamedFigure(figure=Figure(attrgetter("record.memory_resident")), unit="bytes", digits=0)
     ),
     "failed_by_status": column.text(
-        _of_measured(lambda run: " ".join(f"{code}:{count}" for code, count in run.failed_by_code.items()))
+        _of_measured(
+            lambda run: " ".join(f"{code}:{count}" for code, count in run.failed_by_code.items())
+        )
     ),
     **{f"{name}_all_runs": column.whole(_over_all_runs(path)) for name, path in FAILED.items()},
     "latency_unsupported": column.text(_percentiles("few_samples")),
@@ -409,8 +434,8 @@ class ComparisonEntry(Struct, frozen=True):
 
     ranking_id: str
     family: str
-    """`ranking`: what its order is by, with the reference. `order`: of every two others. `cpu`: the CPU per
-    request. `copy`: the reference and its copy, which no target differs from (rule M31)."""
+    """`ranking`: what its order is by, with the reference. `order`: of every two others. `cpu`: the
+    CPU per request. `copy`: the reference and its copy, which no target differs from (rule M31)."""
     figure: str
     """The column of the figure that is compared."""
     pair: Pair
@@ -470,5 +495,7 @@ SECOND_COLUMNS: Mapping[str, Column] = {
     "server_heap_used_bytes": column.number(_sampled("server_heap_used_bytes"), 0, "bytes"),
     "server_resident_bytes": column.number(_sampled("server_resident_bytes"), 0, "bytes"),
     "server_event_loop_utilisation": column.number(_sampled("server_event_loop_utilisation"), 4),
-    "generator_event_loop_utilisation": column.number(_sampled("generator_event_loop_utilisation"), 4),
+    "generator_event_loop_utilisation": column.number(
+        _sampled("generator_event_loop_utilisation"), 4
+    ),
 }

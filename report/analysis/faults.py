@@ -12,7 +12,13 @@ from report.analysis.summary import configurations, row_order
 from report.base.contract import generated
 from report.base.format import ABSENT
 from report.results.model import Campaign, Identity, Run, fault_title
-from report.results.records import Fault, FaultFiguresFault, MeasuredResultFault, OverAdmission, Timeline
+from report.results.records import (
+    Fault,
+    FaultFiguresFault,
+    MeasuredResultFault,
+    OverAdmission,
+    Timeline,
+)
 
 #: What stands for a moment that did not come, where figures are put in order.
 NEVER = math.inf
@@ -47,7 +53,8 @@ def seconds_text(value: float | None) -> str:
 
 
 class Spread(Struct, frozen=True):
-    """A figure over the runs: the median, in an even number of runs the higher of the two in the middle."""
+    """A figure over the runs: the median, in an even number of runs the higher of the two in the
+    middle."""
 
     middle: float
     low: float
@@ -67,7 +74,8 @@ class FaultedRun(Struct, frozen=True):
 
     @property
     def p99_before_us(self) -> float | None:
-        """Of the ten seconds before the first fault, or of what there was; None where it is not known."""
+        """Of the ten seconds before the first fault, or of what there was; None where it is not
+        known."""
         stated = self.run.measured and self.run.measured.record.fault_figures
         return stated.before.p99_us if stated and stated.before else None
 
@@ -91,8 +99,8 @@ class FaultedRun(Struct, frozen=True):
         return NEVER if self.figures.recovery == "never" else self.figures.recovery_s
 
     def over_admission(self, predicted: bool = False) -> float | None:
-        """Requests more than the quotas admit, seen or by the model as if all counters had been lost; None
-        where the quotas cannot be used up, or are not known."""
+        """Requests more than the quotas admit, seen or by the model as if all counters had been
+        lost; None where the quotas cannot be used up, or are not known."""
         over = self.figures.over_admission
         if not isinstance(over, OverAdmission):
             return None
@@ -160,13 +168,15 @@ class FaultCase(Struct, frozen=True):
 
     @property
     def failures(self) -> dict[str, int]:
-        """How many requests of the runs that count failed in which way, the commonest first: the code of the
-        answer, `LOST_CONNECTION` or `NO_ANSWER`."""
+        """How many requests of the runs that count failed in which way, the commonest first: the
+        code of the answer, `LOST_CONNECTION` or `NO_ANSWER`."""
         found: Counter[str] = Counter()
         for each in self.counted:
             if measured := each.run.measured:
                 found.update(measured.failed_by_code)
-                found.update({LOST_CONNECTION: measured.record.errors, NO_ANSWER: measured.record.timeouts})
+                found.update(
+                    {LOST_CONNECTION: measured.record.errors, NO_ANSWER: measured.record.timeouts}
+                )
         return {kind: number for kind, number in found.most_common() if number}
 
     def record_of(self, run: Run) -> MeasuredResultFault | None:
@@ -191,8 +201,8 @@ class FaultCase(Struct, frozen=True):
 
     @property
     def typical(self) -> FaultedRun | None:
-        """The run that is drawn: of those that count the one in the middle by when it settled, outage and
-        number."""
+        """The run that is drawn: of those that count the one in the middle by when it settled,
+        outage and number."""
 
         def place(each: FaultedRun) -> tuple[float, float, int]:
             settled_s = NEVER if each.settled_again_s is None else each.settled_again_s

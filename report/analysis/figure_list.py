@@ -80,7 +80,9 @@ def _milliseconds(
 
 def _share(figure: Figure, digits: int, *, has_range: bool = False) -> NamedFigure:
     range_digits = digits if has_range else None
-    return NamedFigure(figure=figure, unit="", digits=digits, neutral=True, range_digits=range_digits)
+    return NamedFigure(
+        figure=figure, unit="", digits=digits, neutral=True, range_digits=range_digits
+    )
 
 
 def _cpu_us(figure: Figure) -> NamedFigure:
@@ -97,7 +99,9 @@ def _of_kind(kind: str) -> dict[str, NamedFigure]:
         f"{kind}_resident_bytes": NamedFigure(
             figure=sum_of_kind("resident_bytes_mean", kind), unit="bytes", digits=0
         ),
-        f"{kind}_run_delay_us": NamedFigure(figure=sum_of_kind("run_delay_us", kind), unit="us", digits=0),
+        f"{kind}_run_delay_us": NamedFigure(
+            figure=sum_of_kind("run_delay_us", kind), unit="us", digits=0
+        ),
     }
 
 
@@ -128,12 +132,26 @@ def _latency(name: str) -> NamedFigure:
 
 
 FIGURE_LIST: Mapping[str, NamedFigure] = {
-    "duration_s": NamedFigure(figure=_recorded("record.duration"), unit="s", digits=6, neutral=True),
+    "duration_s": NamedFigure(
+        figure=_recorded("record.duration"), unit="s", digits=6, neutral=True
+    ),
     "requests_per_second": NamedFigure(figure=throughput, unit="1/s", digits=3),
     "requests_total": _count(_recorded("record.requests.total")),
     **{
         f"latency_{name}_ms": _latency(name)
-        for name in ("p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9", "average", "min", "max", "stddev")
+        for name in (
+            "p50",
+            "p75",
+            "p90",
+            "p95",
+            "p97_5",
+            "p99",
+            "p99_9",
+            "average",
+            "min",
+            "max",
+            "stddev",
+        )
     },
     **{
         f"service_{name}_ms": _milliseconds(from_send(name), has_range=True, has_bounds=True)
@@ -154,8 +172,12 @@ FIGURE_LIST: Mapping[str, NamedFigure] = {
     **{name: _count(_recorded(path), neutral=False) for name, path in FAILED.items()},
     "errors_total": _count(errors, neutral=False, has_range=True),
     "calls_per_request": NamedFigure(figure=calls_per_request, unit="", digits=3, neutral=True),
-    "descriptors_per_call": NamedFigure(figure=descriptors_per_call, unit="", digits=3, neutral=True),
-    "warmup_s": NamedFigure(figure=_recorded("record.warmup.took_s"), unit="s", digits=3, neutral=True),
+    "descriptors_per_call": NamedFigure(
+        figure=descriptors_per_call, unit="", digits=3, neutral=True
+    ),
+    "warmup_s": NamedFigure(
+        figure=_recorded("record.warmup.took_s"), unit="s", digits=3, neutral=True
+    ),
     "warmup_requests": _count(_recorded("record.warmup.requests")),
     "requests_followed": _count(_recorded("record.counts.followed")),
     "decisions": _count(decisions, has_range=True),
@@ -167,9 +189,13 @@ FIGURE_LIST: Mapping[str, NamedFigure] = {
         neutral=True,
         range_digits=3,
     ),
-    "sends_late": _count(of_schedule(lambda schedule: schedule.late), neutral=False, has_range=True),
+    "sends_late": _count(
+        of_schedule(lambda schedule: schedule.late), neutral=False, has_range=True
+    ),
     "sends_dropped": _count(
-        of_schedule(lambda schedule: schedule.dropped + schedule.unsent), neutral=False, has_range=True
+        of_schedule(lambda schedule: schedule.dropped + schedule.unsent),
+        neutral=False,
+        has_range=True,
     ),
     "send_lateness_p99_ms": _milliseconds(
         of_schedule(lambda schedule: getattr(schedule.lateness_ms, "p99", None))

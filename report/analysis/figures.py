@@ -9,7 +9,13 @@ from msgspec import Struct, structs
 
 from report.analysis.texts import layer_text
 from report.base.format import ABSENT, Show, bounds
-from report.results.model import MEASURED_KINDS, Measured, cpu_us_per_request, stated_bounds, sums_by_kind
+from report.results.model import (
+    MEASURED_KINDS,
+    Measured,
+    cpu_us_per_request,
+    stated_bounds,
+    sums_by_kind,
+)
 from report.results.records import Schedule
 from report.statistics.histograms import Bounds
 
@@ -20,7 +26,8 @@ class Source(Struct, frozen=True):
     text: str
 
 
-#: Who tells: an allocator what it handed out, the system what a process holds, a store what its items take.
+#: Who tells: an allocator what it handed out, the system what a process holds, a store what its
+#: items take.
 MEMORY_KINDS = {"allocator": "Allocator’s", "process": "Process’s", "count": "Store’s own count"}
 
 #: The first one that a target has is its figure.
@@ -34,7 +41,8 @@ SOURCES = {
 
 
 class Figure(Struct, frozen=True):
-    """Called with the figures of a run, it gives one of them; None where the run does not have it."""
+    """Called with the figures of a run, it gives one of them; None where the run does not have
+    it."""
 
     read: Callable[[Measured], float | None]
     higher_is_better: bool = False
@@ -47,7 +55,8 @@ class Figure(Struct, frozen=True):
         return self.read(figures)
 
     def known(self, figures: Measured) -> Bounds | None:
-        """The figure as bounds that are equal, or its bounds; None where the run does not have it."""
+        """The figure as bounds that are equal, or its bounds; None where the run does not have
+        it."""
         value = self.read(figures)
         return self.read_bounds(figures) if value is None else Bounds(value, value)
 
@@ -57,7 +66,8 @@ class Figure(Struct, frozen=True):
         return 0.0 if self.higher_is_better else math.inf
 
     def is_comparable(self, figures: Measured) -> bool:
-        """False for a percentile with too few samples behind it (rule M18), or that late sends made (M5)."""
+        """False for a percentile with too few samples behind it (rule M18), or that late sends made
+        (M5)."""
         return self.percentile not in (*figures.unsupported, *late_percentiles(figures))
 
     def compared(self, figures: Measured) -> float | None:
@@ -77,31 +87,35 @@ def _high(known: Bounds | None) -> float | None:
 
 def figure_text(figures: Measured, figure: Figure, show: Show) -> str:
     value, known = figure(figures), figure.known(figures)
-    return show(value) if value is not None or known is None else bounds(known.low, known.high, show)
+    return (
+        show(value) if value is not None or known is None else bounds(known.low, known.high, show)
+    )
 
 
 class FigureSummary(Struct, frozen=True, kw_only=True):
     """A figure of a configuration over its runs that count (rule M28)."""
 
     value: float | None = None
-    """The median; None where no run has the figure, the median is not identified, or it is the rank of a run
-    in which the target failed its load."""
+    """The median; None where no run has the figure, the median is not identified, or it is the rank
+    of a run in which the target failed its load."""
     bounds: Bounds | None = None
     """Of a median that is not identified (rule M23)."""
     low: float | None = None
-    """The lowest of the runs that served their load. None, as `high`, below two runs, and where one of them
-    knows no more than bounds."""
+    """The lowest of the runs that served their load. None, as `high`, below two runs, and where one
+    of them knows no more than bounds."""
     high: float | None = None
     runs: int = 0
     """How many runs served their load and have the figure."""
     spoiled: bool = False
     """The median is the rank of a run in which the target failed its load (rule M24)."""
     merged: bool = False
-    """The runs' merged histogram has enough samples for the percentile, where single runs have too few."""
+    """The runs' merged histogram has enough samples for the percentile, where single runs have too
+    few."""
     few_samples: bool = False
     """A percentile with too few samples, in the merged histogram of the runs too (rule M18)."""
     late: bool = False
-    """Late sends of the load generator are more than a tenth of it in half of the runs (rule M5)."""
+    """Late sends of the load generator are more than a tenth of it in half of the runs (rule
+    M5)."""
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -128,11 +142,13 @@ class FigureSummary(Struct, frozen=True, kw_only=True):
 def over_runs(
     figure: Figure, served: Sequence[Measured], spoiled_runs: int, merged: Mapping[str, Bounds]
 ) -> FigureSummary:
-    """The median of a figure over the runs that count, of an even number the mean of the middle two.
+    """The median of a figure over the runs that count, of an even number the mean of the middle
+    two.
 
-    A run in which the target failed its load has the worst rank, as in comparisons (rule M24). Where one of
-    the middle runs is such a run there is no value, whatever the others had. Of runs that know no more than
-    bounds the median of all lower and that of all upper bounds enclose the median (rule M23).
+    A run in which the target failed its load has the worst rank, as in comparisons (rule M24).
+    Where one of the middle runs is such a run there is no value, whatever the others had. Of runs
+    that know no more than bounds the median of all lower and that of all upper bounds enclose the
+    median (rule M23).
 
     Args:
         served: the runs that served their load.
@@ -150,14 +166,18 @@ def over_runs(
         high=max(values) if several else None,
         runs=len(known),
         few_samples=few and figure.percentile not in merged,
-        late=2 * sum(figure.percentile in late_percentiles(each) for each in served) >= len(served) > 0,
+        late=2 * sum(figure.percentile in late_percentiles(each) for each in served)
+        >= len(served)
+        > 0,
     )
     if (count - 1) // 2 < spoiled_runs:
         return structs.replace(spread, spoiled=True)
     worst = [figure.worst] * spoiled_runs
     highs = [math.inf if each.high is None else each.high for each in known]
     high = median([*highs, *worst])
-    middle = Bounds(median([*(each.low for each in known), *worst]), None if math.isinf(high) else high)
+    middle = Bounds(
+        median([*(each.low for each in known), *worst]), None if math.isinf(high) else high
+    )
     found = merged.get(figure.percentile, middle)
     return structs.replace(
         spread,
@@ -205,7 +225,9 @@ def from_send(name: str) -> Figure:
 
 def of_schedule(read: Callable[[Schedule], float | None]) -> Figure:
     """A figure of how an open loop sent; a closed one has none."""
-    return Figure(lambda figures: read(figures.record.schedule) if figures.record.schedule else None)
+    return Figure(
+        lambda figures: read(figures.record.schedule) if figures.record.schedule else None
+    )
 
 
 def node_kind(layer: str) -> str:
@@ -226,9 +248,11 @@ def bytes_per_key(source: str) -> Figure:
 #: CPU of all servers together in µs per request; None at the limiter layer, which has none.
 server_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("server"))
 
-#: CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the client,
-#: which is the load generator.
-consumer_cpu = Figure(lambda found: cpu_us_per_request(found.record.resources).get(node_kind(found.layer)))
+#: CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the
+#: client, which is the load generator.
+consumer_cpu = Figure(
+    lambda found: cpu_us_per_request(found.record.resources).get(node_kind(found.layer))
+)
 
 #: CPU of all store nodes in µs per request.
 store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("store"))
@@ -237,7 +261,9 @@ store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).
 service_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("service"))
 
 #: Resident memory of all store nodes in bytes; None where one is not known.
-store_memory = Figure(lambda found: sums_by_kind(found.record.resources, "resident_bytes_mean").get("store"))
+store_memory = Figure(
+    lambda found: sums_by_kind(found.record.resources, "resident_bytes_mean").get("store")
+)
 
 #: Memory that the store reports after the last answer, all nodes together, in bytes.
 store_used = Figure(lambda figures: figures.store_memory_bytes)
@@ -269,13 +295,14 @@ def sum_of_kind(member: str, kind: str) -> Figure:
 
 
 def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
-    """CPU time in µs per decision by kind of role, all roles of a kind together; empty without a count of
-    decisions. The load generator takes part only where it is the client.
+    """CPU time in µs per decision by kind of role, all roles of a kind together; empty without a
+    count of decisions. The load generator takes part only where it is the client.
 
-    A decision is an answer, allowed or limited, to a consume of one descriptor, as the processes counted it
-    that call the limiter. Its CPU time is what the counters of a role grew by, divided by the decisions
-    between the same two readings: lead-in and window. At the server layer the Node part is the servers', with
-    HTTP and the endpoint's work; at the limiter layer it is the load generator's, which is the client."""
+    A decision is an answer, allowed or limited, to a consume of one descriptor, as the processes
+    counted it that call the limiter. Its CPU time is what the counters of a role grew by, divided
+    by the decisions between the same two readings: lead-in and window. At the server layer the Node
+    part is the servers', with HTTP and the endpoint's work; at the limiter layer it is the load
+    generator's, which is the client."""
     if not figures.decisions:
         return {}
     kinds = (node_kind(figures.layer), "service", "store")
@@ -286,7 +313,11 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
 def total_of(kinds: Sequence[str]) -> Figure:
     def total(figures: Measured) -> float | None:
         found = decision_cpu_us(figures)
-        return sum(found[kind] for kind in kinds) if found and all(kind in found for kind in kinds) else None
+        return (
+            sum(found[kind] for kind in kinds)
+            if found and all(kind in found for kind in kinds)
+            else None
+        )
 
     return Figure(total)
 
@@ -309,7 +340,8 @@ FIGURES: Mapping[str, Figure] = {
     "server_cpu_us_per_request": server_cpu,
 }
 
-#: Figures besides throughput by which a row can be shown to be better than all others. Less is better.
+#: Figures besides throughput by which a row can be shown to be better than all others. Less is
+#: better.
 COSTS: Mapping[str, Figure] = {
     "p50": p50,
     "p99": p99,

@@ -1,6 +1,8 @@
-"""The tables of a campaign as pandas DataFrames, each made once; CSV files and notebooks select from them.
+"""The tables of a campaign as pandas DataFrames, each made once; CSV files and notebooks select
+from them.
 
-What a campaign asks between its rounds does not import this module: pandas takes half a second to load."""
+What a campaign asks between its rounds does not import this module: pandas takes half a second to
+load."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -27,7 +29,8 @@ from report.results.load import load_campaign
 
 
 def table(columns: Mapping[str, Column], entries: Iterable[Any]) -> pd.DataFrame:
-    """A row an entry, in their order; all types are nullable, and what an entry does not have is `<NA>`."""
+    """A row an entry, in their order; all types are nullable, and what an entry does not have is
+    `<NA>`."""
     rows = list(entries)
     return pd.DataFrame(
         {
@@ -38,30 +41,30 @@ def table(columns: Mapping[str, Column], entries: Iterable[Any]) -> pd.DataFrame
 
 
 class Frames:
-    """The tables of a campaign. Every table is a `DataFrame` with nullable types (`Float64`, `Int64`,
-    `boolean`, `string`), and is made when it is first read.
+    """The tables of a campaign. Every table is a `DataFrame` with nullable types (`Float64`,
+    `Int64`, `boolean`, `string`), and is made when it is first read.
 
     The name of a column ends in its unit: `_ms`, `_us`, `_s`, `_bytes`, `_percent` (of one CPU),
-    `_per_second`. A share is a number from 0 to 1. docs/report.md says what each column of `runs` and
-    `summary` means, docs/notebook.md shows how to use them. `report.analysis.columns` holds unit, decimals
-    and direction of every column.
+    `_per_second`. A share is a number from 0 to 1. docs/report.md says what each column of `runs`
+    and `summary` means, docs/notebook.md shows how to use them. `report.analysis.columns` holds
+    unit, decimals and direction of every column.
 
-    `runs`: a row a run, also of those that failed, are missing, or were set aside. A figure is that of the
-    run. Runs that count are valid or suspect ones with the outcome `served`.
+    `runs`: a row a run, also of those that failed, are missing, or were set aside. A figure is that
+    of the run. Runs that count are valid or suspect ones with the outcome `served`.
 
-    `summary`: a row a configuration. A figure is the median over the runs that count (rule M28), with its
-    range in `…_min` and `…_max`. A run in which the target failed its load has the worst rank. `ratio` is to
-    `ratio_to` (`Float64`, new ÷ base), `conclusion` is a word of `report.statistics.conclusions`, or
-    `reference`, or `told apart` for a copy.
+    `summary`: a row a configuration. A figure is the median over the runs that count (rule M28),
+    with its range in `…_min` and `…_max`. A run in which the target failed its load has the worst
+    rank. `ratio` is to `ratio_to` (`Float64`, new ÷ base), `conclusion` is a word of
+    `report.statistics.conclusions`, or `reference`, or `told apart` for a copy.
 
-    `comparisons`: a row two configurations of a ranking that are compared. `figure` names the column of
-    `summary` that is compared. `ratio` is new ÷ base, with `interval_low` and `interval_high` (95 %);
-    `conclusion` is that of `new`: `faster` or `slower` of a rate, `better` or `worse` of a latency or of
-    CPU. `detectable` is a share.
+    `comparisons`: a row two configurations of a ranking that are compared. `figure` names the
+    column of `summary` that is compared. `ratio` is new ÷ base, with `interval_low` and
+    `interval_high` (95 %); `conclusion` is that of `new`: `faster` or `slower` of a rate, `better`
+    or `worse` of a latency or of CPU. `detectable` is a share.
 
-    `seconds`: a row a second of each selected run (`median` in `runs`): `t_s` (s, since the window opened),
-    `interval_s` (s), `allowed`, `limited` and `failed` (answers), `p50_ms` and `p99_ms` (ms), and what the
-    server used.
+    `seconds`: a row a second of each selected run (`median` in `runs`): `t_s` (s, since the window
+    opened), `interval_s` (s), `allowed`, `limited` and `failed` (answers), `p50_ms` and `p99_ms`
+    (ms), and what the server used.
 
     `row` is the key of a configuration in all of them: `row1`, `row2`, …"""
 
@@ -76,7 +79,8 @@ class Frames:
     def summary(self) -> pd.DataFrame:
         rankings = _rankings_by_row(self._analysis)
         entries = (
-            SummaryEntry(summary=row, ranking=rankings.get(row.id)) for row in self._analysis.summaries
+            SummaryEntry(summary=row, ranking=rankings.get(row.id))
+            for row in self._analysis.summaries
         )
         return table(SUMMARY_COLUMNS, entries)
 
@@ -92,8 +96,8 @@ class Frames:
 def frames(folder: Path | str) -> Frames:
     """The tables of the campaign in `folder`; see `Frames` for their columns, types and units.
 
-    Raises ReportError where the folder holds no results, or a file is not what it should be: each line names
-    a file and the field."""
+    Raises ReportError where the folder holds no results, or a file is not what it should be: each
+    line names a file and the field."""
     return Frames(analyse(load_campaign(Path(folder))))
 
 

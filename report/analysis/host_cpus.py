@@ -1,4 +1,5 @@
-"""The CPUs behind the figures of a run: how many, whether roles share them, and the caps that held."""
+"""The CPUs behind the figures of a run: how many, whether roles share them, and the caps that
+held."""
 
 import json
 from collections.abc import Iterable
@@ -19,12 +20,14 @@ def caps_of(run: Run) -> dict[str, Any]:
 
 
 def shares_cpus(run: Run) -> bool | None:
-    """Whether two kinds of role may run on one CPU of one machine; None where no roles are on record."""
+    """Whether two kinds of role may run on one CPU of one machine; None where no roles are on
+    record."""
     roles = run.measured.record.resources if run.measured else {}
     own = {kind: cpus_in(cap.get("cpuset", "")) for kind, cap in caps_of(run).items()}
     places = sorted({(run.placement.get(role, ""), found.kind) for role, found in roles.items()})
     apart = all(
-        place != other_place or (own.get(kind) and own.get(other) and own[kind].isdisjoint(own[other]))
+        place != other_place
+        or (own.get(kind) and own.get(other) and own[kind].isdisjoint(own[other]))
         for (place, kind), (other_place, other) in combinations(places, 2)
     )
     return not apart if roles else None
@@ -36,7 +39,8 @@ def host_cpus(run: Run) -> int | None:
 
 
 def cpus_sentence(rows: Iterable[Summary]) -> str:
-    """`2 CPUs, shared by the roles; caps: store 2 CPUs, 2.0 GiB.`; of rows that differ, each in turn."""
+    """`2 CPUs, shared by the roles; caps: store 2 CPUs, 2.0 GiB.`; of rows that differ, each in
+    turn."""
     found: list[tuple[str, dict[str, Any]]] = []
     for run in (row.selected for row in rows if row.selected):
         shared, cpus, caps = shares_cpus(run), host_cpus(run), caps_of(run)

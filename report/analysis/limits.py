@@ -1,4 +1,5 @@
-"""What limited the runs of a row, by `limited_by` of their results, and whether that is the target's own."""
+"""What limited the runs of a row, by `limited_by` of their results, and whether that is the
+target's own."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -12,8 +13,9 @@ from report.results.records import LimitedBy
 #: What a result names where nothing was used up.
 NONE = "none"
 
-#: Resources that are not the target's own. Where one of them was the limit, all roles shared it, so that the
-#: throughput is the cost of all of them together. A network or a quota that is used up is no cost of a role.
+#: Resources that are not the target's own. Where one of them was the limit, all roles shared it, so
+#: that the throughput is the cost of all of them together. A network or a quota that is used up is
+#: no cost of a role.
 NOT_THE_TARGETS_OWN = {
     "host CPU": "the host's CPU",
     "generator": "the load generator",
@@ -47,7 +49,8 @@ class Limit(Struct, frozen=True):
 
 
 def limit_over(limits: Sequence[LimitedBy | None]) -> Limit | None:
-    """Over the runs of a row, the one that stands for it first; None where no run says what limited it.
+    """Over the runs of a row, the one that stands for it first; None where no run says what limited
+    it.
 
     A row is limited by nothing where more runs say so than name any one resource."""
     known = [limit for limit in limits if limit]
@@ -60,8 +63,8 @@ def limit_over(limits: Sequence[LimitedBy | None]) -> Limit | None:
 
 
 def not_the_targets_own(run: Run) -> str:
-    """The resource that limited the run if it is none of the target's own, else nothing. Where a library
-    decides, the client is a part of the target; where a service does, it is ours."""
+    """The resource that limited the run if it is none of the target's own, else nothing. Where a
+    library decides, the client is a part of the target; where a service does, it is ours."""
     resource = run.measured.limiting_resource if run.measured else None
     if resource == "client" and run.identity.decided_by != "service":
         return ""

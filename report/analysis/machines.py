@@ -15,12 +15,17 @@ from report.results.model import MEASURED_KINDS, Campaign, Run
 #: In the order in which requests pass them.
 _PASSED: tuple[str, ...] = tuple(CONSTANTS["kinds_passed"])
 
-#: What tells one machine from another, and what each is called. All else about a machine is shown and decides
-#: nothing: it is measured, or changes with a restart.
+#: What tells one machine from another, and what each is called. All else about a machine is shown
+#: and decides nothing: it is measured, or changes with a restart.
 _NAMES = {"cpu_model": "CPU", "microcode": "Microcode", "cpus": "CPUs", "kernel": "Kernel"}
 _KEY = {member: _NAMES[member] for member in CONSTANTS["machine_key"]}
 
-_ROLE_NAMES = {"generator": "load generator", "server": "server", "service": "service", "store": "store node"}
+_ROLE_NAMES = {
+    "generator": "load generator",
+    "server": "server",
+    "service": "service",
+    "store": "store node",
+}
 
 
 def time_text(us: float) -> str:
@@ -98,7 +103,8 @@ def kind_of(role: str) -> str:
 
 
 def roles_by_machine(runs: Iterable[Run]) -> dict[str, tuple[str, ...]]:
-    """The roles that ran on each machine in any run, in the order of requests; empty on one machine."""
+    """The roles that ran on each machine in any run, in the order of requests; empty on one
+    machine."""
     found: dict[str, set[str]] = {}
     for run in runs:
         for role, name in run.placement.items():
@@ -124,7 +130,8 @@ def roles_text(roles: Sequence[str]) -> tuple[str, ...]:
 
 
 def placement_shapes(runs: Iterable[Run]) -> list[str]:
-    """Which roles share machines, whatever these are called: `3 machines (load generator | server | store)`.
+    """Which roles share machines, whatever these are called: `3 machines (load generator | server |
+    store)`.
 
     Nothing where all ran on one machine. Rows with other numbers of roles have other shapes."""
     shapes = set()
@@ -141,7 +148,11 @@ def placement_shapes(runs: Iterable[Run]) -> list[str]:
 def machine_by_kind(runs: Iterable[Run]) -> dict[str, str]:
     for run in runs:
         if run.placement:
-            return {kind_of(role): name for role, name in run.placement.items() if _role_order(role)[1] == 1}
+            return {
+                kind_of(role): name
+                for role, name in run.placement.items()
+                if _role_order(role)[1] == 1
+            }
     return {}
 
 
@@ -150,7 +161,9 @@ def round_trips_by_kinds(campaign: Campaign) -> dict[tuple[str, str], float]:
     machines = machine_by_kind(all_runs(campaign))
     by_ends = {frozenset(link.between): link.round_trip_us for link in links_of(campaign)}
     kinds = [kind for kind in _PASSED if kind in machines]
-    found = {pair: by_ends.get(frozenset(machines[kind] for kind in pair)) for pair in pairwise(kinds)}
+    found = {
+        pair: by_ends.get(frozenset(machines[kind] for kind in pair)) for pair in pairwise(kinds)
+    }
     return {pair: us for pair, us in found.items() if us is not None}
 
 
@@ -174,17 +187,22 @@ def _cache_text(cache: Mapping[str, Any]) -> str:
 
 
 def _nodes_text(nodes: Sequence[str]) -> str:
-    return "1" if len(nodes) == 1 else f"{len(nodes)} ({'; '.join(f'CPUs {cpus}' for cpus in nodes)})"
+    return (
+        "1" if len(nodes) == 1 else f"{len(nodes)} ({'; '.join(f'CPUs {cpus}' for cpus in nodes)})"
+    )
 
 
 def index_text(machine: Mapping[str, Any]) -> str:
     """What the fixed loop took before the first run (rule M21); empty where it is not known."""
     found = machine.get("index_ms")
-    return f"{decimals(found, 1)} ms for a fixed loop of integers; it decides nothing" if found else ""
+    return (
+        f"{decimals(found, 1)} ms for a fixed loop of integers; it decides nothing" if found else ""
+    )
 
 
 def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:
-    """SMT, caches, NUMA nodes and hypervisor by name. What the system did not report is not there."""
+    """SMT, caches, NUMA nodes and hypervisor by name. What the system did not report is not
+    there."""
     found = {}
     if "smt" in machine:
         found["SMT"] = "on" if machine["smt"] else "off"
@@ -201,16 +219,20 @@ def key_texts(machine: Mapping[str, Any]) -> dict[str, str]:
     """What tells this machine from others, by name; without what is not on record."""
     cpus = plural(machine["cpus"], "CPU")
     texts = {"cpus": ", of which may be used: ".join(filter(None, (cpus, limits_text(machine))))}
-    return {name: texts.get(key, one_line(machine[key])) for key, name in _KEY.items() if key in machine}
+    return {
+        name: texts.get(key, one_line(machine[key])) for key, name in _KEY.items() if key in machine
+    }
 
 
 def keys_by_kind(campaign: Campaign) -> dict[str, dict[str, str]]:
-    """The machine of each kind of role where a campaign has several; without a kind where it has one."""
+    """The machine of each kind of role where a campaign has several; without a kind where it has
+    one."""
     return {kind: key_texts(machine) for kind, machine in facts_by_kind(campaign).items()}
 
 
 def key_facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
-    """The same as names and texts: `CPU`, or `CPU of the store` where there are several machines."""
+    """The same as names and texts: `CPU`, or `CPU of the store` where there are several
+    machines."""
     machines = keys_by_kind(campaign)
     if "" not in machines:
         yield "Machines", "several"
@@ -234,7 +256,8 @@ def facts_by_kind(campaign: Campaign) -> dict[str, Mapping[str, Any]]:
 
 
 def limits_text(machine: Mapping[str, Any]) -> str:
-    """`1 CPU, a quota of 0.5 CPUs`: what a campaign of local processes may use; empty where it is all."""
+    """`1 CPU, a quota of 0.5 CPUs`: what a campaign of local processes may use; empty where it is
+    all."""
     allowed, quota = machine.get("cpus_allowed"), machine.get("cpu_quota")
     memory_bytes = machine.get("memory_limit_bytes")
     parts = [
@@ -247,4 +270,8 @@ def limits_text(machine: Mapping[str, Any]) -> str:
 
 def cpus_text(machine: Mapping[str, Any]) -> str:
     cpus, cores = machine["cpus"], len(machine.get("siblings", []))
-    return f"{plural(cpus, 'CPU')} on {plural(cores, 'core')}" if machine.get("smt") else plural(cpus, "core")
+    return (
+        f"{plural(cpus, 'CPU')} on {plural(cores, 'core')}"
+        if machine.get("smt")
+        else plural(cpus, "core")
+    )

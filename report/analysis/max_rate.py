@@ -53,7 +53,9 @@ class MaxRate(Struct, frozen=True, kw_only=True):
     @property
     def bracketed(self) -> tuple[float | None, float | None]:
         counted = [trial for trial in self.trials if trial.status != "void"]
-        kept = max((each.rate_per_second for each in counted if each.status == "kept"), default=None)
+        kept = max(
+            (each.rate_per_second for each in counted if each.status == "kept"), default=None
+        )
         missed = [each.rate_per_second for each in counted if each.status == "missed"]
         return kept, min((rate for rate in missed if kept is None or rate > kept), default=None)
 
@@ -64,7 +66,9 @@ class MaxRate(Struct, frozen=True, kw_only=True):
         return min(missed, key=lambda trial: trial.rate_per_second).limit if missed else None
 
 
-def _trials(campaign: Campaign, manifest: Mapping[str, Any]) -> dict[str, list[tuple[Identity, RateTrial]]]:
+def _trials(
+    campaign: Campaign, manifest: Mapping[str, Any]
+) -> dict[str, list[tuple[Identity, RateTrial]]]:
     planned = {entry["file"]: entry for entry in manifest["plan"]["runs"]}
     identities = {entry.identity.configuration_hash: entry.identity for entry in campaign.planned}
     limits = {run.file: run.measured.record.limited_by for run in campaign.runs if run.measured}

@@ -1,4 +1,5 @@
-"""Bytes per key: the slope of memory over the number of fresh keys, of rows that differ in it alone."""
+"""Bytes per key: the slope of memory over the number of fresh keys, of rows that differ in it
+alone."""
 
 import math
 import statistics
@@ -25,8 +26,8 @@ class Line(Struct, frozen=True):
 
 
 def least_squares(points: Sequence[tuple[float, float]]) -> Line:
-    """The line with the smallest sum of squared vertical distances, and the t interval of its slope (N.
-    Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1)."""
+    """The line with the smallest sum of squared vertical distances, and the t interval of its slope
+    (N. Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1)."""
     if len({x for x, _ in points}) < 2:
         raise ValueError("a line needs two different x")
     xs, ys = zip(*points, strict=True)
@@ -67,7 +68,8 @@ class KeyMemory(Struct, frozen=True):
     summary_ids: tuple[str, ...]
     slopes: tuple[Slope, ...]
     items_per_key: float | None
-    """Items in the store per key of the limiter, with the copies of replicas; None if it does not count."""
+    """Items in the store per key of the limiter, with the copies of replicas; None if it does not
+    count."""
     left_out: tuple[str, ...]
     """Runs that do not count, and why."""
     reason: str
@@ -105,7 +107,9 @@ def _reason(counted: Sequence[AddedMemory | None]) -> str:
 def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
     ordered = sorted(summaries, key=lambda summary: summary.identity.requests or 0)
     runs = [(summary, run, _why_left_out(run)) for summary in ordered for run in summary.runs]
-    counted = [(row, run, run.measured.added_memory) for row, run, why in runs if run.measured and not why]
+    counted = [
+        (row, run, run.measured.added_memory) for row, run, why in runs if run.measured and not why
+    ]
     known = [(row.id, run.run, memory) for row, run, memory in counted if memory]
     slopes = []
     for source, told in SOURCES.items():
@@ -117,8 +121,14 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
         if len({point.keys for point in points}) > 1:
             line = least_squares([(point.keys, point.bytes) for point in points])
             slopes.append(Slope(source, told.kind, told.text, tuple(points), line))
-    each = [memory.items / memory.keys for *_, memory in known if memory.items is not None and memory.keys]
-    left_out = [f"{row.identity.requests:,} keys, run {run.run}: {why}" for row, run, why in runs if why]
+    each = [
+        memory.items / memory.keys
+        for *_, memory in known
+        if memory.items is not None and memory.keys
+    ]
+    left_out = [
+        f"{row.identity.requests:,} keys, run {run.run}: {why}" for row, run, why in runs if why
+    ]
     return KeyMemory(
         identity=ordered[0].identity,
         runtime=ordered[0].runtime,
@@ -131,12 +141,14 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
 
 
 def memory_per_key(summaries: Iterable[Summary]) -> tuple[KeyMemory, ...]:
-    """The targets that were measured with several numbers of fresh keys, those whose figures are alike
-    together, most bytes per key first; last those without a slope."""
+    """The targets that were measured with several numbers of fresh keys, those whose figures are
+    alike together, most bytes per key first; last those without a slope."""
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
         if summary.identity.traffic == FRESH_KEYS and summary.identity.requests is not None:
-            groups.setdefault((summary.runtime, subject(summary.identity, requests=None)), []).append(summary)
+            groups.setdefault(
+                (summary.runtime, subject(summary.identity, requests=None)), []
+            ).append(summary)
     kinds = list(MEMORY_KINDS)
 
     def order(found: KeyMemory) -> tuple[bool, int, float, str]:

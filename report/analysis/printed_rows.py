@@ -1,5 +1,5 @@
-"""Rows whose figures a foreign program printed: operations of stores, and load programs in the place of a
-client. They are never ranked with other layers."""
+"""Rows whose figures a foreign program printed: operations of stores, and load programs in the
+place of a client. They are never ranked with other layers."""
 
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -77,10 +77,13 @@ class PrintedRow(Row, frozen=True, kw_only=True):
 
     def sample(self, base: "PrintedRow", read: Read) -> Sample:
         rounds = min(self.planned_rounds, base.planned_rounds)
-        return sample_of(self.side(read), base.side(read), rounds, by_group=self.places <= base.places)
+        return sample_of(
+            self.side(read), base.side(read), rounds, by_group=self.places <= base.places
+        )
 
     def median_of(self, read: Read) -> float | None:
-        """A figure of the row over its runs that count (rule M28); None where none of them has it."""
+        """A figure of the row over its runs that count (rule M28); None where none of them has
+        it."""
         values = self.values(read)
         return median(values) if values else None
 
@@ -137,7 +140,9 @@ def _target(identity: Identity) -> str:
     return subject(identity, label="", options=options, program=None)
 
 
-def load_program_controls(campaign: Campaign, summaries: Sequence[Summary]) -> tuple[LoadProgramControl, ...]:
+def load_program_controls(
+    campaign: Campaign, summaries: Sequence[Summary]
+) -> tuple[LoadProgramControl, ...]:
     by_target = {_target(summary.identity): summary for summary in summaries}
     rows = printed_rows(campaign, lambda identity: identity.program is not None)
     return tuple(LoadProgramControl(row, by_target.get(_target(row.identity))) for row in rows)
@@ -151,12 +156,13 @@ COMPARED: tuple[tuple[str, bool, Read], ...] = (
 
 
 class StoreCell(Struct, frozen=True):
-    """Stores that did the same work: operation, payload, connections, duration, caps, runtime and program."""
+    """Stores that did the same work: operation, payload, connections, duration, caps, runtime and
+    program."""
 
     rows: tuple[PrintedRow, ...]
     ratios: tuple[tuple[PrintedRow, tuple[Comparison, ...]], ...]
-    """Each store ÷ the reference, in the order of `COMPARED`; empty where the reference has no run that
-    counts, or is alone."""
+    """Each store ÷ the reference, in the order of `COMPARED`; empty where the reference has no run
+    that counts, or is alone."""
 
 
 class StoreOperations(Struct, frozen=True):
@@ -180,7 +186,9 @@ def _ratios(
     for _, higher_is_better, read in COMPARED:
         samples = [row.sample(base, read) for row in others]
         compared = compare_samples(samples, higher_is_better=higher_is_better)
-        found.append([attributable(each, base, row) for row, each in zip(others, compared, strict=True)])
+        found.append(
+            [attributable(each, base, row) for row, each in zip(others, compared, strict=True)]
+        )
     return tuple(zip(others, zip(*found, strict=True), strict=True))
 
 

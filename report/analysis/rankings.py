@@ -1,11 +1,11 @@
-"""Rankings: the plan says which rows are ranked with which. Only those under one script for all are split
-here, by the scripts that really ran.
+"""Rankings: the plan says which rows are ranked with which. Only those under one script for all are
+split here, by the scripts that really ran.
 
 Each row of a ranking is compared with its reference, which the plan names, by the rule of
-`report.statistics.decision`. The comparisons by one figure are a family (rule M17). In campaigns without
-references each row is compared with every other. Ranks and winners claim something of every two rows, so that
-they need comparisons of all, a second family. They follow from differences that were shown, never from
-medians alone."""
+`report.statistics.decision`. The comparisons by one figure are a family (rule M17). In campaigns
+without references each row is compared with every other. Ranks and winners claim something of every
+two rows, so that they need comparisons of all, a second family. They follow from differences that
+were shown, never from medians alone."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -14,7 +14,13 @@ from itertools import combinations
 from msgspec import Struct, structs
 
 from report.analysis.figures import COSTS, Figure, consumer_cpu, p99, throughput
-from report.analysis.summary import Summary, algorithm_order, attributable, decider_order, sample_between
+from report.analysis.summary import (
+    Summary,
+    algorithm_order,
+    attributable,
+    decider_order,
+    sample_between,
+)
 from report.analysis.texts import NamedFacts
 from report.results.model import SAME_SCRIPT, SEPARATIONS, script_sha1
 from report.statistics.conclusions import conclusion_of
@@ -32,9 +38,11 @@ class Group(Struct, frozen=True):
     same_script: bool
     """True: one script for all. False: each client's own, whatever that is."""
     limiter: str | None = None
-    """What stands for the algorithm where it is not on record; None where it is, and for an address."""
+    """What stands for the algorithm where it is not on record; None where it is, and for an
+    address."""
     scripts: tuple[str, ...] = ()
-    """With `same_script`: sha1s, or names of functions, of what its rows really ran; empty if unknown."""
+    """With `same_script`: sha1s, or names of functions, of what its rows really ran; empty if
+    unknown."""
     decided_by: str | None = None
     algorithm: str | None = None
     conditions: tuple[str, ...] = ()
@@ -98,8 +106,8 @@ def _conditions_order(conditions: Sequence[str]) -> tuple[int, ...]:
 def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
     """The rows of one cell by what they are ranked with.
 
-    In the order of what decides and of algorithms; then those on the store with most rows first, those
-    without conditions, the largest, `same_script`."""
+    In the order of what decides and of algorithms; then those on the store with most rows first,
+    those without conditions, the largest, `same_script`."""
     planned: dict[str, list[Summary]] = {}
     on_store: dict[tuple[str | None, bool], int] = {}
     for row in rows:
@@ -151,7 +159,8 @@ class Pair(Struct, frozen=True):
 
 
 class Resolution(Struct, frozen=True):
-    """What a campaign can tell apart: a reference against its copy, between which no client differs (M31)."""
+    """What a campaign can tell apart: a reference against its copy, between which no client differs
+    (M31)."""
 
     copy: Summary
     reference: Summary
@@ -164,8 +173,8 @@ class Resolution(Struct, frozen=True):
 
     @property
     def share(self) -> float | None:
-        """How far its interval extends from 1, as a share; None where it has none, infinite where the copy
-        failed its load too often."""
+        """How far its interval extends from 1, as a share; None where it has none, infinite where
+        the copy failed its load too often."""
         interval = self.comparison.interval
         if interval is None:
             return None
@@ -173,28 +182,31 @@ class Resolution(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True):
-    """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`; those without
-    a run that counts last."""
+    """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`;
+    those without a run that counts last."""
 
     group: Group
     summaries: tuple[Summary, ...]
     ranked_by: tuple[Pair, ...] = ()
-    """Every compared row with the reference, without one each with each: the family of Holm's correction. By
-    throughput; in an open loop, where that is what was offered (rule M4), by p99."""
+    """Every compared row with the reference, without one each with each: the family of Holm's
+    correction. By throughput; in an open loop, where that is what was offered (rule M4), by p99."""
     cpu_pairs: tuple[Pair, ...] = ()
     """The same by the CPU per request of what calls the limiter."""
     order: tuple[Pair, ...] = ()
-    """Every row with every other: `ranked_by`, and what it does not have, corrected for all of these."""
+    """Every row with every other: `ranked_by`, and what it does not have, corrected for all of
+    these."""
     best: Mapping[str, str] = {}
-    """The id of the row that was shown to be better than all others, by `throughput` and by the names of
-    `COSTS`. Each figure is a family of comparisons. Empty below five runs of each."""
+    """The id of the row that was shown to be better than all others, by `throughput` and by the
+    names of `COSTS`. Each figure is a family of comparisons. Empty below five runs of each."""
     family: Family | None = None
-    """When its rows were done, in their order, where the campaign found out how many runs it needs."""
+    """When its rows were done, in their order, where the campaign found out how many runs it
+    needs."""
     decider_text: str = ""
-    """What decides its rows, and by which algorithm: `decided by a module (GCRA)`; empty where all clients of
-    the campaign share it."""
+    """What decides its rows, and by which algorithm: `decided by a module (GCRA)`; empty where all
+    clients of the campaign share it."""
     reference: Summary | None = None
-    """The row that the others were measured beside; None if the plan names none, or no run of it counts."""
+    """The row that the others were measured beside; None if the plan names none, or no run of it
+    counts."""
     resolution: Resolution | None = None
     """What its copy shows by what the ranking is by; None without a copy."""
 
@@ -203,9 +215,12 @@ class Ranking(Struct, frozen=True):
         return self.reference or self.summaries[0]
 
     def versus_base(self, row: Summary, pairs: Sequence[Pair] | None = None) -> Comparison | None:
-        """By what the ranking is by, or of these pairs; None for the base, and where nothing is compared."""
+        """By what the ranking is by, or of these pairs; None for the base, and where nothing is
+        compared."""
         found = self.ranked_by if pairs is None else pairs
-        return next((each.comparison for each in found if each.base is self.base and each.new is row), None)
+        return next(
+            (each.comparison for each in found if each.base is self.base and each.new is row), None
+        )
 
     def ratio_of(self, row: Summary) -> Comparison | None:
         """To the base by what the ranking is by, also of the copy of the reference."""
@@ -215,9 +230,9 @@ class Ranking(Struct, frozen=True):
         return self.versus_base(row)
 
     def conclusion_of(self, row: Summary) -> str:
-        """What was shown of a row or of the copy of the reference: the word for its comparison, that of a
-        winner too where it is the base. Else `reference`, `told apart` for a copy that the host told apart,
-        and empty where nothing is compared."""
+        """What was shown of a row or of the copy of the reference: the word for its comparison,
+        that of a winner too where it is the base. Else `reference`, `told apart` for a copy that
+        the host told apart, and empty where nothing is compared."""
         resolution = self.resolution
         if resolution and resolution.copy.id == row.id:
             return "told apart" if resolution.told_apart else resolution.comparison.conclusion
@@ -230,7 +245,9 @@ class Ranking(Struct, frozen=True):
 
     @property
     def limiters(self) -> tuple[str, ...]:
-        return tuple(sorted({row.identity.limiter for row in self.summaries if row.identity.limiter}))
+        return tuple(
+            sorted({row.identity.limiter for row in self.summaries if row.identity.limiter})
+        )
 
     @property
     def scripts(self) -> frozenset[tuple[str | None, str]]:
@@ -240,7 +257,8 @@ class Ranking(Struct, frozen=True):
 
     @property
     def one_script(self) -> str | None:
-        """The sha1 of the script that every row ran; None when they differ, or one is not on record."""
+        """The sha1 of the script that every row ran; None when they differ, or one is not on
+        record."""
         sha1s = {sha1 for sha1, _ in self.scripts}
         known = all(row.scripts for row in self.summaries if row.has_figures)
         return next(iter(sha1s)) if known and len(sha1s) == 1 else None
@@ -256,15 +274,15 @@ class Ranking(Struct, frozen=True):
 
     @property
     def compared(self) -> tuple[Summary, ...]:
-        """Empty where no two rows have a run that counts, the store is not known, or the one script for all
-        is not on record."""
+        """Empty where no two rows have a run that counts, the store is not known, or the one script
+        for all is not on record."""
         rows = tuple(summary for summary in self.summaries if summary.selected)
         return rows if len(rows) > 1 and self.group.rankable else ()
 
     @property
     def winner(self) -> Summary | None:
-        """The row that was shown to be better than every other one; none where its copy was told apart from
-        the reference (rule M31)."""
+        """The row that was shown to be better than every other one; none where its copy was told
+        apart from the reference (rule M31)."""
         return None if self.resolution and self.resolution.told_apart else best_of(self.order)
 
     @property
@@ -275,8 +293,8 @@ class Ranking(Struct, frozen=True):
 
 
 def _sorted(summaries: Iterable[Summary], read: Callable[[Summary], float | None]) -> list[Summary]:
-    """The least first, then rows that typically failed their load, rows without a run that counts last; ties
-    by the share of failed loads, then by label."""
+    """The least first, then rows that typically failed their load, rows without a run that counts
+    last; ties by the share of failed loads, then by label."""
 
     def order(summary: Summary) -> tuple[bool, bool, float, float, str]:
         value = read(summary)
@@ -302,9 +320,9 @@ def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
 
 
 def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[Summary]:
-    """The rows in their order, but each above those before it that failed their load in a larger share of
-    their runs and were not shown to be better than it: at one speed, the row that fails stands below its copy
-    that never does (rule M24)."""
+    """The rows in their order, but each above those before it that failed their load in a larger
+    share of their runs and were not shown to be better than it: at one speed, the row that fails
+    stands below its copy that never does (rule M24)."""
     better = {(pair.better.id, pair.worse.id) for pair in pairs if pair.better and pair.worse}
     ordered: list[Summary] = []
     for row in rows:
@@ -321,7 +339,9 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
-    beaten = {each.id for pair in pairs for each in (pair.base, pair.new) if each is not pair.better}
+    beaten = {
+        each.id for pair in pairs for each in (pair.base, pair.new) if each is not pair.better
+    }
     return next((row for row in rows.values() if row.id not in beaten), None)
 
 
@@ -337,7 +357,9 @@ def rank(
     reference = next((row for row in rows if row.reference), None)
     resolution = (copies or {}).get(reference.id) if reference else None
     text = named.text(summaries[0].identity) if named else ""
-    ranking = Ranking(group, tuple(ordered), decider_text=text, reference=reference, resolution=resolution)
+    ranking = Ranking(
+        group, tuple(ordered), decider_text=text, reference=reference, resolution=resolution
+    )
     if not ranking.compared:
         return ranking
     planned = len(summaries)
@@ -361,8 +383,8 @@ def rank(
 def _ranked_by(
     rows: Sequence[Summary], reference: Summary | None, planned: int
 ) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
-    """The family by what the ranking is by, with what an order of all needs besides, and when the rows were
-    done."""
+    """The family by what the ranking is by, with what an order of all needs besides, and when the
+    rows were done."""
     figure, family = p99 if rows[0].identity.open_loop else throughput, None
     if figure is throughput and (schedule := rows[0].look_schedule):
         family = compare_in_looks(
@@ -383,8 +405,9 @@ def _ranked_by(
 
 
 def _best_rows(rows: Sequence[Summary], order: Sequence[Pair], planned: int) -> dict[str, str]:
-    """See `Ranking.best`. A figure that some row lacks is left out, and in a closed loop CPU per request:
-    at saturation it says the same as the throughput. In an open loop throughput is what was offered."""
+    """See `Ranking.best`. A figure that some row lacks is left out, and in a closed loop CPU per
+    request: at saturation it says the same as the throughput. In an open loop throughput is what
+    was offered."""
     if min(row.counted_runs for row in rows) < fewest_for_a_claim(rows[0].by_turns):
         return {}
     open_loop = rows[0].identity.open_loop
@@ -399,11 +422,13 @@ def _best_rows(rows: Sequence[Summary], order: Sequence[Pair], planned: int) -> 
 def _family(
     rows: Sequence[Summary], figure: Figure, planned: int, reference: Summary | None = None
 ) -> tuple[Pair, ...]:
-    """Every row with the reference, without one every row with every other; rows without the figure are left
-    out. `planned`: all rows of the group, those without a run that counts too."""
+    """Every row with the reference, without one every row with every other; rows without the figure
+    are left out. `planned`: all rows of the group, those without a run that counts too."""
     if reference is None:
         return compare_pairs(list(combinations(rows, 2)), figure, math.comb(planned, 2))
-    return compare_pairs([(reference, row) for row in rows if row is not reference], figure, planned - 1)
+    return compare_pairs(
+        [(reference, row) for row in rows if row is not reference], figure, planned - 1
+    )
 
 
 def compare_pairs(
@@ -411,19 +436,24 @@ def compare_pairs(
 ) -> tuple[Pair, ...]:
     """One family, base first in each pair; pairs without the figure are left out.
 
-    Where a campaign looked at its runs several times and ended by what it saw, the looks share the 5 %."""
+    Where a campaign looked at its runs several times and ended by what it saw, the looks share the
+    5 %."""
     known = [pair for pair in row_pairs if all(row.sample(figure) for row in pair)]
     schedule = known[0][0].look_schedule if known else None
     share = ALPHA / len(schedule.looks) if schedule else ALPHA
     found = compare_samples(
         [sample_between(new, base, figure) for base, new in known],
         higher_is_better=figure.higher_is_better,
-        level=Level(interval=share, test=share, planned=len(row_pairs) if planned is None else planned),
+        level=Level(
+            interval=share, test=share, planned=len(row_pairs) if planned is None else planned
+        ),
     )
     return _pairs(known, found)
 
 
-def _pairs(row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison]) -> tuple[Pair, ...]:
+def _pairs(
+    row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison]
+) -> tuple[Pair, ...]:
     return tuple(
         Pair(base, new, attributable(each, base, new))
         for (base, new), each in zip(row_pairs, found, strict=True)
@@ -431,8 +461,8 @@ def _pairs(row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Compari
 
 
 def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mapping[str, Resolution]:
-    """By the id of the reference; those without a run that counts are left out. All rows of a campaign: its
-    copies are one family. `figure` is else what ranks."""
+    """By the id of the reference; those without a run that counts are left out. All rows of a
+    campaign: its copies are one family. `figure` is else what ranks."""
     by_key = {row.identity.key: row for row in rows}
     pairs = [
         (row, by_key[row.ranking.reference])
@@ -447,7 +477,9 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
             for pair in pairs
             if pair[1].identity.open_loop is open_loop and all(row.sample(read) for row in pair)
         ]
-        looks = max((len(each.look_schedule.looks) for _, each in family if each.look_schedule), default=1)
+        looks = max(
+            (len(each.look_schedule.looks) for _, each in family if each.look_schedule), default=1
+        )
         compared = compare_samples(
             [sample_between(copy, reference, read) for copy, reference in family],
             higher_is_better=read.higher_is_better,

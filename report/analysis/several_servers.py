@@ -1,5 +1,5 @@
-"""Several servers on one store: how throughput grows, what each added server brings and costs, how evenly the
-servers share the load, how long they take to start together, and what was the limit."""
+"""Several servers on one store: how throughput grows, what each added server brings and costs, how
+evenly the servers share the load, how long they take to start together, and what was the limit."""
 
 from collections.abc import Mapping, Sequence
 from statistics import median
@@ -45,8 +45,8 @@ FIGURES: Mapping[str, tuple[Figure, int]] = {
 
 
 class AddedServer(Struct, frozen=True):
-    """What one more server brings, as a share of what each of the servers before it gave: 1 is linear. The
-    interval is that of the ratio of both throughputs; None without one."""
+    """What one more server brings, as a share of what each of the servers before it gave: 1 is
+    linear. The interval is that of the ratio of both throughputs; None without one."""
 
     estimate: float
     low: float | None
@@ -54,7 +54,8 @@ class AddedServer(Struct, frozen=True):
 
 
 class FirstSecond(Struct, frozen=True):
-    """The first second beside the rest, and the p99 of both in the selected run; None where not known."""
+    """The first second beside the rest, and the p99 of both in the selected run; None where not
+    known."""
 
     ratio: float
     """Of both rates, within each run."""
@@ -70,8 +71,8 @@ class ServerStep(Struct, frozen=True):
 
     summary: Summary
     ratios: Mapping[str, Comparison]
-    """To the fewest servers, which have none: throughput of a server, where 1 is linear growth, CPU of all
-    servers per request, and CPU of the store per consume."""
+    """To the fewest servers, which have none: throughput of a server, where 1 is linear growth, CPU
+    of all servers per request, and CPU of the store per consume."""
     added: AddedServer | None
     """Against the number of servers before this one."""
     first_second: FirstSecond | None
@@ -148,15 +149,17 @@ def _compared(
 
 
 def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
-    """The targets of closed loops that were measured with several numbers of servers, in their order. Copies
-    of references are left out: they say nothing about servers."""
+    """The targets of closed loops that were measured with several numbers of servers, in their
+    order. Copies of references are left out: they say nothing about servers."""
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
         identity = summary.identity
         if identity.servers and not identity.open_loop and not identity.copy:
             target = subject(identity, counts={**identity.counts, "servers": 0})
             groups.setdefault((summary.runtime, target), []).append(summary)
-    targets = [sorted(own, key=lambda row: row.identity.servers) for own in groups.values() if len(own) > 1]
+    targets = [
+        sorted(own, key=lambda row: row.identity.servers) for own in groups.values() if len(own) > 1
+    ]
     to_fewest = [(row, rows[0]) for rows in targets for row in rows[1:]]
     before = {new.id: base for rows in targets for new, base in zip(rows[1:], rows, strict=False)}
     ratios = {
@@ -176,7 +179,13 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
     several_runtimes = len({rows[0].runtime for rows in targets}) > 1
 
     def name(row: Summary) -> str:
-        texts = (row.identity.label, load_text(row.identity, parts), row.runtime if several_runtimes else "")
+        texts = (
+            row.identity.label,
+            load_text(row.identity, parts),
+            row.runtime if several_runtimes else "",
+        )
         return ", ".join(filter(None, texts))
 
-    return tuple(ServerScaling(name(rows[0]), rows[0].identity, tuple(map(step, rows))) for rows in targets)
+    return tuple(
+        ServerScaling(name(rows[0]), rows[0].identity, tuple(map(step, rows))) for rows in targets
+    )

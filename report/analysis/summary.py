@@ -1,5 +1,5 @@
-"""One configuration over its runs: its figures, the selected run, warnings, what became of every run;
-how rows are compared."""
+"""One configuration over its runs: its figures, the selected run, warnings, what became of every
+run; how rows are compared."""
 
 import math
 from collections import Counter
@@ -39,7 +39,12 @@ def warnings_of(runs: Sequence[model.Run]) -> Iterator[str]:
     values = [run.measured.requests_per_second for run in ordered if run.measured]
     found = spread(values)
     unit = layer_text(counted[0].identity.layer).rate_unit if counted else ""
-    if found and found.count >= 3 and found.cv_percent is not None and found.cv_percent > MAX_CV_PERCENT:
+    if (
+        found
+        and found.count >= 3
+        and found.cv_percent is not None
+        and found.cv_percent > MAX_CV_PERCENT
+    ):
         yield (
             f"Runs lie far apart: CV {percent(found.cv_percent)}, "
             f"from {rate(found.min)} to {rate(found.max)} {unit}."
@@ -88,7 +93,8 @@ class Row(Struct, frozen=True, kw_only=True):
 
     @property
     def foreign_cpu_percent(self) -> float | None:
-        """Median over the runs that count of what other programs used, in % of one CPU; None: not known."""
+        """Median over the runs that count of what other programs used, in % of one CPU; None: not
+        known."""
 
         def read(figures: Any) -> float | None:
             # Of a load program the figures are the record itself.
@@ -105,8 +111,8 @@ class Summary(Row, frozen=True, kw_only=True):
     selected: model.Run | None
     """The run of what only a single run has, see `select_run`; None where no run counts."""
     merged: Mapping[str, Bounds] = {}
-    """The percentiles that come from the merged histogram of the runs, because single runs have too few
-    samples (rule M18)."""
+    """The percentiles that come from the merged histogram of the runs, because single runs have too
+    few samples (rule M18)."""
     medians: dict[Figure, FigureSummary] = {}
     """What `figure_of` computed of these runs before."""
     spread: Spread | None
@@ -122,7 +128,8 @@ class Summary(Row, frozen=True, kw_only=True):
     ranking: model.PlannedRanking
     """The rows that it is ranked with, as the plan says."""
     targets_by_place: Mapping[Place, int] = {}
-    """How many targets were up at once in each of its groups; empty where it had the machine alone."""
+    """How many targets were up at once in each of its groups; empty where it had the machine
+    alone."""
 
     @property
     def reference(self) -> bool:
@@ -135,10 +142,13 @@ class Summary(Row, frozen=True, kw_only=True):
         return tuple(sorted(set(self.targets_by_place.values()))) or (1,)
 
     def in_groups_of(self, size: int) -> "Summary":
-        """The same row over its runs in groups of one size: its latency at full load moves with that."""
+        """The same row over its runs in groups of one size: its latency at full load moves with
+        that."""
         if self.group_sizes == (size,):
             return self
-        runs = tuple(run for run in self.runs if run.place and self.targets_by_place.get(run.place) == size)
+        runs = tuple(
+            run for run in self.runs if run.place and self.targets_by_place.get(run.place) == size
+        )
         return structs.replace(
             self,
             runs=runs,
@@ -162,7 +172,8 @@ class Summary(Row, frozen=True, kw_only=True):
         return "each target alone" if alone else f"in groups of {self.group_size_text} targets"
 
     def figure_of(self, figure: Figure) -> FigureSummary:
-        """The only way to a figure of the row that is printed, or judged by a threshold (rule M28)."""
+        """The only way to a figure of the row that is printed, or judged by a threshold (rule
+        M28)."""
         if figure not in self.medians:
             served = [run.measured for run in self.runs if run.eligible and run.measured]
             self.medians[figure] = over_runs(figure, served, self.spoiled_runs, self.merged)
@@ -170,8 +181,8 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def selected_figures(self) -> model.Measured | None:
-        """What only a single run has; None where the row has no figures. A figure of the row is never read
-        here, but with `figure_of`."""
+        """What only a single run has; None where the row has no figures. A figure of the row is
+        never read here, but with `figure_of`."""
         return self.selected.measured if self.selected and self.has_figures else None
 
     @property
@@ -185,7 +196,8 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def limit(self) -> Limit | None:
-        """What limited the runs that count, the selected run first; None where none of them says it."""
+        """What limited the runs that count, the selected run first; None where none of them says
+        it."""
         runs = [run for run in self.selected_first if run.eligible and run.measured]
         limits = {run.run: run.measured.record.limited_by for run in runs if run.measured}
         return limit_over(list(limits.values()))
@@ -195,10 +207,15 @@ class Summary(Row, frozen=True, kw_only=True):
         return self.sample(throughput)
 
     def sample(self, figure: Figure, in_time: bool = False) -> tuple[float, ...]:
-        """What comparisons are of: the figure of each run that counts and has it, by run number, and the
-        worst rank for each run in which the target failed its load (rule M24); or all of that in order of
-        time. Nothing where the target served its load in some run, and none of these has the figure."""
-        runs = sorted(self.runs, key=lambda run: (run.record.started_at, run.run)) if in_time else self.runs
+        """What comparisons are of: the figure of each run that counts and has it, by run number,
+        and the worst rank for each run in which the target failed its load (rule M24); or all of
+        that in order of time. Nothing where the target served its load in some run, and none of
+        these has the figure."""
+        runs = (
+            sorted(self.runs, key=lambda run: (run.record.started_at, run.run))
+            if in_time
+            else self.runs
+        )
         return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
     def side(self, figure: Figure) -> dict[Place, float]:
@@ -222,8 +239,8 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
-        """What its measured runs saw of promises. A rate that was not kept (M5) says nothing against what was
-        counted; any other broken measurement does."""
+        """What its measured runs saw of promises. A rate that was not kept (M5) says nothing
+        against what was counted; any other broken measurement does."""
         return tuple(
             run.measured.record.boundary
             for run in self.runs
@@ -234,7 +251,9 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def runtime(self) -> str:
-        return " and ".join(sorted({run.record.runtime.id for run in self.runs if run.record.runtime}))
+        return " and ".join(
+            sorted({run.record.runtime.id for run in self.runs if run.record.runtime})
+        )
 
     @property
     def served_runs(self) -> int:
@@ -293,7 +312,8 @@ class Summary(Row, frozen=True, kw_only=True):
             return "no run recorded"
         # What makes a run suspect alone is no reason that it has no figures.
         causes = [
-            run.failure or "; ".join(reason.text for reason in run.reasons if reason.severity == "invalid")
+            run.failure
+            or "; ".join(reason.text for reason in run.reasons if reason.severity == "invalid")
             for run in self.runs
         ]
         return f"no run counts: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
@@ -316,8 +336,8 @@ def _compared(
 def sample_between(
     new: Summary, base: Summary, figure: Figure, rounds: int | None = None, share: float = 1.0
 ) -> Sample:
-    """The sample of two rows of one campaign, with what pairs them: by turns the group, if they share some.
-    Else the round."""
+    """The sample of two rows of one campaign, with what pairs them: by turns the group, if they
+    share some. Else the round."""
     planned = min(new.planned_rounds, base.planned_rounds)
     last = max(new.last_round, base.last_round) if rounds is None else rounds
     together, by_group = _partners(new, base, last)
@@ -326,15 +346,18 @@ def sample_between(
 
 
 def _partners(new: Summary, base: Summary, last_round: int) -> tuple[bool, bool]:
-    """Whether the runs of a pair were made at the same time, and whether partners ran in one group."""
-    places, others = ({place for place in row.places if place[0] <= last_round} for row in (new, base))
+    """Whether the runs of a pair were made at the same time, and whether partners ran in one
+    group."""
+    places, others = (
+        {place for place in row.places if place[0] <= last_round} for row in (new, base)
+    )
     together = new.by_turns and base.by_turns and not places.isdisjoint(others)
     return together, together or places <= others or others <= places
 
 
 def runs_between(new: Summary, base: Summary, paired: bool) -> Iterator[tuple[model.Run, ...]]:
-    """The runs behind each ratio that enters the comparison of two rows: of each pair those of both sides,
-    and without pairs each run of one side with each of the other."""
+    """The runs behind each ratio that enters the comparison of two rows: of each pair those of both
+    sides, and without pairs each run of one side with each of the other."""
     sides = [[run for run in row.runs if run.eligible or run.spoiled] for row in (new, base)]
     if not paired:
         yield from product(*sides)
@@ -404,8 +427,8 @@ def _schedule(campaign: model.Campaign) -> tuple[LookSchedule | None, int]:
 def configurations(
     planned: Iterable[model.Planned], runs: Iterable[model.Run]
 ) -> list[tuple[model.Identity, model.Planned | None, tuple[model.Run, ...], tuple[int, ...]]]:
-    """Those that were planned or run, each with its plan, its runs by number, and the numbers without a file;
-    planned ones first."""
+    """Those that were planned or run, each with its plan, its runs by number, and the numbers
+    without a file; planned ones first."""
     plans = {each.identity.key: each for each in planned}
     found: dict[str, tuple[model.Identity, list[model.Run]]] = {
         key: (each.identity, []) for key, each in plans.items()
@@ -417,12 +440,15 @@ def configurations(
         there = {run.run for run in found[key][1]}
         return tuple(sorted(set(plans[key].runs) - there)) if key in plans else ()
 
-    return [(identity, plans.get(key), tuple(own), missing(key)) for key, (identity, own) in found.items()]
+    return [
+        (identity, plans.get(key), tuple(own), missing(key))
+        for key, (identity, own) in found.items()
+    ]
 
 
 def _merged(runs: Sequence[model.Run]) -> Mapping[str, Bounds]:
-    """See `Summary.merged`. Nothing where the target failed its load in some run: a histogram of the others
-    knows nothing of it."""
+    """See `Summary.merged`. Nothing where the target failed its load in some run: a histogram of
+    the others knows nothing of it."""
     served = [run.measured for run in runs if run.eligible and run.measured]
     few = {name for figures in served for name in figures.unsupported}
     kept = [figures.mergeable for figures in served if figures.mergeable]
@@ -466,14 +492,14 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     )
 
 
-#: Rows are not compared where other programs used so many more % of one CPU beside the one than beside the
-#: other (rule M25).
+#: Rows are not compared where other programs used so many more % of one CPU beside the one than
+#: beside the other (rule M25).
 MAX_FOREIGN_CPU_POINTS = 5.0
 
 
 def attributable(comparison: Comparison, base: Row, new: Row) -> Comparison:
-    """The comparison, without a conclusion where other programs may explain the difference; by turns they met
-    both sides. Where their CPU is not known it explains nothing."""
+    """The comparison, without a conclusion where other programs may explain the difference; by
+    turns they met both sides. Where their CPU is not known it explains nothing."""
     ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent
     met_both = base.by_turns and new.by_turns
     if met_both or ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
@@ -485,8 +511,8 @@ def attributable(comparison: Comparison, base: Row, new: Row) -> Comparison:
 
 
 def layer_text_of(rows: Sequence[Summary]) -> LayerText:
-    """The same for rows of one layer that share a table or chart; latencies in µs where a median one at the
-    limiter layer is below 1 ms."""
+    """The same for rows of one layer that share a table or chart; latencies in µs where a median
+    one at the limiter layer is below 1 ms."""
     found = layer_text(rows[0].identity.layer)
     medians = [row.figure_of(p50).value for row in rows] if not found.has_servers else []
     below = any(value is not None and value < 1 for value in medians)

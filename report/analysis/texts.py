@@ -1,5 +1,5 @@
-"""Words that charts, sections and exports share: how a layer names its figures, the load of a row, what
-decides, and comparisons."""
+"""Words that charts, sections and exports share: how a layer names its figures, the load of a row,
+what decides, and comparisons."""
 
 import json
 import math
@@ -10,7 +10,14 @@ from typing import Any, Protocol, TypeVar
 from msgspec import Struct
 
 from report.base.format import decimals, gibibytes, milliseconds, plural, ratio
-from report.results.model import DIMENSIONS, LAYER_WORDS, LAYERS, MEASURED_KINDS, Dimension, Identity
+from report.results.model import (
+    DIMENSIONS,
+    LAYER_WORDS,
+    LAYERS,
+    MEASURED_KINDS,
+    Dimension,
+    Identity,
+)
 from report.statistics.decision import Comparison
 from report.statistics.ratio import RatioInterval
 
@@ -69,10 +76,17 @@ class LayerText(Struct, frozen=True):
 
     def latency(self, value_ms: float | None) -> str:
         """In `latency_unit`, without it. Histograms count whole microseconds."""
-        return decimals(self.latency_value(value_ms), 0) if self.in_microseconds else milliseconds(value_ms)
+        return (
+            decimals(self.latency_value(value_ms), 0)
+            if self.in_microseconds
+            else milliseconds(value_ms)
+        )
 
 
-_TEXTS = {each["layer"]: LayerText(each["layer"], each["request"], each["consumer"]) for each in LAYER_WORDS}
+_TEXTS = {
+    each["layer"]: LayerText(each["layer"], each["request"], each["consumer"])
+    for each in LAYER_WORDS
+}
 
 
 def layer_text(layer: str) -> LayerText:
@@ -84,12 +98,14 @@ AT_FULL_LOAD = "at full load"
 
 
 def at_its_load(text: str, open_loop: bool) -> str:
-    """`µs/request at full load` of a closed loop; in an open loop the rate stands beside the figure."""
+    """`µs/request at full load` of a closed loop; in an open loop the rate stands beside the
+    figure."""
     return text if open_loop else f"{text} {AT_FULL_LOAD}"
 
 
 def by_loop(rows: Iterable[SomeRow]) -> list[tuple[bool, list[SomeRow]]]:
-    """The rows of closed loops, then those of open ones (True): they share no table of costs or latencies."""
+    """The rows of closed loops, then those of open ones (True): they share no table of costs or
+    latencies."""
     by_kind: dict[bool, list[SomeRow]] = {False: [], True: []}
     for row in rows:
         by_kind[row.identity.open_loop].append(row)
@@ -142,7 +158,9 @@ LOAD_FIELDS: tuple[LoadField, ...] = (
         for dimension in DIMENSIONS
     ),
     LoadField("Quota", partial(_limit_text, index=0, form="{:,} points"), only_if_differing=True),
-    LoadField("Window", partial(_limit_text, index=1, form="{:,} s window"), only_if_differing=True),
+    LoadField(
+        "Window", partial(_limit_text, index=1, form="{:,} s window"), only_if_differing=True
+    ),
     LoadField("Block", partial(_limit_text, index=2, form="{:,} s block"), only_if_differing=True),
     LoadField("Cost", partial(_limit_text, index=3, form="cost {:,}"), usual="cost 1"),
     LOAD,
@@ -159,8 +177,11 @@ def varying_fields(rows: Sequence[Row]) -> tuple[LoadField, ...]:
     return tuple(part for part in LOAD_FIELDS if len({part.read(row.identity) for row in rows}) > 1)
 
 
-def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False) -> str:
-    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given parts."""
+def load_text(
+    identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False
+) -> str:
+    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given
+    parts."""
     if parts is None:
         parts = [part for part in LOAD_FIELDS if _is_named(part, identity)]
     shown = (part for part in parts if not (layer_named and part.name == "Layer"))
@@ -168,7 +189,8 @@ def load_text(identity: Identity, parts: Iterable[LoadField] | None = None, laye
 
 
 def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
-    """The load that all rows share, without what goes without saying; empty where they share nothing."""
+    """The load that all rows share, without what goes without saying; empty where they share
+    nothing."""
     identity, varying = rows[0].identity, varying_fields(rows)
     shared = [part for part in LOAD_FIELDS if part not in varying and _is_named(part, identity)]
     return load_text(identity, shared, layer_named)
@@ -184,11 +206,15 @@ def cap_text(cap: Mapping[str, Any]) -> str:
 
 
 def caps_text(caps: Mapping[str, Any]) -> str:
-    return "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps) or "none"
+    return (
+        "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps)
+        or "none"
+    )
 
 
 def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
-    """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap alike.
+    """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap
+    alike.
 
     The cap of a service tells no row apart that has none."""
     identities = [row.identity for row in rows]
@@ -201,7 +227,9 @@ def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
         for kind in MEASURED_KINDS
         if len({cap_of(row, kind) for row in identities if kind != "service" or row.service}) > 1
     ]
-    return lambda row: {kind: cap for kind, cap in json.loads(row.caps).items() if kind in differing}
+    return lambda row: {
+        kind: cap for kind, cap in json.loads(row.caps).items() if kind in differing
+    }
 
 
 _DECIDERS = {
@@ -244,7 +272,9 @@ class NamedFacts(Struct, frozen=True):
         """`decided by a module (GCRA)`, `GCRA`; empty where nothing has to be named."""
         algorithm = algorithm_of(identity) if self.algorithm else ""
         if not self.decider:
-            return algorithm if algorithm != NOT_KNOWN else "algorithm not known" if algorithm else ""
+            return (
+                algorithm if algorithm != NOT_KNOWN else "algorithm not known" if algorithm else ""
+            )
         by = f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
         return f"{by} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else by
 
@@ -266,8 +296,8 @@ NO_RATIO = "no ratio"
 
 
 def interval_of(comparison: Comparison) -> str:
-    """`0.91×, 0.89–0.93×`: the ratio with its interval; `no ratio, at most 0.93×` where the typical run of
-    one side failed its load; empty without a comparison."""
+    """`0.91×, 0.89–0.93×`: the ratio with its interval; `no ratio, at most 0.93×` where the typical
+    run of one side failed its load; empty without a comparison."""
     interval = comparison.interval
     if comparison.ratio is None and (interval is None or not comparison.worst_ranks):
         return ""
@@ -276,7 +306,8 @@ def interval_of(comparison: Comparison) -> str:
 
 
 def interval_text(interval: RatioInterval, show: Callable[[float], str] = "{:.2f}".format) -> str:
-    """`0.89–0.93×`; `at most 0.93×` where one end is a run that failed its load; empty where both are."""
+    """`0.89–0.93×`; `at most 0.93×` where one end is a run that failed its load; empty where both
+    are."""
     low, high = (0 < end < math.inf for end in (interval.low, interval.high))
     if low and high:
         return f"{show(interval.low)}–{show(interval.high)}×"

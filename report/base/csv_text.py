@@ -17,7 +17,8 @@ def csv_number(value: float | None, digits: int) -> str | None:
 
 
 def safe_cell(value: Cell) -> str:
-    """A cell that no spreadsheet runs: an apostrophe before text that would start a formula; numbers stay."""
+    """A cell that no spreadsheet runs: an apostrophe before text that would start a formula;
+    numbers stay."""
     if value is None:
         return ""
     text = str(value)
@@ -25,10 +26,11 @@ def safe_cell(value: Cell) -> str:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A header and rows, lines end in LF, cells as `safe_cell` has them. A NUL would end the text for some
-    readers, and becomes a space."""
+    """A header and rows, lines end in LF, cells as `safe_cell` has them. A NUL would end the text
+    for some readers, and becomes a space."""
     lines: list[str] = []
-    # Python below 3.13 quotes only what is in its own line end: a bare CR would break the row for readers.
+    # Python below 3.13 quotes only what is in its own line end: a bare CR would break the row for
+    # readers.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     writer.writerow(header)
     for row in rows:

@@ -1,4 +1,5 @@
-"""Failures that are expected, with the exit code of each: the codes of every program of the project."""
+"""Failures that are expected, with the exit code of each: the codes of every program of the
+project."""
 
 from collections.abc import Sequence
 
@@ -15,7 +16,8 @@ INTERRUPTED = _CODES["interrupted"]
 
 
 class ReportError(Exception):
-    """Ends the program with `exit_code` after `lines`, each one line on standard error, without a stack."""
+    """Ends the program with `exit_code` after `lines`, each one line on standard error, without a
+    stack."""
 
     def __init__(self, lines: str | Sequence[str], exit_code: int) -> None:
         self.lines = (lines,) if isinstance(lines, str) else tuple(lines)
@@ -33,6 +35,7 @@ class FieldError(Exception):
 
 
 def one_line(text: object, limit: int = 200) -> str:
-    """`text` on one line, without control characters, cut to `limit` characters: fit for a terminal."""
+    """`text` on one line, without control characters, cut to `limit` characters: fit for a
+    terminal."""
     plain = "".join(character if character.isprintable() else " " for character in str(text))
     return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"

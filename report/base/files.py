@@ -14,7 +14,8 @@ from report.base.errors import ENVIRONMENT, WRITE_FAILED, FieldError, ReportErro
 def read_document(path: Path, max_bytes: int) -> bytes:
     """Reads a file of a campaign, which is no link, also where it has become one meanwhile.
 
-    Raises FieldError for a link, no file, or a larger one. Nothing waits for the writer of a pipe."""
+    Raises FieldError for a link, no file, or a larger one. Nothing waits for the writer of a
+    pipe."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError as error:
@@ -48,14 +49,19 @@ def _write_synced(path: Path, text: str) -> None:
 
 
 def write_all(folder: Path, files: Mapping[str, str]) -> None:
-    """Writes `files` (name to text) into `folder`: each beside its place, synced, then renamed over it.
+    """Writes `files` (name to text) into `folder`: each beside its place, synced, then renamed over
+    it.
 
-    Readers see the old file or the new one, never a part; no file is replaced before all are on disk.
+    Readers see the old file or the new one, never a part; no file is replaced before all are on
+    disk.
 
-    A missing folder is made; its parent must exist and hold it (a link that leads elsewhere is refused).
-    Raises ReportError with exit code 4 when the disk is full, else 3. Old files are then as they were."""
+    A missing folder is made; its parent must exist and hold it (a link that leads elsewhere is
+    refused). Raises ReportError with exit code 4 when the disk is full, else 3. Old files are then
+    as they were."""
     if Path(os.path.realpath(folder)).parent != Path(os.path.realpath(folder.parent)):
-        raise ReportError(f"{one_line(folder)} leads out of the campaign's folder: remove it", ENVIRONMENT)
+        raise ReportError(
+            f"{one_line(folder)} leads out of the campaign's folder: remove it", ENVIRONMENT
+        )
     places = {folder / name: text for name, text in files.items()}
     try:
         folder.mkdir(exist_ok=True)

@@ -62,16 +62,24 @@ def plural(number: int, word: str) -> str:
 
 
 def _cut(label: str, width: int, head: int) -> str:
-    return label if len(label) <= width else f"{label[:head]}…{label[len(label) - (width - head - 1) :]}"
+    return (
+        label
+        if len(label) <= width
+        else f"{label[:head]}…{label[len(label) - (width - head - 1) :]}"
+    )
 
 
 def cut_labels(labels: Iterable[str], width: int) -> dict[str, str]:
-    """Each label in at most `width` characters, by the whole one; two of them are never cut to the same text.
+    """Each label in at most `width` characters, by the whole one; two of them are never cut to the
+    same text.
 
-    A long one is cut in its middle, because its end tells versions and scripts apart. Where that makes two
-    equal, the cut moves; where no place tells all of them apart, those that are cut are numbered."""
+    A long one is cut in its middle, because its end tells versions and scripts apart. Where that
+    makes two equal, the cut moves; where no place tells all of them apart, those that are cut are
+    numbered."""
     whole = list(dict.fromkeys(labels))
-    for head in sorted(range(1, width - 1), key=lambda place: abs(place - (width - width // 2 - 1))):
+    for head in sorted(
+        range(1, width - 1), key=lambda place: abs(place - (width - width // 2 - 1))
+    ):
         cuts = [_cut(label, width, head) for label in whole]
         if len(set(cuts)) == len(whole):
             return dict(zip(whole, cuts, strict=True))

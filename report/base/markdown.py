@@ -12,14 +12,16 @@ _AROUND = "().,;:\"'“”’"
 
 
 def code(text: object) -> str:
-    """Foreign text as code: no link, no mention (`iovalkey@valkey`), no markup, one line, fit for a table."""
+    """Foreign text as code: no link, no mention (`iovalkey@valkey`), no markup, one line, fit for a
+    table."""
     plain = one_line(text, _LONGEST).replace("`", "'").replace("|", "¦").strip()
     return f"`{plain}`" if plain else ""
 
 
 def prose(text: object, limit: int = 4000) -> str:
-    """Foreign text within a sentence: a word that holds a mark of Markdown or HTML is code, as a person would
-    write it. What is longer than `limit` ends with a sentence, if one ends below it."""
+    """Foreign text within a sentence: a word that holds a mark of Markdown or HTML is code, as a
+    person would write it. What is longer than `limit` ends with a sentence, if one ends below
+    it."""
     plain = one_line(text, limit)
     if len(str(text)) > limit and ". " in plain:
         plain = plain[: plain.rindex(". ") + 1]
@@ -35,7 +37,8 @@ def _word(word: str) -> str:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> list[str]:
-    """Lines of a table; the columns from `right` on are aligned right. Cells are Markdown already."""
+    """Lines of a table; the columns from `right` on are aligned right. Cells are Markdown
+    already."""
     marks = ["---" if index < right else "---:" for index in range(len(headers))]
     return [f"| {' | '.join(cells)} |" for cells in (headers, marks, *rows)]
 

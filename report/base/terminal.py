@@ -10,7 +10,8 @@ from report.base.errors import INTERRUPTED, WRITE_FAILED, ReportError
 
 
 def use_utf8() -> None:
-    """Makes standard output and error write UTF-8; what cannot be written is escaped instead of raising."""
+    """Makes standard output and error write UTF-8; what cannot be written is escaped instead of
+    raising."""
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors)

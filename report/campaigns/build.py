@@ -1,4 +1,5 @@
-"""--compare-runs reads every campaign of a folder, one after the other, and writes what compares them;
+"""--compare-runs reads every campaign of a folder, one after the other, and writes what compares
+them;
 --extract-median copies the selected run of each configuration over all of them."""
 
 import os
@@ -51,10 +52,12 @@ def has_results(folder: Path) -> bool:
 
 
 def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
-    """The campaigns right below `root` by name, and those without any result: planned, running or aborted
-    early. Links, as `latest`, are passed by."""
+    """The campaigns right below `root` by name, and those without any result: planned, running or
+    aborted early. Links, as `latest`, are passed by."""
     if not root.is_dir():
-        raise ReportError(f"{one_line(root)} is not a folder: give one of campaigns, e.g. ./results", USAGE)
+        raise ReportError(
+            f"{one_line(root)} is not a folder: give one of campaigns, e.g. ./results", USAGE
+        )
     path = root
     campaigns, empty = [], []
     try:
@@ -66,9 +69,13 @@ def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
             elif path.name != _REPORT and (path / MANIFEST).exists():
                 empty.append(path)
     except OSError as error:
-        raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+        raise ReportError(
+            f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT
+        ) from error
     if not campaigns:
-        raise ReportError(f"{one_line(root)} holds no campaign with a result: nothing to compare", USAGE)
+        raise ReportError(
+            f"{one_line(root)} holds no campaign with a result: nothing to compare", USAGE
+        )
     return campaigns, empty
 
 
@@ -110,7 +117,9 @@ class _Several:
             return
         first = self._seen.setdefault(campaign.name, name)
         if first != name:
-            line = f"manifest.json: $.campaign is also that of {first}: one campaign is counted once"
+            line = (
+                f"manifest.json: $.campaign is also that of {first}: one campaign is counted once"
+            )
             self.excluded.append((name, Excluded("", line)))
             return
         self.excluded += [(name, entry) for entry in campaign.excluded]
@@ -120,10 +129,14 @@ class _Several:
         """Its name; a campaign outside of the folder is read and joins the others."""
         folder = Path(os.path.realpath(asked))
         by_name = [
-            campaign.name for campaign in self.campaigns if asked in (campaign.name, campaign.campaign)
+            campaign.name
+            for campaign in self.campaigns
+            if asked in (campaign.name, campaign.campaign)
         ]
         by_place = [
-            campaign.name for campaign in self.campaigns if Path(os.path.realpath(campaign.folder)) == folder
+            campaign.name
+            for campaign in self.campaigns
+            if Path(os.path.realpath(campaign.folder)) == folder
         ]
         if by_name or by_place:
             return [*by_name, *by_place][0]
@@ -169,9 +182,14 @@ class _Several:
         # The newest campaign of a place has most of it on record.
         environments = {numbers[campaign.name]: campaign.environment for campaign in self.campaigns}
         members = {
-            place: [history for history in drawn if history["place"] == place] for place in environments
+            place: [history for history in drawn if history["place"] == place]
+            for place in environments
         }
-        parts = [(place, environments[place], of_place) for place, of_place in members.items() if of_place]
+        parts = [
+            (place, environments[place], of_place)
+            for place, of_place in members.items()
+            if of_place
+        ]
         count = len(drawn) + left_out
         return self._page("trends", styles=STYLES, parts=parts, left_out=left_out, count=count)
 
@@ -192,7 +210,8 @@ class _Several:
                 ],
                 "notices": list(rows.store_notices(self.rows)),
                 "excluded": [
-                    {"campaign": name, **picked(entry, "file", "text")} for name, entry in self.excluded
+                    {"campaign": name, **picked(entry, "file", "text")}
+                    for name, entry in self.excluded
                 ],
                 "rows": rows.compare_records(self.rows, self.baseline),
             }
@@ -228,9 +247,14 @@ class _Several:
 
 
 def build_report(
-    root: Path, trends: bool = False, baseline: str | None = None, form: str = "all", keep_going: bool = False
+    root: Path,
+    trends: bool = False,
+    baseline: str | None = None,
+    form: str = "all",
+    keep_going: bool = False,
 ) -> int:
-    """Writes `<root>/report/` and prints the path of its first page. A baseline is a name or a path."""
+    """Writes `<root>/report/` and prints the path of its first page. A baseline is a name or a
+    path."""
     root = Path(os.path.realpath(root))
     folders, empty = find_campaigns(root)
     several = _Several(keep_going, trends=trends, empty=empty)
@@ -241,7 +265,9 @@ def build_report(
     lines = several.lines
     if lines and not (keep_going and several.campaigns):
         more = len(lines) - _MAX_LINES
-        raise ReportError([*lines[:_MAX_LINES], *([f"… and {more} more lines"] if more > 0 else [])], USAGE)
+        raise ReportError(
+            [*lines[:_MAX_LINES], *([f"… and {more} more lines"] if more > 0 else [])], USAGE
+        )
     files = several.files(form)
     write_all(root / _REPORT, files)
     for line in lines:
@@ -258,14 +284,17 @@ def results_root(folder: Path) -> Path:
 
 
 def extract_median_runs(folder: Path, keep_going: bool) -> Path:
-    """Copies the selected run of each configuration, over all campaigns, into a new folder and returns it.
+    """Copies the selected run of each configuration, over all campaigns, into a new folder and
+    returns it.
 
-    A configuration with a single run that counts has no median and is left out. Raises ReportError for fewer
-    than two campaigns, and when no configuration has two runs."""
+    A configuration with a single run that counts has no median and is left out. Raises ReportError
+    for fewer than two campaigns, and when no configuration has two runs."""
     root = results_root(folder)
     folders, _ = find_campaigns(root)
     if len(folders) < 2:
-        raise ReportError(f"{one_line(root)} holds one campaign: --extract-median takes two or more", USAGE)
+        raise ReportError(
+            f"{one_line(root)} holds one campaign: --extract-median takes two or more", USAGE
+        )
     runs: dict[str, list[tuple[Run, Path]]] = {}
     for campaign_folder in folders:
         campaign = load_campaign(campaign_folder, keep_going=keep_going, series=False)

@@ -1,4 +1,5 @@
-"""Targets by the conditions of audits, each with the newest finding, and what each condition promises."""
+"""Targets by the conditions of audits, each with the newest finding, and what each condition
+promises."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -17,7 +18,9 @@ def conditions_markdown(audits: Sequence[Audit]) -> str:
     by_age = sorted(audits, key=lambda audit: audit.started_at)
     checks = {check.id: check for audit in by_age for check in audit.checks if check.id in CHECKS}
     algorithms = {
-        audited.target.text: audited.target.algorithm or "" for audit in by_age for audited in audit.targets
+        audited.target.text: audited.target.algorithm or ""
+        for audit in by_age
+        for audited in audit.targets
     }
     findings: dict[str, dict[str, Finding]] = {}
     for audited in (audited for audit in by_age for audited in audit.targets):
@@ -56,7 +59,9 @@ def _promises(checks: Mapping[str, Check], findings: Findings) -> Iterator[str]:
         is_promised = NOT_PROMISED not in statuses or statuses & {HOLDS, BROKEN}
         promise = check.promise if is_promised else f"Not promised: {check.promise}"
         line = f"- **{prose(check.title)}**: {prose(promise)}"
-        reasons = sorted({finding.reason or "" for finding in of_check if finding.status == SKIPPED})
+        reasons = sorted(
+            {finding.reason or "" for finding in of_check if finding.status == SKIPPED}
+        )
         yield f"{line} Does not apply: {prose('; '.join(reasons))}." if reasons else line
 
 

@@ -12,7 +12,8 @@ KINDS = (BENCHMARK, FAULTS, MEMORY, RATE_SEARCH, INSTRUMENTS)
 
 
 def campaign_kind(manifest: Mapping[str, Any]) -> str:
-    """Only a benchmark compares targets under a load: it alone may stand for all on a front page."""
+    """Only a benchmark compares targets under a load: it alone may stand for all on a front
+    page."""
     plan = manifest["plan"]
     configurations = [planned["configuration"] for planned in plan["configurations"]]
     if "max_rate" in plan:

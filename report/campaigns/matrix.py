@@ -1,4 +1,5 @@
-"""The matrix: rows are targets, columns are questions, and each cell is what the newest campaign found."""
+"""The matrix: rows are targets, columns are questions, and each cell is what the newest campaign
+found."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -130,12 +131,16 @@ class Matrix:
         for part in analysis.runtimes:
             for ranking in (ranking for cell in part.cells for ranking in cell.rankings):
                 for row in ranking.summaries:
-                    self._add_row(row, None if ranking.open_loop else ranking.versus_base(row), source)
+                    self._add_row(
+                        row, None if ranking.open_loop else ranking.versus_base(row), source
+                    )
             for control in part.controls:
                 self._add_row(control, None, source)
         for skip in (analysis.campaign.manifest or {}).get("plan", {}).get("skips", ()):
             if skip["reason"].startswith("store-restart"):
-                self.skipped |= {(skip["asked"], question): skip["reason"] for question in FAULT_FIGURES}
+                self.skipped |= {
+                    (skip["asked"], question): skip["reason"] for question in FAULT_FIGURES
+                }
         self.sentences += _sentences(analysis, source)
         self._add_highest_rates(analysis, source)
         self._add_memory(analysis, source)
@@ -160,7 +165,14 @@ class Matrix:
                 continue
             for question, figure in FAULT_FIGURES.items():
                 if spread := case.spread(figure):
-                    self._add(ANY, case.identity, question, spread.middle, (spread.low, spread.high), source)
+                    self._add(
+                        ANY,
+                        case.identity,
+                        question,
+                        spread.middle,
+                        (spread.low, spread.high),
+                        source,
+                    )
 
     def _add(
         self,
@@ -177,7 +189,11 @@ class Matrix:
             return
         show, (low, high) = QUESTIONS[question].show, ends or (None, None)
         known = None if low is None or high is None else (low, high)
-        interval = f"{show(known[0])}–{show(known[1])}" if known and show(known[0]) != show(known[1]) else ""
+        interval = (
+            f"{show(known[0])}–{show(known[1])}"
+            if known and show(known[0]) != show(known[1])
+            else ""
+        )
         key = _key(identity)
         self._name(key, identity.label)
         self.answers.append(
@@ -238,7 +254,9 @@ class Matrix:
             # What needs no store has none, as in a campaign.
             has_store = target.topology != "none"
             label = short_label(target.label, target.topology)
-            key = Key(label, target.store if has_store else "", target.topology if has_store else "")
+            key = Key(
+                label, target.store if has_store else "", target.topology if has_store else ""
+            )
             self._name(key, target.text.replace(":standalone", ""))
             for check, finding in findings.items():
                 if check in CHECKS and finding.status in (HOLDS, BROKEN, NOT_PROMISED):
@@ -255,7 +273,9 @@ class Matrix:
         more = f" --checks {question}" if question in CHECKS else ""
         if QUESTIONS[question].fill == RUN:
             more = self.loads.get(condition, "")
-        return TableCell(ABSENT, kind="number", sort="", hint=f"to fill it: ratelimit-bench {command}{more}")
+        return TableCell(
+            ABSENT, kind="number", sort="", hint=f"to fill it: ratelimit-bench {command}{more}"
+        )
 
     def first_screen(self, answers: pd.DataFrame) -> list[str]:
         """At most two sentences."""
@@ -266,7 +286,9 @@ class Matrix:
             broken = sorted({self.targets[answer.key][0] for answer in promised if not answer.good})
             but = f", not {joined(broken)}" if broken else ""
             kept = sum(bool(answer.good) for answer in promised)
-            sentences.append(f"Exact when many ask at once: {kept} of {len(promised)} targets{but}.")
+            sentences.append(
+                f"Exact when many ask at once: {kept} of {len(promised)} targets{but}."
+            )
         return sentences
 
 
@@ -395,13 +417,20 @@ class _View(Struct, frozen=True):
 
 
 def _views(matrix: Matrix, answers: pd.DataFrame) -> list[_View]:
-    """The usual condition first, then those with most cells. What does not depend on the load has rows in the
-    first view alone; what holds for a work at any load has them in the first view of its work."""
+    """The usual condition first, then those with most cells. What does not depend on the load has
+    rows in the first view alone; what holds for a work at any load has them in the first view of
+    its work."""
     cells = answers.drop_duplicates(["condition", "key", "question"])["condition"]
-    sizes = {str(condition): int(size) for condition, size in cells[cells.ne(ANY)].value_counts().items()}
-    ordered = sorted(sizes, key=lambda condition: (condition != USUAL, -sizes[condition], condition)) or [ANY]
+    sizes = {
+        str(condition): int(size) for condition, size in cells[cells.ne(ANY)].value_counts().items()
+    }
+    ordered = sorted(
+        sizes, key=lambda condition: (condition != USUAL, -sizes[condition], condition)
+    ) or [ANY]
     home = {
-        work: condition for condition in reversed(ordered) if (work := matrix.works.get(condition)) in sizes
+        work: condition
+        for condition in reversed(ordered)
+        if (work := matrix.works.get(condition)) in sizes
     }
     shown = [condition for condition in ordered if condition not in home]
     views = []
@@ -426,7 +455,9 @@ def _keys(view: _View, answers: pd.DataFrame) -> list[Key]:
 def view_of(matrix: Matrix) -> MatrixView:
     """A row a target and condition."""
     answers = matrix.frame()
-    by_cell = answers.groupby(["condition", "key", "question"], sort=False)["answer"].agg(list).to_dict()
+    by_cell = (
+        answers.groupby(["condition", "key", "question"], sort=False)["answer"].agg(list).to_dict()
+    )
     views = _views(matrix, answers)
     rows: list[TableRow] = []
     values: dict[str, dict[str, str]] = {}
@@ -462,17 +493,24 @@ def _section(rows: Sequence[TableRow]) -> Section:
     fills: dict[str, dict[str, None]] = {}
     for question in QUESTIONS.values():
         fills.setdefault(question.fill.format("TARGET"), {})[question.name] = None
-    commands = "; ".join(f"ratelimit-bench {command}: {', '.join(names)}" for command, names in fills.items())
+    commands = "; ".join(
+        f"ratelimit-bench {command}: {', '.join(names)}" for command, names in fills.items()
+    )
     return Section(
         "matrix",
         "All targets",
         tables=(section.Table("matrix-rows", "", columns, (section.TableGroup(tuple(rows)),)),),
-        notes=(CAPTION, f"The hint of an empty cell is the command that would fill it. {commands}."),
+        notes=(
+            CAPTION,
+            f"The hint of an empty cell is the command that would fill it. {commands}.",
+        ),
         open=True,
     )
 
 
-def _filters(rows: Iterable[Mapping[str, str]], conditions: Sequence[str]) -> dict[str, Sequence[str]]:
+def _filters(
+    rows: Iterable[Mapping[str, str]], conditions: Sequence[str]
+) -> dict[str, Sequence[str]]:
     """What rows differ in, with what they have of it; conditions in the order of the views."""
     offered = {name: sorted({row[name] for row in rows if row[name]}) for name in _FILTERS}
     several: dict[str, Sequence[str]] = {name: had for name, had in offered.items() if len(had) > 1}

@@ -42,13 +42,17 @@ QUESTIONS: Mapping[str, Question] = {
     "store": Question("Store CPU", _COST, RUN, microseconds),
     "ratio": Question("Throughput", "to the reference", RUN, ratio),
     "p99": Question("p99 at a rate", "ms", f"{RUN} --rate {STATED_RATE}", milliseconds),
-    "highest": Question("Highest rate", "kept", f"{RUN} --find-max-rate", lambda value: f"{rate(value)}/s"),
+    "highest": Question(
+        "Highest rate", "kept", f"{RUN} --find-max-rate", lambda value: f"{rate(value)}/s"
+    ),
     "memory": Question("Memory", "bytes/key", "memory --clients {}"),
     "served": Question("Served again", "s after a restart", _RESTART, seconds_text),
     "settled": Question("Settled again", "s after a restart", _RESTART, seconds_text),
     "lost": Question("Lost", "requests in it", _RESTART),
     "over": Question(
-        "Over quota", "admitted in it", f"{_RESTART} --rate 500 --traffic fixed --points 1000 --window 60"
+        "Over quota",
+        "admitted in it",
+        f"{_RESTART} --rate 500 --traffic fixed --points 1000 --window 60",
     ),
     **CHECKS,
 }

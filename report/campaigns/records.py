@@ -1,5 +1,5 @@
-"""A campaign reduced to what is compared with others, so that many fit into memory; which of them share a
-place and a table."""
+"""A campaign reduced to what is compared with others, so that many fit into memory; which of them
+share a place and a table."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,15 +18,18 @@ from report.sections.environment import machine_facts
 Facts = tuple[tuple[str, str], ...]
 
 #: What all rows of a campaign share; client, limiter and store are versions of a row.
-_SHARED_VERSIONS = {part: PART_NAMES.get(part, part) for part in ("node", "fastify", "autocannon", "harness")}
+_SHARED_VERSIONS = {
+    part: PART_NAMES.get(part, part) for part in ("node", "fastify", "autocannon", "harness")
+}
 
-#: Beginnings of the facts that say where a campaign ran, besides its machine: they are settings. What is
-#: measured, dated or random never parts campaigns.
+#: Beginnings of the facts that say where a campaign ran, besides its machine: they are settings.
+#: What is measured, dated or random never parts campaigns.
 _SETTINGS = ("Runtime", "Engine", "Cap of ", "Load generator")
 
 
 class CampaignRecord(Struct, frozen=True, kw_only=True):
-    """`environment` is machine and runtime, `software` what all rows share, each as names and texts."""
+    """`environment` is machine and runtime, `software` what all rows share, each as names and
+    texts."""
 
     name: str
     """Of its folder: no two beside each other share it."""
@@ -67,18 +70,25 @@ def _versions(summaries: Iterable[Summary]) -> dict[str, str]:
 
 
 def _environment(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
-    """What tells machines and runtime from others. Without a manifest nothing is known of the machine: such a
-    campaign is like no other."""
+    """What tells machines and runtime from others. Without a manifest nothing is known of the
+    machine: such a campaign is like no other."""
     if campaign.manifest is None:
         runtimes = ", ".join(sorted({summary.runtime for summary in summaries if summary.runtime}))
-        return (("Machine", f"not known ({campaign.name})"), *([("Runtime", runtimes)] if runtimes else []))
-    settings = (fact for fact in machine_facts(campaign, summaries) if fact[0].startswith(_SETTINGS))
+        return (
+            ("Machine", f"not known ({campaign.name})"),
+            *([("Runtime", runtimes)] if runtimes else []),
+        )
+    settings = (
+        fact for fact in machine_facts(campaign, summaries) if fact[0].startswith(_SETTINGS)
+    )
     return (*key_facts(campaign), *settings)
 
 
 def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]) -> CampaignRow:
     seen = _versions([summary])
-    if "store" in seen and manifest["stores"].get(summary.identity.store_program, {}).get("embedded"):
+    if "store" in seen and manifest["stores"].get(summary.identity.store_program, {}).get(
+        "embedded"
+    ):
         # Another build of the same version.
         seen["store"] += " embedded"
     parts = ("client", "limiter", "store")
@@ -95,10 +105,14 @@ def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) ->
         name=one_line(folder.name),
         campaign=campaign.name,
         folder=folder,
-        started_at=manifest["started_at"] if manifest else min(run.record.started_at for run in every),
+        started_at=manifest["started_at"]
+        if manifest
+        else min(run.record.started_at for run in every),
         status=manifest["status"] if manifest else "no manifest",
         environment=_environment(campaign, summaries),
-        software=tuple((name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions),
+        software=tuple(
+            (name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions
+        ),
         rows=tuple(_row(summary, summaries, manifest or {"stores": {}}) for summary in known),
         runs=len(campaign.counted),
         valid_runs=sum(summary.valid_runs for summary in summaries)
@@ -122,14 +136,16 @@ def differences(ours: Iterable[tuple[str, str]], theirs: Iterable[tuple[str, str
 
 
 def _differs(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Older campaigns have less of their machine on record: what one side does not know parts no two."""
+    """Older campaigns have less of their machine on record: what one side does not know parts no
+    two."""
     if is_key_fact(name) and not (name in one and name in other):
         return False
     return one.get(name) != other.get(name)
 
 
 def place_numbers(campaigns: Sequence[CampaignRecord]) -> dict[str, int]:
-    """Where each campaign ran, by its name: the first place that nothing on record parts it from."""
+    """Where each campaign ran, by its name: the first place that nothing on record parts it
+    from."""
     places: list[dict[str, str]] = []
     numbers = {}
     for campaign in campaigns:
@@ -148,7 +164,9 @@ def group_numbers(campaigns: Sequence[CampaignRecord]) -> dict[str, int]:
     places = place_numbers(campaigns)
     alike = [(places[campaign.name], campaign.software) for campaign in campaigns]
     numbers = {shared: number for number, shared in enumerate(dict.fromkeys(alike), start=1)}
-    return {campaign.name: numbers[shared] for campaign, shared in zip(campaigns, alike, strict=True)}
+    return {
+        campaign.name: numbers[shared] for campaign, shared in zip(campaigns, alike, strict=True)
+    }
 
 
 def placed_rows(campaigns: Sequence[CampaignRecord]) -> list[PlacedRow]:

@@ -1,5 +1,6 @@
-"""The rows of several campaigns as one table: a row a campaign and configuration, with the columns that only
-several campaigns can have. compare.csv, compare.json, tables and histories select from it."""
+"""The rows of several campaigns as one table: a row a campaign and configuration, with the columns
+that only several campaigns can have. compare.csv, compare.json, tables and histories select from
+it."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
@@ -35,8 +36,8 @@ class CampaignRow(Struct, frozen=True, kw_only=True):
     """By reference and figure: those of this row by the reference's, by round."""
 
     def ratio_to(self, base: "CampaignRow", figure: str) -> float | None:
-        """The one estimate of a ratio (rule M28), through their common reference where they have one (rule
-        M22); None below two runs, or rounds, per side."""
+        """The one estimate of a ratio (rule M28), through their common reference where they have
+        one (rule M22); None below two runs, or rounds, per side."""
         reference = next((thing for thing in base.ratios if thing in self.ratios), None)
         if reference is None:
             return compare_runs(self.samples[figure], base.samples[figure]).ratio
@@ -76,7 +77,9 @@ _FIRST_OF_ROW: Mapping[str, Column] = {
     "load": column.text(lambda entry: load_text(entry.summary.identity)),
     "control": _of_summary("control"),
     "valid_runs": _of_summary("valid_runs"),
-    "planned_runs": column.whole(lambda entry: len(entry.summary.runs) + len(entry.summary.missing)),
+    "planned_runs": column.whole(
+        lambda entry: len(entry.summary.runs) + len(entry.summary.missing)
+    ),
     "verdict": _of_summary("verdict"),
     "requests_per_second": _of_summary("requests_per_second", 2),
     "requests_per_second_min": _of_summary("requests_per_second_min"),
@@ -130,7 +133,9 @@ COLUMNS: Mapping[str, Column] = {
 }
 
 
-def campaign_row(summary: Summary, every: Sequence[Summary], versions: Mapping[str, str]) -> CampaignRow:
+def campaign_row(
+    summary: Summary, every: Sequence[Summary], versions: Mapping[str, str]
+) -> CampaignRow:
     entry = _Entry(summary=summary, ranking=None, versions=versions)
     return CampaignRow(
         cells={name: shown.read(entry) for name, shown in _OF_ROW.items()},
@@ -176,7 +181,8 @@ _PLACED_COLUMNS: Mapping[str, Column] = {
 
 
 def rows_of(placed: Sequence[PlacedRow], baseline: str | None) -> pd.DataFrame:
-    """The table of all rows, histories together and in order of time. `record` is the row as a mapping."""
+    """The table of all rows, histories together and in order of time. `record` is the row as a
+    mapping."""
     rows = table(_PLACED_COLUMNS, placed)
     # Where the target typically failed its load, it has the worst rank (rule M24).
     has_rank = rows["requests_per_second"].notna() | rows["spoiled_runs"].eq(0)
@@ -186,14 +192,20 @@ def rows_of(placed: Sequence[PlacedRow], baseline: str | None) -> pd.DataFrame:
     rows = rows.sort_values("history", kind="stable")
     seen = rows[["software", "versions"]]
     before = seen.groupby(rows["history"]).shift()
-    rows["versions_changed"] = (before.notna() & seen.ne(before)).any(axis="columns").astype("boolean")
+    rows["versions_changed"] = (
+        (before.notna() & seen.ne(before)).any(axis="columns").astype("boolean")
+    )
     # Rows as mappings are made once: selections of few rows would take their time for each column.
     return rows.assign(record=pd.Series(records_of(rows), rows.index, "object"))
 
 
 def _ratios(rows: pd.DataFrame, baseline: str | None) -> dict[str, pd.Series]:
-    """Ratios between the campaigns of a group that have a configuration in the same versions, by column."""
-    ratios = {name: pd.Series(pd.NA, rows.index, "Float64") for name in ("highest_to_lowest", *TO_BASELINE)}
+    """Ratios between the campaigns of a group that have a configuration in the same versions, by
+    column."""
+    ratios = {
+        name: pd.Series(pd.NA, rows.index, "Float64")
+        for name in ("highest_to_lowest", *TO_BASELINE)
+    }
     for _, alike in rows.groupby(["group", "key", "versions"], sort=False):
         ratios["highest_to_lowest"][alike.index] = _highest_to_lowest(alike)
         bases = alike.loc[alike["campaign"].eq(baseline or ""), "row"]
@@ -206,8 +218,8 @@ def _ratios(rows: pd.DataFrame, baseline: str | None) -> dict[str, pd.Series]:
 
 
 def _highest_to_lowest(alike: pd.DataFrame) -> Any:
-    """Of the campaign with the highest median throughput to that with the lowest; unknown if the lowest
-    failed its load."""
+    """Of the campaign with the highest median throughput to that with the lowest; unknown if the
+    lowest failed its load."""
     known = alike.dropna(subset="ranked").sort_values("ranked", kind="stable")
     if len(known) < 2:
         return pd.NA
@@ -218,7 +230,8 @@ def _highest_to_lowest(alike: pd.DataFrame) -> Any:
 def records_of(rows: pd.DataFrame) -> list[Record]:
     """As mappings; what is not known is None."""
     known = [
-        [None if value is pd.NA else value for value in rows[name].astype(object)] for name in rows.columns
+        [None if value is pd.NA else value for value in rows[name].astype(object)]
+        for name in rows.columns
     ]
     return [dict(zip(rows.columns, cells, strict=True)) for cells in zip(*known, strict=True)]
 
@@ -236,7 +249,8 @@ def compare_csv(rows: pd.DataFrame, baseline: str | None) -> str:
 
 
 def store_notices(rows: pd.DataFrame) -> Iterator[str]:
-    """A sentence for each store of which campaigns ran several versions: which, in which runtime, where."""
+    """A sentence for each store of which campaigns ran several versions: which, in which runtime,
+    where."""
     known = rows.dropna(subset=["store", "store_version"]).sort_index()
     for store, of_store in known.groupby("store_text", sort=False):
         versions = [

@@ -1,4 +1,5 @@
-"""Tables of campaigns side by side, and the history of each configuration: versions and changes of level."""
+"""Tables of campaigns side by side, and the history of each configuration: versions and changes of
+level."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -45,7 +46,9 @@ class _Metric(NamedTuple):
 def _metrics(layer: str) -> tuple[_Metric, ...]:
     """What has a table: at the limiter layer nothing of a server."""
     both = (
-        _Metric("throughput", "Throughput", layer_text(layer).rate_unit, "requests_per_second", rate),
+        _Metric(
+            "throughput", "Throughput", layer_text(layer).rate_unit, "requests_per_second", rate
+        ),
         _Metric("p99", "Latency p99", "ms", "latency_p99_ms", milliseconds),
     )
     cpu = _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds)
@@ -174,7 +177,9 @@ def _table(
         name = f"{name} at a rate" if open_loop else at_its_load(name, open_loop)
         ending += "-at-rate" if open_loop else ""
     title = f"{name}{'' if layer == 'server' else f', {layer} layer'}, {metric.unit}"
-    return section.table_of(f"{section_id}-{metric.id}{ending}", columns, lines, title, caption=CAPTION)
+    return section.table_of(
+        f"{section_id}-{metric.id}{ending}", columns, lines, title, caption=CAPTION
+    )
 
 
 def _title(campaign: CampaignRecord) -> str:
@@ -182,7 +187,9 @@ def _title(campaign: CampaignRecord) -> str:
     return f"{campaign.runtime} · {facts.get('CPU') or facts.get('Machine')}"
 
 
-def _shown_of(group: Sequence[CampaignRecord], base: CampaignRecord | None) -> tuple[CampaignRecord, ...]:
+def _shown_of(
+    group: Sequence[CampaignRecord], base: CampaignRecord | None
+) -> tuple[CampaignRecord, ...]:
     """The newest campaigns of a group, and the baseline where it is older."""
     older = group[:-MAX_CAMPAIGNS]
     if base is not None and base in older:
@@ -257,14 +264,15 @@ MAX_HISTORIES = 200
 _WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 170, 64, 14, 30
 
 History = Mapping[str, Any]
-"""What `trends.html.j2` draws. A point is a row with its texts and its place, `y`: None without a run that
-counts, and at 0 where the target typically failed its load."""
+"""What `trends.html.j2` draws. A point is a row with its texts and its place, `y`: None without a
+run that counts, and at 0 where the target typically failed its load."""
 
 
 def _remark(measured: int, histories: int) -> str:
     if measured < MIN_POINTS:
         return (
-            f"{measured} campaigns with a run that counts: a change of the level takes at least {MIN_POINTS}."
+            f"{measured} campaigns with a run that counts: "
+            f"a change of the level takes at least {MIN_POINTS}."
         )
     if smallest_p(measured) > ALPHA / histories:
         together = f"one of {histories} histories that are searched together"
@@ -317,7 +325,9 @@ def _scale(rows: pd.DataFrame, highest: float) -> _Scale:
     return _Scale(step, height)
 
 
-def _point(index: int, record: Record, scale: _Scale, unit: str, change: ChangePoint | None) -> History:
+def _point(
+    index: int, record: Record, scale: _Scale, unit: str, change: ChangePoint | None
+) -> History:
     throughput, failed = record["requests_per_second"], record["spoiled_runs"]
     return {
         **record,
@@ -343,9 +353,14 @@ def _history(number: int, rows: pd.DataFrame, histories: int) -> History:
     measured = [index for index, record in enumerate(records) if record["ranked"] is not None]
     changes = change_points(values, histories)
     begins = {measured[change.index]: change for change in changes}
-    highest = max((top for record in records if (top := record["requests_per_second_max"])), default=0.0)
+    highest = max(
+        (top for record in records if (top := record["requests_per_second_max"])), default=0.0
+    )
     scale = _scale(rows, highest)
-    points = [_point(index, record, scale, unit, begins.get(index)) for index, record in enumerate(records)]
+    points = [
+        _point(index, record, scale, unit, begins.get(index))
+        for index, record in enumerate(records)
+    ]
     known = [points[index]["text"] for index in measured]
     cuts = [0, *(change.index for change in changes), len(values)]
     return {
@@ -378,7 +393,8 @@ def _history(number: int, rows: pd.DataFrame, histories: int) -> History:
 def histories(rows: pd.DataFrame) -> tuple[tuple[History, ...], int]:
     """Histories in the order of the rows, and how many are left out because there are too many.
 
-    Every one is searched for changes of the level as one of all, also of those that are left out."""
+    Every one is searched for changes of the level as one of all, also of those that are left
+    out."""
     groups = [history for _, history in rows.groupby("history")]
     shown = tuple(
         _history(number, history, len(groups))

@@ -1,4 +1,5 @@
-"""One strip per target: how requests ended around a fault, with the p99, on axes that all strips share."""
+"""One strip per target: how requests ended around a fault, with the p99, on axes that all strips
+share."""
 
 import math
 from collections.abc import Iterator, Sequence
@@ -7,9 +8,26 @@ from typing import Any
 import plotly.graph_objects as go
 from msgspec import Struct
 
-from report.analysis.faults import NEVER, FaultCase, FaultedRun, FaultGroup, fault_words, seconds_text
+from report.analysis.faults import (
+    NEVER,
+    FaultCase,
+    FaultedRun,
+    FaultGroup,
+    fault_words,
+    seconds_text,
+)
 from report.base.format import milliseconds
-from report.charts.layout import BAND, FAILED, INK, LIMITED, SERVED, Chart, figure, literal, value_axis
+from report.charts.layout import (
+    BAND,
+    FAILED,
+    INK,
+    LIMITED,
+    SERVED,
+    Chart,
+    figure,
+    literal,
+    value_axis,
+)
 from report.results.records import Timeline
 
 MAX_STRIPS = 12
@@ -18,8 +36,8 @@ _STRIP_PX, _TITLE_PX, _TOP_PX, _BOTTOM_PX = 84, 24, 34, 46
 _LABELS_PX = 34
 #: Drawn before the injection.
 _BEFORE_S = 5.0
-#: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the usual rate. It
-#: is not round, so that the title of a strip and a tick do not meet.
+#: A backlog that is served at once would dwarf all else: the axis ends at this multiple of the
+#: usual rate. It is not round, so that the title of a strip and a tick do not meet.
 _MAX_RATE = 1.9
 #: The width of a slice.
 _WIDTH_S = 0.1
@@ -85,7 +103,9 @@ def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
     """How requests ended, stacked, and the p99 over them."""
     line = strip.timeline
 
-    def trace(name: str, values: Sequence[float | None], axis: int, line: dict[str, Any], **more: Any) -> Any:
+    def trace(
+        name: str, values: Sequence[float | None], axis: int, line: dict[str, Any], **more: Any
+    ) -> Any:
         shown = {"name": name, "legendgroup": name, "showlegend": number == 0, "meta": strip.id}
         return go.Scatter(
             **shown,
@@ -100,7 +120,10 @@ def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
     def ended(name: str, colour: str, *columns: Sequence[int]) -> go.Scatter:
         return trace(
             name,
-            [round(sum(column[index] for column in columns) / _WIDTH_S, 1) for index in strip.slices],
+            [
+                round(sum(column[index] for column in columns) / _WIDTH_S, 1)
+                for index in strip.slices
+            ],
             2 * number + 1,
             {"width": 0, "color": colour},
             stackgroup=f"strip{number}",
@@ -130,8 +153,8 @@ def _axis(number: int) -> str:
 
 
 def _shapes(strip: _Strip, number: int) -> list[dict[str, Any]]:
-    """The time of the fault, at least wide enough to be seen, and the moments when requests were served
-    again (dotted) and settled (dashed)."""
+    """The time of the fault, at least wide enough to be seen, and the moments when requests were
+    served again (dotted) and settled (dashed)."""
 
     def shape(kind: str, x0: float, x1: float, **more: Any) -> dict[str, Any]:
         place = {"xref": "x", "yref": f"{_axis(2 * number + 1)} domain", "y0": 0, "y1": 1}
@@ -200,9 +223,11 @@ def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any
     }
 
 
-def fault_charts(groups: Sequence[FaultGroup]) -> Iterator[tuple[Chart, dict[str, Any], tuple[str, ...]]]:
-    """One a fault, of those with a timeline, with its figure and the ids of its strips; beyond `MAX_STRIPS`
-    targets, the first are drawn."""
+def fault_charts(
+    groups: Sequence[FaultGroup],
+) -> Iterator[tuple[Chart, dict[str, Any], tuple[str, ...]]]:
+    """One a fault, of those with a timeline, with its figure and the ids of its strips; beyond
+    `MAX_STRIPS` targets, the first are drawn."""
     found = [_strips(group) for group in groups]
     of_all = [strip for strips in found for strip in strips]
     for number, (group, strips) in enumerate(zip(groups, found, strict=True), start=1):
@@ -210,7 +235,11 @@ def fault_charts(groups: Sequence[FaultGroup]) -> Iterator[tuple[Chart, dict[str
             continue
         drawn = strips[:MAX_STRIPS]
         caption = "Left: requests/s by how they ended. Right: their p99 in ms."
-        caption += f" Drawn: the first {len(drawn)} of {len(strips)} targets." if strips[MAX_STRIPS:] else ""
+        caption += (
+            f" Drawn: the first {len(drawn)} of {len(strips)} targets."
+            if strips[MAX_STRIPS:]
+            else ""
+        )
         chart = Chart(f"fault{number}", f"When {fault_words(group.fault)}", caption, lambda _: None)
         traces = [trace for place, strip in enumerate(drawn) for trace in _traces(strip, place)]
         yield chart, figure(traces, _layout(drawn, of_all)), tuple(strip.id for strip in drawn)

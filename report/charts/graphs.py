@@ -1,4 +1,5 @@
-"""All charts but the strips of faults: of lines over a number that rows differ in, and of bars a row."""
+"""All charts but the strips of faults: of lines over a number that rows differ in, and of bars a
+row."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
@@ -26,9 +27,28 @@ from report.analysis.figures import (
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
 from report.analysis.summary import Summary, sample_between
 from report.analysis.texts import AT_FULL_LOAD, LayerText, at_its_load, interval_of
-from report.base.format import count, mebibytes, microseconds, milliseconds, percent, plural, rate, share
+from report.base.format import (
+    count,
+    mebibytes,
+    microseconds,
+    milliseconds,
+    percent,
+    plural,
+    rate,
+    share,
+)
 from report.charts import layout
-from report.charts.layout import INK, Chart, ChartData, ChartRow, bars, by_row, by_view, figure, rate_axis
+from report.charts.layout import (
+    INK,
+    Chart,
+    ChartData,
+    ChartRow,
+    bars,
+    by_row,
+    by_view,
+    figure,
+    rate_axis,
+)
 from report.results.model import MEASURED_KINDS, Measured, Run, Usage
 from report.results.series import MAX_POINTS, stretches
 from report.statistics.decision import compare_samples
@@ -37,8 +57,8 @@ from report.statistics.histograms import PERCENTILES, Bounds
 
 
 def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
-    """Rows that differ in their connections alone, in an open loop in their rate, the least first; or in the
-    number of servers alone."""
+    """Rows that differ in their connections alone, in an open loop in their rate, the least first;
+    or in the number of servers alone."""
     lines: dict[tuple[str, str], list[ChartRow]] = {}
     for row in rows:
         identity, ignored = row.summary.identity, dict[str, Any](connections=0)
@@ -74,14 +94,20 @@ def _medians(
     texts: Sequence[str],
     shown: Callable[[float | None], float | None] = lambda value: value,
 ) -> go.Scatter:
-    """A line through the medians of a figure with their ranges; `shown` gives the value that is drawn."""
+    """A line through the medians of a figure with their ranges; `shown` gives the value that is
+    drawn."""
     ends = layout.whiskers(line, figure, shown) | {"color": line[0].colour, "thickness": 1}
     y, ids = [shown(row.median(figure)) for row in line], [row.id for row in line]
-    return layout.scatter(name, ids, x, y, texts, "lines+markers", error_y=ends, **line[0].style(2, 8))
+    return layout.scatter(
+        name, ids, x, y, texts, "lines+markers", error_y=ends, **line[0].style(2, 8)
+    )
 
 
 def _throughput(
-    line: Sequence[ChartRow], amount: Callable[[ChartRow], int], named: Callable[[ChartRow], str], unit: str
+    line: Sequence[ChartRow],
+    amount: Callable[[ChartRow], int],
+    named: Callable[[ChartRow], str],
+    unit: str,
 ) -> go.Scatter:
     texts = [f"{row.text}, {named(row)}: {rate(row.median(throughput))} {unit}" for row in line]
     return _medians(line[0].text, line, list(map(amount, line)), throughput, texts)
@@ -135,14 +161,15 @@ def _connections_title(text: LayerText) -> str:
 def _over_connections(data: ChartData) -> dict[str, Any] | None:
     lines, unit = _long_lines(data.at_capacity), data.text.rate_unit
     traces = [
-        _throughput(line, _connections, lambda row: row.summary.identity.load_text, unit) for line in lines
+        _throughput(line, _connections, lambda row: row.summary.identity.load_text, unit)
+        for line in lines
     ]
     return _over(data, lines, data.by_curve, _connections_title(data.text), _connections, traces)
 
 
 def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
-    """Lines over the connections of rows over their runs in groups of one size: between two sizes the latency
-    at full load changes with the size alone (rule M35)."""
+    """Lines over the connections of rows over their runs in groups of one size: between two sizes
+    the latency at full load changes with the size alone (rule M35)."""
     by_size: dict[int, list[ChartRow]] = {}
     for row in rows:
         for size in row.summary.group_sizes:
@@ -155,7 +182,9 @@ def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
 def _mean_line(name: str, line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
     """The mean belongs to the line of the p99, and has no entry of its own in the legend."""
     values = [text.latency_value(row.median(mean_latency)) for row in line]
-    texts = [f"{row.text}, {row.summary.identity.load_text}: {_latency_text(row, text)}" for row in line]
+    texts = [
+        f"{row.text}, {row.summary.identity.load_text}: {_latency_text(row, text)}" for row in line
+    ]
     style = {"color": line[0].colour, "dash": "dot", "width": 1}
     ids, x = [row.id for row in line], list(map(_connections, line))
     more: dict[str, Any] = {"legendgroup": name, "showlegend": False, "line": style}
@@ -168,7 +197,10 @@ def _latency_over_connections(data: ChartData) -> dict[str, Any] | None:
     sizes = {line[0].summary.group_size_text for line in lines}
     for line in lines:
         name = line[0].text if len(sizes) == 1 else f"{line[0].text}, {line[0].summary.group_text}"
-        texts = [f"{row.text}, {row.summary.identity.load_text}: {_latency_text(row, text)}" for row in line]
+        texts = [
+            f"{row.text}, {row.summary.identity.load_text}: {_latency_text(row, text)}"
+            for row in line
+        ]
         x = list(map(_connections, line))
         p99_line = _medians(name, line, x, p99, texts, text.latency_value)
         traces += [p99_line.update(legendgroup=name), _mean_line(name, line, text)]
@@ -237,7 +269,9 @@ def _with_range(row: ChartRow, name: str, figure: Figure, text: LayerText) -> st
     """`p99 12.2 ms (8.10–14.0)`."""
     found = row.summary.figure_of(figure)
     range_ = found.range_text(text.latency)
-    return f"{name} {found.text(text.latency)} {text.latency_unit}{f' ({range_})' if range_ else ''}"
+    return (
+        f"{name} {found.text(text.latency)} {text.latency_unit}{f' ({range_})' if range_ else ''}"
+    )
 
 
 def _median_point(row: ChartRow, text: LayerText) -> _Point | None:
@@ -270,9 +304,19 @@ def _tradeoff(data: ChartData) -> dict[str, Any] | None:
         first = line[0]
         points = [point for row in line if (point := _median_point(row, text))]
         medians.append(_against(points, text, "lines+markers", **first.style(1, 11)))
-        runs = [point for row in line for run in row.summary.runs if (point := _run_point(row, run, text))]
+        runs = [
+            point
+            for row in line
+            for run in row.summary.runs
+            if (point := _run_point(row, run, text))
+        ]
         if len(runs) > len(line):
-            marker = {"color": first.colour, "symbol": f"{first.symbol}-open", "size": 6, "opacity": 0.7}
+            marker = {
+                "color": first.colour,
+                "symbol": f"{first.symbol}-open",
+                "size": 6,
+                "opacity": 0.7,
+            }
             others.append(_against(runs, text, "markers", showlegend=False, marker=marker))
     x, y = rate_axis(text), layout.latency_axis(f"p99 in {text.latency_unit}", text)
     most = layout.MAX_LINES * len(set(map(_connections, rows)))
@@ -288,7 +332,8 @@ def _beyond(percent: float) -> float:
     return round(100 / (100 - percent), 4)
 
 
-#: Of what a curve passes through: the percentiles with a name, and each by its place in the curves of runs.
+#: Of what a curve passes through: the percentiles with a name, and each by its place in the curves
+#: of runs.
 _NAMED = {percent: percentile(name) for name, percent in PERCENTILES.items()}
 
 
@@ -302,7 +347,9 @@ def _of_curve(place: int) -> Figure:
     return Figure(read, read_bounds=at_least)
 
 
-_CURVE = tuple((percent, _NAMED.get(percent) or _of_curve(at)) for at, percent in enumerate(PERCENTS))
+_CURVE = tuple(
+    (percent, _NAMED.get(percent) or _of_curve(at)) for at, percent in enumerate(PERCENTS)
+)
 
 
 def _median_curve(summary: Summary) -> list[tuple[float, float]]:
@@ -323,12 +370,16 @@ def _percentile_line(row: ChartRow, text: LayerText) -> go.Scatter:
         # A logarithmic axis has no place for 0, so it becomes the histogram's smallest step.
         y=[text.latency_value(max(round(value, 3), 0.001)) for _, value in curve],
         meta=row.id,
-        customdata=[f"{percent:g}{', too few samples' if percent in few else ''}" for percent, _ in curve],
+        customdata=[
+            f"{percent:g}{', too few samples' if percent in few else ''}" for percent, _ in curve
+        ],
         hovertemplate=f"{row.text}: %{{y:,.3~r}} {text.latency_unit} at p%{{customdata}}<extra></extra>",
         line={"color": row.colour, "dash": row.dash, "width": 2},
         marker={
             "color": row.colour,
-            "symbol": [f"{row.symbol}-open" if percent in few else row.symbol for percent, _ in curve]
+            "symbol": [
+                f"{row.symbol}-open" if percent in few else row.symbol for percent, _ in curve
+            ]
             if few
             else row.symbol,
             "size": [8 if percent in _MARKED else 0 for percent, _ in curve],
@@ -351,7 +402,9 @@ def _percentiles(data: ChartData) -> dict[str, Any] | None:
         ticktext=["p50", "p75", "p90", "p95", "p99", "p99.5", "p99.9"],
     )
     y = layout.log_axis(data.text.latency_unit)
-    return figure([_percentile_line(row, data.text) for row in rows], by_view(data.by_cell, rows, x, y))
+    return figure(
+        [_percentile_line(row, data.text) for row in rows], by_view(data.by_cell, rows, x, y)
+    )
 
 
 _MIB = 1024**2
@@ -369,7 +422,9 @@ def _answers_over_time(row: ChartRow) -> TimedValues:
     return points
 
 
-def _usage_over_time(kind: str, read: Callable[[Usage], float | None]) -> Callable[[ChartRow], TimedValues]:
+def _usage_over_time(
+    kind: str, read: Callable[[Usage], float | None]
+) -> Callable[[ChartRow], TimedValues]:
     """What the roles of a kind used in the selected run."""
 
     def values(row: ChartRow) -> TimedValues:
@@ -474,7 +529,9 @@ def _memory_lines(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Sc
     first, line = rows[points[0].summary_id], slope.line
     name, style = f"{first.text}, {MEMORY_KINDS[slope.kind].lower()}", first.style(2, 7)
 
-    def trace(own: Sequence[Point], values: Sequence[float], texts: list[str], mode: str, **more: Any) -> Any:
+    def trace(
+        own: Sequence[Point], values: Sequence[float], texts: list[str], mode: str, **more: Any
+    ) -> Any:
         ids, keys = [point.summary_id for point in own], [point.keys for point in own]
         found = [value / _MIB for value in values]
         return layout.scatter(name, ids, keys, found, texts, mode, legendgroup=first.text, **more)
@@ -495,13 +552,18 @@ def _memory_lines(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Sc
 
 def _memory_per_key(data: ChartData) -> dict[str, Any] | None:
     rows = {row.id: row for row in data.rows}
-    targets = [target for target in memory_per_key(row.summary for row in data.rows) if target.slopes]
+    targets = [
+        target for target in memory_per_key(row.summary for row in data.rows) if target.slopes
+    ]
     drawn = tuple(rows[summary_id] for target in targets for summary_id in target.summary_ids)
     traces = [trace for target in targets for trace in _memory_lines(target, rows)]
     if not traces:
         return None
     most = layout.MAX_LINES * max(len(target.summary_ids) for target in targets)
-    x, y = layout.value_axis("fresh keys", tickformat=","), layout.value_axis("MiB more than before any key")
+    x, y = (
+        layout.value_axis("fresh keys", tickformat=","),
+        layout.value_axis("MiB more than before any key"),
+    )
     return figure(traces, by_view([layout.View("all targets", drawn)], drawn, x, y, max_rows=most))
 
 
@@ -550,7 +612,9 @@ def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | Non
 
     texts = [_latency_text(row, data.text) for row in rows]
     colours = [row.colour for row in rows]
-    p50s, p99s = ([data.text.latency_value(row.median(each)) for row in rows] for each in (p50, p99))
+    p50s, p99s = (
+        [data.text.latency_value(row.median(each)) for row in rows] for each in (p50, p99)
+    )
     pale = bars(
         "p99",
         rows,
@@ -570,7 +634,12 @@ def _latency(data: ChartData, drawn: Sequence[ChartRow]) -> dict[str, Any] | Non
         for (row, value), text in zip(means, texts, strict=True)
         if value is not None
     ]
-    stroke = {"symbol": "line-ns-open", "size": 13, "color": INK, "line": {"color": INK, "width": 2}}
+    stroke = {
+        "symbol": "line-ns-open",
+        "size": 13,
+        "color": INK,
+        "line": {"color": INK, "width": 2},
+    }
     strokes = [layout.points("mean", marked, stroke)] if marked else []
     points = layout.run_points(rows, read_p99, milliseconds, f"{unit} p99")
     axis = layout.latency_axis(unit, data.text)
@@ -611,14 +680,19 @@ _CPU_OF_KIND = {kind: sum_of_kind("cpu_us_per_request", kind) for kind in MEASUR
 
 def _cpu(data: ChartData, open_loop: bool) -> dict[str, Any] | None:
     """Of one kind of loop: what a request costs at full load is not what it costs at a rate."""
-    text, drawn = data.text, [row for row in data.rows if row.summary.identity.open_loop is open_loop]
+    text, drawn = (
+        data.text,
+        [row for row in data.rows if row.summary.identity.open_loop is open_loop],
+    )
     used = [(row, cpu) for row in drawn if (cpu := _cpu_us(row))]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in cpu for _, cpu in used)]
     if not kinds:
         return None
     rows, texts = [row for row, _ in used], []
     for _, cpu in used:
-        each = ", ".join(f"{_kind_name(kind, text)} {microseconds(value)}" for kind, value in cpu.items())
+        each = ", ".join(
+            f"{_kind_name(kind, text)} {microseconds(value)}" for kind, value in cpu.items()
+        )
         texts.append(f"µs per {text.request}: {each}")
     traces = []
     for kind in kinds:
@@ -629,11 +703,13 @@ def _cpu(data: ChartData, open_loop: bool) -> dict[str, Any] | None:
 
 
 def _shares(data: ChartData, control: str) -> list[tuple[ChartRow, float, str]]:
-    """Each row with its throughput in % of that of the control beside it, and the same with its interval;
-    rows with one run have none."""
+    """Each row with its throughput in % of that of the control beside it, and the same with its
+    interval; rows with one run have none."""
     found = {}
     for view in data.by_cell:
-        ceiling = next((row.summary for row in view.controls if row.summary.identity.client == control), None)
+        ceiling = next(
+            (row.summary for row in view.controls if row.summary.identity.client == control), None
+        )
         for row in view.own:
             if ceiling and not row.summary.identity.open_loop:
                 (comparison,) = compare_samples([sample_between(row.summary, ceiling, throughput)])
@@ -655,24 +731,37 @@ def _ceiling(data: ChartData) -> dict[str, Any] | None:
         traces.append(bars("of none", rows, shares, texts, marker=colours, showlegend=False))
     if of_memory:
         found = [(row, share, f"{row.text}: {text}") for row, share, text in of_memory]
-        diamond = {"symbol": "diamond-open", "size": 9, "color": INK, "line": {"color": INK, "width": 1.5}}
+        diamond = {
+            "symbol": "diamond-open",
+            "size": 9,
+            "color": INK,
+            "line": {"color": INK, "width": 1.5},
+        }
         traces.append(layout.points("in % of memory", found, diamond))
     drawn = {row.id for row, _, _ in both}
     highest = max(100.0, *(share for _, share, _ in both))
-    axis = layout.value_axis("% of the control's throughput", ticksuffix=" %", range=[0, highest * 1.02])
+    axis = layout.value_axis(
+        "% of the control's throughput", ticksuffix=" %", range=[0, highest * 1.02]
+    )
     shown = [row for row in data.rows if row.id in drawn]
     return figure(traces, by_row(data, shown, axis, showlegend=bool(of_memory)))
 
 
 _MEMORY: tuple[tuple[str, Figure, str], ...] = (
     ("server heap used", heap, layout.SERVER),
-    ("server resident", Figure(lambda figures: figures.record.memory_resident), layout.SERVER_LIGHT),
+    (
+        "server resident",
+        Figure(lambda figures: figures.record.memory_resident),
+        layout.SERVER_LIGHT,
+    ),
     ("store used, at the end", store_used, layout.STORE),
 )
 
 
 def _memory(data: ChartData) -> dict[str, Any] | None:
-    rows = [row for row in data.rows if any(row.median(figure) is not None for _, figure, _ in _MEMORY)]
+    rows = [
+        row for row in data.rows if any(row.median(figure) is not None for _, figure, _ in _MEMORY)
+    ]
     if not rows:
         return None
     traces, width = [], 0.72 / len(_MEMORY)
@@ -683,12 +772,16 @@ def _memory(data: ChartData) -> dict[str, Any] | None:
             texts = [f"{name} {mebibytes(value)} MiB" for value in values]
             place = {"width": width, "offset": width * (number - len(_MEMORY) / 2)}
             traces.append(bars(name, rows, amounts, texts, marker={"color": colour}, **place))
-    return figure(traces, by_row(data, rows, layout.value_axis("MiB"), row_px=32, barmode="overlay"))
+    return figure(
+        traces, by_row(data, rows, layout.value_axis("MiB"), row_px=32, barmode="overlay")
+    )
 
 
 def _limited(data: ChartData) -> dict[str, Any] | None:
     seen = [(row, value) for row in data.rows if (value := row.median(limited_share)) is not None]
-    predicted = [(row, prediction) for row, _ in seen if (prediction := row.selected.record.prediction)]
+    predicted = [
+        (row, prediction) for row, _ in seen if (prediction := row.selected.record.prediction)
+    ]
     if not seen:
         return None
     expected = []
@@ -698,15 +791,26 @@ def _limited(data: ChartData) -> dict[str, Any] | None:
     hits = f"{data.text.requests} in a run"
     tolerances = [100 * each.tolerance for _, each in predicted]
     tolerance = {"type": "data", "array": tolerances, "color": INK, "thickness": 1.5, "width": 6}
-    stroke = {"symbol": "line-ns-open", "size": 14, "color": INK, "line": {"color": INK, "width": 2}}
+    stroke = {
+        "symbol": "line-ns-open",
+        "size": 14,
+        "color": INK,
+        "line": {"color": INK, "width": 2},
+    }
     measured = [
-        (row, 100 * value, f"{row.text}: {share(value)} measured, {count(row.median(limit_hits))} {hits}")
+        (
+            row,
+            100 * value,
+            f"{row.text}: {share(value)} measured, {count(row.median(limit_hits))} {hits}",
+        )
         for row, value in seen
     ]
     dots = {"symbol": "circle", "size": 9, "color": [row.colour for row, _ in seen]}
     traces = [layout.points("measured", measured, dots, cliponaxis=False)]
     if predicted:
-        traces.insert(0, layout.points("predicted, with tolerance", expected, stroke, error_x=tolerance))
+        traces.insert(
+            0, layout.points("predicted, with tolerance", expected, stroke, error_x=tolerance)
+        )
     rows, axis = [row for row, _ in seen], layout.value_axis("% of answers", ticksuffix=" %")
     return figure(traces, by_row(data, rows, axis))
 

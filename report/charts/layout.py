@@ -1,16 +1,18 @@
-"""What every chart shares: rows, views, traces, colours, and figures that the page can filter and re-colour.
+"""What every chart shares: rows, views, traces, colours, and figures that the page can filter and
+re-colour.
 
-All rows are of one layer. A view holds rows of one runtime, topology, workload, traffic, number of servers,
-load, store, decider and algorithm: nothing else may be compared; the controls under the same load stand
-beside them.
+All rows are of one layer. A view holds rows of one runtime, topology, workload, traffic, number of
+servers, load, store, decider and algorithm: nothing else may be compared; the controls under the
+same load stand beside them.
 
-The script in the page (`static/charts.js`) knows these conventions. `meta` of a trace holds the id of the row
-that it belongs to, or the id of every point's row; arrays of that length are filtered with it. `layout.meta`
-holds `max_rows`, how many rows are drawn at once. In a figure laid out by row it also holds the categories of
-its axis with the rows behind each, and heights in pixels: the script gives each line its place, and widths
-and offsets of bars are shares of a row. Any other figure holds `views`, of which one is drawn at a time, and
-may hold `narrow_px`, its height on a narrow page without the legend.
-Colours are those of the light palette, which the script exchanges for the dark ones.
+The script in the page (`static/charts.js`) knows these conventions. `meta` of a trace holds the id
+of the row that it belongs to, or the id of every point's row; arrays of that length are filtered
+with it. `layout.meta` holds `max_rows`, how many rows are drawn at once. In a figure laid out by
+row it also holds the categories of its axis with the rows behind each, and heights in pixels: the
+script gives each line its place, and widths and offsets of bars are shares of a row. Any other
+figure holds `views`, of which one is drawn at a time, and may hold `narrow_px`, its height on a
+narrow page without the legend. Colours are those of the light palette, which the script exchanges
+for the dark ones.
 """
 
 import html
@@ -28,8 +30,8 @@ from report.analysis.texts import LayerText, layer_text, load_text, varying_fiel
 from report.base.format import Show
 from report.results.model import Measured, Run
 
-#: Light to dark. After Okabe and Ito's colours, which the colour-blind can tell apart, with the lightness of
-#: each theme.
+#: Light to dark. After Okabe and Ito's colours, which the colour-blind can tell apart, with the
+#: lightness of each theme.
 CATEGORICAL = {
     "#0072b2": "#56a8e0",
     "#d0560a": "#f08a4b",
@@ -53,7 +55,8 @@ def literal(text: str) -> str:
 
 
 class ChartRow(Struct, frozen=True):
-    """A summary with figures; `text` is its label, which plotly prints as it is. One label, one style."""
+    """A summary with figures; `text` is its label, which plotly prints as it is. One label, one
+    style."""
 
     summary: Summary
     text: str
@@ -93,10 +96,10 @@ class View(Struct, frozen=True):
 class ChartData(Struct, frozen=True):
     """All that charts draw from.
 
-    `by_cell`: one view per cell, store, decider and algorithm, then views of controls alone. `by_curve`: the
-    same, but rows that differ only in their connections share a view, and so do rows of an open loop that
-    differ only in rate.
-    `by_servers`: the same, but rows that differ only in the number of servers share a view."""
+    `by_cell`: one view per cell, store, decider and algorithm, then views of controls alone.
+    `by_curve`: the same, but rows that differ only in their connections share a view, and so do
+    rows of an open loop that differ only in rate. `by_servers`: the same, but rows that differ only
+    in the number of servers share a view."""
 
     text: LayerText
     rows: tuple[ChartRow, ...]
@@ -108,8 +111,8 @@ class ChartData(Struct, frozen=True):
     def at_capacity(self) -> tuple[ChartRow, ...]:
         """Rows of a closed loop: they are never drawn beside latencies at a given rate (rule M4).
 
-        At the limiter layer clients alone: controls call no store there, and their millions of decisions per
-        second would leave the clients no width."""
+        At the limiter layer clients alone: controls call no store there, and their millions of
+        decisions per second would leave the clients no width."""
         rows = tuple(row for row in self.rows if not row.summary.identity.open_loop)
         clients = tuple(row for row in rows if not row.summary.identity.ceiling)
         return clients if not self.text.has_servers and clients else rows
@@ -182,23 +185,34 @@ def _merged(views: Iterable[tuple[str, View]]) -> tuple[View, ...]:
 
 def chart_data_of(parts: Sequence[tuple[str, Sequence[Cell], Sequence[Summary]]]) -> ChartData:
     """What the charts of one layer of a campaign draw."""
-    summaries = [row for _, cells, own in parts for row in (*(s for c in cells for s in c.rows), *own)]
+    summaries = [
+        row for _, cells, own in parts for row in (*(s for c in cells for s in c.rows), *own)
+    ]
     fields = varying_fields(summaries) if summaries else ()
     rows = _rows(summaries)
     views: list[tuple[View, str, str]] = []
 
-    def add(first: str, own: Sequence[Summary], controls: Sequence[Summary] = (), store: str = "") -> None:
+    def add(
+        first: str, own: Sequence[Summary], controls: Sequence[Summary] = (), store: str = ""
+    ) -> None:
         """A view, and the names under which it is merged with others: everything but the number of
         connections, or the rate of an open loop, and everything but the number of servers."""
         identity = own[0].identity
 
         def name(without: str = "") -> str:
-            """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows apart."""
+            """`Standalone · heavy · 50 connections · on valkey`: what of the load tells rows
+            apart."""
             load = load_text(identity, [part for part in fields if part.name != without])
-            loop = f"open loop, {identity.arrivals}" if identity.open_loop and without == "Load" else ""
+            loop = (
+                f"open loop, {identity.arrivals}"
+                if identity.open_loop and without == "Load"
+                else ""
+            )
             return " · ".join(filter(None, (first, loop, load, f"on {store}" if store else "")))
 
-        drawn = [tuple(rows[each.id] for each in group if each.id in rows) for group in (own, controls)]
+        drawn = [
+            tuple(rows[each.id] for each in group if each.id in rows) for group in (own, controls)
+        ]
         if drawn[0]:
             views.append((View(name(), *drawn), name("Load"), name("Servers")))
 
@@ -239,7 +253,8 @@ OUTCOME_COLOURS = {SERVED: "#4c7fa3", LIMITED: "#c79a2a", FAILED: "#ff8a7a", BAN
 GREYS = {INK: "#e8e9eb", MUTED: "#a3a9b1", RULE: "#33373d", CONTROL_COLOUR: "#8d949d"}
 DARK = {**CATEGORICAL, **ROLE_COLOURS, **OUTCOME_COLOURS, **GREYS}
 
-#: The most rows of a chart with one line per row, and the most lines of any other, that are still readable.
+#: The most rows of a chart with one line per row, and the most lines of any other, that are still
+#: readable.
 MAX_BARS, MAX_LINES = 30, 16
 
 
@@ -294,7 +309,9 @@ def figure(traces: Sequence[Any], layout: Mapping[str, Any]) -> dict[str, Any]:
         "hovermode": "closest",
         "dragmode": False,
     }
-    plain: dict[str, Any] = json.loads(go.Figure(data=list(traces), layout={**shared, **layout}).to_json())
+    plain: dict[str, Any] = json.loads(
+        go.Figure(data=list(traces), layout={**shared, **layout}).to_json()
+    )
     plain["layout"].pop("template", None)
     return plain
 
@@ -334,15 +351,22 @@ def _categories(views: Sequence[View], rows: Sequence[ChartRow]) -> list[dict[st
             continue
         if len(views) > 1:
             heading = f"<b>{literal(view.text)}</b>"
-            found.append({"id": f"view{number}", "text": heading, "rows": [row.id for row in members]})
+            found.append(
+                {"id": f"view{number}", "text": heading, "rows": [row.id for row in members]}
+            )
         found.extend({"id": row.id, "text": row.text, "rows": [row.id]} for row in members)
     return found
 
 
 def by_row(
-    data: ChartData, rows: Sequence[ChartRow], axis: Mapping[str, Any], row_px: int = 21, **layout: Any
+    data: ChartData,
+    rows: Sequence[ChartRow],
+    axis: Mapping[str, Any],
+    row_px: int = 21,
+    **layout: Any,
 ) -> dict[str, Any]:
-    """Layout of a chart with one line per row, under headings, the first on top, and values along `axis`."""
+    """Layout of a chart with one line per row, under headings, the first on top, and values along
+    `axis`."""
     categories = _categories(data.by_cell, rows)
     return {
         "xaxis": {"side": "bottom", **axis},
@@ -358,7 +382,9 @@ def by_row(
         # By default plotly leaves no room for the axis of a chart with two rows.
         "minreducedheight": row_px,
         "meta": {
-            "rows": [category["id"] for category in categories if category["rows"] == [category["id"]]],
+            "rows": [
+                category["id"] for category in categories if category["rows"] == [category["id"]]
+            ],
             "categories": categories,
             "max_rows": MAX_BARS,
             "row_px": row_px,
@@ -378,8 +404,11 @@ def by_view(
     """Layout of a chart that draws one view at a time, its controls with it."""
     drawn = {row.id for row in rows}
     filled = [view for view in views if any(row.id in drawn for row in view.own)]
-    # The controls stand beside the clients; they have a view of their own only where there are none.
-    wanted = [view for view in filled if not all(row.summary.identity.ceiling for row in view.own)] or filled
+    # The controls stand beside the clients; they have a view of their own only where there are
+    # none.
+    wanted = [
+        view for view in filled if not all(row.summary.identity.ceiling for row in view.own)
+    ] or filled
     offered = [
         {
             "text": view.text,
@@ -403,7 +432,11 @@ _HOVER = "%{customdata}<extra></extra>"
 
 
 def bars(
-    name: str, rows: Sequence[ChartRow], values: Sequence[float | None], texts: Sequence[str], **more: Any
+    name: str,
+    rows: Sequence[ChartRow],
+    values: Sequence[float | None],
+    texts: Sequence[str],
+    **more: Any,
 ) -> go.Bar:
     ids = [row.id for row in rows]
     said = [f"{row.text}: {text}" for row, text in zip(rows, texts, strict=True)]
@@ -436,8 +469,8 @@ def points(
 def whiskers(
     rows: Sequence[ChartRow], figure: Figure, shown: Callable[[float], float | None] = float
 ) -> dict[str, Any]:
-    """Error bars over the range of a figure, around its median; none where there is no range. `shown` gives
-    the value that is drawn of one."""
+    """Error bars over the range of a figure, around its median; none where there is no range.
+    `shown` gives the value that is drawn of one."""
     more, less = [], []
     for row in rows:
         found = row.summary.figure_of(figure)
@@ -452,11 +485,15 @@ def whiskers(
 
 
 def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> Iterator[go.Scatter]:
-    """Every measured run: circles for those that served their load, × for invalid ones, + for those in which
-    the target failed it."""
+    """Every measured run: circles for those that served their load, × for invalid ones, + for those
+    in which the target failed it."""
     for name, symbol in _KINDS:
         found = [
-            (row, value, f"{row.text}, run {run.run} ({literal(_state(run))}): {show(value)} {unit}")
+            (
+                row,
+                value,
+                f"{row.text}, run {run.run} ({literal(_state(run))}): {show(value)} {unit}",
+            )
             for row in rows
             for run in row.summary.runs
             if run.measured and _kind(run) == name and (value := read(run.measured)) is not None
@@ -467,7 +504,11 @@ def run_points(rows: Sequence[ChartRow], read: Read, show: Show, unit: str) -> I
 
 
 #: Of runs, with their marks.
-_KINDS = (("run", "circle-open"), ("invalid run", "x-thin-open"), ("failed its load", "cross-thin-open"))
+_KINDS = (
+    ("run", "circle-open"),
+    ("invalid run", "x-thin-open"),
+    ("failed its load", "cross-thin-open"),
+)
 
 
 def _kind(run: Run) -> str:

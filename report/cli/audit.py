@@ -33,13 +33,22 @@ def _parser() -> argparse.ArgumentParser:
 
 def _markdown(audit: Audit) -> str:
     """The whole text. Promises that are kept stand in the table alone."""
-    marks = {state: f"**{mark}**" if state == BROKEN else mark for state, (mark, _) in MARKS.items()}
-    cells = [[code(target.target.label), *(marks[cell.state] for cell in row)] for target, row in rows(audit)]
+    marks = {
+        state: f"**{mark}**" if state == BROKEN else mark for state, (mark, _) in MARKS.items()
+    }
+    cells = [
+        [code(target.target.label), *(marks[cell.state] for cell in row)]
+        for target, row in rows(audit)
+    ]
     head = f"Audit {code(audit.audit)}, {prose(audit.started_at[:10])}, runtime {prose(audit.runtime)}."
     blocks = [
         [f"## {sentence(audit)}"],
         [head],
-        table(("Target", *(prose(check.title) for check in audit.checks)), cells, len(audit.checks) + 1),
+        table(
+            ("Target", *(prose(check.title) for check in audit.checks)),
+            cells,
+            len(audit.checks) + 1,
+        ),
         [" · ".join(f"{mark} {words}" for mark, words in MARKS.values())],
     ]
     for check in audit.checks:
@@ -55,7 +64,9 @@ def _markdown(audit: Audit) -> str:
                 more = f". {prose(connected)}" if (connected := connection(audit, detail)) else ""
                 lines.append(f"- {label}, {prose(detail.limits)}: {told}{more}")
         if lines:
-            promise = check.promise if is_promised(audit, check) else f"Not promised: {check.promise}"
+            promise = (
+                check.promise if is_promised(audit, check) else f"Not promised: {check.promise}"
+            )
             blocks.append([f"### {prose(check.title)}", "", prose(promise), "", *lines])
     if audit.skips:
         skips = [f"- {code(skip.asked)}: {prose(skip.reason)}" for skip in audit.skips]

@@ -1,7 +1,7 @@
 """Published claims against every campaign that measured them: one table with all attempts.
 
-A campaign is an attempt at a claim if it holds both rows that the claim compares. Targets, layer, workload,
-traffic, load and limits decide that; the campaign's name does not."""
+A campaign is an attempt at a claim if it holds both rows that the claim compares. Targets, layer,
+workload, traffic, load and limits decide that; the campaign's name does not."""
 
 import argparse
 import sys
@@ -70,10 +70,19 @@ COLUMNS = (
 )
 
 #: What reading a file raises that is not what it should be.
-_NOT_CLAIMS = (OSError, yaml.YAMLError, LookupError, TypeError, ValueError, AttributeError, RecursionError)
+_NOT_CLAIMS = (
+    OSError,
+    yaml.YAMLError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RecursionError,
+)
 
 Document = Mapping[str, Any]
-"""Of YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares, a configuration."""
+"""Of YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares, a
+configuration."""
 
 #: By its name: the figure of a run, and the same of one whose figures a foreign program printed.
 _METRICS: Mapping[str, tuple[Figure, Callable[[PrintedResult], float | None]]] = {
@@ -87,7 +96,8 @@ _METRICS: Mapping[str, tuple[Figure, Callable[[PrintedResult], float | None]]] =
     "bytes_per_key": (figures.bytes_per_key("store"), printed.bytes_per_key),
 }
 
-#: What a row says: where a configuration has it, and the setting of a campaign file that says it for all.
+#: What a row says: where a configuration has it, and the setting of a campaign file that says it
+#: for all.
 _MEMBERS: Mapping[str, tuple[Callable[[Document], Any], str]] = {
     "target": (lambda each: _target(each["target"]["text"]), ""),
     "layer": (lambda each: each["layer"], "layer"),
@@ -136,7 +146,9 @@ def _expectation(said: Document, campaign: Document) -> Document:
         raise ValueError(f"there is no metric {said['metric']}: have {', '.join(_METRICS)}")
     figure, _ = _METRICS[said["metric"]]
     words = [conclusion_of(status, higher_is_better=figure.higher_is_better) for status in _DECIDED]
-    if said.get("is", "") not in ("", *words) or ("is" in said) == (low is not None or high is not None):
+    if said.get("is", "") not in ("", *words) or ("is" in said) == (
+        low is not None or high is not None
+    ):
         raise ValueError(f"expects needs `is` ({', '.join(words)}) or `ratio: [low, high]`")
     holds = _bounds((low, high))
     refutes = _bounds(said["refuted"]) if "refuted" in said else None
@@ -163,7 +175,11 @@ def _row_of(row: str | Document, campaign: Document) -> Document:
     named = {"target": row} if isinstance(row, str) else row
     layer = campaign.get("layer", "server")
     # Without a rate a closed loop is meant.
-    wanted: dict[str, Any] = {"layer": layer, "rate": None, **({} if layer == STORE_LAYER else _USUAL)}
+    wanted: dict[str, Any] = {
+        "layer": layer,
+        "rate": None,
+        **({} if layer == STORE_LAYER else _USUAL),
+    }
     if layer == "server":
         wanted["workload"] = "light"
     for name, (_, setting) in _MEMBERS.items():
@@ -184,16 +200,23 @@ def _row(analysis: Analysis, wanted: Document) -> Row | None:
         if not each.get("faults") and each.get("servers", 1) <= 1 and each.get("generators", 1) <= 1
         if all(_MEMBERS[name][0](each) == value for name, value in wanted.items())
     ]
-    rows: list[Row] = [each for each in analysis.summaries if each.identity.configuration_hash in hashes]
+    rows: list[Row] = [
+        each for each in analysis.summaries if each.identity.configuration_hash in hashes
+    ]
     rows += printed_rows(analysis.campaign, lambda each: each.configuration_hash in hashes)
     return rows[0] if rows else None
 
 
 def attempts(claim: Document, analysis: Analysis) -> Iterator[tuple[Document, list[str]]]:
-    """The comparisons that a campaign measured, each with its cells from the ratio to the versions."""
+    """The comparisons that a campaign measured, each with its cells from the ratio to the
+    versions."""
     found: list[tuple[Document, list[Row]]] = []
     for each in claim["expects"]:
-        sides = [_row(analysis, side) for side in (each["of"], each["against"]) if "published" not in side]
+        sides = [
+            _row(analysis, side)
+            for side in (each["of"], each["against"])
+            if "published" not in side
+        ]
         if None not in sides:
             found.append((each, [side for side in sides if side]))
     for each, (of, *base) in found:
@@ -208,8 +231,19 @@ def _conditions(analysis: Analysis, rows: Sequence[Row]) -> list[str]:
     runs = [run for row in rows for run in row.runs]
     suspect = sum(run.verdict == "suspect" for run in runs)
     row = rows[0].identity
-    load = f"{row.rate_per_second:g}/s" if row.rate_per_second else plural(row.connections, "connection")
-    parts = [row.layer, row.workload, row.traffic, load, row.extent_text, plural(len(rows[0].runs), "run")]
+    load = (
+        f"{row.rate_per_second:g}/s"
+        if row.rate_per_second
+        else plural(row.connections, "connection")
+    )
+    parts = [
+        row.layer,
+        row.workload,
+        row.traffic,
+        load,
+        row.extent_text,
+        plural(len(rows[0].runs), "run"),
+    ]
     host = machines.key_texts(machine).values()
     return [
         manifest["started_at"][:10],
@@ -228,12 +262,16 @@ def _versions(row: Row) -> str:
     return ", ".join(f"{name} {found[part]}" for part, name in names.items() if part in found)
 
 
-def _compared(said: Document, analysis: Analysis, of: Row, base: Row, family: int) -> tuple[str, str]:
+def _compared(
+    said: Document, analysis: Analysis, of: Row, base: Row, family: int
+) -> tuple[str, str]:
     figure, printed = _METRICS[said["metric"]]
     if isinstance(of, Summary) and isinstance(base, Summary):
         if said["metric"] == "bytes_per_key":
             sources = map(figures.bytes_per_key, figures.SOURCES)
-            figure = next((each for each in sources if of.sample(each) and base.sample(each)), figure)
+            figure = next(
+                (each for each in sources if of.sample(each) and base.sample(each)), figure
+            )
         sample = sample_between(of, base, figure)
     elif isinstance(of, PrintedRow) and isinstance(base, PrintedRow):
         sample = of.sample(base, printed)
@@ -266,7 +304,8 @@ def _unjudged(figure: Figure, runs: Sequence[Run]) -> str:
 
 
 def _told_apart(analysis: Analysis, rows: Sequence[Row], figure: Figure) -> bool:
-    """The copy in a ranking with one of the rows was told apart; of all rankings where these have none."""
+    """The copy in a ranking with one of the rows was told apart; of all rankings where these have
+    none."""
     rankings = [each for cell in analysis.cells for each in cell.rankings if each.resolution]
     keys = {row.identity.key for row in rows}
     near = [each for each in rankings if keys & {row.identity.key for row in each.summaries}]
@@ -313,16 +352,27 @@ def _in_range(said: Document, interval: RatioInterval) -> str:
 
 def _expected_text(said: Document) -> str:
     low, high = said["range"]
-    ends = f"at least {low:g}" if high == inf else f"{low:g} to {high:g}" if low else f"at most {high:g}"
+    ends = (
+        f"at least {low:g}"
+        if high == inf
+        else f"{low:g} to {high:g}"
+        if low
+        else f"at most {high:g}"
+    )
     lowest, highest = said["refutes"] or (0, inf)
-    bounds = [*([f"below {lowest:g}"] if lowest else []), *([f"above {highest:g}"] if highest < inf else [])]
+    bounds = [
+        *([f"below {lowest:g}"] if lowest else []),
+        *([f"above {highest:g}"] if highest < inf else []),
+    ]
     refuted = f", refuted {' or '.join(bounds)}" if bounds else f", {_NOTHING_REFUTES}"
     published = f", published {said['published']:g}" if "published" in said else ""
     return f"{code(said['metric'])} {said.get('is', ends)}{refuted}{published}"
 
 
 def _compared_text(said: Document) -> str:
-    rows = [row if isinstance(row, str) else " ".join(map(str, row.values())) for row in said["named"]]
+    rows = [
+        row if isinstance(row, str) else " ".join(map(str, row.values())) for row in said["named"]
+    ]
     other = said.get("other_conditions")
     return " by ".join(map(code, rows)) + (f"; other conditions: {prose(other)}" if other else "")
 
@@ -381,7 +431,10 @@ def _run(options: argparse.Namespace) -> int:
                     raise ReportError(wrong, USAGE)
                 analysis = analyse(load_campaign(folder, keep_going=True, series=False))
                 # A campaign that is there twice is one attempt.
-                by_start[(analysis.campaign.manifest or {}).get("started_at", "")] = (str(place), analysis)
+                by_start[(analysis.campaign.manifest or {}).get("started_at", "")] = (
+                    str(place),
+                    analysis,
+                )
             except ReportError as error:
                 print(f"claims: left out: {place}: {error.lines[0]}", file=sys.stderr)
     campaigns = [by_start[start] for start in sorted(by_start)]
@@ -397,8 +450,13 @@ def _run(options: argparse.Namespace) -> int:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="report claims", description=__doc__, allow_abbrev=False)
-    parser.add_argument("--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)")
     parser.add_argument(
-        "--results", metavar="DIR", default=CONSTANTS["results_root"], help="of campaigns (./results)"
+        "--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)"
+    )
+    parser.add_argument(
+        "--results",
+        metavar="DIR",
+        default=CONSTANTS["results_root"],
+        help="of campaigns (./results)",
     )
     return run_program("claims", lambda: _run(parser.parse_args(arguments)))

@@ -24,7 +24,9 @@ _SHOWN = [*(at for at in range(len(COLUMNS)) if at not in (_CLAIM, _SOURCE)), _S
 
 
 def claims_page(
-    claims: Sequence[Document], attempts: Mapping[str, Sequence[Attempt]], reports: Mapping[str, str]
+    claims: Sequence[Document],
+    attempts: Mapping[str, Sequence[Attempt]],
+    reports: Mapping[str, str],
 ) -> str:
     """`attempts` by the id of their claim; `reports` are the addresses of campaigns' reports."""
     groups = tuple(_group(claim, attempts.get(str(claim["id"]), ()), reports) for claim in claims)

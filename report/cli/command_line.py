@@ -1,4 +1,5 @@
-"""Flags that the command line and the programs of the report share: `src/contract/report-commands.ts`."""
+"""Flags that the command line and the programs of the report share:
+`src/contract/report-commands.ts`."""
 
 from argparse import ArgumentParser
 from collections.abc import Mapping
@@ -13,8 +14,8 @@ _COMMANDS: Mapping[str, Any] = generated("report-commands")
 def command_parser(
     program: str, command: str, also: Mapping[str, tuple[str, ...]] | None = None
 ) -> ArgumentParser:
-    """The parser of a command with its shared flags. `also` has values that a flag takes beside its choices,
-    by the name of the flag."""
+    """The parser of a command with its shared flags. `also` has values that a flag takes beside its
+    choices, by the name of the flag."""
     shared = _COMMANDS[command]
     parser = parser_of(program, shared["description"], shared["after"].strip())
     for flag in shared["flags"]:
@@ -28,5 +29,7 @@ def command_parser(
             continue
         choices = (*flag["choices"], *(also or {}).get(name, ())) if "choices" in flag else None
         metavar = flag["value"].strip("<>").upper()
-        parser.add_argument(f"--{name}", metavar=metavar, choices=choices, default=default, help=told)
+        parser.add_argument(
+            f"--{name}", metavar=metavar, choices=choices, default=default, help=told
+        )
     return parser

@@ -13,7 +13,13 @@ from report.cli.command_line import command_parser
 from report.compare.comparability import KINDS
 from report.compare.comparison_tables import FORMATS
 from report.compare.matching import METRICS, compare_sides
-from report.compare.selection import CampaignReader, Selection, find_baseline, parse_selection, save_baseline
+from report.compare.selection import (
+    CampaignReader,
+    Selection,
+    find_baseline,
+    parse_selection,
+    save_baseline,
+)
 
 _PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)\s*%?")
 
@@ -28,7 +34,9 @@ def floor_share(text: str) -> float:
     """`2%` or `2` as 0.02. Raises ReportError for anything else, and from 100 % on."""
     found = _PERCENT.fullmatch(text.strip())
     if not found:
-        raise ReportError(f"--floor {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE)
+        raise ReportError(
+            f"--floor {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE
+        )
     return float(found[1]) / 100
 
 
@@ -36,7 +44,9 @@ def _allowed(text: str) -> frozenset[str]:
     words = frozenset(filter(None, re.split(r"[,\s]+", text)))
     unknown = sorted(words - set(KINDS))
     if unknown:
-        raise ReportError(f"--allow {one_line(unknown[0], 40)!r}: give of {', '.join(KINDS)}", USAGE)
+        raise ReportError(
+            f"--allow {one_line(unknown[0], 40)!r}: give of {', '.join(KINDS)}", USAGE
+        )
     return words
 
 
@@ -57,26 +67,38 @@ def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Sele
     try:
         campaigns.read(base_folder)
     except ReportError as error:
-        remedy = f"baseline {options.baseline}: save it again with --save-baseline {options.baseline}"
+        remedy = (
+            f"baseline {options.baseline}: save it again with --save-baseline {options.baseline}"
+        )
         raise ReportError([*error.lines, remedy], error.exit_code) from error
     return campaigns.select(base_folder, label), campaigns.select(new_folder, label)
 
 
 def _default_campaign(options: argparse.Namespace) -> Path:
-    return Path(options.campaign) if options.campaign else Path(options.output) / CONSTANTS["latest"]
+    return (
+        Path(options.campaign) if options.campaign else Path(options.output) / CONSTANTS["latest"]
+    )
 
 
 def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
     if len(options.sides) > 1 or options.baseline is not None:
-        raise ReportError("--save-baseline saves one campaign: give its folder, or --campaign", USAGE)
+        raise ReportError(
+            "--save-baseline saves one campaign: give its folder, or --campaign", USAGE
+        )
     default = _default_campaign(options)
     folder, label = parse_selection(options.sides[0], default) if options.sides else (default, None)
     if label is not None:
-        raise ReportError(f"a baseline is a whole campaign: give a folder, not {one_line(label)}", USAGE)
+        raise ReportError(
+            f"a baseline is a whole campaign: give a folder, not {one_line(label)}", USAGE
+        )
     campaign, _ = campaigns.read(folder)
     saved = save_baseline(Path(options.output), options.save_baseline, folder.resolve(), campaign)
-    print(f"baseline {options.save_baseline}: campaign {one_line(campaign.name)}, in {one_line(saved)}")
-    if campaign.manifest is not None and not any(ranking.reference for ranking in campaign.rankings):
+    print(
+        f"baseline {options.save_baseline}: campaign {one_line(campaign.name)}, in {one_line(saved)}"
+    )
+    if campaign.manifest is not None and not any(
+        ranking.reference for ranking in campaign.rankings
+    ):
         note = "it has no reference, so nothing can be decided against it: measure it with --reference auto"
         print(f"baseline {options.save_baseline}: {note}", file=sys.stderr)
     return 0

@@ -30,7 +30,11 @@ def _run(options: argparse.Namespace) -> int:
 
     def looked(row: Summary) -> Summary:
         schedule = row.look_schedule
-        return replace(row, last_look=made, look_schedule=replace(schedule, ended=ended)) if schedule else row
+        return (
+            replace(row, last_look=made, look_schedule=replace(schedule, ended=ended))
+            if schedule
+            else row
+        )
 
     found = adaptive_of(analysis_of(campaign, list(map(looked, summarize(campaign)))))
     if found is None:

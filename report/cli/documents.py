@@ -1,8 +1,9 @@
-"""Prints the results of campaigns as the present schema has them: JSON for the orchestrator, a line each.
+"""Prints the results of campaigns as the present schema has them: JSON for the orchestrator, a line
+each.
 
-The verdicts come from the rules in TypeScript, which read the present schema alone: older results are
-converted by `report/results/older_documents.py`. A line `{"campaign": …}` stands before the results of a
-campaign."""
+The verdicts come from the rules in TypeScript, which read the present schema alone: older results
+are converted by `report/results/older_documents.py`. A line `{"campaign": …}` stands before the
+results of a campaign."""
 
 import argparse
 import hashlib
@@ -31,7 +32,9 @@ def _json(path: Path) -> validate.Document:
 
 def _places(folder: Path) -> dict[tuple[str, int], Place]:
     planned = planned_of(validate.validate_manifest(_json(folder / MANIFEST)))
-    return {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
+    return {
+        (entry.identity.key, run): place for entry in planned for run, place in entry.places.items()
+    }
 
 
 def _results(folder: Path) -> Iterator[dict[str, Any]]:
@@ -73,7 +76,9 @@ def _print_archive(archive: Path, root: Path) -> None:
 def _run(options: argparse.Namespace) -> int:
     root = Path(options.folder)
     if not root.is_dir():
-        raise ReportError(f"{one_line(root)} is not a folder: give a campaign, or one of packed ones", USAGE)
+        raise ReportError(
+            f"{one_line(root)} is not a folder: give a campaign, or one of packed ones", USAGE
+        )
     if (root / MANIFEST).is_file():
         _print_campaign(root, {"folder": "."})
         return 0

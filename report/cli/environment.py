@@ -1,9 +1,10 @@
-"""Chooses the command, and finds or makes the Python environment of reports and of the embedded store.
+"""Chooses the command, and finds or makes the Python environment of reports and of the embedded
+store.
 
-In a checkout it is `.venv`, which scripts/setup.sh makes. An installed package may not be writable, so there
-it is `$XDG_CACHE_HOME/ratelimit-bench/venv-<hash>` (by default below ~/.cache), made when it is first needed;
-the hash is of the requirements and the machine's kind. It keeps the Python that it was made with, whichever
-is called. Works with any Python 3 and without any package."""
+In a checkout it is `.venv`, which scripts/setup.sh makes. An installed package may not be writable,
+so there it is `$XDG_CACHE_HOME/ratelimit-bench/venv-<hash>` (by default below ~/.cache), made when
+it is first needed; the hash is of the requirements and the machine's kind. It keeps the Python that
+it was made with, whichever is called. Works with any Python 3 and without any package."""
 
 import fcntl
 import hashlib
@@ -21,12 +22,24 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 EXIT_UNFIT = 3
 USAGE = 2
 MIN_PYTHON = (3, 11)
-#: Written last, with the version of Python that the packages are for: an environment without it is half made.
+#: Written last, with the version of Python that the packages are for: an environment without it is
+#: half made.
 STAMP = ".complete"
 
-#: Each is a module beside this one, whose `main` takes the command's arguments and returns the exit code.
+#: Each is a module beside this one, whose `main` takes the command's arguments and returns the exit
+#: code.
 COMMANDS = (
-    *("generate", "compare", "memory", "audit", "claims", "pages", "decide-rounds", "statistics", "readme"),
+    *(
+        "generate",
+        "compare",
+        "memory",
+        "audit",
+        "claims",
+        "pages",
+        "decide-rounds",
+        "statistics",
+        "readme",
+    ),
     *("documents", "original-matrix"),
 )
 PACKAGES = ("hdrh", "jinja2", "msgspec", "pandas", "plotly", "yaml")
@@ -44,7 +57,9 @@ def cached_environment() -> Path:
         requirements = (ROOT / "requirements.txt").read_bytes()
     except OSError as error:
         raise EnvironmentUnfit(f"{error.filename} cannot be read ({error.strerror})") from error
-    digest = hashlib.sha256(requirements + f"{sys.platform} {platform.machine()}".encode()).hexdigest()[:12]
+    digest = hashlib.sha256(
+        requirements + f"{sys.platform} {platform.machine()}".encode()
+    ).hexdigest()[:12]
     named = os.environ.get("XDG_CACHE_HOME", "")
     # The XDG rules treat a relative path as unset.
     try:
@@ -72,7 +87,8 @@ def existing_environment() -> "Path | None":
 
 
 def _is_whole(folder: Path) -> bool:
-    """Whether all packages are there, and a Python that can load them: its base may have gone or changed."""
+    """Whether all packages are there, and a Python that can load them: its base may have gone or
+    changed."""
     try:
         wanted = (folder / STAMP).read_text(encoding="utf-8")
     except OSError:
@@ -90,7 +106,9 @@ def _version_of(python: Path) -> "str | None":
     return done.stdout.strip() if done.returncode == 0 else None
 
 
-def _run(command: "list[str]", env: "dict[str, str] | None" = None) -> "subprocess.CompletedProcess[str]":
+def _run(
+    command: "list[str]", env: "dict[str, str] | None" = None
+) -> "subprocess.CompletedProcess[str]":
     quiet = subprocess.DEVNULL
     return subprocess.run(  # noqa: S603
         command, env=env, stdin=quiet, capture_output=True, text=True, errors="replace", check=False
@@ -98,7 +116,8 @@ def _run(command: "list[str]", env: "dict[str, str] | None" = None) -> "subproce
 
 
 def find_environment() -> "Path | None":
-    """The environment; None where there is none yet, and `ensure_environment` would try to make it."""
+    """The environment; None where there is none yet, and `ensure_environment` would try to make
+    it."""
     found = existing_environment()
     if found:
         return found
@@ -125,12 +144,17 @@ def ensure_environment() -> Path:
                 _make(folder)
     except OSError as error:
         remedy = "set XDG_CACHE_HOME to a folder that can"
-        raise EnvironmentUnfit(f"{folder} cannot be written ({error.strerror}): {remedy}") from error
+        raise EnvironmentUnfit(
+            f"{folder} cannot be written ({error.strerror}): {remedy}"
+        ) from error
     return folder
 
 
 def _make(folder: Path) -> None:
-    print(f"setting up the Python environment for reports, once (about 400 MB): {folder}", file=sys.stderr)
+    print(
+        f"setting up the Python environment for reports, once (about 400 MB): {folder}",
+        file=sys.stderr,
+    )
     shutil.rmtree(folder, ignore_errors=True)
     _step(
         [sys.executable, "-I", "-m", "venv", str(folder)],
@@ -140,7 +164,10 @@ def _make(folder: Path) -> None:
     install = "-I -m pip install --quiet --disable-pip-version-check --no-input --require-hashes -r"
     command = [python, *install.split(), str(ROOT / "requirements.txt")]
     here = ["--no-user", "--target=", f"--prefix={folder}"]
-    _step([*command, *here], "the Python packages could not be installed: is a package index reachable?")
+    _step(
+        [*command, *here],
+        "the Python packages could not be installed: is a package index reachable?",
+    )
     _step(
         [*command, "--no-index"],
         f"pip installed elsewhere, or nothing: see {folder}/bin/pip config list",
@@ -158,12 +185,14 @@ def _step(command: "list[str]", mend: str, **variables: str) -> None:
         raise EnvironmentUnfit(f"{mend} ({detail.strip()})" if detail else mend)
 
 
-#: Pip's variables that stay, as in scripts/setup.sh: network and cache. Others install elsewhere, or less.
+#: Pip's variables that stay, as in scripts/setup.sh: network and cache. Others install elsewhere,
+#: or less.
 KEPT = re.compile("INDEX|LINKS|HOST|CERT|PROXY|CACHE|CONFIG|TIMEOUT|RETRIES|KEYRING")
 
 
 def _own_environment() -> "dict[str, str]":
-    """The environment without settings of another Python, and without those of pip that count here."""
+    """The environment without settings of another Python, and without those of pip that count
+    here."""
     return {
         name: value
         for name, value in os.environ.items()

@@ -93,7 +93,10 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _notes(campaign: Campaign) -> list[str]:
-    notes = [f"{one_line(name)}: ignored, an interrupted write left it behind" for name in campaign.ignored]
+    notes = [
+        f"{one_line(name)}: ignored, an interrupted write left it behind"
+        for name in campaign.ignored
+    ]
     if campaign.manifest is None:
         notes.append("manifest.json: there is none; the report cannot name the machine or the plan")
     return [*notes, *(f"generate_report: {entry}: excluded" for entry in campaign.excluded)]
@@ -112,7 +115,9 @@ def _report_campaign(folder: Path, output_format: str, options: argparse.Namespa
             print(f"images: {left_out} cells are left out, there are too many", file=sys.stderr)
         write_all(folder / "report" / "images", pictures)
     page = str(folder / "report" / (PAGE if PAGE in files else next(iter(files))))
-    document = options.summary_json and json.dumps(summary_document(analysis, page), ensure_ascii=False)
+    document = options.summary_json and json.dumps(
+        summary_document(analysis, page), ensure_ascii=False
+    )
     print(document or page)
     return USAGE if campaign.excluded else 0
 
@@ -138,13 +143,17 @@ def _run(arguments: Sequence[str] | None) -> int:
     beside = options.campaign or _LATEST
     if options.compare_runs is not None:
         return build_report(
-            results_root(Path(beside)) if options.compare_runs is True else Path(options.compare_runs),
+            results_root(Path(beside))
+            if options.compare_runs is True
+            else Path(options.compare_runs),
             trends=options.include_trends,
             baseline=options.baseline,
             form=output_format,
             keep_going=options.keep_going,
         )
-    folder = extract_median_runs(Path(beside), options.keep_going) if options.extract_median else beside
+    folder = (
+        extract_median_runs(Path(beside), options.keep_going) if options.extract_median else beside
+    )
     return _report_campaign(Path(os.path.realpath(folder)), output_format, options)
 
 

@@ -1,4 +1,5 @@
-"""`ratelimit-bench memory`: the bytes that a key takes, of a campaign with several numbers of fresh keys."""
+"""`ratelimit-bench memory`: the bytes that a key takes, of a campaign with several numbers of fresh
+keys."""
 
 import argparse
 from collections.abc import Sequence
@@ -24,18 +25,25 @@ def _run(options: argparse.Namespace) -> int:
     folder = Path(options.campaign).resolve()
     analysis = analyse(load_campaign(folder))
     if not any(row.slopes for row in analysis.memory):
-        reasons = "; ".join(f"{one_line(row.identity.label)}: {row.reason}" for row in analysis.memory)
+        reasons = "; ".join(
+            f"{one_line(row.identity.label)}: {row.reason}" for row in analysis.memory
+        )
         why = f"has no target that ran with two numbers of fresh keys{f' ({reasons})' if reasons else ''}"
         remedy = "measure with `ratelimit-bench memory --clients TARGETS`"
         raise ReportError(f"{one_line(folder.name)} {why}: {remedy}", USAGE)
-    files = {"memory.csv": memory_csv(analysis.memory), "memory.json": json_text(memory_document(analysis))}
+    files = {
+        "memory.csv": memory_csv(analysis.memory),
+        "memory.json": json_text(memory_document(analysis)),
+    }
     write_all(folder / "report", files)
     if options.format == "json":
         print(files["memory.json"], end="")
         return 0
     for line in memory_lines(analysis.memory):
         print(one_line(line, 400))
-    print(f"saved in {one_line(folder / 'report')}: memory.csv and memory.json; charts in index.html")
+    print(
+        f"saved in {one_line(folder / 'report')}: memory.csv and memory.json; charts in index.html"
+    )
     return 0
 
 

@@ -1,5 +1,6 @@
-"""The original project's matrix of results, as measured here: a row a topology, a workload and a number of
-connections, a column a target. It is made from the campaigns of claims/original-matrix.yaml."""
+"""The original project's matrix of results, as measured here: a row a topology, a workload and a
+number of connections, a column a target. It is made from the campaigns of
+claims/original-matrix.yaml."""
 
 import argparse
 from collections.abc import Sequence
@@ -25,7 +26,8 @@ CAMPAIGNS, PAGE = "claims/original-matrix", "original-matrix.md"
 Load = tuple[str, str, int]
 """A topology, a workload and a number of connections."""
 
-#: The loads that README.md shows. The original published each of them; they were chosen before the data.
+#: The loads that README.md shows. The original published each of them; they were chosen before the
+#: data.
 README_LOADS: tuple[Load, ...] = (
     ("standalone", "heavy", 500),
     ("cluster", "heavy", 50),
@@ -82,9 +84,12 @@ def _source(place: str, analysis: Analysis) -> str:
 
 
 def matrix_of(campaigns: Sequence[tuple[str, Analysis]]) -> OriginalMatrix:
-    """The matrix of campaigns, each with its place; where two measured a load, the later one is shown."""
+    """The matrix of campaigns, each with its place; where two measured a load, the later one is
+    shown."""
     rows: dict[Load, dict[str, DecisionRow]] = {}
-    by_start = sorted(campaigns, key=lambda each: (each[1].campaign.manifest or {}).get("started_at", ""))
+    by_start = sorted(
+        campaigns, key=lambda each: (each[1].campaign.manifest or {}).get("started_at", "")
+    )
     for _, analysis in by_start:
         for cell in decision_cells(analysis.cells):
             identity = cell.cell.identity
@@ -98,8 +103,8 @@ def matrix_of(campaigns: Sequence[tuple[str, Analysis]]) -> OriginalMatrix:
 
 
 def read_matrix(results: Path) -> OriginalMatrix:
-    """The matrix of all campaigns of the original's matrix in a folder of results; raises ReportError where
-    there is none, or one cannot be read."""
+    """The matrix of all campaigns of the original's matrix in a folder of results; raises
+    ReportError where there is none, or one cannot be read."""
     campaigns = []
     with found_campaigns(results / CAMPAIGNS, MANIFEST) as found:
         for place, folder, wrong in found:
@@ -125,8 +130,13 @@ def _run(options: argparse.Namespace) -> int:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="report original-matrix", description=__doc__, allow_abbrev=False)
+    parser = argparse.ArgumentParser(
+        prog="report original-matrix", description=__doc__, allow_abbrev=False
+    )
     parser.add_argument(
-        "--results", metavar="DIR", default=CONSTANTS["results_root"], help="folder of results (./results)"
+        "--results",
+        metavar="DIR",
+        default=CONSTANTS["results_root"],
+        help="folder of results (./results)",
     )
     return run_program("original-matrix", lambda: _run(parser.parse_args(arguments)))

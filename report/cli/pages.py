@@ -1,8 +1,8 @@
-"""What is published: the report of each campaign, a table of all, and at the root that which stands for them:
-the standing campaign that a folder of results names, else the newest benchmark.
+"""What is published: the report of each campaign, a table of all, and at the root that which stands
+for them: the standing campaign that a folder of results names, else the newest benchmark.
 
-Results may come from anybody. Only documents that were checked are published as they are, and logs as text:
-every page, table and picture is built here."""
+Results may come from anybody. Only documents that were checked are published as they are, and logs
+as text: every page, table and picture is built here."""
 
 import argparse
 import shutil
@@ -79,10 +79,14 @@ class _Site:
             return
         campaign = load_campaign(folder, keep_going=True)
         if campaign.manifest is None:
-            raise ReportError("; ".join(map(str, campaign.excluded)) or "there is no manifest", USAGE)
+            raise ReportError(
+                "; ".join(map(str, campaign.excluded)) or "there is no manifest", USAGE
+            )
         start = campaign.manifest["started_at"]
         if self._starts.setdefault(start, address) != address:
-            raise ReportError(f"it is also {self._starts[start]}: one campaign is shown once", USAGE)
+            raise ReportError(
+                f"it is also {self._starts[start]}: one campaign is shown once", USAGE
+            )
         analysis = analyse(campaign)
         files = report_files(analysis, "all")
         target.mkdir(parents=True)
@@ -97,10 +101,14 @@ class _Site:
         write_all(target / "report", files)
         write_all(target / "report" / "images", images(analysis)[0])
         record = replace(record_of(campaign, analysis.summaries, folder), name=address)
-        machine = f"{campaign.manifest['machine']['cpu_model']}, {campaign.manifest['runtime']['id']}"
+        machine = (
+            f"{campaign.manifest['machine']['cpu_model']}, {campaign.manifest['runtime']['id']}"
+        )
         self._matrix.add_campaign(analysis, Source(start, machine, f"{link}/report/{PAGE}"))
         for claim in self._claims:
-            self._attempts.setdefault(str(claim["id"]), []).extend(attempts_in(claim, address, analysis))
+            self._attempts.setdefault(str(claim["id"]), []).extend(
+                attempts_in(claim, address, analysis)
+            )
         if campaign.manifest["status"] == "finished":
             self._kinds[address] = campaign_kind(campaign.manifest)
         names = [name for name in (PAGE, "summary.csv", "runs.csv") if name in files]
@@ -108,7 +116,8 @@ class _Site:
         self.left_out += [f"{address}: {each}" for each in campaign.excluded]
 
     def write(self) -> None:
-        """The table, the claims and, at the root, the report that stands for all, with its tables."""
+        """The table, the claims and, at the root, the report that stands for all, with its
+        tables."""
         self.listed.sort(key=lambda each: each[0].order, reverse=True)
         reports = {record.name: links[PAGE] for record, links in self.listed if PAGE in links}
         present = [address for address in self._standing if address in reports]
@@ -141,8 +150,8 @@ class _Site:
     def _newest(self, kind: str) -> str:
         """The address of the newest finished campaign of a kind; empty where there is none.
 
-        Where a folder names its standing campaigns, its other benchmarks stand for nothing: they are attempts
-        at claims, or earlier ones."""
+        Where a folder names its standing campaigns, its other benchmarks stand for nothing: they
+        are attempts at claims, or earlier ones."""
         named = {address.split("/", 1)[0] for address in self._standing}
         for record, _ in self.listed:
             is_named = kind == BENCHMARK and record.name.split("/", 1)[0] in named
@@ -153,17 +162,26 @@ class _Site:
     def _front(self, front: str, reports: Mapping[str, str]) -> dict[str, str]:
         """The files of the report that stands for all, with links to the others."""
         report = self._folder / front / "report"
-        files = {path.name: path.read_text("utf-8") for path in report.glob("*.*") if path.is_file()}
-        links = [("All targets", f"{CAMPAIGNS}#matrix"), ("All campaigns", f"{CAMPAIGNS}#campaigns")]
+        files = {
+            path.name: path.read_text("utf-8") for path in report.glob("*.*") if path.is_file()
+        }
+        links = [
+            ("All targets", f"{CAMPAIGNS}#matrix"),
+            ("All campaigns", f"{CAMPAIGNS}#campaigns"),
+        ]
         newest = [(f"Newest {kind}", self._newest(kind)) for kind in KINDS]
         links += [
-            (text, reports[address]) for text, address in newest if address in reports and address != front
+            (text, reports[address])
+            for text, address in newest
+            if address in reports and address != front
         ]
         if self._claims:
             links.append(("Published claims", CLAIMS))
         if self.audits:
             links.append(("Audits", f"{CAMPAIGNS}#audits"))
-        line = Markup("\n").join(Markup('<a href="{}">{}</a>').format(to, text) for text, to in links)
+        line = Markup("\n").join(
+            Markup('<a href="{}">{}</a>').format(to, text) for text, to in links
+        )
         # Seen from the root, runs lie in the campaign. Foreign text has no quotation marks.
         page = files[PAGE].replace('href="../', f'href="{quote(front)}/')
         published = f'<nav aria-label="Published">{line}</nav>'
@@ -173,7 +191,9 @@ class _Site:
 def _run(options: argparse.Namespace) -> int:
     folder, roots = Path(options.site).resolve(), [Path(root).resolve() for root in options.roots]
     if folder.exists():
-        raise ReportError(f"{one_line(folder)} exists: name a folder that does not, or remove it", USAGE)
+        raise ReportError(
+            f"{one_line(folder)} exists: name a folder that does not, or remove it", USAGE
+        )
     for root in roots:
         if not root.is_dir():
             raise ReportError(f"{one_line(root)} is no folder: give one of results", USAGE)
@@ -205,7 +225,9 @@ def _run(options: argparse.Namespace) -> int:
         site.write()
         unfinished.rename(folder)
     except OSError as error:
-        raise ReportError(f"{one_line(folder)} cannot be written: {error.strerror}", WRITE_FAILED) from error
+        raise ReportError(
+            f"{one_line(folder)} cannot be written: {error.strerror}", WRITE_FAILED
+        ) from error
     finally:
         shutil.rmtree(unfinished, ignore_errors=True)
     for line in site.left_out:
@@ -217,6 +239,10 @@ def _run(options: argparse.Namespace) -> int:
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="report pages", description=__doc__, allow_abbrev=False)
     parser.add_argument("site", metavar="SITE", help="the folder to make")
-    parser.add_argument("roots", metavar="ROOT", nargs="+", help="a folder of results, e.g. ./results")
-    parser.add_argument("--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)")
+    parser.add_argument(
+        "roots", metavar="ROOT", nargs="+", help="a folder of results, e.g. ./results"
+    )
+    parser.add_argument(
+        "--claims", metavar="DIR", default="claims", help="folder of the claims (./claims)"
+    )
     return run_program("pages", lambda: _run(parser.parse_args(arguments)))

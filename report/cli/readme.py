@@ -1,5 +1,5 @@
-"""Writes README.md's example, one picture and one table from the results of the example campaign, and three
-lines of the original's matrix where README.md has a place for them."""
+"""Writes README.md's example, one picture and one table from the results of the example campaign,
+and three lines of the original's matrix where README.md has a place for them."""
 
 import sys
 import tempfile
@@ -41,8 +41,8 @@ def _with_blocks(text: str, begin: str, end: str, blocks: Sequence[str]) -> str:
 
 
 def readme(text: str, results: Path = ROOT / "results") -> str:
-    """README.md with what stands between its marks made again: the example from its campaign, and lines of
-    the original's matrix, if it has marks for them, from a folder of results."""
+    """README.md with what stands between its marks made again: the example from its campaign, and
+    lines of the original's matrix, if it has marks for them, from a folder of results."""
     if MATRIX_BEGIN in text:
         text = _with_blocks(text, MATRIX_BEGIN, MATRIX_END, _matrix_blocks(results))
     return _with_blocks(text, BEGIN, END, _example_blocks())
@@ -68,7 +68,12 @@ def _example_blocks() -> list[str]:
         texts = [figure.plain for figure in (*row.figures, row.limit)]
         rows.append([code(row.summary.identity.short_label), *texts, row.conclusion or "–"])
     names = figure_names(cell.cell.text, cell.cell.identity.open_loop)
-    columns = ("Target", *(", ".join(filter(None, each)) for each in names), "Limited by", "Conclusion")
+    columns = (
+        "Target",
+        *(", ".join(filter(None, each)) for each in names),
+        "Limited by",
+        "Conclusion",
+    )
     machine = manifest["machine"]
     where = (
         f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "

@@ -1,9 +1,10 @@
 """Answers one question about numbers: JSON in on standard input, JSON out on standard output.
 
-Programs in other languages ask here instead of computing statistics of their own:
-`{"question": "median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}`;
-`{"question": "power", "pairs": [[..., ...], …], "ratios": [...], "rounds": 7}`: what rounds of two equal
-targets by turns can show; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept": true}, …]}`."""
+Programs in other languages ask here instead of computing statistics of their own: `{"question":
+"median_interval", "values": [...]}`, `{"question": "paired_ratio", "a": [...], "b": [...]}`;
+`{"question": "power", "pairs": [[..., ...], …], "ratios": [...], "rounds": 7}`: what rounds of two
+equal targets by turns can show; `{"question": "max_rate", "trials": [{"rate_per_second": …, "kept":
+true}, …]}`."""
 
 import json
 import sys
@@ -14,15 +15,22 @@ from msgspec.structs import asdict
 
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.max_rate import estimate_max_rate
-from report.statistics.power import TOGETHER, detectable_difference, log_deviation_of_pairs, runs_needed
+from report.statistics.power import (
+    TOGETHER,
+    detectable_difference,
+    log_deviation_of_pairs,
+    runs_needed,
+)
 from report.statistics.ratio import ratio_of_pairs
 from report.statistics.runs import median_interval, paired_ratio
 
 
-def power(pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds: int) -> dict[str, Any]:
-    """What pairs of two equal targets, one a round, say of a machine: their ratio, the deviation of its
-    logarithm, the smallest difference that `rounds` find, and the rounds that each ratio takes; None: more
-    than 1000.
+def power(
+    pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds: int
+) -> dict[str, Any]:
+    """What pairs of two equal targets, one a round, say of a machine: their ratio, the deviation of
+    its logarithm, the smallest difference that `rounds` find, and the rounds that each ratio takes;
+    None: more than 1000.
 
     Raises ValueError for fewer than two pairs, or a figure that is not positive."""
     deviation = log_deviation_of_pairs(pairs)
@@ -33,8 +41,12 @@ def power(pairs: Sequence[tuple[float, float]], ratios: Sequence[float], rounds:
         "ratio": found.estimate,
         "interval": asdict(found.interval) if found.interval else None,
         "deviation": deviation,
-        "detectable": detectable_difference(rounds, None, deviation, DEFAULT_FLOOR, method=TOGETHER),
-        "rounds_needed": [runs_needed(each, deviation, DEFAULT_FLOOR, method=TOGETHER) for each in ratios],
+        "detectable": detectable_difference(
+            rounds, None, deviation, DEFAULT_FLOOR, method=TOGETHER
+        ),
+        "rounds_needed": [
+            runs_needed(each, deviation, DEFAULT_FLOOR, method=TOGETHER) for each in ratios
+        ],
     }
 
 

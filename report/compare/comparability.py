@@ -1,4 +1,5 @@
-"""What two sides must have in common to be comparable (rules M12 and M19), and what is told of the rest."""
+"""What two sides must have in common to be comparable (rules M12 and M19), and what is told of the
+rest."""
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
@@ -30,10 +31,12 @@ _ROUND_TRIP_FACTOR = 1.5
 #: Below this, what the machines' programs and kernels take is most of it.
 _SHORTEST_US = 50
 
-#: Turns of another length differ by it at least: they follow from the latency of the slowest target.
+#: Turns of another length differ by it at least: they follow from the latency of the slowest
+#: target.
 _SLICE_FACTOR = 1.5
 
-#: Versions that targets have in common, or one for one; the store's is no note, see `row_differences`.
+#: Versions that targets have in common, or one for one; the store's is no note, see
+#: `row_differences`.
 _NOTED = ("client", "limiter", "node", "fastify", "autocannon", "harness")
 PART_NAMES = {"node": "Node.js", "fastify": "Fastify", "harness": "ratelimit-bench"}
 
@@ -46,17 +49,21 @@ class Difference(Struct, frozen=True):
 
 
 def _other_facts(machine: Mapping[str, Any]) -> dict[str, str]:
-    """What is told of a machine and decides nothing. Memory differs by a few bytes after a restart."""
+    """What is told of a machine and decides nothing. Memory differs by a few bytes after a
+    restart."""
     facts = {"memory": f"{gibibytes(round(machine['memory_bytes'] / _GIB) * _GIB)} GiB"}
     if "governor" in machine:
         facts["CPU governor"] = machine["governor"]
-    return {name: one_line(text) for name, text in (facts | machines.hardware_texts(machine)).items()}
+    return {
+        name: one_line(text) for name, text in (facts | machines.hardware_texts(machine)).items()
+    }
 
 
 def _differing(base: Facts, new: Facts) -> str:
     """Facts of machines by kind of role that both sides have, and that differ."""
     return "; ".join(
-        f"{name} {text}, then {new[kind][name]}" + (f" (of the {machines.kind_name(kind)})" if kind else "")
+        f"{name} {text}, then {new[kind][name]}"
+        + (f" (of the {machines.kind_name(kind)})" if kind else "")
         for kind, facts in base.items()
         if kind in new
         for name, text in facts.items()
@@ -67,13 +74,16 @@ def _differing(base: Facts, new: Facts) -> str:
 def _machine_text(base: Campaign, new: Campaign) -> str:
     """What tells the machines of two campaigns apart.
 
-    Campaigns on several machines must have some placement in common: rows are held against each other by
-    `row_differences`. Not every system reports its hardware: nothing is claimed where a side has no such
-    fact."""
+    Campaigns on several machines must have some placement in common: rows are held against each
+    other by `row_differences`. Not every system reports its hardware: nothing is claimed where a
+    side has no such fact."""
     for side in (base, new):
         if side.manifest is None:
             return f"that of campaign {side.name} is not on record (it has no manifest)"
-    shapes = [machines.placement_shapes(machines.all_runs(side)) or ["one machine"] for side in (base, new)]
+    shapes = [
+        machines.placement_shapes(machines.all_runs(side)) or ["one machine"]
+        for side in (base, new)
+    ]
     if not set(shapes[0]) & set(shapes[1]):
         return f"{joined(shapes[0])}, then {joined(shapes[1])}"
     return _differing(machines.keys_by_kind(base), machines.keys_by_kind(new))
@@ -90,7 +100,10 @@ def campaign_differences(base: Campaign, new: Campaign, pairs: Sequence[Rows]) -
     orders = [each["plan"]["order"] for each in manifests if each]
     if len(set(orders)) > 1:
         found.append(Difference(("order",), f"order differs: {orders[0]}, then {orders[1]}"))
-    return [*found, *(Difference(("order",), text) for pair in pairs for text in _turns_texts(*pair))]
+    return [
+        *found,
+        *(Difference(("order",), text) for pair in pairs for text in _turns_texts(*pair)),
+    ]
 
 
 def _turns_texts(base: Summary, new: Summary) -> Iterator[str]:
@@ -108,7 +121,8 @@ def _turns_texts(base: Summary, new: Summary) -> Iterator[str]:
 
 
 def campaign_notes(base: Campaign, new: Campaign) -> Iterator[str]:
-    """What differs and is no reason to refuse: facts that are no part of a machine's key, and round trips."""
+    """What differs and is no reason to refuse: facts that are no part of a machine's key, and round
+    trips."""
     if base.manifest and new.manifest:
         facts = [machines.facts_by_kind(side) for side in (base, new)]
         one, other = ({kind: _other_facts(each) for kind, each in side.items()} for side in facts)
@@ -139,7 +153,11 @@ def _stated_runtimes(row: Summary) -> list[dict[str, Any]]:
 
 def _store_text(row: Summary) -> str:
     embedded = any(runtime.get("embedded_store") for runtime in _stated_runtimes(row))
-    parts = [row.identity.store_text, ", ".join(_versions(row, "store")), "(embedded)" if embedded else ""]
+    parts = [
+        row.identity.store_text,
+        ", ".join(_versions(row, "store")),
+        "(embedded)" if embedded else "",
+    ]
     return one_line(" ".join(filter(None, parts)))
 
 
@@ -164,7 +182,9 @@ def _script_differs(base: Summary, new: Summary) -> bool:
 
 
 def _scripts_text(*rows: Summary) -> str:
-    return "; ".join(one_line(script_names(row)) if row.scripts else "none on record" for row in rows)
+    return "; ".join(
+        one_line(script_names(row)) if row.scripts else "none on record" for row in rows
+    )
 
 
 def script_note(base: Summary, new: Summary, names: Names) -> str:
@@ -202,10 +222,12 @@ def _place_text(rows: Sequence[Summary], kinds: Sequence[str], with_caps: bool) 
 def row_differences(pairs: Sequence[Rows], names: Sequence[Names]) -> list[list[Difference]]:
     """What makes configurations unlike, besides what the comparison is about, of each pair.
 
-    Scripts of their own are no such thing, as in the report: client and script are compared together. Two
-    clients that were to run one script, and did not, are."""
+    Scripts of their own are no such thing, as in the report: client and script are compared
+    together. Two clients that were to run one script, and did not, are."""
     found = [list(_of_pair(*pair, of_pair)) for pair, of_pair in zip(pairs, names, strict=True)]
-    unlike = [at for at, pair in enumerate(pairs) if _place_kinds(*pair) and not _control_text(*pair)]
+    unlike = [
+        at for at, pair in enumerate(pairs) if _place_kinds(*pair) and not _control_text(*pair)
+    ]
     for each in dict.fromkeys(names[index] for index in unlike):
         placed = [index for index in unlike if names[index] == each]
         place = _place_difference([pairs[index] for index in placed], each)
@@ -238,7 +260,9 @@ def _place_difference(pairs: Sequence[Rows], names: Names) -> Difference:
     caps = "runtime" in kinds and any(base.runtime == new.runtime for base, new in pairs)
     one, other = (_place_text(rows, kinds, caps) for rows in zip(*pairs, strict=True))
     verb = "differ" if " and " in what else "differs"
-    return Difference(tuple(kinds), f"{what} {verb}: {names[0]} ran on {one}; {names[1]} on {other}")
+    return Difference(
+        tuple(kinds), f"{what} {verb}: {names[0]} ran on {one}; {names[1]} on {other}"
+    )
 
 
 def compared_parts(base: Summary, new: Summary) -> tuple[str, ...]:
@@ -263,7 +287,8 @@ def together_text(parts: Sequence[str]) -> str:
 
 
 def version_notes(base: Summary, new: Summary, names: Names) -> Iterator[str]:
-    """Versions that differ. They are notes and no reason to refuse: often they are what is compared."""
+    """Versions that differ. They are notes and no reason to refuse: often they are what is
+    compared."""
     for part in _NOTED:
         one, other = (", ".join(_versions(row, part)) for row in (base, new))
         if part == "client" and base.identity.client != new.identity.client:

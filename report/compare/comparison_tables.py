@@ -106,8 +106,8 @@ def _percent_text(share: float) -> str:
 
 
 def _remarks(pair: Compared) -> Iterator[str]:
-    """Why it is not decided and what that would take; what the runs could find; what a conclusion and the
-    throughput are to be read with."""
+    """Why it is not decided and what that would take; what the runs could find; what a conclusion
+    and the throughput are to be read with."""
     comparison = pair.comparison
     conclusion, detectable = comparison.conclusion, comparison.detectable
     closed_throughput = pair.metric.read is throughput and not pair.new.identity.open_loop
@@ -142,7 +142,9 @@ def _notes(outcome: Outcome) -> list[str]:
     for pair in outcome.rows:
         for text in _remarks(pair):
             labels_by_remark.setdefault(text, []).append(pair.new.identity.label)
-    texts += [f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in labels_by_remark.items()]
+    texts += [
+        f"{', '.join(dict.fromkeys(labels))}: {text}" for text, labels in labels_by_remark.items()
+    ]
     return [*dict.fromkeys(texts), *outcome.notes]
 
 
@@ -220,8 +222,8 @@ def _comparison(pair: Compared) -> dict[str, Any]:
 
 
 def as_json(outcome: Outcome) -> str:
-    """Ratios are new ÷ base, values in the metric's unit in order of time, null for a run that failed its
-    load, or that has no upper bound."""
+    """Ratios are new ÷ base, values in the metric's unit in order of time, null for a run that
+    failed its load, or that has no upper bound."""
     document = {
         "schema": "ratelimit-bench/comparison",
         "schema_version": 3,
@@ -238,4 +240,8 @@ def as_json(outcome: Outcome) -> str:
     return json.dumps(document, ensure_ascii=False, indent=2)
 
 
-FORMATS: Mapping[str, Callable[[Outcome], str]] = {"table": as_table, "md": as_markdown, "json": as_json}
+FORMATS: Mapping[str, Callable[[Outcome], str]] = {
+    "table": as_table,
+    "md": as_markdown,
+    "json": as_json,
+}

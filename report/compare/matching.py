@@ -34,16 +34,22 @@ def _thing(row: Summary) -> Thing:
 
 
 def references_of(row: Summary, every: Sequence[Summary]) -> dict[Thing, Summary]:
-    """The references that were measured in a row's rounds under its load, without itself; first that of its
-    own ranking."""
+    """The references that were measured in a row's rounds under its load, without itself; first
+    that of its own ranking."""
     own = row.identity
     alike = [each for each in every if each.reference and load_key(each.identity) == load_key(own)]
-    found = [each for each in alike if each.id != row.id and sample_between(row, each, throughput).pairs]
-    found.sort(key=lambda each: (each.identity.store, each.identity.topology) != (own.store, own.topology))
+    found = [
+        each for each in alike if each.id != row.id and sample_between(row, each, throughput).pairs
+    ]
+    found.sort(
+        key=lambda each: (each.identity.store, each.identity.topology) != (own.store, own.topology)
+    )
     return {_thing(each): each for each in found}
 
 
-def ratios_to(base: Summary, row: Summary, figure: Figure, rounds: int | None = None) -> tuple[float, ...]:
+def ratios_to(
+    base: Summary, row: Summary, figure: Figure, rounds: int | None = None
+) -> tuple[float, ...]:
     """By round. One in which the reference failed its load tells nothing about the row."""
     pairs = sample_between(row, base, figure, rounds).pairs
     return tuple(value / other for value, other in pairs if 0 < other < math.inf)
@@ -131,7 +137,8 @@ class Compared:
     metric: Metric
     comparison: Comparison = field(init=False)
     differs: tuple[str, ...] = ()
-    """What differs besides the targets' names, each a sentence: scripts, and what was allowed to differ."""
+    """What differs besides the targets' names, each a sentence: scripts, and what was allowed to
+    differ."""
 
     @property
     def rows(self) -> comparability.Rows:
@@ -154,22 +161,26 @@ class Compared:
 
     @cached_property
     def parts(self) -> tuple[str, ...]:
-        """What is compared together: `client`, `script`, `store`, …; empty for one configuration twice."""
+        """What is compared together: `client`, `script`, `store`, …; empty for one configuration
+        twice."""
         return comparability.compared_parts(*self.rows)
 
     @cached_property
     def stop(self) -> Stopped | None:
         """None where both have a fixed number of runs.
 
-        Two sides with the same looks are compared at the earlier of those that they ended at, which is one
-        of these looks whatever the runs show: together the looks spend 5 %. Sides with different looks are
-        compared with all their runs, at the product of their shares: over all pairs of looks 5 % in sum."""
+        Two sides with the same looks are compared at the earlier of those that they ended at, which
+        is one of these looks whatever the runs show: together the looks spend 5 %. Sides with
+        different looks are compared with all their runs, at the product of their shares: over all
+        pairs of looks 5 % in sum."""
         schedules = [(row, row.look_schedule) for row in self.rows if row.look_schedule]
         if not schedules:
             return None
         if len({schedule.looks for _, schedule in schedules}) == 1 and len(schedules) == 2:
             rounds = min(row.last_round for row in self.rows)
-            return Stopped(rounds, min(schedule.share_at(rounds) for _, schedule in schedules) / ALPHA)
+            return Stopped(
+                rounds, min(schedule.share_at(rounds) for _, schedule in schedules) / ALPHA
+            )
         shares = (schedule.share_at(row.last_round) / ALPHA for row, schedule in schedules)
         return Stopped(None, math.prod(shares))
 
@@ -188,7 +199,8 @@ class Compared:
 
     @property
     def concludes(self) -> bool:
-        """Whether it can count for the verdict: false for a figure that follows from another one."""
+        """Whether it can count for the verdict: false for a figure that follows from another
+        one."""
         return not not_concluded(self.base, self.metric)
 
     @cached_property
@@ -214,14 +226,17 @@ class Compared:
     def values(self, row: Summary) -> tuple[float, ...]:
         if self.stop is None or self.stop.rounds is None:
             return row.sample(self.metric.read, in_time=True)
-        return tuple(value for _, value in sorted(upto(row.side(self.metric.read), self.stop.rounds).items()))
+        return tuple(
+            value for _, value in sorted(upto(row.side(self.metric.read), self.stop.rounds).items())
+        )
 
     @cached_property
     def sample(self) -> Sample:
         figure, stop = self.metric.read, self.stop
         rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
         if self.references:
-            # Of each round then and now the row's figure ÷ that of the reference: two sides without pairs.
+            # Of each round then and now the row's figure ÷ that of the reference: two sides without
+            # pairs.
             sides = zip(self.references, self.rows, strict=True)
             then, now = (ratios_to(*each, figure, rounds) for each in sides)
             return Sample(new=now, base=then, share=share, to_reference=True)
@@ -230,11 +245,13 @@ class Compared:
         return Sample(new=self.values(self.new), base=self.values(self.base), share=share)
 
     def concluded(self, found: Comparison, floor: float) -> Comparison:
-        """The comparison, with an estimate that knows of looks; without a conclusion where there is none."""
+        """The comparison, with an estimate that knows of looks; without a conclusion where there is
+        none."""
         if self.reason:
             if found.status == "not comparable":
                 return found
-            # The ratio and its interval alone: whatever the number of runs, they are no second conclusion.
+            # The ratio and its interval alone: whatever the number of runs, they are no second
+            # conclusion.
             without = dict.fromkeys(("p", "p_holm", "runs_needed", "detectable"))
             return replace(found, status="not decided", reason=self.reason, blocked=True, **without)
         stop = self.stop
@@ -253,13 +270,15 @@ class Compared:
         )
         if found.ratio is None or found.interval is None or new == base:
             return found
-        ratio = min(max(found.ratio * math.exp(base - new), found.interval.low), found.interval.high)
+        ratio = min(
+            max(found.ratio * math.exp(base - new), found.interval.low), found.interval.high
+        )
         return replace(found, ratio=ratio, stopped_at=found.ratio)
 
 
 def _level_shift(row: Summary, reference: Summary, side: Selection) -> float:
-    """By how much the logarithm of a row's ratio to its reference is too high because of the moment at which
-    it was stopped: the report's estimate knows of that. 0 where nothing did."""
+    """By how much the logarithm of a row's ratio to its reference is too high because of the moment
+    at which it was stopped: the report's estimate knows of that. 0 where nothing did."""
     for pair in (pair for ranking in side.rankings for pair in ranking.pairs):
         found = pair.comparison
         of_both = {pair.base.id, pair.new.id} == {row.id, reference.id}
@@ -280,29 +299,38 @@ class Outcome(Struct, frozen=True, kw_only=True):
 
     @property
     def verdict(self) -> str:
-        """`regression`, `not decided` (nothing was shown or excluded in some row) or `no regression`.
+        """`regression`, `not decided` (nothing was shown or excluded in some row) or `no
+        regression`.
 
         Only rows that can conclude something count."""
         statuses = {row.comparison.status for row in self.rows if row.concludes}
         if "worse" in statuses:
             return "regression"
-        return "no regression" if statuses and statuses <= {"better", "no difference"} else "not decided"
+        return (
+            "no regression"
+            if statuses and statuses <= {"better", "no difference"}
+            else "not decided"
+        )
 
 
 def _match(base: Selection, new: Selection, metric: Metric) -> tuple[list[Compared], list[str]]:
-    """Pairs under one load: of the targets that are meant, or of each target with itself; what has no pair.
+    """Pairs under one load: of the targets that are meant, or of each target with itself; what has
+    no pair.
 
     Raises ReportError when nothing matches, or both sides are the same rows."""
     by_label = base.label is None and new.label is None
 
     def by_load(side: Selection) -> dict[tuple[object, ...], Summary]:
-        # A copy is a control within its campaign: another campaign has its own, and the reference once more.
+        # A copy is a control within its campaign: another campaign has its own, and the reference
+        # once more.
         rows = [row for row in side.summaries if not (by_label and row.identity.copy)]
         own = [(row.identity.label, row.identity.caps) if by_label else () for row in rows]
         return {(*load_key(row.identity), *more): row for row, more in zip(rows, own, strict=True)}
 
     bases, news = by_load(base), by_load(new)
-    pairs = [Compared(base, new, row, news[key], metric) for key, row in bases.items() if key in news]
+    pairs = [
+        Compared(base, new, row, news[key], metric) for key, row in bases.items() if key in news
+    ]
     if not pairs:
         one, other = (
             ", ".join(dict.fromkeys(load_text(row.identity) for row in side.summaries))
@@ -312,7 +340,9 @@ def _match(base: Selection, new: Selection, metric: Metric) -> tuple[list[Compar
         raise ReportError(f"{both} have no load in common: {one}; {other}", USAGE)
     if by_label:
         # Without what others are compared through: its own ratio would always be 1.
-        through = {id(pair.references[0]) for pair in pairs if not pair.base.reference and pair.references}
+        through = {
+            id(pair.references[0]) for pair in pairs if not pair.base.reference and pair.references
+        }
         pairs = [pair for pair in pairs if id(pair.base) not in through]
     if base.folder == new.folder and all(pair.base is pair.new for pair in pairs):
         raise ReportError("both sides are the same runs: give two targets or two campaigns", USAGE)
@@ -330,7 +360,9 @@ def _refuse(found: Sequence[comparability.Difference], allowed: frozenset[str]) 
     if refused:
         kinds = ",".join(sorted(allowed.union(*(each.kinds for each in refused))))
         texts = "; ".join(each.text for each in refused)
-        raise ReportError(f"not comparable: {texts}. To compare them all the same: --allow {kinds}", USAGE)
+        raise ReportError(
+            f"not comparable: {texts}. To compare them all the same: --allow {kinds}", USAGE
+        )
 
 
 def _differs(pair: Compared, unlike: Sequence[comparability.Difference]) -> tuple[str, ...]:
@@ -347,25 +379,31 @@ def compare_sides(
 ) -> Outcome:
     """Compares what two sides have in common.
 
-    All that concludes something is one family of Holm's correction: there is one exit code. Within one
-    campaign rows are compared as in its report, across campaigns through their common reference (rule M22).
-    Where the host does not cancel, nothing is decided."""
+    All that concludes something is one family of Holm's correction: there is one exit code. Within
+    one campaign rows are compared as in its report, across campaigns through their common reference
+    (rule M22). Where the host does not cancel, nothing is decided."""
     pairs, alone = _match(base, new, metric)
     across = base.folder != new.folder
     rows = [pair.rows for pair in pairs]
-    of_sides = comparability.campaign_differences(base.campaign, new.campaign, rows) if across else []
+    of_sides = (
+        comparability.campaign_differences(base.campaign, new.campaign, rows) if across else []
+    )
     of_rows = comparability.row_differences(rows, [pair.names for pair in pairs])
     _refuse([*of_sides, *(each for found in of_rows for each in found)], allowed)
     # What cannot conclude makes the family of the others no larger.
     for concluding in (True, False):
         members = [pair for pair in pairs if concluding is not bool(pair.reason)]
-        found = compare_samples([pair.sample for pair in members], floor, metric.read.higher_is_better)
+        found = compare_samples(
+            [pair.sample for pair in members], floor, metric.read.higher_is_better
+        )
         for pair, comparison in zip(members, found, strict=True):
             pair.comparison = pair.concluded(comparison, floor)
     for pair, unlike in zip(pairs, of_rows, strict=True):
         pair.differs = _differs(pair, unlike)
     notes = dict.fromkeys([*(each.text for each in of_sides), *_notes(base, new, pairs), *alone])
-    return Outcome(base=base, new=new, metric=metric, floor=floor, rows=tuple(pairs), notes=tuple(notes))
+    return Outcome(
+        base=base, new=new, metric=metric, floor=floor, rows=tuple(pairs), notes=tuple(notes)
+    )
 
 
 def _notes(base: Selection, new: Selection, pairs: Sequence[Compared]) -> Iterator[str]:
@@ -388,7 +426,12 @@ def _notes(base: Selection, new: Selection, pairs: Sequence[Compared]) -> Iterat
         yield from comparability.version_notes(*pair.rows, pair.names)
     for pair in pairs:
         yield from meaning_of(pair.base, pair.metric)
-    for rows in (*(pair.rows for pair in pairs), *(pair.references for pair in pairs if pair.references)):
+    for rows in (
+        *(pair.rows for pair in pairs),
+        *(pair.references for pair in pairs if pair.references),
+    ):
         for side, row in zip((base, new), rows, strict=True):
             name = f"{side.campaign.name}#{row.identity.label}" if across else row.identity.label
-            yield from (f"{name}: {text}" for text in (*notes_on(row, pairs[0].metric), *row.warnings))
+            yield from (
+                f"{name}: {text}" for text in (*notes_on(row, pairs[0].metric), *row.warnings)
+            )

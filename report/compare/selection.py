@@ -1,4 +1,5 @@
-"""Selects what is compared: `LABEL`, `DIR#LABEL` or `DIR`, read from campaigns; saves and finds baselines."""
+"""Selects what is compared: `LABEL`, `DIR#LABEL` or `DIR`, read from campaigns; saves and finds
+baselines."""
 
 import difflib
 import re
@@ -45,7 +46,8 @@ class Selection:
 
 
 def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
-    """`LABEL` is a target of the default campaign; what holds a `/`, and what stands before `#`, is a folder.
+    """`LABEL` is a target of the default campaign; what holds a `/`, and what stands before `#`, is
+    a folder.
 
     Raises ReportError for an empty text or an empty folder before `#`."""
     folder, sign, label = text.rpartition("#")
@@ -54,7 +56,9 @@ def parse_selection(text: str, default: Path) -> tuple[Path, str | None]:
             raise ReportError(f"{one_line(text)!r}: give DIR#TARGET, or a target alone", USAGE)
         return Path(folder), label or None
     if not text:
-        raise ReportError("a side of the comparison is empty: give a target, DIR#TARGET or DIR", USAGE)
+        raise ReportError(
+            "a side of the comparison is empty: give a target, DIR#TARGET or DIR", USAGE
+        )
     return (Path(text), None) if "/" in text else (default, text)
 
 
@@ -73,8 +77,14 @@ class CampaignReader:
         campaign, summaries = self.read(folder)
         if not summaries:
             why = "runs with faults, and rows of the store layer, are in no comparison"
-            raise ReportError(f"campaign {one_line(campaign.name)} has no row to compare: {why}", USAGE)
-        chosen = summaries if label is None else tuple(row for row in summaries if _is_called(row, label))
+            raise ReportError(
+                f"campaign {one_line(campaign.name)} has no row to compare: {why}", USAGE
+            )
+        chosen = (
+            summaries
+            if label is None
+            else tuple(row for row in summaries if _is_called(row, label))
+        )
         if not chosen:
             labels = sorted({row.identity.label for row in summaries})
             near = difflib.get_close_matches(label or "", labels, 1)
@@ -105,7 +115,9 @@ def _where_else(folder: Path, label: str | None) -> str:
             continue
         if label in labels:
             name = manifest.parent.name
-            return f"; campaign {one_line(name)} has it: --campaign {one_line(folder.parent / name)}"
+            return (
+                f"; campaign {one_line(name)} has it: --campaign {one_line(folder.parent / name)}"
+            )
     return ""
 
 
@@ -133,14 +145,17 @@ def find_baseline(root: Path, name: str) -> Path:
     folder = baseline_folder(root, name)
     if folder.is_dir():
         return folder
-    there = [path.name for path in sorted((root / BASELINES).glob("*")) if not path.name.startswith(".")]
+    there = [
+        path.name for path in sorted((root / BASELINES).glob("*")) if not path.name.startswith(".")
+    ]
     have = f"it has {', '.join(map(one_line, there))}" if there else "none was saved"
     absent = f"there is no baseline {name} in {one_line(root / BASELINES)} ({have})"
     raise ReportError(f"{absent}: save one with --save-baseline {name}", USAGE)
 
 
 def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Path:
-    """Copies what is read of a campaign, whole or not at all; an older one of that name gives way."""
+    """Copies what is read of a campaign, whole or not at all; an older one of that name gives
+    way."""
     target = baseline_folder(root, name)
     parent = target.parent
     if target.resolve() == folder.resolve():
@@ -148,10 +163,14 @@ def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Pa
     try:
         parent.mkdir(parents=True, exist_ok=True)
         if parent.resolve().parent != root.resolve():
-            raise ReportError(f"{one_line(parent)} leads out of {one_line(root)}: remove it", ENVIRONMENT)
+            raise ReportError(
+                f"{one_line(parent)} leads out of {one_line(root)}: remove it", ENVIRONMENT
+            )
         fresh = Path(tempfile.mkdtemp(prefix=f".{name}.", dir=parent))
     except OSError as error:
-        raise ReportError(f"{one_line(parent)} cannot be written: {error.strerror}", ENVIRONMENT) from error
+        raise ReportError(
+            f"{one_line(parent)} cannot be written: {error.strerror}", ENVIRONMENT
+        ) from error
     old = fresh.with_name(f"{fresh.name}.old")
     try:
         for file in [
@@ -168,7 +187,9 @@ def save_baseline(root: Path, name: str, folder: Path, campaign: Campaign) -> Pa
             target.rename(old)
         fresh.rename(target)
     except OSError as error:
-        raise ReportError(f"{one_line(target)} cannot be written: {error.strerror}", WRITE_FAILED) from error
+        raise ReportError(
+            f"{one_line(target)} cannot be written: {error.strerror}", WRITE_FAILED
+        ) from error
     finally:
         shutil.rmtree(fresh, ignore_errors=True)
         shutil.rmtree(old, ignore_errors=True)

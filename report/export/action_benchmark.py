@@ -1,5 +1,6 @@
-"""Files for github-action-benchmark, whose tools `customBiggerIsBetter` and `customSmallerIsBetter` take a
-list of `{name, unit, value, range?, extra?}` (https://github.com/benchmark-action/github-action-benchmark)."""
+"""Files for github-action-benchmark, whose tools `customBiggerIsBetter` and `customSmallerIsBetter`
+take a list of `{name, unit, value, range?, extra?}`
+(https://github.com/benchmark-action/github-action-benchmark)."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -21,19 +22,25 @@ def _name(summary: Summary) -> str:
 
 
 def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
-    """Rows with a run that counts, and names; rows of one name, e.g. under other limits, carry a hash too.
-    The copy of a reference is left out: its series would alert about the host alone."""
+    """Rows with a run that counts, and names; rows of one name, e.g. under other limits, carry a
+    hash too. The copy of a reference is left out: its series would alert about the host alone."""
     named = [summary for summary in summaries if summary.selected and not summary.identity.copy]
     names = [(_name(summary), summary) for summary in named]
     counts = Counter(name for name, _ in names)
     return [
-        (name if counts[name] == 1 else f"{name} · {row.identity.configuration_hash or row.id}", row)
+        (
+            name if counts[name] == 1 else f"{name} · {row.identity.configuration_hash or row.id}",
+            row,
+        )
         for name, row in names
     ]
 
 
-def _entry(row: Summary, name: str, unit: str, figure: FigureSummary, digits: int, load: str = "") -> Entry:
-    """`range` is that of the runs. `load`: at which one the figure holds, where its name does not say it."""
+def _entry(
+    row: Summary, name: str, unit: str, figure: FigureSummary, digits: int, load: str = ""
+) -> Entry:
+    """`range` is that of the runs. `load`: at which one the figure holds, where its name does not
+    say it."""
     versions = next((run.versions for run in row.selected_first if run.versions), {})
     extra = (
         f"runs that count: {row.counted_text}",
@@ -57,8 +64,8 @@ _LATENCIES = {"p50": "latency_p50_ms", "p99": "latency_p99_ms"}
 
 
 def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """The median throughput of the runs, 0 where the target typically failed its load: without an entry the
-    tool would not notice."""
+    """The median throughput of the runs, 0 where the target typically failed its load: without an
+    entry the tool would not notice."""
     return [
         _entry(
             row,

@@ -29,7 +29,9 @@ def _cells(values: pd.Series, column: Column) -> list[Cell]:
     return [None if value is pd.NA else show(value) for value in values.astype(object)]
 
 
-def frame_csv(frame: pd.DataFrame, columns: Mapping[str, Column], header: Sequence[str] = ()) -> str:
+def frame_csv(
+    frame: pd.DataFrame, columns: Mapping[str, Column], header: Sequence[str] = ()
+) -> str:
     """The columns of a header, in its order; without one all columns of the list."""
     names = header or list(columns)
     cells = [_cells(frame[name], columns[name]) for name in names]

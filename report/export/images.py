@@ -93,7 +93,9 @@ def _bar(bar: Bar, label: str, top: float, scale: float) -> list[str]:
 
 def _bar_chart(title: str, subtitle: str, bars: Sequence[Bar]) -> str:
     """Horizontal bars over one axis from zero."""
-    highest = max((max(value or 0, behind or 0, *points) for _, _, value, behind, points in bars), default=0)
+    highest = max(
+        (max(value or 0, behind or 0, *points) for _, _, value, behind, points in bars), default=0
+    )
     texts = [len(text) for _, text, value, _, _ in bars if value is not None]
     right = max(_RIGHT, 20 + _CHARACTER * max(texts, default=0))
     scale = (_WIDTH - _LEFT - right) / highest if highest > 0 else 0
@@ -175,7 +177,9 @@ def _answer(forest: Forest) -> str:
         if row.low is not None and row.high is not None:
             low, high = x(row.low), x(row.high)
             ends = f"M{low:.1f} {middle - 5}v10M{high:.1f} {middle - 5}v10"
-            parts.append(f'<path class="l" stroke-width="2" d="M{low:.1f} {middle}H{high:.1f}{ends}"/>')
+            parts.append(
+                f'<path class="l" stroke-width="2" d="M{low:.1f} {middle}H{high:.1f}{ends}"/>'
+            )
         if row.at is not None:
             parts.append(_text(x(row.at), middle + 5, row.shape, "t", "middle"))
         said = f"{row.text} {row.status}".strip()
@@ -189,7 +193,9 @@ def _answer(forest: Forest) -> str:
 def images(analysis: Analysis) -> tuple[dict[str, str], int]:
     """Two files per cell, one of an open loop, by name."""
     cells = [(cell, runtime.runtime) for runtime in analysis.runtimes for cell in runtime.cells]
-    files = {f"answer-{at}.svg": _answer(forest) for at, forest in enumerate(forests(analysis), start=1)}
+    files = {
+        f"answer-{at}.svg": _answer(forest) for at, forest in enumerate(forests(analysis), start=1)
+    }
     for cell, runtime in cells[:MAX_CELLS]:
         # At an offered rate the throughput is the rate: no capacity to draw.
         if not cell.identity.open_loop:

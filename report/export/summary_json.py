@@ -64,10 +64,13 @@ def _throughput(summary: Summary) -> dict[str, float | None] | None:
 
 
 def _latencies(summary: Summary) -> dict[str, Any]:
-    """Medians of what is known, the bounds of what is not identified, and what a reader must know of them."""
+    """Medians of what is known, the bounds of what is not identified, and what a reader must know
+    of them."""
     percentiles = {name: summary.figure_of(percentile(name)) for name in PERCENTILES}
     known = {
-        name: figure for name, figure in percentiles.items() if figure.value is not None or figure.bounds
+        name: figure
+        for name, figure in percentiles.items()
+        if figure.value is not None or figure.bounds
     }
     others = {name: summary.figure_of(latency(name)) for name in ("average", "max")}
     return {
@@ -152,9 +155,9 @@ def _resolution(resolution: Resolution | None) -> dict[str, Any] | None:
 
 
 def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """One per ranking: its load, its sentence, and its rows compared with the reference, without one each
-    with each: by throughput, p99 (open loop only) and the CPU per request of what calls the limiter, the
-    servers or the client."""
+    """One per ranking: its load, its sentence, and its rows compared with the reference, without
+    one each with each: by throughput, p99 (open loop only) and the CPU per request of what calls
+    the limiter, the servers or the client."""
     return [
         {
             "layer": cell.identity.layer,
@@ -166,7 +169,9 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
             "reference": ranking.reference.identity.label if ranking.reference else None,
             "resolution": _resolution(ranking.resolution),
             "comparisons": [_pair(pair) for pair in ranking.pairs],
-            "latency_p99_comparisons": [_pair(pair) for pair in ranking.ranked_by if ranking.open_loop],
+            "latency_p99_comparisons": [
+                _pair(pair) for pair in ranking.ranked_by if ranking.open_loop
+            ],
             "server_cpu_comparisons": [_pair(pair) for pair in ranking.cpu_pairs],
             "order_comparisons": [_pair(pair) for pair in ranking.order[len(ranking.ranked_by) :]],
         }
@@ -176,7 +181,8 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 
 def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
-    """What `--summary-json` prints and summary.json holds; its shape is `schemas/summary.schema.json`."""
+    """What `--summary-json` prints and summary.json holds; its shape is
+    `schemas/summary.schema.json`."""
     campaign, manifest = analysis.campaign, analysis.campaign.manifest
     recommended = recommend(analysis) if analysis.summaries else None
     return {
@@ -184,7 +190,9 @@ def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
         "schema_version": 3,
         "campaign": campaign.name,
         "started_at": manifest["started_at"] if manifest else None,
-        "runtime": next((run.record.runtime.id for run in campaign.counted if run.record.runtime), None),
+        "runtime": next(
+            (run.record.runtime.id for run in campaign.counted if run.record.runtime), None
+        ),
         "excluded": [{"file": entry.file, "text": entry.text} for entry in campaign.excluded],
         "configurations": [_configuration(summary) for summary in analysis.summaries],
         "recommendation": {

@@ -1,5 +1,5 @@
-"""summary.md: the answer for a job summary or a comment, below the size that GitHub takes; and any section of
-the report as Markdown."""
+"""summary.md: the answer for a job summary or a comment, below the size that GitHub takes; and any
+section of the report as Markdown."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -46,7 +46,9 @@ def section_blocks(section: Section) -> Iterator[list[str]]:
             yield [f"#### {prose(shown.title)}"]
         columns = [column for column in shown.columns if not column.raw]
         headers = [prose(", ".join(filter(None, (column.name, column.unit)))) for column in columns]
-        first = next((index for index, column in enumerate(columns) if "number" in column.kind), len(columns))
+        first = next(
+            (index for index, column in enumerate(columns) if "number" in column.kind), len(columns)
+        )
         for group in shown.groups:
             heading = prose(": ".join(filter(None, (group.heading, group.hint))))
             lines = table(headers, [_row_cells(row, shown) for row in group.rows], first)
@@ -96,9 +98,18 @@ def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
         rows = _table(shown.controls, cell.text, first_screen.base_text(cell.rankings))
         blocks.append(["Controls, not ranked:", "", *rows])
     marks = marks_note(figure for row in shown.rows for figure in row.figures)
-    servers = f"{cell.text.cpu_title} is that of all servers together." if cell.identity.servers > 1 else ""
+    servers = (
+        f"{cell.text.cpu_title} is that of all servers together."
+        if cell.identity.servers > 1
+        else ""
+    )
     cpus = cpus_sentence(row.summary for row in shown.rows)
-    notes = ["Each figure is the median over the runs, in brackets their range.", servers, cpus, marks]
+    notes = [
+        "Each figure is the median over the runs, in brackets their range.",
+        servers,
+        cpus,
+        marks,
+    ]
     return [*blocks, [" ".join(filter(None, notes))]]
 
 
@@ -113,12 +124,16 @@ def _recommendation(recommended: Recommendation) -> list[list[str]]:
         _bullets(prose(line.text) for line in recommended.lines),
         [prose(recommended.decide)] if recommended.decide else [],
         ["```bash", one_line(recommended.command, 2000), "```"] if recommended.command else [],
-        _bullets((prose(line.text) for line in recommended.caveats), "What these figures do not tell:"),
+        _bullets(
+            (prose(line.text) for line in recommended.caveats), "What these figures do not tell:"
+        ),
     ]
 
 
 def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
-    named = [f"Runtime {code(runtime.runtime)}", runtime.layer] if runtime.runtime else [runtime.name]
+    named = (
+        [f"Runtime {code(runtime.runtime)}", runtime.layer] if runtime.runtime else [runtime.name]
+    )
     heading = [[f"## {', '.join(filter(None, named))}"]] if runtime.name else []
     if not runtime.cells:
         tables = [
@@ -126,12 +141,17 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
             for _, rows in by_loop(runtime.controls)
         ]
         return [*heading, *tables]
-    return [*heading, *(block for cell in runtime.cells for block in cell_blocks(cell, bool(runtime.layer)))]
+    return [
+        *heading,
+        *(block for cell in runtime.cells for block in cell_blocks(cell, bool(runtime.layer))),
+    ]
 
 
 def _troubles(summaries: Sequence[Summary]) -> list[str]:
     holes = [(row, row.no_figures_reason) for row in summaries if row.no_figures_reason]
-    outcomes = [(row, run.outcome_text) for row in summaries for run in row.runs if run.outcome_text]
+    outcomes = [
+        (row, run.outcome_text) for row in summaries for run in row.runs if run.outcome_text
+    ]
     runs = [(row, run) for row in summaries if not row.no_figures_reason for run in row.runs]
     reasons = [
         (row, f"{reason.rule}: {reason.text}")
@@ -139,7 +159,9 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
         for reason in run.reasons
         if reason not in reasons_of_round(run)
     ]
-    lines = [f"{code(row.identity.label)}: {prose(text)}" for row, text in (*holes, *outcomes, *reasons)]
+    lines = [
+        f"{code(row.identity.label)}: {prose(text)}" for row, text in (*holes, *outcomes, *reasons)
+    ]
     lines += map(prose, round_reasons(run for row in summaries for run in row.runs))
     return _bullets(dict.fromkeys(lines), "### Runs that are not plainly valid")
 

@@ -22,8 +22,8 @@ from report.base.csv_text import csv_text
 from report.export.frame_csv import frame_csv
 from report.results.model import DIMENSIONS, MEASURED_KINDS
 
-#: New columns come last, those of kinds of roles and of dimensions that came after the others too: what reads
-#: columns by their place goes on working.
+#: New columns come last, those of kinds of roles and of dimensions that came after the others too:
+#: what reads columns by their place goes on working.
 _FIRST_KINDS = ("server", "store", "generator")
 _LATER_KINDS = tuple(kind for kind in MEASURED_KINDS if kind not in _FIRST_KINDS)
 LATER_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key != "servers")
@@ -35,7 +35,9 @@ _OF_ROLES = ("cpu_us_per_request", "cpu_percent", "resident_bytes")
 
 def _bounds_of(family: str) -> list[str]:
     """The columns of bounds of the figures whose names begin so."""
-    return [bound_name(name, end) for name in BOUNDED if name.startswith(family) for end in BOUND_ENDS]
+    return [
+        bound_name(name, end) for name in BOUNDED if name.startswith(family) for end in BOUND_ENDS
+    ]
 
 
 def _ranges_of(names: Sequence[str]) -> list[str]:
@@ -43,13 +45,13 @@ def _ranges_of(names: Sequence[str]) -> list[str]:
 
 
 def _with_later_figures(header: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:
-    """The header, and behind it the figures of the list that it does not name, so that a new figure is one
-    entry of the list."""
+    """The header, and behind it the figures of the list that it does not name, so that a new figure
+    is one entry of the list."""
     return (*header, *(name for name in FIGURE_LIST if name not in (*header, *left_out)))
 
 
-#: Figures that runs.csv never had: an open loop's own, which summary.csv has, and the CPU of what calls the
-#: limiter, which is in the column of its kind.
+#: Figures that runs.csv never had: an open loop's own, which summary.csv has, and the CPU of what
+#: calls the limiter, which is in the column of its kind.
 _NOT_OF_RUNS = (
     "service_p50_ms",
     "service_p99_ms",
@@ -160,8 +162,9 @@ _NOT_OF_CONFIGURATIONS = (
 #: The ranges that the table had first; that of throughput stands beside its median.
 _FIRST_RANGED = ("latency_p50_ms", "latency_p99_ms", "server_cpu_us_per_request")
 
-#: The columns that existing tooling reads come first, under their old names, and hold figures of the selected
-#: run, as they always did; the others carry units in their names and hold medians over the runs.
+#: The columns that existing tooling reads come first, under their old names, and hold figures of
+#: the selected run, as they always did; the others carry units in their names and hold medians over
+#: the runs.
 _SUMMARY_HEADER = (
     "Client",
     "Mode",
@@ -352,8 +355,8 @@ _LONG_COLUMNS: Mapping[str, Column] = {
 
 
 def figures_long_csv(frames: Frames, rows: Sequence[str]) -> str:
-    """Medians over the runs with their range, of these rows in this order; a figure that is not known has no
-    line, and one run has no range."""
+    """Medians over the runs with their range, of these rows in this order; a figure that is not
+    known has no line, and one run has no range."""
     summary = frames.summary.set_index("row").loc[list(rows)]
     identity = summary[list(_LONG_IDENTITY.values())].set_axis(list(_LONG_IDENTITY), axis="columns")
     has_range = summary["served_runs"] > 1

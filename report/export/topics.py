@@ -1,4 +1,5 @@
-"""Topics with CSV and JSON files of their own: faults, memory per key, several servers, foreign programs."""
+"""Topics with CSV and JSON files of their own: faults, memory per key, several servers, foreign
+programs."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
@@ -63,7 +64,8 @@ def _codes(run: Measured) -> str | None:
     return " ".join(f"{code}:{number}" for code, number in run.failed_by_code.items()) or None
 
 
-#: Columns that came after the others stand at the end, because some readers take columns by their place.
+#: Columns that came after the others stand at the end, because some readers take columns by their
+#: place.
 _LATER_FAULT_COLUMNS: Mapping[str, Column] = {
     "served_again_s": column.number(_finite_figure(FAULT_FIGURES["served_again_s"][0]), 3),
     "served_again_from": column.text(_faulted(attrgetter("served_again_from"))),
@@ -78,8 +80,12 @@ FAULT_COLUMNS: Mapping[str, Column] = {
     "fault_start_s": column.number(attrgetter("group.fault.start_s"), 3),
     "fault_length_s": column.number(attrgetter("group.fault.length_s"), 3),
     "run": column.whole(attrgetter("run.run")),
-    "verdict": column.text(lambda row: row.run.verdict if row.run.measured else row.run.record.status),
-    "injected": column.truth(lambda row: row.record is not None and row.record.injected is not None),
+    "verdict": column.text(
+        lambda row: row.run.verdict if row.run.measured else row.run.record.status
+    ),
+    "injected": column.truth(
+        lambda row: row.record is not None and row.record.injected is not None
+    ),
     "undone": column.truth(lambda row: row.record is None or row.record.undone),
     "observed_s": column.number(_faulted(attrgetter("figures.observed_s")), 1),
     "recovery": column.text(_faulted(attrgetter("figures.recovery"))),
@@ -94,7 +100,8 @@ FAULT_COLUMNS: Mapping[str, Column] = {
 
 
 def faults_csv(groups: Sequence[FaultGroup]) -> str:
-    """One row a fault and run, also of runs that do not count; what is absent is an empty cell, never 0."""
+    """One row a fault and run, also of runs that do not count; what is absent is an empty cell,
+    never 0."""
     cases = [(group, case) for group in groups for case in group.cases]
     rows = (_FaultRow(group, case, run) for group, case in cases for run in case.runs)
     return entries_csv(FAULT_COLUMNS, rows)
@@ -138,7 +145,8 @@ def fault_documents(groups: Sequence[FaultGroup]) -> list[dict[str, Any]]:
 
 
 class _MemoryRow(Struct, frozen=True):
-    """What a key takes by one source of figures; without a slope it is not known, and `reason` says why."""
+    """What a key takes by one source of figures; without a slope it is not known, and `reason` says
+    why."""
 
     memory: KeyMemory
     slope: Slope | None
@@ -180,7 +188,9 @@ def _slope(slope: Slope) -> dict[str, Any]:
     return {
         "source": slope.source,
         "bytes_per_key": rounded(line.slope),
-        "interval": None if line.low is None else {"low": rounded(line.low), "high": rounded(line.high)},
+        "interval": None
+        if line.low is None
+        else {"low": rounded(line.low), "high": rounded(line.high)},
         "fixed_bytes": rounded(line.intercept),
         "points": [picked(point, "run", "keys", "bytes") for point in slope.points],
     }
@@ -212,9 +222,9 @@ def memory_document(analysis: Analysis) -> dict[str, Any]:
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """One comparison; ratios are new ÷ base. Without an upper bound `high` is null. `ratio_of_medians` is
-    there for readers of the first format: a second value for one ratio would contradict `ratio`, so it is
-    null."""
+    """One comparison; ratios are new ÷ base. Without an upper bound `high` is null.
+    `ratio_of_medians` is there for readers of the first format: a second value for one ratio would
+    contradict `ratio`, so it is null."""
     interval = comparison.known_interval
     return {
         "conclusion": comparison.conclusion,
@@ -230,7 +240,9 @@ def comparison_document(comparison: Comparison) -> dict[str, Any]:
         **picked(comparison, "p", "p_holm"),
         "comparisons_in_family": comparison.comparisons,
         "runs_needed": comparison.runs_needed,
-        "detectable_percent": None if comparison.detectable is None else 100 * comparison.detectable,
+        "detectable_percent": None
+        if comparison.detectable is None
+        else 100 * comparison.detectable,
     }
 
 
@@ -279,7 +291,11 @@ SERVER_COLUMNS: Mapping[str, Column] = {
     "target": column.text(attrgetter("scaling.identity.label")),
     "servers": column.whole(attrgetter("step.servers")),
     "runs": column.whole(attrgetter("step.summary.counted_runs")),
-    **dict(named for name, (_, digits) in FIGURES.items() for named in _server_figure_columns(name, digits)),
+    **dict(
+        named
+        for name, (_, digits) in FIGURES.items()
+        for named in _server_figure_columns(name, digits)
+    ),
     **dict(named for name in _RATIOS for named in _server_ratio_columns(name)),
     "added_server_share": column.number(_of_step("added", "estimate"), 4),
     "added_server_share_low": column.number(_of_step("added", "low"), 4),
@@ -342,7 +358,8 @@ def _step(step: ServerStep) -> dict[str, Any]:
 
 
 def _printed_columns(row: str) -> dict[str, Column]:
-    """How many runs a row of a foreign program has, and what they are worth; `row`: where an entry has it."""
+    """How many runs a row of a foreign program has, and what they are worth; `row`: where an entry
+    has it."""
     read = attrgetter(row)
     return {
         "runs": column.whole(lambda entry: len(read(entry).runs)),
@@ -376,7 +393,9 @@ def _limiting_resource(entry: Any) -> str | None:
 
 
 def _latency_columns(names: Sequence[str], digits: int) -> dict[str, Column]:
-    return {f"{name}_ms": column.number(_median(printed_rows.latency(name)), digits) for name in names}
+    return {
+        f"{name}_ms": column.number(_median(printed_rows.latency(name)), digits) for name in names
+    }
 
 
 def _client_rate(control: printed_rows.LoadProgramControl) -> float | None:
@@ -467,13 +486,16 @@ OPERATION_COLUMNS: Mapping[str, Column] = {
     **_latency_columns(("average", "min", "p50", "p95", "p99", "max"), 4),
     "store_cpu_us_per_operation": column.number(_median(printed_rows.store_cpu), 4),
     "bytes_per_key": column.number(_median(printed_rows.bytes_per_key), 4),
-    **dict(named for name, _, _ in printed_rows.COMPARED for named in _operation_ratio_columns(name)),
+    **dict(
+        named for name, _, _ in printed_rows.COMPARED for named in _operation_ratio_columns(name)
+    ),
     "limited_by": column.text(_limiting_resource),
 }
 
 
 def operation_documents(operations: printed_rows.StoreOperations | None) -> list[dict[str, Any]]:
-    """One row a store, operation, payload and number of connections; none without the store layer."""
+    """One row a store, operation, payload and number of connections; none without the store
+    layer."""
     rows = _operation_rows(operations) if operations else ()
     return [{name: shown.read(row) for name, shown in OPERATION_COLUMNS.items()} for row in rows]
 

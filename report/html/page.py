@@ -44,7 +44,10 @@ def _decision_tables(
 
 
 def _decision_table(
-    runtime: RuntimeResults, shown: Sequence[first_screen.DecisionCell], open_loop: bool, titled: bool
+    runtime: RuntimeResults,
+    shown: Sequence[first_screen.DecisionCell],
+    open_loop: bool,
+    titled: bool,
 ) -> dict[str, Any]:
     headed = titled or sum(len(each.groups) for each in shown) > 1
     # Heading, the comparison that it leads to, and rows.
@@ -63,7 +66,9 @@ def _decision_table(
     return _table_parts(runtime, open_loop, bodies, heading, ratio)
 
 
-def _control_table(runtime: RuntimeResults, controls: Sequence[Summary], open_loop: bool) -> dict[str, Any]:
+def _control_table(
+    runtime: RuntimeResults, controls: Sequence[Summary], open_loop: bool
+) -> dict[str, Any]:
     """Of a part of the campaign that measured nothing else."""
     rows = tuple(first_screen.decision_row(row, runtime.text) for row in controls)
     return _table_parts(runtime, open_loop, [(_CONTROLS, "", rows)])
@@ -103,8 +108,8 @@ Charts = dict[str, tuple[Chart, ...]]
 
 
 def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[str]]:
-    """The charts that have something to draw, their figures by id, and the rows that only strips of faults
-    have. Two layers never share a chart."""
+    """The charts that have something to draw, their figures by id, and the rows that only strips of
+    faults have. Two layers never share a chart."""
     found: Charts = {}
     figures = {}
     by_layer: dict[str, list[RuntimeResults]] = {}
@@ -127,7 +132,9 @@ def _drawn(analysis: Analysis) -> tuple[Charts, dict[str, dict[str, Any]], list[
 
 def _colours(summaries: Sequence[Summary]) -> dict[str, tuple[str, str]]:
     found = client_colours(summaries)
-    controls = {summary.identity.client: CONTROL_COLOUR for summary in summaries if summary.identity.control}
+    controls = {
+        summary.identity.client: CONTROL_COLOUR for summary in summaries if summary.identity.control
+    }
     return {client: (colour, DARK[colour]) for client, colour in (controls | found).items()}
 
 
@@ -140,7 +147,10 @@ def render_page(
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
-    parts = [(each, first_screen.decision_cells(each.cells, bool(each.layer))) for each in analysis.runtimes]
+    parts = [
+        (each, first_screen.decision_cells(each.cells, bool(each.layer)))
+        for each in analysis.runtimes
+    ]
     return render_template(
         "page.html.j2",
         styles=(STATIC / "report.css",),
@@ -160,12 +170,17 @@ def render_page(
         recommendation=recommend(analysis) if ordered else None,
         forests=first_screen.forests(analysis),
         cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
-        # Of a campaign that looked for the highest rate, figures at each of its rates do not decide.
+        # Of a campaign that looked for the highest rate, figures at each of its rates do not
+        # decide.
         decision_tables=[] if analysis.max_rates else list(_decision_tables(parts)),
         sections=[
             each
             for each in sections_of(analysis)
-            if each.tables or each.lists or each.facts or each.notes or any(map(charts.get, each.charts))
+            if each.tables
+            or each.lists
+            or each.facts
+            or each.notes
+            or any(map(charts.get, each.charts))
         ],
         charts=charts,
         filters=filter_values(ordered),
@@ -200,7 +215,8 @@ def audit_page(audit: Audit) -> str:
         answer=audits.sentence(audit),
         rows=audits.rows(audit),
         details=[
-            (check, audits.is_promised(audit, check), audits.details(audit, check)) for check in audit.checks
+            (check, audits.is_promised(audit, check), audits.details(audit, check))
+            for check in audit.checks
         ],
         connection=lambda cell: audits.connection(audit, cell),
         marks=audits.MARKS,

@@ -15,7 +15,9 @@ from report.base.paths import PLOTLY_BUNDLE, STATIC, TEMPLATES
 from report.sections.filters import counts_by_row
 
 #: Scripts of every page: theme, sortable tables, copying them, what is folded.
-BASE_SCRIPTS: tuple[Path, ...] = tuple(STATIC / name for name in ("theme.js", "tables.js", "details.js"))
+BASE_SCRIPTS: tuple[Path, ...] = tuple(
+    STATIC / name for name in ("theme.js", "tables.js", "details.js")
+)
 
 #: What a page with filters and charts needs besides.
 CHART_SCRIPTS = (PLOTLY_BUNDLE, *(STATIC / name for name in ("filters.js", "charts.js")))
@@ -29,13 +31,18 @@ def _inline_script(path: Path) -> str:
         text = f"{path.name} cannot be read ({error.strerror}): run ./scripts/setup.sh"
         raise ReportError(text, ENVIRONMENT) from error
     if "</script" in text.lower() or "<!--" in text:
-        raise ReportError(f"{path.name} cannot stand in a page: it holds the end of a script", ENVIRONMENT)
+        raise ReportError(
+            f"{path.name} cannot stand in a page: it holds the end of a script", ENVIRONMENT
+        )
     return text
 
 
 def _policy(scripts: Sequence[str]) -> str:
-    """Nothing from anywhere, but these inline scripts, inline styles, and images that scripts make."""
-    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts]
+    """Nothing from anywhere, but these inline scripts, inline styles, and images that scripts
+    make."""
+    digests = [
+        base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in scripts
+    ]
     admitted = " ".join(f"'sha256-{digest}'" for digest in digests)
     return (
         f"default-src 'none'; script-src {admitted}; style-src 'unsafe-inline'; img-src data: blob:; "

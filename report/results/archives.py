@@ -23,13 +23,15 @@ _PIECE = 1024**2
 def found_campaigns(root: Path, *documents: str) -> Iterator[list[tuple[PurePosixPath, Path, str]]]:
     """The campaigns below `root`, at any depth, by their places: folders with one of `documents`.
 
-    For each its place below `root`, the folder that holds its files, and why it cannot be read (empty if it
-    can be). Unpacked folders are removed at the end."""
+    For each its place below `root`, the folder that holds its files, and why it cannot be read
+    (empty if it can be). Unpacked folders are removed at the end."""
     with TemporaryDirectory(prefix="campaigns-") as scratch:
         yield sorted(_walk(root, documents, Path(scratch)))
 
 
-def _walk(root: Path, documents: Sequence[str], scratch: Path) -> Iterator[tuple[PurePosixPath, Path, str]]:
+def _walk(
+    root: Path, documents: Sequence[str], scratch: Path
+) -> Iterator[tuple[PurePosixPath, Path, str]]:
     for at, folders, files in os.walk(root):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         place = PurePosixPath(Path(at).relative_to(root).as_posix())
@@ -40,7 +42,9 @@ def _walk(root: Path, documents: Sequence[str], scratch: Path) -> Iterator[tuple
             beside = Path(at) / name.removesuffix(SUFFIX)
             unpacked = any((beside / document).is_file() for document in documents)
             if name.endswith(SUFFIX) and not name.startswith(".") and not unpacked:
-                yield from _unpacked(Path(at) / name, place / name.removesuffix(SUFFIX), documents, scratch)
+                yield from _unpacked(
+                    Path(at) / name, place / name.removesuffix(SUFFIX), documents, scratch
+                )
 
 
 def _unpacked(
@@ -59,7 +63,8 @@ def _unpacked(
 
 
 def unpack_judged(archive: Path, folder: Path) -> None:
-    """As `unpack`, with what newer rules say of the results; raises ReportError if that is damaged."""
+    """As `unpack`, with what newer rules say of the results; raises ReportError if that is
+    damaged."""
     unpack(archive, folder)
     try:
         unpack_verdicts(archive, folder)
@@ -70,8 +75,8 @@ def unpack_judged(archive: Path, folder: Path) -> None:
 def unpack(archive: Path, folder: Path) -> None:
     """Unpacks an archive of plain files and folders.
 
-    Raises ReportError, and unpacks nothing, for a link, a device, an absolute or parent path, or more than
-    `MAX_BYTES`."""
+    Raises ReportError, and unpacks nothing, for a link, a device, an absolute or parent path, or
+    more than `MAX_BYTES`."""
     try:
         # What is packed may be far larger than the archive: nothing is read before that is known.
         with lzma.open(archive) as packed, TemporaryFile() as plain:
@@ -85,9 +90,13 @@ def unpack(archive: Path, folder: Path) -> None:
                 for member in members:
                     path = PurePosixPath(member.name)
                     if not (member.isfile() or member.isdir()):
-                        raise _refused(archive, f"{one_line(member.name, 80)} is neither file nor folder")
+                        raise _refused(
+                            archive, f"{one_line(member.name, 80)} is neither file nor folder"
+                        )
                     if path.is_absolute() or ".." in path.parts:
-                        raise _refused(archive, f"{one_line(member.name, 80)} leads out of the archive")
+                        raise _refused(
+                            archive, f"{one_line(member.name, 80)} leads out of the archive"
+                        )
                 # A sparse file says more than it holds.
                 if sum(member.size for member in members) > MAX_BYTES:
                     raise _refused(archive, _TOO_LARGE)

@@ -31,7 +31,16 @@ _MAX_SLICES = 3000
 #: What an identity takes from its target as it stands.
 _TARGET = (
     *("label", "client", "store", "topology", "limiter", "client_version", "store_version"),
-    *("limiter_version", "node", "decided_by", "algorithm", "module", "service", "framework", "program"),
+    *(
+        "limiter_version",
+        "node",
+        "decided_by",
+        "algorithm",
+        "module",
+        "service",
+        "framework",
+        "program",
+    ),
     "copy_of",
 )
 
@@ -64,7 +73,9 @@ def identity_of(
 
 
 def _load(load: records.ClosedLoad | records.OpenLoad, extent: records.Extent) -> dict[str, Any]:
-    of_load = {name: getattr(load, name, None) for name in ("connections", "rate_per_second", "arrivals")}
+    of_load = {
+        name: getattr(load, name, None) for name in ("connections", "rate_per_second", "arrivals")
+    }
     return of_load | {"duration_s": extent.duration_s, "requests": extent.requests}
 
 
@@ -76,7 +87,8 @@ def _manual_identity(request: records.Request, load_text: str) -> model.Identity
         load_text=load_text,
         key=json.dumps([plain(getattr(request, name)) for name in asked], sort_keys=True),
         layer=request.layer,
-        counts={dimension.key: 0 for dimension in model.DIMENSIONS} | {"servers": len(request.urls)},
+        counts={dimension.key: 0 for dimension in model.DIMENSIONS}
+        | {"servers": len(request.urls)},
         label=request.label,
         client=request.label,
         workload=request.workload,
@@ -90,21 +102,27 @@ def _identity(result: Result) -> model.Identity:
         return identity_of(configuration, configuration_hash, result.load_text)
     if configuration is not None or configuration_hash is not None:
         absent = "configuration" if configuration is None else "configuration_hash"
-        raise FieldError(f"$.{absent}", "is missing, though the other half of the identity is there")
+        raise FieldError(
+            f"$.{absent}", "is missing, though the other half of the identity is there"
+        )
     if not isinstance(result, records.MeasuredResult):
         raise FieldError("$.configuration", "is missing")
     return _manual_identity(result.request, result.load_text)
 
 
-def _merged_histograms(result: records.MeasuredResult) -> tuple[HdrHistogram | None, HdrHistogram | None]:
-    """All generators' latencies of the answers; and of the requests that failed or got no answer, their
-    latencies and ages."""
+def _merged_histograms(
+    result: records.MeasuredResult,
+) -> tuple[HdrHistogram | None, HdrHistogram | None]:
+    """All generators' latencies of the answers; and of the requests that failed or got no answer,
+    their latencies and ages."""
     answered: list[HdrHistogram] = []
     unanswered: list[HdrHistogram] = []
     for index, generator in enumerate(result.generators):
         for outcome in (*_ANSWERED, *_UNANSWERED):
             try:
-                histogram = histograms.decode_histogram(plain(getattr(generator.histograms, outcome)))
+                histogram = histograms.decode_histogram(
+                    plain(getattr(generator.histograms, outcome))
+                )
             except ValueError as error:
                 field = f"$.generators[{index}].histograms.{outcome}.data"
                 raise FieldError(field, str(error)) from error
@@ -119,8 +137,8 @@ def _count(result: records.MeasuredResult, outcomes: Sequence[str]) -> int:
 
 
 def _check_latency(result: records.MeasuredResult) -> None:
-    """Raises FieldError where a figure and its bounds are both given or both absent, and where a figure is
-    known that requests without an answer could move."""
+    """Raises FieldError where a figure and its bounds are both given or both absent, and where a
+    figure is known that requests without an answer could move."""
     answered, unanswered = _count(result, _ANSWERED), _count(result, _UNANSWERED)
     latency = result.latency
     if answered and not latency:
@@ -164,7 +182,9 @@ def _delta(nodes: Sequence[records.StoreNode | records.Consumer], name: str) -> 
 def _resident_delta(result: records.MeasuredResult, kind: str) -> int | None:
     """What lead-in and window add to the resident memory of a kind of roles."""
     roles = [role for role in result.resources.values() if role.kind == kind]
-    return _grown([(role.resident_bytes_at_window_open, role.resident_bytes_at_end) for role in roles])
+    return _grown(
+        [(role.resident_bytes_at_window_open, role.resident_bytes_at_end) for role in roles]
+    )
 
 
 #: Its counter is of items without their hash table.
@@ -197,7 +217,11 @@ def _added_memory(result: records.MeasuredResult) -> model.AddedMemory | None:
         "service_resident": None if warm else _resident_delta(result, "service"),
         "heap": _delta(consumers, "heap_used_bytes") if in_process else None,
     }
-    lost = [count for name in ("expired_keys", "evicted_keys") if (count := _delta(nodes, name)) is not None]
+    lost = [
+        count
+        for name in ("expired_keys", "evicted_keys")
+        if (count := _delta(nodes, name)) is not None
+    ]
     return model.AddedMemory(
         keys=sum(consumed(outcome) for outcome in ("allowed", "limited", "failed")),
         failed=consumed("failed"),
@@ -211,14 +235,17 @@ def _answers_by_server(result: records.MeasuredResult) -> tuple[int, ...]:
     """See `Measured.answers_by_server`; at the limiter layer, nothing is answered by a server."""
     if result.request.layer == "limiter":
         return ()
-    return tuple(max(0, each.at_end.requests - each.at_window_open.requests) for each in result.consumers)
+    return tuple(
+        max(0, each.at_end.requests - each.at_window_open.requests) for each in result.consumers
+    )
 
 
 def _script_calls(result: records.MeasuredResult) -> dict[str, int] | None:
-    """Calls less those that failed, at the end less at the start, summed over the nodes, by command.
+    """Calls less those that failed, at the end less at the start, summed over the nodes, by
+    command.
 
-    None without nodes, where a node counts none, and where a counter went back: it was reset, or the node was
-    restarted."""
+    None without nodes, where a node counts none, and where a counter went back: it was reset, or
+    the node was restarted."""
     nodes = _nodes(result)
     ran: dict[str, int] = {}
     for node in nodes:
@@ -247,7 +274,9 @@ def _deciding_software(result: records.MeasuredResult) -> dict[str, str]:
     """See `Measured.deciding_software`."""
     modules = (result.store.modules if result.store else None) or []
     # Of a store that the user runs, the module's file is not known.
-    parts = {each.id: (each.version, each.sha256 and f"sha256 {each.sha256[:12]}") for each in modules}
+    parts = {
+        each.id: (each.version, each.sha256 and f"sha256 {each.sha256[:12]}") for each in modules
+    }
     found = {f"Module {id_}": ", ".join(filter(None, both)) for id_, both in parts.items()}
     if service := result.service:
         found[f"Service {service.id}"] = service.at_end.version or "version not known"
@@ -255,7 +284,8 @@ def _deciding_software(result: records.MeasuredResult) -> dict[str, str]:
 
 
 def _decisions(result: records.MeasuredResult) -> int | None:
-    """See `Measured.decisions`; raises FieldError if a count is not the difference of its two readings."""
+    """See `Measured.decisions`; raises FieldError if a count is not the difference of its two
+    readings."""
     found = []
     for index, consumer in enumerate(result.consumers):
         stated = consumer.consumes
@@ -284,7 +314,9 @@ def _answers_each_slice(result: records.MeasuredResult) -> "array[int]":
 
 
 #: What figures are computed from when a run is read, and what no page shows.
-_DROPPED = dict.fromkeys(("configuration", "configuration_hash", "plugins", "links", "machine_load", "store"))
+_DROPPED = dict.fromkeys(
+    ("configuration", "configuration_hash", "plugins", "links", "machine_load", "store")
+)
 _READ: dict[str, Any] = {
     **dict.fromkeys(("request", "service", "admissions")),
     **dict.fromkeys(("generators", "samples", "consumers", "unsupported", "latency_curve_ms"), ()),
@@ -331,7 +363,9 @@ def _measured(result: records.MeasuredResult, record: records.MeasuredResult) ->
         bounds_ms=model.stated_bounds(latency),
         curve_ms=array("d", result.latency_curve_ms),
         unsupported=tuple(sorted(result.unsupported)) if latency else (),
-        store_memory_bytes=model.total_of([node.at_end.used_memory_bytes for node in _nodes(result)]),
+        store_memory_bytes=model.total_of(
+            [node.at_end.used_memory_bytes for node in _nodes(result)]
+        ),
         added_memory=_added_memory(result),
         store_failures=_store_failures(result),
         decisions=_decisions(result),
@@ -350,13 +384,17 @@ def _check_store(result: Result, identity: model.Identity) -> None:
     external = store.external if store else None
     if identity.configuration_hash is not None and external not in (None, identity.external_store):
         fact = f"the store is {'' if identity.external_store else 'not '}one that already ran"
-        raise FieldError("$.store.external", f"is {str(external).lower()}, but by its configuration {fact}")
+        raise FieldError(
+            "$.store.external", f"is {str(external).lower()}, but by its configuration {fact}"
+        )
 
 
 def run_of(result: Result, file: str) -> model.Run:
-    """The run of a result, without its seconds, the bulk of it. The file's name is for messages and links.
+    """The run of a result, without its seconds, the bulk of it. The file's name is for messages and
+    links.
 
-    Raises FieldError for an incomplete identity, a damaged histogram, or latencies that contradict it."""
+    Raises FieldError for an incomplete identity, a damaged histogram, or latencies that contradict
+    it."""
     failure = result.failure if isinstance(result, records.FailedOrAbortedResult) else None
     identity = _identity(result)
     _check_store(result, identity)
@@ -382,11 +420,14 @@ def run_of(result: Result, file: str) -> model.Run:
 
 
 def _check_timeline(result: records.MeasuredResult, timeline: records.Timeline) -> None:
-    """Raises FieldError where a column has another length than the window, or counts other answers."""
+    """Raises FieldError where a column has another length than the window, or counts other
+    answers."""
     slices = len(result.slices.allowed)
     for name, column in structs.asdict(timeline).items():
         if isinstance(column, list) and len(column) != slices:
-            raise FieldError(f"$.timeline.{name}", f"has {len(column)} slices, but the window has {slices}")
+            raise FieldError(
+                f"$.timeline.{name}", f"has {len(column)} slices, but the window has {slices}"
+            )
     for name in _ANSWERED:
         if getattr(timeline, name) != getattr(result.slices, name):
             raise FieldError(f"$.timeline.{name}", f"differs from $.slices.{name}")
@@ -402,7 +443,9 @@ def _check_faults(result: records.MeasuredResult) -> None:
             text = f"is {each.fault}: no such injected fault"
             raise FieldError(f"$.fault_figures.faults[{at}].fault", text)
         if (each.recovery == "recovered") != (each.recovery_s is not None):
-            raise FieldError(f"$.fault_figures.faults[{at}].recovery_s", f"contradicts `{each.recovery}`")
+            raise FieldError(
+                f"$.fault_figures.faults[{at}].recovery_s", f"contradicts `{each.recovery}`"
+            )
     if result.timeline:
         _check_timeline(result, result.timeline)
 
@@ -412,7 +455,8 @@ _PRINTED_TOLERANCE: float = CONSTANTS["printed_rounding"]
 
 
 def _check_operations(result: records.PrintedResult) -> None:
-    """Raises FieldError where throughput and duration contradict the number of operations (rule M1)."""
+    """Raises FieldError where throughput and duration contradict the number of operations (rule
+    M1)."""
     operations, duration_s = result.operations, result.duration
     implied = operations.per_second * duration_s
     if abs(implied - operations.total) > max(1, _PRINTED_TOLERANCE * operations.total):
@@ -421,8 +465,8 @@ def _check_operations(result: records.PrintedResult) -> None:
 
 
 def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:
-    """The planned runs, of an adaptive campaign those that it asked for: what is beside the others of a group
-    is left out where none of them is left."""
+    """The planned runs, of an adaptive campaign those that it asked for: what is beside the others
+    of a group is left out where none of them is left."""
     rounds: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
     by_turns = manifest["plan"]["order"] == "turns"
 
@@ -434,16 +478,24 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
         return int(entry.get("round", entry["run"]))
 
     every = manifest["plan"]["runs"]
-    asked = [each for each in every if number(each) <= rounds.get(each["configuration_hash"], number(each))]
+    asked = [
+        each
+        for each in every
+        if number(each) <= rounds.get(each["configuration_hash"], number(each))
+    ]
     compared = {(number(entry), entry.get("group")) for entry in asked if not beside(entry)}
-    return [entry for entry in asked if not beside(entry) or (number(entry), entry.get("group")) in compared]
+    return [
+        entry
+        for entry in asked
+        if not beside(entry) or (number(entry), entry.get("group")) in compared
+    ]
 
 
 def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
     """The configurations of a validated manifest's plan, in its order.
 
-    Where the campaign found out how many runs it needs, the plan holds the most: what was not asked for is
-    not planned."""
+    Where the campaign found out how many runs it needs, the plan holds the most: what was not asked
+    for is not planned."""
     plan = manifest["plan"]
     references = frozenset(plan.get("references", ()))
     runs: dict[str, list[int]] = {}
@@ -459,7 +511,9 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
     return tuple(
         model.Planned(
             identity=identity_of(
-                convert(entry["configuration"], records.Configuration), entry["hash"], entry["load_text"]
+                convert(entry["configuration"], records.Configuration),
+                entry["hash"],
+                entry["load_text"],
             ),
             runs=tuple(sorted(runs.get(entry["hash"], []))),
             places=places.get(entry["hash"], {}),
@@ -474,7 +528,8 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
 def rankings_of(
     manifest: Document | None, planned: Sequence[model.Planned], runs: Sequence[model.Run]
 ) -> tuple[model.PlannedRanking, ...]:
-    """The rankings of a plan; those of an older plan, and of rows that no plan holds, behind them."""
+    """The rankings of a plan; those of an older plan, and of rows that no plan holds, behind
+    them."""
     plan = manifest["plan"] if manifest else {}
     stated = convert(plan.get("rankings", []), list[model.PlannedRanking])
     known = {key for ranking in stated for key in ranking.members}

@@ -1,4 +1,5 @@
-"""Reads the folder of a campaign or audit. What is not what it should be is named with its field."""
+"""Reads the folder of a campaign or audit. What is not what it should be is named with its
+field."""
 
 import hashlib
 import re
@@ -26,8 +27,8 @@ _MAX_CHECKSUMS_BYTES = 16 * 1024 * 1024
 #: Two spaces, as `sha256sum` writes it, or a star.
 _CHECKSUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
-#: Seconds of all selected runs together, with the readings of their roles: 1,000 rows of 30 s, or a day of a
-#: single one.
+#: Seconds of all selected runs together, with the readings of their roles: 1,000 rows of 30 s, or a
+#: day of a single one.
 MAX_SERIES_READINGS = 100_000
 
 AUDIT_FILE = "audit.json"
@@ -68,9 +69,12 @@ def list_files(folder: Path) -> tuple[list[Path], list[str]]:
 
 
 def _read_checksums(folder: Path) -> Mapping[str, str]:
-    """Checksums by file name; empty where there is no such file. A line that is none vouches for nothing."""
+    """Checksums by file name; empty where there is no such file. A line that is none vouches for
+    nothing."""
     try:
-        text = read_document(folder / CHECKSUMS, _MAX_CHECKSUMS_BYTES).decode("utf-8", errors="replace")
+        text = read_document(folder / CHECKSUMS, _MAX_CHECKSUMS_BYTES).decode(
+            "utf-8", errors="replace"
+        )
     except FileNotFoundError:
         return {}
     return {line[2]: line[1] for line in map(_CHECKSUM.fullmatch, text.split("\n")) if line}
@@ -79,7 +83,9 @@ def _read_checksums(folder: Path) -> Mapping[str, str]:
 def _check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
     """A file without a checksum is admitted: runs made by hand have none."""
     if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
-        raise FieldError("$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run")
+        raise FieldError(
+            "$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run"
+        )
 
 
 def _manifest(path: Path) -> validate.Document:
@@ -87,8 +93,9 @@ def _manifest(path: Path) -> validate.Document:
 
 
 class _Consistency:
-    """Admits runs one after the other: each once, of one campaign, each configuration under one hash and
-    on one runtime. What equal runs say alike is kept once, so that ten thousand of them fit into memory."""
+    """Admits runs one after the other: each once, of one campaign, each configuration under one
+    hash and on one runtime. What equal runs say alike is kept once, so that ten thousand of them
+    fit into memory."""
 
     def __init__(self, manifest: validate.Document | None, planned: Iterable[Planned]) -> None:
         self._campaign = manifest["campaign"] if manifest else None
@@ -107,10 +114,14 @@ class _Consistency:
         self._check_runtime(run)
         identity, source = self._identities.get(run.identity.key, (run.identity, run.file))
         if identity != run.identity:
-            raise FieldError("$.configuration", f"differs from that of the same hash in {one_line(source)}")
+            raise FieldError(
+                "$.configuration", f"differs from that of the same hash in {one_line(source)}"
+            )
         first = self._seen.setdefault((run.identity.key, run.run), run.file)
         if first != run.file:
-            raise FieldError("$.run", f"{run.run} of this configuration is also in {one_line(first)}")
+            raise FieldError(
+                "$.run", f"{run.run} of this configuration is also in {one_line(first)}"
+            )
         self._identities.setdefault(run.identity.key, (run.identity, run.file))
         return self._slim(run, identity)
 
@@ -132,7 +143,9 @@ class _Consistency:
         record = structs.replace(record, **shared)
         if measured:
             settings = self._shared_value(measured.client_settings)
-            measured = replace(measured, record=cast(MeasuredResult, record), client_settings=settings)
+            measured = replace(
+                measured, record=cast(MeasuredResult, record), client_settings=settings
+            )
         return replace(
             run,
             identity=identity,
@@ -155,7 +168,9 @@ def _read(path: Path, use: Callable[[Path], Read], excluded: list[Excluded]) -> 
     except FieldError as error:
         excluded.append(Excluded(one_line(path.name), str(error)))
     except OSError as error:
-        raise ReportError(f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+        raise ReportError(
+            f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT
+        ) from error
     return None
 
 
@@ -175,8 +190,8 @@ def _series(path: Path) -> tuple[tuple[Sample, ...], dict[str, tuple[Usage, ...]
 
 
 def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tuple[list[Run], int]:
-    """Reads the selected runs once more, for their series: those of all runs would not fit into memory. Also
-    how many selected runs are without them because there were too many."""
+    """Reads the selected runs once more, for their series: those of all runs would not fit into
+    memory. Also how many selected runs are without them because there were too many."""
     selected, kept, left_out = _selected_files(runs), 0, 0
     found = []
     for run in runs:
@@ -193,7 +208,8 @@ def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tup
 
 
 def _refusals(excluded: Sequence[Excluded]) -> list[str]:
-    """One line a file; one for all files where many have the same text, e.g. those of an old campaign."""
+    """One line a file; one for all files where many have the same text, e.g. those of an old
+    campaign."""
     by_text: dict[str, list[Excluded]] = {}
     for entry in excluded:
         by_text.setdefault(entry.text, []).append(entry)
@@ -206,20 +222,25 @@ def _refusals(excluded: Sequence[Excluded]) -> list[str]:
 
 
 def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -> Campaign:
-    """Reads `manifest.json` and every result beside it, one after the other; `series`: with the seconds of
-    the selected runs.
+    """Reads `manifest.json` and every result beside it, one after the other; `series`: with the
+    seconds of the selected runs.
 
-    `keep_going`: leaves out what is damaged, foreign, of another format version or there twice; the campaign
-    names it. Else such a file raises ReportError with exit code 2, one line a file, as does a folder that
-    does not exist or holds no result; one that cannot be read with exit code 3."""
+    `keep_going`: leaves out what is damaged, foreign, of another format version or there twice; the
+    campaign names it. Else such a file raises ReportError with exit code 2, one line a file, as
+    does a folder that does not exist or holds no result; one that cannot be read with exit code
+    3."""
     if not folder.is_dir():
-        raise ReportError(f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE)
+        raise ReportError(
+            f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE
+        )
     excluded: list[Excluded] = []
     try:
         files, ignored = list_files(folder)
         sums = _read_checksums(folder)
     except OSError as error:
-        raise ReportError(f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT) from error
+        raise ReportError(
+            f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT
+        ) from error
     except FieldError as error:
         raise ReportError(f"{one_line(folder / CHECKSUMS)}: {error}", USAGE) from error
     path = folder / MANIFEST
@@ -228,7 +249,9 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
     consistency = _Consistency(manifest, planned)
     newer = _read(folder / VERDICTS, judged_again, excluded)
 
-    places = {(entry.identity.key, run): place for entry in planned for run, place in entry.places.items()}
+    places = {
+        (entry.identity.key, run): place for entry in planned for run, place in entry.places.items()
+    }
 
     def checked(path: Path) -> Run:
         name = path.relative_to(folder).as_posix()
@@ -245,7 +268,9 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         return replace(consistency.check(run), place=places.get((run.identity.key, run.run)))
 
     aside = [folder / name for name in (manifest or {}).get("set_aside", ())]
-    found = [run for path in (*files, *aside) if (run := _read(path, checked, excluded)) is not None]
+    found = [
+        run for path in (*files, *aside) if (run := _read(path, checked, excluded)) is not None
+    ]
     # Figures of a diagnosis include the instruments.
     runs = [run for run in found if not run.record.diagnosis and not run.set_aside]
     left_out = 0
@@ -270,7 +295,8 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
 
 
 def load_audit(folder: Path) -> Audit:
-    """Reads `audit.json` of a folder; raises ReportError if it is missing or not what the contract says."""
+    """Reads `audit.json` of a folder; raises ReportError if it is missing or not what the contract
+    says."""
     path = folder / AUDIT_FILE
     try:
         return validate.validate_audit(validate.parse_json(_bytes(path)))

@@ -1,4 +1,5 @@
-"""A run as the report knows it: typed, reduced to what is printed, independent of the JSON's shape."""
+"""A run as the report knows it: typed, reduced to what is printed, independent of the JSON's
+shape."""
 
 import math
 import re
@@ -35,19 +36,21 @@ MEASURED_KINDS: tuple[str, ...] = _generated("measured-kinds")
 LAYER_WORDS: tuple[Mapping[str, str], ...] = _generated("layers")
 LAYERS = tuple(words["layer"] for words in LAYER_WORDS)
 
-#: What decides, in the order of the page: a library in the server, a module in the store, a service beside
-#: it, or the server's own memory.
+#: What decides, in the order of the page: a library in the server, a module in the store, a service
+#: beside it, or the server's own memory.
 DECIDERS: tuple[str, ...] = _generated("deciders")
 
 #: The order of the page.
 ALGORITHMS: tuple[str, ...] = _generated("algorithms")
-#: The layer of foreign benchmark programs. It has rows of its own, and is in no ranking of the others.
+#: The layer of foreign benchmark programs. It has rows of its own, and is in no ranking of the
+#: others.
 STORE_LAYER = "store"
 
 #: The option under which every client runs one script, so that client and script can be separated.
 SAME_SCRIPT: str = CONSTANTS["same_script"]
 
-#: The option of a second configuration of the same thing: it changes the label and nothing else (rule M31).
+#: The option of a second configuration of the same thing: it changes the label and nothing else
+#: (rule M31).
 COPY: str = CONSTANTS["copy"]
 #: What differs where rankings are on several web frameworks.
 FRAMEWORK: str = CONSTANTS["framework"]
@@ -64,13 +67,16 @@ class Dimension(Struct, frozen=True):
     layers: tuple[str, ...]
 
     def count(self, configuration: records.Configuration) -> int:
-        """In a configuration as plan and result hold it: 1 where it is not named, 0 at a layer without it."""
+        """In a configuration as plan and result hold it: 1 where it is not named, 0 at a layer
+        without it."""
         stated: int | None = getattr(configuration, self.key)
         return int(configuration.layer in self.layers) if stated is None else stated
 
 
 #: Columns, filters, texts and exports follow this list.
-DIMENSIONS = tuple(Dimension(**{**one, "layers": tuple(one["layers"])}) for one in _generated("dimensions"))
+DIMENSIONS = tuple(
+    Dimension(**{**one, "layers": tuple(one["layers"])}) for one in _generated("dimensions")
+)
 
 
 class Separation(Struct, frozen=True, kw_only=True):
@@ -123,7 +129,8 @@ def short_label(label: str, topology: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """A configuration: one row. What is not known of a foreign URL (store, topology, limits) is None."""
+    """A configuration: one row. What is not known of a foreign URL (store, topology, limits) is
+    None."""
 
     key: str
     configuration_hash: str | None = None
@@ -178,7 +185,8 @@ class Identity:
     same_script: bool = field(default=False, compare=False)
     """It runs the one script for all, and not the client's own."""
     copy_of: str | None = field(default=None, compare=False)
-    """The label of the one that it is once more: what differs between the two is the host (rule M31)."""
+    """The label of the one that it is once more: what differs between the two is the host (rule
+    M31)."""
     decides_locally: bool = field(default=False, compare=False)
     """Some decisions reach neither store nor service."""
     program: str | None = field(default=None, compare=False)
@@ -191,7 +199,8 @@ class Identity:
 
     @property
     def servers(self) -> int:
-        """On the one store; 0 at the limiter layer, where the load generator calls the limiter itself."""
+        """On the one store; 0 at the limiter layer, where the load generator calls the limiter
+        itself."""
         return self.counts["servers"]
 
     @property
@@ -201,12 +210,14 @@ class Identity:
 
     @property
     def printed(self) -> bool:
-        """A foreign program loads and prints the figures: such rows are never ranked with others."""
+        """A foreign program loads and prints the figures: such rows are never ranked with
+        others."""
         return self.layer == STORE_LAYER or self.program is not None
 
     @property
     def ranked(self) -> bool:
-        """Its speed is ranked with others': no foreign program prints it, and no fault disturbs it."""
+        """Its speed is ranked with others': no foreign program prints it, and no fault disturbs
+        it."""
         return not self.printed and not self.faults
 
     @property
@@ -229,13 +240,19 @@ class Identity:
 
     @property
     def variant(self) -> str:
-        """The client with its version and options, whichever script it runs: `iovalkey+autopipelining`."""
-        kept = [option for option in self.options if option not in (SAME_SCRIPT, self._versioned_limiter)]
+        """The client with its version and options, whichever script it runs:
+        `iovalkey+autopipelining`."""
+        kept = [
+            option
+            for option in self.options
+            if option not in (SAME_SCRIPT, self._versioned_limiter)
+        ]
         return "+".join([self.libraries, *kept])
 
     @property
     def libraries(self) -> str:
-        """The client, and the limiter where a version was asked: `ioredis+rate-limiter-flexible~7.1.1`."""
+        """The client, and the limiter where a version was asked:
+        `ioredis+rate-limiter-flexible~7.1.1`."""
         client = f"{self.client}~{self.client_version}" if self.client_version else self.client
         limiter = self._versioned_limiter
         return f"{client}+{limiter}~{self.limiter_version}" if limiter else client
@@ -249,7 +266,11 @@ class Identity:
         """`valkey`, `valkey~8.1`, or `valkey (already ran)` for a store of the user's."""
         if self.store is None:
             return "not known"
-        return f"{self.store_program} (already ran)" if self.external_store else str(self.store_program)
+        return (
+            f"{self.store_program} (already ran)"
+            if self.external_store
+            else str(self.store_program)
+        )
 
     @property
     def store_program(self) -> str | None:
@@ -258,11 +279,17 @@ class Identity:
 
     @property
     def workload_text(self) -> str:
-        return self.workload if self.complexity is None else f"{self.workload} ({self.complexity} rounds)"
+        return (
+            self.workload
+            if self.complexity is None
+            else f"{self.workload} ({self.complexity} rounds)"
+        )
 
     @property
     def extent_text(self) -> str:
-        return f"{self.requests:,} requests" if self.duration_s is None else f"{self.duration_s:g} s"
+        return (
+            f"{self.requests:,} requests" if self.duration_s is None else f"{self.duration_s:g} s"
+        )
 
 
 class AddedMemory(Struct, frozen=True, kw_only=True):
@@ -293,16 +320,16 @@ class Usage(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The figures of a run that was measured; its percentiles are those of the result. At the limiter layer a
-    request is a decision."""
+    """The figures of a run that was measured; its percentiles are those of the result. At the
+    limiter layer a request is a decision."""
 
     record: records.MeasuredResult
     """Without what the figures below are computed from, and what no page shows: see `slim`."""
     layer: str
     requests_per_second: float
     percentiles_ms: Mapping[str, float]
-    """In an open loop from the intended send (rule M3). Without those that failed or unanswered requests
-    could move (rule M23)."""
+    """In an open loop from the intended send (rule M3). Without those that failed or unanswered
+    requests could move (rule M23)."""
     bounds_ms: Mapping[str, Bounds]
     curve_ms: Sequence[float]
     """Latencies at `histograms.CURVE`, as far as they are identified; empty without answers."""
@@ -312,19 +339,20 @@ class Measured:
     added_memory: AddedMemory | None
     """None without a limiter."""
     store_failures: int | None
-    """Decisions that the store failed to make in the window, as servers or client counted; None without a
-    count."""
+    """Decisions that the store failed to make in the window, as servers or client counted; None
+    without a count."""
     decisions: int | None
-    """Answers, allowed or limited, to a consume of one descriptor, as the processes counted them that call
-    the limiter, in lead-in and window: from the same two readings as the CPU time of the roles. None without
-    a limiter, or without the count."""
+    """Answers, allowed or limited, to a consume of one descriptor, as the processes counted them
+    that call the limiter, in lead-in and window: from the same two readings as the CPU time of the
+    roles. None without a limiter, or without the count."""
     mergeable: Mergeable | None = None
-    """Its latencies, where some percentile may need those of the other runs too (rule M18); else None."""
+    """Its latencies, where some percentile may need those of the other runs too (rule M18); else
+    None."""
     seconds: tuple[records.Sample, ...] = ()
     """Seconds of selected runs alone, of no more than a page can hold; the last may be shorter."""
     usage: Mapping[str, tuple[Usage, ...]] = field(default_factory=dict)
-    """Of selected runs alone, by kind of role, e.g. `server`; without kinds whose usage over time is not
-    known."""
+    """Of selected runs alone, by kind of role, e.g. `server`; without kinds whose usage over time
+    is not known."""
     answers_each_slice: Sequence[int]
     """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
     answers_by_server: tuple[int, ...]
@@ -335,8 +363,9 @@ class Measured:
     limiter_script: records.LimiterScript | None
     """None where no script decides, or the server named none."""
     script_calls: Mapping[str, int] | None
-    """Scripts that ran, by command in lower case, as the store counted them: all nodes together, from before
-    any load to after the last answer, without failed ones. None without counters, or if one went back."""
+    """Scripts that ran, by command in lower case, as the store counted them: all nodes together,
+    from before any load to after the last answer, without failed ones. None without counters, or if
+    one went back."""
 
     @property
     def limited_share(self) -> float | None:
@@ -350,7 +379,8 @@ class Measured:
 
     @property
     def foreign_cpu_percent(self) -> float | None:
-        """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not known."""
+        """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not
+        known."""
         return self.record.host_load.foreign_cpu_percent if self.record.host_load else None
 
     @property
@@ -361,7 +391,8 @@ class Measured:
 
     @property
     def latency_ms(self) -> Mapping[str, float]:
-        """Average, min, max, stddev; min alone where requests failed; empty when nothing was answered."""
+        """Average, min, max, stddev; min alone where requests failed; empty when nothing was
+        answered."""
         names = ("average", "min", "max", "stddev")
         found = {name: getattr(self.record.latency, name, None) for name in names}
         return {name: value for name, value in found.items() if value is not None}
@@ -379,8 +410,8 @@ def stated_bounds(latency: records.Latency | None) -> dict[str, Bounds]:
 
 
 def sums_by_kind(roles: Mapping[str, records.Resource], member: str) -> dict[str, float]:
-    """A member of the roles by kind: the nodes of a cluster are one store, several servers are one server. A
-    kind that lacks it for a role is absent."""
+    """A member of the roles by kind: the nodes of a cluster are one store, several servers are one
+    server. A kind that lacks it for a role is absent."""
     found = {
         kind: [getattr(role, member) for role in roles.values() if role.kind == kind]
         for kind in MEASURED_KINDS
@@ -423,14 +454,16 @@ class Run:
     placement: Mapping[str, str]
     """The machine of each role; empty where they all ran on one."""
     outcome: str | None
-    """What the target did with the load: `served`, `overloaded` or `failed` (rule M24); None: not known."""
+    """What the target did with the load: `served`, `overloaded` or `failed` (rule M24); None: not
+    known."""
     measured: Measured | None
     printed: records.PrintedResult | None
     """The record of a run that a foreign program loaded, in place of `measured`."""
     place: Place | None = None
     """Its round and group; None in consecutive order."""
     set_aside: str = ""
-    """Why it is listed and in no figure (rule M20), e.g. that its round was measured again; else empty."""
+    """Why it is listed and in no figure (rule M20), e.g. that its round was measured again; else
+    empty."""
 
     @property
     def reasons(self) -> Sequence[records.Reason]:
@@ -460,9 +493,10 @@ class Run:
 
     @property
     def selection_rank(self) -> float | None:
-        """What it is selected by among the runs of its configuration, more is better: its throughput. In an
-        open loop, where all runs have the same, it is its p99 below zero: by the upper bound where the p99 is
-        not identified (rule M23), and last of all where nothing is known of it."""
+        """What it is selected by among the runs of its configuration, more is better: its
+        throughput. In an open loop, where all runs have the same, it is its p99 below zero: by the
+        upper bound where the p99 is not identified (rule M23), and last of all where nothing is
+        known of it."""
         if self.measured is None or not self.identity.open_loop:
             return self.requests_per_second
         bounds = self.measured.bounds_ms.get("p99")
@@ -498,9 +532,11 @@ class PlannedRanking(Struct, frozen=True, kw_only=True):
     family: int
     """How many comparisons with the reference correct each other (rule M17)."""
     conditions: tuple[str, ...] = ()
-    """Options that all its rows have, and that keep them apart from rows without, see `SEPARATIONS`."""
+    """Options that all its rows have, and that keep them apart from rows without, see
+    `SEPARATIONS`."""
     client: str = ""
-    """The one client of a ranking that compares a client with itself; empty for every other ranking."""
+    """The one client of a ranking that compares a client with itself; empty for every other
+    ranking."""
     varies: tuple[str, ...] = ()
     """What such a ranking compares it in: `store version`, or `Separation.what`."""
 

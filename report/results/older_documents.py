@@ -1,24 +1,28 @@
-"""Older documents as the present format has them: the only place in this project that knows former formats.
+"""Older documents as the present format has them: the only place in this project that knows former
+formats.
 
-Everything that loads a document goes through `converted` first: the report, `compare`, and the line a result
-that `report documents` prints for `ratelimit-bench judge`. What is rendered, compared or judged afterwards
-has the present format, so that no rule and no section asks how old its evidence is. The stored files stay as
-they are. The orchestrator has no converter: it resumes campaigns of its own version alone.
+Everything that loads a document goes through `converted` first: the report, `compare`, and the line
+a result that `report documents` prints for `ratelimit-bench judge`. What is rendered, compared or
+judged afterwards has the present format, so that no rule and no section asks how old its evidence
+is. The stored files stay as they are. The orchestrator has no converter: it resumes campaigns of
+its own version alone.
 
 The history of results and manifests, which share their versions:
 
 1. The first format. It is not read any more.
 2. Layers, any number of servers, stores that do not speak RESP, roles by kind.
-3. Turns. A round began with runs that were numbered 0 and never counted; they are gone, as are the readings
-   of the host's speed, because by turns it cancels. Places in a round are called groups.
-4. A document states what the report derived from it: the load in words, what the options of a target mean,
-   the curve of the latencies, when requests were served again after a fault. Machines lost their id, which
-   several processors shared.
+3. Turns. A round began with runs that were numbered 0 and never counted; they are gone, as are
+   the readings of the host's speed, because by turns it cancels. Places in a round are called
+   groups.
+4. A document states what the report derived from it: the load in words, what the options of a
+   target mean, the curve of the latencies, when requests were served again after a fault. Machines
+   lost their id, which several processors shared.
 
 The history of audits:
 
 1. The first format, in which what nobody promises was kept or broken as a promise is.
-2. What nobody promises has a status of its own, and the consequences of one defect are counted as such.
+2. What nobody promises has a status of its own, and the consequences of one defect are counted as
+   such.
 """
 
 from collections import Counter
@@ -38,7 +42,11 @@ from report.statistics.histograms import CURVE, bounds_at, decode_histogram, mer
 
 Document = Mapping[str, Any]
 
-RESULT, MANIFEST, AUDIT = "ratelimit-bench/result", "ratelimit-bench/manifest", "ratelimit-bench/audit"
+RESULT, MANIFEST, AUDIT = (
+    "ratelimit-bench/result",
+    "ratelimit-bench/manifest",
+    "ratelimit-bench/audit",
+)
 
 #: Of results, plans and manifests.
 SCHEMA_VERSION: int = CONSTANTS["schema_version"]
@@ -46,8 +54,8 @@ OLDEST_VERSION: int = CONSTANTS["oldest_schema_version"]
 
 _PRESENT: Mapping[str, int] = {RESULT: SCHEMA_VERSION, MANIFEST: SCHEMA_VERSION, AUDIT: 2}
 
-#: What a step raises on a document that is damaged. The document stays as it is there, so that its validation
-#: names the field.
+#: What a step raises on a document that is damaged. The document stays as it is there, so that its
+#: validation names the field.
 _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, ValidationError)
 
 
@@ -71,7 +79,11 @@ def converted(document: Document) -> Document:
 
 def never_counted(document: object) -> bool:
     """Whether it is a result of version 2 that came before the first round that counts."""
-    return isinstance(document, Mapping) and document.get("schema_version") == 2 and document.get("run") == 0
+    return (
+        isinstance(document, Mapping)
+        and document.get("schema_version") == 2
+        and document.get("run") == 0
+    )
 
 
 # From 2 to 3: turns.
@@ -94,7 +106,10 @@ def _run_from_1(result: Document) -> Document:
 def _machines_without_host_speed(manifest: Document) -> Document:
     if "machines" not in manifest:
         return manifest
-    return {**manifest, "machines": [_without(_HOST_SPEED, machine) for machine in manifest["machines"]]}
+    return {
+        **manifest,
+        "machines": [_without(_HOST_SPEED, machine) for machine in manifest["machines"]],
+    }
 
 
 def _plan_of_counted_runs(manifest: Document) -> Document:
@@ -135,7 +150,8 @@ def _described(target: Document) -> dict[str, Any]:
 
 
 def load_text(layer: str, load: Document) -> str:
-    """`50 connections`, or `5,000/s constant, up to 200 connections`; at the limiter layer `50 at a time`."""
+    """`50 connections`, or `5,000/s constant, up to 200 connections`; at the limiter layer `50 at a
+    time`."""
     count = load["connections"]
     connections = f"{count:,} at a time" if layer == "limiter" else plural(count, "connection")
     if load["model"] == "closed":
@@ -147,7 +163,10 @@ def _result_with_described_target(result: Document) -> Document:
     if "configuration" not in result:
         return result
     configuration = result["configuration"]
-    return {**result, "configuration": {**configuration, "target": _described(configuration["target"])}}
+    return {
+        **result,
+        "configuration": {**configuration, "target": _described(configuration["target"])},
+    }
 
 
 def _result_with_load_text(result: Document) -> Document:
@@ -157,11 +176,16 @@ def _result_with_load_text(result: Document) -> Document:
 
 
 def curve_ms(answered: HdrHistogram | None, unanswered: HdrHistogram | None) -> list[float]:
-    """Latencies in ms at `CURVE`, up to the first one that is not identified; nothing without answers."""
+    """Latencies in ms at `CURVE`, up to the first one that is not identified; nothing without
+    answers."""
     if answered is None or answered.get_total_count() == 0:
         return []
     figures = (bounds.figure for bounds in bounds_at(answered, unanswered, CURVE))
-    return [figure for figure in takewhile(lambda value: value is not None, figures) if figure is not None]
+    return [
+        figure
+        for figure in takewhile(lambda value: value is not None, figures)
+        if figure is not None
+    ]
 
 
 def _result_with_curve(result: Document) -> Document:
@@ -170,7 +194,9 @@ def _result_with_curve(result: Document) -> Document:
 
     def merged(*outcomes: str) -> HdrHistogram | None:
         parts = [generator["histograms"] for generator in result["generators"]]
-        return merge_histograms([decode_histogram(part[outcome]) for part in parts for outcome in outcomes])
+        return merge_histograms(
+            [decode_histogram(part[outcome]) for part in parts for outcome in outcomes]
+        )
 
     curve = curve_ms(merged("allowed", "limited"), merged("failed", "censored"))
     return {**result, "latency_curve_ms": curve}
@@ -194,7 +220,9 @@ def _with_served_again(
         return figures
     seconds = served_again_s(timeline, faults, convert(figures, records.FaultFiguresFault))
     read = {**figures, "served_again_from": "timeline"}
-    return read if seconds is None else {**read, "served_again_s": None if seconds == inf else seconds}
+    return (
+        read if seconds is None else {**read, "served_again_s": None if seconds == inf else seconds}
+    )
 
 
 def _plan_with_described_configurations(manifest: Document) -> Document:
@@ -221,7 +249,9 @@ def _facts_without_id(manifest: Document) -> Document:
     if "machines" not in manifest:
         return manifest
     machines = [
-        {**machine, "facts": _without(_MACHINE_ID, machine["facts"])} if "facts" in machine else machine
+        {**machine, "facts": _without(_MACHINE_ID, machine["facts"])}
+        if "facts" in machine
+        else machine
         for machine in manifest["machines"]
     ]
     return {**manifest, "machines": machines}
@@ -236,7 +266,10 @@ _UNPROMISED: Mapping[str, Mapping[str, str]] = generated("unpromised")
 def _audit_of_promises(audit: Document) -> Document:
     """What nobody promises is neither kept nor broken."""
     targets = [
-        {**target, "findings": [_finding(target["target"], finding) for finding in target["findings"]]}
+        {
+            **target,
+            "findings": [_finding(target["target"], finding) for finding in target["findings"]],
+        }
         for target in audit["targets"]
     ]
     statuses = Counter(finding["status"] for target in targets for finding in target["findings"])
@@ -260,7 +293,8 @@ def _finding(target: Document, finding: Document) -> Document:
     }
 
 
-#: Each step: the version that lacks it, the documents that it is for, and what it does. In this order.
+#: Each step: the version that lacks it, the documents that it is for, and what it does. In this
+#: order.
 STEPS: Sequence[tuple[int, str, Callable[[Document], Document]]] = (
     (2, RESULT, _without_host_speed),
     (2, RESULT, _run_from_1),
@@ -278,5 +312,6 @@ STEPS: Sequence[tuple[int, str, Callable[[Document], Document]]] = (
 )
 
 _OLDEST: Mapping[str, int] = {
-    schema: min(since for since, of_schema, _ in STEPS if of_schema == schema) for schema in _PRESENT
+    schema: min(since for since, of_schema, _ in STEPS if of_schema == schema)
+    for schema in _PRESENT
 }

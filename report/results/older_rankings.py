@@ -1,7 +1,8 @@
-"""What is ranked with what in campaigns whose plan does not say it, and among runs that no plan holds.
+"""What is ranked with what in campaigns whose plan does not say it, and among runs that no plan
+holds.
 
-Plans name their rankings since `plan.rankings`. This is the rule that the report had before; newer campaigns
-do not need it, and nothing else in the report knows it."""
+Plans name their rankings since `plan.rankings`. This is the rule that the report had before; newer
+campaigns do not need it, and nothing else in the report knows it."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -42,11 +43,17 @@ def _conditions(identity: Identity, across_frameworks: bool) -> tuple[str, ...]:
 
 
 def _alike(identity: Identity, across_frameworks: bool) -> str:
-    """What the rows of a ranking share. A control is alone, as is a row with faults or of a load program."""
+    """What the rows of a ranking share. A control is alone, as is a row with faults or of a load
+    program."""
     if identity.ceiling or identity.faults or identity.program is not None:
         return identity.key
     if identity.layer == STORE_LAYER:
-        same: dict[str, Any] = {"label": "", "store": None, "store_version": None, "external_store": False}
+        same: dict[str, Any] = {
+            "label": "",
+            "store": None,
+            "store_version": None,
+            "external_store": False,
+        }
         return repr(replace(identity, key="", configuration_hash=None, **same))
     load = (
         *(identity.layer, identity.topology, sorted(identity.counts.items()), identity.caps),
@@ -55,13 +62,21 @@ def _alike(identity: Identity, across_frameworks: bool) -> str:
         *(identity.duration_s, identity.requests),
     )
     limiter = identity.limiter if identity.algorithm is None else None
-    decision = (identity.store, identity.external_store, identity.decided_by, identity.algorithm, limiter)
+    decision = (
+        identity.store,
+        identity.external_store,
+        identity.decided_by,
+        identity.algorithm,
+        limiter,
+    )
     return repr((load, decision, _conditions(identity, across_frameworks)))
 
 
 def _within(identity: Identity) -> dict[str, str]:
     """The conditions in which a client can be compared with itself, by what they are about."""
-    own = {separation.what: option for option, separation in separations_of(identity.options, "itself")}
+    own = {
+        separation.what: option for option, separation in separations_of(identity.options, "itself")
+    }
     return ({"store version": identity.store_version} if identity.store_version else {}) | own
 
 
@@ -72,7 +87,8 @@ def _varying(members: Collection[Identity]) -> tuple[str, ...]:
 
 
 def _client_in(identity: Identity) -> str:
-    """The client without its copy and without the conditions in which it is compared with itself."""
+    """The client without its copy and without the conditions in which it is compared with
+    itself."""
     apart = {COPY, *_within(identity).values()}
     return "+".join(part for part in identity.variant.split("+") if part not in apart)
 

@@ -21,8 +21,8 @@ SomeTimed = TypeVar("SomeTimed", bound=Timed)
 def stretches(series: Sequence[SomeTimed]) -> list[Sequence[SomeTimed]]:
     """Cuts a series into at most `MAX_POINTS` stretches.
 
-    A last stretch that is shorter than half of the first one joins the stretch before it, because a figure
-    over a moment is mostly chance."""
+    A last stretch that is shorter than half of the first one joins the stretch before it, because a
+    figure over a moment is mostly chance."""
     step = max(1, -(-len(series) // MAX_POINTS))
     found = [series[start : start + step] for start in range(0, len(series), step)]
     if len(found) > 1 and 2 * _length_s(found[-1]) < _length_s(found[0]):
@@ -35,10 +35,12 @@ def _length_s(stretch: Sequence[Timed]) -> float:
 
 
 def _usage_of_kind(roles: Sequence[Resource]) -> list[Usage]:
-    """The readings of all roles of a kind added up; empty where the roles were not read equally often."""
+    """The readings of all roles of a kind added up; empty where the roles were not read equally
+    often."""
     if len({len(role.samples) for role in roles}) != 1:
         return []
-    # The CPU per request is left out of a result where the correction for idle use is too large (rule M15).
+    # The CPU per request is left out of a result where the correction for idle use is too large
+    # (rule M15).
     is_known = not any(role.idle_us and role.cpu_us_per_request is None for role in roles)
     usage, before_s = [], 0.0
     for samples in zip(*(role.samples for role in roles), strict=True):
@@ -54,7 +56,9 @@ def _usage_of_kind(roles: Sequence[Resource]) -> list[Usage]:
 
 def _mean_usage(stretch: Sequence[Usage]) -> Usage:
     length_s = _length_s(stretch)
-    percents = [each.cpu_percent * each.interval_s for each in stretch if each.cpu_percent is not None]
+    percents = [
+        each.cpu_percent * each.interval_s for each in stretch if each.cpu_percent is not None
+    ]
     resident = sum(each.resident_bytes * each.interval_s for each in stretch)
     is_known = len(percents) == len(stretch)
     return Usage(
@@ -68,8 +72,8 @@ def _mean_usage(stretch: Sequence[Usage]) -> Usage:
 def usage_over_time(result: MeasuredResult) -> dict[str, tuple[Usage, ...]]:
     """See `Measured.usage`.
 
-    Of load generators only one that is the client is read. By turns its readings hold the turns of all
-    targets of the group, so that it has none."""
+    Of load generators only one that is the client is read. By turns its readings hold the turns of
+    all targets of the group, so that it has none."""
     is_client = result.request.layer == "limiter" and result.turns is None
     kinds = [kind for kind in MEASURED_KINDS if kind != "generator" or is_client]
     found = {}

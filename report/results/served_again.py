@@ -1,7 +1,7 @@
 """When requests were served again after a fault, read from the timeline of a run.
 
-Results state it since version 4; `older_documents.py` reads it from the timeline of those before. The
-definition is that of `src/judge/fault-figures.ts`."""
+Results state it since version 4; `older_documents.py` reads it from the timeline of those before.
+The definition is that of `src/judge/fault-figures.ts`."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence
@@ -13,14 +13,16 @@ from report.results.records import FaultFiguresFault, MeasuredResultFault, Timel
 _DEFINITION = CONSTANTS["served_again"]
 _SECONDS: int = _DEFINITION["seconds"]
 _SERVED_SHARE: float = _DEFINITION["share"]
-#: What waited is answered in a burst: a second begins with a slice that serves so much, not before it.
+#: What waited is answered in a burst: a second begins with a slice that serves so much, not before
+#: it.
 _BEGINNING_SHARE: float = _DEFINITION["beginning_share"]
 #: A moment this close before a slice belongs to it.
 _SAME_S: float = _DEFINITION["same_s"]
 
 
 class _Service:
-    """What the slices of a timeline show, against the wait that was usual before the first fault."""
+    """What the slices of a timeline show, against the wait that was usual before the first
+    fault."""
 
     def __init__(self, timeline: Timeline, first_fault_s: float) -> None:
         self._timeline = timeline
@@ -28,7 +30,9 @@ class _Service:
         self.per_second = 1000 // timeline.width_ms
         self._backlog: Sequence[int] | None = timeline.backlog or None
         before = min(self.slices, self.slice_at(first_fault_s))
-        usual = (self._backlog or [])[max(0, before - _DEFINITION["before_s"] * self.per_second) : before]
+        usual = (self._backlog or [])[
+            max(0, before - _DEFINITION["before_s"] * self.per_second) : before
+        ]
         self._usual_backlog = max(usual, default=0)
 
     def slice_at(self, second: float) -> int:
@@ -63,7 +67,9 @@ class _Service:
         served, unserved = self._ended(start, end)
         return sum(self._timeline.failed[start:end]) > (1 - _SERVED_SHARE) * (served + unserved)
 
-    def slices_where(self, holds: Callable[[int, int], bool], start: int, end: int) -> Iterator[int]:
+    def slices_where(
+        self, holds: Callable[[int, int], bool], start: int, end: int
+    ) -> Iterator[int]:
         return (each for each in range(start, end) if holds(each, each + 1))
 
     def _is_served_second(self, start: int) -> bool:
@@ -71,7 +77,8 @@ class _Service:
         return begins_served and not self.is_disturbed(start, start + self.per_second)
 
     def served_again(self, start: int, end: int) -> int | None:
-        """The first slice from which on each of three seconds is served; None where there is none."""
+        """The first slice from which on each of three seconds is served; None where there is
+        none."""
         needed = _SECONDS * self.per_second
         for first in range(start, end - needed + 1):
             seconds = range(first, first + needed, self.per_second)
@@ -87,8 +94,8 @@ def _injected_s(fault: MeasuredResultFault) -> tuple[float, float] | None:
 def served_again_s(
     timeline: Timeline, faults: Sequence[MeasuredResultFault], figures: FaultFiguresFault
 ) -> float | None:
-    """Seconds from the injection of the fault that these figures are of; infinite where requests were not
-    served again, None where too little of the run is left to tell."""
+    """Seconds from the injection of the fault that these figures are of; infinite where requests
+    were not served again, None where too little of the run is left to tell."""
     times = sorted(found for fault in faults if (found := _injected_s(fault)))
     injected = _injected_s(faults[figures.fault])
     if injected is None:

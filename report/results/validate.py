@@ -1,4 +1,5 @@
-"""Turns bytes into a document that the contract's records admit, or names the field that is wrong."""
+"""Turns bytes into a document that the contract's records admit, or names the field that is
+wrong."""
 
 import json
 import math
@@ -11,7 +12,13 @@ import msgspec
 from report.base.contract import CONSTANTS
 from report.base.errors import FieldError, one_line
 from report.results import records
-from report.results.older_documents import MANIFEST, OLDEST_VERSION, RESULT, SCHEMA_VERSION, converted
+from report.results.older_documents import (
+    MANIFEST,
+    OLDEST_VERSION,
+    RESULT,
+    SCHEMA_VERSION,
+    converted,
+)
 from report.results.record import Record
 
 Document = Mapping[str, Any]
@@ -51,8 +58,8 @@ def _finite(text: str) -> float:
 def parse_json(data: bytes) -> object:
     """Parses a whole file of strict JSON in UTF-8.
 
-    Raises FieldError for one that is truncated, too large, nested too deeply, or that holds NaN, an infinity
-    or half a character."""
+    Raises FieldError for one that is truncated, too large, nested too deeply, or that holds NaN, an
+    infinity or half a character."""
     if len(data) > MAX_DOCUMENT_BYTES:
         raise FieldError("$", f"is larger than {MAX_DOCUMENT_BYTES // 1024**2} MiB")
     if sum(data.count(mark) for mark in (b",", b"[", b"{")) > MAX_VALUES:
@@ -94,7 +101,9 @@ def _decoded(document: Document, kind: type[Kind]) -> Kind:
 #: `Expected … - at $.a[0].b[...]`, where `[...]` stands for some name.
 _MESSAGE = re.compile(r"(.*?)(?: - at (`key` in )?`(\$[^`]*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]")
-_MEMBER = re.compile(r"(?:Object (?:missing required|contains unknown) field )?`(.*)`(.*)", re.DOTALL)
+_MEMBER = re.compile(
+    r"(?:Object (?:missing required|contains unknown) field )?`(.*)`(.*)", re.DOTALL
+)
 
 
 def _field_and_text(document: Document, kind: type[Record], message: str) -> tuple[str, str]:
@@ -102,7 +111,11 @@ def _field_and_text(document: Document, kind: type[Record], message: str) -> tup
     text, key, place = found.groups() if found else (message, None, None)
     path, value = _located(document, kind, message, place or "$")
     if member := _MEMBER.fullmatch(text):
-        told = "is not a field of this format" if text.startswith("Object contains") else member[2].strip()
+        told = (
+            "is not a field of this format"
+            if text.startswith("Object contains")
+            else member[2].strip()
+        )
         return f"{path}.{one_line(member[1], 60)}", told or "is missing"
     wrong = text.removeprefix("Expected ").replace("`", "")
     wanted = f"must be {wrong}" if text.startswith("Expected") else f"which is wrong: {wrong}"
@@ -114,7 +127,8 @@ def _field_and_text(document: Document, kind: type[Record], message: str) -> tup
 def _located(document: Document, kind: type[Record], message: str, place: str) -> tuple[str, Any]:
     """The path with its names, and what stands there.
 
-    The message leaves the names of a mapping out: the one is wrong that fails alone in the same way."""
+    The message leaves the names of a mapping out: the one is wrong that fails alone in the same
+    way."""
     root: Any = json.loads(json.dumps(document))
     path, value = "$", root
     for member, index in _STEP.findall(place):
@@ -145,7 +159,9 @@ def _check_format(document: object, schema: str) -> Document:
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
     if document.get("schema") != schema:
-        found = one_line(json.dumps(document.get("schema")), 60) if "schema" in document else "missing"
+        found = (
+            one_line(json.dumps(document.get("schema")), 60) if "schema" in document else "missing"
+        )
         raise FieldError("$.schema", f"is {found}, must be {json.dumps(schema)}")
     document = converted(document)
     if (version := document.get("schema_version")) != SCHEMA_VERSION:
@@ -159,12 +175,15 @@ def _check_format(document: object, schema: str) -> Document:
 
 
 def validate_result(document: object) -> Result:
-    """Admits the JSON of one run, or raises FieldError of the first field that the schema does not admit."""
+    """Admits the JSON of one run, or raises FieldError of the first field that the schema does not
+    admit."""
     result = _check_format(document, RESULT)
     kind = records.RESULTS.get(str(result.get("status")))
     if kind is None:
         found = one_line(json.dumps(result.get("status")), 40)
-        raise FieldError("$.status", f"is {found}, must be one of {', '.join(sorted(records.RESULTS))}")
+        raise FieldError(
+            "$.status", f"is {found}, must be one of {', '.join(sorted(records.RESULTS))}"
+        )
     return cast(Result, _decoded(result, kind))
 
 

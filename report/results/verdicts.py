@@ -1,5 +1,5 @@
-"""Verdicts by newer rules than those of the time of measuring. They lie beside the results, which stay as
-they are, and take the place of what these say.
+"""Verdicts by newer rules than those of the time of measuring. They lie beside the results, which
+stay as they are, and take the place of what these say.
 
 `ratelimit-bench judge` writes them; nothing is judged here."""
 
@@ -32,7 +32,9 @@ class JudgedAgain:
         if (result.verdict.rules_version or 0) > self._rules_version:
             return result
         change = self._changes.get(file)
-        result = structs.replace(result, verdict=self._verdict(change.verdict if change else result.verdict))
+        result = structs.replace(
+            result, verdict=self._verdict(change.verdict if change else result.verdict)
+        )
         if change is None or change.judgement is None:
             return result
         judgement = structs.asdict(change.judgement)
@@ -47,7 +49,9 @@ class JudgedAgain:
 
 
 def _read(path: Path) -> records.Verdicts:
-    return validate.validate_verdicts(validate.parse_json(read_document(path, validate.MAX_DOCUMENT_BYTES)))
+    return validate.validate_verdicts(
+        validate.parse_json(read_document(path, validate.MAX_DOCUMENT_BYTES))
+    )
 
 
 def judged_again(path: Path) -> JudgedAgain | None:
@@ -55,15 +59,19 @@ def judged_again(path: Path) -> JudgedAgain | None:
     if not path.is_file():
         return None
     verdicts = _read(path)
-    own = (campaign for campaign in verdicts.campaigns if campaign.folder == "." and not campaign.archive)
+    own = (
+        campaign
+        for campaign in verdicts.campaigns
+        if campaign.folder == "." and not campaign.archive
+    )
     return next((JudgedAgain(verdicts, campaign) for campaign in own), None)
 
 
 def unpack_verdicts(archive: Path, folder: Path) -> None:
     """Puts the verdicts of a packed campaign beside its unpacked results.
 
-    They are in a file above the archive, which it knows by its digest: an archive that was changed since has
-    none."""
+    They are in a file above the archive, which it knows by its digest: an archive that was changed
+    since has none."""
     digest = sha256(archive.read_bytes()).hexdigest()
     for above in archive.resolve().parents:
         path = above / VERDICTS

@@ -1,4 +1,5 @@
-"""A campaign that chooses its number of runs: what it concluded, what is open, and which rows need runs."""
+"""A campaign that chooses its number of runs: what it concluded, what is open, and which rows need
+runs."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -56,7 +57,11 @@ class Adaptive(Struct, frozen=True):
     @property
     def sentence(self) -> str:
         made = sum(len(row.runs) for row, _, _ in self.rows)
-        why = f"It ended because {_ENDED.get(self.ended, self.ended)}" if self.ended else "It has not ended"
+        why = (
+            f"It ended because {_ENDED.get(self.ended, self.ended)}"
+            if self.ended
+            else "It has not ended"
+        )
         return f"{why}: {plural(made, 'run')}, of at most {self.most * len(self.rows)}."
 
 
@@ -68,7 +73,11 @@ def _reason(stop: Stopped, ended: str | None) -> str:
 
 def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
     found, base, new = pair.comparison, name(pair.base), name(pair.new)
-    runs = f"{plural(found.per_side, 'run')} per side" if found.pairs is None else plural(found.pairs, "pair")
+    runs = (
+        f"{plural(found.per_side, 'run')} per side"
+        if found.pairs is None
+        else plural(found.pairs, "pair")
+    )
     between = ", ".join(filter(None, (interval_of(found), runs)))
     although = although_suspect((pair.base, pair.new))
     if not found.decided or at is None:
@@ -78,8 +87,14 @@ def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
     if found.status != "no difference":
         return True, f"{new} is {found.conclusion} than {base} ({between}){although}"
     if found.ratio is None:
-        return True, f"{new} and {base} both failed their load in half of their runs or more ({between})"
-    return True, f"{new} and {base} do not differ by more than {100 * found.floor:g} % ({between}){although}"
+        return (
+            True,
+            f"{new} and {base} both failed their load in half of their runs or more ({between})",
+        )
+    return (
+        True,
+        f"{new} and {base} do not differ by more than {100 * found.floor:g} % ({between}){although}",
+    )
 
 
 def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
@@ -103,7 +118,9 @@ def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
     return done, f"{text}: {why} ± {100 * DEFAULT_FLOOR:.1f} %"
 
 
-def _stop_of_control(row: Summary, cells: Sequence[Cell], stops: Mapping[str, Stopped]) -> list[Stopped]:
+def _stop_of_control(
+    row: Summary, cells: Sequence[Cell], stops: Mapping[str, Stopped]
+) -> list[Stopped]:
     """Those of its reference, or of the rows beside it; empty where it stands alone."""
     own = [cell for cell in cells if row in (*cell.controls, *cell.copies)]
     if row.identity.copy:
@@ -116,7 +133,8 @@ def _stop_of_control(row: Summary, cells: Sequence[Cell], stops: Mapping[str, St
 def adaptive_of(analysis: Analysis) -> Adaptive | None:
     """What such a campaign found, by the looks in its manifest; None for a fixed number of runs.
 
-    It depends only on the results and the looks, so that it gives the same whenever it is called."""
+    It depends only on the results and the looks, so that it gives the same whenever it is
+    called."""
     campaign, summaries, cells = analysis.campaign, analysis.summaries, analysis.cells
     schedule = next((row.look_schedule for row in summaries), None)
     if schedule is None or campaign.manifest is None:
@@ -189,7 +207,11 @@ def adaptive(analysis: Analysis) -> Section | None:
     rows = []
     for row, _, reason in found.rows:
         identity, made = row.identity, len(row.runs)
-        cells = (*named(identity.label, load_text(identity)), number(f"{made}", made), *named(reason))
+        cells = (
+            *named(identity.label, load_text(identity)),
+            number(f"{made}", made),
+            *named(reason),
+        )
         rows.append(TableRow(row.id, cells))
     columns = (*words("Target", "Load"), Column("Runs"), *words("Why it stopped"))
     lists = (("Concluded", found.concluded), ("Not decided", found.unsettled))

@@ -29,7 +29,8 @@ class _Figure(Struct, frozen=True):
     unit: str
     show: Show
     best_by: str = ""
-    """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by none."""
+    """By which one row can be better than the others: `throughput`, or a name of `COSTS`; empty: by
+    none."""
     holds_at_its_load: bool = False
 
     @property
@@ -54,7 +55,8 @@ class _Column(Struct, frozen=True):
 #: Stands after the label of a row that decides some requests without store or service.
 LOCAL_MARK = " *"
 LOCAL_NOTE = (
-    "* some requests are decided without the store or the service, so that its share of denials matters."
+    "* some requests are decided without the store or the service, "
+    "so that its share of denials matters."
 )
 
 
@@ -157,7 +159,9 @@ def _group_cell(row: _Row) -> section.TableCell:
     return section.number(text, summary.group_sizes[-1])
 
 
-def _columns(text: texts.LayerText, figures: Sequence[_Figure], base: str, open_loop: bool) -> list[_Column]:
+def _columns(
+    text: texts.LayerText, figures: Sequence[_Figure], base: str, open_loop: bool
+) -> list[_Column]:
     """The columns behind the names of a row. A row without figures has the first three."""
     throughput = _throughput(text)
     return [
@@ -173,7 +177,10 @@ def _columns(text: texts.LayerText, figures: Sequence[_Figure], base: str, open_
         _Column(section.Column("CV", "of runs"), _cv_cell),
         _Column(section.Column("Group", "targets"), _group_cell),
         *(_figure_column(figure, open_loop) for figure in figures),
-        _Column(section.Column("Limited by", "resource"), lambda row: verdict_text.limit_cell(row.summary)),
+        _Column(
+            section.Column("Limited by", "resource"),
+            lambda row: verdict_text.limit_cell(row.summary),
+        ),
     ]
 
 
@@ -184,12 +191,16 @@ _KEPT = 3
 def _table_row(row: _Row, columns: Sequence[_Column]) -> section.TableRow:
     cells = (*section.named(*row.names), *(column.cell(row) for column in columns))
     summary = row.summary
-    return section.TableRow(summary.id, cells, summary.no_figures_reason, len(row.names) + _KEPT, summary.id)
+    return section.TableRow(
+        summary.id, cells, summary.no_figures_reason, len(row.names) + _KEPT, summary.id
+    )
 
 
-def _names(summary: Summary, fields: Sequence[texts.LoadField], facts: texts.NamedFacts) -> tuple[str, ...]:
-    """The cells that name a row: client, what decides and algorithm where they differ, store, script, and the
-    part of its load that differs from others."""
+def _names(
+    summary: Summary, fields: Sequence[texts.LoadField], facts: texts.NamedFacts
+) -> tuple[str, ...]:
+    """The cells that name a row: client, what decides and algorithm where they differ, store,
+    script, and the part of its load that differs from others."""
     identity = summary.identity
     return (
         f"{identity.short_label}{LOCAL_MARK if identity.decides_locally else ''}",
@@ -286,7 +297,8 @@ def result_tables(
     part: str = "",
     layer_named: bool = False,
 ) -> tuple[section.Table, ...]:
-    """Of rows of one layer: one table a topology, closed and open loops apart, then the controls."""
+    """Of rows of one layer: one table a topology, closed and open loops apart, then the
+    controls."""
     summaries = [*(row for cell in cells for row in cell.rows), *controls]
     if not summaries:
         return ()

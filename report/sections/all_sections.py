@@ -1,4 +1,5 @@
-"""The sections of a campaign's page, in its order. A new one is a file in this folder and a line here."""
+"""The sections of a campaign's page, in its order. A new one is a file in this folder and a line
+here."""
 
 from collections.abc import Callable, Sequence
 
@@ -28,11 +29,15 @@ from report.sections.thresholds import thresholds
 
 
 def _span(rows: Sequence[Summary], figure: Figure, show: Show, unit: str, what: str) -> str:
-    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s, medians of runs.`; empty for one row."""
+    """`From 15,096 (valkey-glide) to 24,611 (iovalkey) requests/s, medians of runs.`; empty for one
+    row."""
     known = [(value, row) for row in rows if (value := row.figure_of(figure).value) is not None]
     if len(known) < 2:
         return ""
-    (low, least), (high, most) = min(known, key=lambda each: each[0]), max(known, key=lambda each: each[0])
+    (low, least), (high, most) = (
+        min(known, key=lambda each: each[0]),
+        max(known, key=lambda each: each[0]),
+    )
     names = [row.identity.short_label for row in (least, most)]
     return f"{what} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit}, medians of runs."
 
@@ -74,7 +79,9 @@ def cpu_topic(analysis: Analysis) -> Section:
         what = at_its_load(text.cpu_title, open_loop=load)
         answer = _span(rows, consumer_cpu, microseconds, text.cpu_unit, f"{what}: from")
     charts = ("cpu", "cpu-at-rate")
-    return Section("cpu", "CPU by role", answer, tables=decision_cpu_tables(analysis), charts=charts)
+    return Section(
+        "cpu", "CPU by role", answer, tables=decision_cpu_tables(analysis), charts=charts
+    )
 
 
 def memory_topic(analysis: Analysis) -> Section:
@@ -84,7 +91,9 @@ def memory_topic(analysis: Analysis) -> Section:
 
 def correctness_topic(analysis: Analysis) -> Section:
     answer = "the share of limited answers, predicted and seen"
-    return promises(analysis.ordered) or Section("correctness", "Correctness", answer, charts=("limited",))
+    return promises(analysis.ordered) or Section(
+        "correctness", "Correctness", answer, charts=("limited",)
+    )
 
 
 def over_time_topic(_: Analysis) -> Section:

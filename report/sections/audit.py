@@ -39,14 +39,18 @@ class Cell(Struct, frozen=True):
     def is_told(self) -> bool:
         """Whether the text tells more than its mark."""
         finding = self.finding
-        return finding.status in (BROKEN, FAILED) or (finding.status == NOT_PROMISED and not finding.holds)
+        return finding.status in (BROKEN, FAILED) or (
+            finding.status == NOT_PROMISED and not finding.holds
+        )
 
     @property
     def title(self) -> str:
         """The details in one line."""
         finding = self.finding
         seen = f"seen {finding.seen}" if finding.seen else ""
-        return "; ".join(filter(None, (self.expected, seen, finding.reason, *(finding.notes or ()))))
+        return "; ".join(
+            filter(None, (self.expected, seen, finding.reason, *(finding.notes or ())))
+        )
 
     @property
     def expected(self) -> str:
@@ -97,7 +101,8 @@ def bounds(finding: Finding) -> str:
 
 
 def rows(audit: Audit) -> list[tuple[AuditTarget, tuple[Cell, ...]]]:
-    """The table: a row for each target, a cell for each check. Targets with the most defects come first."""
+    """The table: a row for each target, a cell for each check. Targets with the most defects come
+    first."""
     found = [
         (target, tuple(_cell(target, check, number) for check in audit.checks))
         for number, target in enumerate(audit.targets, 1)
@@ -134,7 +139,9 @@ def connection(audit: Audit, cell: Cell) -> str:
 def is_promised(audit: Audit, check: Check) -> bool:
     """Whether any of its targets promises what a check tries."""
     statuses = {
-        findings_of(target)[check.id].status for target in audit.targets if check.id in findings_of(target)
+        findings_of(target)[check.id].status
+        for target in audit.targets
+        if check.id in findings_of(target)
     }
     return NOT_PROMISED not in statuses or bool(statuses & {HOLDS, BROKEN})
 
@@ -151,7 +158,9 @@ def sentence(audit: Audit) -> str:
         verb = "breaks" if breaking == 1 else "break"
         seen = counts.broken + counts.consequences
         where = f", seen in {plural(seen, 'check')}" if counts.consequences else ""
-        answer = f"{breaking} of {targets} {verb} a promise: {plural(counts.broken, 'defect')}{where}."
+        answer = (
+            f"{breaking} of {targets} {verb} a promise: {plural(counts.broken, 'defect')}{where}."
+        )
     elif counts.holds == 0:
         answer = "No promise was tried."
     elif len(audit.targets) > 1:

@@ -12,7 +12,16 @@ from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate
 from report.sections.first_screen import cell_title
-from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, named, words
+from report.sections.section import (
+    Column,
+    Section,
+    Table,
+    TableCell,
+    TableGroup,
+    TableRow,
+    named,
+    words,
+)
 from report.sections.verdict_text import although_suspect, spread_figure
 
 CAPTION = (
@@ -23,8 +32,8 @@ CAPTION = (
 
 
 class BestPerformer(Struct, frozen=True):
-    """The first row of all that one kind of decider has on one store in one cell with one kind of settings
-    on one framework, whatever its algorithm and script."""
+    """The first row of all that one kind of decider has on one store in one cell with one kind of
+    settings on one framework, whatever its algorithm and script."""
 
     cell: Cell
     ranking: Ranking
@@ -36,20 +45,23 @@ class BestPerformer(Struct, frozen=True):
 
     @property
     def best(self) -> Summary:
-        """The row that stands first; shown to be better than the others only if it is `ranking.winner`."""
+        """The row that stands first; shown to be better than the others only if it is
+        `ranking.winner`."""
         return self.rows[0]
 
     @property
     def to_next(self) -> Pair | None:
         if len(self.rows) < 2:
             return None
-        both = (pair for pair in self.ranking.order if pair.has(self.best) and pair.has(self.rows[1]))
+        both = (
+            pair for pair in self.ranking.order if pair.has(self.best) and pair.has(self.rows[1])
+        )
         return next((pair.seen_from(self.best) for pair in both), None)
 
 
 def best_performers(cells: Sequence[Cell]) -> Iterator[BestPerformer]:
-    """In the order of cells, stores and deciders; those without a run that counts are left out. Empty where
-    all rows share what decides and the algorithm: then the rankings say it."""
+    """In the order of cells, stores and deciders; those without a run that counts are left out.
+    Empty where all rows share what decides and the algorithm: then the rankings say it."""
     for cell in cells if any(cell.named.any for cell in cells) else ():
         together: dict[Group, list[Ranking]] = {}
         for ranking in cell.rankings:
@@ -65,8 +77,8 @@ def best_performers(cells: Sequence[Cell]) -> Iterator[BestPerformer]:
 
 
 def _over_all(rankings: Sequence[Ranking], group: Group) -> Ranking:
-    """One ranking of the rows of several, which have no reference in common: each with every other. Where a
-    copy was told apart in one of them, it has no winner either."""
+    """One ranking of the rows of several, which have no reference in common: each with every other.
+    Where a copy was told apart in one of them, it has no winner either."""
     rows = [
         structs.replace(row, ranking=structs.replace(row.ranking, reference=None))
         for ranking in rankings
@@ -138,7 +150,9 @@ def best_section(analysis: Analysis) -> Section | None:
     groups = []
     for title, members in _works(analysis).items():
         cell = members[0].cell
-        figure = f"p99, {cell.text.latency_unit}" if cell.identity.open_loop else cell.text.rate_unit
+        figure = (
+            f"p99, {cell.text.latency_unit}" if cell.identity.open_loop else cell.text.rate_unit
+        )
         groups.append(TableGroup(tuple(map(_row, members)), f"{title}, {figure}"))
     columns = (
         *words("Best", "Decided by", "Store", "Algorithm"),

@@ -7,7 +7,16 @@ from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, load_text, varying_fields
 from report.base.format import count, plural
 from report.results.records import Promise
-from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words
+from report.sections.section import (
+    Section,
+    TableCell,
+    TableRow,
+    named,
+    number,
+    numbers,
+    table_of,
+    words,
+)
 
 #: By id: the promise, the form of its figures, and whether it is an upper bound.
 _TEXTS = {
@@ -42,14 +51,18 @@ def _promised(promise: Promise) -> str:
 
 
 def promises_of(summary: Summary) -> list[tuple[Promise, int, int]]:
-    """Each promise as the worst run saw it, in how many runs it was judged, and in how many it held."""
+    """Each promise as the worst run saw it, in how many runs it was judged, and in how many it
+    held."""
     by_id: dict[str, list[Promise]] = {}
     for boundary in summary.boundaries:
         for promise in boundary.promises:
             by_id.setdefault(promise.id, []).append(promise)
     return [
         (
-            max(seen, key=lambda each: (not each.holds, each.seen if _TEXTS[name][2] else -each.seen)),
+            max(
+                seen,
+                key=lambda each: (not each.holds, each.seen if _TEXTS[name][2] else -each.seen),
+            ),
             len(seen),
             sum(each.holds for each in seen),
         )
@@ -60,7 +73,11 @@ def promises_of(summary: Summary) -> list[tuple[Promise, int, int]]:
 def _holds_text(runs: int, held: int) -> str:
     if held == runs:
         return HOLDS
-    return "✗ does not hold" if held == 0 else f"✗ does not hold in {runs - held} of {plural(runs, 'run')}"
+    return (
+        "✗ does not hold"
+        if held == 0
+        else f"✗ does not hold in {runs - held} of {plural(runs, 'run')}"
+    )
 
 
 def promises(summaries: Sequence[Summary]) -> Section | None:

@@ -1,4 +1,5 @@
-"""What the script costs: a client under its own script beside the same client under the one for all."""
+"""What the script costs: a client under its own script beside the same client under the one for
+all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
@@ -57,16 +58,22 @@ def _tag(own: Summary | None, same: Summary | None) -> str:
 def _ratio(comparison: Comparison | None, read: Figure, open_loop: bool) -> str:
     if comparison is None:
         return ABSENT
-    # In an open loop throughput is what was offered, in a closed one CPU per request follows from it.
+    # In an open loop throughput is what was offered, in a closed one CPU per request follows from
+    # it.
     follows = read is throughput if open_loop else read is consumer_cpu
     tested = comparison.p_holm is not None and not follows
     text = interval_of(comparison)
     return ", ".join([text, *([comparison.conclusion] if tested else [])]) if text else ABSENT
 
 
-def _row(name: str, own: Summary | None, same: Summary | None, compared: Sequence[_Ratios]) -> TableRow:
+def _row(
+    name: str, own: Summary | None, same: Summary | None, compared: Sequence[_Ratios]
+) -> TableRow:
     id_, open_loop = (same.id, same.identity.open_loop) if same else ("", False)
-    ratios = [_ratio(each.get(id_), read, open_loop) for each, read in zip(compared, _COMPARED, strict=True)]
+    ratios = [
+        _ratio(each.get(id_), read, open_loop)
+        for each, read in zip(compared, _COMPARED, strict=True)
+    ]
     cells = (
         TableCell(name, tag=_tag(own, same)),
         *_side(own),
@@ -80,19 +87,27 @@ def _columns(text: LayerText, open_loop: bool) -> tuple[Column, ...]:
     cpu_unit = at_its_load(text.cpu_unit, open_loop)
     figures = (("throughput", text.rate_unit), (text.cpu, cpu_unit), ("store CPU", cpu_unit))
     sides = [
-        (Column(f"{side} script", kind=""), *(Column(f"{side}: {name}", unit) for name, unit in figures))
+        (
+            Column(f"{side} script", kind=""),
+            *(Column(f"{side}: {name}", unit) for name, unit in figures),
+        )
         for side in ("Own", "Same")
     ]
     of_cpu = at_its_load("same ÷ own", open_loop)
     units = ("same ÷ own", of_cpu, of_cpu)
-    ratios = (Column(f"Ratio: {name}", unit) for (name, _), unit in zip(figures, units, strict=True))
+    ratios = (
+        Column(f"Ratio: {name}", unit) for (name, _), unit in zip(figures, units, strict=True)
+    )
     return (*words("Client"), *sides[0], *sides[1], *ratios)
 
 
 def _comparisons(pairs: Iterable[_Rows]) -> list[_Ratios]:
     """In the order of `_COMPARED`: one family each."""
     both = [(own, same) for own, same in pairs if own and same]
-    return [{each.new.id: each.comparison for each in compare_pairs(both, figure)} for figure in _COMPARED]
+    return [
+        {each.new.id: each.comparison for each in compare_pairs(both, figure)}
+        for figure in _COMPARED
+    ]
 
 
 def _ordered(pairs: Mapping[str, _Rows]) -> list[str]:
@@ -109,7 +124,9 @@ def client_vs_script_tables(cell: Cell, title: str = "") -> tuple[Table, ...]:
     for summary in cell.summaries:
         identity = summary.identity
         if identity.store is not None:
-            rows = stores.setdefault(identity.store_text, {}).setdefault(identity.variant, [None, None])
+            rows = stores.setdefault(identity.store_text, {}).setdefault(
+                identity.variant, [None, None]
+            )
             rows[identity.same_script] = summary
     tables: list[Table] = []
     for store, variants in stores.items():

@@ -1,4 +1,5 @@
-"""Where CPU time goes: that of a decision, of a limiter or framework beside `none`, and of each role."""
+"""Where CPU time goes: that of a decision, of a limiter or framework beside `none`, and of each
+role."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
@@ -39,7 +40,11 @@ _NAMED_RATIO = 2.0
 
 def part_kinds(identity: Identity) -> tuple[str, ...]:
     has_store = identity.store not in (None, "none", "memory")
-    has = {node_kind(identity.layer): True, "service": identity.service is not None, "store": has_store}
+    has = {
+        node_kind(identity.layer): True,
+        "service": identity.service is not None,
+        "store": has_store,
+    }
     return tuple(kind for kind in MEASURED_KINDS if has.get(kind))
 
 
@@ -58,11 +63,14 @@ def _limited_cell(summary: Summary) -> section.TableCell:
 
 
 def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
-    """Sentences about clients of services that were shown to cost the Node process at least twice as much per
-    decision as the cheapest library on the same store under the same work; in the order of cells."""
+    """Sentences about clients of services that were shown to cost the Node process at least twice
+    as much per decision as the cheapest library on the same store under the same work; in the order
+    of cells."""
     found = []
     for cell in cells:
-        rows = [row for ranking in cell.rankings for row in ranking.summaries if row.sample(node_cpu)]
+        rows = [
+            row for ranking in cell.rankings for row in ranking.summaries if row.sample(node_cpu)
+        ]
         for store in dict.fromkeys(row.identity.store_text for row in rows):
             beside = [row for row in rows if row.identity.store_text == store and row.has_figures]
             libraries = [row for row in beside if row.identity.decided_by == "library"]
@@ -72,7 +80,12 @@ def _dearer_clients(cells: Sequence[Cell]) -> list[str]:
             cheapest = min(libraries, key=lambda row: row.figure_of(node_cpu).value or 0)
             for pair in compare_pairs(list(combinations([cheapest, *services], 2)), node_cpu):
                 ratio = pair.comparison.ratio
-                if pair.base is cheapest and pair.better is cheapest and ratio and ratio >= _NAMED_RATIO:
+                if (
+                    pair.base is cheapest
+                    and pair.better is cheapest
+                    and ratio
+                    and ratio >= _NAMED_RATIO
+                ):
                     found.append(
                         f"{texts.name(pair.new)} costs Node {texts.interval_of(pair.comparison)} the CPU "
                         f"time of {texts.name(cheapest)} "
@@ -108,10 +121,14 @@ def decision_cpu_tables(analysis: Analysis) -> tuple[section.Table, ...]:
     """Closed and open loops apart: at another load the CPU of a decision is another."""
     deciding = [row for row in analysis.ordered if row.identity.decided_by != "nothing"]
     rows = [row for row in deciding if row.figure_of(decisions).value]
-    return tuple(_decision_cpu_table(analysis, part, open_loop) for open_loop, part in texts.by_loop(rows))
+    return tuple(
+        _decision_cpu_table(analysis, part, open_loop) for open_loop, part in texts.by_loop(rows)
+    )
 
 
-def _decision_cpu_table(analysis: Analysis, rows: Sequence[Summary], open_loop: bool) -> section.Table:
+def _decision_cpu_table(
+    analysis: Analysis, rows: Sequence[Summary], open_loop: bool
+) -> section.Table:
     fields, facts = texts.varying_fields(rows), texts.named_facts(rows)
 
     def cells(row: Summary) -> tuple[section.TableCell, ...]:
@@ -154,8 +171,8 @@ Pairs = list[tuple[Summary, Summary]]
 
 
 def _pairs(cell: Cell) -> tuple[Pairs, Pairs]:
-    """Each row that decides, after the route without a limiter on the same framework and Node (None is the
-    usual one), and each of these routes after the one on the usual framework."""
+    """Each row that decides, after the route without a limiter on the same framework and Node (None
+    is the usual one), and each of these routes after the one on the usual framework."""
 
     def route(row: Summary) -> tuple[str | None, str | None]:
         return row.identity.framework, row.identity.node
@@ -165,18 +182,27 @@ def _pairs(cell: Cell) -> tuple[Pairs, Pairs]:
     deciding = [row for row in rows if row.identity.decided_by != "nothing"]
     routes = {route(row): row for row in nothing}
     limiters = [(routes[route(row)], row) for row in deciding if route(row) in routes]
-    usual = [(routes.get((None, row.identity.node)), row) for row in nothing if row.identity.framework]
+    usual = [
+        (routes.get((None, row.identity.node)), row) for row in nothing if row.identity.framework
+    ]
     return limiters, [(base, row) for base, row in usual if base]
 
 
 def _compared(pairs: Pairs, figure: Figure) -> dict[str, Comparison]:
     """By the id of the row. Copies are a family of their own, as everywhere (rule M31)."""
-    families = [[pair for pair in pairs if pair[1].identity.copy is copied] for copied in (False, True)]
-    return {pair.new.id: pair.comparison for family in families for pair in compare_pairs(family, figure)}
+    families = [
+        [pair for pair in pairs if pair[1].identity.copy is copied] for copied in (False, True)
+    ]
+    return {
+        pair.new.id: pair.comparison
+        for family in families
+        for pair in compare_pairs(family, figure)
+    }
 
 
 def _by_loop(pairs: Pairs) -> list[tuple[bool, Pairs]]:
-    """The pairs of closed loops, then those of open ones (True): both rows of a pair have one load."""
+    """The pairs of closed loops, then those of open ones (True): both rows of a pair have one
+    load."""
     return [
         (open_loop, [pair for pair in pairs if pair[1].identity.open_loop is open_loop])
         for open_loop, _ in texts.by_loop(new for _, new in pairs)
@@ -191,15 +217,25 @@ def _tables(table_id: str, title: str, pairs: Pairs) -> Iterator[section.Table]:
 
 
 def _table(
-    table_id: str, title: str, pairs: Pairs, compared: Sequence[Mapping[str, Comparison]], open_loop: bool
+    table_id: str,
+    title: str,
+    pairs: Pairs,
+    compared: Sequence[Mapping[str, Comparison]],
+    open_loop: bool,
 ) -> section.Table:
     fields = texts.varying_fields([new for _, new in pairs])
     by_cpu, by_rate = compared
     rows = []
     for base, new in pairs:
-        cells = [*section.named(texts.name(new), texts.load_text(new.identity, fields), texts.name(base))]
+        cells = [
+            *section.named(texts.name(new), texts.load_text(new.identity, fields), texts.name(base))
+        ]
         for found in (by_cpu.get(new.id), None if new.identity.open_loop else by_rate.get(new.id)):
-            cells += (section.number(texts.interval_of(found), found.ratio),) if found else section.named("")
+            cells += (
+                (section.number(texts.interval_of(found), found.ratio),)
+                if found
+                else section.named("")
+            )
             cells += section.named(found.conclusion if found else "")
         rows.append(section.TableRow(new.id, tuple(cells), colour=new.id))
     columns = (
@@ -236,7 +272,9 @@ def limiter_cost(analysis: Analysis) -> section.Section | None:
         "limiter-cost-rows": ("A limiter over the same route without one", limiters),
         "framework-cost-rows": ("A framework over the usual one, without a limiter", frameworks),
     }
-    tables = tuple(table for table_id, each in compared.items() for table in _tables(table_id, *each))
+    tables = tuple(
+        table for table_id, each in compared.items() for table in _tables(table_id, *each)
+    )
     if not tables:
         return None
     title = "What a limiter costs"
@@ -268,7 +306,8 @@ def resources(analysis: Analysis) -> section.Section | None:
     if all(row.figure_of(figure).value is None for row in measured for figure in told):
         return None
     tables = tuple(
-        _resource_table(analysis.ordered, rows, open_loop) for open_loop, rows in texts.by_loop(measured)
+        _resource_table(analysis.ordered, rows, open_loop)
+        for open_loop, rows in texts.by_loop(measured)
     )
     return section.Section(
         "resources",
@@ -292,7 +331,11 @@ def _resource_table(
         *section.numbers([(f"{kind.capitalize()} waited", "of the window") for kind in kinds]),
         section.Column("Other programs", "of one CPU", "number more"),
     )
-    shown = [*(sum_of_kind("cpu_percent", kind) for kind in kinds), *map(_waited, kinds), foreign_cpu]
+    shown = [
+        *(sum_of_kind("cpu_percent", kind) for kind in kinds),
+        *map(_waited, kinds),
+        foreign_cpu,
+    ]
     rows = []
     for summary in measured:
         names = section.named(summary.identity.label, texts.load_text(summary.identity, fields))

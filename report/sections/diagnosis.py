@@ -55,13 +55,17 @@ def _pauses(servers: Sequence[Server]) -> section.TableCell:
     by_kind: dict[str, list[Gc]] = {}
     for kind, each in ((kind, each) for server in servers for kind, each in server.gc.items()):
         by_kind.setdefault(kind, []).append(each)
-    ordered = sorted(by_kind, key=lambda kind: (_KINDS.index(kind) if kind in _KINDS else len(_KINDS), kind))
+    ordered = sorted(
+        by_kind, key=lambda kind: (_KINDS.index(kind) if kind in _KINDS else len(_KINDS), kind)
+    )
     text = "; ".join(
         f"{kind} {count(sum(each.pauses for each in by_kind[kind]))}, "
         f"longest {milliseconds(max(each.longest_us for each in by_kind[kind]) / 1000)} ms"
         for kind in ordered
     )
-    return section.TableCell((text or "none") if any(server.requests for server in servers) else NOT_KNOWN)
+    return section.TableCell(
+        (text or "none") if any(server.requests for server in servers) else NOT_KNOWN
+    )
 
 
 def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -> section.TableCell:
@@ -72,11 +76,14 @@ def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -
 
 
 def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[section.TableCell, ...]:
-    """All servers together, and all store nodes together. Figures are per request that the servers finished
-    under the instruments, those of the store per command with a decision that it ran."""
+    """All servers together, and all store nodes together. Figures are per request that the servers
+    finished under the instruments, those of the store per command with a decision that it ran."""
     cpu_us, servers, nodes = _cpu_us(run), list(found.servers.values()), found.nodes
     commands = [command for node in nodes for command in node.commands.values()]
-    requests, decisions = sum(server.requests for server in servers), sum(each.calls for each in commands)
+    requests, decisions = (
+        sum(server.requests for server in servers),
+        sum(each.calls for each in commands),
+    )
 
     def of_servers(part: str, *names: str) -> list[int | None]:
         parts = [getattr(server, part) for server in servers]
@@ -84,10 +91,15 @@ def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[section.Ta
 
     allocated = total_of([server.allocated_bytes for server in servers])
     p99s_us = [command.p99_us for command in commands if command.p99_us is not None]
-    network = [total_of([getattr(node, name) for node in nodes]) for name in ("received_bytes", "sent_bytes")]
+    network = [
+        total_of([getattr(node, name) for node in nodes])
+        for name in ("received_bytes", "sent_bytes")
+    ]
     return (
         *(_us(cpu_us.get(kind)) for kind in kinds),
-        _per(sum(each.total_us for server in servers for each in server.gc.values()), requests, "µs"),
+        _per(
+            sum(each.total_us for server in servers for each in server.gc.values()), requests, "µs"
+        ),
         _pauses(servers),
         _late([server.loop_delay_us for server in servers if server.loop_delay_us]),
         _per(allocated, requests, "bytes", digits=0),
@@ -132,7 +144,9 @@ def diagnosis(analysis: Analysis) -> section.Section | None:
     )
 
 
-def _table(every: Sequence[tuple[Run, Diagnosis]], open_loop: bool, ids: Mapping[str, str]) -> section.Table:
+def _table(
+    every: Sequence[tuple[Run, Diagnosis]], open_loop: bool, ids: Mapping[str, str]
+) -> section.Table:
     """Of one kind of loop: what a request costs at full load is not what it costs at a rate."""
     runs = [(run, found) for run, found in every if run.identity.open_loop is open_loop]
     kinds = [kind for kind in MEASURED_KINDS if any(kind in _cpu_us(run) for run, _ in runs)]
@@ -141,7 +155,10 @@ def _table(every: Sequence[tuple[Run, Diagnosis]], open_loop: bool, ids: Mapping
     columns = (
         *section.words("Configuration", "Load"),
         *section.numbers([(f"{kind.capitalize()} CPU", unit) for kind in kinds], "number"),
-        *(section.Column(name, unit, "" if name == "Its pauses" else "number") for name, unit in _COLUMNS),
+        *(
+            section.Column(name, unit, "" if name == "Its pauses" else "number")
+            for name, unit in _COLUMNS
+        ),
         *section.words("Verdict", "Reasons"),
         section.RAW,
     )
@@ -154,5 +171,7 @@ def _table(every: Sequence[tuple[Run, Diagnosis]], open_loop: bool, ids: Mapping
             *run_cells(run),
         )
         rows.append(section.TableRow(row_id, cells, colour=row_id))
-    table_id, title = ("diagnosis-rows-at-rate", "At a rate") if open_loop else ("diagnosis-rows", "")
+    table_id, title = (
+        ("diagnosis-rows-at-rate", "At a rate") if open_loop else ("diagnosis-rows", "")
+    )
     return section.table_of(table_id, columns, rows, title, caption=CAPTION)

@@ -1,4 +1,5 @@
-"""Where and how the campaign ran, as pairs of a name and a text, and what a reader must know of that."""
+"""Where and how the campaign ran, as pairs of a name and a text, and what a reader must know of
+that."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
@@ -14,7 +15,17 @@ from report.analysis.texts import cap_text, load_text, varying_fields
 from report.base.contract import CONSTANTS
 from report.base.format import ABSENT, gibibytes, percent, plural
 from report.results.model import FOREIGN_CPU_RULE, MEASURED_KINDS, Campaign, Run, turns_of
-from report.sections.section import Column, Facts, Section, Table, TableCell, TableRow, named, table_of, words
+from report.sections.section import (
+    Column,
+    Facts,
+    Section,
+    Table,
+    TableCell,
+    TableRow,
+    named,
+    table_of,
+    words,
+)
 from report.sections.verdict_text import calls_text
 
 #: More machines of a tier, or links of a gap, are counted and not drawn.
@@ -47,7 +58,11 @@ def _box(name: str, roles: Sequence[str], stated: Mapping[str, Any] | None) -> M
     if stated is None:
         return MachineBox(name, machines.roles_text(roles), ())
     found = stated.get("facts")
-    cpus = f"{machines.cpus_text(found)}, {found['cpu_model']}" if found else plural(stated["cpus"], "CPU")
+    cpus = (
+        f"{machines.cpus_text(found)}, {found['cpu_model']}"
+        if found
+        else plural(stated["cpus"], "CPU")
+    )
     memory = f"{gibibytes(stated['memory_bytes'])} GiB"
     return MachineBox(name, machines.roles_text(roles), (f"{cpus}, {memory}", stated["engine"]))
 
@@ -62,15 +77,23 @@ def machine_picture(campaign: Campaign) -> MachinePicture | None:
     if not roles:
         return None
     tier = {name: machines.tier_of(found) for name, found in roles.items()}
-    links = [link for link in machines.links_of(campaign) if all(end in tier for end in link.between)]
+    links = [
+        link for link in machines.links_of(campaign) if all(end in tier for end in link.between)
+    ]
     tiers = []
     for number in sorted(set(tier.values())):
-        names = [name for name in [*stated, *sorted(set(roles) - set(stated))] if tier.get(name) == number]
+        names = [
+            name
+            for name in [*stated, *sorted(set(roles) - set(stated))]
+            if tier.get(name) == number
+        ]
         # A link belongs to the end that requests reach first.
         onward = [link for link in links if min(tier[end] for end in link.between) == number]
         tiers.append(
             Tier(
-                boxes=tuple(_box(name, roles[name], stated.get(name)) for name in names[:_MOST_MACHINES]),
+                boxes=tuple(
+                    _box(name, roles[name], stated.get(name)) for name in names[:_MOST_MACHINES]
+                ),
                 more_boxes=_more(len(names) - _MOST_MACHINES, "machine"),
                 links=tuple(onward[:_MOST_LINKS]),
                 more_links=_more(len(onward) - _MOST_LINKS, "link"),
@@ -89,14 +112,18 @@ def _clocks_note(links: Sequence[machines.Link]) -> str:
         return ""
     apart = max(abs(link.clock_offset_us) + link.clock_bound_us for link in links)
     changes = [abs(link.clock_change_us or 0) for link in links if link.clock_moved]
-    moved = f", and moved by {machines.time_text(max(changes))} during the campaign" if changes else ""
+    moved = (
+        f", and moved by {machines.time_text(max(changes))} during the campaign" if changes else ""
+    )
     return (
         f"Their clocks were at most {machines.time_text(apart)} apart{moved}. No latency contains that: each "
         "is measured on one clock."
     )
 
 
-def _kernel_notes(stated: Mapping[str, Mapping[str, Any]], roles: Mapping[str, Sequence[str]]) -> list[str]:
+def _kernel_notes(
+    stated: Mapping[str, Mapping[str, Any]], roles: Mapping[str, Sequence[str]]
+) -> list[str]:
     """Machines that are one computer, once each group."""
     groups = {
         tuple(sorted({name, *stated[name]["shares_kernel_with"]} & set(roles)))
@@ -150,7 +177,9 @@ _VERSIONS = {
 
 def _external_stores(summaries: Sequence[Summary]) -> list[str]:
     identities = (summary.identity for summary in summaries)
-    return sorted({each.store for each in identities if each.external_store and each.store is not None})
+    return sorted(
+        {each.store for each in identities if each.external_store and each.store is not None}
+    )
 
 
 def external_notices(summaries: Sequence[Summary]) -> list[str]:
@@ -227,7 +256,8 @@ _CAPS = {
 
 
 def container_facts(manifest: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Empty for a campaign without containers. What was really applied to each role stands in the results."""
+    """Empty for a campaign without containers. What was really applied to each role stands in the
+    results."""
     engine = manifest.get("engine")
     if engine is None:
         return []
@@ -267,14 +297,23 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
     }
     return [
         ("CPU", f"{machine['cpu_model']}, {machines.cpus_text(machine)}"),
-        *((f"{name[0].upper()}{name[1:]}", text) for name, text in machines.hardware_texts(machine).items()),
+        *(
+            (f"{name[0].upper()}{name[1:]}", text)
+            for name, text in machines.hardware_texts(machine).items()
+        ),
         ("Memory", f"{gibibytes(machine['memory_bytes'])} GiB"),
         ("Kernel", f"{machine['platform']} {machine['kernel']}"),
         *((name, fact) for name, fact in optional.items() if fact is not None),
         *sorted(machine["sysctl"].items()),
-        ("Runtime", f"{runtime['id']}, {'caps applied' if runtime['caps_applied'] else 'no caps applied'}"),
+        (
+            "Runtime",
+            f"{runtime['id']}, {'caps applied' if runtime['caps_applied'] else 'no caps applied'}",
+        ),
         *container_facts(manifest),
-        *(_store_fact(store, binary, external) for store, binary in sorted(manifest["stores"].items())),
+        *(
+            _store_fact(store, binary, external)
+            for store, binary in sorted(manifest["stores"].items())
+        ),
         ("Load generator", plural(manifest["generator"]["workers"], "worker")),
     ]
 
@@ -307,8 +346,15 @@ def campaign_facts(campaign: Campaign) -> Pairs:
 
 def _installed_versions(manifest: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for each in manifest.get("versions", []):
-        others = (f"{name} {version}" for name, version in each["packages"].items() if name != each["name"])
-        yield f"Installed {each['name']} {each['version']}", ", ".join(others) or "without dependencies"
+        others = (
+            f"{name} {version}"
+            for name, version in each["packages"].items()
+            if name != each["name"]
+        )
+        yield (
+            f"Installed {each['name']} {each['version']}",
+            ", ".join(others) or "without dependencies",
+        )
 
 
 def _warm_up(warmup: float | str, by_turns: bool) -> str:
@@ -319,7 +365,11 @@ def _warm_up(warmup: float | str, by_turns: bool) -> str:
 
 def _cool_down(plan: Mapping[str, Any]) -> str:
     between = f"{plan['cooldown_s']:g} s between runs"
-    clients = "" if plan["order"] == "interleaved" else f", {plan['client_cooldown_s']:g} s between clients"
+    clients = (
+        ""
+        if plan["order"] == "interleaved"
+        else f", {plan['client_cooldown_s']:g} s between clients"
+    )
     return f"{between}{clients}"
 
 
@@ -329,7 +379,9 @@ def version_facts(summaries: Sequence[Summary]) -> list[tuple[str, Pairs]]:
         found = by_label.setdefault(summary.identity.label, {})
         for run in summary.runs:
             settings = run.measured.client_settings if run.measured else {}
-            seen = [(_VERSIONS[part], run.versions[part]) for part in _VERSIONS if part in run.versions]
+            seen = [
+                (_VERSIONS[part], run.versions[part]) for part in _VERSIONS if part in run.versions
+            ]
             seen += list(run.measured.deciding_software.items()) if run.measured else []
             seen += [(name, _setting(value)) for name, value in sorted(settings.items())]
             for name, text in seen:
@@ -347,7 +399,8 @@ def _setting(value: str | float | bool | None) -> str:
 
 
 def script_calls(summaries: Sequence[Summary]) -> Table | None:
-    """The proof of which scripts ran: what the stores' own command statistics counted, by configuration."""
+    """The proof of which scripts ran: what the stores' own command statistics counted, by
+    configuration."""
     fields = varying_fields(summaries)
     rows = []
     for summary in summaries:
@@ -362,8 +415,12 @@ def script_calls(summaries: Sequence[Summary]) -> Table | None:
         cells = (
             *named(summary.identity.label, load_text(summary.identity, fields)),
             TableCell(f"{len(counted)} of {len(measured)}", kind="number"),
-            TableCell(calls_text(calls) if counted else "not known: no counters, or they went back"),
-            TableCell(", ".join(f"{each.kind.upper()} {each.name_or_sha1}" for each in scripts) or ABSENT),
+            TableCell(
+                calls_text(calls) if counted else "not known: no counters, or they went back"
+            ),
+            TableCell(
+                ", ".join(f"{each.kind.upper()} {each.name_or_sha1}" for each in scripts) or ABSENT
+            ),
         )
         rows.append(TableRow(summary.id, cells))
     heads = ("Calls by command", "Script, as the server named it")
@@ -379,7 +436,9 @@ def environment(analysis: Analysis) -> Section:
     placed = [*machines_facts(campaign), *links]
     blocks = [
         Facts("Machines of the runs, and links", tuple(placed)),
-        Facts("Machine of the command" if placed else "Machine", tuple(machine_facts(campaign, rows))),
+        Facts(
+            "Machine of the command" if placed else "Machine", tuple(machine_facts(campaign, rows))
+        ),
         Facts("Campaign", tuple(campaign_facts(campaign))),
     ]
     for label, facts in version_facts(rows):

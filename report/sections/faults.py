@@ -79,13 +79,16 @@ def _behaviour_words(case: FaultCase) -> tuple[str, str]:
 def _cell(
     spread: Spread | None, show: Show, absent: str = ABSENT, before: str = "", more: str = ""
 ) -> section.TableCell:
-    """The median after `before`, and the range over several runs where they differ, with `more` after it."""
+    """The median after `before`, and the range over several runs where they differ, with `more`
+    after it."""
     if spread is None:
         return section.TableCell(f"{before}{absent}", kind="number", sort="")
     low, high = show(spread.low), show(spread.high)
     ranges = "; ".join(filter(None, (f"{low}–{high}" if low != high else "", more)))
     sort = section.sort_key(min(spread.middle, 1e12))
-    return section.TableCell(f"{before}{show(spread.middle)}", range=ranges, kind="number", sort=sort)
+    return section.TableCell(
+        f"{before}{show(spread.middle)}", range=ranges, kind="number", sort=sort
+    )
 
 
 def _share(value: float | None) -> str:
@@ -143,7 +146,8 @@ def _over_admission(case: FaultCase) -> section.TableCell:
 
 
 def _fails(case: FaultCase) -> section.TableCell:
-    """`answers 503`, with `admitted 2 %, failed 98 %` while the fault was in place, without what is none."""
+    """`answers 503`, with `admitted 2 %, failed 98 %` while the fault was in place, without what is
+    none."""
     shares = []
     for name, word in (("allowed", "admitted"), ("limited", "limited"), ("failed", "failed")):
         share = case.spread(f"{name}_share")
@@ -158,7 +162,11 @@ def _fails(case: FaultCase) -> section.TableCell:
 #: Name, unit and cell of the columns after target and load, of a case of which some run counts.
 COLUMNS: tuple[tuple[str, str, Callable[[FaultCase], section.TableCell]], ...] = (
     ("Outage", "s: injected / seen", _outage),
-    ("Errors", "while it lasts", lambda case: _cell(case.spread("error_share"), _share, "no answers")),
+    (
+        "Errors",
+        "while it lasts",
+        lambda case: _cell(case.spread("error_share"), _share, "no answers"),
+    ),
     ("First error", "s after", _first_error),
     ("Served again", "s after", _served_again),
     ("Settled again", "s after", _settled_again),
@@ -166,8 +174,16 @@ COLUMNS: tuple[tuple[str, str, Callable[[FaultCase], section.TableCell]], ...] =
     ("Lost", "requests", lambda case: _cell(case.spread("requests_lost"), count)),
     ("Over quota", "admitted", _over_admission),
     ("Fails", "", _fails),
-    ("Memory peak", "MiB, servers", lambda case: _cell(case.spread("server_memory_peak_bytes"), mebibytes)),
-    ("Reconnections", "of the store", lambda case: _cell(case.spread("store_reconnections"), count)),
+    (
+        "Memory peak",
+        "MiB, servers",
+        lambda case: _cell(case.spread("server_memory_peak_bytes"), mebibytes),
+    ),
+    (
+        "Reconnections",
+        "of the store",
+        lambda case: _cell(case.spread("store_reconnections"), count),
+    ),
 )
 
 
@@ -186,7 +202,9 @@ def _reason(case: FaultCase) -> str:
 def _row(case: FaultCase, varying: Sequence[LoadField]) -> section.TableRow:
     verdict = "invalid" if case.verdict == "failed" else case.verdict
     said = (
-        *section.named(case.identity.label, *([load_text(case.identity, varying)] if varying else [])),
+        *section.named(
+            case.identity.label, *([load_text(case.identity, varying)] if varying else [])
+        ),
         section.TableCell(counted_text(case.runs, case.missing, case.counted)),
         section.TableCell(case.verdict, kind=f"verdict {verdict}"),
     )
@@ -224,7 +242,12 @@ def _run_row(run: Run) -> section.TableRow:
     notes += [f"{each.name or each.action} was not undone" for each in records if not each.undone]
     name = f"{run.identity.label}, {' '.join(fault_title(fault) for fault in run.identity.faults)}"
     return section.TableRow(
-        "", (section.TableCell(name), section.TableCell(f"{run.run}", kind="number"), *run_cells(run, notes))
+        "",
+        (
+            section.TableCell(name),
+            section.TableCell(f"{run.run}", kind="number"),
+            *run_cells(run, notes),
+        ),
     )
 
 
@@ -273,8 +296,8 @@ def fault_runs(analysis: Analysis) -> section.Section | None:
 
 
 def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
-    """`When the store restarts, iovalkey: an outage of 1.3 s is seen, requests are served again after 1.3 s
-    and settled after 3.5 s, 513 requests are lost; it answers 503.`"""
+    """`When the store restarts, iovalkey: an outage of 1.3 s is seen, requests are served again
+    after 1.3 s and settled after 3.5 s, 513 requests are lost; it answers 503.`"""
     return [
         f"When {fault_words(group.fault)}, {case.identity.label}: {text}."
         for group in groups
@@ -284,7 +307,8 @@ def fault_sentences(groups: Sequence[FaultGroup]) -> list[str]:
 
 
 def fault_headlines(groups: Sequence[FaultGroup]) -> list[str]:
-    """One a fault: of several targets only when they are served and settled again, the soonest first."""
+    """One a fault: of several targets only when they are served and settled again, the soonest
+    first."""
     found = []
     for group in groups:
         cases = sorted((case for case in group.cases if case.counted), key=_soonest_first)
@@ -328,7 +352,11 @@ def _sentence(case: FaultCase) -> str:
     seen, lost = case.spread("outage_seen_s"), case.spread("requests_lost")
     if seen is None or lost is None:
         return ""
-    outage = f"an outage of {seconds_text(seen.middle)} s is seen" if seen.middle else "no outage is seen"
+    outage = (
+        f"an outage of {seconds_text(seen.middle)} s is seen"
+        if seen.middle
+        else "no outage is seen"
+    )
     again = _again_text(case)
     over = case.spread("over_admission")
     beyond = f", {_signed(over.middle)} over the quota" if over and over.middle > 0 else ""
@@ -340,7 +368,10 @@ def _again_text(case: FaultCase) -> str:
     served, settled = _after(case.spread("served_again_s")), _after(case.spread("recovery_s"))
     texts = {
         "never": ("requests are not served again", "not settled again"),
-        _NOT_KNOWN: ("whether requests are served again is not known", "whether they settle is not known"),
+        _NOT_KNOWN: (
+            "whether requests are served again is not known",
+            "whether they settle is not known",
+        ),
     }
     first = texts[served][0] if served in texts else f"requests are served again after {served}"
     if settled == served:

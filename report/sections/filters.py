@@ -76,6 +76,7 @@ def counts_by_row(ids: Iterable[str]) -> str:
 
 
 def rows_named(text: str, summaries: Sequence[Summary]) -> str:
-    """Ids of the rows whose label stands in a text, with a space between; empty where it names none."""
+    """Ids of the rows whose label stands in a text, with a space between; empty where it names
+    none."""
     words = {word.rstrip(".:") for word in re.findall(r"[\w@:.+-]+", text)}
     return " ".join(summary.id for summary in summaries if summary.identity.label in words)

@@ -1,5 +1,5 @@
-"""The first screen: for each cell and ranking the figures that decide and what they show, the picture of all
-ratios, and the same as text for a terminal."""
+"""The first screen: for each cell and ranking the figures that decide and what they show, the
+picture of all ratios, and the same as text for a terminal."""
 
 import math
 import re
@@ -42,22 +42,24 @@ from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 
 
 class DecisionRow(Struct, frozen=True):
-    """A configuration: the median of each figure over its runs with its range, and what was shown."""
+    """A configuration: the median of each figure over its runs with its range, and what was
+    shown."""
 
     summary: Summary
     best: bool
     """It was shown to be better than every other row of its ranking."""
     throughput: TableCell
     mean: TableCell
-    """The mean latency. It is printed of open loops alone, like the p99: at full load both move with the size
-    of the group."""
+    """The mean latency. It is printed of open loops alone, like the p99: at full load both move
+    with the size of the group."""
     p99: TableCell
     cpu: TableCell
     """Of what calls the limiter, in µs per request."""
     store_cpu: TableCell
     """Of all store nodes, in µs per request."""
     ratio: str
-    """To the reference of its ranking, or else its first row, with the interval: `0.91×, 0.89–0.93×`."""
+    """To the reference of its ranking, or else its first row, with the interval: `0.91×,
+    0.89–0.93×`."""
     cpu_ratio: str
     status: str
     """What was shown of it, in a word or two; empty where nothing is compared."""
@@ -100,7 +102,8 @@ def figure_names(text: LayerText, open_loop: bool) -> tuple[tuple[str, str], ...
 
 
 class DecisionGroup(Struct, frozen=True):
-    """Rows on one store with one kind of decider and algorithm, under one script or each under its own."""
+    """Rows on one store with one kind of decider and algorithm, under one script or each under its
+    own."""
 
     heading: str
     disclosure: str
@@ -138,8 +141,8 @@ def base_text(rankings: Iterable[Ranking]) -> str:
 
 
 def decision_row(row: Summary, text: LayerText, of: Ranking | None = None) -> DecisionRow:
-    """Of a ranking, or the copy of its reference, with what it shows of the host; nothing is compared with
-    any other."""
+    """Of a ranking, or the copy of its reference, with what it shows of the host; nothing is
+    compared with any other."""
     ranking = None if row.identity.copy else of
     resolution = of.resolution if of and row.identity.copy else None
     versus = ranking.versus_base(row) if ranking else None
@@ -166,7 +169,11 @@ def _outlook(found: Comparison) -> str:
         return ""
     if found.too_few_runs and found.runs_needed is None:
         return f"takes {fewest_for_a_claim(found.pairs is not None)} runs"
-    return f"takes about {found.runs_needed:,} runs" if found.runs_needed else f"takes over {MAX_RUNS:,} runs"
+    return (
+        f"takes about {found.runs_needed:,} runs"
+        if found.runs_needed
+        else f"takes over {MAX_RUNS:,} runs"
+    )
 
 
 def against_base(comparison: Comparison | None) -> str:
@@ -178,12 +185,17 @@ def verdict_summary(summary: Summary) -> str:
     """`valid`, or how many of the planned runs are not: `1 of 5 runs suspect`."""
     planned = plural(len(summary.runs) + len(summary.missing), "run")
     verdicts = Counter(run.verdict for run in summary.runs)
-    counts = {**{name: verdicts[name] for name in ("invalid", "suspect")}, "missing": len(summary.missing)}
+    counts = {
+        **{name: verdicts[name] for name in ("invalid", "suspect")},
+        "missing": len(summary.missing),
+    }
     found = [(name, number) for name, number in counts.items() if number]
     if not found:
         return "valid"
     (name, number), *others = found
-    return ", ".join([f"{number} of {planned} {name}", *(f"{more} {kind}" for kind, more in others)])
+    return ", ".join(
+        [f"{number} of {planned} {name}", *(f"{more} {kind}" for kind, more in others)]
+    )
 
 
 def _heading_parts(ranking: Ranking) -> list[str]:
@@ -193,7 +205,9 @@ def _heading_parts(ranking: Ranking) -> list[str]:
         return ["Store not known"]
     store = " ".join(["On", ranking.group.store, ", ".join(sorted(versions))]).strip()
     already = " (already ran)" if ranking.group.external else ""
-    return [each for each in (f"{store}{already}", ranking.decider_text, mode_text(ranking)) if each]
+    return [
+        each for each in (f"{store}{already}", ranking.decider_text, mode_text(ranking)) if each
+    ]
 
 
 def heading_of(ranking: Ranking) -> str:
@@ -210,7 +224,8 @@ def _ceiling(cell: Cell) -> str:
 
 
 def cell_title(cell: Cell, layer_named: bool = False) -> str:
-    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps that not all cells have."""
+    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps that not all cells
+    have."""
     identity = cell.identity
     topology = identity.topology.capitalize() if identity.topology else "Other addresses"
     load = load_text(identity, layer_named=layer_named)
@@ -228,7 +243,9 @@ def _decision_cell(cell: Cell, layer_named: bool) -> DecisionCell:
             heading_of(ranking),
             disclosure(ranking),
             sentence(ranking),
-            tuple(decision_row(row, cell.text, ranking) for row in cell.with_copies(ranking.summaries)),
+            tuple(
+                decision_row(row, cell.text, ranking) for row in cell.with_copies(ranking.summaries)
+            ),
         )
         for ranking in cell.rankings
     ]
@@ -254,7 +271,8 @@ def scope_text(parts: Sequence[str]) -> str:
 
 
 def scopes(runtimes: Sequence[RuntimeResults]) -> Iterator[tuple[list[str], Ranking]]:
-    """Every ranking with what sets it apart from the others: runtime, topology, load, store, what decides."""
+    """Every ranking with what sets it apart from the others: runtime, topology, load, store, what
+    decides."""
     cells = [(runtime, cell) for runtime in runtimes for cell in runtime.cells]
     varying = varying_fields([cell.summaries[0] for _, cell in cells]) if cells else ()
     several = len({cell.identity.topology for _, cell in cells}) > 1
@@ -263,7 +281,13 @@ def scopes(runtimes: Sequence[RuntimeResults]) -> Iterator[tuple[list[str], Rank
         for ranking in cell.rankings:
             heading = _heading_parts(ranking) if len(cell.rankings) > 1 else []
             within = [*(f"{each[:1].lower()}{each[1:]}" for each in heading[:1]), *heading[1:]]
-            texts = (runtime.runtime, topology, load_text(cell.identity, varying), *within, cell.caps)
+            texts = (
+                runtime.runtime,
+                topology,
+                load_text(cell.identity, varying),
+                *within,
+                cell.caps,
+            )
             yield [each for each in texts if each], ranking
 
 
@@ -280,7 +304,8 @@ def page_heading(analysis: Analysis) -> str:
     return f"Which {'rate limiter' if len(limiters) > 1 else 'client'} should I take, and what does it cost?"
 
 
-#: Beyond these an end of an interval is cut, and an arrow says so: one row must not squeeze the others.
+#: Beyond these an end of an interval is cut, and an arrow says so: one row must not squeeze the
+#: others.
 LEAST, MOST = 0.2, 5.0
 #: The axis shows at least this much around 1.
 _AROUND = 0.1
@@ -293,7 +318,14 @@ _STEPS = (
 MAX_ROWS = 40
 
 #: The mark of a row by its conclusion: they differ in shape too.
-SHAPES = {"faster": "▶", "better": "▶", "slower": "◀", "worse": "◀", "no difference": "■", "not decided": "○"}
+SHAPES = {
+    "faster": "▶",
+    "better": "▶",
+    "slower": "◀",
+    "worse": "◀",
+    "no difference": "■",
+    "not decided": "○",
+}
 
 
 class ForestRow(Struct, frozen=True):
@@ -373,7 +405,11 @@ def _axis(comparisons: Sequence[Comparison]) -> _Axis:
 
 def _row(summary: Summary, found: Comparison | None, status: str, axis: _Axis) -> ForestRow:
     """What the ratios are to stands at 1; a row without a ratio has no place."""
-    label, shape, why = summary.identity.short_label, SHAPES.get(status, "○"), summary.no_figures_reason
+    label, shape, why = (
+        summary.identity.short_label,
+        SHAPES.get(status, "○"),
+        summary.no_figures_reason,
+    )
     if found is None:
         return ForestRow(summary.id, label, status, why or NO_RATIO, shape)
     interval = found.interval
@@ -399,7 +435,9 @@ def _rows(row: Summary, ranking: Ranking, axis: _Axis) -> Iterator[ForestRow]:
         yield _row(row, ranking.versus_base(row), status, axis)
     resolution = ranking.resolution
     if resolution and resolution.reference is row:
-        yield _row(resolution.copy, resolution.comparison, ranking.conclusion_of(resolution.copy), axis)
+        yield _row(
+            resolution.copy, resolution.comparison, ranking.conclusion_of(resolution.copy), axis
+        )
 
 
 def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
@@ -427,7 +465,8 @@ def _forest(members: Sequence[tuple[str, Ranking]]) -> Forest:
 
 
 def forests(analysis: Analysis) -> tuple[Forest, ...]:
-    """One by throughput, and one by p99 where there is an open loop; none where nothing is compared."""
+    """One by throughput, and one by p99 where there is an open loop; none where nothing is
+    compared."""
     every = scopes(analysis.runtimes)
     found = [(scope_text(parts), ranking) for parts, ranking in every if ranking.ranked_by]
     if analysis.max_rates or analysis.only_memory:
@@ -459,7 +498,10 @@ def forest_lines(forest: Forest, width: int = 0) -> Iterator[str]:
             if row.low is not None and row.high is not None:
                 low, high = column(row.low), column(row.high)
                 cells[low : high + 1] = ["─"] * (high - low + 1)
-                cells[low], cells[high] = ("←" if row.cut_low else "├"), ("→" if row.cut_high else "┤")
+                cells[low], cells[high] = (
+                    ("←" if row.cut_low else "├"),
+                    ("→" if row.cut_high else "┤"),
+                )
             if row.at is not None:
                 cells[column(row.at)] = row.shape
             said = f"{row.text} {row.status}".strip()
@@ -513,8 +555,8 @@ _MAX_LIMIT_LINES = 2
 
 
 def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
-    """`Limited by server loop: iovalkey, ioredis; host CPU: none`: of each row what limited half of its runs
-    or more; empty where that does not fit."""
+    """`Limited by server loop: iovalkey, ioredis; host CPU: none`: of each row what limited half of
+    its runs or more; empty where that does not fit."""
     by_limit: dict[str, list[str]] = {}
     for row in rows:
         limit = row.summary.limit
@@ -526,7 +568,8 @@ def _limit_lines(rows: Sequence[DecisionRow]) -> list[str]:
 
 
 def _conclusion_lines(analysis: Analysis) -> Iterator[str]:
-    """What a reader of the conclusions must know: a sentence each, however many rankings it is about."""
+    """What a reader of the conclusions must know: a sentence each, however many rankings it is
+    about."""
     compared = [ranking for _, ranking in scopes(analysis.runtimes) if ranking.compared]
     found: Counter[str] = Counter()
     for ranking in compared:

@@ -23,7 +23,11 @@ _LATENCIES = {
 def _columns(text: LayerText) -> tuple[section.Column, ...]:
     unit = f"{text.latency_unit} {AT_FULL_LOAD}"
     group = section.Column("Group", "targets")
-    return (*section.words("Client", "Store"), group, *section.numbers([(name, unit) for name in _LATENCIES]))
+    return (
+        *section.words("Client", "Store"),
+        group,
+        *section.numbers([(name, unit) for name in _LATENCIES]),
+    )
 
 
 def _row(summary: Summary, text: LayerText) -> section.TableRow:
@@ -32,7 +36,10 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
         section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),
         section.number(summary.group_size_text, summary.group_sizes[-1]),
-        *(verdict_text.spread_figure(summary, figure, text.latency, "ms") for figure in _LATENCIES.values()),
+        *(
+            verdict_text.spread_figure(summary, figure, text.latency, "ms")
+            for figure in _LATENCIES.values()
+        ),
     )
     return section.TableRow(summary.id, cells, summary.no_figures_reason, kept=3, colour=summary.id)
 
@@ -40,13 +47,16 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
 def _table(part: RuntimeResults, cell: Cell) -> section.Table:
     """Rows in the order of the cell under the size of their group, the smallest group first.
 
-    A row that was in groups of several sizes stands under each, with the figures of its runs there."""
+    A row that was in groups of several sizes stands under each, with the figures of its runs
+    there."""
     by_size: dict[int, list[Summary]] = {}
     for row in (*cell.rows, *cell.controls):
         for size in row.group_sizes:
             by_size.setdefault(size, []).append(row.in_groups_of(size))
     groups = tuple(
-        section.TableGroup(tuple(_row(row, cell.text) for row in rows), rows[0].group_text.capitalize())
+        section.TableGroup(
+            tuple(_row(row, cell.text) for row in rows), rows[0].group_text.capitalize()
+        )
         for _, rows in sorted(by_size.items())
     )
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))

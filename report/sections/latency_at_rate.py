@@ -13,7 +13,8 @@ from report.sections.first_screen import cell_title
 
 def _columns(text: LayerText) -> tuple[section.Column, ...]:
     latencies = [
-        (name, text.latency_unit) for name in ("Mean", "p50", "p99", "p50 from send", "p99 from send")
+        (name, text.latency_unit)
+        for name in ("Mean", "p50", "p99", "p50 from send", "p99 from send")
     ]
     schedule = [
         ("Sent", text.rate_unit),

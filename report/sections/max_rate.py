@@ -8,7 +8,16 @@ from report.analysis.max_rate import MaxRate, RateTrial
 from report.analysis.texts import layer_text
 from report.base.csv_text import picked
 from report.base.format import plural, rate
-from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, number, words
+from report.sections.section import (
+    Column,
+    Section,
+    Table,
+    TableCell,
+    TableGroup,
+    TableRow,
+    number,
+    words,
+)
 from report.statistics.max_rate import RateEstimate
 
 TEXT = (
@@ -31,7 +40,9 @@ def _so_far(found: MaxRate, asked: str) -> str:
             return f"not even {_tried(missed)}/s keeps {asked}"
         return f"{_tried(kept or 0)}/s keeps {asked}, and no higher rate was tried"
     keeps = "" if kept is None else f"{_tried(kept)}/s keeps {asked}"
-    known = ", ".join(filter(None, (keeps, "" if missed is None else f"{_tried(missed)}/s does not")))
+    known = ", ".join(
+        filter(None, (keeps, "" if missed is None else f"{_tried(missed)}/s does not"))
+    )
     return f"no estimate yet; in single trials {known or 'nothing is known yet'}"
 
 
@@ -146,8 +157,8 @@ def max_rate_document(found: MaxRate) -> dict[str, Any]:
 
 
 def _confirmed(found: MaxRate) -> tuple[float | None, float | None]:
-    """The highest rate that all of its trials near the bound kept, and the lowest above it that was missed in
-    at least half of them."""
+    """The highest rate that all of its trials near the bound kept, and the lowest above it that was
+    missed in at least half of them."""
     outcomes: dict[float, list[bool]] = {}
     for trial in found.near:
         outcomes.setdefault(trial.rate_per_second, []).append(trial.status == "kept")

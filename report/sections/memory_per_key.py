@@ -44,9 +44,14 @@ def _cells(row: KeyMemory) -> tuple[section.TableCell, ...]:
     if not row.slopes:
         return ()
     counted, left_out = len(row.slopes[0].points), len(row.left_out)
-    figures = ["; ".join(_slope(each) for each in row.slopes if each.kind == kind) for kind in MEMORY_KINDS]
+    figures = [
+        "; ".join(_slope(each) for each in row.slopes if each.kind == kind) for kind in MEMORY_KINDS
+    ]
     return (
-        *(section.TableCell(text or ABSENT, kind="text" if ";" in text else "number") for text in figures),
+        *(
+            section.TableCell(text or ABSENT, kind="text" if ";" in text else "number")
+            for text in figures
+        ),
         section.TableCell("; ".join(slope.text for slope in row.slopes), kind="text"),
         section.TableCell(ABSENT if row.items_per_key is None else f"{row.items_per_key:.3g}"),
         section.TableCell(f"{counted} of {counted + left_out}" if left_out else f"{counted}"),
@@ -61,7 +66,10 @@ def _labels(rows: Sequence[KeyMemory]) -> list[str]:
 def memory_table(rows: Sequence[KeyMemory]) -> section.Table:
     found = []
     for row, label in zip(rows, _labels(rows), strict=True):
-        first, cells = row.summary_ids[0], (*section.named(label, row.identity.store_text), *_cells(row))
+        first, cells = (
+            row.summary_ids[0],
+            (*section.named(label, row.identity.store_text), *_cells(row)),
+        )
         found.append(section.TableRow(first, cells, row.reason, kept=2, colour=first))
     return section.table_of("memory-rows", COLUMNS, found, caption=CAPTION)
 
@@ -77,13 +85,16 @@ def memory_per_key_section(analysis: Analysis) -> section.Section | None:
         text=(NOTE,),
         tables=(memory_table(rows),),
         charts=("memory-per-key",),
-        notes=tuple(f"Left out: {row.identity.label}, {text}." for row in rows for text in row.left_out),
+        notes=tuple(
+            f"Left out: {row.identity.label}, {text}." for row in rows for text in row.left_out
+        ),
         open=True,
     )
 
 
 def memory_text(rows: Sequence[KeyMemory]) -> str:
-    """`A key takes 139 bytes with ioredis (allocator’s).` What is not alike is not in one enumeration."""
+    """`A key takes 139 bytes with ioredis (allocator’s).` What is not alike is not in one
+    enumeration."""
     labels = _labels(rows)
     known = []
     for kind, name in MEMORY_KINDS.items():
@@ -101,7 +112,9 @@ def memory_lines(rows: Sequence[KeyMemory]) -> list[str]:
     """The same as lines of text, with aligned columns, and what was left out."""
     table = memory_table(rows)
     names = [f"{each.name} ({each.unit})" if each.unit else each.name for each in table.columns]
-    cells = [[*(cell.text for cell in row.cells), *filter(None, [row.reason])] for row in table.rows]
+    cells = [
+        [*(cell.text for cell in row.cells), *filter(None, [row.reason])] for row in table.rows
+    ]
     lines = [names, *cells]
     widths = [
         max((len(line[n]) for line in lines if n < 2 or len(line) > max(n, 3)), default=0)

@@ -8,7 +8,16 @@ from report.analysis.figures import throughput
 from report.analysis.limits import Limit
 from report.analysis.printed_rows import LoadProgramControl, PrintedRow, Read, StoreOperations
 from report.analysis.texts import AT_FULL_LOAD, load_text
-from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate, ratio
+from report.base.format import (
+    ABSENT,
+    Show,
+    decimals,
+    microseconds,
+    milliseconds,
+    plural,
+    rate,
+    ratio,
+)
 from report.results.model import Identity, Run
 from report.sections import section
 from report.statistics.decision import Comparison
@@ -77,7 +86,9 @@ def _limited_text(limit: Limit | None) -> str:
     return f"limited by {limit.words}" if limit.is_named else "and no limit was named"
 
 
-def counted_text(runs: Sequence[object], missing: Sequence[object], counted: Sequence[object]) -> str:
+def counted_text(
+    runs: Sequence[object], missing: Sequence[object], counted: Sequence[object]
+) -> str:
     """`3`; `2 of 3` where some do not count."""
     planned = len(runs) + len(missing)
     return str(len(counted)) if len(counted) == planned else f"{len(counted)} of {planned}"
@@ -102,13 +113,17 @@ def load_programs(analysis: Analysis) -> section.Section | None:
     columns = (*section.words("Target", "Load"), *_columns(_DECISIONS), *node_columns)
     table = section.table_of("load-program-rows", columns, rows)
     runs = [run for control in controls for run in control.row.runs]
-    return _section("load-programs", "Load programs in the place of Node", PROGRAM_TEXT, [table], runs)
+    return _section(
+        "load-programs", "Load programs in the place of Node", PROGRAM_TEXT, [table], runs
+    )
 
 
 def _section(
     section_id: str, title: str, text: str, tables: Iterable[section.Table], runs: Sequence[Run]
 ) -> section.Section:
-    found = {f"{run.printed.program.id} {run.printed.program.version}" for run in runs if run.printed}
+    found = {
+        f"{run.printed.program.id} {run.printed.program.version}" for run in runs if run.printed
+    }
     programs = " and ".join(sorted(found)) or "load programs"
     problems = tuple(
         f"{run.file} is {run.verdict if run.printed else run.record.status}: "
@@ -118,11 +133,14 @@ def _section(
         if run.verdict != "valid"
     )
     text = text.format(programs=programs)
-    return section.Section(section_id, title, text=(text,), tables=tuple(tables), notes=problems, open=True)
+    return section.Section(
+        section_id, title, text=(text,), tables=tuple(tables), notes=problems, open=True
+    )
 
 
 def load_program_sentences(controls: Sequence[LoadProgramControl]) -> list[str]:
-    """`Control, realistic, …: wrk in the place of throttlecrab-http reached 52,300 decisions/s, …`"""
+    """`Control, realistic, …: wrk in the place of throttlecrab-http reached 52,300 decisions/s,
+    …`"""
     return [
         f"Control, {load_text(control.row.identity)}: {control.program} in the place of "
         f"{control.client_label} reached {rate(control.row.median_of(printed.rate))} decisions/s, "
@@ -150,13 +168,19 @@ def _ratio_rows(operations: StoreOperations) -> Iterator[section.TableRow]:
         for row, comparisons in cell.ratios:
             cells = [*section.named(row.store, _work_text(cell.rows[0].identity))]
             for found in comparisons:
-                verdict = f"{found.conclusion}: {found.reason}" if found.reason else found.conclusion
-                cells += [section.number(_ratio(found), found.ratio), section.TableCell(verdict, kind="text")]
+                verdict = (
+                    f"{found.conclusion}: {found.reason}" if found.reason else found.conclusion
+                )
+                cells += [
+                    section.number(_ratio(found), found.ratio),
+                    section.TableCell(verdict, kind="text"),
+                ]
             yield section.TableRow("", tuple(cells))
 
 
 def store_sentences(found: StoreOperations | None) -> list[str]:
-    """The ratio table as lines, e.g. `…: valkey 1.25× (1.20–1.31) the throughput of redis (faster), …`."""
+    """The ratio table as lines, e.g. `…: valkey 1.25× (1.20–1.31) the throughput of redis (faster),
+    …`."""
     if found is None:
         return []
     lines = []

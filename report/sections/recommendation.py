@@ -1,4 +1,5 @@
-"""The recommendation: what these figures show, what would decide the rest, and what they do not show."""
+"""The recommendation: what these figures show, what would decide the rest, and what they do not
+show."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -25,10 +26,12 @@ from report.statistics.power import MAX_RUNS
 #: The advice asks for at least the first number of runs of each, and for no more than the second.
 MIN_ADVISED_RUNS, MAX_ADVISED_RUNS = 10, 100
 
-#: Above this share of the control without a limiter, a client's throughput shows the harness, not the client.
+#: Above this share of the control without a limiter, a client's throughput shows the harness, not
+#: the client.
 NEAR_CEILING = 0.9
 
-#: Fewer CPUs cannot give each of store, server and load generator some of its own, and leave one to others.
+#: Fewer CPUs cannot give each of store, server and load generator some of its own, and leave one to
+#: others.
 CPUS_FOR_ALL = 4
 _OWN_CPUS = (
     "give store, server and load generator CPUs of their own (--cpuset-store, --cpuset-server, "
@@ -75,14 +78,18 @@ def _open_text(ranking: Ranking) -> str:
     if not pairs:
         return ""
     rows = list(dict.fromkeys(name(pair.new) for pair in pairs))
-    against = f" against {name(pairs[0].base)}" if len({pair.base.id for pair in pairs}) == 1 else ""
+    against = (
+        f" against {name(pairs[0].base)}" if len({pair.base.id for pair in pairs}) == 1 else ""
+    )
     reasons = [f", because {pair.comparison.reason}" for pair in pairs if pair.comparison.blocked]
     return f"not decided: {joined(rows)}{against}{reasons[0] if reasons else ''}"
 
 
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
     found = [(scope, ranking) for scope, ranking in scopes(runtimes) if ranking.compared]
-    texts = [verdict_text.shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in found]
+    texts = [
+        verdict_text.shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in found
+    ]
     return [
         _Finding(ranking, scope, text or "Nothing is decided.")
         for (scope, ranking), text in zip(found, texts, strict=True)
@@ -93,7 +100,9 @@ def _without_findings(runtimes: Sequence[RuntimeResults]) -> tuple[str, str]:
     clients = [row for runtime in runtimes for cell in runtime.cells for row in cell.summaries]
     measured = [row for row in clients if row.selected]
     if not clients:
-        lead = "Only controls were measured. They show what the harness itself can do, and no client."
+        lead = (
+            "Only controls were measured. They show what the harness itself can do, and no client."
+        )
         return lead, "To measure a client, name it in --clients."
     if not measured:
         first = f"{name(clients[0])}: {clients[0].no_figures_reason}."
@@ -140,7 +149,9 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
     every = [pair.comparison for pair in pairs]
     found = [each for each in every if each.status == "not decided" and not each.blocked]
     if not found:
-        blocked = any(pair.comparison.blocked for each in findings for pair in _open_pairs(each.ranking))
+        blocked = any(
+            pair.comparison.blocked for each in findings for pair in _open_pairs(each.ranking)
+        )
         return (f"To decide: {_steadier(campaign)}." if blocked else "", "")
     few = any(each.too_few_runs for each in found)
     needed = [each.runs_needed for each in found if each.runs_needed is not None]
@@ -151,7 +162,10 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
     if not affordable and not few:
         like = f"about {max(needed)} runs of each like these" if needed else ""
         most = like or f"more than {MAX_RUNS} runs of each"
-        return (f"To decide the rest would take {most}. What helps more: {_steadier(campaign)}.", "")
+        return (
+            f"To decide the rest would take {most}. What helps more: {_steadier(campaign)}.",
+            "",
+        )
     runs = max([MIN_ADVISED_RUNS, *affordable])
     command = (campaign.manifest or {}).get("command", "")
     what = "To decide the rest" if any(each.shown for each in every) else "To decide"
@@ -165,7 +179,9 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
 def recommend(analysis: Analysis) -> Recommendation:
     findings, caveats = _findings(analysis.runtimes), caveats_of(analysis)
     if analysis.max_rates:
-        first, *others = (Line(max_rate_sentence(each), " ".join(each.ids)) for each in analysis.max_rates)
+        first, *others = (
+            Line(max_rate_sentence(each), " ".join(each.ids)) for each in analysis.max_rates
+        )
         return Recommendation(first.text, tuple(others), "", "", caveats)
     if analysis.only_memory:
         return Recommendation(memory_text(analysis.memory), (), "", "", caveats)
@@ -173,7 +189,10 @@ def recommend(analysis: Analysis) -> Recommendation:
         lead, advice = _without_findings(analysis.runtimes)
         return Recommendation(lead, (), advice, "", caveats)
     lines = tuple(
-        Line(f"{scope_text(each.scope)}: {each.text}", " ".join(row.id for row in each.ranking.summaries))
+        Line(
+            f"{scope_text(each.scope)}: {each.text}",
+            " ".join(row.id for row in each.ranking.summaries),
+        )
         for each in findings
         if len(findings) > 1
     )
@@ -181,7 +200,8 @@ def recommend(analysis: Analysis) -> Recommendation:
 
 
 def _lead(findings: Sequence[_Finding]) -> str:
-    """What the findings of one layer show: the only one, or the first that is decided, and how many more."""
+    """What the findings of one layer show: the only one, or the first that is decided, and how many
+    more."""
     first = next((each for each in findings if each.is_decided), findings[0])
     text, others = first.text, len(findings) - 1
     if others and not first.is_decided:
@@ -200,7 +220,8 @@ def _lead(findings: Sequence[_Finding]) -> str:
 
 
 def _leads(findings: Sequence[_Finding]) -> str:
-    """One after the other for each layer: a decision is no request, so they are not counted together."""
+    """One after the other for each layer: a decision is no request, so they are not counted
+    together."""
     layers: dict[str, list[_Finding]] = {}
     for finding in findings:
         layers.setdefault(verdict_text.layer_of(finding.ranking).name, []).append(finding)
@@ -236,7 +257,9 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
         runs = plural(len(analysis.campaign.runs), "run")
         yield f"{number} of {runs} {counts}, and the list of all runs says why."
     if words := [verdict_text.layer_of(ranking) for ranking in rankings if not ranking.open_loop]:
-        cpu, one = (" or ".join(dict.fromkeys(map(attrgetter(each), words))) for each in ("cpu", "request"))
+        cpu, one = (
+            " or ".join(dict.fromkeys(map(attrgetter(each), words))) for each in ("cpu", "request")
+        )
         yield (
             f"p99 and {cpu} per {one} are those at full load (a closed loop), where they follow from the "
             "throughput: --rate measures them at your rate."
@@ -254,17 +277,23 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
     rankings = [ranking for cell in cells for ranking in cell.rankings]
     found = [Line(text) for text in _of_all(analysis, rankings)]
     if differing := [cell for cell in cells if cell.stores_differ]:
-        stores = dict.fromkeys(store_name(ranking) for cell in differing for ranking in cell.rankings)
+        stores = dict.fromkeys(
+            store_name(ranking) for cell in differing for ranking in cell.rankings
+        )
         names = joined(list(stores))
         text = f"The stores differ ({names}): rows on one are not compared with rows on another."
         found.append(Line(text, " ".join(row.id for cell in differing for row in cell.summaries)))
-    if scripts := [each for each in rankings if each.compared and verdict_text.scripts_differ(each)]:
+    if scripts := [
+        each for each in rankings if each.compared and verdict_text.scripts_differ(each)
+    ]:
         what = joined(list(dict.fromkeys(map(what_varies, scripts))))
         text = (
             f"The scripts differ: what is compared is {what} and script together. With +same-script all "
             "clients run the same one."
         )
-        found.append(Line(text, " ".join(row.id for ranking in scripts for row in ranking.summaries)))
+        found.append(
+            Line(text, " ".join(row.id for ranking in scripts for row in ranking.summaries))
+        )
     foreign = {}
     for pair in (pair for ranking in rankings for pair in ranking.ranked_by):
         if pair.comparison.blocked and pair.comparison.reason.startswith("other programs"):
@@ -274,7 +303,12 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
 
 
 def _near_ceiling(cells: Sequence[Cell]) -> list[Line]:
-    both = [(cell, pair) for cell in cells for pair in cell.ceilings if pair.base.identity.client == "none"]
+    both = [
+        (cell, pair)
+        for cell in cells
+        for pair in cell.ceilings
+        if pair.base.identity.client == "none"
+    ]
     ceilings = [(cell, pair.new, pair.comparison.ratio) for cell, pair in both]
     return [
         Line(

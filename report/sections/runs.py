@@ -11,8 +11,25 @@ from msgspec import structs
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import Figure, figure_text, p50, p99, percentile, throughput
 from report.analysis.summary import MIN_RUNS_FOR_QUARTILES, Summary
-from report.analysis.texts import LoadField, interval_of, layer_text, load_text, rate_units, varying_fields
-from report.base.format import ABSENT, Show, count, decimals, milliseconds, percent, plural, rate, share
+from report.analysis.texts import (
+    LoadField,
+    interval_of,
+    layer_text,
+    load_text,
+    rate_units,
+    varying_fields,
+)
+from report.base.format import (
+    ABSENT,
+    Show,
+    count,
+    decimals,
+    milliseconds,
+    percent,
+    plural,
+    rate,
+    share,
+)
 from report.results.model import FOREIGN_CPU_RULE, Campaign, Measured, Run, script_text, turns_of
 from report.results.records import Reason
 from report.sections import section
@@ -28,7 +45,13 @@ CAPTION = (
     "those at full load: they move with the number of targets in the group."
 )
 NO_FILE = "planned, but no result file was found"
-_COLUMNS = (("p50", "ms"), ("p99", "ms"), ("Limited", "of answers"), ("Errors", "requests"), ("Warm-up", "s"))
+_COLUMNS = (
+    ("p50", "ms"),
+    ("p99", "ms"),
+    ("Limited", "of answers"),
+    ("Errors", "requests"),
+    ("Warm-up", "s"),
+)
 
 #: What is said of a run in which the target did not serve its load, by its outcome.
 SPOILED = {"failed": "failed its load", "overloaded": "overloaded"}
@@ -44,10 +67,17 @@ def link_cell(file: str) -> section.TableCell:
 
 
 def run_reasons(run: Run) -> tuple[str, ...]:
-    """Its failure, outcome and reasons; of what its whole round met the rule alone, see `round_reasons`."""
+    """Its failure, outcome and reasons; of what its whole round met the rule alone, see
+    `round_reasons`."""
     told = filter(None, (run.failure, run.outcome_text))
-    met = [f"{reason.rule}: see round {run.place[0]}" for reason in reasons_of_round(run) if run.place]
-    own = [f"{reason.rule}: {reason.text}" for reason in run.reasons if reason not in reasons_of_round(run)]
+    met = [
+        f"{reason.rule}: see round {run.place[0]}" for reason in reasons_of_round(run) if run.place
+    ]
+    own = [
+        f"{reason.rule}: {reason.text}"
+        for reason in run.reasons
+        if reason not in reasons_of_round(run)
+    ]
     return (*told, *met, *own)
 
 
@@ -78,7 +108,11 @@ def run_verdict(run: Run) -> section.TableCell:
 
 def run_cells(run: Run, notes: Iterable[str] = ()) -> tuple[section.TableCell, ...]:
     """Its verdict, its reasons with `notes`, and its file."""
-    return (run_verdict(run), section.reasons_cell((*run_reasons(run), *notes)), link_cell(run.file))
+    return (
+        run_verdict(run),
+        section.reasons_cell((*run_reasons(run), *notes)),
+        link_cell(run.file),
+    )
 
 
 def _row(
@@ -87,7 +121,11 @@ def _row(
     """`run` is None for one that left no file."""
     identity, figures, told = summary.identity, run.measured if run else None, [NO_FILE]
     if run:
-        aside = [f"in no figure: {run.set_aside}; begun {run.record.started_at}"] if run.set_aside else []
+        aside = (
+            [f"in no figure: {run.set_aside}; begun {run.record.started_at}"]
+            if run.set_aside
+            else []
+        )
         told = [*aside, *run_reasons(run), *run.record.notes]
     script = script_text(figures.limiter_script) if figures and figures.limiter_script else ABSENT
     cells = (
@@ -96,7 +134,9 @@ def _row(
             f"{number}, set aside" if run and run.set_aside else f"{number}",
             tag="median" if run and summary.selected is run else "",
         ),
-        _number(run.requests_per_second if run else None, rate, layer_text(identity.layer).rate_unit),
+        _number(
+            run.requests_per_second if run else None, rate, layer_text(identity.layer).rate_unit
+        ),
         section.number("" if identity.open_loop else group_size, None),
         _latency(figures, p50),
         _latency(figures, percentile("p99")),
@@ -128,7 +168,9 @@ def _warm_up(figures: Measured | None) -> section.TableCell:
     if figures is None:
         return section.TableCell(ABSENT, kind="number", sort="")
     warm_up = figures.record.warmup
-    steady = {True: ", steady at its end", False: ", not steady at its end", None: ""}[warm_up.steady]
+    steady = {True: ", steady at its end", False: ", not steady at its end", None: ""}[
+        warm_up.steady
+    ]
     text = f"{decimals(warm_up.took_s, 1)}{' not steady' if warm_up.steady is False else ''}"
     hint = f"{count(warm_up.requests)} requests{steady}"
     return section.TableCell(text, kind="number", sort=section.sort_key(warm_up.took_s), hint=hint)
@@ -159,8 +201,12 @@ def all_runs(analysis: Analysis) -> section.Section | None:
     rows: list[section.TableRow] = []
     for summary in summaries:
         there = [(run.run, run) for run in (*summary.set_aside, *summary.runs)]
-        found = sorted([*there, *((missing, None) for missing in summary.missing)], key=lambda each: each[0])
-        rows.extend(_row(summary, number, run, fields, _group_size(summary, run)) for number, run in found)
+        found = sorted(
+            [*there, *((missing, None) for missing in summary.missing)], key=lambda each: each[0]
+        )
+        rows.extend(
+            _row(summary, number, run, fields, _group_size(summary, run)) for number, run in found
+        )
     columns = (
         *section.words("Configuration", "Script", "Load", "Run"),
         *section.numbers([("Throughput", rate_units(summaries))]),
@@ -173,7 +219,9 @@ def all_runs(analysis: Analysis) -> section.Section | None:
         rows = [structs.replace(row, cells=(*row.cells[:4], *row.cells[8:])) for row in rows]
     verdicts = [run.record.verdict for run in analysis.campaign.runs]
     unusable = {(each.rule, each.text) for verdict in verdicts for each in verdict.not_applicable}
-    unchecked = {(each.rule, each.text) for verdict in verdicts for each in verdict.not_checked or ()}
+    unchecked = {
+        (each.rule, each.text) for verdict in verdicts for each in verdict.not_checked or ()
+    }
     notes = [
         *_rules_notes(analysis.campaign),
         *(f"Rule {rule} could not be applied: {text}." for rule, text in sorted(unusable)),
@@ -191,13 +239,18 @@ def all_runs(analysis: Analysis) -> section.Section | None:
 
 
 def _rules_notes(campaign: Campaign) -> list[str]:
-    """By which rules the verdicts are, where they are not those of the run's own time or say no version."""
-    judged = [run.record.verdict.rules_version for run in campaign.runs if run.measured or run.printed]
+    """By which rules the verdicts are, where they are not those of the run's own time or say no
+    version."""
+    judged = [
+        run.record.verdict.rules_version for run in campaign.runs if run.measured or run.printed
+    ]
     if campaign.judged_again and judged:
         versions = sorted({version for version in judged if version is not None})
         return [f"The verdicts are judged again by rules {', '.join(map(str, versions))}."]
     if None in judged:
-        return ["The verdicts are by the rules of their time; `ratelimit-bench judge` judges them again."]
+        return [
+            "The verdicts are by the rules of their time; `ratelimit-bench judge` judges them again."
+        ]
     return []
 
 
@@ -226,7 +279,8 @@ def fences(values: Sequence[float]) -> tuple[float, float]:
 
 
 def outliers(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Run, str]]:
-    """Of runs that count and lie beyond the fences of their configuration and 5 % from its median."""
+    """Of runs that count and lie beyond the fences of their configuration and 5 % from its
+    median."""
     for summary in summaries:
         values = summary.values(throughput)
         middle = summary.figure_of(throughput).value
@@ -235,7 +289,11 @@ def outliers(summaries: Sequence[Summary]) -> Iterator[tuple[Summary, Run, str]]
         low, high = fences(values)
         for run in summary.runs:
             value = run.requests_per_second if run.eligible else None
-            if value is None or low <= value <= high or abs(value - middle) <= MIN_DISTANCE * middle:
+            if (
+                value is None
+                or low <= value <= high
+                or abs(value - middle) <= MIN_DISTANCE * middle
+            ):
                 continue
             unit = layer_text(summary.identity.layer).rate_unit
             side = "below" if value < low else "above"
@@ -256,7 +314,9 @@ def problems(analysis: Analysis) -> section.Section | None:
     rounds: dict[str, set[Place]] = {}
     disturbed: list[str] = []
 
-    def add(summary: Summary, number_of: int, kind: str, reasons: Sequence[str], run: Run | None) -> None:
+    def add(
+        summary: Summary, number_of: int, kind: str, reasons: Sequence[str], run: Run | None
+    ) -> None:
         value = run.requests_per_second if run else None
         cells = (
             *section.named(summary.identity.label, load_text(summary.identity, fields)),
@@ -296,7 +356,9 @@ def problems(analysis: Analysis) -> section.Section | None:
     counts = [(rule, f"{times}") for rule, times in rules.items()]
     counts += [(rule, plural(len(places), "round")) for rule, places in rounds.items()]
     by_rule = ", ".join(f"{rule} ({times})" for rule, times in sorted(counts))
-    counted = f"{plural(len(disturbed), 'suspect run')}: they count, and all runs gives their reasons."
+    counted = (
+        f"{plural(len(disturbed), 'suspect run')}: they count, and all runs gives their reasons."
+    )
     suspect = section.Line(f"{counted} By rule: {by_rule}.", " ".join(dict.fromkeys(disturbed)))
     return section.Section(
         "problems",
@@ -338,14 +400,24 @@ Kind = tuple[str, str, Count]
 
 
 def _answers(wanted: Callable[[str], bool]) -> Count:
-    return lambda figures: sum(number for code, number in figures.failed_by_code.items() if wanted(code))
+    return lambda figures: sum(
+        number for code, number in figures.failed_by_code.items() if wanted(code)
+    )
 
 
 #: Kinds of failed requests; a request is one of these, or it was answered.
 KINDS: tuple[Kind, ...] = (
-    ("connection", "the connection was refused, reset or closed", lambda figures: figures.record.errors),
+    (
+        "connection",
+        "the connection was refused, reset or closed",
+        lambda figures: figures.record.errors,
+    ),
     ("time-out", "no answer within the time-out", lambda figures: figures.record.timeouts),
-    ("5xx", "the server answered with a status of 500 to 599", _answers(lambda code: code.startswith("5"))),
+    (
+        "5xx",
+        "the server answered with a status of 500 to 599",
+        _answers(lambda code: code.startswith("5")),
+    ),
     (
         "other status",
         "an answer that is neither admitted, limited nor 5xx",
@@ -406,7 +478,9 @@ def _kind(found: Sequence[Measured], name: str, meaning: str, read: Count) -> se
         section.number(share_text, share),
         section.number(count(runs), runs),
     )
-    return section.TableRow("", (section.TableCell(name), *figures, section.TableCell(meaning, kind="text")))
+    return section.TableRow(
+        "", (section.TableCell(name), *figures, section.TableCell(meaning, kind="text"))
+    )
 
 
 def _p99_cell(value: float | None) -> section.TableCell:
@@ -431,7 +505,10 @@ def _cells(summary: Summary, kinds: Sequence[Kind]) -> tuple[section.TableCell, 
         return [median(side) if side else None for side in sides]
 
     return (
-        *(section.number(count(total), total) for total in (_total(found, read) for _, _, read in kinds)),
+        *(
+            section.number(count(total), total)
+            for total in (_total(found, read) for _, _, read in kinds)
+        ),
         section.number(f"{len(sides[0])} of {len(found)}", len(sides[0])),
         section.number(f"{spoiled} of {summary.counted_runs}", spoiled),
         *(section.number(rate(middle), middle) for middle in middles(throughputs)),
@@ -462,16 +539,24 @@ def failures(analysis: Analysis) -> section.Section | None:
     for summary in summaries:
         if summary.spoiled_runs or any(map(_troubled, _measured([summary]))):
             names = section.named(summary.identity.label, load_text(summary.identity, fields))
-            rows.append(section.TableRow(summary.id, (*names, *_cells(summary, kinds)), colour=summary.id))
+            rows.append(
+                section.TableRow(summary.id, (*names, *_cells(summary, kinds)), colour=summary.id)
+            )
     columns = (
         *section.words("Configuration", "Load"),
         *section.numbers(_columns(kinds, rate_units(summaries))),
     )
     title = "Configurations with errors"
     of_rows = section.table_of("error-rows", columns, rows, title, caption=ERRORS_CAPTION)
-    kind_columns = (*section.words("Kind"), *section.numbers(_OF_KINDS), *section.words("What it is"))
+    kind_columns = (
+        *section.words("Kind"),
+        *section.numbers(_OF_KINDS),
+        *section.words("What it is"),
+    )
     kind_rows = [_kind(found, *kind) for kind in kinds]
-    of_kinds = section.table_of("error-kinds", kind_columns, kind_rows, "Kinds of errors in all runs")
+    of_kinds = section.table_of(
+        "error-kinds", kind_columns, kind_rows, "Kinds of errors in all runs"
+    )
     return section.Section(
         "errors",
         "Errors",

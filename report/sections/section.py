@@ -9,10 +9,12 @@ Mark = tuple[str, str]
 
 
 class TableCell(Struct, frozen=True):
-    """One printed value; `best` marks one that was shown to be better than all others of its ranking.
+    """One printed value; `best` marks one that was shown to be better than all others of its
+    ranking.
 
-    `range` is that over the runs, `sort` what a table is sorted by, the text where it is None. `hint` is what
-    hovering shows, `tag` a word beside the text, `lines` are sentences in place of a text, `link` a file."""
+    `range` is that over the runs, `sort` what a table is sorted by, the text where it is None.
+    `hint` is what hovering shows, `tag` a word beside the text, `lines` are sentences in place of a
+    text, `link` a file."""
 
     text: str
     best: bool = False
@@ -44,8 +46,9 @@ class Column(Struct, frozen=True):
 
 
 class TableRow(Struct, frozen=True):
-    """`cells` go with the columns, the first one names the row. A `reason` stands in place of all but the
-    first `kept` of them. `ids` are rows of the campaign, with a space between: what the page filters by."""
+    """`cells` go with the columns, the first one names the row. A `reason` stands in place of all
+    but the first `kept` of them. `ids` are rows of the campaign, with a space between: what the
+    page filters by."""
 
     ids: str
     cells: tuple[TableCell, ...]
@@ -81,7 +84,8 @@ class Table(Struct, frozen=True):
 
 
 class Line(Struct, frozen=True):
-    """A sentence, and the ids of the rows that it is about, separated by spaces; empty: about all rows."""
+    """A sentence, and the ids of the rows that it is about, separated by spaces; empty: about all
+    rows."""
 
     text: str
     ids: str = ""
@@ -160,7 +164,9 @@ def numbers(names: Sequence[tuple[str, str]], kind: str = "number more") -> tupl
     return tuple(Column(name, unit, kind) for name, unit in names)
 
 
-def number(text: str, sort: float | None, marks: tuple[Mark, ...] = (), hint: str = "") -> TableCell:
+def number(
+    text: str, sort: float | None, marks: tuple[Mark, ...] = (), hint: str = ""
+) -> TableCell:
     return TableCell(text, marks=marks, kind="number", sort=sort_key(sort), hint=hint)
 
 

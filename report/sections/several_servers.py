@@ -48,7 +48,9 @@ def _added(step: ServerStep) -> TableCell:
     added = step.added
     if added is None:
         return TableCell(ABSENT, kind="number")
-    interval = "" if added.low is None or added.high is None else f", {added.low:.2f} to {added.high:.2f}"
+    interval = (
+        "" if added.low is None or added.high is None else f", {added.low:.2f} to {added.high:.2f}"
+    )
     return TableCell(f"{added.estimate:.2f}{interval}", kind="number")
 
 
@@ -56,9 +58,15 @@ def _first_second(step: ServerStep) -> TableCell:
     found = step.first_second
     if found is None:
         return TableCell(ABSENT, kind="number")
-    interval = "" if found.low is None or found.high is None else f", {found.low:.2f}–{found.high:.2f}×"
+    interval = (
+        "" if found.low is None or found.high is None else f", {found.low:.2f}–{found.high:.2f}×"
+    )
     known = found.p99_ms is not None and found.rest_p99_ms is not None
-    p99s = f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms" if known else ""
+    p99s = (
+        f"p99 {milliseconds(found.p99_ms)} ms, then {milliseconds(found.rest_p99_ms)} ms"
+        if known
+        else ""
+    )
     return TableCell(f"{found.ratio:.2f}×{interval}", kind="number", range=p99s)
 
 
@@ -69,7 +77,11 @@ _COLUMNS: tuple[tuple[str, str, Callable[[ServerStep], TableCell]], ...] = (
     ("Throughput", "requests/s", _figure("requests_per_second", rate)),
     ("Of linear", "per server, to the fewest", _ratio("throughput_per_server")),
     ("Each added server", "of one before it", _added),
-    ("Server CPU", f"µs/request {AT_FULL_LOAD}", _figure("server_cpu_us_per_request", microseconds)),
+    (
+        "Server CPU",
+        f"µs/request {AT_FULL_LOAD}",
+        _figure("server_cpu_us_per_request", microseconds),
+    ),
     ("to the fewest", "", _ratio("server_cpu")),
     ("Store CPU", f"µs/consume {AT_FULL_LOAD}", _figure("store_cpu_us_per_consume", microseconds)),
     ("to the fewest", "", _ratio("store_cpu")),
@@ -113,6 +125,10 @@ def several_servers(analysis: Analysis) -> Section | None:
     columns, tables = (*words("Servers"), *figures, *words("Limited by")), []
     for index, each in enumerate(found, start=1):
         rows, caption = map(_row, each.steps), scaling_sentence(each)
-        tables.append(table_of(f"several-servers-{index}", columns, rows, each.name, caption=caption))
+        tables.append(
+            table_of(f"several-servers-{index}", columns, rows, each.name, caption=caption)
+        )
     title, charts = "Several servers", ("scaling",)
-    return Section("several-servers", title, text=(NOTE,), tables=tuple(tables), charts=charts, open=True)
+    return Section(
+        "several-servers", title, text=(NOTE,), tables=tuple(tables), charts=charts, open=True
+    )

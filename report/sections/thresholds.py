@@ -1,4 +1,5 @@
-"""What must hold for every client's configuration, as asked with `--threshold`, and whether it does."""
+"""What must hold for every client's configuration, as asked with `--threshold`, and whether it
+does."""
 
 import operator
 import re
@@ -19,14 +20,24 @@ from report.analysis.figures import (
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, load_text
 from report.base.format import Show, microseconds, milliseconds, plural, rate, share
-from report.sections.section import Column, Section, TableCell, TableRow, named, number, table_of, words
+from report.sections.section import (
+    Column,
+    Section,
+    TableCell,
+    TableRow,
+    named,
+    number,
+    table_of,
+    words,
+)
 
 TEXT = (
     "They are judged by what a row prints, the median over its runs, and errors by all runs together. "
     "Controls are not judged."
 )
 
-#: What a threshold can come out as: it held, it was missed, or there is no figure to hold it against.
+#: What a threshold can come out as: it held, it was missed, or there is no figure to hold it
+#: against.
 HELD, MISSED, NO_FIGURE = "held", "missed", "no figure"
 
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
@@ -51,23 +62,24 @@ class Judgement(Struct, frozen=True):
     threshold: str
     """The text as it was asked, e.g. `p99<10ms`."""
     value: float | None
-    """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of what calls the limiter."""
+    """Requests/s, milliseconds, a share of 0 to 1, or CPU µs per request of what calls the
+    limiter."""
     status: str
     value_text: str
     """With its unit; where there is no value, why, or its bounds."""
 
 
 def _error_share(summary: Summary) -> float | None:
-    """Failed of all requests that were sent, 0 to 1 (M9), over all measured runs, also the invalid ones: a
-    failure in any of them happened."""
+    """Failed of all requests that were sent, 0 to 1 (M9), over all measured runs, also the invalid
+    ones: a failure in any of them happened."""
     measured = [run.measured for run in summary.runs if run.measured]
     sent = sum(figures.record.counts.sent for figures in measured)
     return sum(figures.record.totalErrors for figures in measured) / sent if sent else None
 
 
 def _unmet(found: FigureSummary, summary: Summary, show: Show) -> str:
-    """Why a threshold without a value is missed all the same: the target typically failed its load, or failed
-    requests could move the percentile. Empty where there is no such reason."""
+    """Why a threshold without a value is missed all the same: the target typically failed its load,
+    or failed requests could move the percentile. Empty where there is no such reason."""
     if found.spoiled:
         return summary.spoiled_text
     return found.text(show) if found.bounds else ""
@@ -75,7 +87,9 @@ def _unmet(found: FigureSummary, summary: Summary, show: Show) -> str:
 
 def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
     metric, asked = threshold["metric"], threshold["value"]
-    figure, show = _METRICS.get(metric, (percentile(metric), lambda value: f"{milliseconds(value)} ms"))
+    figure, show = _METRICS.get(
+        metric, (percentile(metric), lambda value: f"{milliseconds(value)} ms")
+    )
     if metric == "errors":
         value, show, unmet = _error_share(summary), share, ""
     else:
@@ -91,12 +105,14 @@ def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
 
 
 def judgements(analysis: Analysis) -> list[Judgement]:
-    """Every threshold of the campaign on every configuration of a client; controls, and a reference that
-    nobody asked for, are never judged."""
+    """Every threshold of the campaign on every configuration of a client; controls, and a reference
+    that nobody asked for, are never judged."""
     manifest = analysis.campaign.manifest or {}
     asked = manifest.get("thresholds", [])
     added = bool(asked) and manifest["plan"].get("reference_added", False)
-    clients = [row for row in analysis.summaries if not (row.identity.control or (added and row.reference))]
+    clients = [
+        row for row in analysis.summaries if not (row.identity.control or (added and row.reference))
+    ]
     return [_judged(threshold, summary) for summary in clients for threshold in asked]
 
 
@@ -105,7 +121,9 @@ def threshold_documents(analysis: Analysis) -> list[dict[str, Any]]:
         {
             "configuration_hash": each.summary.identity.configuration_hash,
             "label": each.summary.identity.label,
-            **{name: getattr(each, name) for name in ("threshold", "value", "value_text", "status")},
+            **{
+                name: getattr(each, name) for name in ("threshold", "value", "value_text", "status")
+            },
         }
         for each in judgements(analysis)
     ]
@@ -122,7 +140,9 @@ def _measured_text(judged: Judgement) -> str:
 
 def thresholds(analysis: Analysis) -> Section | None:
     place = {summary.id: index for index, summary in enumerate(analysis.ordered)}
-    judged = sorted(judgements(analysis), key=lambda each: (each.status == HELD, place[each.summary.id]))
+    judged = sorted(
+        judgements(analysis), key=lambda each: (each.status == HELD, place[each.summary.id])
+    )
     if not judged:
         return None
     rows = []
@@ -139,4 +159,6 @@ def thresholds(analysis: Analysis) -> Section | None:
     answer = f"{missed} of {count} not held." if missed else f"All {len(judged)} held."
     columns = (*words("Target", "Load", "Asked"), Column("Measured"), *words("Result"))
     table = table_of("threshold-rows", columns, rows)
-    return Section("thresholds", "Thresholds", answer, text=(TEXT,), tables=(table,), open=bool(missed))
+    return Section(
+        "thresholds", "Thresholds", answer, text=(TEXT,), tables=(table,), open=bool(missed)
+    )

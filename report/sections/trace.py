@@ -13,7 +13,9 @@ _TRACE = "trace"
 def limited_text(summaries: Sequence[Summary]) -> str:
     """The share of answers that were limited, or its range over the rows; empty without a trace."""
     rows = (row for row in summaries if row.identity.traffic == _TRACE)
-    shares = sorted(found for row in rows if (found := row.figure_of(limited_share).value) is not None)
+    shares = sorted(
+        found for row in rows if (found := row.figure_of(limited_share).value) is not None
+    )
     if not shares:
         return ""
     least, most = (percent(100 * each) for each in (shares[0], shares[-1]))

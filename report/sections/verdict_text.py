@@ -1,4 +1,5 @@
-"""Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how figures print."""
+"""Rows and rankings in words: what comparisons show, which scripts ran (rule M12), how figures
+print."""
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -54,8 +55,8 @@ def calls_text(calls: Mapping[str, int]) -> str:
 
 
 def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list[str]]:
-    """Clients with versions as asked, and limiters where they differ, by what they ran: its command alone, or
-    the script's short name too."""
+    """Clients with versions as asked, and limiters where they differ, by what they ran: its command
+    alone, or the script's short name too."""
     rows = sorted(summaries, key=lambda row: row.identity.libraries)
     limiters = {row.identity.limiter for row in rows}
     found: dict[str, list[str]] = {}
@@ -63,7 +64,9 @@ def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list
         identity = summary.identity
         usual = len(limiters) == 1 or identity.limiter in (None, USUAL_LIMITER)
         who = identity.libraries if usual else f"{identity.client}+{identity.limiter}"
-        texts = [script.kind.upper() if kinds_only else script_text(script) for script in summary.scripts]
+        texts = [
+            script.kind.upper() if kinds_only else script_text(script) for script in summary.scripts
+        ]
         for text in texts or ["no script on record"]:
             clients = found.setdefault(text, [])
             if who not in clients:
@@ -72,7 +75,8 @@ def _by_client(summaries: Iterable[Summary], kinds_only: bool) -> dict[str, list
 
 
 def _commands(ranking: Ranking) -> str:
-    """`EVALSHA.`, or `EVALSHA (iovalkey) and EVAL (node-redis). …` with what that means, of rows that ran."""
+    """`EVALSHA.`, or `EVALSHA (iovalkey) and EVAL (node-redis). …` with what that means, of rows
+    that ran."""
     found = _by_client((row for row in ranking.summaries if row.scripts), kinds_only=True)
     if len(found) == 1:
         return f"{next(iter(found))}."
@@ -83,13 +87,18 @@ def _commands(ranking: Ranking) -> str:
 def _condition(ranking: Ranking, what: str) -> Separation | None:
     """The option of a family that separates the ranking; None for rows without one."""
     return next(
-        (each for _, each in separations_of(ranking.group.conditions, "others") if each.what == what), None
+        (
+            each
+            for _, each in separations_of(ranking.group.conditions, "others")
+            if each.what == what
+        ),
+        None,
     )
 
 
 def mode_text(ranking: Ranking) -> str:
-    """Which script the rows of a ranking should run, and under which conditions they stand unless these are
-    the usual ones; empty where there is nothing to say."""
+    """Which script the rows of a ranking should run, and under which conditions they stand unless
+    these are the usual ones; empty where there is nothing to say."""
     group = ranking.group
     named = {each.what: each.words for each in SEPARATIONS}
     varying = joined([named.get(name, f"in several {name}s") for name in group.varies])
@@ -99,13 +108,15 @@ def mode_text(ranking: Ranking) -> str:
 
 
 def _script_mode(ranking: Ranking) -> str:
-    """Empty for an address whose store is not known, and where rows ran without a script on record: the store
-    may have none, as memcached."""
+    """Empty for an address whose store is not known, and where rows ran without a script on record:
+    the store may have none, as memcached."""
     if ranking.group.store is None:
         return ""
     if any(limiter != USUAL_LIMITER for limiter in ranking.limiters):
         limiters = joined(list(ranking.limiters))
-        return f"the limiter {limiters}" if len(ranking.limiters) == 1 else f"the limiters {limiters}"
+        return (
+            f"the limiter {limiters}" if len(ranking.limiters) == 1 else f"the limiters {limiters}"
+        )
     if ranking.group.same_script:
         return "one script for all"
     ran = any(run.measured for row in ranking.summaries for run in row.runs)
@@ -121,13 +132,15 @@ def _protocols(ranking: Ranking) -> str:
             found.setdefault(spoken, []).append(row.identity.libraries)
     if len(found) < 2:
         return ""
-    texts = [f"{protocol} ({', '.join(dict.fromkeys(found[protocol]))})" for protocol in sorted(found)]
+    texts = [
+        f"{protocol} ({', '.join(dict.fromkeys(found[protocol]))})" for protocol in sorted(found)
+    ]
     return f"The protocols differ: {joined(texts)}."
 
 
 def disclosure(ranking: Ranking) -> str:
-    """Which command each client used, whether the scripts are the same, and which protocols were spoken where
-    they differ; empty where there is nothing to say."""
+    """Which command each client used, whether the scripts are the same, and which protocols were
+    spoken where they differ; empty where there is nothing to say."""
     return " ".join(filter(None, (_scripts_disclosure(ranking), _protocols(ranking))))
 
 
@@ -143,12 +156,17 @@ def _scripts_disclosure(ranking: Ranking) -> str:
         return f"All run the same script, {ranking.one_script[:8]}, by {_commands(ranking)}"
     used = _by_client(ranking.summaries, kinds_only=False)
     texts = [f"{', '.join(clients)}: {text}" for text, clients in used.items()]
-    differ = f" A difference is one of {what_varies(ranking)} and script together." if len(used) > 1 else ""
+    differ = (
+        f" A difference is one of {what_varies(ranking)} and script together."
+        if len(used) > 1
+        else ""
+    )
     return f"{'; '.join(texts)}.{differ}"
 
 
 def what_varies(ranking: Ranking) -> str:
-    """`client`, `limiter`, `limiter version` or several: what differs between the rows besides the script."""
+    """`client`, `limiter`, `limiter version` or several: what differs between the rows besides the
+    script."""
     rows = [row.identity for row in ranking.summaries if row.scripts]
     several_limiters = len({row.limiter for row in rows}) > 1
     differ = {
@@ -180,7 +198,9 @@ def difference(cell: Cell) -> str:
         if len(found) > 1 if differ is None else differ:
             texts.append(f"{what}: {joined(found)}.")
 
-    limiters = (limiter for ranking in rankings for limiter in ranking.limiters or ("an unknown one",))
+    limiters = (
+        limiter for ranking in rankings for limiter in ranking.limiters or ("an unknown one",)
+    )
     deciders = (ranking.decider_text.removeprefix("decided by ") for ranking in rankings)
     tell("The stores differ", map(store_name, rankings), cell.stores_differ)
     decided = {(ranking.group.decided_by, ranking.group.algorithm) for ranking in rankings}
@@ -228,10 +248,13 @@ _MANY_SUSPECT = 1 / 3
 
 
 def although_suspect(rows: Iterable[Summary]) -> str:
-    """`, although 21 of 35 runs are suspect`: ends the sentence of a conclusion from these rows; empty where
-    fewer than a third are."""
+    """`, although 21 of 35 runs are suspect`: ends the sentence of a conclusion from these rows;
+    empty where fewer than a third are."""
     found = {row.id: row for row in rows}.values()
-    counted, suspect = sum(row.counted_runs for row in found), sum(row.suspect_runs for row in found)
+    counted, suspect = (
+        sum(row.counted_runs for row in found),
+        sum(row.suspect_runs for row in found),
+    )
     if not suspect or suspect < _MANY_SUSPECT * counted:
         return ""
     return f", although {suspect} of {plural(counted, 'run')} {'is' if suspect == 1 else 'are'} suspect"
@@ -244,7 +267,10 @@ def limit_text(ranking: Ranking) -> str:
         return ""
     if found.of_all:
         return limited_throughput(found.resources)
-    ratios, rows = "ratio" if len(found.rows) == 1 else "ratios", joined(list(map(name, found.rows)))
+    ratios, rows = (
+        "ratio" if len(found.rows) == 1 else "ratios",
+        joined(list(map(name, found.rows))),
+    )
     return f"in the {ratios} of {rows} {limited_throughput(found.resources, 'there ')}"
 
 
@@ -254,8 +280,8 @@ def limited_throughput(resources: Sequence[str], where: str = "") -> str:
 
 
 def differences(ranking: Ranking) -> Iterator[str]:
-    """Clauses on what was shown to differ: all pairs with the reference or first row as the base, and others
-    whose worse row was not named yet."""
+    """Clauses on what was shown to differ: all pairs with the reference or first row as the base,
+    and others whose worse row was not named yet."""
     shown = [(pair, worse.id) for pair in ranking.ranked_by if (worse := pair.worse)]
     named = [pair for pair, _ in shown if pair.base is ranking.base]
     told = {row_id for pair, row_id in shown if pair.base is ranking.base}
@@ -283,8 +309,8 @@ def _than(open_loop: bool, better: bool, one: bool) -> str:
 
 
 def _equal_text(ranking: Ranking) -> str:
-    """Rows that were shown to differ from the base by no more than the floor, or failed their load as it
-    did."""
+    """Rows that were shown to differ from the base by no more than the floor, or failed their load
+    as it did."""
     pairs = [pair for pair in _with_base(ranking) if pair.comparison.status == "no difference"]
     if not pairs:
         return ""
@@ -341,11 +367,18 @@ def _few_samples_text(ranking: Ranking) -> str:
 
 
 def _cpu_differences(ranking: Ranking) -> str:
-    """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where shown.
+    """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where
+    shown.
 
-    Of a closed loop only for rows whose throughput decides nothing: at saturation the CPU follows it."""
+    Of a closed loop only for rows whose throughput decides nothing: at saturation the CPU follows
+    it."""
     first, text = ranking.base, layer_of(ranking)
-    decided = {row.id for pair in ranking.ranked_by if pair.comparison.shown for row in (pair.base, pair.new)}
+    decided = {
+        row.id
+        for pair in ranking.ranked_by
+        if pair.comparison.shown
+        for row in (pair.base, pair.new)
+    }
     found = [(pair.new, pair.comparison) for pair in ranking.cpu_pairs if pair.base is first]
     texts = [
         (row, f"{each.ratio:.2f} times ({interval_text(each.interval)})")
@@ -356,7 +389,9 @@ def _cpu_differences(ranking: Ranking) -> str:
     if not texts:
         return ""
     (row, much), *rest = texts
-    all_of_them = joined([f"{name(row)} uses {much}", *(f"{name(other)} {more}" for other, more in rest)])
+    all_of_them = joined(
+        [f"{name(row)} uses {much}", *(f"{name(other)} {more}" for other, more in rest)]
+    )
     per_request = at_its_load(f"per {text.request}", ranking.open_loop)
     although = although_suspect((first, *(row for row, _ in texts)))
     return f"{all_of_them} the {text.cpu} of {name(first)} {per_request}{although}"
@@ -369,10 +404,15 @@ def _failed_loads(ranking: Ranking) -> str:
 
 
 def _pairing_text(ranking: Ranking) -> str:
-    """Which runs have no partner; empty where all have, and where runs are not compared by pairs."""
+    """Which runs have no partner; empty where all have, and where runs are not compared by
+    pairs."""
     found = [(pair.comparison.dropped, pair.new) for pair in ranking.ranked_by]
     alone = [f"{plural(dropped, 'run')} of {name(row)}" for dropped, row in found if dropped]
-    return f"{joined(alone)} had no partner in its round that counts, and are not compared" if alone else ""
+    return (
+        f"{joined(alone)} had no partner in its round that counts, and are not compared"
+        if alone
+        else ""
+    )
 
 
 def _resolution_text(ranking: Ranking) -> str:
@@ -388,7 +428,11 @@ def _resolution_text(ranking: Ranking) -> str:
     if found.told_apart:
         return f"{measured}: the host told equal things apart, so no winner is named"
     ratio = found.comparison.ratio
-    apart = "" if not ratio else f": equal rows came out {100 * (max(ratio, 1 / ratio) - 1):.1f} % apart"
+    apart = (
+        ""
+        if not ratio
+        else f": equal rows came out {100 * (max(ratio, 1 / ratio) - 1):.1f} % apart"
+    )
     return f"{measured}{apart}"
 
 
@@ -422,8 +466,8 @@ def sentence(ranking: Ranking) -> str:
 
 
 def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
-    """What the comparisons show; what is not decided is worded by the caller. `brief`: without what does not
-    change the answer."""
+    """What the comparisons show; what is not decided is worded by the caller. `brief`: without what
+    does not change the answer."""
     clauses = [
         winner_text(ranking),
         *differences(ranking),
@@ -441,7 +485,9 @@ def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
         clauses.append(_resolution_text(ranking))
     if not brief and scripts_differ(ranking):
         varying = what_varies(ranking)
-        clauses.append(f"they ran different scripts: a difference is one of {varying} and script together")
+        clauses.append(
+            f"they ran different scripts: a difference is one of {varying} and script together"
+        )
     return " ".join(f"{_capitalised(text)}." for text in clauses if text)
 
 
@@ -454,8 +500,8 @@ SUSPECT = ("‖", "at least half of its runs are suspect")
 
 
 def spread_figure(summary: Summary, figure: Figure, show: Show, unit: str = "") -> TableCell:
-    """The figure with its range, or its bounds where it is not identified; marked where a reader must know
-    more of it. With its unit it can be sorted by, and hovering shows more digits."""
+    """The figure with its range, or its bounds where it is not identified; marked where a reader
+    must know more of it. With its unit it can be sorted by, and hovering shows more digits."""
     found = summary.figure_of(figure)
     value = found.value
     sort, hint = (sort_key(value), exact(value, unit)) if unit else (None, "")
@@ -467,7 +513,11 @@ def spread_figure(summary: Summary, figure: Figure, show: Show, unit: str = "") 
 
 
 def limit_cell(summary: Summary) -> TableCell:
-    return TableCell(summary.limit.words, hint=summary.limit.text) if summary.limit else TableCell(ABSENT)
+    return (
+        TableCell(summary.limit.words, hint=summary.limit.text)
+        if summary.limit
+        else TableCell(ABSENT)
+    )
 
 
 def suspect_marks(summary: Summary) -> tuple[Mark, ...]:
@@ -499,6 +549,7 @@ def run_marks(figures: Measured, figure: Figure) -> tuple[Mark, ...]:
 
 
 def marks_note(figures: Iterable[TableCell]) -> str:
-    """What the marks that occur among them mean: `† too few samples behind it.`; empty without marks."""
+    """What the marks that occur among them mean: `† too few samples behind it.`; empty without
+    marks."""
     found = dict.fromkeys(mark for figure in figures for mark in figure.marks)
     return " ".join(f"{mark} {meaning}." for mark, meaning in found)

@@ -9,14 +9,27 @@ from report.base.contract import CONSTANTS
 from report.base.format import plural
 from report.statistics import power
 from report.statistics.conclusions import Status, conclusion_of
-from report.statistics.rank_test import holm, mann_whitney_tails, signed_rank_tails, smallest_p, two_sided
-from report.statistics.ratio import ALPHA, RatioInterval, log_ratios_of_pairs, ratio_of, ratio_of_pairs
+from report.statistics.rank_test import (
+    holm,
+    mann_whitney_tails,
+    signed_rank_tails,
+    smallest_p,
+    two_sided,
+)
+from report.statistics.ratio import (
+    ALPHA,
+    RatioInterval,
+    log_ratios_of_pairs,
+    ratio_of,
+    ratio_of_pairs,
+)
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 
 #: A difference counts only beyond it: `src/contract/statistics.ts` says why.
 DEFAULT_FLOOR: float = CONSTANTS["floor_share"]
 
-#: With one run per side the estimate would be a quotient of two figures that are printed anyway (rule M28).
+#: With one run per side the estimate would be a quotient of two figures that are printed anyway
+#: (rule M28).
 MIN_RUNS_FOR_A_RATIO = 2
 
 #: Stand for the worst ranks where figures are multiplied: below, and above, all figures.
@@ -24,7 +37,8 @@ _LEAST, _MOST = 1e-300, 1e300
 
 
 class Level(Struct, frozen=True, kw_only=True):
-    """How often a claim may be wrong, as shares. The defaults are for runs that are looked at once."""
+    """How often a claim may be wrong, as shares. The defaults are for runs that are looked at
+    once."""
 
     interval: float = ALPHA
     """What the interval of the ratio leaves out, on both sides together."""
@@ -35,7 +49,8 @@ class Level(Struct, frozen=True, kw_only=True):
     equal_family: int = 0
     """The same for claims of no difference."""
     planned: int = 0
-    """Comparisons that were planned, where some have no runs at all: they decide about pairing alone."""
+    """Comparisons that were planned, where some have no runs at all: they decide about pairing
+    alone."""
 
 
 ONE_LOOK = Level()
@@ -45,7 +60,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
     """Two sides of runs. All ratios are new ÷ base."""
 
     status: Status
-    """The direction in which the new side differs, as seen from the base; readers see `conclusion`."""
+    """The direction in which the new side differs, as seen from the base; readers see
+    `conclusion`."""
     higher_is_better: bool
     reason: str
     """Why it is not decided, in words; empty where it is."""
@@ -60,23 +76,27 @@ class Comparison(Struct, frozen=True, kw_only=True):
     dropped: int = 0
     """Runs that a missing partner excluded."""
     ratio: float | None = None
-    """The Hodges-Lehmann estimate: of pairs, or the median of all ratios of a run to a run; None below two
-    per side: a quotient is no estimate. None also where the typical run of a side has the worst rank."""
+    """The Hodges-Lehmann estimate: of pairs, or the median of all ratios of a run to a run; None
+    below two per side: a quotient is no estimate. None also where the typical run of a side has the
+    worst rank."""
     stopped_at: float | None = None
-    """The estimate as it was when the runs were stopped by what they showed, where `ratio` corrects it."""
+    """The estimate as it was when the runs were stopped by what they showed, where `ratio` corrects
+    it."""
     interval: RatioInterval | None = None
     p: float | None = None
-    """Two-sided, of the exact signed-rank or Mann-Whitney test; None below five runs per side, six pairs."""
+    """Two-sided, of the exact signed-rank or Mann-Whitney test; None below five runs per side, six
+    pairs."""
     p_holm: float | None = None
     comparisons: int = 1
     """How many the correction is for."""
     runs_needed: int | None = None
-    """Per side, to decide in 80 % of cases if the ratio is the true one; None: unknown, or more than 1000."""
+    """Per side, to decide in 80 % of cases if the ratio is the true one; None: unknown, or more
+    than 1000."""
     blocked: bool = False
     """Something else than the number of runs keeps it from being decided, see `reason`."""
     worst_ranks: int = 0
-    """Runs of both sides that have the worst rank: where there are some, how many runs would decide is not
-    known."""
+    """Runs of both sides that have the worst rank: where there are some, how many runs would decide
+    is not known."""
     detectable: float | None = None
     """The smallest true difference, as a share, that these runs find in 80 % of cases."""
 
@@ -91,7 +111,8 @@ class Comparison(Struct, frozen=True, kw_only=True):
 
     @property
     def known_interval(self) -> RatioInterval | None:
-        """The interval, unless worst ranks alone make it; without an upper bound its end is infinite."""
+        """The interval, unless worst ranks alone make it; without an upper bound its end is
+        infinite."""
         interval = self.interval
         return interval if interval and math.isfinite(interval.low) and interval.high > 0 else None
 
@@ -123,10 +144,13 @@ class Comparison(Struct, frozen=True, kw_only=True):
         )
 
     def undecided_by(self, reason: str) -> "Comparison":
-        """The same figures without a conclusion, because of something that more runs would not change."""
+        """The same figures without a conclusion, because of something that more runs would not
+        change."""
         if self.too_few_runs or self.status == "not comparable":
             return self
-        return structs.replace(self, status="not decided", reason=reason, blocked=True, runs_needed=None)
+        return structs.replace(
+            self, status="not decided", reason=reason, blocked=True, runs_needed=None
+        )
 
 
 def _inverse(ratio: float) -> float:
@@ -141,22 +165,26 @@ def compare_samples(
 ) -> tuple[Comparison, ...]:
     """Compares samples that make up one family, e.g. the rows of a ranking with their reference.
 
-    A difference is one only if the 95 % interval of the ratio lies beyond ± `floor`, and the exact test, by
-    Holm's correction for all comparisons of the family, rejects at 5 %. No difference: the interval lies
-    within ± `floor`, and the two one-sided tests of that (D. J. Schuirmann, 1987, J. Pharmacokinet. Biopharm.
-    15:657-680), corrected in the same way, reject at 5 %. Anything else is not decided. With fewer than five
-    runs per side nothing is tested.
+    A difference is one only if the 95 % interval of the ratio lies beyond ± `floor`, and the exact
+    test, by Holm's correction for all comparisons of the family, rejects at 5 %. No difference: the
+    interval lies within ± `floor`, and the two one-sided tests of that (D. J. Schuirmann, 1987, J.
+    Pharmacokinet. Biopharm. 15:657-680), corrected in the same way, reject at 5 %. Anything else is
+    not decided. With fewer than five runs per side nothing is tested.
 
-    Samples of runs that were made at the same time, by turns, are compared by pairs. Others of ten and more
-    planned rounds are, too, if so many pairs can decide so many comparisons; else as two independent sides.
+    Samples of runs that were made at the same time, by turns, are compared by pairs. Others of ten
+    and more planned rounds are, too, if so many pairs can decide so many comparisons; else as two
+    independent sides.
 
-    Samples are figures of runs; those that do not count are left out by the caller. A run with the worst rank
-    has the figure 0, or infinity where lower is better. The level is for runs that are looked at more than
-    once, see `sequential.py`; else 5 %. As many comparisons come back, in their order."""
+    Samples are figures of runs; those that do not count are left out by the caller. A run with the
+    worst rank has the figure 0, or infinity where lower is better. The level is for runs that are
+    looked at more than once, see `sequential.py`; else 5 %. As many comparisons come back, in their
+    order."""
     planned = max(len(samples), level.planned)
     methods = [_method(each, planned, level) for each in samples]
     both = zip(samples, methods, strict=True)
-    measured = [_measured(sample, method, floor, level, higher_is_better) for sample, method in both]
+    measured = [
+        _measured(sample, method, floor, level, higher_is_better) for sample, method in both
+    ]
     tested = sum(each.p is not None for each in measured)
     family = max(tested, level.family)
     shares = [sample.share for sample in samples]
@@ -168,7 +196,12 @@ def compare_samples(
     equal = _holm(p_equal, shares, max(tested, level.equal_family))
     found = []
     for index, each in enumerate(measured):
-        sample, method, p_holm, same = samples[index], methods[index], corrected[index], equal[index]
+        sample, method, p_holm, same = (
+            samples[index],
+            methods[index],
+            corrected[index],
+            equal[index],
+        )
         if p_holm is not None and same is not None:
             each = _decided(each, p_holm, same, family, level)
         found.append(_with_outlook(each, sample, method))
@@ -176,9 +209,13 @@ def compare_samples(
 
 
 def compare_runs(
-    new: Sequence[float], base: Sequence[float], floor: float = DEFAULT_FLOOR, higher_is_better: bool = True
+    new: Sequence[float],
+    base: Sequence[float],
+    floor: float = DEFAULT_FLOOR,
+    higher_is_better: bool = True,
 ) -> Comparison:
-    """Compares two sides that were not measured next to each other, and nothing else is compared with."""
+    """Compares two sides that were not measured next to each other, and nothing else is compared
+    with."""
     return compare_samples([Sample(new=tuple(new), base=tuple(base))], floor, higher_is_better)[0]
 
 
@@ -190,12 +227,17 @@ def _method(sample: Sample, planned: int, level: Level) -> power.Method:
     return power.PAIRED if sample.is_paired(planned, sample.share * level.test) else power.UNPAIRED
 
 
-def _holm(p_values: Sequence[float | None], shares: Sequence[float], family: int) -> list[float | None]:
-    """Corrected, in their order; comparisons of the family that are not tested now count with p = 1.
+def _holm(
+    p_values: Sequence[float | None], shares: Sequence[float], family: int
+) -> list[float | None]:
+    """Corrected, in their order; comparisons of the family that are not tested now count with p =
+    1.
 
-    Divided by the share of its look, the p of runs that were stopped at one of several is a p value again: it
-    is below x with a probability of at most the sum of x times all shares, which is x."""
-    tested = [min(1.0, p / share) for p, share in zip(p_values, shares, strict=True) if p is not None]
+    Divided by the share of its look, the p of runs that were stopped at one of several is a p value
+    again: it is below x with a probability of at most the sum of x times all shares, which is x."""
+    tested = [
+        min(1.0, p / share) for p, share in zip(p_values, shares, strict=True) if p is not None
+    ]
     corrected = iter(holm([*tested, *[1.0] * (family - len(tested))]))
     return [None if p is None else next(corrected) for p in p_values]
 
@@ -227,11 +269,17 @@ def _measured(
     if not new:
         return structs.replace(found, reason="no run has a partner that counts in its round")
     enough = found.per_side >= method.fewest
-    few = "" if enough else f"{_runs_text(found)} cannot show a difference, it takes at least {method.fewest}"
+    few = (
+        ""
+        if enough
+        else f"{_runs_text(found)} cannot show a difference, it takes at least {method.fewest}"
+    )
     found = structs.replace(found, status="not decided", too_few_runs=not enough, reason=few)
     if found.per_side < MIN_RUNS_FOR_A_RATIO:
         return found
-    alpha = level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
+    alpha = (
+        level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
+    )
     ratio = ratio_of_pairs(sample.pairs, alpha) if method.paired else ratio_of(new, base, alpha)
     return structs.replace(
         found,
@@ -250,24 +298,33 @@ def _tails(sample: Sample, method: power.Method, factor: float = 1.0) -> tuple[f
     """The one-sided p values that the ratio lies below a factor, and above it."""
     if method.paired:
         return signed_rank_tails((log_ratios_of_pairs(sample.pairs) - math.log(factor)).tolist())
-    new, base = ([min(max(value, _LEAST), _MOST) for value in side] for side in (sample.new, sample.base))
+    new, base = (
+        [min(max(value, _LEAST), _MOST) for value in side] for side in (sample.new, sample.base)
+    )
     return mann_whitney_tails(new, [factor * value for value in base])
 
 
 def _p_equal(sample: Sample, method: power.Method, floor: float) -> float:
-    """The larger p of two one-sided tests: that the ratio is 1 + floor or more, and 1 - floor or less."""
+    """The larger p of two one-sided tests: that the ratio is 1 + floor or more, and 1 - floor or
+    less."""
     above = _tails(sample, method, 1 - floor)[1] if floor < 1 else 0.0
     return max(_tails(sample, method, 1 + floor)[0], above)
 
 
-def _decided(found: Comparison, p_holm: float, p_equal: float, family: int, level: Level) -> Comparison:
+def _decided(
+    found: Comparison, p_holm: float, p_equal: float, family: int, level: Level
+) -> Comparison:
     found = structs.replace(found, p_holm=p_holm, comparisons=family)
     interval, floor = found.interval, found.floor
     if interval is None:
-        return structs.replace(found, reason=f"{_runs_text(found)} are too few for an interval at this look")
+        return structs.replace(
+            found, reason=f"{_runs_text(found)} are too few for an interval at this look"
+        )
     above, below = interval.low > 1 + floor, interval.high < 1 - floor
     if (above or below) and p_holm <= level.test:
-        return structs.replace(found, status="better" if above == found.higher_is_better else "worse")
+        return structs.replace(
+            found, status="better" if above == found.higher_is_better else "worse"
+        )
     within = interval.low >= 1 - floor and interval.high <= 1 + floor
     if within and p_equal <= level.test:
         return structs.replace(found, status="no difference")

@@ -15,7 +15,8 @@ from msgspec import Struct
 
 from report.base.contract import CONSTANTS
 
-#: Samples that must stand behind a percentile before it is printed unmarked (rule M18), by its name.
+#: Samples that must stand behind a percentile before it is printed unmarked (rule M18), by its
+#: name.
 MIN_SAMPLES: Mapping[str, int] = CONSTANTS["min_samples"]
 
 #: In ascending order.
@@ -42,13 +43,16 @@ class Bounds(Struct, frozen=True):
     @property
     def figure(self) -> float | None:
         """The figure, where the bounds are one by the accuracy of a latency; else None."""
-        if self.high is None or self.high - self.low > max(_ACCURACY["ms"], _ACCURACY["share"] * self.high):
+        if self.high is None or self.high - self.low > max(
+            _ACCURACY["ms"], _ACCURACY["share"] * self.high
+        ):
             return None
         return self.high
 
 
 def decode_histogram(encoded: Mapping[str, Any]) -> HdrHistogram:
-    """Reads `{unit: "us", encoding, count, data}` of a result; `data` is HDR's V2 format, deflated, base64.
+    """Reads `{unit: "us", encoding, count, data}` of a result; `data` is HDR's V2 format, deflated,
+    base64.
 
     Raises ValueError if the data is damaged, or holds another number of values than `count`."""
     try:
@@ -61,15 +65,20 @@ def decode_histogram(encoded: Mapping[str, Any]) -> HdrHistogram:
         raise ValueError("is damaged") from error
     except ValueError:
         raise
-    except Exception as error:  # The decoder raises bare exceptions of its own for each kind of damage.
+    except (
+        Exception
+    ) as error:  # The decoder raises bare exceptions of its own for each kind of damage.
         raise ValueError(f"is not an HDR histogram ({type(error).__name__})") from error
     if histogram.get_total_count() != encoded["count"]:
-        raise ValueError(f"holds {histogram.get_total_count()} values, but count says {encoded['count']}")
+        raise ValueError(
+            f"holds {histogram.get_total_count()} values, but count says {encoded['count']}"
+        )
     return histogram
 
 
 def merge_histograms(histograms: Sequence[HdrHistogram]) -> HdrHistogram | None:
-    """One histogram with the values of all: the only way to percentiles of several workers (M18)."""
+    """One histogram with the values of all: the only way to percentiles of several workers
+    (M18)."""
     if not histograms:
         return None
     largest = max(histograms, key=lambda histogram: histogram.counts_len)
@@ -81,7 +90,8 @@ def merge_histograms(histograms: Sequence[HdrHistogram]) -> HdrHistogram | None:
 
 
 class Counts(Struct, frozen=True):
-    """The values of a histogram, small enough to be kept of many runs, and all that merging takes."""
+    """The values of a histogram, small enough to be kept of many runs, and all that merging
+    takes."""
 
     lowest: int
     highest: int
@@ -96,7 +106,9 @@ class Counts(Struct, frozen=True):
         histogram = HdrHistogram(self.lowest, self.highest, self.significant_figures)
         if self.indices:
             np.ctypeslib.as_array(histogram.counts)[np.array(self.indices)] = np.array(self.numbers)
-            histogram.set_internal_tacking_values(self.indices[0], self.indices[-1], sum(self.numbers))
+            histogram.set_internal_tacking_values(
+                self.indices[0], self.indices[-1], sum(self.numbers)
+            )
         return histogram
 
 
@@ -113,14 +125,16 @@ def counts_of(histogram: HdrHistogram) -> Counts:
 
 
 class Mergeable(Struct, frozen=True):
-    """The latencies of a run, kept so that they can be merged with those of other runs (rule M18)."""
+    """The latencies of a run, kept so that they can be merged with those of other runs (rule
+    M18)."""
 
     answered: Counts
     unanswered: Counts | None
 
 
-#: Runs with more samples than this are not kept, because each of them has enough for every percentile, and
-#: so have others of its configuration: their numbers of requests rarely differ by more than twice.
+#: Runs with more samples than this are not kept, because each of them has enough for every
+#: percentile, and so have others of its configuration: their numbers of requests rarely differ by
+#: more than twice.
 MAX_MERGEABLE_SAMPLES = 2 * max(MIN_SAMPLES.values())
 
 
@@ -143,24 +157,29 @@ def merged_percentiles(runs: Sequence[Mergeable], names: Iterable[str]) -> dict[
     return {name: bounds[name] for name in names if name in bounds and name not in few}
 
 
-def percentile_bounds(answered: HdrHistogram, unanswered: HdrHistogram | None = None) -> dict[str, Bounds]:
-    """What is known of each percentile of histograms in µs, by the names of `PERCENTILES`; empty without
-    answers.
+def percentile_bounds(
+    answered: HdrHistogram, unanswered: HdrHistogram | None = None
+) -> dict[str, Bounds]:
+    """What is known of each percentile of histograms in µs, by the names of `PERCENTILES`; empty
+    without answers.
 
-    By nearest rank over all requests: the highest value that HDR holds equivalent to the one at rank ⌈p·n⌉,
-    as HdrHistogram's Java and JavaScript libraries have it (G. Tene, `getValueAtPercentile`). The
-    Python library rounds the rank to the nearest whole number instead, which can be one rank too low. A
-    request without an answer took at least its age, and perhaps for ever: the lower bound counts it at its
-    age, the upper one beyond all answers (rule M23)."""
+    By nearest rank over all requests: the highest value that HDR holds equivalent to the one at
+    rank ⌈p·n⌉, as HdrHistogram's Java and JavaScript libraries have it (G. Tene,
+    `getValueAtPercentile`). The Python library rounds the rank to the nearest whole number instead,
+    which can be one rank too low. A request without an answer took at least its age, and perhaps
+    for ever: the lower bound counts it at its age, the upper one beyond all answers (rule M23)."""
     if answered.get_total_count() == 0:
         return {}
-    return dict(zip(PERCENTILES, bounds_at(answered, unanswered, list(PERCENTILES.values())), strict=True))
+    return dict(
+        zip(PERCENTILES, bounds_at(answered, unanswered, list(PERCENTILES.values())), strict=True)
+    )
 
 
 def bounds_at(
     answered: HdrHistogram, unanswered: HdrHistogram | None, wanted: Sequence[float]
 ) -> list[Bounds]:
-    """What is known at each of these percentages, see `percentile_bounds`; less than all where nothing is."""
+    """What is known at each of these percentages, see `percentile_bounds`; less than all where
+    nothing is."""
     censored = unanswered.get_total_count() if unanswered else 0
     total = answered.get_total_count() + censored
     exact = np.array(wanted) / 100 * total

@@ -1,5 +1,5 @@
-"""Signs that runs are not samples of one steady population, which a median would hide; and where a series of
-campaigns changes its level."""
+"""Signs that runs are not samples of one steady population, which a median would hide; and where a
+series of campaigns changes its level."""
 
 import math
 import statistics
@@ -31,7 +31,8 @@ SLICE_S: float = CONSTANTS["slice_ms"] / 1000
 #: A window of three seconds has so many slices.
 _MIN_BLOCKS = 30
 
-#: Around its minimum the standard error hardly changes: the earliest cut that is nearly as good is taken.
+#: Around its minimum the standard error hardly changes: the earliest cut that is nearly as good is
+#: taken.
 _NEARLY_LEAST = 1.5
 
 
@@ -43,8 +44,8 @@ class Trend(Struct, frozen=True):
 def trend(values: Sequence[float]) -> Trend | None:
     """Whether figures, in order of time, rise or fall.
 
-    Kendall's tau, exact, against the order of time (H. B. Mann, 1945), with the slope of P. K. Sen (1968).
-    None for fewer than five figures, and where they do not drift beyond `MIN_EFFECT`."""
+    Kendall's tau, exact, against the order of time (H. B. Mann, 1945), with the slope of P. K. Sen
+    (1968). None for fewer than five figures, and where they do not drift beyond `MIN_EFFECT`."""
     n = len(values)
     if n < _MIN_RUNS_FOR_TREND:
         return None
@@ -54,7 +55,11 @@ def trend(values: Sequence[float]) -> Trend | None:
     middle = statistics.median(values)
     change = statistics.median(difference / steps for steps, difference in pairs) * (n - 1)
     # Five runs in perfect order have p = 1/60: the smallest that five can give has to do.
-    if middle <= 0 or abs(change) / middle <= MIN_EFFECT or p > max(FALSE_ALARM, 2 / math.factorial(n)):
+    if (
+        middle <= 0
+        or abs(change) / middle <= MIN_EFFECT
+        or p > max(FALSE_ALARM, 2 / math.factorial(n))
+    ):
         return None
     return Trend(change / middle, p)
 
@@ -79,10 +84,11 @@ class Modes(Struct, frozen=True):
 def two_levels(values: Sequence[float]) -> Modes | None:
     """Whether figures fall into two groups, as where a machine has two states.
 
-    The test of L. Engelman and J. A. Hartigan (1969, J. Am. Stat. Assoc. 64:1647-1648): the largest ratio of
-    the sum of squares between two groups to that within them, over all ways to cut the ordered figures in
-    two, against its distribution for as many normal figures (drawn, with a fixed seed). A group has at least
-    two. None for fewer than eight figures, and where one group explains them."""
+    The test of L. Engelman and J. A. Hartigan (1969, J. Am. Stat. Assoc. 64:1647-1648): the largest
+    ratio of the sum of squares between two groups to that within them, over all ways to cut the
+    ordered figures in two, against its distribution for as many normal figures (drawn, with a fixed
+    seed). A group has at least two. None for fewer than eight figures, and where one group explains
+    them."""
     n = len(values)
     if n < _MIN_RUNS_FOR_MODES or min(values) <= 0:
         return None
@@ -96,8 +102,8 @@ def two_levels(values: Sequence[float]) -> Modes | None:
 
 
 def _best_cut(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Each row's best cut, of ordered figures: the largest share of its sum of squares between two groups,
-    and where."""
+    """Each row's best cut, of ordered figures: the largest share of its sum of squares between two
+    groups, and where."""
     n = rows.shape[1]
     centred = rows - rows.mean(axis=1, keepdims=True)
     left = np.cumsum(centred, axis=1)[:, 1 : n - 2]
@@ -117,8 +123,8 @@ def _critical_share(n: int) -> float:
 
 
 class Ramp(Struct, frozen=True):
-    """`seconds` at the start of the window differ from the rest by `change`, a share of it: below 0,
-    slower."""
+    """`seconds` at the start of the window differ from the rest by `change`, a share of it: below
+    0, slower."""
 
     seconds: float
     change: float
@@ -129,11 +135,12 @@ class Ramp(Struct, frozen=True):
 def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
     """Whether the start of the window still belongs to the warm-up (rule M26).
 
-    The runs' series are laid over each other, each in units of the median of its second half, in 30 to 59
-    blocks of whole slices. The cut is the one that minimises the squared standard error of what stays
-    (MSER: K. P. White, 1997, Simulation 69:323-334), in the first half alone; what it cuts off must differ
-    from what stays beyond `MIN_EFFECT`, and in rank. A series is the answers of a run's window in whole
-    slices of `SLICE_S`. None for windows shorter than three seconds, and where nothing is to be cut off."""
+    The runs' series are laid over each other, each in units of the median of its second half, in 30
+    to 59 blocks of whole slices. The cut is the one that minimises the squared standard error of
+    what stays (MSER: K. P. White, 1997, Simulation 69:323-334), in the first half alone; what it
+    cuts off must differ from what stays beyond `MIN_EFFECT`, and in rank. A series is the answers
+    of a run's window in whole slices of `SLICE_S`. None for windows shorter than three seconds, and
+    where nothing is to be cut off."""
     usable = [run for run in series if len(run) >= _MIN_BLOCKS]
     if not usable:
         return None
@@ -162,13 +169,15 @@ def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
 
 #: Of a change of the level.
 ALPHA = 0.05
-#: Even a perfect step in the middle of fewer figures cannot give p <= 5 %: 2/70 in eight, 2/20 in six.
+#: Even a perfect step in the middle of fewer figures cannot give p <= 5 %: 2/70 in eight, 2/20 in
+#: six.
 MIN_POINTS = 8
 _DRAWS = 10_000
 
 
 class ChangePoint(Struct, frozen=True):
-    """From `index` on the series is on another level; the levels are medians, in the unit of the series."""
+    """From `index` on the series is on another level; the levels are medians, in the unit of the
+    series."""
 
     index: int
     before: float
@@ -197,7 +206,8 @@ def _p(n: int, statistic: float) -> float:
 
 
 def _best_step(values: Sequence[float]) -> int:
-    """Where two medians leave the smallest absolute deviations: the statistic itself is off by one easily."""
+    """Where two medians leave the smallest absolute deviations: the statistic itself is off by one
+    easily."""
 
     def left_over(part: Sequence[float]) -> float:
         middle = median(part)
@@ -217,25 +227,34 @@ def _strongest(values: Sequence[float]) -> ChangePoint:
 def change_points(values: Sequence[float], comparisons: int = 1) -> tuple[ChangePoint, ...]:
     """Where a series changes its level.
 
-    A. N. Pettitt, "A non-parametric approach to the change-point problem", Applied Statistics 28 (1979)
-    126-135, without assumptions on the distribution; p-values from permutations, never 0 (B. Phipson and
-    G. K. Smyth, 2010), with a fixed seed. A series is cut where two medians fit best, and each side is
-    searched again (binary segmentation: L. Ju. Vostrikova, 1981). Figures must be independent but for the
-    change: campaigns that follow each other on a machine that heats up are not.
+    A. N. Pettitt, "A non-parametric approach to the change-point problem", Applied Statistics 28
+    (1979) 126-135, without assumptions on the distribution; p-values from permutations, never 0 (B.
+    Phipson and G. K. Smyth, 2010), with a fixed seed. A series is cut where two medians fit best,
+    and each side is searched again (binary segmentation: L. Ju. Vostrikova, 1981). Figures must be
+    independent but for the change: campaigns that follow each other on a machine that heats up are
+    not.
 
     Args:
         values: figures in order of time, none negative; 0 where loads failed.
-        comparisons: series that are searched together; the level is ALPHA / comparisons (Bonferroni).
-    Returns in order of time only changes of more than `MIN_EFFECT`; none for fewer than `MIN_POINTS`."""
+        comparisons: series that are searched together; the level is ALPHA / comparisons
+            (Bonferroni).
+    Returns in order of time only changes of more than `MIN_EFFECT`; none for fewer than
+    `MIN_POINTS`."""
     if len(values) < MIN_POINTS:
         return ()
     found = _strongest(values)
-    relevant = abs(found.after / found.before - 1) > MIN_EFFECT if found.before > 0 else found.after > 0
+    relevant = (
+        abs(found.after / found.before - 1) > MIN_EFFECT if found.before > 0 else found.after > 0
+    )
     if found.p > ALPHA / comparisons or not relevant:
         return ()
     left = change_points(values[: found.index], comparisons)
     right = change_points(values[found.index :], comparisons)
-    return (*left, found, *(structs.replace(change, index=change.index + found.index) for change in right))
+    return (
+        *left,
+        found,
+        *(structs.replace(change, index=change.index + found.index) for change in right),
+    )
 
 
 def smallest_p(points: int) -> float:

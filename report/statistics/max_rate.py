@@ -12,11 +12,13 @@ from report.statistics.rank_test import Floats, student_quantile
 #: What the interval leaves out, on both sides together.
 _ALPHA: float = CONSTANTS["level"]
 
-#: How far beyond the tried rates the estimate is looked for: an end of the interval that lies beyond is open.
+#: How far beyond the tried rates the estimate is looked for: an end of the interval that lies
+#: beyond is open.
 _REACH = math.log(4)
 _POINTS_INSIDE, _POINTS_OUTSIDE = 48, 6
 
-#: The likeliest rate is looked for among so many points; each refinement finds an end among so many.
+#: The likeliest rate is looked for among so many points; each refinement finds an end among so
+#: many.
 _POINTS_BEST = 17
 _REFINEMENTS, _POINTS_REFINED = 2, 9
 
@@ -44,18 +46,20 @@ class RateEstimate(Struct, frozen=True, kw_only=True):
 def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
     """The rate that half of the trials keep, with an interval of 95 %.
 
-    The chance to keep a rate falls with its logarithm along a logistic curve (D. J. Finney, Probit Analysis,
-    3rd ed., 1971, chapters 3 and 17). The trials of a round share a state of the host, by which the curve
-    lies higher or lower in it: a normal deviation of each round, over which the likelihood is averaged (A.
-    Agresti, Categorical Data Analysis, 3rd ed., 2013, chapter 13). The interval holds the rates that the
-    likelihood ratio does not reject, each with the deviations that suit it best (D. A. Williams, "Interval
-    estimation of the median lethal dose", Biometrics 42, 1986): unlike Fieller's it exists where every trial
-    up to a rate is kept and every one above it missed, and is then hardly more than the gap between the two.
-    Its bound is not the quantile of χ², which promises too much with a few dozen trials (Finney, section
-    4.6), but that of Student's t, squared, with one degree of freedom less than each rate has trials.
+    The chance to keep a rate falls with its logarithm along a logistic curve (D. J. Finney, Probit
+    Analysis, 3rd ed., 1971, chapters 3 and 17). The trials of a round share a state of the host, by
+    which the curve lies higher or lower in it: a normal deviation of each round, over which the
+    likelihood is averaged (A. Agresti, Categorical Data Analysis, 3rd ed., 2013, chapter 13). The
+    interval holds the rates that the likelihood ratio does not reject, each with the deviations
+    that suit it best (D. A. Williams, "Interval estimation of the median lethal dose", Biometrics
+    42, 1986): unlike Fieller's it exists where every trial up to a rate is kept and every one above
+    it missed, and is then hardly more than the gap between the two. Its bound is not the quantile
+    of χ², which promises too much with a few dozen trials (Finney, section 4.6), but that of
+    Student's t, squared, with one degree of freedom less than each rate has trials.
 
-    Trials, each with its rate and whether it was kept, are in order of time: a round ends before a rate that
-    it has tried already. Raises ValueError for fewer than five, or a rate that is not above 0."""
+    Trials, each with its rate and whether it was kept, are in order of time: a round ends before a
+    rate that it has tried already. Raises ValueError for fewer than five, or a rate that is not
+    above 0."""
     if len(trials) < 5 or min(rate for rate, _ in trials) <= 0:
         raise ValueError("needs at least five trials at rates above 0")
     likelihood = _Likelihood(trials)
@@ -72,8 +76,12 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
         trials=len(trials),
         kept=int(likelihood.kept.sum()),
         estimate=None if open_ended else math.exp(estimate),
-        low=None if first == 0 else math.exp(likelihood.crossing(points[first], points[first - 1], least)),
-        high=None if last == end else math.exp(likelihood.crossing(points[last], points[last + 1], least)),
+        low=None
+        if first == 0
+        else math.exp(likelihood.crossing(points[first], points[first - 1], least)),
+        high=None
+        if last == end
+        else math.exp(likelihood.crossing(points[last], points[last + 1], least)),
     )
 
 
@@ -125,7 +133,9 @@ class _Likelihood:
                 moved = (distances[:, None, :] + levels[:, None] * signed) / scale
                 of_rounds = -np.logaddexp(0, -moved) @ self._of_round
                 most = of_rounds.max(axis=1, keepdims=True)
-                averaged = np.log(np.tensordot(np.exp(of_rounds - most), weights, (1, 0))) + most[:, 0]
+                averaged = (
+                    np.log(np.tensordot(np.exp(of_rounds - most), weights, (1, 0))) + most[:, 0]
+                )
                 found = np.maximum(found, averaged.sum(axis=1))
         return found
 

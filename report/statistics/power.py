@@ -11,7 +11,8 @@ from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, 
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 
-#: Fewer runs per side, and fewer pairs, decide nothing (rule M17): `src/contract/statistics.ts` says why.
+#: Fewer runs per side, and fewer pairs, decide nothing (rule M17): `src/contract/statistics.ts`
+#: says why.
 MIN_RUNS_FOR_A_CLAIM: int = CONSTANTS["min_runs"]
 MIN_PAIRS_FOR_A_CLAIM: int = CONSTANTS["min_pairs"]
 
@@ -24,14 +25,14 @@ MAX_RUNS = 1000
 #: Runs of both sides together; with more, some level lies within a thousandth of 5 %.
 _FEW = 40
 
-#: Variance of the Hodges-Lehmann estimate relative to that of a mean, for normal figures (Pitman efficiency
-#: 3/π).
+#: Variance of the Hodges-Lehmann estimate relative to that of a mean, for normal figures (Pitman
+#: efficiency 3/π).
 _VARIANCE_FACTOR = math.pi / 3
 
 
 def log_deviation(*sides: Sequence[float]) -> float | None:
-    """Standard deviation of the logarithms within the sides, pooled: nearly the coefficient of variation, as
-    a share. None where no side has two figures, or a figure is 0 or infinite."""
+    """Standard deviation of the logarithms within the sides, pooled: nearly the coefficient of
+    variation, as a share. None where no side has two figures, or a figure is 0 or infinite."""
     if not all(0 < value < math.inf for side in sides for value in side):
         return None
     logs = [[math.log(value) for value in side] for side in sides if len(side) > 1]
@@ -42,15 +43,17 @@ def log_deviation(*sides: Sequence[float]) -> float | None:
 
 
 def log_deviation_of_pairs(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Standard deviation of the logarithms of the ratios within pairs. None below two pairs, and where a
-    figure is 0 or infinite."""
+    """Standard deviation of the logarithms of the ratios within pairs. None below two pairs, and
+    where a figure is 0 or infinite."""
     if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
         return None
     return float(statistics.stdev(log_ratios_of_pairs(pairs).tolist()))
 
 
 def sample_deviation(sample: Sample, paired: bool) -> float | None:
-    return log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
+    return (
+        log_deviation_of_pairs(sample.pairs) if paired else log_deviation(sample.new, sample.base)
+    )
 
 
 class Method(Struct, frozen=True):
@@ -84,7 +87,8 @@ def freedom(n: int, m: int | None) -> int:
 
 
 def _reach(n: int, m: int | None, alpha: float, power: float) -> float:
-    """Standard errors between a true difference and a bound, so that it is found beyond it so often."""
+    """Standard errors between a true difference and a bound, so that it is found beyond it so
+    often."""
     return student_quantile(freedom(n, m), 1 - alpha / 2) + statistics.NormalDist().inv_cdf(power)
 
 
@@ -94,15 +98,22 @@ def _interval_alpha(n: int, m: int | None) -> float:
 
 
 def detectable_difference(
-    n: int, m: int | None, deviation: float, floor: float, comparisons: int = 1, method: Method = UNPAIRED
+    n: int,
+    m: int | None,
+    deviation: float,
+    floor: float,
+    comparisons: int = 1,
+    method: Method = UNPAIRED,
 ) -> float | None:
-    """The smallest true difference, as a share of the base, that is found in 80 % of such comparisons.
+    """The smallest true difference, as a share of the base, that is found in 80 % of such
+    comparisons.
 
-    By the t approximation of the rank interval (J. Cohen, Statistical Power Analysis, 2nd ed., 1988, chapter
-    2; variance by Hodges and Lehmann, 1963).
+    By the t approximation of the rank interval (J. Cohen, Statistical Power Analysis, 2nd ed.,
+    1988, chapter 2; variance by Hodges and Lehmann, 1963).
 
-    None where so few runs cannot show any. The deviation is of the logarithms, see `log_deviation`; a
-    difference has to lie beyond the floor, a share; Holm's correction is for so many comparisons."""
+    None where so few runs cannot show any. The deviation is of the logarithms, see `log_deviation`;
+    a difference has to lie beyond the floor, a share; Holm's correction is for so many
+    comparisons."""
     if min(n, m or n) < method.fewest or smallest_p(n, m) * comparisons > ALPHA:
         return None
     error = standard_error(deviation, n, m)
@@ -114,12 +125,13 @@ def detectable_difference(
 def runs_needed(
     ratio: float, deviation: float, floor: float, comparisons: int = 1, method: Method = UNPAIRED
 ) -> int | None:
-    """Runs per side with which a comparison would be decided in 80 % of cases, if `ratio` is the true one.
+    """Runs per side with which a comparison would be decided in 80 % of cases, if `ratio` is the
+    true one.
 
-    Beyond the floor: that the interval lies beyond it and the corrected test agrees. Within it: that the
-    interval lies within, and that its corrected test agrees. Of observed figures it is a guide and no
-    promise: they are uncertain themselves. At least `method.least`; None for more than 1000, as for a ratio
-    that is the floor itself."""
+    Beyond the floor: that the interval lies beyond it and the corrected test agrees. Within it:
+    that the interval lies within, and that its corrected test agrees. Of observed figures it is a
+    guide and no promise: they are uncertain themselves. At least `method.least`; None for more than
+    1000, as for a ratio that is the floor itself."""
     shift, bound = abs(math.log(ratio)), math.log1p(floor)
     gap = abs(shift - bound)
     inside = shift < bound

@@ -1,4 +1,5 @@
-"""The exact rank tests, with ties: of two sides by Mann and Whitney, of pairs by Wilcoxon; Holm's correction.
+"""The exact rank tests, with ties: of two sides by Mann and Whitney, of pairs by Wilcoxon; Holm's
+correction.
 
 Sizes are `n` and `m` runs of two sides; `m` is None where `n` counts pairs."""
 
@@ -10,8 +11,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-#: Up to so many runs, or pairs, every arrangement is counted; beyond, the normal approximation is good to the
-#: third digit.
+#: Up to so many runs, or pairs, every arrangement is counted; beyond, the normal approximation is
+#: good to the third digit.
 MAX_EXACT = 120
 
 Floats = NDArray[np.float64]
@@ -26,7 +27,8 @@ def student_quantile(freedom: float, p: float) -> float:
 
 @lru_cache(maxsize=512)
 def _tails_of_chosen(ranks: tuple[int, ...], chosen: int) -> Floats:
-    """P(S ≤ s) for s = 0, 1, …: S is the sum of `chosen` of the ranks, any choice as likely as any other.
+    """P(S ≤ s) for s = 0, 1, …: S is the sum of `chosen` of the ranks, any choice as likely as any
+    other.
 
     Counted, not drawn: an item after the other is added to the subsets of each size (as in the
     Streitberg-Röhmel shift algorithm, 1986)."""
@@ -61,12 +63,13 @@ def midranks_doubled(values: Floats) -> NDArray[np.int64]:
 
 
 def mann_whitney_tails(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
-    """The one-sided p values that `a` lies below `b`, and above it, if both were draws of one population.
+    """The one-sided p values that `a` lies below `b`, and above it, if both were draws of one
+    population.
 
-    Exact for up to 120 values together, with ties too: all assignments of the midranks that occurred are
-    counted (H. B. Mann and D. R. Whitney, 1947; M. Hollander, D. A. Wolfe and E. Chicken, Nonparametric
-    Statistical Methods, 3rd ed., 2014, section 4.1). Beyond, the normal approximation with tie and continuity
-    correction.
+    Exact for up to 120 values together, with ties too: all assignments of the midranks that
+    occurred are counted (H. B. Mann and D. R. Whitney, 1947; M. Hollander, D. A. Wolfe and E.
+    Chicken, Nonparametric Statistical Methods, 3rd ed., 2014, section 4.1). Beyond, the normal
+    approximation with tie and continuity correction.
 
     Raises ValueError when a side is empty."""
     if not len(a) or not len(b):
@@ -88,13 +91,14 @@ def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
 
 
 def signed_rank_tails(differences: Sequence[float]) -> tuple[float, float]:
-    """P(S ≤ seen) and P(S ≥ seen): the one-sided p values that the differences lie below, and above, 0.
+    """P(S ≤ seen) and P(S ≥ seen): the one-sided p values that the differences lie below, and
+    above, 0.
 
-    S is the sum of the ranks of the positive ones (F. Wilcoxon, 1945, Biometrics Bull. 1:80-83), over all
-    choices of signs of the sizes that occurred; equal sizes share midranks, and a difference of 0 keeps its
-    rank and has no sign (J. W. Pratt, 1959, J. Am. Stat. Assoc. 54:655-667). Infinite ones are largest. Where
-    a coin decided which side of each pair was measured first, signs are coins by design, whatever the host
-    did from pair to pair.
+    S is the sum of the ranks of the positive ones (F. Wilcoxon, 1945, Biometrics Bull. 1:80-83),
+    over all choices of signs of the sizes that occurred; equal sizes share midranks, and a
+    difference of 0 keeps its rank and has no sign (J. W. Pratt, 1959, J. Am. Stat. Assoc.
+    54:655-667). Infinite ones are largest. Where a coin decided which side of each pair was
+    measured first, signs are coins by design, whatever the host did from pair to pair.
 
     Raises ValueError without differences."""
     if not len(differences):
@@ -104,7 +108,10 @@ def signed_rank_tails(differences: Sequence[float]) -> tuple[float, float]:
     signed = doubled[found != 0]
     seen = int(doubled[found > 0].sum())
     if len(found) > MAX_EXACT:
-        mean, deviation = float(signed.sum()) / 2, math.sqrt(float((signed.astype(float) ** 2).sum())) / 2
+        mean, deviation = (
+            float(signed.sum()) / 2,
+            math.sqrt(float((signed.astype(float) ** 2).sum())) / 2,
+        )
         if deviation == 0:
             return 1.0, 1.0
         normal = NormalDist(mean, deviation)
@@ -118,8 +125,8 @@ def two_sided(tails: tuple[float, float]) -> float:
 
 
 def smallest_p(n: int, m: int | None) -> float:
-    """The smallest two-sided p that so many runs can give: the ranges of the two sides do not overlap, or all
-    pairs have one sign."""
+    """The smallest two-sided p that so many runs can give: the ranges of the two sides do not
+    overlap, or all pairs have one sign."""
     return min(1.0, 2 / (2**n if m is None else math.comb(n + m, n)))
 
 
@@ -130,8 +137,8 @@ def _untied(n: int, m: int | None) -> Floats:
 
 
 def exact_rank(n: int, m: int | None, alpha: float) -> int:
-    """How many of the n·m ordered pairwise differences, or of the ordered Walsh averages of pairs, lie
-    outside an interval of 1 - alpha, on each side. 0: so few runs give no such interval."""
+    """How many of the n·m ordered pairwise differences, or of the ordered Walsh averages of pairs,
+    lie outside an interval of 1 - alpha, on each side. 0: so few runs give no such interval."""
     return int(np.searchsorted(_untied(n, m), alpha / 2 + 1e-12, side="right"))
 
 
@@ -141,7 +148,8 @@ def exact_coverage(n: int, m: int | None, rank: int) -> float:
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p values corrected for there being several, in their order (S. Holm, 1979, Scand. J. Stat. 6:65-70)."""
+    """p values corrected for there being several, in their order (S. Holm, 1979, Scand. J. Stat.
+    6:65-70)."""
     order = sorted(range(len(p_values)), key=lambda index: p_values[index])
     corrected = [0.0] * len(p_values)
     highest = 0.0

@@ -1,4 +1,5 @@
-"""How many times as much: the ratio of two sides of runs, or of pairs of runs, with its interval."""
+"""How many times as much: the ratio of two sides of runs, or of pairs of runs, with its
+interval."""
 
 import math
 from collections.abc import Sequence
@@ -14,8 +15,8 @@ ALPHA: float = CONSTANTS["level"]
 
 
 class RatioInterval(Struct, frozen=True):
-    """`low` may be 0 and `high` infinite, where runs have the worst rank. `coverage` is exact, at least 0.95:
-    only some levels exist for few runs."""
+    """`low` may be 0 and `high` infinite, where runs have the worst rank. `coverage` is exact, at
+    least 0.95: only some levels exist for few runs."""
 
     low: float
     high: float
@@ -23,24 +24,28 @@ class RatioInterval(Struct, frozen=True):
 
 
 class Ratio(Struct, frozen=True):
-    """New ÷ base. `interval` is None below four runs per side (4 against 4 is the first to have one), or six
-    pairs; below more where it leaves out less than 5 %."""
+    """New ÷ base. `interval` is None below four runs per side (4 against 4 is the first to have
+    one), or six pairs; below more where it leaves out less than 5 %."""
 
     estimate: float
-    """0 or infinite where the typical run of a side has the worst rank, and that of the other has not."""
+    """0 or infinite where the typical run of a side has the worst rank, and that of the other has
+    not."""
     interval: RatioInterval | None
 
 
 def ratio_of(new: Sequence[float], base: Sequence[float], alpha: float = ALPHA) -> Ratio:
-    """The typical ratio of a run of `new` to one of `base`, with an interval of at least 1 - `alpha`.
+    """The typical ratio of a run of `new` to one of `base`, with an interval of at least 1 -
+    `alpha`.
 
-    The estimate is the median of all n·m ratios of a run to a run (J. L. Hodges and E. L. Lehmann, 1963, on
-    logarithms), the interval runs between two of these ratios, chosen by the exact Mann-Whitney distribution
-    (Hollander, Wolfe and Chicken, 2014, sections 4.2 and 4.3): it leaves out 1 exactly when the test rejects
-    at its level. Where two sides differ by a factor, and not in shape, it is the ratio of their medians; why
-    it is preferred to a bootstrap of that: docs/decisions/0011-statistics-of-comparisons.md.
+    The estimate is the median of all n·m ratios of a run to a run (J. L. Hodges and E. L. Lehmann,
+    1963, on logarithms), the interval runs between two of these ratios, chosen by the exact
+    Mann-Whitney distribution (Hollander, Wolfe and Chicken, 2014, sections 4.2 and 4.3): it leaves
+    out 1 exactly when the test rejects at its level. Where two sides differ by a factor, and not in
+    shape, it is the ratio of their medians; why it is preferred to a bootstrap of that:
+    docs/decisions/0011-statistics-of-comparisons.md.
 
-    A run with the worst rank has the figure 0 or infinity. Two of them are equal: their ratio is 1."""
+    A run with the worst rank has the figure 0 or infinity. Two of them are equal: their ratio is
+    1."""
     if not new or not base or min(*new, *base) < 0:
         raise ValueError("needs figures on both sides, none of them negative")
     differences = np.sort(_log_ratios(np.array(new)[:, None], np.array(base)[None, :]).ravel())
@@ -50,13 +55,15 @@ def ratio_of(new: Sequence[float], base: Sequence[float], alpha: float = ALPHA) 
 def ratio_of_pairs(pairs: Sequence[tuple[float, float]], alpha: float = ALPHA) -> Ratio:
     """The typical ratio new ÷ base within pairs, with an interval of at least 1 - `alpha`.
 
-    The estimate is the median of the Walsh averages of the pairs' log ratios: the mean of each of them with
-    each, itself included (J. L. Hodges and E. L. Lehmann, 1963). The interval runs between two of these
-    averages, chosen by the exact distribution of Wilcoxon's signed-rank statistic (Hollander, Wolfe and
-    Chicken, 2014, sections 3.2 and 3.3). What speeds up or slows down both runs of a pair cancels.
+    The estimate is the median of the Walsh averages of the pairs' log ratios: the mean of each of
+    them with each, itself included (J. L. Hodges and E. L. Lehmann, 1963). The interval runs
+    between two of these averages, chosen by the exact distribution of Wilcoxon's signed-rank
+    statistic (Hollander, Wolfe and Chicken, 2014, sections 3.2 and 3.3). What speeds up or slows
+    down both runs of a pair cancels.
 
-    A run with the worst rank has the figure 0 or infinity. Two in one pair are equal: their ratio is 1. The
-    average of a pair that only the one failed and a pair that only the other failed is 1, too."""
+    A run with the worst rank has the figure 0 or infinity. Two in one pair are equal: their ratio
+    is 1. The average of a pair that only the one failed and a pair that only the other failed is 1,
+    too."""
     if not pairs or min(value for pair in pairs for value in pair) < 0:
         raise ValueError("needs pairs of figures, none of them negative")
     logs = log_ratios_of_pairs(pairs)
@@ -86,7 +93,8 @@ def _median(ordered: Floats) -> float:
 
 
 def _between(ordered: Floats, n: int, m: int | None, alpha: float) -> Ratio:
-    """The median of ordered logarithms, and the interval that leaves out so many of them on each side."""
+    """The median of ordered logarithms, and the interval that leaves out so many of them on each
+    side."""
     estimate = math.exp(_median(ordered))
     if n + (m or 0) <= MAX_EXACT:
         rank = exact_rank(n, m, alpha)
@@ -96,7 +104,9 @@ def _between(ordered: Floats, n: int, m: int | None, alpha: float) -> Ratio:
     else:
         # The normal approximation of the same rank (the same source, sections 3.3 and 4.3).
         variance = n * (n + 1) * (2 * n + 1) / 24 if m is None else n * m * (n + m + 1) / 12
-        rank = math.floor(len(ordered) / 2 - NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(variance))
+        rank = math.floor(
+            len(ordered) / 2 - NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(variance)
+        )
         coverage = 1 - alpha
     low, high = math.exp(float(ordered[rank - 1])), math.exp(float(ordered[-rank]))
     return Ratio(estimate, RatioInterval(low, high, coverage))

@@ -1,5 +1,5 @@
-"""The runs of one configuration: which of them is selected, their median with its interval, how far they
-lie apart; and how evenly servers share."""
+"""The runs of one configuration: which of them is selected, their median with its interval, how far
+they lie apart; and how evenly servers share."""
 
 import math
 import statistics
@@ -33,11 +33,13 @@ Chosen = TypeVar("Chosen", bound=Candidate)
 
 
 def select_run(runs: Iterable[Chosen]) -> Chosen | None:
-    """The run that what only a single run has is shown of: seconds, versions, the original's columns.
+    """The run that what only a single run has is shown of: seconds, versions, the original's
+    columns.
 
-    It is the run in the middle by `selection_rank` among the eligible and the spoiled ones, which rank below
-    all others (rule M24). With an even count it is the lower of the two in the middle, because that is a run
-    that took place and the more modest claim. Runs of equal rank are ordered by run number."""
+    It is the run in the middle by `selection_rank` among the eligible and the spoiled ones, which
+    rank below all others (rule M24). With an even count it is the lower of the two in the middle,
+    because that is a run that took place and the more modest claim. Runs of equal rank are ordered
+    by run number."""
     ranked = sorted(
         (
             (0 if run.spoiled else 1, run.selection_rank, run.run, run)
@@ -61,8 +63,8 @@ class Spread(Struct, frozen=True):
 def spread(values: Sequence[float]) -> Spread | None:
     """Spread of the throughputs of a configuration's eligible runs.
 
-    The deviation is the sample's (n − 1, Bessel's correction), absent below two values; the coefficient of
-    variation is absent when the mean is 0."""
+    The deviation is the sample's (n − 1, Bessel's correction), absent below two values; the
+    coefficient of variation is absent when the mean is 0."""
     if not values:
         return None
     mean = statistics.fmean(values)
@@ -84,8 +86,8 @@ class MedianInterval(Struct, frozen=True):
 def median_interval(values: Sequence[float]) -> MedianInterval:
     """The median of independent figures, with an interval of at least 95 %.
 
-    The interval runs between two order statistics and needs no assumption on the distribution (W. J. Conover,
-    Practical Nonparametric Statistics, 3rd ed., 1999, section 3.2).
+    The interval runs between two order statistics and needs no assumption on the distribution (W.
+    J. Conover, Practical Nonparametric Statistics, 3rd ed., 1999, section 3.2).
 
     Raises ValueError for fewer than 6 figures, of which no such interval exists."""
     n = len(values)
@@ -98,20 +100,24 @@ def median_interval(values: Sequence[float]) -> MedianInterval:
     while below + math.comb(n, rank) / 2**n <= 0.025:
         below += math.comb(n, rank) / 2**n
         rank += 1
-    return MedianInterval(statistics.median(ordered), ordered[rank - 1], ordered[n - rank], 1 - 2 * below)
+    return MedianInterval(
+        statistics.median(ordered), ordered[rank - 1], ordered[n - rank], 1 - 2 * below
+    )
 
 
 def paired_ratio(a: Sequence[float], b: Sequence[float]) -> MedianInterval:
-    """The typical ratio a/b of figures that were measured in pairs: what slows a pair down slows both sides.
+    """The typical ratio a/b of figures that were measured in pairs: what slows a pair down slows
+    both sides.
 
     Raises ValueError for fewer than 6 pairs and for sides of unequal length."""
     return median_interval([x / y for x, y in zip(a, b, strict=True)])
 
 
 def jain_index(amounts: Sequence[float]) -> float | None:
-    """1 where all have the same, 1/n where one of n has everything; None where there is nothing to share.
+    """1 where all have the same, 1/n where one of n has everything; None where there is nothing to
+    share.
 
-    Source: R. Jain, D.-M. Chiu and W. Hawe, "A quantitative measure of fairness and discrimination for
-    resource allocation in shared computer systems", DEC-TR-301, 1984: (Σx)² ÷ (n · Σx²)."""
+    Source: R. Jain, D.-M. Chiu and W. Hawe, "A quantitative measure of fairness and discrimination
+    for resource allocation in shared computer systems", DEC-TR-301, 1984: (Σx)² ÷ (n · Σx²)."""
     squares = sum(amount**2 for amount in amounts)
     return sum(amounts) ** 2 / (len(amounts) * squares) if squares else None

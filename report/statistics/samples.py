@@ -9,8 +9,8 @@ from report.base.contract import CONSTANTS
 from report.statistics.rank_test import smallest_p
 from report.statistics.ratio import ALPHA
 
-#: Fewer planned rounds than this are not paired: nine pairs are fewer facts than two sides of nine runs, and
-#: no order of few pairs survives a correction.
+#: Fewer planned rounds than this are not paired: nine pairs are fewer facts than two sides of nine
+#: runs, and no order of few pairs survives a correction.
 MIN_ROUNDS_TO_PAIR: int = CONSTANTS["min_rounds_to_pair"]
 
 #: The round of a run, from 1, and its group in the round, from 1.
@@ -32,7 +32,8 @@ class Sample(Struct, frozen=True, kw_only=True):
     share: float = 1.0
     """Of the level of one look, what the one may spend at which these runs were stopped."""
     together: bool = False
-    """The runs of a pair were made at the same time, by turns: what the host does cancels in a pair alone."""
+    """The runs of a pair were made at the same time, by turns: what the host does cancels in a pair
+    alone."""
     to_reference: bool = False
     """Figures are ratios to a reference in the same rounds of two campaigns."""
 
@@ -47,11 +48,17 @@ class Sample(Struct, frozen=True, kw_only=True):
 
 
 def sample_of(
-    new: Side, base: Side, rounds: int = 0, by_group: bool = True, share: float = 1.0, together: bool = False
+    new: Side,
+    base: Side,
+    rounds: int = 0,
+    by_group: bool = True,
+    share: float = 1.0,
+    together: bool = False,
 ) -> Sample:
-    """The sample of two sides: `rounds` were planned of both, 0 for runs that are not paired. `by_group`:
-    partners ran in one group. Else they ran in one round, and several runs of one round stand for one: by the
-    mean of their logarithms, so that no round counts twice. `together`: see `Sample`."""
+    """The sample of two sides: `rounds` were planned of both, 0 for runs that are not paired.
+    `by_group`: partners ran in one group. Else they ran in one round, and several runs of one round
+    stand for one: by the mean of their logarithms, so that no round counts twice. `together`: see
+    `Sample`."""
     one, other = (new, base) if by_group else (_by_round(new), _by_round(base))
     common = sorted(one.keys() & other.keys())
     return Sample(

@@ -1,8 +1,9 @@
 """Runs that are looked at more than once: when a side has enough of them, and what they then show.
 
-Looking again after every round finds, sooner or later, a difference where there is none. So the looks are few
-and fixed before the first run, and they share the 5 % of one look (Bonferroni; K. K. G. Lan and D. L.
-DeMets, 1983, call it spending). docs/decisions/0015-adaptive-runs.md gives reasons and costs."""
+Looking again after every round finds, sooner or later, a difference where there is none. So the
+looks are few and fixed before the first run, and they share the 5 % of one look (Bonferroni; K. K.
+G. Lan and D. L. DeMets, 1983, call it spending). docs/decisions/0015-adaptive-runs.md gives reasons
+and costs."""
 
 import math
 from collections.abc import Sequence
@@ -22,8 +23,8 @@ from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
 from report.statistics.runs import MIN_FIGURES, median_interval
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
 
-#: The shares that the first look spends, and the last of three or more. By turns the plan has the first look
-#: after the round in which pairs can decide its family at that share.
+#: The shares that the first look spends, and the last of three or more. By turns the plan has the
+#: first look after the round in which pairs can decide its family at that share.
 _FIRST: float = CONSTANTS["look_shares"]["first"]
 _LAST: float = CONSTANTS["look_shares"]["last"]
 
@@ -42,22 +43,27 @@ Stop = Literal["decided", "tight", "hopeless", "none counts", "last"]
 
 
 class LookSchedule(Struct, frozen=True, kw_only=True):
-    """The rounds after which runs are looked at, in their order, and the one after which the campaign was
-    ended before its last look (None: it was not, or not yet)."""
+    """The rounds after which runs are looked at, in their order, and the one after which the
+    campaign was ended before its last look (None: it was not, or not yet)."""
 
     looks: tuple[int, ...]
     ended: int | None = None
 
     @property
     def levels(self) -> tuple[tuple[int, float], ...]:
-        """Each look with what it may spend of 5 %; one that became the last has the last one's share."""
+        """Each look with what it may spend of 5 %; one that became the last has the last one's
+        share."""
         spent = list(zip(self.looks, _shares(len(self.looks)), strict=True))
         if self.ended is None or self.ended >= self.looks[-1]:
             return tuple(spent)
-        return (*((look, share) for look, share in spent if look < self.ended), (self.ended, spent[-1][1]))
+        return (
+            *((look, share) for look, share in spent if look < self.ended),
+            (self.ended, spent[-1][1]),
+        )
 
     def share_at(self, rounds: int) -> float:
-        """What the look may spend at which a side got no more runs; between two looks that of the later."""
+        """What the look may spend at which a side got no more runs; between two looks that of the
+        later."""
         return next((share for look, share in self.levels if look >= rounds), self.levels[-1][1])
 
 
@@ -70,9 +76,12 @@ def _shares(count: int) -> list[float]:
 
 
 def level_at(share: float, family: int = 0, equal_family: int = 0, planned: int = 0) -> Level:
-    """The level of a look that may spend `share`: the interval leaves it out on each side, 5 % at most."""
+    """The level of a look that may spend `share`: the interval leaves it out on each side, 5 % at
+    most."""
     interval = min(2 * share, ALPHA)
-    return Level(interval=interval, test=share, family=family, equal_family=equal_family, planned=planned)
+    return Level(
+        interval=interval, test=share, family=family, equal_family=equal_family, planned=planned
+    )
 
 
 class Family(Struct, frozen=True, kw_only=True):
@@ -101,22 +110,23 @@ def compare_in_looks(
 ) -> Family:
     """What so many rounds show of the sides of one ranking; equal arguments give equal results.
 
-    At each look every open pair is compared by the rule of `compare_samples`, at the look's share α of 5 %:
-    the test of the family by Holm's correction at α, the interval leaving out α on each side, and never more
-    than 5 %. What is decided stays decided. A side is done when each of its pairs is decided, or cannot be
-    expected to be.
+    At each look every open pair is compared by the rule of `compare_samples`, at the look's share α
+    of 5 %: the test of the family by Holm's correction at α, the interval leaving out α on each
+    side, and never more than 5 %. What is decided stays decided. A side is done when each of its
+    pairs is decided, or cannot be expected to be.
 
-    Error: at each look, Holm's correction for the comparisons that no look has told apart calls two equal
-    sides different with a probability of at most α, so all looks together in at most 5 %, whatever was
-    stopped in between. In the same way, of all sides that differ by the floor one gets `no difference` in at
-    most 5 %. Whether a look goes by pairs follows from its round alone.
+    Error: at each look, Holm's correction for the comparisons that no look has told apart calls two
+    equal sides different with a probability of at most α, so all looks together in at most 5 %,
+    whatever was stopped in between. In the same way, of all sides that differ by the floor one gets
+    `no difference` in at most 5 %. Whether a look goes by pairs follows from its round alone.
 
     Args:
         sides: two or more.
         rounds: only looks up to it have taken place, and only their runs are used.
         reference: the index of the side that the others are compared with; None: each with each.
         in_rounds: they were measured next to each other, so that they may be paired.
-        together: they were measured at the same time, by turns: they are compared by pairs alone."""
+        together: they were measured at the same time, by turns: they are compared by pairs
+            alone."""
     pairs = (
         list(combinations(range(len(sides)), 2))
         if reference is None
@@ -132,7 +142,9 @@ def compare_in_looks(
     def sample(pair: tuple[int, int], look: int) -> Sample:
         base, new = (upto(sides[index], look) for index in pair)
         by_group = together or reference is not None
-        return sample_of(new, base, look if in_rounds or together else 0, by_group, together=together)
+        return sample_of(
+            new, base, look if in_rounds or together else 0, by_group, together=together
+        )
 
     for look, share in levels:
         running = [pair for pair in pairs if pair not in settled and not stops.keys() & set(pair)]
@@ -156,7 +168,10 @@ def compare_in_looks(
         for index in set(range(len(sides))) - stops.keys():
             own = [pair for pair in running if index in pair and pair not in settled]
             if look == last or hopeless.issuperset(own):
-                stops[index] = (look, "decided" if not own else "last" if look == last else "hopeless")
+                stops[index] = (
+                    look,
+                    "decided" if not own else "last" if look == last else "hopeless",
+                )
 
     def at_last(pair: tuple[int, int]) -> Comparison:
         if pair not in found:
@@ -164,7 +179,9 @@ def compare_in_looks(
             level = level_at(first, len(pairs), len(pairs))
             return compare_samples([sample(pair, first_look)], floor, higher_is_better, level)[0]
         past = [level for level in levels if level[0] <= looked[pair]]
-        reasoned = _with_reason(found[pair], [stop[1] for index in pair if (stop := stops.get(index))])
+        reasoned = _with_reason(
+            found[pair], [stop[1] for index in pair if (stop := stops.get(index))]
+        )
         return corrected_for_looks(reasoned, sample(pair, looked[pair]), past, floor)
 
     return Family(
@@ -178,8 +195,8 @@ def compare_in_looks(
 def corrected_for_looks(
     found: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], floor: float
 ) -> Comparison:
-    """With an estimate that knows of the looks before the last of these (rule M29), within the interval; the
-    plain one stays beside it.
+    """With an estimate that knows of the looks before the last of these (rule M29), within the
+    interval; the plain one stays beside it.
 
     Boundaries are those of one comparison: what else is in its family does not change a ratio."""
     unpaired = sample_deviation(sample, paired=False)
@@ -208,12 +225,15 @@ def _with_reason(found: Comparison, stops: Sequence[Stop]) -> Comparison:
     return structs.replace(found, reason=text)
 
 
-def _is_hopeless(sample: Sample, floor: float, schedule: LookSchedule, in_rounds: bool, family: int) -> bool:
-    """Whether the last look would decide with a probability below `HOPELESS`, judged by the runs so far.
+def _is_hopeless(
+    sample: Sample, floor: float, schedule: LookSchedule, in_rounds: bool, family: int
+) -> bool:
+    """Whether the last look would decide with a probability below `HOPELESS`, judged by the runs so
+    far.
 
-    The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R. Blackburn,
-    1986), by the t approximation of the interval that the last look will have. It only ever stops without a
-    claim, so it cannot raise the share of wrong ones."""
+    The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R.
+    Blackburn, 1986), by the t approximation of the interval that the last look will have. It only
+    ever stops without a claim, so it cannot raise the share of wrong ones."""
     most, share = schedule.looks[-1], schedule.levels[-1][1]
     of_all = structs.replace(sample, rounds=most)
     paired = sample.together or (in_rounds and of_all.is_paired(family, share))
@@ -238,13 +258,13 @@ def _is_hopeless(sample: Sample, floor: float, schedule: LookSchedule, in_rounds
 def stop_of_side(
     side: Side, schedule: LookSchedule, rounds: int, floor: float = DEFAULT_FLOOR
 ) -> tuple[int, Stop] | None:
-    """When a side that nothing is compared with got no more runs: once the interval of its median was tight,
-    i.e. within ± `floor` of it, at two looks in a row; or if none of its runs counts by then. None: it
-    continues.
+    """When a side that nothing is compared with got no more runs: once the interval of its median
+    was tight, i.e. within ± `floor` of it, at two looks in a row; or if none of its runs counts by
+    then. None: it continues.
 
-    How narrow an interval is hardly depends on where it lies (Y. S. Chow and H. Robbins, 1965, on intervals
-    of fixed width), but who looks often finds one that is narrow by chance: so a second look confirms it, and
-    its interval is the one that is claimed."""
+    How narrow an interval is hardly depends on where it lies (Y. S. Chow and H. Robbins, 1965, on
+    intervals of fixed width), but who looks often finds one that is narrow by chance: so a second
+    look confirms it, and its interval is the one that is claimed."""
     levels = schedule.levels
     tight_before = False
     for look, _ in levels:
@@ -272,15 +292,16 @@ def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
 
 
 class PastLook(Struct, frozen=True):
-    """`runs` per side at a look, and the smallest log ratio that it would have called a difference."""
+    """`runs` per side at a look, and the smallest log ratio that it would have called a
+    difference."""
 
     runs: int
     boundary: float
 
 
 def boundary_of(error: float, freedom: int, floor: float, share: float) -> float:
-    """The smallest log ratio that a look calls a difference: its interval lies beyond the floor, and the test
-    rejects. By the t approximation of the rank interval, as in `power.py`."""
+    """The smallest log ratio that a look calls a difference: its interval lies beyond the floor,
+    and the test rejects. By the t approximation of the rank interval, as in `power.py`."""
 
     beyond_floor = math.log1p(floor) + student_quantile(freedom, 1 - min(share, 0.025)) * error
     return max(beyond_floor, student_quantile(freedom, 1 - share / 2) * error)
@@ -289,12 +310,12 @@ def boundary_of(error: float, freedom: int, floor: float, share: float) -> float
 def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook]) -> float:
     """The log ratio whose distribution has the observed one as its median.
 
-    Outcomes are ordered by stage: a difference that an earlier look showed is a larger one (S. S. Emerson and
-    T. R. Fleming, 1990, Biometrika 77:875-892; C. Jennison and B. W. Turnbull, Group Sequential Methods,
-    2000, section 8.3). So at the first look it is the plain estimate, and later a smaller one. Chances are
-    integrated numerically from look to look (P. Armitage, C. K. McPherson and B. C. Rowe, 1969, J. R. Stat.
-    Soc. A 132:235-244), as if estimates were normal; stops that claim no difference are left out of the
-    order, which moves the result towards 1."""
+    Outcomes are ordered by stage: a difference that an earlier look showed is a larger one (S. S.
+    Emerson and T. R. Fleming, 1990, Biometrika 77:875-892; C. Jennison and B. W. Turnbull, Group
+    Sequential Methods, 2000, section 8.3). So at the first look it is the plain estimate, and later
+    a smaller one. Chances are integrated numerically from look to look (P. Armitage, C. K.
+    McPherson and B. C. Rowe, 1969, J. R. Stat. Soc. A 132:235-244), as if estimates were normal;
+    stops that claim no difference are left out of the order, which moves the result towards 1."""
     if len(looks) < 2 or deviation == 0 or not math.isfinite(log_ratio):
         return log_ratio
     if log_ratio < 0:
@@ -303,7 +324,11 @@ def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook
     low, high = log_ratio - 8 * error, log_ratio + 2 * error
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        low, high = (low, middle) if _at_least(log_ratio, middle, deviation, looks) > 0.5 else (middle, high)
+        low, high = (
+            (low, middle)
+            if _at_least(log_ratio, middle, deviation, looks) > 0.5
+            else (middle, high)
+        )
     return (low + high) / 2
 
 
@@ -314,7 +339,8 @@ def _gauss_legendre() -> tuple[Floats, Floats]:
 
 
 def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[PastLook]) -> float:
-    """The probability of a difference at an earlier look, or of at least this one at the last of them."""
+    """The probability of a difference at an earlier look, or of at least this one at the last of
+    them."""
     # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import ndtr
 

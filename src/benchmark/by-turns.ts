@@ -57,11 +57,17 @@ const secondsOf = (lengths: TurnLengths): number =>
 function answersByTurn(workers: Workers, lengths: TurnLengths): number[] {
   const slices = workers.map((worker) => slicesOf(worker, lengths));
   const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
-  return Array.from({ length: turns }, (_, turn) => sum(slices.map((own) => own[turn]?.answers ?? 0)));
+  return Array.from({ length: turns }, (_, turn) =>
+    sum(slices.map((own) => own[turn]?.answers ?? 0)),
+  );
 }
 
 /** What each turn of a worker was, as a slice of a warm-up. @param before_ms since its begin */
-function slicesOf({ slices }: Workers[number], { slice_ms }: TurnLengths, before_ms = 0): WarmupSlice[] {
+function slicesOf(
+  { slices }: Workers[number],
+  { slice_ms }: TurnLengths,
+  before_ms = 0,
+): WarmupSlice[] {
   const bins = slice_ms / SLICE_MS;
   const total = (values: readonly number[], turn: number) =>
     sum(values.slice(turn * bins, (turn + 1) * bins));
@@ -94,7 +100,10 @@ async function warmUp(
     return { took_s: warmup_s, steady: [], measured };
   }
   const { min_by_turns_s: min_s, max_s } = AUTO_WARMUP;
-  const watches = Array.from({ length: targets }, () => new WarmupWatch(workers, "closed", { min_s }));
+  const watches = Array.from(
+    { length: targets },
+    () => new WarmupWatch(workers, "closed", { min_s }),
+  );
   const all: (MeasuredByTurns & { connections: number })[][] = watches.map(() => []);
   let took_s = 0;
   for (let look = 0; took_s < max_s; look++) {
@@ -103,7 +112,8 @@ async function warmUp(
     const measured = await pool.turns({ lengths, seconds, seed: seed + look, counts: false });
     const isOver = measured.map((ofTarget, target) => {
       for (const [worker, one] of ofTarget.entries())
-        for (const slice of slicesOf(one, lengths, 1000 * took_s)) watches[target]?.add(worker, slice);
+        for (const slice of slicesOf(one, lengths, 1000 * took_s))
+          watches[target]?.add(worker, slice);
       all[target]?.push(...ofTarget);
       return watches[target]?.isSteady || meanLatencyMs(ofTarget) === 0;
     });
@@ -126,8 +136,9 @@ const readAll = (members: readonly Member[], read: (consumers: Consumers) => Pro
   );
 
 /**
- * A round of a group: connect, warm up by turns, drain, measure by turns, drain; at each drained moment it waits for
- * the line that the counters are read. With a generator a target, this is that of its only one. @throws BenchError
+ * A round of a group: connect, warm up by turns, drain, measure by turns, drain; at each drained
+ * moment it waits for the line that the counters are read. With a generator a target, this is that
+ * of its only one. @throws BenchError
  */
 export async function runByTurns(
   { runs, turns }: GeneratorGroup,
@@ -154,10 +165,12 @@ export async function runByTurns(
   const pool = new WorkerPool(runs, (worker, sample, run) => {
     const member = members[run];
     const interval = member?.merger.add(worker, sample, 0);
-    if (interval) report({ ...secondEvent(interval, member?.monitor?.samples.at(-1)), run } as Progress);
+    if (interval)
+      report({ ...secondEvent(interval, member?.monitor?.samples.at(-1)), run } as Progress);
   });
   const waits = new ReadingWaits(report, input);
-  const readMonitors = (own_s?: number) => Promise.all(members.map(({ monitor }) => monitor?.read(own_s)));
+  const readMonitors = (own_s?: number) =>
+    Promise.all(members.map(({ monitor }) => monitor?.read(own_s)));
   try {
     await pool.connect();
     await waits.at("connected");
@@ -169,7 +182,9 @@ export async function runByTurns(
     const began_ms = monotonicMs();
     /** Turns that the input gives, of the only target. */
     const given = (seconds: number, counts: boolean) =>
-      pool.givenTurns(waits.turns(), { seconds, counts }, (answers) => report({ event: "turn", ...answers }));
+      pool.givenTurns(waits.turns(), { seconds, counts }, (answers) =>
+        report({ event: "turn", ...answers }),
+      );
     const warmup_s = common.warmup_s === "auto" ? AUTO_WARMUP.min_by_turns_s : common.warmup_s;
     const warm = turns.given
       ? { took_s: warmup_s, steady: [], measured: await given(warmup_s, false) }
@@ -185,72 +200,82 @@ export async function runByTurns(
     const seconds = secondsOfSlices(durationOf(common), found);
     const measured = turns.given
       ? await given(seconds, true)
-      : await pool.turns({ lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true }, async () => {
-          await waits.at(BETWEEN_TURNS);
-          await readMonitors(secondsOf(found));
-        });
+      : await pool.turns(
+          { lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true },
+          async () => {
+            await waits.at(BETWEEN_TURNS);
+            await readMonitors(secondsOf(found));
+          },
+        );
     const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
     await waits.at("finished");
 
     // What stood still in a turn of one target broke the cycles of all.
     const longest_gap_ms = Math.max(0, ...measured.flat().map((worker) => worker.longest_gap_ms));
     // Those of other generators are not known here.
-    const halves = turns.given ? [] : halvesOf(measured.map((workers) => answersByTurn(workers, found)));
-    return members.map(({ spec, consumers, merger, monitor, failed }, index): GroupOutput[number] => {
-      if (failed !== undefined) return { failed };
-      const workers = measured[index] ?? [];
-      const figures = workers.map((worker) => worker.turns);
-      const turnsTaken = Math.max(0, ...figures.map((each) => each.turns));
-      if (turnsTaken === 0) return { failed: "it answered so late in the warm-up that it got no turn" };
-      const steady = warm.steady[index];
-      const readingsOf = (usages: readonly Usage[][]): Usage[] => usages[index] ?? [];
-      return {
-        ...buildResult({
-          spec,
-          started_at,
-          opens_ms: opened_ms,
-          opens_s: (opened_ms - began_ms) / 1000,
-          measured: workers,
-          warmup: withLeadIn(
-            {
-              took_s: warm.took_s,
-              requests: sum(
-                (warm.measured[index] ?? []).map((each) => each.counts.sent + each.lead_in_requests),
-              ),
-              ...(steady === undefined ? {} : { steady }),
+    const halves = turns.given
+      ? []
+      : halvesOf(measured.map((workers) => answersByTurn(workers, found)));
+    return members.map(
+      ({ spec, consumers, merger, monitor, failed }, index): GroupOutput[number] => {
+        if (failed !== undefined) return { failed };
+        const workers = measured[index] ?? [];
+        const figures = workers.map((worker) => worker.turns);
+        const turnsTaken = Math.max(0, ...figures.map((each) => each.turns));
+        if (turnsTaken === 0)
+          return { failed: "it answered so late in the warm-up that it got no turn" };
+        const steady = warm.steady[index];
+        const readingsOf = (usages: readonly Usage[][]): Usage[] => usages[index] ?? [];
+        return {
+          ...buildResult({
+            spec,
+            started_at,
+            opens_ms: opened_ms,
+            opens_s: (opened_ms - began_ms) / 1000,
+            measured: workers,
+            warmup: withLeadIn(
+              {
+                took_s: warm.took_s,
+                requests: sum(
+                  (warm.measured[index] ?? []).map(
+                    (each) => each.counts.sent + each.lead_in_requests,
+                  ),
+                ),
+                ...(steady === undefined ? {} : { steady }),
+              },
+              rounded(mean(figures.map(({ lead_in_ms }) => lead_in_ms)) / 1000, 6),
+              workers,
+            ),
+            turns: {
+              group: members.length,
+              turns: turnsTaken,
+              ...found,
+              drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
+              ...reopenedOf(figures.flatMap(({ reopened }) => reopened ?? [])),
+              ...(halves[index] ? { halves: halves[index] } : {}),
             },
-            rounded(mean(figures.map(({ lead_in_ms }) => lead_in_ms)) / 1000, 6),
-            workers,
-          ),
-          turns: {
-            group: members.length,
-            turns: turnsTaken,
-            ...found,
-            drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
-            ...reopenedOf(figures.flatMap(({ reopened }) => reopened ?? [])),
-            ...(halves[index] ? { halves: halves[index] } : {}),
-          },
-          generatorCpuUs: Math.round(figures[0]?.cpu_us ?? 0),
-          longest_gap_ms,
-          clocks,
-          links: [],
-          samples: merger.rows(monitor?.samples ?? [], 0),
-          monitor,
-          driverVersions: driver.versions(),
-          ...(consumers
-            ? {
-                consumers: {
-                  ...consumers,
-                  at_start: readingsOf(at_start),
-                  at_window_open: readingsOf(at_window_open),
-                  at_end: readingsOf(at_end),
-                },
-              }
-            : {}),
-        }),
-        request_counts: requestCounts(workers),
-      };
-    });
+            generatorCpuUs: Math.round(figures[0]?.cpu_us ?? 0),
+            longest_gap_ms,
+            clocks,
+            links: [],
+            samples: merger.rows(monitor?.samples ?? [], 0),
+            monitor,
+            driverVersions: driver.versions(),
+            ...(consumers
+              ? {
+                  consumers: {
+                    ...consumers,
+                    at_start: readingsOf(at_start),
+                    at_window_open: readingsOf(at_window_open),
+                    at_end: readingsOf(at_end),
+                  },
+                }
+              : {}),
+          }),
+          request_counts: requestCounts(workers),
+        };
+      },
+    );
   } finally {
     waits.close();
     await pool.close();

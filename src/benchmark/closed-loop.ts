@@ -11,11 +11,16 @@ export interface Reopened {
   without_cause: number;
 }
 
-/** Connections behind a gate; while it is shut all stay open and idle, so the window uses the warm-up's. */
+/**
+ * Connections behind a gate; while it is shut all stay open and idle, so the window uses the
+ * warm-up's.
+ */
 export interface ClosedConnections {
   /** Since all were connected; undefined where a client library holds them. */
   readonly reopened?: Readonly<Reopened>;
-  /** Waits until every connection is established. @throws environmentError when some are not in time */
+  /**
+   * Waits until every connection is established. @throws environmentError when some are not in time
+   */
   connected(): Promise<void>;
   /**
    * @param quota number of requests, after which no more are sent
@@ -23,13 +28,21 @@ export interface ClosedConnections {
    */
   openGate(recorder: ResponseRecorder, quota: number, spread_ms?: number): void;
   /**
-   * In-flight requests now belong to the new recorder and its quota, since a window counts answers in it (M2).
-   * @param quota at least the number of connections @returns how many sent requests are not the new recorder's
+   * In-flight requests now belong to the new recorder and its quota, since a window counts answers
+   * in it (M2).
+   * @param quota at least the number of connections @returns how many sent requests are not the new
+   *   recorder's
    */
   changeRecorder(recorder: ResponseRecorder, quota: number): number;
-  /** In one synchronous step: closes the recorder, and nothing is sent any more. @returns how many were sent */
+  /**
+   * In one synchronous step: closes the recorder, and nothing is sent any more. @returns how many
+   * were sent
+   */
   shutGate(): number;
-  /** Follows what is in flight to its end, unrecorded; a second after a request's time-out it is given up. */
+  /**
+   * Follows what is in flight to its end, unrecorded; a second after a request's time-out it is
+   * given up.
+   */
   drained(): Promise<void>;
   /** Resolves when the quota is sent and nothing is in flight. */
   quotaDone(): Promise<void>;
@@ -66,7 +79,10 @@ export class ClosedLoop implements LoadLoop {
     return { took_s, requests };
   }
 
-  async measure({ extent, opens_ms, lead_in_ms }: WindowPlan, listener: WindowListener): Promise<Window> {
+  async measure(
+    { extent, opens_ms, lead_in_ms }: WindowPlan,
+    listener: WindowListener,
+  ): Promise<Window> {
     const recorder = new ResponseRecorder(this.#codeText);
     const quota = "requests" in extent ? extent.requests : Number.POSITIVE_INFINITY;
     await waitUntil(opens_ms - lead_in_ms);

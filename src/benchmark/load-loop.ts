@@ -35,13 +35,25 @@ export interface WindowPlan {
 
 /** Makes the load of one worker: decides when each request is sent, and measures it. */
 export interface LoadLoop {
-  /** Waits until every connection is established. @throws environmentError when some are not in time */
+  /**
+   * Waits until every connection is established. @throws environmentError when some are not in time
+   */
   connected(): Promise<void>;
-  /** Discarded load. @param onSlice about every 100 ms, with what was done since @param end ends it early */
-  warmUp(atMostS: number, onSlice: (slice: WarmupSlice) => void, end: AbortSignal): Promise<WarmupFacts>;
+  /**
+   * Discarded load. @param onSlice about every 100 ms, with what was done since @param end ends it
+   * early
+   */
+  warmUp(
+    atMostS: number,
+    onSlice: (slice: WarmupSlice) => void,
+    end: AbortSignal,
+  ): Promise<WarmupFacts>;
   /** Open loop only: whether sends that fall due together share a wake, from the next window on. */
   shareWakes?(shared: boolean): void;
-  /** Measures one window and follows its requests to their end; resolves when nothing is in flight any more. */
+  /**
+   * Measures one window and follows its requests to their end; resolves when nothing is in flight
+   * any more.
+   */
   measure(plan: WindowPlan, listener: WindowListener): Promise<Window>;
   stop(): Promise<void>;
 }

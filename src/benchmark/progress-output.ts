@@ -13,7 +13,9 @@ export function secondText(second: Extract<Progress, { event: "second" }>): stri
     server.server_event_loop_utilisation === undefined
       ? []
       : `server ${percent(100 * server.server_event_loop_utilisation, 0)} busy`,
-    server.server_cpu_percent === undefined ? [] : `server CPU ${percent(server.server_cpu_percent, 0)}`,
+    server.server_cpu_percent === undefined
+      ? []
+      : `server CPU ${percent(server.server_cpu_percent, 0)}`,
   ]
     .flat()
     .join(", ");

@@ -1,10 +1,18 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable } from "node:stream";
 import { BenchError, EXIT } from "../contract/errors.js";
-import { ALL_STEADY_LINE, type AnnouncedPhase, type Progress, READ_LINE } from "../contract/progress.js";
+import {
+  ALL_STEADY_LINE,
+  type AnnouncedPhase,
+  type Progress,
+  READ_LINE,
+} from "../contract/progress.js";
 import { LAST_TURN_LINE, type TurnLengths, turnOf } from "../contract/turns.js";
 
-/** Waits at each drained moment until the input says that the counters are read: nothing is sent earlier. */
+/**
+ * Waits at each drained moment until the input says that the counters are read: nothing is sent
+ * earlier.
+ */
 export class ReadingWaits {
   readonly #report: (progress: Progress) => void;
   readonly #input: Readable;
@@ -47,7 +55,10 @@ export class ReadingWaits {
     await this.#until(() => this.#read >= number, `at the moment ${phase}`);
   }
 
-  /** The turns that the input gives, up to its line after the last one. @throws BenchError when the input closes before it */
+  /**
+   * The turns that the input gives, up to its line after the last one. @throws BenchError when the
+   * input closes before it
+   */
   async *turns(): AsyncGenerator<TurnLengths> {
     for (;;) {
       await this.#until(() => this.#turns.length > 0, "between turns");

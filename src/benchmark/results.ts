@@ -18,7 +18,12 @@ import {
 import type { ClockComparison } from "../contract/system-clock.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
-import { byLatencyKind, createHistogram, encodeHistogram, mergeHistograms } from "../judge/histogram.js";
+import {
+  byLatencyKind,
+  createHistogram,
+  encodeHistogram,
+  mergeHistograms,
+} from "../judge/histogram.js";
 import { judged } from "../judge/judged.js";
 import { callFigures, runFigures } from "../judge/merging/generators.js";
 import { mergeSlices, mergeTimelineSlices } from "../judge/merging/slices.js";
@@ -45,7 +50,10 @@ export function shareOutput(
   const timeline = timelineShare(measurements);
   return {
     opened_at: wallTime(opens_ms).toISOString(),
-    opened_late_ms: rounded(Math.max(0, ...measured.map(({ opened_ms }) => opened_ms - opens_ms)), 3),
+    opened_late_ms: rounded(
+      Math.max(0, ...measured.map(({ opened_ms }) => opened_ms - opens_ms)),
+      3,
+    ),
     opens_s,
     ...(consumers?.limits ? { limits: consumers.limits } : {}),
     ...(consumers?.algorithm ? { algorithm: consumers.algorithm } : {}),
@@ -56,7 +64,10 @@ export function shareOutput(
 
 function timelineShare({ answers, measured }: RunMeasurements): ShareOutput["timeline"] {
   if (!answers) return undefined;
-  const workers = measured.map(({ slices }, index) => ({ slices, latencies_us: answers.of(index) }));
+  const workers = measured.map(({ slices }, index) => ({
+    slices,
+    latencies_us: answers.of(index),
+  }));
   const { allowed } = mergeSlices(workers.map(({ slices }) => slices));
   return {
     latencies: latenciesBySlice(workers, allowed.length).map(encoded),
@@ -169,9 +180,11 @@ function resourcesOf(
     resources[id] = {
       kind: "server",
       source: "process.cpuUsage",
-      // The runtime's counters, which the orchestrator has, go on over a restart; those of the process begin at 0.
+      // The runtime's counters, which the orchestrator has, go on over a restart; those of the
+      // process begin at 0.
       ...cpuOf(
-        cpuUs(at_end) - (hasRestarted({ at_window_open, at_end }, window_s) ? 0 : cpuUs(at_window_open)),
+        cpuUs(at_end) -
+          (hasRestarted({ at_window_open, at_end }, window_s) ? 0 : cpuUs(at_window_open)),
         loaded_s,
         requests,
       ),
@@ -184,11 +197,15 @@ function resourcesOf(
   return resources;
 }
 
-function serverFigures({ consumers, monitor }: RunMeasurements, resources: Record<string, RoleResources>) {
+function serverFigures(
+  { consumers, monitor }: RunMeasurements,
+  resources: Record<string, RoleResources>,
+) {
   const servers = Object.values(resources).filter(({ kind }) => kind === "server");
   if (!consumers || servers.length === 0) return {};
   const heap = (monitor?.samples ?? []).map((sample) => sample.heap_used_bytes);
-  const heapAt = (usages: ConsumerReadings["at_end"]) => sum(usages.map((usage) => usage.heap_used_bytes));
+  const heapAt = (usages: ConsumerReadings["at_end"]) =>
+    sum(usages.map((usage) => usage.heap_used_bytes));
   const ends = [heapAt(consumers.at_window_open), heapAt(consumers.at_end)];
   return {
     cpu_usage: rounded(sum(servers.map(({ cpu_percent }) => cpu_percent)), 2),
@@ -197,7 +214,10 @@ function serverFigures({ consumers, monitor }: RunMeasurements, resources: Recor
   };
 }
 
-function consumerEvidence({ facts, ...readings }: ConsumerReadings, window_s: number): ConsumerEvidence[] {
+function consumerEvidence(
+  { facts, ...readings }: ConsumerReadings,
+  window_s: number,
+): ConsumerEvidence[] {
   return facts.flatMap((fact, index) => {
     const at_start = readings.at_start[index];
     const at_window_open = readings.at_window_open[index];
@@ -220,7 +240,8 @@ function consumerEvidence({ facts, ...readings }: ConsumerReadings, window_s: nu
 }
 
 function requestOf({ target, generator }: GeneratorRunSpec): MeasuredResult["request"] {
-  const { layer, servers, workload, traffic, load, extent, workers, warmup_s, seed, timeout_s } = generator;
+  const { layer, servers, workload, traffic, load, extent, workers, warmup_s, seed, timeout_s } =
+    generator;
   return {
     layer,
     urls: servers.map(({ url }) => url),

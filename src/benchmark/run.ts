@@ -35,7 +35,9 @@ const MONITOR_LEAD_MS = 100;
 
 type Warmup = MeasuredResult["warmup"];
 
-/** The end of a warm-up, which comes after the reading of the counters. Half of a warm-up at most. */
+/**
+ * The end of a warm-up, which comes after the reading of the counters. Half of a warm-up at most.
+ */
 const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
   warmup_s === "auto" ? LEAD_IN_S : Math.min(LEAD_IN_S, warmup_s / 2);
 
@@ -46,7 +48,10 @@ interface JointWarmup {
   mayEnd(): boolean;
 }
 
-/** Makes the load of the warm-up, without its lead-in. @returns what it was, and whether the window's sends share wakes */
+/**
+ * Makes the load of the warm-up, without its lead-in. @returns what it was, and whether the
+ * window's sends share wakes
+ */
 async function warmUp(
   { warmup_s, workers, load, share }: GeneratorRunSpec["generator"],
   pool: WorkerPool,
@@ -68,7 +73,8 @@ async function warmUp(
     took = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
   }
   const idleAfter = idleCpuMs();
-  const idle_ms = idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
+  const idle_ms =
+    idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
   return {
     warmup: { ...took, ...(steady === undefined ? {} : { steady }) },
     began_ms,
@@ -77,8 +83,9 @@ async function warmUp(
 }
 
 /**
- * Connects, warms up, drains, measures, drains. Where the spec says so, it waits at each drained moment for a line that
- * the counters are read; several generators also wait for each other. The first reads the servers. @throws BenchError
+ * Connects, warms up, drains, measures, drains. Where the spec says so, it waits at each drained
+ * moment for a line that the counters are read; several generators also wait for each other. The
+ * first reads the servers. @throws BenchError
  */
 export async function run(
   spec: GeneratorRunSpec,
@@ -111,7 +118,10 @@ export async function run(
     if (waits) await waits.at(phase);
     else report({ event: "phase", phase });
   };
-  /** Waits until all generators have come here, so that the servers are idle, or stay so until they are read. */
+  /**
+   * Waits until all generators have come here, so that the servers are idle, or stay so until they
+   * are read.
+   */
   const whenAllAreHere = async (): Promise<void> => {
     if (share) await waits?.at(WAITING);
   };
@@ -144,7 +154,9 @@ export async function run(
     opened_ms = monotonicMs() + START_DELAY_MS + lead_in_ms;
     report({ event: "phase", phase: "measure", opens_in_ms: START_DELAY_MS + lead_in_ms });
     // In the lead-in: its first reading takes CPU time, and belongs to the start of the window.
-    const monitoring = sleep(Math.max(0, lead_in_ms - MONITOR_LEAD_MS)).then(() => monitor?.start());
+    const monitoring = sleep(Math.max(0, lead_in_ms - MONITOR_LEAD_MS)).then(() =>
+      monitor?.start(),
+    );
     const measured = await pool.measure(
       { extent: generator.extent, opens_ms: opened_ms, lead_in_ms, shared_wakes },
       async () => {
@@ -157,7 +169,9 @@ export async function run(
     await whenAllAreHere();
     const at_end = consumers ? await readDrained(consumers, drainMs) : [];
     const diagnosed =
-      generator.diagnose && readsServers ? { servers: await readDiagnoses(servers), nodes: [] } : undefined;
+      generator.diagnose && readsServers
+        ? { servers: await readDiagnoses(servers), nodes: [] }
+        : undefined;
     await drainedAt("finished");
 
     const measurements = {
@@ -213,7 +227,10 @@ export function withLeadIn(
   lead_in_s: number,
   measured: readonly Pick<Window, "lead_in_requests">[],
 ): Warmup {
-  const lead_in = { took_s: lead_in_s, requests: sum(measured.map((window) => window.lead_in_requests)) };
+  const lead_in = {
+    took_s: lead_in_s,
+    requests: sum(measured.map((window) => window.lead_in_requests)),
+  };
   return {
     took_s: rounded(took_s + lead_in.took_s, 3),
     requests: requests + lead_in.requests,

@@ -6,7 +6,12 @@ import { drawnCycles, spreadMs, type TurnOrder } from "../traffic/turn-order.js"
 import type { ClosedConnections, Reopened } from "./closed-loop.js";
 import type { Window } from "./load-loop.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
-import { type EndedAnswers, ResponseRecorder, SAMPLE_MS, type WorkerSample } from "./measurement/recorder.js";
+import {
+  type EndedAnswers,
+  ResponseRecorder,
+  SAMPLE_MS,
+  type WorkerSample,
+} from "./measurement/recorder.js";
 import { LOOK_EVERY_MS, StandstillWatch } from "./measurement/standstill.js";
 
 export interface TurnAnswers {
@@ -59,7 +64,11 @@ export class TurnWindow {
   /** Before the last turn. */
   #endedBefore: EndedAnswers = { answers: 0, latency_sum_us: 0 };
 
-  constructor(connections: ClosedConnections, codeText: (code: number) => string, readUsage: () => Usage) {
+  constructor(
+    connections: ClosedConnections,
+    codeText: (code: number) => string,
+    readUsage: () => Usage,
+  ) {
     this.#connections = connections;
     this.#recorder = new ResponseRecorder(codeText);
     this.#ignored = new ResponseRecorder(codeText);
@@ -71,7 +80,9 @@ export class TurnWindow {
     return this.#overrun_ms;
   }
 
-  /** It gets no further turn: its connections are closed, so that they take no time of the others. */
+  /**
+   * It gets no further turn: its connections are closed, so that they take no time of the others.
+   */
   async leave(): Promise<void> {
     if (!this.hasLeft) await this.#connections.stop();
     left.add(this.#connections);
@@ -97,7 +108,10 @@ export class TurnWindow {
     const opened_ms = cheapMonotonicMs();
     if (this.#turns === 0) this.#opened_ms = opened_ms;
     this.#recorder.resume(opened_ms, Math.round(slice_ms / SLICE_MS));
-    this.#leadInRequests += this.#connections.changeRecorder(this.#recorder, Number.POSITIVE_INFINITY);
+    this.#leadInRequests += this.#connections.changeRecorder(
+      this.#recorder,
+      Number.POSITIVE_INFINITY,
+    );
     await sleep(slice_ms);
     this.#ignored.sample(opened_ms);
     // One synchronous step: requests in flight now are followed, but do not count in the slice.
@@ -187,7 +201,10 @@ export interface TurnFigures {
 }
 
 export interface TurnsPlan extends TurnOrder {
-  /** Not in the warm-up: after each second of own turns the figures are reported, and the servers are read. */
+  /**
+   * Not in the warm-up: after each second of own turns the figures are reported, and the servers
+   * are read.
+   */
   counts: boolean;
 }
 
@@ -195,10 +212,11 @@ export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
   Math.max(1, Math.round(SAMPLE_MS / slice_ms));
 
 /**
- * Gives the load to the targets by turns, in an order drawn anew for each cycle, never to two at a time. A target whose
- * overruns together exceed its window gets no further turn.
+ * Gives the load to the targets by turns, in an order drawn anew for each cycle, never to two at a
+ * time. A target whose overruns together exceed its window gets no further turn.
  * @param meet resolves when all workers have come to this turn
- * @param onSecond called after each second of own turns, when nobody has a turn; the next one waits for it
+ * @param onSecond called after each second of own turns, when nobody has a turn; the next one waits
+ *   for it
  */
 export async function takeTurns(
   windows: readonly TurnWindow[],

@@ -24,12 +24,13 @@ export interface WarmupSlice {
 export type WarmupFacts = { took_s: number; requests: number };
 
 /**
- * Decides when a warm-up of `auto` may end (M26): not before its shortest time and its fewest requests, and when the last
- * slices have no trend. Requests count when they end: at least as many were sent.
+ * Decides when a warm-up of `auto` may end (M26): not before its shortest time and its fewest
+ * requests, and when the last slices have no trend. Requests count when they end: at least as many
+ * were sent.
  *
- * In a closed loop neither mean latency nor answers may have a trend. Where its connections march in step, a slice holds
- * one burst or two, and their number hides a slow ramp. Where the limiter decides in a microsecond, latencies, which are
- * whole microseconds, hide it.
+ * In a closed loop neither mean latency nor answers may have a trend. Where its connections march
+ * in step, a slice holds one burst or two, and their number hides a slow ramp. Where the limiter
+ * decides in a microsecond, latencies, which are whole microseconds, hide it.
  */
 export class WarmupWatch {
   readonly #model: "closed" | "open";
@@ -89,7 +90,9 @@ export class WarmupWatch {
   }
 }
 
-/** Reports slices of a warm-up, so that V8 compiles the code before the window. @returns stops it */
+/**
+ * Reports slices of a warm-up, so that V8 compiles the code before the window. @returns stops it
+ */
 export function sampleWarmup(
   recorder: { sample(at_ms: number): WorkerSample },
   began_ms: number,

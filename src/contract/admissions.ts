@@ -3,12 +3,18 @@ import { z } from "zod";
 const count = z.int().min(0);
 
 /** How often each distinct request was sent since the start, and how often its fate is unknown. */
-export const requestCountsSchema = z.strictObject({ sent: z.array(count), undecided: z.array(count) });
+export const requestCountsSchema = z.strictObject({
+  sent: z.array(count),
+  undecided: z.array(count),
+});
 export type RequestCounts = z.infer<typeof requestCountsSchema>;
 
 const range = { least: count, most: count, counted: count };
 
-/** Whether the store counted, key by key, what the load consumed from the warm-up to the last answer (M27). */
+/**
+ * Whether the store counted, key by key, what the load consumed from the warm-up to the last answer
+ * (M27).
+ */
 export const admissionsSchema = z.discriminatedUnion("status", [
   z.strictObject({
     status: z.literal("counted"),

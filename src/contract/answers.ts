@@ -3,9 +3,15 @@ import type { z } from "zod";
 const MOST_SHOWN = 100;
 
 const memberOf = (answer: unknown, path: readonly PropertyKey[]): unknown =>
-  path.reduce<unknown>((value, name) => (value as Record<PropertyKey, unknown> | undefined)?.[name], answer);
+  path.reduce<unknown>(
+    (value, name) => (value as Record<PropertyKey, unknown> | undefined)?.[name],
+    answer,
+  );
 
-/** What another program answered, if it fits. @throws Error in one line that names the member and its value */
+/**
+ * What another program answered, if it fits. @throws Error in one line that names the member and
+ * its value
+ */
 export function fitted<Value>(schema: z.ZodType<Value>, answer: unknown): Value {
   const { data, error } = schema.safeParse(answer);
   if (!error) return data;

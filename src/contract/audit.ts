@@ -11,8 +11,8 @@ export const AUDIT_SCHEMA = "ratelimit-bench/audit";
 export const AUDIT_SCHEMA_VERSION = 2;
 
 /**
- * Whether the limiter keeps its promise; or nobody promises it, and what happened is told; or the check does not apply, or
- * could not be made.
+ * Whether the limiter keeps its promise; or nobody promises it, and what happened is told; or the
+ * check does not apply, or could not be made.
  */
 export const checkStatuses = ["holds", "broken", "not-promised", "skipped", "failed"] as const;
 export type CheckStatus = (typeof checkStatuses)[number];
@@ -45,7 +45,10 @@ const findingSchema = z.strictObject({
   admissions: admissionsSchema.optional(),
   /** Only of what is not promised: whether it happens nevertheless. */
   holds: z.boolean().optional(),
-  /** Admissions beyond the quota that each burst had alike: the broken checks were judged again by quota and excess. */
+  /**
+   * Admissions beyond the quota that each burst had alike: the broken checks were judged again by
+   * quota and excess.
+   */
   excess: z.int().min(-MOST_EXCESS).max(MOST_EXCESS).optional(),
   /** The broken check whose defect breaks this one, too. */
   consequence_of: idSchema.optional(),

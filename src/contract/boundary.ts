@@ -40,8 +40,9 @@ const deviationSchema = z.strictObject({
 });
 
 /**
- * What each key was admitted while its quota bound (traffic `boundary`), against what the limiter's algorithm promises.
- * Requests count by the moment of their send; `above` and `below`: keys that are offered more and less than their quota.
+ * What each key was admitted while its quota bound (traffic `boundary`), against what the limiter's
+ * algorithm promises. Requests count by the moment of their send; `above` and `below`: keys that
+ * are offered more and less than their quota.
  */
 export const boundarySchema = z.strictObject({
   algorithm: z.enum(algorithms),
@@ -52,7 +53,10 @@ export const boundarySchema = z.strictObject({
   below: z.strictObject({ keys: count, ...answersSchema.shape }),
   /** Requests of which nobody knows whether they were admitted. */
   undecided: count,
-  /** The windows of the run one after the other, from its opening; limiters' windows begin elsewhere. */
+  /**
+   * The windows of the run one after the other, from its opening; limiters' windows begin
+   * elsewhere.
+   */
   windows: z.array(z.strictObject({ above: answersSchema, below: answersSchema })),
   over_admission: deviationSchema,
   under_admission: deviationSchema,

@@ -3,13 +3,22 @@ import { z } from "zod";
 import { cpuListSchema } from "./cpu-list.js";
 import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
 import { faultSchema, faultsFileName } from "./faults.js";
-import { connectionsText, isClientLayer, isProgramLayer, type Layer, layerSchema } from "./layers.js";
+import {
+  connectionsText,
+  isClientLayer,
+  isProgramLayer,
+  type Layer,
+  layerSchema,
+} from "./layers.js";
 import { withThousands } from "./numbers.js";
 import { numberIn, wholeIn } from "./ranges.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
-/** The quota of each key: `points` in a fixed window; a key that exceeds it is blocked for `block_s` (0: not at all). */
+/**
+ * The quota of each key: `points` in a fixed window; a key that exceeds it is blocked for `block_s`
+ * (0: not at all).
+ */
 export const limitsSchema = z.strictObject({
   points: wholeIn("points"),
   window_s: wholeIn("window"),
@@ -30,7 +39,10 @@ export const workloadSchema = z.strictObject({
 });
 export type Workload = z.infer<typeof workloadSchema>;
 
-/** Distribution of the sends of an open loop: evenly spaced, or like independent users (a Poisson process). */
+/**
+ * Distribution of the sends of an open loop: evenly spaced, or like independent users (a Poisson
+ * process).
+ */
 /** Spreads that can be asked for by name. */
 export const namedArrivals = ["constant", "poisson"] as const;
 /** `trace`: as in a file of requests that were seen somewhere. */
@@ -41,8 +53,9 @@ export type Arrivals = z.infer<typeof arrivalsSchema>;
 export const DEFAULT_POOL = 200;
 
 /**
- * How hard. Closed: N connections that each wait for their answer, which measures capacity. Open: R requests/s whether or
- * not answers come, on up to N connections, which measures latency at that rate.
+ * How hard. Closed: N connections that each wait for their answer, which measures capacity. Open: R
+ * requests/s whether or not answers come, on up to N connections, which measures latency at that
+ * rate.
  */
 export const loadSchema = z.discriminatedUnion("model", [
   z.strictObject({ model: z.literal("closed"), connections: wholeIn("connections") }),
@@ -56,8 +69,8 @@ export const loadSchema = z.discriminatedUnion("model", [
 export type Load = z.infer<typeof loadSchema>;
 
 /**
- * E.g. `50 connections`, `5,000/s constant, up to 200 connections`; at the limiter layer `at a time`. Plans and results carry
- * it, so that console and report say the same.
+ * E.g. `50 connections`, `5,000/s constant, up to 200 connections`; at the limiter layer `at a
+ * time`. Plans and results carry it, so that console and report say the same.
  */
 export function loadText({ layer, load }: { layer: Layer; load: Load }): string {
   const connections = connectionsText(layer, load.connections);
@@ -79,13 +92,17 @@ export const extentSchema = z.union([
 ]);
 export type Extent = z.infer<typeof extentSchema>;
 
-/** Seconds, or `auto` (M26): 3 to 10 s, until the last second has no trend and 1000 requests were sent. */
+/**
+ * Seconds, or `auto` (M26): 3 to 10 s, until the last second has no trend and 1000 requests were
+ * sent.
+ */
 export const warmupSchema = z.union([z.number().min(0), z.literal("auto")]);
 export type Warmup = z.infer<typeof warmupSchema>;
 /**
- * The last part of a warm-up comes after the reading of the counters and runs into the window without a pause: programs
- * that were idle for a moment are slow at first. In 158 runs of 22 targets with a lead-in of one second, the second after it
- * was 3 % below the rest, and the one after that equal to it.
+ * The last part of a warm-up comes after the reading of the counters and runs into the window
+ * without a pause: programs that were idle for a moment are slow at first. In 158 runs of 22
+ * targets with a lead-in of one second, the second after it was 3 % below the rest, and the one
+ * after that equal to it.
  */
 export const LEAD_IN_S = 2;
 export const AUTO_WARMUP = {
@@ -124,7 +141,8 @@ export const RANDOM_KEYS = "random-keys";
 function entryFileName({ layer, workload }: Pick<Configuration, "layer" | "workload">): string {
   if (isClientLayer(layer)) return layer;
   const { id, payload_bytes: bytes } = workload;
-  if (isProgramLayer(layer)) return [layer, id, ...(bytes === undefined ? [] : [`${bytes}b`])].join("-");
+  if (isProgramLayer(layer))
+    return [layer, id, ...(bytes === undefined ? [] : [`${bytes}b`])].join("-");
   return id;
 }
 
@@ -161,7 +179,10 @@ export function canonicalJson(value: unknown): string {
   );
 }
 
-/** 16 hex digits. Versions, machine, runs, order and warm-up are no part: rows can be followed over time. */
+/**
+ * 16 hex digits. Versions, machine, runs, order and warm-up are no part: rows can be followed over
+ * time.
+ */
 export function configurationHash(configuration: Configuration): string {
   const { target, ...rest } = configuration;
   const identity = { ...rest, target: target.text, limiter: target.limiter };
@@ -176,9 +197,9 @@ const LISTED_LIMITS = [
 ] as const;
 
 /**
- * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{n}points][_{n}s-window][_cost{n}][_{faults}][_{traffic}]`, for people; programs
- * read the identity from the JSON. At the limiter layer the layer stands in the place of the workload, at the store layer
- * `store-{operation}[-{bytes}b]`.
+ * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{n}points][_{n}s-window][_cost{n}][_{faults}][_{traffic}]`,
+ * for people; programs read the identity from the JSON. At the limiter layer the layer stands in
+ * the place of the workload, at the store layer `store-{operation}[-{bytes}b]`.
  * @param listed limits of which the campaign has several values; others are not in the name
  */
 export function configurationFileName(

@@ -20,7 +20,10 @@ export const fieldsOf = (text: string): Map<string, number> =>
     }),
   );
 
-/** @param cpuStat the text of `cpu.stat`, of either version @returns undefined for a group without a quota */
+/**
+ * @param cpuStat the text of `cpu.stat`, of either version @returns undefined for a group without a
+ *   quota
+ */
 export function throttlingIn(cpuStat: string): Throttling | undefined {
   const fields = fieldsOf(cpuStat);
   const periods = fields.get("nr_periods") ?? 0;
@@ -34,16 +37,21 @@ export function throttlingIn(cpuStat: string): Throttling | undefined {
   };
 }
 
-/** The CPUs of this process's affinity, which a cpuset narrows; none where the system does not say. */
+/**
+ * The CPUs of this process's affinity, which a cpuset narrows; none where the system does not say.
+ */
 export function allowedCpus(root = "/"): number[] {
-  const [, list = ""] = /^Cpus_allowed_list:\s*(\S+)$/m.exec(textOf(root, "proc/self/status") ?? "") ?? [];
+  const [, list = ""] =
+    /^Cpus_allowed_list:\s*(\S+)$/m.exec(textOf(root, "proc/self/status") ?? "") ?? [];
   return cpusInList(list);
 }
 
 /** One of the control groups of this process. */
 export interface OwnGroup {
   version: 1 | 2;
-  /** The content of one of its files without white space around it; undefined where there is none. */
+  /**
+   * The content of one of its files without white space around it; undefined where there is none.
+   */
   read(file: string): string | undefined;
 }
 
@@ -57,8 +65,9 @@ function textOf(...path: readonly string[]): string | undefined {
 }
 
 /**
- * The control groups of this process under a controller, from its own up to the root: each of them may have a limit. In a
- * container the path may be that of the host: then the root of what is mounted is the container's own group.
+ * The control groups of this process under a controller, from its own up to the root: each of them
+ * may have a limit. In a container the path may be that of the host: then the root of what is
+ * mounted is the container's own group.
  */
 export function ownGroups(controller: "cpu" | "memory", root = "/"): OwnGroup[] {
   const mount = join(root, "sys/fs/cgroup");

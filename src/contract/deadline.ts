@@ -1,8 +1,12 @@
-/** A timer that is so late was held up with its process: answers that have come meanwhile are read after it. */
+/**
+ * A timer that is so late was held up with its process: answers that have come meanwhile are read
+ * after it.
+ */
 const HELD_UP_MS = 250;
 
 /**
- * Waits for `work`, but no longer than this; once more where this process itself stood still meanwhile.
+ * Waits for `work`, but no longer than this; once more where this process itself stood still
+ * meanwhile.
  * @param discard gets what comes too late @throws what `late` gives: an error, or the text of one
  */
 export async function within<Value>(

@@ -3,9 +3,14 @@ import { z } from "zod";
 const count = z.int().min(0);
 const us = z.number().min(0);
 
-/** A server under instruments (`--diagnose`) since the last reading; what is not known is absent. */
+/**
+ * A server under instruments (`--diagnose`) since the last reading; what is not known is absent.
+ */
 export const processDiagnosisSchema = z.strictObject({
-  /** Requests to limited routes that were finished meanwhile: the divisor of the figures that are totals. */
+  /**
+   * Requests to limited routes that were finished meanwhile: the divisor of the figures that are
+   * totals.
+   */
   requests: count,
   seconds: z.number().min(0),
   /** Pauses of the garbage collection by kind, e.g. `minor`, `major`. */
@@ -16,7 +21,10 @@ export const processDiagnosisSchema = z.strictObject({
   allocated_bytes: count.optional(),
   /** How often its threads waited (`voluntary`) or lost their CPU (`involuntary`). */
   context_switches: z.strictObject({ voluntary: count, involuntary: count }).optional(),
-  /** System calls that read or write, of all its threads; calls that are named `recv` and `send` are not counted. */
+  /**
+   * System calls that read or write, of all its threads; calls that are named `recv` and `send` are
+   * not counted.
+   */
   system_calls: z.strictObject({ reads: count, writes: count }).optional(),
 });
 export type ProcessDiagnosis = z.infer<typeof processDiagnosisSchema>;
@@ -25,7 +33,9 @@ const commandShape = { calls: count, us: count };
 /** The store's own percentiles, which it cannot give for a part of its life. */
 const percentilesShape = { p50_us: us.optional(), p99_us: us.optional() };
 
-/** Counters of a store node since its statistics were reset: more of them than a usual reading has. */
+/**
+ * Counters of a store node since its statistics were reset: more of them than a usual reading has.
+ */
 export const nodeCountersSchema = z.strictObject({
   /** Commands that carry the limiter's decisions, by name. */
   commands: z.record(z.string(), z.strictObject({ ...commandShape, ...percentilesShape })),

@@ -2,8 +2,9 @@ import { z } from "zod";
 import type { Layer } from "./layers.js";
 
 /**
- * By what configurations differ beside target, workload, traffic and load. Flags, files, menu, plans and reports follow
- * this list. To add one, add an entry here and read it where it takes effect, e.g. in the layout.
+ * By what configurations differ beside target, workload, traffic and load. Flags, files, menu,
+ * plans and reports follow this list. To add one, add an entry here and read it where it takes
+ * effect, e.g. in the layout.
  */
 interface Dimension {
   /** Member of a configuration, flag (`--servers`) and, in capitals, variable of single runs. */
@@ -13,7 +14,10 @@ interface Dimension {
   max: number;
   /** At the other layers it is 0, or absent. */
   layers: readonly Layer[];
-  /** A configuration names it only where it is not the usual number, so that older ones keep their identity. */
+  /**
+   * A configuration names it only where it is not the usual number, so that older ones keep their
+   * identity.
+   */
   namedIfUnusual?: true;
   /** A campaign can find the number before its first run: `auto`. */
   canBeFound?: true;
@@ -23,7 +27,9 @@ interface Dimension {
   question: string;
 }
 
-/** The usual number of everything that a dimension counts: texts and file names do not mention it. */
+/**
+ * The usual number of everything that a dimension counts: texts and file names do not mention it.
+ */
 export const USUAL = 1;
 
 export const dimensions = [
@@ -64,7 +70,9 @@ export const byDimension = <Value>(
 
 type Entry = (typeof dimensions)[number];
 type CountShape = {
-  [Each in Entry as Each["key"]]: Each extends { namedIfUnusual: true } ? z.ZodOptional<z.ZodInt> : z.ZodInt;
+  [Each in Entry as Each["key"]]: Each extends { namedIfUnusual: true }
+    ? z.ZodOptional<z.ZodInt>
+    : z.ZodInt;
 };
 
 export const dimensionShape = byDimension((dimension) =>
@@ -89,7 +97,8 @@ export const namedCounts = (counts: DimensionCounts): NamedCounts =>
     ),
   ) as NamedCounts;
 
-export const countIn = (configuration: NamedCounts, key: DimensionKey): number => configuration[key] ?? USUAL;
+export const countIn = (configuration: NamedCounts, key: DimensionKey): number =>
+  configuration[key] ?? USUAL;
 
 /** `on 2 servers` for each dimension that is not the usual one. */
 export const unusualCounts = (counts: NamedCounts): string[] =>

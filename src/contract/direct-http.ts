@@ -13,11 +13,15 @@ interface DirectOptions {
 }
 
 /**
- * Asks one of our own parts. With NODE_USE_ENV_PROXY the global agent and `fetch` of Node.js send even loopback requests
- * to the proxy that HTTP_PROXY names; a request without an agent never goes there. It follows no redirect.
+ * Asks one of our own parts. With NODE_USE_ENV_PROXY the global agent and `fetch` of Node.js send
+ * even loopback requests to the proxy that HTTP_PROXY names; a request without an agent never goes
+ * there. It follows no redirect.
  * @throws Error when no answer comes in time
  */
-export function askDirectly(url: string, { timeout_ms, body }: DirectOptions): Promise<DirectAnswer> {
+export function askDirectly(
+  url: string,
+  { timeout_ms, body }: DirectOptions,
+): Promise<DirectAnswer> {
   return new Promise((resolve, reject) => {
     const request = url.startsWith("https:") ? secureRequest : insecureRequest;
     const method = body === undefined ? "GET" : "POST";

@@ -64,7 +64,10 @@ export const formatNodes = (nodes: readonly Node[]): string =>
 
 export const isOn = (text: string | undefined): boolean => text === "true" || text === "1";
 
-/** Validates the variables in `shape`; an empty value counts as unset. @throws usageError in one line */
+/**
+ * Validates the variables in `shape`; an empty value counts as unset. @throws usageError in one
+ * line
+ */
 export function readEnv<Shape extends z.ZodRawShape>(
   shape: Shape,
   env: Environment,
@@ -78,8 +81,15 @@ export function readEnv<Shape extends z.ZodRawShape>(
   throw usageError(`${name}${value} ${issue?.message ?? "is not valid"}`);
 }
 
-/** A line of JSON on the standard input of a program. @throws usageError naming the member that is wrong */
-export function parseRequest<Request>(program: string, schema: z.ZodType<Request>, line: string): Request {
+/**
+ * A line of JSON on the standard input of a program. @throws usageError naming the member that is
+ * wrong
+ */
+export function parseRequest<Request>(
+  program: string,
+  schema: z.ZodType<Request>,
+  line: string,
+): Request {
   try {
     return schema.parse(JSON.parse(line));
   } catch (error) {

@@ -14,7 +14,10 @@ export const EXIT = {
 
 export type ExitCode = (typeof EXIT)[keyof typeof EXIT];
 
-/** An expected failure, which is printed as one line, without a stack, and ends the program with `exitCode`. */
+/**
+ * An expected failure, which is printed as one line, without a stack, and ends the program with
+ * `exitCode`.
+ */
 export class BenchError extends Error {
   readonly exitCode: ExitCode;
 
@@ -33,7 +36,10 @@ export const usageError = (message: string, options?: ErrorOptions): BenchError 
 export const environmentError = (message: string, options?: ErrorOptions): BenchError =>
   new BenchError(message, EXIT.environment, options);
 
-/** The message of any thrown value; where it is empty, those of the errors behind it, else its code or name. */
+/**
+ * The message of any thrown value; where it is empty, those of the errors behind it, else its code
+ * or name.
+ */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const { code, errors = [] } = error as Error & { code?: unknown; errors?: unknown[] };
@@ -44,5 +50,9 @@ export function messageOf(error: unknown): string {
 /** Several lines as one, such as those of a TLS alert. */
 export const inOneLine = (text: string): string => text.trim().replaceAll(/\s*[\r\n]+\s*/g, " ");
 
-/** The last line that a program printed, which says why it failed; undefined where it printed nothing. */
-export const lastLine = (text: string): string | undefined => text.trim().split("\n").at(-1) || undefined;
+/**
+ * The last line that a program printed, which says why it failed; undefined where it printed
+ * nothing.
+ */
+export const lastLine = (text: string): string | undefined =>
+  text.trim().split("\n").at(-1) || undefined;

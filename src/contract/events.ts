@@ -21,7 +21,10 @@ const at = z.iso.datetime();
 /** Position of a run in the plan, from 1, and how many there are. */
 const place = { number: z.int().min(1), of: z.int().min(1) };
 const round = count.optional();
-/** Time until the end of the campaign: the plan's estimate, corrected by the duration of finished runs. */
+/**
+ * Time until the end of the campaign: the plan's estimate, corrected by the duration of finished
+ * runs.
+ */
 const time_left_s = seconds;
 
 const roundFacts = {
@@ -52,7 +55,9 @@ export type Phase = (typeof phases)[number];
 const runStatuses = ["valid", "suspect", "invalid", "failed", "aborted"] as const;
 export type RunStatus = (typeof runStatuses)[number];
 
-/** A line of `--json` on standard output: an event of a campaign, in order. The last one is `ended`. */
+/**
+ * A line of `--json` on standard output: an event of a campaign, in order. The last one is `ended`.
+ */
 export const eventSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("opened"),
@@ -60,7 +65,10 @@ export const eventSchema = z.discriminatedUnion("event", [
     schema: z.literal(EVENT_SCHEMA),
     schema_version: z.literal(EVENT_SCHEMA_VERSION),
   }),
-  /** A message. Warnings also go to standard error; `setup` announces a step of more than a few seconds. */
+  /**
+   * A message. Warnings also go to standard error; `setup` announces a step of more than a few
+   * seconds.
+   */
   z.strictObject({
     event: z.literal("notice"),
     at,
@@ -76,7 +84,10 @@ export const eventSchema = z.discriminatedUnion("event", [
     campaign: z.string(),
     folder: z.string(),
     runtime: z.string(),
-    /** Number of runs of the plan; the maximum if runs are adaptive, the expected number of a search's trials. */
+    /**
+     * Number of runs of the plan; the maximum if runs are adaptive, the expected number of a
+     * search's trials.
+     */
     runs: count,
     /** What the trials of a search for the highest rate have to keep; absent without one. */
     objectives: z.array(z.string()).optional(),
@@ -124,12 +135,18 @@ export const eventSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("phase"),
     at,
-    /** Number of the run; absent between runs, and by turns, where it is that of all runs of the round. */
+    /**
+     * Number of the run; absent between runs, and by turns, where it is that of all runs of the
+     * round.
+     */
     number: z.int().min(1).optional(),
     phase: z.enum(phases),
     lasts_s: seconds.optional(),
   }),
-  /** Live figures of one second of the window, as the load generator reports them; not for publication. */
+  /**
+   * Live figures of one second of the window, as the load generator reports them; not for
+   * publication.
+   */
   z.strictObject({
     event: z.literal("second"),
     at,
@@ -152,7 +169,11 @@ export const eventSchema = z.discriminatedUnion("event", [
     outcome: z.enum(outcomeStatuses).optional(),
     outcome_text: z.string().optional(),
     reasons: z.array(
-      z.strictObject({ rule: z.string(), severity: z.enum(["suspect", "invalid"]), text: z.string() }),
+      z.strictObject({
+        rule: z.string(),
+        severity: z.enum(["suspect", "invalid"]),
+        text: z.string(),
+      }),
     ),
     figures: z
       .strictObject({

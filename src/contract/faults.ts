@@ -21,7 +21,10 @@ interface FaultActionFacts {
   /** What a role does, in words: `the store restarts`. */
   verb: string;
   kinds: readonly FaultKind[];
-  /** How long it lasts if nothing else is said; absent: it happens at one moment, or lasts to the end. */
+  /**
+   * How long it lasts if nothing else is said; absent: it happens at one moment, or lasts to the
+   * end.
+   */
   length_s?: number;
   effects: readonly FaultEffect[];
 }
@@ -37,13 +40,25 @@ export const faultActions = {
     effects: ["ends", "cuts", "forgets", "unloads"],
   },
   /** Stopped by a signal, or frozen, and continued. */
-  pause: { verb: "stops for a while", kinds: ["store", "service", "server"], length_s: 2, effects: ["cuts"] },
+  pause: {
+    verb: "stops for a while",
+    kinds: ["store", "service", "server"],
+    length_s: 2,
+    effects: ["cuts"],
+  },
   /** Cut from the network; packets are dropped, connections survive. */
   disconnect: { verb: "is cut off", kinds: ["store", "service"], length_s: 3, effects: ["cuts"] },
-  failover: { verb: "hands over to its replica", kinds: ["store"], effects: ["cuts", "forgets", "unloads"] },
+  failover: {
+    verb: "hands over to its replica",
+    kinds: ["store"],
+    effects: ["cuts", "forgets", "unloads"],
+  },
   "flush-scripts": { verb: "forgets its scripts", kinds: ["store"], effects: ["unloads"] },
   "flush-keys": { verb: "forgets its keys", kinds: ["store"], effects: ["forgets"] },
-  /** Each round trip to the store takes `DELAY_MS` longer, by a relay that stands between for the whole run. */
+  /**
+   * Each round trip to the store takes `DELAY_MS` longer, by a relay that stands between for the
+   * whole run.
+   */
   delay: { verb: "is slow", kinds: ["store"], length_s: 5, effects: [] },
   /** The store may use no more memory than it does, and refuses writes. */
   "fill-memory": { verb: "has no memory left", kinds: ["store"], length_s: 2, effects: [] },
@@ -165,7 +180,10 @@ export const namedFaults: readonly NamedFault[] = [
   },
 ];
 
-/** Start of a fault whose times are not given: before it lies the baseline that recovery is measured by. */
+/**
+ * Start of a fault whose times are not given: before it lies the baseline that recovery is measured
+ * by.
+ */
 export const FAULT_START_S = 10;
 /** Least seconds of the window after a fault whose times are not given. */
 export const SETTLES_S = 10;
@@ -194,13 +212,17 @@ export const faultRecordSchema = z.strictObject({
   roles: z.array(z.string()),
   /** A length of 0: it happens at one moment. */
   planned: z.strictObject({ start_s: seconds, length_s: seconds }),
-  /** From before the first step of the fault to the end of its undoing; absent where the run ended before it. */
+  /**
+   * From before the first step of the fault to the end of its undoing; absent where the run ended
+   * before it.
+   */
   injected: z.strictObject({ from_s: z.number(), to_s: z.number() }).optional(),
   undone: z.boolean(),
   note: z.string().optional(),
   /**
-   * Connections that the store accepted after the counters were read first, without the harness's own; of a cluster also those
-   * between its nodes. Absent where the store does not tell it, and where a run has several faults.
+   * Connections that the store accepted after the counters were read first, without the harness's
+   * own; of a cluster also those between its nodes. Absent where the store does not tell it, and
+   * where a run has several faults.
    */
   store_reconnections: z.int().min(0).optional(),
 });
@@ -209,10 +231,14 @@ export type FaultRecord = z.infer<typeof faultRecordSchema>;
 export const findNamedFault = (name: string | undefined): NamedFault | undefined =>
   namedFaults.find(({ id }) => id === name);
 
-export const faultKind = ({ role }: Pick<Fault, "role">): FaultKind => role.replace(/-\d+$/, "") as FaultKind;
+export const faultKind = ({ role }: Pick<Fault, "role">): FaultKind =>
+  role.replace(/-\d+$/, "") as FaultKind;
 
 /** How long a fault lasts if nothing else is said. */
-export const usualLengthS = ({ name, action }: Pick<Fault, "name" | "action">): number | undefined =>
+export const usualLengthS = ({
+  name,
+  action,
+}: Pick<Fault, "name" | "action">): number | undefined =>
   findNamedFault(name)?.length_s ?? factsOfAction(action).length_s;
 
 /** `store-restart`, `store-restart@5s+2s`, `pause:store-1@5s+2s`. */
@@ -227,7 +253,8 @@ export function faultText(fault: Fault): string {
 export const FAULT_SEPARATOR = "/";
 
 /** `store-restart`, `pause:store-1@5s+2s/pause:store-2@12s+2s`. */
-export const faultsText = (faults: readonly Fault[]): string => faults.map(faultText).join(FAULT_SEPARATOR);
+export const faultsText = (faults: readonly Fault[]): string =>
+  faults.map(faultText).join(FAULT_SEPARATOR);
 
 export const faultsFileName = (faults: readonly Fault[]): string =>
   faultsText(faults).replaceAll(/[:@+/]/g, "-");

@@ -19,7 +19,10 @@ import { idSchema } from "./target.js";
 import type { TurnsSpec } from "./turns.js";
 
 const address = z
-  .url({ protocol: /^https?$/, message: "must be an http or https address, e.g. http://127.0.0.1:3001" })
+  .url({
+    protocol: /^https?$/,
+    message: "must be an http or https address, e.g. http://127.0.0.1:3001",
+  })
   // The generator appends the workload's path and the keys.
   .regex(/^[^?#]*$/, "must be a base address, without ? and #");
 
@@ -45,15 +48,21 @@ const shape = {
 
 export type GeneratorRunSpec = RunSpec & { generator: GeneratorSpec };
 
-/** What a server is not asked for: a generator that was started by hand does not know its target. */
+/**
+ * What a server is not asked for: a generator that was started by hand does not know its target.
+ */
 const UNKNOWN = "unknown";
 
-/** The servers in TARGET_URL, comma-separated. @throws usageError naming the address that is wrong */
+/**
+ * The servers in TARGET_URL, comma-separated. @throws usageError naming the address that is wrong
+ */
 function addressedServers(text: string, run_nonce: string): AddressedServer[] {
   const urls = text.split(",").map((part) => {
     const parsed = address.safeParse(part.trim());
     if (parsed.success) return parsed.data.replace(/\/+$/, "");
-    throw usageError(`TARGET_URL=${JSON.stringify(part.slice(0, 60))} ${parsed.error.issues[0]?.message}`);
+    throw usageError(
+      `TARGET_URL=${JSON.stringify(part.slice(0, 60))} ${parsed.error.issues[0]?.message}`,
+    );
   });
   const twice = urls.find((url, index) => urls.indexOf(url) !== index);
   if (twice) throw usageError(`TARGET_URL has ${JSON.stringify(twice.slice(0, 60))} twice`);
@@ -61,7 +70,10 @@ function addressedServers(text: string, run_nonce: string): AddressedServer[] {
 }
 
 /** What a load generator is asked that gives the load to a group of targets by turns. */
-export type GeneratorGroup = { runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]]; turns: TurnsSpec };
+export type GeneratorGroup = {
+  runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]];
+  turns: TurnsSpec;
+};
 
 /** The group in RUN_SPEC; undefined where it holds one run, or is not set. @throws usageError */
 export function decodeGroup(env: Environment): GeneratorGroup | undefined {
@@ -92,7 +104,8 @@ function inGroup(spec: RunSpec, { given }: TurnsSpec): GeneratorRunSpec {
   if (!("duration_s" in extent)) throw refuse("extent", "a run has a duration");
   if (isClientLayer(layer) !== (given ?? false))
     throw refuse("layer", "the turns are given where the worker is the client, and nowhere else");
-  if (!waits_for_readings) throw refuse("waits_for_readings", "the counters are read at drained moments");
+  if (!waits_for_readings)
+    throw refuse("waits_for_readings", "the counters are read at drained moments");
   return run;
 }
 
@@ -116,7 +129,9 @@ function checked(spec: RunSpec): GeneratorRunSpec {
 function decodeVariables(env: Environment): GeneratorRunSpec {
   const read = readEnv(shape, env);
   if (!read.TARGET_URL)
-    throw usageError("TARGET_URL is not set: give the server's base address, e.g. http://127.0.0.1:3001");
+    throw usageError(
+      "TARGET_URL is not set: give the server's base address, e.g. http://127.0.0.1:3001",
+    );
   if (read.DURATION && read.REQUESTS)
     throw usageError("DURATION and REQUESTS are both set: give one of them");
   if (read.ARRIVALS && !read.RATE)
@@ -125,10 +140,13 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
     );
   const connections = Number(read.CONNECTIONS ?? (read.RATE ? DEFAULT_POOL : 10));
   const workers = Number(read.WORKERS ?? 1);
-  if (workers > connections) throw usageError(`WORKERS=${workers} is more than CONNECTIONS=${connections}`);
+  if (workers > connections)
+    throw usageError(`WORKERS=${workers} is more than CONNECTIONS=${connections}`);
   const servers = addressedServers(read.TARGET_URL, read.RUN_NONCE ?? "");
   if (servers.length > connections)
-    throw usageError(`TARGET_URL has ${servers.length} servers, more than CONNECTIONS=${connections}`);
+    throw usageError(
+      `TARGET_URL has ${servers.length} servers, more than CONNECTIONS=${connections}`,
+    );
   const requests = read.REQUESTS ? Number(read.REQUESTS) : undefined;
   if (requests !== undefined && requests < connections && !read.RATE) {
     throw usageError(

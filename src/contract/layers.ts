@@ -9,10 +9,18 @@ interface LayerDescription {
   consumer: "server" | "client" | "program";
 }
 
-/** Where the load enters. Layers are never ranked with each other. Plans and report follow this list. */
+/**
+ * Where the load enters. Layers are never ranked with each other. Plans and report follow this
+ * list.
+ */
 export const layers = [
   { id: "server", hint: "over HTTP, through the server", request: "request", consumer: "server" },
-  { id: "limiter", hint: "decisions alone, without a server", request: "decision", consumer: "client" },
+  {
+    id: "limiter",
+    hint: "decisions alone, without a server",
+    request: "decision",
+    consumer: "client",
+  },
   {
     id: "store",
     hint: "plain commands, by valkey-benchmark or redis-benchmark",
@@ -26,7 +34,9 @@ export const layerIds: readonly Layer[] = layers.map(({ id }) => id);
 export const layerSchema = z.enum(layerIds);
 
 export type DriverLayer = Exclude<(typeof layers)[number], { consumer: "program" }>["id"];
-export const driverLayerIds = layers.flatMap(({ id, consumer }) => (consumer === "program" ? [] : [id]));
+export const driverLayerIds = layers.flatMap(({ id, consumer }) =>
+  consumer === "program" ? [] : [id],
+);
 export const driverLayerSchema = z.enum(driverLayerIds);
 
 export const layerOf = (id: Layer): LayerDescription =>
@@ -37,7 +47,10 @@ export const isClientLayer = (id: Layer): boolean => layerOf(id).consumer === "c
 /** Whether a foreign benchmark program sends plain commands to the store. */
 export const isProgramLayer = (id: Layer): boolean => layerOf(id).consumer === "program";
 
-/** How much goes on at the same time: `1 connection`, `1,000 connections`; without servers `50 at a time`. */
+/**
+ * How much goes on at the same time: `1 connection`, `1,000 connections`; without servers `50 at a
+ * time`.
+ */
 export function connectionsText(layer: Layer, count: number): string {
   if (isClientLayer(layer)) return `${withThousands(count)} at a time`;
   return `${withThousands(count)} connection${count === 1 ? "" : "s"}`;

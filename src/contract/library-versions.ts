@@ -24,7 +24,10 @@ export const versionFolderName = ({ name, version }: PackageVersion): string =>
   `${name.replace("/", "+")}-${version}`;
 
 /** A module in each such folder; its default export imports a package from there. */
-export const LOADER = { file: "load.mjs", text: "export default (name) => import(name);\n" } as const;
+export const LOADER = {
+  file: "load.mjs",
+  text: "export default (name) => import(name);\n",
+} as const;
 
 export const versionsFolder = (env: Environment): string =>
   join(userFolder(env, "XDG_CACHE_HOME"), "versions");

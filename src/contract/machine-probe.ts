@@ -2,7 +2,10 @@ import { z } from "zod";
 import { clockOffsetSchema } from "./machines.js";
 import { machineSchema } from "./manifest.js";
 
-/** What is asked of a machine probe, one line of its standard input each, and what it answers on standard error. */
+/**
+ * What is asked of a machine probe, one line of its standard input each, and what it answers on
+ * standard error.
+ */
 
 /** The line that a machine probe prints on standard error when it accepts connections. */
 export const MACHINE_PROBE_LISTENS = "listening";
@@ -45,7 +48,10 @@ export const machineCountersSchema = z.strictObject({
       accounted_us: amount,
     })
     .optional(),
-  /** Bytes on the links that the probe sees, without loopback: those of the machine, unless it has a network of its own. */
+  /**
+   * Bytes on the links that the probe sees, without loopback: those of the machine, unless it has a
+   * network of its own.
+   */
   network: z.strictObject({ received_bytes: amount, sent_bytes: amount }).optional(),
 });
 export type MachineCounters = z.infer<typeof machineCountersSchema>;
@@ -64,7 +70,9 @@ export const machineAnswerSchemas = {
   counters: machineCountersSchema,
   link: linkReadingSchema,
 } as const;
-export type MachineAnswer<Ask extends MachineQuestion["ask"]> = z.infer<(typeof machineAnswerSchemas)[Ask]>;
+export type MachineAnswer<Ask extends MachineQuestion["ask"]> = z.infer<
+  (typeof machineAnswerSchemas)[Ask]
+>;
 
 const requestSchema = z.strictObject({ id: z.int().min(1), question: askedSchema });
 const replySchema = z.union([

@@ -2,7 +2,10 @@ import { z } from "zod";
 
 /** Several machines: how a runtime reaches them, and what it says of them. */
 
-/** The kinds of roles that a user can place; a service runs beside the store, and a helper where there is room. */
+/**
+ * The kinds of roles that a user can place; a service runs beside the store, and a helper where
+ * there is room.
+ */
 export const placedKinds = ["store", "server", "generator"] as const;
 export type PlacedKind = (typeof placedKinds)[number];
 
@@ -14,7 +17,10 @@ export const kubernetesAccessSchema = z.strictObject({
   namespace: z.string().optional(),
   nodes: z.partialRecord(z.enum(placedKinds), z.string()),
   host_network: z.boolean().optional(),
-  /** Registry of the project's own images, e.g. `registry.example.org/bench`; absent: the nodes have them already. */
+  /**
+   * Registry of the project's own images, e.g. `registry.example.org/bench`; absent: the nodes have
+   * them already.
+   */
   registry: z.string().optional(),
 });
 export type KubernetesAccess = z.infer<typeof kubernetesAccessSchema>;
@@ -38,7 +44,10 @@ export const dockerHostsSchema = z.strictObject({
 });
 export type DockerHosts = z.infer<typeof dockerHostsSchema>;
 
-/** How a campaign reaches its machines. Recorded in its lease, so that the next start can clean up there. */
+/**
+ * How a campaign reaches its machines. Recorded in its lease, so that the next start can clean up
+ * there.
+ */
 export const runtimeAccessSchema = z.strictObject({
   kubernetes: kubernetesAccessSchema.optional(),
   docker: dockerHostsSchema.optional(),
@@ -59,8 +68,8 @@ export type RuntimeMachine = z.infer<typeof runtimeMachineSchema>;
 const us = z.number().min(0);
 
 /**
- * One clock less another, within `bound_us` of `offset_us`, by the exchange with the shortest round trip.
- * It is about timestamps: latency is measured on one clock.
+ * One clock less another, within `bound_us` of `offset_us`, by the exchange with the shortest round
+ * trip. It is about timestamps: latency is measured on one clock.
  */
 export const clockOffsetSchema = z.strictObject({ offset_us: z.number(), bound_us: us });
 export type ClockOffset = z.infer<typeof clockOffsetSchema>;
@@ -71,9 +80,16 @@ export const machineLinkSchema = z.strictObject({
   between: z.tuple([z.string(), z.string()]),
   /** Round trips of 64 bytes over one TCP connection, from both ends. */
   round_trip_us: z.strictObject({ p50: us, p90: us, count: z.int().min(1) }),
-  /** Over several TCP connections: of a fast link a lower bound. Absent where a cap held the program back. */
-  bits_per_second: z.strictObject({ there: z.number().positive(), back: z.number().positive() }).optional(),
-  /** The second machine's clock less the first one's; `after` is absent until the session has ended. */
+  /**
+   * Over several TCP connections: of a fast link a lower bound. Absent where a cap held the program
+   * back.
+   */
+  bits_per_second: z
+    .strictObject({ there: z.number().positive(), back: z.number().positive() })
+    .optional(),
+  /**
+   * The second machine's clock less the first one's; `after` is absent until the session has ended.
+   */
   clock: z.strictObject({ before: clockOffsetSchema, after: clockOffsetSchema.optional() }),
 });
 export type MachineLink = z.infer<typeof machineLinkSchema>;

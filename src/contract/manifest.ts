@@ -9,27 +9,38 @@ import { turnLengthsSchema } from "./turns.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
 /**
- * History: 1 — first format; 2 — the configurations and caps of result schema 2; 3 — turns; 4 — the configurations of
- * result schema 4, and machines without an id.
+ * History: 1 — first format; 2 — the configurations and caps of result schema 2; 3 — turns; 4 — the
+ * configurations of result schema 4, and machines without an id.
  */
 export const MANIFEST_SCHEMA_VERSION = 4;
 
 /** The oldest version of results and manifests that the report converts. */
 export const OLDEST_REPORTED_VERSION = 2;
 
-/** Why a manifest of another schema version is refused, with the remedy; undefined for one of this version. */
+/**
+ * Why a manifest of another schema version is refused, with the remedy; undefined for one of this
+ * version.
+ */
 export function otherVersionReason(version: unknown): string | undefined {
   if (version === MANIFEST_SCHEMA_VERSION) return undefined;
   const isReported =
-    typeof version === "number" && version >= OLDEST_REPORTED_VERSION && version < MANIFEST_SCHEMA_VERSION;
+    typeof version === "number" &&
+    version >= OLDEST_REPORTED_VERSION &&
+    version < MANIFEST_SCHEMA_VERSION;
   const report = isReported ? " (ratelimit-bench report still reads it)" : "";
   return `schema_version is ${version}; this version continues ${MANIFEST_SCHEMA_VERSION}${report}: measure again with the command in its README.md`;
 }
 
-/** What tells one machine from another. All else about it is measured, or changes with a restart, and is only shown. */
+/**
+ * What tells one machine from another. All else about it is measured, or changes with a restart,
+ * and is only shown.
+ */
 export const MACHINE_KEY = ["cpu_model", "microcode", "cpus", "kernel"] as const;
 
-/** Facts about the host that can affect a figure (M19). Members that this system does not report are absent. */
+/**
+ * Facts about the host that can affect a figure (M19). Members that this system does not report are
+ * absent.
+ */
 export const machineSchema = z.strictObject({
   platform: z.string(),
   kernel: z.string(),
@@ -37,7 +48,10 @@ export const machineSchema = z.strictObject({
   /** The version that the first CPU runs. */
   microcode: z.string().optional(),
   cpus: z.int().min(1),
-  /** What a campaign of local processes may use of it, by affinity, cpuset and control groups; absent: all. */
+  /**
+   * What a campaign of local processes may use of it, by affinity, cpuset and control groups;
+   * absent: all.
+   */
   cpus_allowed: z.int().min(1).optional(),
   cpu_quota: z.number().positive().optional(),
   memory_limit_bytes: z.int().min(0).optional(),
@@ -60,7 +74,10 @@ export const machineSchema = z.strictObject({
   numa_nodes: z.array(z.string()).optional(),
   /** The hypervisor of a virtual machine; `none` on bare metal. */
   hypervisor: z.string().optional(),
-  /** What a fixed loop of integers took before the first run, in milliseconds: one index, which decides nothing (M21). */
+  /**
+   * What a fixed loop of integers took before the first run, in milliseconds: one index, which
+   * decides nothing (M21).
+   */
   index_ms: z.number().positive().optional(),
   sysctl: z.record(z.string(), z.string()),
   open_files_limit: z.string().optional(),
@@ -72,7 +89,10 @@ const imageSchema = z.strictObject({
   id: z.string(),
   /** Digest of the registry; absent for an image that was built here. */
   digest: z.string().optional(),
-  /** Whether it has the digest that the project lists for its tag; absent for tags that are not listed. */
+  /**
+   * Whether it has the digest that the project lists for its tag; absent for tags that are not
+   * listed.
+   */
   pinned: z.boolean().optional(),
 });
 export type ImageFacts = z.infer<typeof imageSchema>;
@@ -89,12 +109,26 @@ const engineSchema = z.strictObject({
 });
 export type EngineFacts = z.infer<typeof engineSchema>;
 
-const storeBinarySchema = z.strictObject({ path: z.string(), version: z.string(), embedded: z.boolean() });
+const storeBinarySchema = z.strictObject({
+  path: z.string(),
+  version: z.string(),
+  embedded: z.boolean(),
+});
 
 /** A condition for every client's configuration; the campaign fails if one does not meet it. */
 const thresholdSchema = z.strictObject({
   text: z.string(),
-  metric: z.enum(["throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"]),
+  metric: z.enum([
+    "throughput",
+    "p50",
+    "p90",
+    "p95",
+    "p99",
+    "p99_9",
+    "errors",
+    "limited_share",
+    "cpu",
+  ]),
   op: z.enum(["<", "<=", ">", ">=", "="]),
   /** Requests/s, milliseconds, shares of 0 to 1, or CPU µs per request of the server. */
   value: z.number().min(0),
@@ -112,7 +146,10 @@ const harnessSchema = z.strictObject({
 const campaignMachineSchema = runtimeMachineSchema.extend({
   /** The facts that a program on it finds; absent where that failed. */
   facts: machineSchema.optional(),
-  /** Those that are the same computer: they share its CPUs, memory and clock. Absent where it is a computer of its own. */
+  /**
+   * Those that are the same computer: they share its CPUs, memory and clock. Absent where it is a
+   * computer of its own.
+   */
   shares_kernel_with: z.array(z.string()).min(1).optional(),
 });
 export type CampaignMachine = z.infer<typeof campaignMachineSchema>;
@@ -165,13 +202,18 @@ export const manifestSchema = z.strictObject({
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime().optional(),
   command: z.string(),
-  /** Every setting that affects the results, by flag: `--config manifest.json` repeats the campaign. */
+  /**
+   * Every setting that affects the results, by flag: `--config manifest.json` repeats the campaign.
+   */
   settings: z.record(z.string(), z.string()).optional(),
   thresholds: z.array(thresholdSchema).optional(),
   /** In order; more than one if the campaign was resumed. */
   sessions: z.array(sessionSchema).min(1).optional(),
   harness: harnessSchema,
-  /** Versions of the clients' and limiters' packages, by name; in containers they are part of the images. */
+  /**
+   * Versions of the clients' and limiters' packages, by name; in containers they are part of the
+   * images.
+   */
   libraries: z.record(z.string(), z.string()).optional(),
   /** The machine of the command; without `machines` that of the runs, too. */
   machine: machineSchema,
@@ -188,9 +230,13 @@ export const manifestSchema = z.strictObject({
   versions: z.array(versionFactsSchema).optional(),
   conditions: z.array(z.string()),
   plan: planSchema,
-  /** Length of the turns, which the first round has found, by configuration; absent in other orders. */
+  /**
+   * Length of the turns, which the first round has found, by configuration; absent in other orders.
+   */
   turns: z.record(z.string(), turnLengthsSchema).optional(),
-  /** Results of rounds that were interrupted and measured again as a whole: they enter no figure. */
+  /**
+   * Results of rounds that were interrupted and measured again as a whole: they enter no figure.
+   */
   set_aside: z.array(z.string().regex(/^aborted\/[\w][\w.+-]*$/)).optional(),
   adaptive: adaptiveStateSchema.optional(),
   max_rate: maxRateStateSchema.optional(),

@@ -1,6 +1,7 @@
 export const rounded = (value: number, decimals: number): number => Number(value.toFixed(decimals));
 
-export const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+export const sum = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
 
 /** A member that is absent counts as 0. */
 type Counts<Name extends string> = { readonly [Each in Name]?: number | undefined };

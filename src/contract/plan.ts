@@ -10,19 +10,26 @@ import { wholeIn } from "./ranges.js";
 import { idSchema } from "./target.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
-/** History: 1 — first format; 2 — the configurations of result schema 2; 3 — turns; 4 — those of result schema 4. */
+/**
+ * History: 1 — first format; 2 — the configurations of result schema 2; 3 — turns; 4 — those of
+ * result schema 4.
+ */
 export const PLAN_SCHEMA_VERSION = 4;
 
 const configurationHashSchema = z.string().regex(/^[0-9a-f]{16}$/);
 
 /**
- * By turns: the targets of a group are up at once, and one generator gives them the load by turns (M16). Interleaved: one
- * after the other, in another order each round. Consecutive: all runs of a configuration follow each other.
+ * By turns: the targets of a group are up at once, and one generator gives them the load by turns
+ * (M16). Interleaved: one after the other, in another order each round. Consecutive: all runs of a
+ * configuration follow each other.
  */
 export const orders = ["turns", "interleaved", "consecutive"] as const;
 export type Order = (typeof orders)[number];
 
-/** Configurations that are measured for each other. Every configuration is in exactly one; a control is alone. */
+/**
+ * Configurations that are measured for each other. Every configuration is in exactly one; a control
+ * is alone.
+ */
 const rankingSchema = z.strictObject({
   id: z.string().regex(/^ranking-\d+$/),
   /** In the order of the plan, with the reference and its copy. */
@@ -31,7 +38,10 @@ const rankingSchema = z.strictObject({
   reference: configurationHashSchema.optional(),
   /** The member that is the reference once more (M31). */
   copy: configurationHashSchema.optional(),
-  /** The number of comparisons with the reference, which correct each other (M17): copies are not among them. */
+  /**
+   * The number of comparisons with the reference, which correct each other (M17): copies are not
+   * among them.
+   */
   family: z.int().min(0),
   /** Options that all members have, and that keep them apart from rows without. */
   conditions: z.array(z.string()).min(1).optional(),
@@ -48,17 +58,25 @@ export const planSchema = z.strictObject({
   schema_version: z.literal(PLAN_SCHEMA_VERSION),
   seed: wholeIn("seed"),
   order: z.enum(orders),
-  /** In rounds: by turns a reference has a run in each group of its ranking. The maximum if runs are adaptive. */
+  /**
+   * In rounds: by turns a reference has a run in each group of its ranking. The maximum if runs are
+   * adaptive.
+   */
   runs_per_configuration: z.int().min(1),
   /** The campaign decides how many runs each configuration needs; absent for a fixed number. */
   adaptive: z
     .strictObject({
-      /** Rounds after which the campaign decides which configurations go on; the last one is the maximum. */
+      /**
+       * Rounds after which the campaign decides which configurations go on; the last one is the
+       * maximum.
+       */
       looks: z.array(z.int().min(1)).min(1),
       budget_s: z.number().positive().optional(),
     })
     .optional(),
-  /** A search for the highest rate (M30), whose trials are planned as it goes; absent without one. */
+  /**
+   * A search for the highest rate (M30), whose trials are planned as it goes; absent without one.
+   */
   max_rate: z
     .strictObject({
       /** What a trial has to keep, as the user wrote it. */
@@ -71,14 +89,18 @@ export const planSchema = z.strictObject({
       budget_s: z.number().positive().optional(),
     })
     .optional(),
-  /** How the one rate of all configurations was found; absent where it was given, or there is none. */
+  /**
+   * How the one rate of all configurations was found; absent where it was given, or there is none.
+   */
   calibration: z
     .strictObject({
       share: z.number().positive().max(1),
       window_s: z.number().positive(),
       rate_per_second: z.number().positive().optional(),
       /** In closed loops, without faults. */
-      measured: z.array(z.strictObject({ name: z.string(), requests_per_second: z.number().positive() })),
+      measured: z.array(
+        z.strictObject({ name: z.string(), requests_per_second: z.number().positive() }),
+      ),
     })
     .optional(),
   /** How the number of generators was found; absent where it was given. */
@@ -87,7 +109,10 @@ export const planSchema = z.strictObject({
       /** What was found: all configurations have as many. */
       generators: z.int().min(1),
       window_s: z.number().positive(),
-      /** In their order. A load that did not saturate its generators was not measured with more of them. */
+      /**
+       * In their order. A load that did not saturate its generators was not measured with more of
+       * them.
+       */
       measured: z.array(
         z.strictObject({
           name: z.string(),
@@ -121,7 +146,9 @@ export const planSchema = z.strictObject({
       group: z.int().min(1).optional(),
       /** By turns: there for the others of its group alone, as reference, copy or control. */
       beside: z.literal(true).optional(),
-      /** It has instruments that cost CPU time: it is measured, kept and listed, and never counts. */
+      /**
+       * It has instruments that cost CPU time: it is measured, kept and listed, and never counts.
+       */
       diagnose: z.literal(true).optional(),
       file: z.string(),
       /** A single trial of a search that brackets the bound: the estimate is of the others. */
@@ -131,9 +158,14 @@ export const planSchema = z.strictObject({
   skips: z.array(z.strictObject({ asked: z.string(), reason: z.string() })),
   /** Notes for the reader of the figures, e.g. that ioredis runs on Valkey. */
   notes: z.array(z.string()),
-  /** Where targets and traffic come from that are not the project's own, and what is expected of that traffic. */
+  /**
+   * Where targets and traffic come from that are not the project's own, and what is expected of
+   * that traffic.
+   */
   sources: z.array(z.string()).optional(),
-  /** What is ranked with what; absent in older plans, which have the next two members in its place. */
+  /**
+   * What is ranked with what; absent in older plans, which have the next two members in its place.
+   */
   rankings: z.array(rankingSchema).optional(),
   /** In older plans: hashes of the references of all rankings. */
   references: z.array(configurationHashSchema).optional(),

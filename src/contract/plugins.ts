@@ -7,7 +7,9 @@ import { usageError } from "./errors.js";
 export const functionOf = <Type extends (...parameters: never[]) => unknown>() =>
   z.custom<Type>((value) => typeof value === "function", "must be a function");
 
-export const lineSchema = z.string().regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
+export const lineSchema = z
+  .string()
+  .regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
 
 /** The type of objects with this shape: an optional member is absent, and never undefined. */
 export type Shaped<Shape extends z.ZodRawShape> = Exact<z.infer<z.ZodObject<Shape>>>;
@@ -43,7 +45,10 @@ export type PluginFacts = z.infer<typeof pluginFactsSchema>;
 
 const pathsSchema = z.array(z.string().min(1).max(4096));
 
-/** The paths in PLUGINS: a JSON list, or separated as in PATH. @throws usageError for an invalid JSON list */
+/**
+ * The paths in PLUGINS: a JSON list, or separated as in PATH. @throws usageError for an invalid
+ * JSON list
+ */
 export const decodePlugins = ({ PLUGINS: text = "" }: Environment): string[] =>
   parsePluginPaths(text, delimiter);
 

@@ -59,17 +59,26 @@ const storeFaultSchema = z.strictObject({
   action: z.enum(storeFaultActions),
   /** For `failover`: the primary, by its place among the nodes. */
   node: z.int().min(0).optional(),
-  /** For `fill-memory`: the store then drops the keys that were longest unused, instead of refusing writes. */
+  /**
+   * For `fill-memory`: the store then drops the keys that were longest unused, instead of refusing
+   * writes.
+   */
   evicts: z.literal(true).optional(),
   /** For `free-memory`: the settings before. */
   settings: z.record(z.string(), z.string()).optional(),
 });
 export type StoreFault = z.infer<typeof storeFaultSchema>;
 
-/** One line on the standard input of a serving probe. It answers with one line, a `ProbeReport`, or ends. */
+/**
+ * One line on the standard input of a serving probe. It answers with one line, a `ProbeReport`, or
+ * ends.
+ */
 const probeRequestSchema = z.strictObject({
   actions: z.array(z.enum(probeActions)).min(1),
-  /** In the order of roles, primaries first; empty for those of the run spec, or the node in STORE_URL. */
+  /**
+   * In the order of roles, primaries first; empty for those of the run spec, or the node in
+   * STORE_URL.
+   */
   nodes: z.array(nodeSchema.extend({ host: hostText })),
   timeout_s: z.number().min(0.1).max(600),
   service: serviceSpecSchema.optional(),
@@ -77,7 +86,9 @@ const probeRequestSchema = z.strictObject({
   /** For `numbers`. */
   keys: z.array(z.string()).optional(),
   fault: storeFaultSchema.optional(),
-  /** Commands that carry the limiter's decisions, as the store names them; absent: those of scripts. */
+  /**
+   * Commands that carry the limiter's decisions, as the store names them; absent: those of scripts.
+   */
   decision_commands: z.array(z.string().min(1).max(100)).optional(),
 });
 export type ProbeRequest = z.infer<typeof probeRequestSchema>;
@@ -85,11 +96,15 @@ export type ProbeRequest = z.infer<typeof probeRequestSchema>;
 export const parseProbeRequest = (line: string): ProbeRequest =>
   parseRequest("probe", probeRequestSchema, line);
 
-/** What the probe needs of a run; with its variables alone the store's nodes may be unknown (empty). */
+/**
+ * What the probe needs of a run; with its variables alone the store's nodes may be unknown (empty).
+ */
 export interface ProbeEnv {
   spec: Pick<RunSpec, "store" | "plugins">;
   timeoutS: number;
-  /** Credentials and encryption of the store. STORE_URL also names the node if no nodes are given. */
+  /**
+   * Credentials and encryption of the store. STORE_URL also names the node if no nodes are given.
+   */
   access: StoreAccess;
 }
 

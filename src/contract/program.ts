@@ -1,9 +1,17 @@
 import { existsSync } from "node:fs";
 import { dirname } from "node:path";
-import { BenchError, EXIT, type ExitCode, environmentError, inOneLine, messageOf } from "./errors.js";
+import {
+  BenchError,
+  EXIT,
+  type ExitCode,
+  environmentError,
+  inOneLine,
+  messageOf,
+} from "./errors.js";
 
 /**
- * Runs `main` and exits with its code: an expected failure is one line on standard error, a defect its stack.
+ * Runs `main` and exits with its code: an expected failure is one line on standard error, a defect
+ * its stack.
  * @param shown of the message; whoever reads the output takes its last line as the reason
  */
 export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLine): Promise<never> {
@@ -19,14 +27,17 @@ export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLin
 }
 
 /**
- * Refuses a Node.js that is older than the package's `engines` name: it would fail on the first import that it lacks.
+ * Refuses a Node.js that is older than the package's `engines` name: it would fail on the first
+ * import that it lacks.
  * @param engines e.g. `>=20.19` @throws environmentError
  */
 export function requireNode(engines: string, version = process.versions.node): void {
   const [major = 0, minor = 0] = engines.replace(/^>=/, "").split(".").map(Number);
   const [ownMajor = 0, ownMinor = 0] = version.split(".").map(Number);
   if (ownMajor > major || (ownMajor === major && ownMinor >= minor)) return;
-  throw environmentError(`Node.js ${version} is too old: install version ${major}.${minor} or newer`);
+  throw environmentError(
+    `Node.js ${version} is too old: install version ${major}.${minor} or newer`,
+  );
 }
 
 function isOutOfFiles(error: unknown): boolean {

@@ -12,7 +12,10 @@ export const progressSecondShape = {
   limited_share: share.optional(),
   /** The p99 of the answered requests; absent when nothing was answered. */
   p99_ms: z.number().min(0).optional(),
-  /** 0 to 1, of the busiest worker's event loop. From 0.9 on the generator may be the bottleneck (M6). */
+  /**
+   * 0 to 1, of the busiest worker's event loop. From 0.9 on the generator may be the bottleneck
+   * (M6).
+   */
   generator_event_loop_utilisation: share.optional(),
   /** 0 to 1; absent, like the CPU, for a foreign server and when a reading failed. */
   server_event_loop_utilisation: share.optional(),
@@ -24,21 +27,35 @@ export const progressSecondShape = {
 export const readingPhases = ["connected", "drained", "finished"] as const;
 export type ReadingPhase = (typeof readingPhases)[number];
 
-/** One of several generators has come to a moment at which it waits until all have. Nothing is read. */
+/**
+ * One of several generators has come to a moment at which it waits until all have. Nothing is read.
+ */
 export const WAITING = "waiting";
-/** By turns, after each second of the targets' own turns: nobody has the load until the counters are read. */
+/**
+ * By turns, after each second of the targets' own turns: nobody has the load until the counters are
+ * read.
+ */
 export const BETWEEN_TURNS = "between turns";
-/** What a generator announces and then waits for; all generators of a run announce the same, in the same order. */
+/**
+ * What a generator announces and then waits for; all generators of a run announce the same, in the
+ * same order.
+ */
 export type AnnouncedPhase = ReadingPhase | typeof WAITING | typeof BETWEEN_TURNS;
 /** The warm-up of one of several generators may end. It goes on until that of all may. */
 export const STEADY = "steady";
 
-/** The line on a generator's standard input that lets it go on: all have announced the phase, and the counters are read. */
+/**
+ * The line on a generator's standard input that lets it go on: all have announced the phase, and
+ * the counters are read.
+ */
 export const READ_LINE = "read";
 /** The line that ends the warm-up of all generators. */
 export const ALL_STEADY_LINE = "steady";
 
-/** A line of the load generator's progress: with PROGRESS=json one JSON object per line on standard error. */
+/**
+ * A line of the load generator's progress: with PROGRESS=json one JSON object per line on standard
+ * error.
+ */
 export const progressSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("phase"),
@@ -46,8 +63,15 @@ export const progressSchema = z.discriminatedUnion("event", [
     /** Only of `measure`: milliseconds until the window opens, after its lead-in. */
     opens_in_ms: z.number().min(0).optional(),
   }),
-  z.strictObject({ event: z.literal("second"), run: z.int().min(0).optional(), ...progressSecondShape }),
-  /** A turn that was given from outside has ended, and nothing is in flight: what was answered in its slice and after it. */
+  z.strictObject({
+    event: z.literal("second"),
+    run: z.int().min(0).optional(),
+    ...progressSecondShape,
+  }),
+  /**
+   * A turn that was given from outside has ended, and nothing is in flight: what was answered in
+   * its slice and after it.
+   */
   z.strictObject({
     event: z.literal("turn"),
     answers: z.int().min(0),

@@ -3,7 +3,10 @@ import { byDimension, USUAL } from "./dimensions.js";
 import { decimalNumber, wholeNumber } from "./env.js";
 import { MIN_RUNS } from "./statistics.js";
 
-/** What a number may be, by the setting that gives it: flags, files, variables, documents and help read this list. */
+/**
+ * What a number may be, by the setting that gives it: flags, files, variables, documents and help
+ * read this list.
+ */
 export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
   requests: { min: 1, max: 1_000_000_000, unit: " requests" },
@@ -37,7 +40,8 @@ export type NumberName = keyof typeof RANGES;
 /** A whole number of a document. */
 export const wholeIn = (name: NumberName) => z.int().min(RANGES[name].min).max(RANGES[name].max);
 /** A number of a document. */
-export const numberIn = (name: NumberName) => z.number().min(RANGES[name].min).max(RANGES[name].max);
+export const numberIn = (name: NumberName) =>
+  z.number().min(RANGES[name].min).max(RANGES[name].max);
 
 /** A whole number in a variable. */
 export const wholeText = (name: NumberName) => wholeNumber(RANGES[name].min, RANGES[name].max);

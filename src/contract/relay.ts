@@ -1,4 +1,7 @@
-/** Passes on, delays, or keeps what it carries, as a network that loses packets; connections stay open. */
+/**
+ * Passes on, delays, or keeps what it carries, as a network that loses packets; connections stay
+ * open.
+ */
 export type RelayMode = { mode: "pass" } | { mode: "delay"; ms: number } | { mode: "hold" };
 
 /** Longer than any request waits. */
@@ -6,7 +9,10 @@ const MOST_MS = 60_000;
 
 const DELAY = /^delay (\d{1,5})$/;
 
-/** One line on the standard input of a relay: `pass`, `delay 20`, `hold`. It prints the same line once that is so. */
+/**
+ * One line on the standard input of a relay: `pass`, `delay 20`, `hold`. It prints the same line
+ * once that is so.
+ */
 export const relayLine = (wanted: RelayMode): string =>
   wanted.mode === "delay" ? `delay ${wanted.ms}` : wanted.mode;
 

@@ -31,7 +31,15 @@ export interface ReportCommand {
 }
 
 /** In what sides of a comparison may differ, if `--allow` names it. */
-export const COMPARED_KINDS = ["machine", "schema", "store", "script", "topology", "runtime", "order"];
+export const COMPARED_KINDS = [
+  "machine",
+  "schema",
+  "store",
+  "script",
+  "topology",
+  "runtime",
+  "order",
+];
 
 const compare: ReportCommand = {
   description: "Compares targets of a campaign, campaigns, or a campaign with a saved baseline.",
@@ -156,5 +164,8 @@ const memory: ReportCommand = {
 Exit codes: those of run; also 2 if no slope can be computed`,
 };
 
-/** The flags stand once: the command line reads this list, the report `generated/report-commands.json` made from it. */
+/**
+ * The flags stand once: the command line reads this list, the report
+ * `generated/report-commands.json` made from it.
+ */
 export const reportCommands = { compare, report, memory };

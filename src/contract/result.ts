@@ -36,12 +36,14 @@ import { turnsFactsSchema } from "./turns.js";
 
 export const RESULT_SCHEMA = "ratelimit-bench/result";
 /**
- * History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP, roles by kind; 3 — turns;
- * 4 — what the report reads instead of deriving it: the text of the load, facts of the target, the curve of the latencies.
+ * History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP,
+ * roles by kind; 3 — turns; 4 — what the report reads instead of deriving it: the text of the load,
+ * facts of the target, the curve of the latencies.
  *
  * Programs of this language read this version alone. Older documents are converted in one place,
- * `report/results/older_documents.py`, when the report or `ratelimit-bench judge` loads them: campaigns are not resumed
- * across versions, so that a second converter here would have nobody to serve.
+ * `report/results/older_documents.py`, when the report or `ratelimit-bench judge` loads them:
+ * campaigns are not resumed across versions, so that a second converter here would have nobody to
+ * serve.
  */
 export const RESULT_SCHEMA_VERSION = 4;
 
@@ -60,7 +62,10 @@ export type EncodedHistogram = z.infer<typeof histogramSchema>;
 export const outcomes = ["allowed", "limited", "failed"] as const;
 export type Outcome = (typeof outcomes)[number];
 
-/** How requests in flight ended after the window had closed. In latency, but not in throughput (M23). */
+/**
+ * How requests in flight ended after the window had closed. In latency, but not in throughput
+ * (M23).
+ */
 const afterWindowSchema = z.strictObject({
   allowed: count,
   limited: count,
@@ -86,14 +91,18 @@ const countsSchema = z.strictObject({
   after_window: afterWindowSchema,
   /** In flight when the window closed and not followed: 0 since requests are followed. */
   cut: count,
-  /** Answers in the window by the driver's code: the HTTP status, or at the limiter layer the outcome. */
+  /**
+   * Answers in the window by the driver's code: the HTTP status, or at the limiter layer the
+   * outcome.
+   */
   by_code: z.record(z.string().regex(/^[0-9a-z_-]{1,40}$/), count),
 });
 export type Counts = z.infer<typeof countsSchema>;
 
 /**
- * Latencies of all answers, also of followed requests, by outcome. `censored`: the ages of requests without an answer when
- * they were given up (timed out, lost, dropped) or when the window closed (never sent).
+ * Latencies of all answers, also of followed requests, by outcome. `censored`: the ages of requests
+ * without an answer when they were given up (timed out, lost, dropped) or when the window closed
+ * (never sent).
  */
 const latencyHistogramsSchema = z.strictObject({
   allowed: histogramSchema,
@@ -103,7 +112,10 @@ const latencyHistogramsSchema = z.strictObject({
 });
 export type LatencyHistograms = z.infer<typeof latencyHistogramsSchema>;
 
-/** What each 100 ms of the window counted; the last slice may be shorter. Answers count when they arrive. */
+/**
+ * What each 100 ms of the window counted; the last slice may be shorter. Answers count when they
+ * arrive.
+ */
 const slicesSchema = z.strictObject({
   width_ms: z.literal(100),
   allowed: z.array(count),
@@ -114,7 +126,10 @@ const slicesSchema = z.strictObject({
 });
 export type Slices = z.infer<typeof slicesSchema>;
 
-/** A physical link of the generator's machine that states its rate, and the bytes on it in lead-in and window. */
+/**
+ * A physical link of the generator's machine that states its rate, and the bytes on it in lead-in
+ * and window.
+ */
 const linkSchema = z.strictObject({
   name: z.string(),
   bits_per_second: z.number().positive(),
@@ -127,36 +142,49 @@ const generatorWorkerSchema = z.strictObject({
   connections: z.int().min(1),
   counts: countsSchema,
   event_loop_utilisation: z.number().min(0).max(1),
-  /** 0 to 1: share of the window in which it was ready to run but had no CPU. Absent if the system does not report it. */
+  /**
+   * 0 to 1: share of the window in which it was ready to run but had no CPU. Absent if the system
+   * does not report it.
+   */
   cpu_wait_share: z.number().min(0).max(1).optional(),
 });
 
-/** One load generator. A run has one or more; the figures of the run come from their merged histograms. */
+/**
+ * One load generator. A run has one or more; the figures of the run come from their merged
+ * histograms.
+ */
 const generatorPartSchema = z.strictObject({
   id: z.string(),
   workers: z.array(generatorWorkerSchema).min(1),
   counts: countsSchema,
   window_s: z.number().positive(),
-  /** Only of several generators: how long after the first window this one opened, by the orchestrator's clock. */
+  /**
+   * Only of several generators: how long after the first window this one opened, by the
+   * orchestrator's clock.
+   */
   opened_after_ms: z.number().min(0).optional(),
   /** CPU time of the whole generator process in lead-in and window. */
   cpu_us: count,
   resident_bytes: count,
   /**
-   * The longest gap between two looks of a thread that sends at its clock, from the lead-in to the last answer, in which
-   * the process used less than half a CPU, without the time in which the thread waited for a CPU (M36); by turns the
-   * longest in a turn of its group. Absent in older results.
+   * The longest gap between two looks of a thread that sends at its clock, from the lead-in to the
+   * last answer, in which the process used less than half a CPU, without the time in which the
+   * thread waited for a CPU (M36); by turns the longest in a turn of its group. Absent in older
+   * results.
    */
   longest_gap_ms: ms.optional(),
-  /** Absent where the system reports none: in containers, on most virtual machines, and outside Linux. */
+  /**
+   * Absent where the system reports none: in containers, on most virtual machines, and outside
+   * Linux.
+   */
   links: z.array(linkSchema).min(1).optional(),
   /** In an open loop from the intended send, in a closed loop from the send (M3). */
   histograms: latencyHistogramsSchema,
   /** Open loop only: from the send. Requests that were never sent are not in it. */
   service_histograms: latencyHistogramsSchema.optional(),
   /**
-   * Open loop only. `lateness`: time from the intended to the actual send, of the sends that did not wait for a
-   * connection. `gaps`: time between two sends that follow each other in one worker.
+   * Open loop only. `lateness`: time from the intended to the actual send, of the sends that did
+   * not wait for a connection. `gaps`: time between two sends that follow each other in one worker.
    */
   schedule: z
     .strictObject({
@@ -179,7 +207,9 @@ const sampleSchema = z.strictObject({
   p50_ms: ms.optional(),
   p99_ms: ms.optional(),
   generator_event_loop_utilisation: z.number().min(0).max(1).optional(),
-  /** The usage of all servers together, like the two below; the utilisation is that of the busiest. */
+  /**
+   * The usage of all servers together, like the two below; the utilisation is that of the busiest.
+   */
   server_cpu_percent: z.number().min(0).optional(),
   server_heap_used_bytes: count.optional(),
   server_resident_bytes: count.optional(),
@@ -187,16 +217,23 @@ const sampleSchema = z.strictObject({
 });
 export type Sample = z.infer<typeof sampleSchema>;
 
-/** The resources that one role used in lead-in and window, from cumulative counters at both ends. */
+/**
+ * The resources that one role used in lead-in and window, from cumulative counters at both ends.
+ */
 const roleResourcesSchema = z.strictObject({
   kind: measuredKindSchema,
   /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
   source: z.string(),
   cpu_us: count,
   cpu_percent: z.number().min(0),
-  /** Per request answered between the drained readings or, without a count, per sent request or decision. */
+  /**
+   * Per request answered between the drained readings or, without a count, per sent request or
+   * decision.
+   */
   cpu_us_per_request: z.number().min(0).optional(),
-  /** How long its threads were ready to run but had no CPU. Absent if the system does not report it. */
+  /**
+   * How long its threads were ready to run but had no CPU. Absent if the system does not report it.
+   */
   run_delay_us: count.optional(),
   /** By turns: CPU time that it used while others had the load; it is in no other figure. */
   idle_us: count.optional(),
@@ -224,36 +261,53 @@ export type RoleResources = z.infer<typeof roleResourcesSchema>;
 /** From this percentage of one CPU on, other programs disturb a run (M25). */
 export const FOREIGN_CPU_PERCENT = 10;
 
-/** From this percentage of one CPU on, a run is suspect: by turns, where it cancels, half of all CPUs (M25). */
+/**
+ * From this percentage of one CPU on, a run is suspect: by turns, where it cancels, half of all
+ * CPUs (M25).
+ */
 export const foreignLimitPercent = (byTurns: boolean, cpus: number): number =>
   byTurns ? 50 * cpus : FOREIGN_CPU_PERCENT;
 
-/** How busy the machine was in lead-in and window. Percentages are of one CPU: two busy CPUs are 200. */
+/**
+ * How busy the machine was in lead-in and window. Percentages are of one CPU: two busy CPUs are
+ * 200.
+ */
 const hostLoadSchema = z.strictObject({
   cpus: z.int().min(1),
   busy_cpu_percent: z.number().min(0),
   /**
-   * CPU time of everything except the roles and the harness (M25). With an external store it is a lower bound: the whole
-   * CPU time of the store is subtracted, because the store may run on this machine.
+   * CPU time of everything except the roles and the harness (M25). With an external store it is a
+   * lower bound: the whole CPU time of the store is subtracted, because the store may run on this
+   * machine.
    */
   foreign_cpu_percent: z.number().min(0),
-  /** The CPUs that our processes may use, by their affinity and their cpuset; absent: all of them. */
+  /**
+   * The CPUs that our processes may use, by their affinity and their cpuset; absent: all of them.
+   */
   cpus_allowed: z.int().min(1).optional(),
 });
 export type HostLoad = z.infer<typeof hostLoadSchema>;
 
-/** A process that calls the limiter, as it reports itself: one of our servers or, at the limiter layer, the generator. */
+/**
+ * A process that calls the limiter, as it reports itself: one of our servers or, at the limiter
+ * layer, the generator.
+ */
 const consumerEvidenceSchema = z.strictObject({
   id: z.string(),
   run_nonce: z.string(),
   target: z.string(),
   /** Empty at the limiter layer. */
   workloads: z.array(workloadSchema),
-  /** The limiter's script, which separates the client from its script; absent where no script decides. */
+  /**
+   * The limiter's script, which separates the client from its script; absent where no script
+   * decides.
+   */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
   plugins: z.array(pluginFactsSchema).optional(),
-  /** Readings at drained moments: before any load, when the window opened, after the last answer. */
+  /**
+   * Readings at drained moments: before any load, when the window opened, after the last answer.
+   */
   at_start: usageSchema,
   at_window_open: usageSchema,
   at_end: usageSchema,
@@ -265,7 +319,10 @@ const predictionSchema = z.strictObject({
   limited_share: z.number().min(0).max(1),
   seen_share: z.number().min(0).max(1),
   tolerance: z.number().min(0),
-  /** `traffic`: fixed by the profile, whatever the client's speed. `limits`: by explicit limits, depends on the speed. */
+  /**
+   * `traffic`: fixed by the profile, whatever the client's speed. `limits`: by explicit limits,
+   * depends on the speed.
+   */
   basis: z.enum(["traffic", "limits"]),
 });
 
@@ -295,10 +352,15 @@ export const verdictSchema = z.strictObject({
   /** The version of the rules that judged; absent in results that are older than the number. */
   rules_version: z.int().min(1).optional(),
   status: z.enum(["valid", "suspect", "invalid"]),
-  reasons: z.array(z.strictObject({ rule: z.string(), severity: severitySchema, text: z.string() })),
+  reasons: z.array(
+    z.strictObject({ rule: z.string(), severity: severitySchema, text: z.string() }),
+  ),
   /** Rules that could not be applied to this run, and why. */
   not_applicable: z.array(ruleTextSchema),
-  /** Rules whose evidence the result does not hold, because it is older than they are. Absent where there is none. */
+  /**
+   * Rules whose evidence the result does not hold, because it is older than they are. Absent where
+   * there is none.
+   */
   not_checked: z.array(ruleTextSchema).optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
@@ -332,8 +394,8 @@ export type Bounds = z.infer<typeof boundsSchema>;
 const figure = ms.nullable();
 
 /**
- * Milliseconds with microsecond precision. A figure that failed or censored requests could move is null, with its bounds
- * in `bounds` (M23); `stddev` is null if there was any.
+ * Milliseconds with microsecond precision. A figure that failed or censored requests could move is
+ * null, with its bounds in `bounds` (M23); `stddev` is null if there was any.
  */
 const latencySchema = z.strictObject({
   average: figure,
@@ -369,7 +431,10 @@ const identity = {
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime(),
   notes: z.array(z.string()),
-  /** Only of a run with instruments (`--diagnose`), which never counts: the instruments are in its figures. */
+  /**
+   * Only of a run with instruments (`--diagnose`), which never counts: the instruments are in its
+   * figures.
+   */
   diagnosis: diagnosisSchema.optional(),
 };
 
@@ -391,8 +456,9 @@ const machinesOfRun = {
 
 const outsideOfRun = {
   /**
-   * From the reading before the lead-in to that after the window, of the control groups in which harness and roles ran
-   * together (M14, M36). Absent where roles have groups of their own, and without a quota.
+   * From the reading before the lead-in to that after the window, of the control groups in which
+   * harness and roles ran together (M14, M36). Absent where roles have groups of their own, and
+   * without a quota.
    */
   own_throttling: throttlingSchema.optional(),
   /** From the start to the end of the run (M36). Absent in results that are older than the rule. */
@@ -418,21 +484,31 @@ const requestSchema = z.strictObject({
 
 const warmupFactsSchema = z.strictObject({
   took_s: z.number().min(0),
-  /** Sent in it; of a closed loop without those in flight when the window opened, which count there. */
+  /**
+   * Sent in it; of a closed loop without those in flight when the window opened, which count there.
+   */
   requests: count,
-  /** Its last part, after the reading of the counters, which runs into the window without a pause. */
+  /**
+   * Its last part, after the reading of the counters, which runs into the window without a pause.
+   */
   lead_in: z.strictObject({ took_s: z.number().min(0), requests: count }),
   /** Only with `auto`: its last second had no trend; false: it ended at its longest. */
   steady: z.boolean().optional(),
 });
 
-/** What the target did with the load (M24): served it, could not keep up with the offered rate, or failed. */
+/**
+ * What the target did with the load (M24): served it, could not keep up with the offered rate, or
+ * failed.
+ */
 export const outcomeStatuses = ["served", "overloaded", "failed"] as const;
 export type OutcomeStatus = (typeof outcomeStatuses)[number];
 
 /** What is concluded of a run by the rules of its verdict. */
 export const judgementSchema = z.strictObject({
-  /** What limited the run, by the available evidence: a generator that was started by hand has none of the store. */
+  /**
+   * What limited the run, by the available evidence: a generator that was started by hand has none
+   * of the store.
+   */
   limited_by: limitedBySchema.optional(),
   /** Absent where the measurement is broken: then nothing is known about the target. */
   outcome: z.enum(outcomeStatuses).optional(),
@@ -450,14 +526,20 @@ export const measuredResultSchema = z.strictObject({
   warmup: warmupFactsSchema,
   /** Of all answers, followed ones too (M23); in an open loop from the intended send (M3). */
   latency: latencySchema.optional(),
-  /** Milliseconds at `CURVE_PERCENTILES`, up to the first one that is not identified (M23); empty without an answer. */
+  /**
+   * Milliseconds at `CURVE_PERCENTILES`, up to the first one that is not identified (M23); empty
+   * without an answer.
+   */
   latency_curve_ms: z.array(ms),
   service_time: latencySchema.optional(),
   schedule: scheduleSchema.optional(),
   /** Percentiles with too few samples (M18), which reports mark. */
   unsupported: z.array(z.string()),
   rate_limit_hits: count,
-  /** All servers, mean % of one core in lead-in and window. Absent without one of ours, like `memory_usage`. */
+  /**
+   * All servers, mean % of one core in lead-in and window. Absent without one of ours, like
+   * `memory_usage`.
+   */
   cpu_usage: z.number().min(0).optional(),
   /** All servers, mean heap used, bytes. */
   memory_usage: z.number().min(0).optional(),
@@ -474,7 +556,10 @@ export const measuredResultSchema = z.strictObject({
   prediction: predictionSchema.optional(),
   /** Empty for a foreign URL. */
   consumers: z.array(consumerEvidenceSchema),
-  /** Calls of the limiter per request, and descriptors that one call decides; absent without a limiter. */
+  /**
+   * Calls of the limiter per request, and descriptors that one call decides; absent without a
+   * limiter.
+   */
   calls_per_request: z.number().positive().optional(),
   descriptors_per_call: z.number().positive().optional(),
   store: storeEvidenceSchema.optional(),
@@ -489,7 +574,10 @@ export const measuredResultSchema = z.strictObject({
   resources: z.record(z.string(), roleResourcesSchema),
   turns: turnsFactsSchema.optional(),
   ...outsideOfRun,
-  /** Seconds from the start of each server, all at once, until it was ready; by role. Absent without a server. */
+  /**
+   * Seconds from the start of each server, all at once, until it was ready; by role. Absent without
+   * a server.
+   */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
   /** Absent if the system does not report it. */
   host_load: hostLoadSchema.optional(),
@@ -503,11 +591,17 @@ export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 /** What one of several generators adds to its result, so that they can be merged. */
 const shareOutputSchema = z.strictObject({
   opened_at: z.iso.datetime(),
-  /** How long after the announced moment it opened, of the last worker: a process may stand still in between. */
+  /**
+   * How long after the announced moment it opened, of the last worker: a process may stand still in
+   * between.
+   */
   opened_late_ms: z.number().min(0),
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: z.number().min(0),
-  /** What the servers or the limiter reported; absent without a limiter, and where another generator read the servers. */
+  /**
+   * What the servers or the limiter reported; absent without a limiter, and where another generator
+   * read the servers.
+   */
   limits: limitsSchema.optional(),
   algorithm: z.enum(algorithms).optional(),
   sample_latencies: z.array(histogramSchema),
@@ -545,7 +639,9 @@ const storeMemorySchema = z.strictObject({
   bytes_per_key: z.number(),
 });
 
-/** A run of a foreign program: the figures that it printed, and what the harness measured around it. */
+/**
+ * A run of a foreign program: the figures that it printed, and what the harness measured around it.
+ */
 export const printedResultSchema = z.strictObject({
   ...identity,
   status: z.literal("printed"),
@@ -607,6 +703,9 @@ export const resultSchema = z.discriminatedUnion("status", [
 ]);
 export type Result = z.infer<typeof resultSchema>;
 
-/** Whether a run ended with figures: our own generator measured them, or a foreign program printed them. */
+/**
+ * Whether a run ended with figures: our own generator measured them, or a foreign program printed
+ * them.
+ */
 export const hasFigures = (result: Result): result is MeasuredResult | PrintedResult =>
   result.status === "measured" || result.status === "printed";

@@ -1,6 +1,8 @@
 import { z } from "zod";
 
-/** What a started thing of a run is for. Caps, counters, evidence, charts and CSV columns go by it. */
+/**
+ * What a started thing of a run is for. Caps, counters, evidence, charts and CSV columns go by it.
+ */
 const roleKinds = ["server", "service", "store", "generator", "helper"] as const;
 export type RoleKind = (typeof roleKinds)[number];
 

@@ -1,5 +1,11 @@
 import { z } from "zod";
-import { extentSchema, limitsSchema, loadSchema, warmupSchema, workloadSchema } from "./configuration.js";
+import {
+  extentSchema,
+  limitsSchema,
+  loadSchema,
+  warmupSchema,
+  workloadSchema,
+} from "./configuration.js";
 import type { Environment } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
 import { driverLayerSchema } from "./layers.js";
@@ -21,22 +27,36 @@ export const nodeSchema = z.strictObject({
 /** Up to 64 letters, digits, - or _; empty for a program that was started by hand. */
 export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
 
-/** The store of a run. Credentials of a user's store are not part of it: they are in STORE_URL and STORE_CA. */
+/**
+ * The store of a run. Credentials of a user's store are not part of it: they are in STORE_URL and
+ * STORE_CA.
+ */
 const storeSpecSchema = z.strictObject({
   id: idSchema,
-  /** Id of the engine of a store that the user named by its program alone; absent for a known store. */
+  /**
+   * Id of the engine of a store that the user named by its program alone; absent for a known store.
+   */
   engine: idSchema.optional(),
   topology: idSchema,
-  /** In the order of roles, primaries first; empty for a store in the server's process, or if not known yet. */
+  /**
+   * In the order of roles, primaries first; empty for a store in the server's process, or if not
+   * known yet.
+   */
   nodes: z.array(nodeSchema),
-  /** Present where a store that the campaign started is encrypted: the certificate of its authority, PEM. */
+  /**
+   * Present where a store that the campaign started is encrypted: the certificate of its authority,
+   * PEM.
+   */
   ca: z.string().max(4096).optional(),
 });
 export type StoreSpec = z.infer<typeof storeSpecSchema>;
 
 export const serviceSpecSchema = z.strictObject({
   id: idSchema,
-  /** In the names of its configuration, so that the service of another run is not taken for this one. */
+  /**
+   * In the names of its configuration, so that the service of another run is not taken for this
+   * one.
+   */
   nonce: runNonceSchema,
   ...nodeSchema.shape,
 });
@@ -54,7 +74,10 @@ const serverSpecSchema = z.strictObject({
   diagnose: z.literal(true).optional(),
   /** By how much the wall clock of this process is ahead of the machine's. */
   clock_shift_ms: z.int().optional(),
-  /** Its client is what a proxy in front of it names; the hook of a limiter tells clients by its own default. */
+  /**
+   * Its client is what a proxy in front of it names; the hook of a limiter tells clients by its own
+   * default.
+   */
   by_address: z.literal(true).optional(),
 });
 
@@ -105,8 +128,9 @@ const generatorSpecSchema = z.strictObject({
 export type GeneratorSpec = z.infer<typeof generatorSpecSchema>;
 
 /**
- * What one run asks of its programs: server, load generator and probe read the same document and take from it what
- * concerns them. The variables of a program that is started by hand decode into the same type.
+ * What one run asks of its programs: server, load generator and probe read the same document and
+ * take from it what concerns them. The variables of a program that is started by hand decode into
+ * the same type.
  */
 export const runSpecSchema = z.strictObject({
   schema: z.literal(RUN_SPEC),
@@ -127,7 +151,10 @@ export const runSpecSchema = z.strictObject({
 });
 export type RunSpec = z.infer<typeof runSpecSchema>;
 
-export const runSpec = (members: Omit<RunSpec, "schema">): RunSpec => ({ schema: RUN_SPEC, ...members });
+export const runSpec = (members: Omit<RunSpec, "schema">): RunSpec => ({
+  schema: RUN_SPEC,
+  ...members,
+});
 
 export const encodeRunSpec = (spec: RunSpec | GroupSpec): Record<string, string> => ({
   RUN_SPEC: JSON.stringify(spec),
@@ -146,13 +173,19 @@ export const groupSpec = (members: Omit<GroupSpec, "schema">): GroupSpec => ({
   ...members,
 });
 
-/** JSON, or the path of a file that holds it; undefined where RUN_SPEC is not set. @throws usageError */
+/**
+ * JSON, or the path of a file that holds it; undefined where RUN_SPEC is not set. @throws
+ * usageError
+ */
 export function decodeRunSpec(env: Environment): RunSpec | undefined {
   const document = documentOf(env);
   return document === undefined ? undefined : parsed(document, runSpecSchema);
 }
 
-/** The group in the variable RUN_SPEC; undefined where it holds something else. @throws like `decodeRunSpec` */
+/**
+ * The group in the variable RUN_SPEC; undefined where it holds something else. @throws like
+ * `decodeRunSpec`
+ */
 export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
   const document = documentOf(env);
   const isGroup = z.looseObject({ schema: z.literal(GROUP_SPEC) }).safeParse(document).success;

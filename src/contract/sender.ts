@@ -31,7 +31,10 @@ const senderRequestSchema = z.strictObject({
 });
 export type SenderRequest = z.infer<typeof senderRequestSchema>;
 
-/** What became of one request. Times are milliseconds since 1970, by the sender's clock, which never goes back. */
+/**
+ * What became of one request. Times are milliseconds since 1970, by the sender's clock, which never
+ * goes back.
+ */
 const sentRequestSchema = z.strictObject({
   group: z.int().min(0),
   server: z.int().min(0),

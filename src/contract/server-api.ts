@@ -3,10 +3,15 @@ import { limitsSchema, workloadSchema } from "./configuration.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { targetSchema } from "./target.js";
 
-/** A `userId` with this prefix is a key whose quota is used up: the server asks a limiter with 0 points. */
+/**
+ * A `userId` with this prefix is a key whose quota is used up: the server asks a limiter with 0
+ * points.
+ */
 export const EXHAUSTED_KEY_PREFIX = "exhausted-";
 
-/** Versions at run time, not requested versions. Absent for a missing part (no store for `none`). */
+/**
+ * Versions at run time, not requested versions. Absent for a missing part (no store for `none`).
+ */
 export const versionsSchema = z.strictObject({
   node: z.string(),
   fastify: z.string().optional(),
@@ -59,7 +64,9 @@ export const consumesSchema = z.strictObject({
   without_store: z.int().min(0).optional(),
 });
 
-/** `GET /usage`: cumulative counters of the process; the reader computes differences over a window. */
+/**
+ * `GET /usage`: cumulative counters of the process; the reader computes differences over a window.
+ */
 export const usageSchema = z.strictObject({
   run_nonce: z.string(),
   uptime_s: z.number().min(0),

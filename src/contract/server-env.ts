@@ -44,7 +44,10 @@ const shape = {
     .optional(),
 };
 
-/** Quota of a server that is started by hand; the harness always passes the quota of the traffic profile. */
+/**
+ * Quota of a server that is started by hand; the harness always passes the quota of the traffic
+ * profile.
+ */
 const DEFAULT_LIMITS: Limits = { points: 100, window_s: 60, block_s: 0 };
 /** Rounds of CPU work of the heavy workload: a few milliseconds of one core. */
 export const DEFAULT_COMPLEXITY = 10;
@@ -66,7 +69,9 @@ export function storeVariableNames(id: string) {
   } as const;
 }
 
-/** The variables of a server that is started by hand: a run spec whose target is not resolved yet. */
+/**
+ * The variables of a server that is started by hand: a run spec whose target is not resolved yet.
+ */
 export interface ServerEnv {
   mode: string;
   store?: string;
@@ -110,7 +115,9 @@ export function decodeServerEnv(env: Environment, stores: readonly AddressableSt
   return {
     mode: read.MODE ?? DEFAULT_MODE,
     ...(read.STORE ? { store: read.STORE } : {}),
-    stores: Object.fromEntries(stores.map((store) => [store.id, storeVariables(store, env, address)])),
+    stores: Object.fromEntries(
+      stores.map((store) => [store.id, storeVariables(store, env, address)]),
+    ),
     ...(address ? { address } : {}),
     spec: {
       run_nonce: read.RUN_NONCE ?? "",

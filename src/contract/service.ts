@@ -2,7 +2,9 @@ import { z } from "zod";
 
 const count = z.int().min(0);
 
-/** Cumulative counters of a service at a drained moment. Counters that it does not keep are absent. */
+/**
+ * Cumulative counters of a service at a drained moment. Counters that it does not keep are absent.
+ */
 export const serviceReadingSchema = z.strictObject({
   version: z.string().optional(),
   /** Identifies the process: another one after a restart. */

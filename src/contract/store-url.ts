@@ -2,7 +2,10 @@ import type { Environment, Node } from "./env.js";
 import { messageOf, usageError } from "./errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "./user-files.js";
 
-/** PEM texts. `ca` vouches for the store, in addition to the system's; `cert` and `key` are the client's own. */
+/**
+ * PEM texts. `ca` vouches for the store, in addition to the system's; `cert` and `key` are the
+ * client's own.
+ */
 export type StoreTls = { ca?: string; cert?: string; key?: string };
 
 /** Credentials and encryption of a store. They are secret: never printed, never stored. */
@@ -25,11 +28,15 @@ function decoded(text: string): string {
     return decodeURIComponent(text);
   } catch {
     // Without the cause, which may contain the text.
-    throw usageError("user or password of the store's redis:// URL has a % that is not an escape: write %25");
+    throw usageError(
+      "user or password of the store's redis:// URL has a % that is not an escape: write %25",
+    );
   }
 }
 
-/** Reads `redis[s]://[user[:password]@]host[:port]`. @throws usageError without the text: a password */
+/**
+ * Reads `redis[s]://[user[:password]@]host[:port]`. @throws usageError without the text: a password
+ */
 export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   let url: URL;
   try {
@@ -41,7 +48,9 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
     );
   }
   if (!["redis:", "rediss:"].includes(url.protocol))
-    throw usageError(`the store's URL begins with ${url.protocol}//: give redis:// or rediss:// (encrypted)`);
+    throw usageError(
+      `the store's URL begins with ${url.protocol}//: give redis:// or rediss:// (encrypted)`,
+    );
   if (!url.hostname || (url.pathname !== "" && url.pathname !== "/") || url.search || url.hash) {
     throw usageError(
       `the store's URL must be redis[s]://[user:password@]host[:port], without a path or a query; ${ENCODED}`,
@@ -66,8 +75,8 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
 const TLS_FILES = { ca: "STORE_CA", cert: "STORE_CERT", key: "STORE_KEY" } as const;
 
 /**
- * Undefined without STORE_URL. It is in the environment, which only its owner can read. @throws usageError without
- * it
+ * Undefined without STORE_URL. It is in the environment, which only its owner can read. @throws
+ * usageError without it
  */
 export function storeAddressFrom(env: Environment): StoreAddress | undefined {
   if (!env.STORE_URL) return undefined;
@@ -80,7 +89,10 @@ export function storeAddressFrom(env: Environment): StoreAddress | undefined {
   return parseStoreUrl(env.STORE_URL, Object.fromEntries(tls));
 }
 
-/** Access to the store of a run: that of `STORE_URL`, else that of an encrypted store that the campaign started. */
+/**
+ * Access to the store of a run: that of `STORE_URL`, else that of an encrypted store that the
+ * campaign started.
+ */
 export const storeAccessFrom = (
   env: Environment,
   { ca }: { ca?: string | undefined },

@@ -4,12 +4,16 @@ import { serviceReadingSchema } from "./service.js";
 
 const count = z.int().min(0);
 
-/** Script calls of one node by command: all calls, and those of them that failed (e.g. with NOSCRIPT). */
+/**
+ * Script calls of one node by command: all calls, and those of them that failed (e.g. with
+ * NOSCRIPT).
+ */
 const scriptCallsSchema = z.record(z.string(), z.strictObject({ calls: count, failed: count }));
 
 /**
- * Evidence that a store may be unable to give. A rule that needs missing evidence is not applicable:
- * `decisions` and `scripts` counted by the store, `keys` and `evictions`, `restarts` (a `run_id`), `memory`, `cpu`.
+ * Evidence that a store may be unable to give. A rule that needs missing evidence is not
+ * applicable: `decisions` and `scripts` counted by the store, `keys` and `evictions`, `restarts` (a
+ * `run_id`), `memory`, `cpu`.
  */
 export const evidenceNames = [
   "decisions",
@@ -59,7 +63,10 @@ const moduleFactsSchema = z.strictObject({
 });
 export type ModuleFacts = z.infer<typeof moduleFactsSchema>;
 
-/** The store in one run: each node before any load (emptied, with reset statistics) and after the last answer. */
+/**
+ * The store in one run: each node before any load (emptied, with reset statistics) and after the
+ * last answer.
+ */
 export const storeEvidenceSchema = z.strictObject({
   nodes: z.array(
     z.strictObject({ role: z.string(), at_start: storeReadingSchema, at_end: storeReadingSchema }),
@@ -68,7 +75,10 @@ export const storeEvidenceSchema = z.strictObject({
   /** Threads of a node that execute commands; absent: one. */
   command_threads: z.int().min(1).optional(),
   modules: z.array(moduleFactsSchema).optional(),
-  /** The user runs the store: it is never emptied, its statistics are never reset, and others may use it. */
+  /**
+   * The user runs the store: it is never emptied, its statistics are never reset, and others may
+   * use it.
+   */
   external: z.boolean(),
 });
 export type StoreEvidence = z.infer<typeof storeEvidenceSchema>;
@@ -86,11 +96,15 @@ const discoverySchema = z.strictObject({
 });
 export type Discovery = z.infer<typeof discoverySchema>;
 
-/** What every server that speaks RESP may have or lack, and how much of it the store layer needs. */
+/**
+ * What every server that speaks RESP may have or lack, and how much of it the store layer needs.
+ */
 const storeFeatures = ["EVAL", "HELLO", "CONFIG", "commandstats", "DBSIZE", "used_memory"] as const;
 export type StoreFeature = (typeof storeFeatures)[number];
 
-/** The probe's output: one JSON document with a member for each action, nodes in the given order. */
+/**
+ * The probe's output: one JSON document with a member for each action, nodes in the given order.
+ */
 export const probeReportSchema = z.strictObject({
   discovered: discoverySchema.optional(),
   formed_in_s: z.number().min(0).optional(),
@@ -106,7 +120,10 @@ export const probeReportSchema = z.strictObject({
   /** Versions of the limiter modules that every node has loaded, by id. */
   modules: z.record(z.string(), z.string()).optional(),
   lacks: z.array(z.enum(storeFeatures)).optional(),
-  /** Keys that were filled in, and the command that runs the operation's script; absent for other operations. */
+  /**
+   * Keys that were filled in, and the command that runs the operation's script; absent for other
+   * operations.
+   */
   prepared: z.strictObject({ filled: count, script: z.array(z.string()).optional() }).optional(),
   /** Under the keys, in their order; null for a key that there is not. */
   numbers: z.array(z.int().nullable()).optional(),

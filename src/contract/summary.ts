@@ -17,16 +17,25 @@ export const summaryRowSchema = z.object({
   runs: count,
   /** Measured, with the verdict valid: suspect ones count too. */
   valid_runs: count,
-  /** Runs in which the target served its load, and those in which it was overloaded or failed (M24). */
+  /**
+   * Runs in which the target served its load, and those in which it was overloaded or failed (M24).
+   */
   served_runs: count,
   spoiled_runs: count,
   missing_runs: count,
   median_run: z.int().min(1).nullable(),
-  /** The median over the runs that count, and the lowest and highest of those that served their load. */
-  requests_per_second: z.object({ median: z.number(), min: z.number(), max: z.number() }).nullable(),
+  /**
+   * The median over the runs that count, and the lowest and highest of those that served their
+   * load.
+   */
+  requests_per_second: z
+    .object({ median: z.number(), min: z.number(), max: z.number() })
+    .nullable(),
   latency_p50_ms: figure,
   latency_p99_ms: figure,
-  /** What those are at least that are null because requests without an answer could move them (M23). */
+  /**
+   * What those are at least that are null because requests without an answer could move them (M23).
+   */
   latency_p50_at_least_ms: figure.optional(),
   latency_p99_at_least_ms: figure.optional(),
   verdict: z.string().nullable(),

@@ -1,8 +1,14 @@
 import { z } from "zod";
 import { rounded } from "./numbers.js";
 
-/** How far the wall clock moved against the monotonic one, and in how much time by the monotonic one. */
-export const clockChangeSchema = z.strictObject({ changed_ms: z.number(), over_s: z.number().min(0) });
+/**
+ * How far the wall clock moved against the monotonic one, and in how much time by the monotonic
+ * one.
+ */
+export const clockChangeSchema = z.strictObject({
+  changed_ms: z.number(),
+  over_s: z.number().min(0),
+});
 export type ClockChange = z.infer<typeof clockChangeSchema>;
 
 interface Clocks {
@@ -12,7 +18,9 @@ interface Clocks {
 
 const systemClocks: Clocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
 
-/** A process may lose its CPU between two readings: of so many pairs of readings the closest counts. */
+/**
+ * A process may lose its CPU between two readings: of so many pairs of readings the closest counts.
+ */
 const PAIRS = 16;
 
 function wallOffsetMs({ wallMs, monotonicMs }: Clocks): number {
@@ -50,8 +58,9 @@ export class ClockComparison {
 }
 
 /**
- * What is no sign that somebody set the clock: readings have whole milliseconds and may be apart, and where a time service
- * slews the wall clock alone, adjtime(2) moves it by 500 µs a second at most.
+ * What is no sign that somebody set the clock: readings have whole milliseconds and may be apart,
+ * and where a time service slews the wall clock alone, adjtime(2) moves it by 500 µs a second at
+ * most.
  */
 const TOLERANCE = { ms: 100, ms_per_s: 0.5 } as const;
 

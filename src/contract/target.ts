@@ -4,14 +4,19 @@ import { usageError } from "./errors.js";
 /** An id, e.g. of a client, store, service, limiter or traffic: safe in file names and in argv. */
 export const idSchema = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,39}$/);
 
-/** An id in a target's text, with the version of its library if the text names one: `id[~version]`. */
+/**
+ * An id in a target's text, with the version of its library if the text names one: `id[~version]`.
+ */
 export interface VersionedId {
   id: string;
   /** Exact, e.g. `5.6.1`. */
   version?: string;
 }
 
-/** The parts of the text `client[~version][@store[~version]][:topology][+option[~version]…]`, without any defaults. */
+/**
+ * The parts of the text `client[~version][@store[~version]][:topology][+option[~version]…]`,
+ * without any defaults.
+ */
 export interface TargetText {
   client: string;
   version?: string;
@@ -23,11 +28,17 @@ export interface TargetText {
   options: VersionedId[];
 }
 
-/** What decides: a library in the server, a module in the store, a service beside it, or the server's own memory. */
+/**
+ * What decides: a library in the server, a module in the store, a service beside it, or the
+ * server's own memory.
+ */
 export const deciders = ["library", "module", "service", "in-process", "nothing"] as const;
 export type Decider = (typeof deciders)[number];
 
-/** How a limiter counts. A fixed window may begin with a key's first hit, or be aligned to the clock. */
+/**
+ * How a limiter counts. A fixed window may begin with a key's first hit, or be aligned to the
+ * clock.
+ */
 export const algorithms = [
   "fixed window",
   "aligned window",
@@ -39,7 +50,10 @@ export const algorithms = [
 ] as const;
 export type Algorithm = (typeof algorithms)[number];
 
-/** A target with all defaults filled in. `text` is the full form, which is part of the configuration's hash. */
+/**
+ * A target with all defaults filled in. `text` is the full form, which is part of the
+ * configuration's hash.
+ */
 export const targetSchema = z.strictObject({
   text: z.string().max(200),
   label: z.string().max(200),
@@ -72,12 +86,16 @@ export const targetSchema = z.strictObject({
   encrypted: z.literal(true).optional(),
   /** Label of the target that it is, once more: what differs between the two is the host (M31). */
   copy_of: z.string().max(200).optional(),
-  /** Some decisions are made without the store or the service, e.g. from a local cache of denials. */
+  /**
+   * Some decisions are made without the store or the service, e.g. from a local cache of denials.
+   */
   decides_locally: z.literal(true).optional(),
 });
 export type Target = z.infer<typeof targetSchema>;
 
-/** Whether a store program keeps the counters. `memory` keeps them in the server, `none` has none. */
+/**
+ * Whether a store program keeps the counters. `memory` keeps them in the server, `none` has none.
+ */
 export const usesStore = ({ store }: Pick<Target, "store">): boolean =>
   store !== "memory" && store !== "none";
 
@@ -112,13 +130,16 @@ export function parseStoreText(text: string): VersionedId {
   return { id, ...(version === undefined ? {} : { version }) };
 }
 
-export const storeProgram = ({ store, store_version }: Pick<Target, "store" | "store_version">): string =>
-  partText(store, store_version);
+export const storeProgram = ({
+  store,
+  store_version,
+}: Pick<Target, "store" | "store_version">): string => partText(store, store_version);
 
 export const nodeProgram = (version: string): string => partText("node", version);
 
 /**
- * `8.1` is any 8.1.x. A label that is no version is only a name; what is not known contradicts nothing.
+ * `8.1` is any 8.1.x. A label that is no version is only a name; what is not known contradicts
+ * nothing.
  * @param seen versions of its nodes, separated by commas
  */
 export function isRequestedVersion(label: string, seen: string): boolean {
@@ -127,12 +148,18 @@ export function isRequestedVersion(label: string, seen: string): boolean {
   return seen.split(", ").every((each) => !/^\d/.test(each) || `${each}.`.startsWith(`${number}.`));
 }
 
-export const partText = (id: string, version?: string): string => (version ? `${id}~${version}` : id);
+export const partText = (id: string, version?: string): string =>
+  version ? `${id}~${version}` : id;
 
-/** Reads `id[~version]`. @param what named in the message @throws usageError when it is not of that form */
+/**
+ * Reads `id[~version]`. @param what named in the message @throws usageError when it is not of that
+ * form
+ */
 export function parsePart(what: string, text: string): VersionedId {
   if (PART.test(text)) return partOf(text);
-  throw usageError(`${what} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`);
+  throw usageError(
+    `${what} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`,
+  );
 }
 
 function optionsOf(texts: readonly string[]): VersionedId[] {

@@ -1,6 +1,9 @@
 import { z } from "zod";
 
-/** A window by turns has at least so many cycles (M16): fewer do not tell a change of level from noise. */
+/**
+ * A window by turns has at least so many cycles (M16): fewer do not tell a change of level from
+ * noise.
+ */
 export const MIN_CYCLES = 8;
 
 /** Length of the parts of a turn: a lead-in that is not counted, and the slice that is. */
@@ -15,12 +18,16 @@ export const turnsSchema = z.strictObject({
   seed: z.int().min(0),
   /** Those that an earlier round has found; absent in the first one, whose warm-up finds them. */
   lengths: turnLengthsSchema.optional(),
-  /** Each target has its own generator, which takes a turn at a line of its input: at the limiter layer. */
+  /**
+   * Each target has its own generator, which takes a turn at a line of its input: at the limiter
+   * layer.
+   */
   given: z.literal(true).optional(),
 });
 export type TurnsSpec = z.infer<typeof turnsSchema>;
 
-export const turnLine = ({ lead_in_ms, slice_ms }: TurnLengths): string => `turn ${lead_in_ms} ${slice_ms}`;
+export const turnLine = ({ lead_in_ms, slice_ms }: TurnLengths): string =>
+  `turn ${lead_in_ms} ${slice_ms}`;
 /** The line after the last turn of the warm-up, or of the window. */
 export const LAST_TURN_LINE = "last";
 
@@ -40,8 +47,9 @@ export const turnsFactsSchema = z.strictObject({
   /** Connections opened again from the warm-up on; `without_cause`: neither closed nor given up. */
   reopened: z.strictObject({ all: z.int().min(0), without_cause: z.int().min(0) }).optional(),
   /**
-   * Its rate in the second half of the cycles ÷ that in the first, each relative to the other targets in the same cycles;
-   * and the standard error of the logarithm. Absent with fewer than eight cycles.
+   * Its rate in the second half of the cycles ÷ that in the first, each relative to the other
+   * targets in the same cycles; and the standard error of the logarithm. Absent with fewer than
+   * eight cycles.
    */
   halves: z.strictObject({ ratio: z.number().positive(), error: z.number().min(0) }).optional(),
 });

@@ -9,11 +9,16 @@ export const MAX_DOCUMENT_BYTES = 64 * MEBIBYTE;
 export const MAX_SETTING_BYTES = 16 * MEBIBYTE;
 
 /**
- * A regular file, and at most `maxBytes` of it: some files of the kernel never end. Nothing waits for a pipe's writer.
- * @param isOwn whether a campaign wrote it: then it is no link @throws Error that says what it is instead
+ * A regular file, and at most `maxBytes` of it: some files of the kernel never end. Nothing waits
+ * for a pipe's writer.
+ * @param isOwn whether a campaign wrote it: then it is no link @throws Error that says what it is
+ *   instead
  */
-export const readUserFile = (path: string, maxBytes: number, options: { isOwn?: boolean } = {}): Buffer =>
-  Buffer.concat([...userFileParts(path, maxBytes, options)]);
+export const readUserFile = (
+  path: string,
+  maxBytes: number,
+  options: { isOwn?: boolean } = {},
+): Buffer => Buffer.concat([...userFileParts(path, maxBytes, options)]);
 
 /** The same, in parts of a mebibyte, for a file that need not be in memory as a whole. */
 export function* userFileParts(

@@ -8,8 +8,8 @@ import { environmentError, messageOf } from "./errors.js";
 const BASES = { XDG_STATE_HOME: [".local", "state"], XDG_CACHE_HOME: [".cache"] } as const;
 
 /**
- * This user's folder for this project, by the XDG Base Directory rules: a relative path counts as unset. A user without
- * a home that can be written gets one below the folder for temporary files.
+ * This user's folder for this project, by the XDG Base Directory rules: a relative path counts as
+ * unset. A user without a home that can be written gets one below the folder for temporary files.
  * @throws environmentError where somebody else has made that folder
  */
 export function userFolder(env: Environment, variable: keyof typeof BASES): string {

@@ -11,13 +11,19 @@ export const VERDICTS_FILE = "verdicts.json";
 const changeSchema = z.strictObject({
   files: z.array(z.string()).min(1),
   verdict: verdictSchema,
-  /** Absent where what follows from the verdict is as it was; else it takes the place of all that was stored. */
+  /**
+   * Absent where what follows from the verdict is as it was; else it takes the place of all that
+   * was stored.
+   */
   judgement: judgementSchema.optional(),
 });
 export type VerdictChange = z.infer<typeof changeSchema>;
 
 const judgedCampaignSchema = z.strictObject({
-  /** The packed campaign below the folder of this file, and its digest; absent of a campaign that is not packed. */
+  /**
+   * The packed campaign below the folder of this file, and its digest; absent of a campaign that is
+   * not packed.
+   */
   archive: z.string().optional(),
   sha256: z
     .string()
@@ -33,7 +39,10 @@ const judgedCampaignSchema = z.strictObject({
 });
 export type JudgedCampaign = z.infer<typeof judgedCampaignSchema>;
 
-/** Verdicts by newer rules than those of the time of measuring, beside results that stay as they are. */
+/**
+ * Verdicts by newer rules than those of the time of measuring, beside results that stay as they
+ * are.
+ */
 export const verdictsSchema = z.strictObject({
   schema: z.literal(VERDICTS_SCHEMA),
   schema_version: z.literal(VERDICTS_SCHEMA_VERSION),

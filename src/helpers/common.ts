@@ -19,7 +19,10 @@ export function handleLines(handle: (line: string) => unknown): Promise<void> {
 export const printLine = (line: string): boolean => process.stderr.write(`${line}\n`);
 
 /** Host and port, for each name, from a program's arguments. @throws usageError */
-export function placesIn<const Names extends readonly string[]>(words: readonly string[], names: Names) {
+export function placesIn<const Names extends readonly string[]>(
+  words: readonly string[],
+  names: Names,
+) {
   const places = names.map((_, index) => ({
     host: words[2 * index] ?? "",
     port: Number(words[2 * index + 1]),

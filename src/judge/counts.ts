@@ -10,7 +10,10 @@ type Load = Pick<MeasuredResult, "counts" | "warmup">;
 
 type Lasting = Pick<MeasuredResult, "duration" | "warmup" | "turns">;
 
-/** Seconds of load between the drained readings around a window; by turns those of the target's own turns. */
+/**
+ * Seconds of load between the drained readings around a window; by turns those of the target's own
+ * turns.
+ */
 export const loadedS = ({ duration, warmup, turns }: Lasting): number =>
   duration + warmup.lead_in.took_s + (turns?.drained_s ?? 0);
 
@@ -34,13 +37,18 @@ export function served(
     // A process that was started again has counted from 0.
     after < before ? after : after - before;
   return sum(
-    consumers.map(({ at_window_open, at_end }) => between(finished(at_window_open), finished(at_end))),
+    consumers.map(({ at_window_open, at_end }) =>
+      between(finished(at_window_open), finished(at_end)),
+    ),
   );
 }
 
 const ENDS = ["allowed", "limited", "failed_answers", "connection_errors", "timed_out"] as const;
 
-/** How all requests ended that were sent in the window, also those that were followed after its close (M23). */
+/**
+ * How all requests ended that were sent in the window, also those that were followed after its
+ * close (M23).
+ */
 export const ends = (counts: Counts): AfterWindow => totals(ENDS, [counts, counts.after_window]);
 
 export const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
@@ -52,7 +60,9 @@ export const failed = (counts: Counts): number => failures(ends(counts));
 export const failedShare = (counts: Counts): number | undefined =>
   counts.sent > 0 ? failed(counts) / counts.sent : undefined;
 
-/** The number of requests with a known end; equals `sent` when none was lost or counted twice (M8). */
+/**
+ * The number of requests with a known end; equals `sent` when none was lost or counted twice (M8).
+ */
 export const accounted = (counts: Counts): number =>
   answered(counts) + failures(counts) + counts.followed + counts.cut;
 

@@ -9,15 +9,22 @@ import type { MeasuredResult } from "../contract/result.js";
 
 type Planned = Pick<Evidence, "faults">;
 
-const withEffect = ({ faults = [] }: Planned, effect: FaultEffect, kind?: FaultKind): FaultRecord[] =>
+const withEffect = (
+  { faults = [] }: Planned,
+  effect: FaultEffect,
+  kind?: FaultKind,
+): FaultRecord[] =>
   faults.filter(
     ({ action, roles }) =>
       factsOfAction(action).effects.includes(effect) &&
       (kind === undefined || roles.some((role) => faultKind({ role }) === kind)),
   );
 
-export const hasEffect = (evidence: Planned, effects: readonly FaultEffect[], kind?: FaultKind): boolean =>
-  effects.some((effect) => withEffect(evidence, effect, kind).length > 0);
+export const hasEffect = (
+  evidence: Planned,
+  effects: readonly FaultEffect[],
+  kind?: FaultKind,
+): boolean => effects.some((effect) => withEffect(evidence, effect, kind).length > 0);
 
 export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
@@ -26,16 +33,22 @@ export const explained = (what: string): Finding => notApplicable(`${what}: a fa
 
 export const firstFaultS = ({ faults = [] }: Planned): number =>
   Math.min(
-    ...faults.map(({ planned, injected }) => Math.min(planned.start_s, injected?.from_s ?? planned.start_s)),
+    ...faults.map(({ planned, injected }) =>
+      Math.min(planned.start_s, injected?.from_s ?? planned.start_s),
+    ),
   );
 
 export type Evidence = Omit<MeasuredResult, "verdict">;
 
 /**
- * A rule that is broken, or that says nothing about this run; one that holds has no finding. `not applicable`: the rule
- * does not concern such a run. `not checked`: it does, but the result is older than the evidence that the rule needs.
+ * A rule that is broken, or that says nothing about this run; one that holds has no finding. `not
+ * applicable`: the rule does not concern such a run. `not checked`: it does, but the result is
+ * older than the evidence that the rule needs.
  */
-export type Finding = { severity: "invalid" | "suspect" | "not applicable" | "not checked"; text: string };
+export type Finding = {
+  severity: "invalid" | "suspect" | "not applicable" | "not checked";
+  text: string;
+};
 
 /** A rule of docs/methodology.md; it only uses the evidence. */
 export type Rule<Seen = Evidence> = { id: string; check(evidence: Seen): Finding | undefined };
@@ -44,9 +57,9 @@ export const invalid = (text: string): Finding => ({ severity: "invalid", text }
 export const suspect = (text: string): Finding => ({ severity: "suspect", text });
 export const notApplicable = (text: string): Finding => ({ severity: "not applicable", text });
 /**
- * The finding of a rule whose evidence this result does not hold. A rule that needs new evidence begins with
- * `if (evidence.member === undefined) return notChecked("what it is")`: the member is optional in the contract, because
- * older results lack it, and every new result has it.
+ * The finding of a rule whose evidence this result does not hold. A rule that needs new evidence
+ * begins with `if (evidence.member === undefined) return notChecked("what it is")`: the member is
+ * optional in the contract, because older results lack it, and every new result has it.
  */
 export const notChecked = (missing: string): Finding => ({
   severity: "not checked",

@@ -5,8 +5,8 @@ import type { Sample } from "../contract/result.js";
 import type { Timeline } from "../contract/timeline.js";
 
 /**
- * Served again: this many seconds in a row, each with this share of requests served. Settled again, which is called
- * recovery: each of them also with at most this much of the p99 before.
+ * Served again: this many seconds in a row, each with this share of requests served. Settled again,
+ * which is called recovery: each of them also with at most this much of the p99 before.
  */
 export const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
 export const BEFORE_S = { most: 10, least: LEAST_BASELINE_S } as const;
@@ -19,10 +19,16 @@ const LEAST_SLICES = 3;
 /** Below it, no figure tells whether the limiter still limits. */
 const LEAST_LIMITED_SHARE = 0.01;
 
-/** Admissions of the model from the injection of a fault to the next one, or to the end of the window. */
+/**
+ * Admissions of the model from the injection of a fault to the next one, or to the end of the
+ * window.
+ */
 export type PredictedAdmissions = { counters_kept: number; counters_lost?: number };
 
-/** A moment this close before a slice belongs to it: faults begin a hair before or after the slice that is meant. */
+/**
+ * A moment this close before a slice belongs to it: faults begin a hair before or after the slice
+ * that is meant.
+ */
 export const SAME_S = 0.01;
 
 export const sliceAt = (s: number, { width_ms }: Pick<Timeline, "width_ms">): number =>
@@ -32,7 +38,10 @@ export interface FaultRun {
   timeline: Timeline;
   faults: readonly FaultRecord[];
   samples: readonly Pick<Sample, "t_s" | "server_resident_bytes">[];
-  /** Predictions in the order of the faults; null where the quotas cannot be used up, absent where nothing is predicted. */
+  /**
+   * Predictions in the order of the faults; null where the quotas cannot be used up, absent where
+   * nothing is predicted.
+   */
   predicted?: readonly (PredictedAdmissions | null | undefined)[];
 }
 
@@ -76,7 +85,10 @@ class ObservedService {
     return { allowed: of(allowed), limited: of(limited), failed: of(failed) + of(timed_out) };
   }
 
-  /** Requests that were due in a span and still wait at its end, beyond the usual; undefined in a closed loop. */
+  /**
+   * Requests that were due in a span and still wait at its end, beyond the usual; undefined in a
+   * closed loop.
+   */
   waiting({ from, to }: Span): number | undefined {
     const { backlog } = this.#timeline;
     if (!backlog) return undefined;
@@ -84,7 +96,10 @@ class ObservedService {
     return Math.max(0, (backlog[to - 1] ?? 0) - usual);
   }
 
-  /** Share of the requests that were served, of those that ended and those that began to wait; undefined without any. */
+  /**
+   * Share of the requests that were served, of those that ended and those that began to wait;
+   * undefined without any.
+   */
   servedShare(span: Span): number | undefined {
     const ends = this.ends(span);
     // A closed loop always has requests in flight: where none ends, all wait.
@@ -97,7 +112,10 @@ class ObservedService {
     return (this.servedShare(span) ?? 1) < RECOVERED.served_share;
   }
 
-  /** Whether requests fail, which the host alone does not cause. Those that are given up were due long before. */
+  /**
+   * Whether requests fail, which the host alone does not cause. Those that are given up were due
+   * long before.
+   */
   isFailing(span: Span): boolean {
     const { failed } = this.#timeline;
     const count = sum(failed.slice(span.from, span.to));
@@ -107,20 +125,28 @@ class ObservedService {
   #isGoodSecond(from: number, p99_before_us: number): boolean {
     const p99_us = this.#timeline.p99_second_us[from] ?? 0;
     return (
-      !this.isDisturbed({ from, to: from + this.perSecond }) && p99_us <= RECOVERED.p99_factor * p99_before_us
+      !this.isDisturbed({ from, to: from + this.perSecond }) &&
+      p99_us <= RECOVERED.p99_factor * p99_before_us
     );
   }
 
-  /** Whether a second may begin here: what waited is answered in a burst, and it must not begin before that. */
+  /**
+   * Whether a second may begin here: what waited is answered in a burst, and it must not begin
+   * before that.
+   */
   #beginsServed(slice: number): boolean {
     return (this.servedShare({ from: slice, to: slice + 1 }) ?? 1) >= BACK_SHARE;
   }
 
-  /** The first slice of a span that begins a second at the rate before; the end of the span where there is none. */
+  /**
+   * The first slice of a span that begins a second at the rate before; the end of the span where
+   * there is none.
+   */
   backAt({ from, to }: Span): number {
     for (let slice = from; slice + this.perSecond <= to; slice++) {
       const { allowed, limited } = this.ends({ from: slice, to: slice + this.perSecond });
-      if (this.#beginsServed(slice) && allowed + limited >= BACK_SHARE * this.#servedBefore) return slice;
+      if (this.#beginsServed(slice) && allowed + limited >= BACK_SHARE * this.#servedBefore)
+        return slice;
     }
     return to;
   }
@@ -131,7 +157,9 @@ class ObservedService {
     return known.length > 0 ? Math.max(...known) : null;
   }
 
-  /** The first slice of a span from which on three seconds are good; undefined where there is none. */
+  /**
+   * The first slice of a span from which on three seconds are good; undefined where there is none.
+   */
   #firstOfThree({ from, to }: Span, isGood: (second: number) => boolean): number | undefined {
     const needed = RECOVERED.seconds * this.perSecond;
     for (let slice = from; slice + needed <= to; slice++) {
@@ -157,8 +185,8 @@ class ObservedService {
   }
 
   where({ from, to }: Span, holds: (slice: Span) => boolean): number[] {
-    return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).filter((slice) =>
-      holds({ from: slice, to: slice + 1 }),
+    return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).filter(
+      (slice) => holds({ from: slice, to: slice + 1 }),
     );
   }
 }
@@ -173,8 +201,9 @@ interface Outage {
 }
 
 /**
- * A fault may take long to show, and a busy host makes requests wait but never fail: where requests fail, the outage is
- * that, with the waiting that leads to it. @param away while the fault is in place
+ * A fault may take long to show, and a busy host makes requests wait but never fail: where requests
+ * fail, the outage is that, with the waiting that leads to it. @param away while the fault is in
+ * place
  */
 function outageOf(service: ObservedService, observed: Span, away: Span): Outage {
   const isDisturbed = (slice: Span) => service.isDisturbed(slice);
@@ -183,11 +212,17 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
   if (first === undefined) {
     const [begins] = service.where(observed, isDisturbed);
     const [whileAway = observed.from] = service.where(away, isDisturbed);
-    return { ...(begins === undefined ? {} : { begins }), shown: whileAway, search_from: whileAway };
+    return {
+      ...(begins === undefined ? {} : { begins }),
+      shown: whileAway,
+      search_from: whileAway,
+    };
   }
   const before = service.where({ from: observed.from, to: first }, isDisturbed);
   const p99_us = service.before?.p99_us ?? Number.POSITIVE_INFINITY;
-  const begins = before.find((slice) => service.recovery({ from: slice, to: first }, p99_us) === undefined);
+  const begins = before.find(
+    (slice) => service.recovery({ from: slice, to: first }, p99_us) === undefined,
+  );
   return { begins: begins ?? first, shown: first, search_from: failing.at(-1) ?? first };
 }
 
@@ -199,7 +234,9 @@ function recoveryOf(
   const { before } = service;
   const notKnown = (recovery_text: string) => ({ recovery: "not known" as const, recovery_text });
   if (!before)
-    return notKnown(`the run has less than ${BEFORE_S.least} s before its first fault to compare with`);
+    return notKnown(
+      `the run has less than ${BEFORE_S.least} s before its first fault to compare with`,
+    );
   if (before.p99_us === null) return notKnown("nothing was answered before the first fault");
   const observed_s = (observed.to - observed.from) / service.perSecond;
   if (observed_s < RECOVERED.seconds)
@@ -208,7 +245,10 @@ function recoveryOf(
     );
   const slice = service.recovery({ from: search_from, to: observed.to }, before.p99_us);
   if (slice === undefined)
-    return { recovery: "never", recovery_text: `not in the ${rounded(observed_s, 1)} s that were observed` };
+    return {
+      recovery: "never",
+      recovery_text: `not in the ${rounded(observed_s, 1)} s that were observed`,
+    };
   const text =
     before.seconds < BEFORE_S.most
       ? { recovery_text: `compared with the ${before.seconds} s before it` }
@@ -216,8 +256,15 @@ function recoveryOf(
   return { recovery: "recovered", slice, ...text };
 }
 
-/** The slice from which on requests are served again; null where they are not, undefined where that is not known. */
-function servedAgainOf(service: ObservedService, observed: Span, outage: Outage): number | null | undefined {
+/**
+ * The slice from which on requests are served again; null where they are not, undefined where that
+ * is not known.
+ */
+function servedAgainOf(
+  service: ObservedService,
+  observed: Span,
+  outage: Outage,
+): number | null | undefined {
   if (observed.to - observed.from < RECOVERED.seconds * service.perSecond) return undefined;
   return service.servedAgain({ from: outage.search_from, to: observed.to }) ?? null;
 }
@@ -244,7 +291,10 @@ function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["beha
   return usual >= LEAST_LIMITED_SHARE && limited < usual / 2 ? "open" : "unchanged";
 }
 
-/** Resident memory of the servers: the largest reading of the span's seconds, and the last one before them. */
+/**
+ * Resident memory of the servers: the largest reading of the span's seconds, and the last one
+ * before them.
+ */
 function memoryOf(
   samples: FaultRun["samples"],
   from_s: number,
@@ -285,7 +335,8 @@ function figuresOf(
     from: begins,
     to: service.backAt({ from: Math.max(begins, caused.shown), to: observed.to }),
   };
-  // The requests may have an end of it long before a fault that lasts to the end, and later than one of a moment.
+  // The requests may have an end of it long before a fault that lasts to the end, and later than
+  // one of a moment.
   const differs = away.to >= observed.to || away.to - away.from < LEAST_SLICES;
   const affected = differs && outage.to > outage.from ? outage : away;
   const [firstError] = service.where(observed, (slice) => service.ends(slice).failed > 0);
@@ -309,8 +360,9 @@ function figuresOf(
 }
 
 /**
- * A fault is followed until the next one or the end of the window; all are judged by the service before the first.
- * docs/faults.md defines each figure. @returns one for each injected fault, in order; undefined without any
+ * A fault is followed until the next one or the end of the window; all are judged by the service
+ * before the first. docs/faults.md defines each figure. @returns one for each injected fault, in
+ * order; undefined without any
  */
 export function faultFigures(run: FaultRun): FaultFigures | undefined {
   const { timeline, faults, predicted = [] } = run;
@@ -326,7 +378,11 @@ export function faultFigures(run: FaultRun): FaultFigures | undefined {
     const { admitted, ...figures } = figuresOf(service, fault, ends_s, run);
     const model = predicted[place];
     const over_admission = model && { admitted, ...model };
-    return { fault: place, ...figures, ...(over_admission === undefined ? {} : { over_admission }) };
+    return {
+      fault: place,
+      ...figures,
+      ...(over_admission === undefined ? {} : { over_admission }),
+    };
   });
   return {
     ...(service.before ? { before: service.before } : {}),

@@ -6,7 +6,10 @@ import {
 } from "hdr-histogram-js";
 import type { EncodedHistogram, LatencyHistograms } from "../contract/result.js";
 
-/** A histogram of microseconds from 1 up, without an upper limit, with 3 significant digits (error ≤ 0.1 %). */
+/**
+ * A histogram of microseconds from 1 up, without an upper limit, with 3 significant digits (error ≤
+ * 0.1 %).
+ */
 export function createHistogram(): Histogram {
   return build({
     lowestDiscernibleValue: 1,
@@ -35,7 +38,9 @@ export function decodeHistogram(encoded: EncodedHistogram): Histogram {
   return histogram;
 }
 
-/** Merges histograms: the only correct way to percentiles over several workers or machines (M18). */
+/**
+ * Merges histograms: the only correct way to percentiles over several workers or machines (M18).
+ */
 export function mergeHistograms(encoded: readonly EncodedHistogram[]): Histogram {
   const merged = createHistogram();
   for (const part of encoded) if (part.count > 0) merged.add(decodeHistogram(part));

@@ -45,16 +45,23 @@ function withHalves(round: Round): Map<string, MeasuredResult> {
     members.map(({ file, result }, index) => {
       const { halves: _stored, ...turns } = result.turns ?? {};
       const ofMember = halves[index];
-      const facts = { ...turns, ...(ofMember ? { halves: ofMember } : {}) } as MeasuredResult["turns"];
+      const facts = {
+        ...turns,
+        ...(ofMember ? { halves: ofMember } : {}),
+      } as MeasuredResult["turns"];
       return [file, { ...result, turns: facts }] as const;
     }),
   );
 }
 
-const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other);
+const isEqual = (one: unknown, other: unknown): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 /** A verdict less its version and what is not checked of all results of its campaign. */
-function ownVerdict({ not_checked = [], ...verdict }: Verdict, shared: readonly RuleText[]): Verdict {
+function ownVerdict(
+  { not_checked = [], ...verdict }: Verdict,
+  shared: readonly RuleText[],
+): Verdict {
   const { rules_version: _, ...said } = verdict;
   const own = not_checked.filter((each) => !shared.some((other) => isEqual(each, other)));
   return { ...said, ...(own.length > 0 ? { not_checked: own } : {}) };
@@ -70,7 +77,9 @@ function judgementOf(result: MeasuredResult | PrintedResult): Judgement {
   };
 }
 
-function judgedByPresentRules(result: MeasuredResult | PrintedResult): MeasuredResult | PrintedResult {
+function judgedByPresentRules(
+  result: MeasuredResult | PrintedResult,
+): MeasuredResult | PrintedResult {
   const { verdict: _verdict, limited_by: _limit, outcome: _outcome, ...evidence } = result;
   if (evidence.status === "printed") return judgedPrinted(evidence);
   const { outcome_text: _text, ...measured } = evidence;
@@ -86,7 +95,10 @@ export interface ChangedResult extends VerdictChange {
 interface CampaignByRules {
   /** What none of the results holds. */
   notChecked: RuleText[];
-  /** Of the results of which the rules say anything else than what is stored, in the order of the results. */
+  /**
+   * Of the results of which the rules say anything else than what is stored, in the order of the
+   * results.
+   */
   changes: ChangedResult[];
 }
 
@@ -94,12 +106,19 @@ interface CampaignByRules {
 function withPresentHalves(results: readonly StoredResult[]): StoredResult[] {
   const rounds = new Map<string, StoredResult[]>();
   for (const stored of results)
-    if (stored.place !== undefined) rounds.set(stored.place, [...(rounds.get(stored.place) ?? []), stored]);
+    if (stored.place !== undefined)
+      rounds.set(stored.place, [...(rounds.get(stored.place) ?? []), stored]);
   const byTurns = new Map([...rounds.values()].flatMap((round) => [...withHalves(round)]));
-  return results.map((stored) => ({ ...stored, result: byTurns.get(stored.file) ?? stored.result }));
+  return results.map((stored) => ({
+    ...stored,
+    result: byTurns.get(stored.file) ?? stored.result,
+  }));
 }
 
-/** Judges the results of a campaign by the present rules; a run without figures has failed, whatever the rules. */
+/**
+ * Judges the results of a campaign by the present rules; a run without figures has failed, whatever
+ * the rules.
+ */
 export function judgedCampaign(results: readonly StoredResult[]): CampaignByRules {
   const judgedResults = withPresentHalves(results).flatMap(({ file, result }) =>
     hasFigures(result) ? [{ file, stored: result, present: judgedByPresentRules(result) }] : [],
@@ -124,7 +143,12 @@ export function groupedChanges(changes: readonly ChangedResult[]): VerdictChange
   const groups = new Map<string, VerdictChange>();
   for (const { files, before: _, ...change } of changes) {
     const text = JSON.stringify(change);
-    groups.set(text, { ...change, files: [...(groups.get(text)?.files ?? []), ...files].toSorted() });
+    groups.set(text, {
+      ...change,
+      files: [...(groups.get(text)?.files ?? []), ...files].toSorted(),
+    });
   }
-  return [...groups.values()].toSorted((a, b) => ((a.files[0] ?? "") < (b.files[0] ?? "") ? -1 : 1));
+  return [...groups.values()].toSorted((a, b) =>
+    (a.files[0] ?? "") < (b.files[0] ?? "") ? -1 : 1,
+  );
 }

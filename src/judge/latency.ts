@@ -1,5 +1,10 @@
 import type { Histogram } from "hdr-histogram-js";
-import type { Bounds, LatencyHistograms, MeasuredResult, MovableFigure } from "../contract/result.js";
+import type {
+  Bounds,
+  LatencyHistograms,
+  MeasuredResult,
+  MovableFigure,
+} from "../contract/result.js";
 import { mergeHistograms } from "./histogram.js";
 
 /** Samples behind a percentile before it is printed unmarked (M18): a hundred beyond it. */
@@ -18,7 +23,10 @@ export const PERCENTILES = {
   p99_9: 999,
 } as const;
 
-/** Where charts draw the distribution of a run, in thousandths of its requests; closer together where the tail is. */
+/**
+ * Where charts draw the distribution of a run, in thousandths of its requests; closer together
+ * where the tail is.
+ */
 export const CURVE_THOUSANDTHS: readonly number[] = [
   ...[100, 200, 300, 400, 500, 600, 700, 750, 800, 850, 900, 925, 950, 965],
   ...[975, 980, 985, 990, 992.5, 995, 997, 998, 998.5, 999],
@@ -30,12 +38,16 @@ export const ACCURACY = { ms: 0.05, share: 0.001 } as const;
 const toMs = (us: number): number => Math.round(us) / 1000;
 
 const atRank = (histogram: Histogram, rank: number): number =>
-  // Half a rank lower, because the library rounds up what may be a rounding error above a whole rank.
+  // Half a rank lower, because the library rounds up what may be a rounding error above a whole
+  // rank.
   toMs(histogram.getValueAtPercentile((100 * (rank - 0.5)) / histogram.totalCount));
 
 function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: number): Bounds {
   const rank = Math.max(1, Math.ceil((thousandths * everyone.totalCount) / 1000));
-  return { low: atRank(everyone, rank), high: rank > answers.totalCount ? null : atRank(answers, rank) };
+  return {
+    low: atRank(everyone, rank),
+    high: rank > answers.totalCount ? null : atRank(answers, rank),
+  };
 }
 
 /** The upper bound where both bounds are equal within the accuracy; else nothing. */
@@ -44,20 +56,25 @@ function settled({ low, high }: Bounds): number | undefined {
   return high - low <= Math.max(ACCURACY.ms, ACCURACY.share * high) ? high : undefined;
 }
 
-/** The requests of all parts: those that were answered, and all of them with the ages of the others. */
+/**
+ * The requests of all parts: those that were answered, and all of them with the ages of the others.
+ */
 function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; everyone: Histogram } {
   const answered = parts.flatMap(({ allowed, limited }) => [allowed, limited]);
   const others = parts.flatMap(({ failed, censored }) => [failed, censored]);
-  return { answers: mergeHistograms(answered), everyone: mergeHistograms([...answered, ...others]) };
+  return {
+    answers: mergeHistograms(answered),
+    everyone: mergeHistograms([...answered, ...others]),
+  };
 }
 
 /**
  * The latency block of a result, in milliseconds with microsecond precision.
  *
- * A request that failed, was lost, timed out or was never sent would have been answered later than its age (M23). A
- * percentile is known if it is the same for the earliest and the latest moment: these answers at their ages, or never.
- * Else it is null, between these two bounds. See Klein and Moeschberger, "Survival Analysis" (2003), chapter 3, on
- * right-censored data.
+ * A request that failed, was lost, timed out or was never sent would have been answered later than
+ * its age (M23). A percentile is known if it is the same for the earliest and the latest moment:
+ * these answers at their ages, or never. Else it is null, between these two bounds. See Klein and
+ * Moeschberger, "Survival Analysis" (2003), chapter 3, on right-censored data.
  * @param parts the histograms of all workers or generators
  * @returns undefined without an answer, because a missing latency is not 0 ms
  */
@@ -94,8 +111,8 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
 }
 
 /**
- * The latencies that charts draw, in milliseconds at `CURVE_THOUSANDTHS`, up to the first one that is not known; see
- * `latencyBlock`.
+ * The latencies that charts draw, in milliseconds at `CURVE_THOUSANDTHS`, up to the first one that
+ * is not known; see `latencyBlock`.
  */
 export function latencyCurve(parts: readonly LatencyHistograms[]): number[] {
   const { answers, everyone } = merged(parts);

@@ -1,6 +1,10 @@
 import { isClientLayer } from "../contract/layers.js";
 import type { RunLink } from "../contract/machines.js";
-import { FOREIGN_CPU_PERCENT, type MeasuredResult, type RoleResources } from "../contract/result.js";
+import {
+  FOREIGN_CPU_PERCENT,
+  type MeasuredResult,
+  type RoleResources,
+} from "../contract/result.js";
 import type { MeasuredKind } from "../contract/role.js";
 import { answered, loadedS } from "./counts.js";
 import type { Evidence } from "./evidence.js";
@@ -15,14 +19,21 @@ const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 /** A direction, and how much of its measured rate was carried. */
 type Carried = { share: number; bits_per_second: number };
 
-/** The busier of two directions: the bytes that each carried, and its rate. Undefined where neither carried any. */
+/**
+ * The busier of two directions: the bytes that each carried, and its rate. Undefined where neither
+ * carried any.
+ */
 function busier(
   directions: readonly { bytes: number; bits_per_second: number }[],
   loaded_s: number,
 ): Carried | undefined {
-  const shareOf = (bytes: number, bits_per_second: number) => (8 * bytes) / loaded_s / bits_per_second;
+  const shareOf = (bytes: number, bits_per_second: number) =>
+    (8 * bytes) / loaded_s / bits_per_second;
   const [first] = directions
-    .map(({ bytes, bits_per_second: rate }) => ({ share: shareOf(bytes, rate), bits_per_second: rate }))
+    .map(({ bytes, bits_per_second: rate }) => ({
+      share: shareOf(bytes, rate),
+      bits_per_second: rate,
+    }))
     .sort((a, b) => b.share - a.share);
   return first && first.share > 0 ? first : undefined;
 }
@@ -33,8 +44,10 @@ type Traffic = NonNullable<RoleResources["network"]>;
 type End = { machine: string; network: Traffic };
 
 /**
- * A role's traffic is divided evenly among its peers; what cluster nodes say to each other counts with the rest.
- * @param loaded_s seconds in which bytes were counted @returns nothing for links on which none are known
+ * A role's traffic is divided evenly among its peers; what cluster nodes say to each other counts
+ * with the rest.
+ * @param loaded_s seconds in which bytes were counted @returns nothing for links on which none are
+ *   known
  */
 export function carriedLinks(
   { links = [], placement = {}, resources }: Placed,
@@ -60,7 +73,8 @@ export function carriedLinks(
     const carried = { there: 0, back: 0 };
     for (const { ends, peers } of pairs)
       for (const { machine, network } of ends) {
-        const shareOn = (name: string) => peers.filter((peer) => peer === name).length / peers.length;
+        const shareOn = (name: string) =>
+          peers.filter((peer) => peer === name).length / peers.length;
         if (machine === one) {
           carried.there += network.sent_bytes * shareOn(other);
           carried.back += network.received_bytes * shareOn(other);
@@ -93,7 +107,10 @@ function carriedByMachines(
     if (!network || rates.length === 0) return [];
     const ways = [
       { bytes: network.sent_bytes, bits_per_second: Math.max(...rates.map(({ sends }) => sends)) },
-      { bytes: network.received_bytes, bits_per_second: Math.max(...rates.map(({ receives }) => receives)) },
+      {
+        bytes: network.received_bytes,
+        bits_per_second: Math.max(...rates.map(({ receives }) => receives)),
+      },
     ];
     const found = busier(ways, loaded_s);
     return found ? [{ name, ...found }] : [];
@@ -102,7 +119,10 @@ function carriedByMachines(
 
 export type Limit = NonNullable<MeasuredResult["limited_by"]>;
 
-/** From this share on a resource counts as used up: the rest may be time spent waiting for other resources. */
+/**
+ * From this share on a resource counts as used up: the rest may be time spent waiting for other
+ * resources.
+ */
 const USED_UP = 0.9;
 /** With a smaller share of admitted requests the run measures rejections. */
 const ADMITTED_AT_LEAST = 0.01;
@@ -131,7 +151,9 @@ function generator({ generators, request }: Evidence): Candidate[] {
 
 const usedUp = (share: number): number => (share >= USED_UP ? 1 : share);
 
-/** All CPUs together; used up they count as full, since a busy event loop may be one that waited. */
+/**
+ * All CPUs together; used up they count as full, since a busy event loop may be one that waited.
+ */
 export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
   if (!host_load) return [];
   const { cpus, cpus_allowed, busy_cpu_percent, foreign_cpu_percent: foreign } = host_load;
@@ -158,7 +180,10 @@ const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Can
     })),
   );
 
-/** Between the drained readings the loop is only active in the window: the pauses around it are idle. */
+/**
+ * Between the drained readings the loop is only active in the window: the pauses around it are
+ * idle.
+ */
 function serverLoops(evidence: Evidence): Candidate[] {
   const { consumers, resources, configuration } = evidence;
   // A server is the client of its service: what it can send is not what the service can decide.
@@ -190,7 +215,11 @@ function capped(resource: Limit["resource"], role: string, own: RoleResources): 
 }
 
 /** A store node that executes commands on one thread can use one core at most, whatever its cap. */
-function storeNode(role: string, own: RoleResources, evidence: Pick<Evidence, "store">): Candidate[] {
+function storeNode(
+  role: string,
+  own: RoleResources,
+  evidence: Pick<Evidence, "store">,
+): Candidate[] {
   const threads = evidence.store?.command_threads ?? 1;
   const used = own.cpu_percent / 100 / threads;
   const text = `${role} used ${percent(used)} of ${threads === 1 ? "one core" : `its ${threads} threads`}`;
@@ -220,7 +249,9 @@ export const rolesOf = ({ resources }: Pick<Evidence, "resources">, kind: Measur
   Object.entries(resources).filter(([, own]) => own.kind === kind);
 
 /** What decides behind the servers. */
-export const deciders = (evidence: Pick<Evidence, "resources" | "host_load" | "store">): Candidate[] => [
+export const deciders = (
+  evidence: Pick<Evidence, "resources" | "host_load" | "store">,
+): Candidate[] => [
   ...rolesOf(evidence, "service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
   ...rolesOf(evidence, "store").flatMap(([role, own]) => storeNode(role, own, evidence)),
 ];
@@ -236,7 +267,10 @@ function network(evidence: Evidence): Candidate[] {
   );
 }
 
-/** The links between machines: used up from `FULL` on, as many small packets carry less than a few large. */
+/**
+ * The links between machines: used up from `FULL` on, as many small packets carry less than a few
+ * large.
+ */
 export function machineLinks(
   evidence: Pick<Evidence, "links" | "placement" | "resources" | "machine_load">,
   loaded_s: number,
@@ -261,14 +295,16 @@ export const rateText = (bits: number): string =>
 
 function quota({ counts, prediction }: Evidence): Candidate[] {
   const all = answered(counts);
-  if (all === 0 || prediction?.basis !== "limits" || counts.allowed / all >= ADMITTED_AT_LEAST) return [];
+  if (all === 0 || prediction?.basis !== "limits" || counts.allowed / all >= ADMITTED_AT_LEAST)
+    return [];
   const text = `${percent(counts.limited / all)} of the requests met an exhausted quota`;
   return [{ resource: "quota", used: 1, text }];
 }
 
 /**
- * What was used up, or used most; `none` for an open loop below capacity, too few connections, or components that wait
- * for each other. The network only counts where the rate of its links is known.
+ * What was used up, or used most; `none` for an open loop below capacity, too few connections, or
+ * components that wait for each other. The network only counts where the rate of its links is
+ * known.
  */
 export function limitOf(evidence: Evidence): Limit {
   if (windowIsSteady.check(evidence)?.severity === "suspect")
@@ -285,19 +321,28 @@ export function limitOf(evidence: Evidence): Limit {
       ...rolesOf(evidence, "server").flatMap(([role, own]) => capped("server CPU", role, own)),
       ...deciders(evidence),
     ],
-    evidence.configuration?.target.decided_by === "service" ? ["the service may be able to decide more"] : [],
+    evidence.configuration?.target.decided_by === "service"
+      ? ["the service may be able to decide more"]
+      : [],
   );
 }
 
-/** The most used resource. @param onService what a limit of the client says about a service behind it */
+/**
+ * The most used resource. @param onService what a limit of the client says about a service behind
+ * it
+ */
 export function limitFrom(found: readonly Candidate[], onService: readonly string[] = []): Limit {
   const candidates = [...found].sort((a, b) => b.used - a.used);
   const [first] = candidates;
   if (!first || first.used < USED_UP) {
-    const text = first ? `nothing was used up; most of all, ${first.text}` : "nothing could be read";
+    const text = first
+      ? `nothing was used up; most of all, ${first.text}`
+      : "nothing could be read";
     return { resource: "none", text };
   }
-  const others = candidates.filter(({ resource, used }) => used >= USED_UP && resource !== first.resource);
+  const others = candidates.filter(
+    ({ resource, used }) => used >= USED_UP && resource !== first.resource,
+  );
   const texts = [first, ...others].map(({ text }) => text);
   return {
     resource: first.resource,

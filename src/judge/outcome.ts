@@ -17,7 +17,10 @@ const percent = (part: number, whole: number): string => `${((100 * part) / whol
 export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
   offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
 
-/** Whether the offered rate was missed because of the target; a saturated generator reads late itself. */
+/**
+ * Whether the offered rate was missed because of the target; a saturated generator reads late
+ * itself.
+ */
 export function isOverloaded(evidence: Evidence): boolean {
   const { schedule } = evidence;
   return (
@@ -45,13 +48,19 @@ export const isSpoiled = ({ outcome }: { outcome?: OutcomeStatus | undefined }):
 
 const percentOf = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(2)} %`;
 
-/** Only an offered rate that the target itself kept from being sent leaves its outcome known (M5, M24). */
+/**
+ * Only an offered rate that the target itself kept from being sent leaves its outcome known (M5,
+ * M24).
+ */
 function isKnown(evidence: Evidence, { reasons }: Verdict): boolean {
   const broken = reasons.filter(({ severity }) => severity === "invalid");
   return broken.every(({ rule }) => rule === "M5" && isOverloaded(evidence));
 }
 
-/** The end of a window with a fault, and the share of failures in it up to which a target has recovered. */
+/**
+ * The end of a window with a fault, and the share of failures in it up to which a target has
+ * recovered.
+ */
 const RECOVERED_S = 3;
 const MAX_FAILED_SHARE_RECOVERED = 0.01;
 
@@ -72,7 +81,10 @@ function outcomeWithFaults(evidence: Evidence): TargetOutcome {
   if (early) return { outcome: "failed", outcome_text: `${early} before the fault` };
   const late = failureIn(MAX_FAILED_SHARE_RECOVERED, -RECOVERED_S * SLICES_PER_SECOND);
   if (late)
-    return { outcome: "failed", outcome_text: `${late} in the last ${RECOVERED_S} s: it did not recover` };
+    return {
+      outcome: "failed",
+      outcome_text: `${late} in the last ${RECOVERED_S} s: it did not recover`,
+    };
   return { outcome: "served" };
 }
 
@@ -89,7 +101,11 @@ export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
   const broken = failed_answers + connection_errors;
   const timedOut = `${timed_out} time-outs`;
   if (broken > MAX_FAILED_SHARE * counts.sent) {
-    const kinds = [`${failed_answers} failed answers`, `${connection_errors} connection errors`, timedOut];
+    const kinds = [
+      `${failed_answers} failed answers`,
+      `${connection_errors} connection errors`,
+      timedOut,
+    ];
     return failed(broken + timed_out, kinds.join(", "));
   }
   if (schedule && isOverloaded(evidence))

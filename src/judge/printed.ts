@@ -71,7 +71,10 @@ const rules: readonly PrintedRule[] = [
   nothingOutsideOfProgram,
 ];
 
-/** Rules that need what no foreign program tells: each answer, its outcome and the time when it was due. */
+/**
+ * Rules that need what no foreign program tells: each answer, its outcome and the time when it was
+ * due.
+ */
 const NOT_APPLICABLE = "M2 M3 M5 M6 M7 M8 M10 M11 M12 M13 M18 M23 M26 M27"
   .split(" ")
   .map((rule) => ({ rule, ...notApplicable("a foreign program loads") }));

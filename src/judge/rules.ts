@@ -1,18 +1,30 @@
 import type { Verdict } from "../contract/result.js";
 import type { Evidence, Finding, Rule } from "./evidence.js";
-import { admissionsConserved, countsReconcile, somethingSent, throughputFollows } from "./rules/counting.js";
+import {
+  admissionsConserved,
+  countsReconcile,
+  somethingSent,
+  throughputFollows,
+} from "./rules/counting.js";
 import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { connectionsKept, generatorFree, generatorsAlike, littlesLaw } from "./rules/generator.js";
 import { everyRoleRead, hostUndisturbed, nothingThrottled } from "./rules/host.js";
 import { nothingOutside, withoutOutsideCause } from "./rules/outside.js";
 import { latencyIsReal, scheduleKept, windowIsSteady } from "./rules/steadiness.js";
-import { disclosed, mixAsPredicted, versionsSeen, workloadAsAsked } from "./rules/target-disclosure.js";
+import {
+  disclosed,
+  mixAsPredicted,
+  versionsSeen,
+  workloadAsAsked,
+} from "./rules/target-disclosure.js";
 
 /**
- * What a verdict was judged by. A change of a rule, or of what a rule makes of a result, takes the next number.
+ * What a verdict was judged by. A change of a rule, or of what a rule makes of a result, takes the
+ * next number.
  *
- * 1 — the rules of results whose verdict states no version; they changed from release to release
- * 2 — M26 finds a target that collapses in a round of few cycles; M36; M14 knows the quota of our own control group;
+ * 1 — the rules of results whose verdict states no version; they changed from release to release 2
+ * — M26 finds a target that collapses in a round of few cycles; M36; M14 knows the quota of our own
+ * control group;
  *     what a result does not hold is not checked
  */
 export const RULES_VERSION = 2;

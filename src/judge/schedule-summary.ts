@@ -30,7 +30,10 @@ interface ScheduleRun {
 const ms = (us: number): number => Math.round(us) / 1000;
 
 export function scheduleOf(
-  { rate_per_second, arrivals }: Pick<Extract<Load, { model: "open" }>, "rate_per_second" | "arrivals">,
+  {
+    rate_per_second,
+    arrivals,
+  }: Pick<Extract<Load, { model: "open" }>, "rate_per_second" | "arrivals">,
   { lateness, gaps, ...schedule }: PartSchedule,
   { window_s, workers, latency }: ScheduleRun,
 ): Schedule {

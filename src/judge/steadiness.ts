@@ -7,8 +7,9 @@ import { SLICES_PER_SECOND, slicesOf } from "./merging/slices.js";
 const TWO_SIDED_5_PERCENT = 1.96;
 
 /**
- * Whether values rise or fall over time: the test of Mann (Econometrica 13, 1945) and Kendall, two-sided at 5 %, by the
- * normal approximation with corrections for continuity and for ties, which holds from about ten values on.
+ * Whether values rise or fall over time: the test of Mann (Econometrica 13, 1945) and Kendall,
+ * two-sided at 5 %, by the normal approximation with corrections for continuity and for ties, which
+ * holds from about ten values on.
  */
 export function hasTrend(values: readonly number[]): boolean {
   const n = values.length;
@@ -26,7 +27,9 @@ export function hasTrend(values: readonly number[]): boolean {
 
 /** A window that began slower, or faster, than it went on. */
 interface Ramp {
-  /** Medians of the slices. Closed loop: answers a second. Open loop: mean latency, milliseconds. */
+  /**
+   * Medians of the slices. Closed loop: answers a second. Open loop: mean latency, milliseconds.
+   */
   first_second: number;
   second_half: number;
 }
@@ -37,7 +40,10 @@ export const RAMP_WINDOW_S = 3;
 const MIN_RAMP = 0.1;
 /** Standard errors beyond which a difference is a ramp. */
 const RAMP_ERRORS = 3;
-/** The lag-1 correlation of neighbouring slices is hard to estimate from few of them: it counts as this at least and at most. */
+/**
+ * The lag-1 correlation of neighbouring slices is hard to estimate from few of them: it counts as
+ * this at least and at most.
+ */
 const CORRELATION = { min: 0.6, max: 0.8 };
 
 /** What each whole slice measured; NaN for the latency of a slice without an answer. */
@@ -48,7 +54,8 @@ function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model
   return answers.map((count, index) => (latency_sum_us[index] ?? 0) / count / 1000);
 }
 
-const known = (values: readonly number[]): number[] => values.filter((value) => !Number.isNaN(value));
+const known = (values: readonly number[]): number[] =>
+  values.filter((value) => !Number.isNaN(value));
 
 /** The values less their line of least squares. */
 function withoutTrend(values: readonly number[]): number[] {
@@ -61,8 +68,9 @@ function withoutTrend(values: readonly number[]): number[] {
 }
 
 /**
- * The standard error of the difference between a level over `first` slices and one over these. Neighbouring slices are
- * alike, so fewer count than there are: n (1 − r) / (1 + r) of n with the lag-1 correlation r.
+ * The standard error of the difference between a level over `first` slices and one over these.
+ * Neighbouring slices are alike, so fewer count than there are: n (1 − r) / (1 + r) of n with the
+ * lag-1 correlation r.
  */
 function errorOfDifference(first: number, slices: readonly number[]): number {
   const n = slices.length;
@@ -77,16 +85,19 @@ function errorOfDifference(first: number, slices: readonly number[]): number {
 }
 
 export function firstSlices(slices: Slices, seconds: number): Slices {
-  const first = (values: readonly number[]) => values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
+  const first = (values: readonly number[]) =>
+    values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
   return slicesOf((name) => first(slices[name]));
 }
 
 /**
- * A ramp inside the window (M26), up or down: the median slice of the first second differs from that of the second half by
- * more than a tenth and by more than three standard errors of a difference of means of correlated values (Zwiers and von
- * Storch, Journal of Climate 8, 1995; the correlation with the correction of Kendall, Biometrika 41, 1954). The noise is that
- * of the second half. Medians, so that a stall in the first second is no ramp. In simulated windows of 3 to 30 s without
- * a ramp, with slices that vary by 5 to 15 % and a correlation of 0.3 to 0.6, at most 1.6 % were flagged.
+ * A ramp inside the window (M26), up or down: the median slice of the first second differs from
+ * that of the second half by more than a tenth and by more than three standard errors of a
+ * difference of means of correlated values (Zwiers and von Storch, Journal of Climate 8, 1995; the
+ * correlation with the correction of Kendall, Biometrika 41, 1954). The noise is that of the second
+ * half. Medians, so that a stall in the first second is no ramp. In simulated windows of 3 to 30 s
+ * without a ramp, with slices that vary by 5 to 15 % and a correlation of 0.3 to 0.6, at most 1.6 %
+ * were flagged.
  * @returns undefined without a ramp, and for windows of less than 3 s
  */
 export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
@@ -105,7 +116,10 @@ export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
     : undefined;
 }
 
-/** An error that is estimated from fewer degrees of freedom is too uncertain: eight cycles of one target have six. */
+/**
+ * An error that is estimated from fewer degrees of freedom is too uncertain: eight cycles of one
+ * target have six.
+ */
 const FEWEST_DEGREES = 6;
 
 /** A sum of squares around the means of halves, and its degrees of freedom. */
@@ -131,8 +145,9 @@ const scatterOf = (values: readonly number[]): Scatter => ({
 });
 
 /**
- * The variance of a cycle: that of the target's own cycles, or of those of the noisiest of the others where that is
- * smaller, because what changes within a half must not hide in the error that it makes itself.
+ * The variance of a cycle: that of the target's own cycles, or of those of the noisiest of the
+ * others where that is smaller, because what changes within a half must not hide in the error that
+ * it makes itself.
  */
 function cycleVariance(own: Scatter, others: readonly Scatter[]): number | undefined {
   const variances = [
@@ -147,11 +162,13 @@ function cycleVariance(own: Scatter, others: readonly Scatter[]): number | undef
 }
 
 /**
- * By turns a target's rate in the second half of the cycles ÷ the first, relative to the geometric mean of the others:
- * what the host does to all cancels (M26).
+ * By turns a target's rate in the second half of the cycles ÷ the first, relative to the geometric
+ * mean of the others: what the host does to all cancels (M26).
  * @returns undefined where cycles and targets are too few to know the error
  */
-export function halvesOf(answers: readonly (readonly number[])[]): (TurnsFacts["halves"] | undefined)[] {
+export function halvesOf(
+  answers: readonly (readonly number[])[],
+): (TurnsFacts["halves"] | undefined)[] {
   const logs = answers.map((counts) => counts.map((count) => Math.log(Math.max(0.5, count))));
   return logs.map((own, index) => {
     const others = logs.filter((other, place) => place !== index && other.length === own.length);
@@ -166,7 +183,10 @@ export function halvesOf(answers: readonly (readonly number[])[]): (TurnsFacts["
   });
 }
 
-/** From this change between halves on a window is not steady, if it is beyond three standard errors, too. */
+/**
+ * From this change between halves on a window is not steady, if it is beyond three standard errors,
+ * too.
+ */
 const UNSTEADY = 0.1;
 
 /** Whether the halves of a window by turns differ (M26). */

@@ -31,8 +31,9 @@ export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
     cpus,
     idle_us: idle + waiting,
     stolen_us,
-    // A kernel that counts no time of hardware interrupts measures no interrupts at all: it then estimates the time of
-    // software ones by ticks, while the counters of the programs contain it, too.
+    // A kernel that counts no time of hardware interrupts measures no interrupts at all: it then
+    // estimates the time of software ones by ticks, while the counters of the programs contain it,
+    // too.
     interrupts_us: hardware > 0 ? hardware + software : 0,
     accounted_us: sum(times),
   };
@@ -55,21 +56,26 @@ function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
   const accounted_us = to.accounted_us - from.accounted_us;
   if (elapsed_us <= 0 || from.cpus !== to.cpus || accounted_us < MIN_ACCOUNTED_SHARE * all_us)
     return undefined;
-  const grown = (key: "idle_us" | "stolen_us" | "interrupts_us") => Math.max(0, to[key] - from[key]);
+  const grown = (key: "idle_us" | "stolen_us" | "interrupts_us") =>
+    Math.max(0, to[key] - from[key]);
   const interrupts_us = grown("interrupts_us");
   const programs_us = Math.max(0, all_us - grown("idle_us") - grown("stolen_us") - interrupts_us);
   return { elapsed_us, programs_us, interrupts_us };
 }
 
-/** CPU time of foreign programs between two readings, in % of one CPU; undefined where the system does not count it. */
+/**
+ * CPU time of foreign programs between two readings, in % of one CPU; undefined where the system
+ * does not count it.
+ */
 export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): number | undefined {
   const work = workBetween(from, to);
   return work && (100 * Math.max(0, work.programs_us - ours_us)) / work.elapsed_us;
 }
 
 /**
- * The readings are taken while the generator is drained: our work falls into the window, foreign work into all the time
- * between them. @param ours_us of all roles and the harness @param loaded_s seconds of load
+ * The readings are taken while the generator is drained: our work falls into the window, foreign
+ * work into all the time between them. @param ours_us of all roles and the harness @param loaded_s
+ * seconds of load
  */
 export function hostLoadOf(
   from: HostCpu,

@@ -11,14 +11,18 @@ type NetworkBytes = { received_bytes: number; sent_bytes: number };
 /** Links that carry what another one carries, too: those of containers, and bridges. */
 const INNER = /^(lo|veth|br|docker|cni|cbr|flannel|cali|cilium|tunl|kube|virbr|dummy|ifb)/;
 
-/** The links that lead out, all together. @param text of /proc/net/dev @returns undefined where there is none */
+/**
+ * The links that lead out, all together. @param text of /proc/net/dev @returns undefined where
+ * there is none
+ */
 export function networkOf(text: string): NetworkBytes | undefined {
   const links = text.split("\n").flatMap((line) => {
     const [, name, counters] = /^\s*([^:\s]+):\s*(.+)$/.exec(line) ?? [];
     // Received bytes come first, sent ones ninth.
     const values = counters?.trim().split(/\s+/).map(Number) ?? [];
     const [received_bytes, sent_bytes] = [values[0], values[8]];
-    if (!name || INNER.test(name) || received_bytes === undefined || sent_bytes === undefined) return [];
+    if (!name || INNER.test(name) || received_bytes === undefined || sent_bytes === undefined)
+      return [];
     return [{ received_bytes, sent_bytes }];
   });
   return links.length > 0 ? totals(["received_bytes", "sent_bytes"], links) : undefined;
@@ -51,7 +55,10 @@ const textOf = (path: string): Promise<string | undefined> =>
 /** An id of this start of this kernel, whatever container reads it. */
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
-/** A hash that is equal for all that runs under one start of one kernel; undefined where the system does not tell. */
+/**
+ * A hash that is equal for all that runs under one start of one kernel; undefined where the system
+ * does not tell.
+ */
 export function kernelInstance(): string | undefined {
   try {
     return createHash("sha256").update(readFileSync(BOOT_ID)).digest("hex").slice(0, 16);
@@ -65,7 +72,10 @@ const INDEX_STEPS = 12_000_000;
 /** The shortest counts: compilation, an interrupt or another program is in the others. */
 const INDEX_PIECES = 7;
 
-/** Milliseconds of a fixed loop of integer steps, each of which needs the last one (G. Marsaglia, "Xorshift RNGs", 2003). */
+/**
+ * Milliseconds of a fixed loop of integer steps, each of which needs the last one (G. Marsaglia,
+ * "Xorshift RNGs", 2003).
+ */
 function indexMs(): number {
   const times: number[] = [];
   let state = -1_831_433_054;
@@ -82,14 +92,18 @@ function indexMs(): number {
   return state === 0 ? 0 : rounded(Math.min(...times), 2);
 }
 
-/** Clouds give a name without a number, "AMD EPYC": then family and model of the first CPU tell generations apart. */
+/**
+ * Clouds give a name without a number, "AMD EPYC": then family and model of the first CPU tell
+ * generations apart.
+ */
 export function cpuName(name: string, cpuinfo = ""): string {
   const [, family, model] = /^cpu family *: (\d+)\nmodel *: (\d+)$/m.exec(cpuinfo) ?? [];
   return /\d/.test(name) || !family ? name : `${name} (family ${family}, model ${model})`;
 }
 
 /** The version of the microcode that the first CPU runs, as x86 tells it. */
-export const microcodeIn = (cpuinfo = ""): string | undefined => /^microcode\s*: (\S+)$/m.exec(cpuinfo)?.[1];
+export const microcodeIn = (cpuinfo = ""): string | undefined =>
+  /^microcode\s*: (\S+)$/m.exec(cpuinfo)?.[1];
 
 /** The host as it is now, without what the system does not report. */
 export async function describeMachine(): Promise<Machine> {

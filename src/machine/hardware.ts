@@ -6,15 +6,26 @@ import type { Machine } from "../contract/manifest.js";
 /** What sits in a machine, as far as Linux reports it. */
 type Hardware = Pick<Machine, "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor">;
 
-/** The CPUs that are threads of one core, and those of each NUMA node, as lists; absent where not known. */
+/**
+ * The CPUs that are threads of one core, and those of each NUMA node, as lists; absent where not
+ * known.
+ */
 export type CpuTopology = Pick<Hardware, "siblings" | "numa_nodes">;
 
 type Cache = NonNullable<Hardware["caches"]>[number];
 
 const KILO = 1024;
-const CACHE_UNITS: Readonly<Record<string, number>> = { "": 1, K: KILO, M: KILO ** 2, G: KILO ** 3 };
+const CACHE_UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  K: KILO,
+  M: KILO ** 2,
+  G: KILO ** 3,
+};
 
-/** @returns the first line of a file without white space around it; undefined for an empty or unreadable file */
+/**
+ * @returns the first line of a file without white space around it; undefined for an empty or
+ *   unreadable file
+ */
 function lineOf(...path: readonly string[]): string | undefined {
   const [first = ""] = textOf(...path).split("\n");
   return first.trim() || undefined;
@@ -46,14 +57,17 @@ export function cpuList(cpus: readonly number[]): string {
     if (last && cpu === last[1] + 1) last[1] = cpu;
     else ranges.push([cpu, cpu]);
   }
-  return ranges.map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`)).join(",");
+  return ranges
+    .map(([first, last]) => (first === last ? `${first}` : `${first}-${last}`))
+    .join(",");
 }
 
 export function readCpuTopology(root = "/"): CpuTopology {
   const cpus = join(root, "sys/devices/system/cpu");
   // A CPU that is switched off has no topology, or an old one.
   const online = lineOf(cpus, "online");
-  const known = online === undefined ? undefined : new Set(cpusInList(online).map((cpu) => `cpu${cpu}`));
+  const known =
+    online === undefined ? undefined : new Set(cpusInList(online).map((cpu) => `cpu${cpu}`));
   const siblings = new Set(
     numbered(cpus, "cpu").flatMap((cpu) =>
       known && !known.has(cpu) ? [] : (lineOf(cpus, cpu, "topology/thread_siblings_list") ?? []),
@@ -76,7 +90,9 @@ function cachesIn(root: string): Cache[] {
     );
     const [, amount, unit = ""] = /^(\d+)([KMG]?)$/.exec(size ?? "") ?? [];
     if (!(level && type && amount && cpus)) return [];
-    return [{ level: Number(level), type, size_bytes: Number(amount) * (CACHE_UNITS[unit] ?? 1), cpus }];
+    return [
+      { level: Number(level), type, size_bytes: Number(amount) * (CACHE_UNITS[unit] ?? 1), cpus },
+    ];
   });
 }
 

@@ -8,7 +8,10 @@ import {
 } from "../contract/control-groups.js";
 import { rounded, totals } from "../contract/numbers.js";
 
-/** What the system allows this process and all that it starts; a limit that does not exist is absent. */
+/**
+ * What the system allows this process and all that it starts; a limit that does not exist is
+ * absent.
+ */
 export interface OwnLimits {
   /** The CPUs on which it may run, by its affinity and its cpuset. */
   cpus_allowed: number;
@@ -63,6 +66,10 @@ export const usableCpus = ({
 
 /** What all control groups of this process with a quota count; undefined where none has one. */
 export function readOwnThrottling(root = "/"): Throttling | undefined {
-  const counted = ownGroups("cpu", root).flatMap(({ read }) => throttlingIn(read("cpu.stat") ?? "") ?? []);
-  return counted.length > 0 ? totals(["periods", "throttled_periods", "throttled_us"], counted) : undefined;
+  const counted = ownGroups("cpu", root).flatMap(
+    ({ read }) => throttlingIn(read("cpu.stat") ?? "") ?? [],
+  );
+  return counted.length > 0
+    ? totals(["periods", "throttled_periods", "throttled_us"], counted)
+    : undefined;
 }

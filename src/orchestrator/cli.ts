@@ -2,10 +2,13 @@
 import { readFileSync } from "node:fs";
 import { requireNode, runProgram } from "../contract/program.js";
 
-const { engines } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+const { engines } = JSON.parse(
+  readFileSync(new URL("../../package.json", import.meta.url), "utf8"),
+);
 
-// Node opens hundreds of modules at once: where too few files may be open, only an import at run time can be caught, as
-// where Node is too old for one of them. A list of failed checks has several lines.
+// Node opens hundreds of modules at once: where too few files may be open, only an import at run
+// time can be caught, as where Node is too old for one of them. A list of failed checks has several
+// lines.
 runProgram(
   async () => {
     requireNode(engines.node);

@@ -11,7 +11,12 @@ import {
 import { runAudit } from "./audit/audit.js";
 import type { Check } from "./audit/check.js";
 import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
-import { dryRunExitCode, previewCampaign, previewLines, showPlanFirst } from "./campaign/dry-run.js";
+import {
+  dryRunExitCode,
+  previewCampaign,
+  previewLines,
+  showPlanFirst,
+} from "./campaign/dry-run.js";
 import { findCommand } from "./commands/help.js";
 import { commands } from "./commands/index.js";
 import type { CliContext } from "./commands/types.js";
@@ -35,18 +40,23 @@ const foreignLoad = new ForeignLoadCheck();
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
- * Whether a hang-up must not end this process. Node.js listens to SIGHUP again after nohup has ignored it: scripts/run-all.sh
- * tells it, and a shell names the command that it starts in `_`.
+ * Whether a hang-up must not end this process. Node.js listens to SIGHUP again after nohup has
+ * ignored it: scripts/run-all.sh tells it, and a shell names the command that it starts in `_`.
  */
 const ignoresHangUp = ({ IGNORE_HANGUP, _: started = "" }: NodeJS.ProcessEnv): boolean =>
   IGNORE_HANGUP === "true" || basename(started) === "nohup";
 
-/** @throws environmentError where the working folder was removed: no relative path means anything there */
+/**
+ * @throws environmentError where the working folder was removed: no relative path means anything
+ *   there
+ */
 function requireWorkingFolder(): void {
   try {
     process.cwd();
   } catch (error) {
-    throw environmentError("the working folder was removed: change to another one", { cause: error });
+    throw environmentError("the working folder was removed: change to another one", {
+      cause: error,
+    });
   }
 }
 
@@ -147,11 +157,12 @@ export async function main(): Promise<ExitCode> {
   return findCommand(ALIASES[name] ?? name, commands).run(argv, context);
 }
 
-// The reader may exit early (`run-all.sh … | head`). That must not leave a store and a server behind.
+// The reader may exit early (`run-all.sh … | head`). That must not leave a store and a server
+// behind.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", () => {});
   ensureSize(stream);
 }
-// A write beyond the file size limit should fail like any other write. Without a listener, the signal ends this process
-// once a library has removed its own listener.
+// A write beyond the file size limit should fail like any other write. Without a listener, the
+// signal ends this process once a library has removed its own listener.
 process.on("SIGXFSZ", () => {});

@@ -11,15 +11,16 @@ function caretColumn(trace: string): string | undefined {
 
 /**
  * E.g. `my-client.js:12:5`; undefined where the trace names none of the plugins.
- * @param trace the error's stack, or Node's output for it @param paths of plugins, as the user gave them
+ * @param trace the error's stack, or Node's output for it @param paths of plugins, as the user gave
+ *   them
  */
 export function errorLocation(trace: string, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const real = realpathSync(path);
     const url = pathToFileURL(real).href;
-    const found = new RegExp(`(?:${escaped(url)}|${escaped(real)})(/[^\\n]*?)?:(\\d+)(?::(\\d+))?`).exec(
-      trace,
-    );
+    const found = new RegExp(
+      `(?:${escaped(url)}|${escaped(real)})(/[^\\n]*?)?:(\\d+)(?::(\\d+))?`,
+    ).exec(trace);
     if (!found) continue;
     const [text, inside = "", line, column] = found;
     const file = displayPath(path) + (text.startsWith(url) ? decodeURIComponent(inside) : inside);

@@ -11,7 +11,10 @@ import { MAX_BYTES, type PluginSource, readPlugin } from "./source.js";
 import { type Plugin, pluginShape } from "./types.js";
 import { checked } from "./validation.js";
 
-/** The traffic of a trace that a campaign wrote for its programs. @throws usageError where the file is something else */
+/**
+ * The traffic of a trace that a campaign wrote for its programs. @throws usageError where the file
+ * is something else
+ */
 export function tracePlugin(source: PluginSource) {
   try {
     const trace = decodeTrace(readUserFile(source.entry, MAX_BYTES));
@@ -37,7 +40,10 @@ const membersSchema = z
         ? `has no member ${(keys as string[]).join(", ")}; valid: ${Object.keys(pluginShape).join(", ")}`
         : "must export an object, as default or as plugin",
   })
-  .refine((members) => Object.values(members).some((list) => (list ?? []).length > 0), "adds nothing");
+  .refine(
+    (members) => Object.values(members).some((list) => (list ?? []).length > 0),
+    "adds nothing",
+  );
 
 /** Installs the hooks in this thread where Node can (22.15), otherwise in a thread of their own. */
 function installHooks(urls: readonly string[]): void {
@@ -48,12 +54,18 @@ function installHooks(urls: readonly string[]): void {
   } else module.register("./hooks.js", import.meta.url, { data: urls });
 }
 
-/** Node names the line of a syntax error only when it ends a process. No code of the module runs. */
+/**
+ * Node names the line of a syntax error only when it ends a process. No code of the module runs.
+ */
 const syntaxErrorOutput = (url: string): string =>
-  spawnSync(process.execPath, ["--input-type=module", "--eval", "await import(process.argv[1])", url], {
-    encoding: "utf8",
-    timeout: 10_000,
-  }).stderr;
+  spawnSync(
+    process.execPath,
+    ["--input-type=module", "--eval", "await import(process.argv[1])", url],
+    {
+      encoding: "utf8",
+      timeout: 10_000,
+    },
+  ).stderr;
 
 async function loaded(source: PluginSource): Promise<LoadedPlugin> {
   return source.entry.endsWith(TRACE_EXTENSION)
@@ -74,7 +86,9 @@ async function membersOf({ entry, displayName }: PluginSource): Promise<Plugin> 
     const stack = (error instanceof Error && error.stack) || "";
     const line =
       errorLocation(stack, [displayName]) ??
-      (error instanceof SyntaxError ? errorLocation(syntaxErrorOutput(url), [displayName]) : undefined);
+      (error instanceof SyntaxError
+        ? errorLocation(syntaxErrorOutput(url), [displayName])
+        : undefined);
     throw usageError(`plugin ${line ?? displayName} cannot be loaded: ${why}`, { cause: error });
   }
   return checked(displayName, membersSchema, loaded.default ?? loaded.plugin);

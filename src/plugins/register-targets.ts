@@ -29,7 +29,10 @@ const storeSchema = z.strictObject({
     const engines = stores.flatMap((store) => store.engine ?? []);
     if (!engines.includes(engine)) {
       const valid = [...new Set(engines)].join(", ");
-      context.addIssue({ code: "custom", message: `must be one of the project's engines: ${valid}` });
+      context.addIssue({
+        code: "custom",
+        message: `must be one of the project's engines: ${valid}`,
+      });
     }
   }),
   program: storeShape.program.unwrap(),
@@ -56,7 +59,9 @@ const optionSchema = z.strictObject(optionShape);
 /** Ids that parts already have. */
 const RESERVED_STORES = ["server", "loadtest"];
 
-/** Stores alone, for a program that knows no clients. @throws usageError naming plugin and member */
+/**
+ * Stores alone, for a program that knows no clients. @throws usageError naming plugin and member
+ */
 export function registerStores(plugins: readonly LoadedPlugin[]): void {
   forEachMember(plugins, "stores", storeSchema, (name, store) => {
     if (store.compatibleWith !== undefined)
@@ -70,7 +75,9 @@ export function registerStores(plugins: readonly LoadedPlugin[]): void {
   });
 }
 
-/** A client may name a store or limiter of any plugin. @throws usageError naming plugin and member */
+/**
+ * A client may name a store or limiter of any plugin. @throws usageError naming plugin and member
+ */
 export function registerTargets(plugins: readonly LoadedPlugin[]): void {
   registerStores(plugins);
   forEachMember(plugins, "limiters", limiterSchema, (name, limiter) =>
@@ -80,7 +87,12 @@ export function registerTargets(plugins: readonly LoadedPlugin[]): void {
     addToList(name, "option", options, option),
   );
   forEachMember(plugins, "clients", clientSchema, (name, client) => {
-    checked(name, known(z.array(idSchema), findLimiter), [client.limiter], ["clients", client.id, "limiter"]);
+    checked(
+      name,
+      known(z.array(idSchema), findLimiter),
+      [client.limiter],
+      ["clients", client.id, "limiter"],
+    );
     addToList(name, "client", clients, client, Object.keys(groups));
   });
 }

@@ -13,7 +13,9 @@ const schema = z.strictObject({
 });
 
 const populationSchema = z.object({
-  requests: z.array(z.array(z.string().min(1).max(MAX_KEY_LENGTH)).min(1).max(MAX_DESCRIPTORS)).min(1),
+  requests: z
+    .array(z.array(z.string().min(1).max(MAX_KEY_LENGTH)).min(1).max(MAX_DESCRIPTORS))
+    .min(1),
   shares: z.instanceof(Float64Array),
 });
 
@@ -22,7 +24,8 @@ export function registerTraffic(plugins: readonly LoadedPlugin[]): void {
     const population = profile.population();
     checked(name, populationSchema, population, [...where, "population()"]);
     const total = sum([...population.shares]);
-    const whole = population.shares.length === population.requests.length && Math.abs(total - 1) < 1e-6;
+    const whole =
+      population.shares.length === population.requests.length && Math.abs(total - 1) < 1e-6;
     checked(name, z.literal(true, "must have a share for each request, 1 in all"), whole, [
       ...where,
       "population().shares",

@@ -44,15 +44,24 @@ async function contents(folder: string): Promise<string[]> {
 
 type PackageFile = { version?: string; entry: string };
 
-/** The version and the entry module of a folder by its package.json: `exports` as text, or `main`, else index.js. */
+/**
+ * The version and the entry module of a folder by its package.json: `exports` as text, or `main`,
+ * else index.js.
+ */
 async function packageOf(folder: string): Promise<PackageFile> {
   const path = join(folder, "package.json");
   await lstat(path).catch(() => {
     throw new Error("a folder needs a package.json");
   });
-  const { version, exports, main } = JSON.parse(read(path).toString("utf8")) as Record<string, unknown>;
+  const { version, exports, main } = JSON.parse(read(path).toString("utf8")) as Record<
+    string,
+    unknown
+  >;
   const named = [exports, main].find((entry) => typeof entry === "string") ?? "index.js";
-  return { entry: join(folder, String(named)), ...(typeof version === "string" ? { version } : {}) };
+  return {
+    entry: join(folder, String(named)),
+    ...(typeof version === "string" ? { version } : {}),
+  };
 }
 
 /** Finds a plugin and computes its checksum. @throws usageError when it is not one */
@@ -79,6 +88,8 @@ export async function readPlugin(pluginPath: string): Promise<PluginSource> {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const why = code === "ENOENT" ? "there is no such file or folder" : messageOf(error);
-    throw usageError(`plugin ${JSON.stringify(pluginPath.slice(0, 300))}: ${why}`, { cause: error });
+    throw usageError(`plugin ${JSON.stringify(pluginPath.slice(0, 300))}: ${why}`, {
+      cause: error,
+    });
   }
 }

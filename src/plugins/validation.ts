@@ -16,10 +16,16 @@ export function checked<Value>(
   const issue = parsed.error.issues[0];
   const member = [...where, ...(issue?.path ?? [])].reduce<string>(
     (text, part) =>
-      typeof part === "number" ? `${text}[${part}]` : text ? `${text}.${String(part)}` : String(part),
+      typeof part === "number"
+        ? `${text}[${part}]`
+        : text
+          ? `${text}.${String(part)}`
+          : String(part),
     "",
   );
-  throw usageError(`plugin ${plugin}: ${member ? `${member} ` : ""}${issue?.message ?? "is not valid"}`);
+  throw usageError(
+    `plugin ${plugin}: ${member ? `${member} ` : ""}${issue?.message ?? "is not valid"}`,
+  );
 }
 
 export function forEachMember<Kind extends keyof Plugin>(
@@ -48,6 +54,8 @@ export function addToList<Thing extends { id: string }>(
   reserved: readonly string[] = [],
 ): void {
   if ([...list.map(({ id }) => id), ...reserved].includes(thing.id))
-    throw usageError(`plugin ${plugin}: the ${kind} ${thing.id} exists already: give yours another id`);
+    throw usageError(
+      `plugin ${plugin}: the ${kind} ${thing.id} exists already: give yours another id`,
+    );
   (list as Thing[]).push(thing);
 }

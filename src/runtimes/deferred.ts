@@ -9,7 +9,10 @@ export function deferred<Value = void>() {
   return { promise, resolve, reject };
 }
 
-/** Its promise only rejects. Nobody has to wait for it: a run may have failed for another reason already. */
+/**
+ * Its promise only rejects. Nobody has to wait for it: a run may have failed for another reason
+ * already.
+ */
 export function failure() {
   const made = deferred<never>();
   made.promise.catch(() => {});

@@ -16,7 +16,10 @@ function added(one: PartCounters, later: PartCounters): PartCounters {
   };
 }
 
-/** Keeps the counters of a part cumulative although a restart, or a new network link, begins at 0 again. */
+/**
+ * Keeps the counters of a part cumulative although a restart, or a new network link, begins at 0
+ * again.
+ */
 export class EarlierCounters {
   #earlier: PartCounters | undefined;
 
@@ -25,7 +28,11 @@ export class EarlierCounters {
     const kept =
       only === undefined
         ? counters
-        : { cpu_us: 0, resident_bytes: 0, ...(counters.network ? { network: counters.network } : {}) };
+        : {
+            cpu_us: 0,
+            resident_bytes: 0,
+            ...(counters.network ? { network: counters.network } : {}),
+          };
     this.#earlier = this.#earlier ? added(this.#earlier, kept) : kept;
   }
 

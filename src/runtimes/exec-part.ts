@@ -2,7 +2,10 @@ import type { LineClient, PartOutput } from "./part-output.js";
 import type { RunDelays } from "./run-delay.js";
 import type { Exit, Part, PartCounters, RunningPart } from "./types.js";
 
-/** A short or interactive process in the container of another part: it has no address and no counters of its own. */
+/**
+ * A short or interactive process in the container of another part: it has no address and no
+ * counters of its own.
+ */
 export abstract class ExecutedPart implements RunningPart {
   readonly role: string;
   readonly address = { host: "", port: 0 };
@@ -13,7 +16,12 @@ export abstract class ExecutedPart implements RunningPart {
   protected readonly client: LineClient | undefined;
   readonly #output: PartOutput;
 
-  constructor(part: Part, machine: string | undefined, output: PartOutput, client: LineClient | undefined) {
+  constructor(
+    part: Part,
+    machine: string | undefined,
+    output: PartOutput,
+    client: LineClient | undefined,
+  ) {
     this.role = part.role;
     if (machine !== undefined) this.machine = machine;
     this.#output = output;

@@ -15,7 +15,10 @@ export const ownPart = (role: string, program: string, more: Partial<Part> = {})
 });
 
 /** A part's variables, the same in every runtime. */
-export const programEnvironment = (part: Part, allocation: PartAllocation): Record<string, string> => {
+export const programEnvironment = (
+  part: Part,
+  allocation: PartAllocation,
+): Record<string, string> => {
   return { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(allocation) };
 };
 
@@ -23,10 +26,15 @@ export const programEnvironment = (part: Part, allocation: PartAllocation): Reco
 export const helperRole = (program: string): string =>
   `helper-${program.replaceAll(/[~._]/g, "-").toLowerCase()}`;
 
-export function requireVersion({ id, version }: ProgramSource, { path, image, ...seen }: ProgramFacts): void {
+export function requireVersion(
+  { id, version }: ProgramSource,
+  { path, image, ...seen }: ProgramFacts,
+): void {
   if (version === undefined || isRequestedVersion(version, seen.version)) return;
   const flag = image ? `--image ${id}=REF` : `--program ${id}=PATH`;
-  throw environmentError(`${id} was requested, but ${path} is ${seen.version}: name it with ${flag}`);
+  throw environmentError(
+    `${id} was requested, but ${path} is ${seen.version}: name it with ${flag}`,
+  );
 }
 
 /** What a program that prints none has as its version. */

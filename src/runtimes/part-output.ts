@@ -3,7 +3,10 @@ import { PassThrough, type Readable, type Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import { deferred } from "./deferred.js";
 
-/** Writes lines to the input of a process that does not answer them; lines that come after its end are dropped. */
+/**
+ * Writes lines to the input of a process that does not answer them; lines that come after its end
+ * are dropped.
+ */
 export function lineWriter(input: NodeJS.WritableStream): (line: string) => void {
   // A process may end before it has read a line. Its end is seen elsewhere.
   input.on("error", () => {});
@@ -46,7 +49,10 @@ export class LineClient {
 
 const KEPT_LINES = 40;
 
-/** The line that says why a program ended: that of a panic, which Go programs print before their stack, else the last one. */
+/**
+ * The line that says why a program ended: that of a panic, which Go programs print before their
+ * stack, else the last one.
+ */
 export const endMessage = (lines: readonly string[]): string | undefined =>
   lines.findLast((line) => line.startsWith("panic: ")) ?? lines.at(-1);
 

@@ -23,14 +23,18 @@ export interface ServiceKind {
   what: string;
 }
 
-export const serviceFolder = ({ prefix }: ServiceKind): Promise<string> => mkdtemp(join(tmpdir(), prefix));
+export const serviceFolder = ({ prefix }: ServiceKind): Promise<string> =>
+  mkdtemp(join(tmpdir(), prefix));
 
 export async function recordService(folder: string, pid: number): Promise<void> {
   const record = { owner: await identityOf(process.pid), service: await identityOf(pid) };
   await writeFile(join(folder, OWNER_FILE), JSON.stringify(record));
 }
 
-export async function orphanedServices({ prefix, what }: ServiceKind, isAlive: IsAlive): Promise<Leftover[]> {
+export async function orphanedServices(
+  { prefix, what }: ServiceKind,
+  isAlive: IsAlive,
+): Promise<Leftover[]> {
   const found: Leftover[] = [];
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     if (!name.startsWith(prefix)) continue;
@@ -55,11 +59,14 @@ const STOP_WITHIN_MS = 5_000;
 export async function startTimeOf(pid: number): Promise<string | undefined> {
   if (process.platform === "linux") {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
-    // The name in parentheses may hold spaces; what follows it may not. Field 22 is the start, in clock ticks.
+    // The name in parentheses may hold spaces; what follows it may not. Field 22 is the start, in
+    // clock ticks.
     const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields?.[0] === "Z" ? undefined : fields?.[19];
   }
-  const { stdout, failed } = await execa("ps", ["-o", "lstart=", "-p", String(pid)], { reject: false });
+  const { stdout, failed } = await execa("ps", ["-o", "lstart=", "-p", String(pid)], {
+    reject: false,
+  });
   return failed ? undefined : stdout.trim() || undefined;
 }
 
@@ -83,17 +90,27 @@ function signalled(pid: number, signal: NodeJS.Signals): boolean {
 }
 
 /** Signals a process and all that it started: each part leads its own process group. */
-export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean => signalled(-pid, signal);
+export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean =>
+  signalled(-pid, signal);
 
-/** Ends a process group, first by SIGTERM, after a time-out by SIGKILL. Resolves when the process has `ended`. */
+/**
+ * Ends a process group, first by SIGTERM, after a time-out by SIGKILL. Resolves when the process
+ * has `ended`.
+ */
 export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<void> {
   signalGroup(pid, "SIGTERM");
-  const inTime = await Promise.race([ended.then(() => true), sleep(STOP_WITHIN_MS).then(() => false)]);
+  const inTime = await Promise.race([
+    ended.then(() => true),
+    sleep(STOP_WITHIN_MS).then(() => false),
+  ]);
   if (!inTime) signalGroup(pid, "SIGKILL");
   await ended;
 }
 
-/** Waits for a process that leads its group, which the signal ends. @param hold records it before that */
+/**
+ * Waits for a process that leads its group, which the signal ends. @param hold records it before
+ * that
+ */
 export async function untilEnded(
   running: Promise<unknown> & { pid?: number | undefined },
   signal: AbortSignal,
@@ -111,7 +128,13 @@ export async function untilEnded(
 }
 
 /** Ends a leftover process and all that it started, if the id still is its own. @throws Error */
-export async function endProcess({ pid, started }: { pid: number; started: string }): Promise<void> {
+export async function endProcess({
+  pid,
+  started,
+}: {
+  pid: number;
+  started: string;
+}): Promise<void> {
   if ((await startTimeOf(pid)) !== started) return;
   // It may lead no process group, or somebody else has ended it by now.
   if (!signalled(-pid, "SIGKILL")) signalled(pid, "SIGKILL");

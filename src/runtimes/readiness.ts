@@ -8,7 +8,10 @@ const READY_WITHIN_MS = 30_000;
 const RETRY_AFTER_MS = 25;
 /** Interval of the checks while a part prints nothing, where a check starts a process beside it. */
 const CHECK_EVERY_MS = 500;
-/** Prints the body of an answer, as `askDirectly`. It runs beside the part: its network may not be reached from here. */
+/**
+ * Prints the body of an answer, as `askDirectly`. It runs beside the part: its network may not be
+ * reached from here.
+ */
 const GET =
   'require("node:http").get(process.argv[1], { agent: false }, (answer) => answer.pipe(process.stdout))';
 
@@ -30,9 +33,12 @@ export async function waitUntilReady(
   for (;;) {
     await beforeCheck();
     if (ended) {
-      throw environmentError(`${running.role} ended with ${ended.code ?? ended.signal}: ${lastLine()}`, {
-        cause: new Error(running.lastLines().join("\n")),
-      });
+      throw environmentError(
+        `${running.role} ended with ${ended.code ?? ended.signal}: ${lastLine()}`,
+        {
+          cause: new Error(running.lastLines().join("\n")),
+        },
+      );
     }
     if (await isReady()) return;
     if (performance.now() > deadline)
@@ -42,8 +48,10 @@ export async function waitUntilReady(
 }
 
 /**
- * Waits until a part in a container or pod answers, which is asked at once when it prints something.
- * @param place seen from inside @param exec starts a process beside it @throws environmentError as `waitUntilReady`
+ * Waits until a part in a container or pod answers, which is asked at once when it prints
+ * something.
+ * @param place seen from inside @param exec starts a process beside it @throws environmentError as
+ *   `waitUntilReady`
  */
 export async function waitForAnswer(
   { ready }: Part,

@@ -9,7 +9,10 @@ export interface ThreadTimes {
 
 export type RunDelays = ReadonlyMap<string, ThreadTimes>;
 
-/** @param text of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds of run delay, timeslices */
+/**
+ * @param text of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds of run delay,
+ *   timeslices
+ */
 export function threadTimesOf(text: string): ThreadTimes | undefined {
   const [cpu_ns, delay_ns] = text.trim().split(" ");
   const times = { cpu_us: Number(cpu_ns) / 1000, delay_us: Number(delay_ns) / 1000 };
@@ -28,14 +31,19 @@ async function timesOf(pid: number): Promise<[string, ThreadTimes][]> {
   return (await Promise.all(found)).flat();
 }
 
-/** @returns the times of all threads of these local processes; undefined where the system does not report them */
+/**
+ * @returns the times of all threads of these local processes; undefined where the system does not
+ *   report them
+ */
 export async function readRunDelays(pids: readonly number[]): Promise<RunDelays | undefined> {
   const found = await Promise.all(pids.map((pid) => timesOf(pid).catch(() => [])));
   const all = new Map(found.flat());
   return all.size > 0 ? all : undefined;
 }
 
-/** A time of all threads between two readings. That of a thread that ended in between is not known. */
+/**
+ * A time of all threads between two readings. That of a thread that ended in between is not known.
+ */
 function between(from: RunDelays, to: RunDelays, name: keyof ThreadTimes): number {
   let total_us = 0;
   for (const [thread, times] of to) {
@@ -46,7 +54,8 @@ function between(from: RunDelays, to: RunDelays, name: keyof ThreadTimes): numbe
   return Math.round(total_us);
 }
 
-export const runDelayBetween = (from: RunDelays, to: RunDelays): number => between(from, to, "delay_us");
+export const runDelayBetween = (from: RunDelays, to: RunDelays): number =>
+  between(from, to, "delay_us");
 
 /** Finer than the counters of a process, which may be whole hundredths of a second. */
 export const cpuBetween = (from: RunDelays, to: RunDelays): number => between(from, to, "cpu_us");

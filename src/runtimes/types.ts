@@ -27,7 +27,10 @@ export interface PartAllocation extends Node {
   files: string;
 }
 
-/** A file that a part reads: one of this machine, or a text, which may depend on the host of its address. */
+/**
+ * A file that a part reads: one of this machine, or a text, which may depend on the host of its
+ * address.
+ */
 export type PartFile = { path: string } | { text: string | ((host: string) => string) };
 
 export const textOf = ({ text }: Extract<PartFile, { text: unknown }>, host: string): string =>
@@ -55,7 +58,9 @@ export interface ProgramSource {
 /** The programs of this project that a runtime knows by itself; they run in Node.js. */
 export type OwnProgram = "server" | "loadtest";
 
-/** What a runtime starts for a role. Runtimes know only parts, not roles such as server or store. */
+/**
+ * What a runtime starts for a role. Runtimes know only parts, not roles such as server or store.
+ */
 export interface Part {
   role: string;
   /** Which of several runs that are up at once it belongs to; absent where there is one. */
@@ -68,7 +73,10 @@ export interface Part {
   program: string;
   /** Applied where the runtime can. */
   caps?: Caps;
-  /** Idles but for moments in which it needs the machine's CPUs: no cap, and no place taken from others. */
+  /**
+   * Idles but for moments in which it needs the machine's CPUs: no cap, and no place taken from
+   * others.
+   */
   isUncapped?: true;
   /** It answers lines of its standard input and ends when the input ends. It is not measured. */
   interactive?: boolean;
@@ -82,7 +90,10 @@ export interface Part {
   files?: Readonly<Record<string, PartFile>>;
   /** Working folder: the project's package, or the part's own folder. */
   workingFolder: "package" | "own";
-  /** A GET request whose JSON answer `accepts` checks; absent where the runtime does not check readiness. */
+  /**
+   * A GET request whose JSON answer `accepts` checks; absent where the runtime does not check
+   * readiness.
+   */
   ready?: { path: string; accepts(body: unknown): boolean };
 }
 
@@ -111,7 +122,10 @@ export interface RunningPart {
   address: Node;
   /** A name in `Runtime.machines`; absent where all parts run on one. */
   machine?: string;
-  /** Recorded in the lease, so that the next start can end it after a crash; absent where a label names the owner. */
+  /**
+   * Recorded in the lease, so that the next start can end it after a crash; absent where a label
+   * names the owner.
+   */
   process?: ProcessIdentity;
   /** Resolves when it ends, but for an end by `kill`, which is meant. */
   exited: Promise<Exit>;
@@ -119,17 +133,26 @@ export interface RunningPart {
   isDown?: boolean;
   /** The caps that the engine reports as applied; absent where none can be applied. */
   caps?: Caps;
-  /** Calls `listener` for each line on standard error: first for the last lines so far, then for each new one. */
+  /**
+   * Calls `listener` for each line on standard error: first for the last lines so far, then for
+   * each new one.
+   */
   onLine(listener: (line: string) => void): void;
   /** All of standard output; resolves when the part has ended. */
   output(): Promise<string>;
-  /** Interactive parts only: writes a line and resolves with the answer, or with undefined when the part ends. */
+  /**
+   * Interactive parts only: writes a line and resolves with the answer, or with undefined when the
+   * part ends.
+   */
   ask?(line: string): Promise<string | undefined>;
   /** Parts that take input only: writes a line. Does nothing once the part has ended. */
   write?(line: string): void;
   /** The last lines of both outputs, for messages and logs. */
   lastLines(): readonly string[];
-  /** Why its machine does not answer any more; undefined where it does. Absent where that cannot be told. */
+  /**
+   * Why its machine does not answer any more; undefined where it does. Absent where that cannot be
+   * told.
+   */
   trouble?(): Promise<string | undefined>;
   /** Whether it is in the control groups of this process, and so under their limits. */
   isInOurGroups?: true;
@@ -137,11 +160,13 @@ export interface RunningPart {
   onThisMachine: boolean;
   counters(): Promise<PartCounters>;
   runDelays(): Promise<RunDelays | undefined>;
-  /** Ends it at once, as a crash would. Like all faults absent for a process in another's container. */
+  /**
+   * Ends it at once, as a crash would. Like all faults absent for a process in another's container.
+   */
   kill?(): Promise<void>;
   /**
-   * Starts it again at its address, after `kill`, until it is ready. @param onBegun as soon as the process exists; a
-   * rejection stops the part @throws Error once the part was stopped
+   * Starts it again at its address, after `kill`, until it is ready. @param onBegun as soon as the
+   * process exists; a rejection stops the part @throws Error once the part was stopped
    */
   restart?(onBegun: () => Promise<void>): Promise<void>;
   /** Stops it where it is; connections stay open. */
@@ -184,11 +209,14 @@ export interface Runtime {
   /** What it can do to a running part: tried out, where only a trial tells. */
   partFaults(): Promise<PartFaults>;
   /**
-   * Starts a part and waits until it is ready. @param onBegun called as soon as it exists, so that it can be stopped at
-   * any time; a rejection stops it @throws environmentError when it is not ready, with its last lines
+   * Starts a part and waits until it is ready. @param onBegun called as soon as it exists, so that
+   * it can be stopped at any time; a rejection stops it @throws environmentError when it is not
+   * ready, with its last lines
    */
   start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart>;
-  /** Removes what belongs to no single part, e.g. a network. @throws Error that names what is left */
+  /**
+   * Removes what belongs to no single part, e.g. a network. @throws Error that names what is left
+   */
   close(): Promise<void>;
 }
 
@@ -215,18 +243,30 @@ export interface Leftover {
 
 export interface RuntimeDescription {
   id: string;
-  /** The member of a campaign's access that names its machines; absent where it runs on this one alone. */
+  /**
+   * The member of a campaign's access that names its machines; absent where it runs on this one
+   * alone.
+   */
   reaches?: keyof RuntimeAccess;
-  /** What answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be used, with the fix. */
+  /**
+   * What answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be used, with
+   * the fix.
+   */
   available(): Promise<{ what: string } | { unavailableReason: string }>;
   platform(): Promise<Platform | undefined>;
   cpus(): Promise<number | undefined>;
-  /** The caps that `Runtime.appliedCaps` would give with that many CPUs; undefined: not known. Asks no engine. */
+  /**
+   * The caps that `Runtime.appliedCaps` would give with that many CPUs; undefined: not known. Asks
+   * no engine.
+   */
   appliedCaps(caps: Caps, cpus: number | undefined): Caps;
   /** What it is likely to be able to do to a running part. Tries nothing. */
   partFaults: PartFaults;
   /** Whether it could start a program, or the reason why not. Does not start or build anything. */
-  has(program: ProgramSource, options: Pick<RuntimeOptions, "packageFolder">): Promise<true | string>;
+  has(
+    program: ProgramSource,
+    options: Pick<RuntimeOptions, "packageFolder">,
+  ): Promise<true | string>;
   open(options: RuntimeOptions): Promise<Runtime>;
   /** Leftovers of dead owners that no lease names, in the order in which they can be removed. */
   leftovers(isAlive: IsAlive): Promise<Leftover[]>;
@@ -244,11 +284,16 @@ export interface RuntimeOptions {
   /** Owner and campaign of everything that is started. */
   owner: Owner;
   campaign: string;
-  /** Parts keep their addresses when they are started or connected again; needed for faults alone. */
+  /**
+   * Parts keep their addresses when they are started or connected again; needed for faults alone.
+   */
   keepsAddresses?: boolean;
   signal: AbortSignal;
   /** Records a helper process, so that the next start can end it after a crash. */
   hold(pid: number): Promise<void>;
-  /** Called for each slow step, e.g. the first build of an image, and for each leftover that was removed. */
+  /**
+   * Called for each slow step, e.g. the first build of an image, and for each leftover that was
+   * removed.
+   */
   onSetupStep(text: string): void;
 }

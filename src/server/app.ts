@@ -11,10 +11,16 @@ import { heavy, light } from "./routes/workloads.js";
 
 /** One proxy stands before a server that tells clients by their address. */
 const isProxy = (_address: string, hop: number): boolean => hop === 0;
-const NOT_FOUND = { error: "not found", routes: ["/light", "/heavy", "/healthz", "/usage", "/metrics"] };
+const NOT_FOUND = {
+  error: "not found",
+  routes: ["/light", "/heavy", "/healthz", "/usage", "/metrics"],
+};
 
 /** Builds the server on the target's framework; it does not listen. */
-export async function buildApp(dependencies: AppDependencies, load: LoadPackage): Promise<WebServer> {
+export async function buildApp(
+  dependencies: AppDependencies,
+  load: LoadPackage,
+): Promise<WebServer> {
   const { spec, target, limiter } = dependencies;
   const { complexity, log_level: logLevel, diagnose, by_address: byAddress } = spec.server;
   const counters = new Counters();

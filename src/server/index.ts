@@ -1,4 +1,11 @@
-import { BenchError, EXIT, environmentError, inOneLine, messageOf, usageError } from "../contract/errors.js";
+import {
+  BenchError,
+  EXIT,
+  environmentError,
+  inOneLine,
+  messageOf,
+  usageError,
+} from "../contract/errors.js";
 import type { RunSpec, ServerSpec } from "../contract/run-spec.js";
 import type { Target } from "../contract/target.js";
 import { withErrorLocation } from "../plugins/error-location.js";
@@ -14,16 +21,24 @@ import type { WebServer } from "./frameworks/framework.js";
 import { shiftClock } from "./lib/clock-shift.js";
 
 const GRACE_MS = 3_000;
-/** Time that a library may keep the process alive after its client is closed, e.g. by the timer of a lost command. */
+/**
+ * Time that a library may keep the process alive after its client is closed, e.g. by the timer of a
+ * lost command.
+ */
 const LINGER_MS = 500;
 
 let loadedPlugins: readonly string[] = [];
 
-/** Program 1. Reads the run spec or its variables, prints one JSON line with its address once it listens, ends with 0 on a signal. */
+/**
+ * Program 1. Reads the run spec or its variables, prints one JSON line with its address once it
+ * listens, ends with 0 on a signal.
+ */
 async function main(): Promise<void> {
-  // On Node.js 24 `nextTick` can stay slow for the life of a process that served no connection before its load.
-  // These turns of the event loop prevent that, which would add 2 to 3 µs to each request.
-  for (let turn = 0; turn < 200; turn++) await new Promise((done) => process.nextTick(setImmediate, done));
+  // On Node.js 24 `nextTick` can stay slow for the life of a process that served no connection
+  // before its load. These turns of the event loop prevent that, which would add 2 to 3 µs to each
+  // request.
+  for (let turn = 0; turn < 200; turn++)
+    await new Promise((done) => process.nextTick(setImmediate, done));
   const plugins = await loadPlugins(pluginPaths(process.env));
   loadedPlugins = plugins.map(({ path }) => path);
   registerTargets(plugins);
@@ -48,7 +63,10 @@ async function main(): Promise<void> {
 }
 
 /** Where the target's framework comes from. @throws environmentError when it is not installed */
-function frameworkPackages({ framework = USUAL_FRAMEWORK }: Target, { versions_folder: folder }: RunSpec) {
+function frameworkPackages(
+  { framework = USUAL_FRAMEWORK }: Target,
+  { versions_folder: folder }: RunSpec,
+) {
   const { id, package: wanted } = findFramework(framework);
   const libraries = librariesOnDemand(wanted, folder);
   return { version: libraries.version(wanted?.name ?? id), load: libraries.fromFolder };
@@ -59,7 +77,9 @@ async function listen(app: WebServer, { host, port }: ServerSpec): Promise<strin
     // A benchmark opens all its connections at once, and none should need a second attempt.
     return await app.listen({ host, port, backlog: 4_096 });
   } catch (error) {
-    throw environmentError(`cannot listen on ${host}:${port}: ${messageOf(error)}`, { cause: error });
+    throw environmentError(`cannot listen on ${host}:${port}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -79,16 +99,23 @@ function stopOnSignals(app: WebServer, opened: OpenTarget): void {
   process.on("SIGINT", stop);
 }
 
-const located = (text: string, error: unknown): string => withErrorLocation(text, error, loadedPlugins);
+const located = (text: string, error: unknown): string =>
+  withErrorLocation(text, error, loadedPlugins);
 
-/** An uncaught error, e.g. of a library that fails in the background. The harness reports only the last stderr line. */
+/**
+ * An uncaught error, e.g. of a library that fails in the background. The harness reports only the
+ * last stderr line.
+ */
 function failUncaught(error: unknown): void {
   const frames =
-    error instanceof Error ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line)) : [];
+    error instanceof Error
+      ? (error.stack ?? "").split("\n").filter((line) => /^\s+at /.test(line))
+      : [];
   process.stderr.write(
-    [...frames, `ratelimit-bench server: not caught: ${located(inOneLine(messageOf(error)), error)}\n`].join(
-      "\n",
-    ),
+    [
+      ...frames,
+      `ratelimit-bench server: not caught: ${located(inOneLine(messageOf(error)), error)}\n`,
+    ].join("\n"),
   );
   process.exit(EXIT.defect);
 }
@@ -106,7 +133,9 @@ function fail(error: unknown): void {
   leave();
 }
 
-/** The process ends by itself when nothing is open; this ends it when a library left something open. */
+/**
+ * The process ends by itself when nothing is open; this ends it when a library left something open.
+ */
 function leave(): void {
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }

@@ -1,7 +1,10 @@
 import { distance } from "fastest-levenshtein";
 import { usageError } from "../contract/errors.js";
 
-/** With more words than this, the nearest one stands alone: a line that nobody can read helps nobody. */
+/**
+ * With more words than this, the nearest one stands alone: a line that nobody can read helps
+ * nobody.
+ */
 const MOST_LISTED = 40;
 
 /** A list of words is cut at this length, for the same reason. */
@@ -40,5 +43,7 @@ export function findKnown<Thing extends { id: string }>(
   const found = list.find((thing) => thing.id === id);
   if (found) return found;
   const valid = list.map((thing) => thing.id);
-  throw usageError(`there is no ${kind} ${JSON.stringify(id.slice(0, 60))}${didYouMean(id, valid)}`);
+  throw usageError(
+    `there is no ${kind} ${JSON.stringify(id.slice(0, 60))}${didYouMean(id, valid)}`,
+  );
 }

@@ -1,6 +1,9 @@
 import type { PackageVersion } from "../contract/library-versions.js";
 
-/** A web framework under the server's routes: one entry here, and its adapter in `src/server/frameworks/`. */
+/**
+ * A web framework under the server's routes: one entry here, and its adapter in
+ * `src/server/frameworks/`.
+ */
 export interface FrameworkDescription {
   id: string;
   summary: string;

@@ -11,7 +11,8 @@ import {
 } from "../contract/library-versions.js";
 
 /**
- * From the package.json above the module: many packages do not export theirs. @param from the importing file
+ * From the package.json above the module: many packages do not export theirs. @param from the
+ * importing file
  * @throws Error when the package cannot be resolved, or no package.json above it carries its name
  */
 export function packageVersion(name: string, from: string = import.meta.url): string {
@@ -25,9 +26,15 @@ export function packageVersion(name: string, from: string = import.meta.url): st
   throw new Error(`no package.json of ${name} above ${entry}`);
 }
 
-/** Where a client or a limiter loads its library from: the project, or the folder of a requested version. */
+/**
+ * Where a client or a limiter loads its library from: the project, or the folder of a requested
+ * version.
+ */
 export interface Libraries {
-  /** @param own imports the project's version; a library from elsewhere is assumed to have the same exports */
+  /**
+   * @param own imports the project's version; a library from elsewhere is assumed to have the same
+   *   exports
+   */
   load<Module>(name: string, own: () => Promise<Module>): Promise<Module>;
   /** Imports a package from that folder: the requested one, or one that was installed with it. */
   fromFolder<Module>(name: string): Promise<Module>;
@@ -63,12 +70,23 @@ export function librariesWith(versions: string, requested: PackageVersion): Libr
   };
 }
 
-/** The exports of a CommonJS package, whose names Node cannot always tell; a loader may give them without `default`. */
-export const commonJs = async <Exports>(loading: Promise<{ default?: Exports }>): Promise<Exports> => {
+/**
+ * The exports of a CommonJS package, whose names Node cannot always tell; a loader may give them
+ * without `default`.
+ */
+export const commonJs = async <Exports>(
+  loading: Promise<{ default?: Exports }>,
+): Promise<Exports> => {
   const loaded = await loading;
   return loaded.default ?? (loaded as Exports);
 };
 
-/** Loads what is installed on demand. @param folder absent: that of the user @throws environmentError */
-export const librariesOnDemand = (wanted: PackageVersion | undefined, folder?: string): Libraries =>
+/**
+ * Loads what is installed on demand. @param folder absent: that of the user @throws
+ * environmentError
+ */
+export const librariesOnDemand = (
+  wanted: PackageVersion | undefined,
+  folder?: string,
+): Libraries =>
   wanted ? librariesWith(folder ?? versionsFolder(process.env), wanted) : ownLibraries;

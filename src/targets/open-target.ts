@@ -6,9 +6,18 @@ import { partText, type Target } from "../contract/target.js";
 import { type Libraries, librariesOnDemand } from "./libraries.js";
 import { asRequestLimiter, failOpen, withCost } from "./request-limiter.js";
 import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
-import type { ClientDescription, LimiterFacts, OpenClient, RequestLimiter, StorePlace } from "./types.js";
+import type {
+  ClientDescription,
+  LimiterFacts,
+  OpenClient,
+  RequestLimiter,
+  StorePlace,
+} from "./types.js";
 
-type TargetSpec = Pick<RunSpec, "target" | "limits" | "store" | "service" | "key_prefix" | "versions_folder">;
+type TargetSpec = Pick<
+  RunSpec,
+  "target" | "limits" | "store" | "service" | "key_prefix" | "versions_folder"
+>;
 
 /** A target whose client is connected and whose scripts are in the store. */
 export interface OpenTarget {
@@ -22,11 +31,19 @@ export interface OpenTarget {
 type RequestedPackage = { package: string | undefined; version: string | undefined };
 
 /** Where that package is loaded from. @throws environmentError when the version is not installed */
-const librariesFor = ({ package: name, version }: RequestedPackage, folder: string | undefined): Libraries =>
-  librariesOnDemand(name && version ? { name, version } : undefined, folder);
+const librariesFor = (
+  { package: name, version }: RequestedPackage,
+  folder: string | undefined,
+): Libraries => librariesOnDemand(name && version ? { name, version } : undefined, folder);
 
-/** A client or limiter of a plugin may load another version. @throws environmentError naming both versions */
-function requireVersion({ package: name, version }: RequestedPackage, loaded: string | undefined): void {
+/**
+ * A client or limiter of a plugin may load another version. @throws environmentError naming both
+ * versions
+ */
+function requireVersion(
+  { package: name, version }: RequestedPackage,
+  loaded: string | undefined,
+): void {
   if (version === undefined || version === loaded) return;
   throw environmentError(
     `${name} ${version} was requested, but ${loaded ?? "an unknown version"} was loaded`,
@@ -67,7 +84,9 @@ async function openClient(
       ? `service ${service.id} at ${service.host}:${service.port}`
       : `${place.store} ${place.topology} at ${formatNodes(place.nodes)}`;
     const name = partText(target.client, target.client_version);
-    throw environmentError(`${name} cannot use the ${where}: ${messageOf(error)}`, { cause: error });
+    throw environmentError(`${name} cannot use the ${where}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 
@@ -97,7 +116,9 @@ async function createLimiter(
   }
 }
 
-/** Connects, checks the store and loads the limiter's scripts. @throws usageError; environmentError */
+/**
+ * Connects, checks the store and loads the limiter's scripts. @throws usageError; environmentError
+ */
 export async function openTarget(spec: TargetSpec, access?: StoreAccess): Promise<OpenTarget> {
   const target = targetOf(spec);
   const reason = spec.limits && unsupportedLimits(target, spec.limits);

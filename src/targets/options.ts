@@ -6,17 +6,31 @@ import { throttlecrabOptions } from "./limiters/throttlecrab.js";
 import { FAIL_OPEN_AFTER_MS } from "./request-limiter.js";
 import { stores } from "./stores/index.js";
 import { isCluster } from "./topologies.js";
-import type { ClientDescription, OptionDescription, OwnSettings, Separation, VariedClient } from "./types.js";
+import type {
+  ClientDescription,
+  OptionDescription,
+  OwnSettings,
+  Separation,
+  VariedClient,
+} from "./types.js";
 
 type SeparatingOption = Pick<OptionDescription, "id" | "pattern"> & { separates: Separation };
 
 /** Id of the option that measures a target once more; see `copy`. */
 export const COPY = "copy";
-/** The option under which every client runs one script, so that client and script can be separated. */
+/**
+ * The option under which every client runs one script, so that client and script can be separated.
+ */
 export const SAME_SCRIPT = "same-script";
-/** What differs between rankings with `+same-script` and without. The report splits the first by the scripts that really ran. */
+/**
+ * What differs between rankings with `+same-script` and without. The report splits the first by the
+ * scripts that really ran.
+ */
 export const SCRIPT = "scripts";
-/** What differs between rankings on several web frameworks, which a campaign can be asked to compare. */
+/**
+ * What differs between rankings on several web frameworks, which a campaign can be asked to
+ * compare.
+ */
 export const FRAMEWORK = "server's web frameworks";
 
 /** Whether a target is a copy of the one without that option. */
@@ -24,13 +38,17 @@ export const isCopy = ({ options: ids }: Readonly<{ options: readonly string[] }
   ids.includes(COPY);
 
 /** A limiter that a client can have instead of its own. That of a store comes with the store. */
-const limiterOptions: readonly OptionDescription[] = limiters.flatMap(({ id, summary = "", applyTo }) =>
-  applyTo && !stores.some(({ limiter }) => limiter === id) ? [{ id, summary, apply: applyTo }] : [],
+const limiterOptions: readonly OptionDescription[] = limiters.flatMap(
+  ({ id, summary = "", applyTo }) =>
+    applyTo && !stores.some(({ limiter }) => limiter === id)
+      ? [{ id, summary, apply: applyTo }]
+      : [],
 );
 
 /**
- * The same script for all clients, which separates the cost of a client from the cost of its script: the script of
- * rate-limiter-flexible for Redis, which runs on Valkey, too. For a client whose class sends it anyway nothing changes.
+ * The same script for all clients, which separates the cost of a client from the cost of its
+ * script: the script of rate-limiter-flexible for Redis, which runs on Valkey, too. For a client
+ * whose class sends it anyway nothing changes.
  */
 const sameScript: OptionDescription = {
   id: SAME_SCRIPT,
@@ -43,12 +61,20 @@ const sameScript: OptionDescription = {
   },
   apply: (client) => {
     if (client.sameScript) return { ...client, ...client.sameScript };
-    const other = client.limiter === "rate-limiter-flexible" ? "" : ` with the limiter ${client.limiter}`;
-    return unsupported(client, `${SAME_SCRIPT}${other}`, "it runs no script of rate-limiter-flexible");
+    const other =
+      client.limiter === "rate-limiter-flexible" ? "" : ` with the limiter ${client.limiter}`;
+    return unsupported(
+      client,
+      `${SAME_SCRIPT}${other}`,
+      "it runs no script of rate-limiter-flexible",
+    );
   },
 };
 
-/** Options under which a client has other settings than those that all clients share: rankings never mix them. */
+/**
+ * Options under which a client has other settings than those that all clients share: rankings never
+ * mix them.
+ */
 const OWN_SETTINGS: readonly OwnSettings[] = ["defaults", "tuned"];
 
 const SETTINGS_WORDS: Readonly<Record<OwnSettings, string>> = {
@@ -72,7 +98,8 @@ const ownSettings = (id: OwnSettings): OptionDescription => ({
     usual: "those that all clients share",
   },
   apply(client) {
-    if (client.settings) return { skip: `${client.id}: +${client.settings} and +${id} exclude each other` };
+    if (client.settings)
+      return { skip: `${client.id}: +${client.settings} and +${id} exclude each other` };
     if (!client.ownSettings)
       return unsupported(client, id, "it only has the settings that all clients share");
     return {
@@ -91,7 +118,10 @@ const autopipelining: OptionDescription = {
   apply(client, topology) {
     const possible = client.autoPipelining(topology);
     if (possible !== true) return unsupported(client, "autopipelining", possible);
-    return { ...client, open: (place, tuning) => client.open(place, { ...tuning, autoPipelining: true }) };
+    return {
+      ...client,
+      open: (place, tuning) => client.open(place, { ...tuning, autoPipelining: true }),
+    };
   },
 };
 
@@ -113,10 +143,14 @@ const pipeline: OptionDescription = {
   pattern: PIPELINE,
   summary: "Envoy's service collects commands for n microseconds and sends them as one write",
   apply(client, _topology, id) {
-    const varied = withServiceSetting(client, id, { REDIS_PIPELINE_WINDOW: PIPELINE.exec(id)?.[1] ?? "" });
+    const varied = withServiceSetting(client, id, {
+      REDIS_PIPELINE_WINDOW: PIPELINE.exec(id)?.[1] ?? "",
+    });
     // It is a setting of its connections to Redis.
     const [first, ...others] = client.stores.filter((store) => store !== "memcached");
-    return "skip" in varied || first === undefined ? varied : { ...varied, stores: [first, ...others] };
+    return "skip" in varied || first === undefined
+      ? varied
+      : { ...varied, stores: [first, ...others] };
   },
 };
 
@@ -126,7 +160,9 @@ const localCache: OptionDescription = {
   id: "local-cache",
   summary: "Envoy's service denies keys that are over their limit without asking the store",
   apply(client, _topology, id) {
-    const varied = withServiceSetting(client, id, { LOCAL_CACHE_SIZE_IN_BYTES: String(LOCAL_CACHE_BYTES) });
+    const varied = withServiceSetting(client, id, {
+      LOCAL_CACHE_SIZE_IN_BYTES: String(LOCAL_CACHE_BYTES),
+    });
     return "skip" in varied ? varied : { ...varied, decidesLocally: true };
   },
 };
@@ -147,11 +183,15 @@ function whyNeverOpen({ limiter, program, stores }: ClientDescription): string |
   return program && `the load program ${program} makes its calls, and not a limiter in Node`;
 }
 
-/** Changes nothing: how far a target seems to be from its copy is what a campaign cannot tell apart (M31). */
+/**
+ * Changes nothing: how far a target seems to be from its copy is what a campaign cannot tell apart
+ * (M31).
+ */
 const copy: OptionDescription = {
   id: COPY,
   summary: "the same target once more: how far two equal rows lie apart",
-  apply: (client) => (client.control ? unsupported(client, COPY, "it is a control itself") : client),
+  apply: (client) =>
+    client.control ? unsupported(client, COPY, "it is a control itself") : client,
 };
 
 const NODE = /^node-(\d+(?:\.\d+){0,2})$/;
@@ -175,7 +215,9 @@ const TLS = "tls";
 export const isEncrypted = ({ options: ids }: Readonly<{ options: readonly string[] }>): boolean =>
   ids.includes(TLS);
 
-/** Only stores that speak RESP can; services and modules of plugins have connections of their own. */
+/**
+ * Only stores that speak RESP can; services and modules of plugins have connections of their own.
+ */
 const tls: OptionDescription = {
   id: TLS,
   summary: "server and store talk over TLS, with a certificate that is made for the campaign",
@@ -198,22 +240,31 @@ const tls: OptionDescription = {
 
 const PROTOCOLS = { http: "HTTP", grpc: "gRPC", resp: "RESP" } as const;
 
-/** A program without Node makes the calls, so that a limit of Node is told apart from one of the service. */
-const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(({ id, summary, protocol }) => ({
-  id,
-  summary,
-  apply(client) {
-    if (client.program) return { skip: `${client.id}: +${client.program} and +${id} exclude each other` };
-    if (client.native?.kind === protocol) return { ...client, program: id };
-    return unsupported(
-      client,
-      id,
-      `it calls services over ${PROTOCOLS[protocol]} alone, in the place of a client that does`,
-    );
-  },
-}));
+/**
+ * A program without Node makes the calls, so that a limit of Node is told apart from one of the
+ * service.
+ */
+const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(
+  ({ id, summary, protocol }) => ({
+    id,
+    summary,
+    apply(client) {
+      if (client.program)
+        return { skip: `${client.id}: +${client.program} and +${id} exclude each other` };
+      if (client.native?.kind === protocol) return { ...client, program: id };
+      return unsupported(
+        client,
+        id,
+        `it calls services over ${PROTOCOLS[protocol]} alone, in the place of a client that does`,
+      );
+    },
+  }),
+);
 
-/** The server's routes are those of another web framework. Rankings never mix frameworks unless asked. */
+/**
+ * The server's routes are those of another web framework. Rankings never mix frameworks unless
+ * asked.
+ */
 const frameworkOptions: readonly OptionDescription[] = frameworks
   .filter(({ id }) => id !== USUAL_FRAMEWORK)
   .map(({ id, summary }) => ({
@@ -236,7 +287,8 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
           `the load program ${client.program} makes its calls, without a server`,
         );
       const own = limiters.find((limiter) => limiter.id === client.limiter)?.framework;
-      if (own && own !== id) return unsupported(client, id, `${client.limiter} is installed in ${own}`);
+      if (own && own !== id)
+        return unsupported(client, id, `${client.limiter} is installed in ${own}`);
       return { ...client, framework: id };
     },
   }));
@@ -258,9 +310,12 @@ export const options: readonly OptionDescription[] = [
   tls,
 ];
 
-/** The options that separate rankings, with how: the only list of them that plan and report have. */
-export const separating: readonly SeparatingOption[] = options.flatMap(({ id, pattern, separates }) =>
-  separates ? [{ id, ...(pattern ? { pattern } : {}), separates }] : [],
+/**
+ * The options that separate rankings, with how: the only list of them that plan and report have.
+ */
+export const separating: readonly SeparatingOption[] = options.flatMap(
+  ({ id, pattern, separates }) =>
+    separates ? [{ id, ...(pattern ? { pattern } : {}), separates }] : [],
 );
 
 /** The list entry of each option that separates rankings, among those of a target. */

@@ -14,13 +14,17 @@ import type {
 export const FAIL_OPEN_AFTER_MS = 250;
 
 /**
- * Admits a request whose decision failed, or takes longer than `FAIL_OPEN_AFTER_MS`: what the caller of a limiter does
- * whose API must outlive its store (`skipOnError` of @fastify/rate-limit, `passOnStoreError` of express-rate-limit,
- * `failure_mode_deny: false` of Envoy). A denial is never overruled.
+ * Admits a request whose decision failed, or takes longer than `FAIL_OPEN_AFTER_MS`: what the
+ * caller of a limiter does whose API must outlive its store (`skipOnError` of @fastify/rate-limit,
+ * `passOnStoreError` of express-rate-limit, `failure_mode_deny: false` of Envoy). A denial is never
+ * overruled.
  */
 class FailOpenLimiter implements RequestLimiter {
   readonly #limiter: RequestLimiter;
-  /** Descriptors of the requests that were admitted without a decision; of them those whose decision failed in the end. */
+  /**
+   * Descriptors of the requests that were admitted without a decision; of them those whose decision
+   * failed in the end.
+   */
   #opened = 0;
   #openedFailed = 0;
 
@@ -81,7 +85,10 @@ export const failed = (error: unknown): Decision => ({
   error: error instanceof Error ? error : new Error(String(error)),
 });
 
-/** All descriptors must be admitted. A failure outweighs a denial, because then the overall decision is unknown. */
+/**
+ * All descriptors must be admitted. A failure outweighs a denial, because then the overall decision
+ * is unknown.
+ */
 function moreRestrictive(one: Decision, other: Decision): Decision {
   if (one.outcome === "failed" || other.outcome === "allowed") return one;
   if (other.outcome === "failed" || one.outcome === "allowed") return other;
@@ -108,7 +115,8 @@ class CountedLimiter implements Limiter {
 
 type CountingLimiter = Limiter & Required<Pick<Limiter, "decisions">>;
 
-const isCounting = (limiter: Limiter): limiter is CountingLimiter => limiter.decisions !== undefined;
+const isCounting = (limiter: Limiter): limiter is CountingLimiter =>
+  limiter.decisions !== undefined;
 
 const counting = (limiter: Limiter): CountingLimiter =>
   isCounting(limiter) ? limiter : new CountedLimiter(limiter);
@@ -126,7 +134,8 @@ class PairedRequestLimiter implements RequestLimiter {
   readonly hook: RequestLimiter["hook"];
 
   constructor({ standard, exhausted, install }: LimiterPair) {
-    if (install) this.hook = { install: this.#counting(install), failed: () => this.#count("failed") };
+    if (install)
+      this.hook = { install: this.#counting(install), failed: () => this.#count("failed") };
     this.#standard = counting(standard);
     this.#exhausted = counting(exhausted);
     this.#before = this.#decided();
@@ -134,7 +143,9 @@ class PairedRequestLimiter implements RequestLimiter {
     this.#withoutStoreBefore = this.#withoutStore();
   }
 
-  /** A sum that is made when it is read, so that the hot path adds to one number for each outcome. */
+  /**
+   * A sum that is made when it is read, so that the hot path adds to one number for each outcome.
+   */
   get consumes(): Consumes {
     return {
       calls: this.#calls,
@@ -195,7 +206,9 @@ class PairedRequestLimiter implements RequestLimiter {
   /** Undefined for limiters that decide nothing without the store. */
   #withoutStore(): number | undefined {
     const { withoutStore } = this.#standard;
-    return withoutStore === undefined ? undefined : withoutStore + (this.#exhausted.withoutStore ?? 0);
+    return withoutStore === undefined
+      ? undefined
+      : withoutStore + (this.#exhausted.withoutStore ?? 0);
   }
 
   #decided(): DecisionCounts {

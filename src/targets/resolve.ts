@@ -28,7 +28,10 @@ import type {
   VariedClient,
 } from "./types.js";
 
-/** Whether a store, service or module is available here: true, or the reason why not (false: it was not found). */
+/**
+ * Whether a store, service or module is available here: true, or the reason why not (false: it was
+ * not found).
+ */
 export type Availability = (id: string) => boolean | string;
 
 type NamedTarget = Pick<Target, "store" | "label" | "options">;
@@ -44,14 +47,24 @@ const findOption = (id: string): OptionDescription =>
 export const findLimiter = (id: string): LimiterDescription => findKnown("limiter", limiters, id);
 
 /** The client on a store, or why it cannot; a store that decides itself brings its limiter. */
-function onStore(client: ClientDescription, storeId: string | undefined, topology: string): VariedClient {
+function onStore(
+  client: ClientDescription,
+  storeId: string | undefined,
+  topology: string,
+): VariedClient {
   const { limiter } = storeId === undefined ? client : findStore(storeId);
   if (limiter === undefined || limiter === client.limiter) return client;
   const { applyTo } = findLimiter(limiter);
-  return applyTo?.(client, topology) ?? { skip: `${client.id} does not support the limiter ${limiter}` };
+  return (
+    applyTo?.(client, topology) ?? { skip: `${client.id} does not support the limiter ${limiter}` }
+  );
 }
 
-function withOptions(client: ClientDescription, topology: string, ids: readonly string[]): VariedClient {
+function withOptions(
+  client: ClientDescription,
+  topology: string,
+  ids: readonly string[],
+): VariedClient {
   let varied = client;
   for (const option of options) {
     const named = ids.find((id) => id === option.id || option.pattern?.test(id));
@@ -65,7 +78,9 @@ function withOptions(client: ClientDescription, topology: string, ids: readonly 
 
 /** The client of a target, with its options applied. @throws usageError */
 export function describeClient(
-  target: Readonly<Pick<Target, "client" | "topology" | "options"> & Partial<Pick<Target, "store">>>,
+  target: Readonly<
+    Pick<Target, "client" | "topology" | "options"> & Partial<Pick<Target, "store">>
+  >,
 ): ClientDescription {
   target.options.forEach(findOption);
   const plain = onStore(findClient(target.client), target.store, target.topology);
@@ -117,7 +132,10 @@ const runsAs = (store: string, topology: string): boolean =>
 
 const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
 
-/** The limiter that a target's option names, or why its client does not support it. @throws usageError */
+/**
+ * The limiter that a target's option names, or why its client does not support it. @throws
+ * usageError
+ */
 function limiterOf(
   text: string,
   client: ClientDescription,
@@ -126,11 +144,15 @@ function limiterOf(
   const [named, second] = requested.filter(({ id }) => isLimiter(id));
   if (named && second) throw usageError(`${text} names two limiters: those are two targets`);
   const wrong = requested.find(({ id, version }) => version && !isLimiter(id));
-  if (wrong) throw usageError(`${text}: ${findOption(wrong.id).id} has no versions: it is not a limiter`);
+  if (wrong)
+    throw usageError(`${text}: ${findOption(wrong.id).id} has no versions: it is not a limiter`);
   if (named?.version && !findLimiter(named.id).package)
     return { skip: `${named.id} has no versions: it is not an npm package` };
-  if (!named || named.id === client.limiter || options.some(({ id }) => id === named.id)) return named;
-  return { skip: `${client.id} does not support the limiter ${named.id}: its own is ${client.limiter}` };
+  if (!named || named.id === client.limiter || options.some(({ id }) => id === named.id))
+    return named;
+  return {
+    skip: `${client.id} does not support the limiter ${named.id}: its own is ${client.limiter}`,
+  };
 }
 
 /** Why the service, the module or the load program that a client needs is not available. */
@@ -181,14 +203,16 @@ function deciderOf({ limiter, service, module }: ClientDescription, storeId: str
 }
 
 /**
- * An available store replaces a default one that is not, with a note; never one that the text names.
+ * An available store replaces a default one that is not, with a note; never one that the text
+ * names.
  * @throws usageError for a text that is not a target, or that has an unknown name
  */
 export function resolveTarget(text: string, available: Availability = () => true): Resolution {
   const requested = parseTargetText(text);
   const plain = findClient(requested.client);
   const topology = findTopology(requested.topology ?? plain.topologies[0]).id;
-  const isProgram = requested.store !== undefined && findStore(requested.store).program !== undefined;
+  const isProgram =
+    requested.store !== undefined && findStore(requested.store).program !== undefined;
   if (requested.storeVersion && !isProgram)
     return { skip: `${requested.store} has no versions: it is no program` };
   const limiter = limiterOf(text, plain, requested.options);
@@ -207,7 +231,9 @@ export function resolveTarget(text: string, available: Availability = () => true
     return { skip: `${plain.id} has no versions: it is not an npm package` };
   if (requested.store && !canUse(client, requested.store))
     return { skip: storeSkip(client, requested.store, topology) };
-  const stores = (requested.store ? [requested.store] : client.stores).filter((id) => runsAs(id, topology));
+  const stores = (requested.store ? [requested.store] : client.stores).filter((id) =>
+    runsAs(id, topology),
+  );
   if (stores.length === 0) {
     const store = findStore(requested.store ?? client.stores[0]);
     return { skip: `${store.id} runs ${store.topologies?.join(" or ")} only` };
@@ -256,7 +282,10 @@ export function resolveTarget(text: string, available: Availability = () => true
 
 /** A store, service or load program that a runtime starts. */
 export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> &
-  Pick<Partial<StoreDescription>, "withoutVersionFlag"> & { mayHideVersion?: true; version?: string };
+  Pick<Partial<StoreDescription>, "withoutVersionFlag"> & {
+    mayHideVersion?: true;
+    version?: string;
+  };
 
 /** The stores, services and load programs that these targets can use. @throws usageError */
 export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
@@ -269,7 +298,11 @@ export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
     ...candidateStores(texts),
     ...[...new Set(services)].map(findService),
     ...[...new Set(programs)].map(startedLoadProgram),
-    ...[...new Set(nodes)].map((version) => ({ id: nodeProgram(version), program: "node", version })),
+    ...[...new Set(nodes)].map((version) => ({
+      id: nodeProgram(version),
+      program: "node",
+      version,
+    })),
   ];
 }
 
@@ -335,7 +368,9 @@ export function withNodes(text: string, versions: readonly string[]): string[] {
   );
 }
 
-/** The target on each version of its stores; one that names a version is kept. @throws usageError */
+/**
+ * The target on each version of its stores; one that names a version is kept. @throws usageError
+ */
 export function withStoreVersions(text: string, versions: readonly VersionedId[]): string[] {
   const target = parseTargetText(text);
   if (target.storeVersion) return [text];
@@ -355,19 +390,27 @@ export function withLimiters(text: string, requested: readonly VersionedId[]): s
   const own = target.store ? findStore(target.store).limiter : undefined;
   const isFixed = !limiterNames().includes(own ?? findClient(target.client).limiter);
   if (requested.length === 0 || isNamed || isFixed) return [text];
-  return requested.map((limiter) => formatTargetText({ ...target, options: [...target.options, limiter] }));
+  return requested.map((limiter) =>
+    formatTargetText({ ...target, options: [...target.options, limiter] }),
+  );
 }
 
-export const findFramework = (id: string): FrameworkDescription => findKnown("framework", frameworks, id);
+export const findFramework = (id: string): FrameworkDescription =>
+  findKnown("framework", frameworks, id);
 
 /** The target on each framework; one that names a framework is kept. @throws usageError */
 export function withFrameworks(text: string, requested: readonly string[]): string[] {
   const ids = requested.map((id) => findFramework(id).id);
   const target = parseTargetText(text);
-  if (ids.length === 0 || target.options.some(({ id }) => frameworks.some((each) => each.id === id)))
+  if (
+    ids.length === 0 ||
+    target.options.some(({ id }) => frameworks.some((each) => each.id === id))
+  )
     return [text];
   return ids.map((id) =>
-    id === USUAL_FRAMEWORK ? text : formatTargetText({ ...target, options: [...target.options, { id }] }),
+    id === USUAL_FRAMEWORK
+      ? text
+      : formatTargetText({ ...target, options: [...target.options, { id }] }),
   );
 }
 

@@ -14,19 +14,26 @@ export const topologies: readonly TopologyDescription[] = [
     // A replica synchronises at once, so that forming the cluster takes one second instead of six.
     nodeArguments: [...clusterArguments, "--repl-diskless-sync-delay", "0"],
   },
-  /** The smallest cluster at all: three primaries without replicas, for comparisons with figures of others. */
+  /**
+   * The smallest cluster at all: three primaries without replicas, for comparisons with figures of
+   * others.
+   */
   { id: "cluster-3", primaries: 3, replicas: 0, nodeArguments: clusterArguments },
   /** For targets without a store process. */
   { id: "none", primaries: 0, replicas: 0, nodeArguments: [] },
 ];
 
-export const findTopology = (id: string): TopologyDescription => findKnown("topology", topologies, id);
+export const findTopology = (id: string): TopologyDescription =>
+  findKnown("topology", topologies, id);
 
 /** Whether its nodes share the slots of a cluster. */
 export const isCluster = (id: string): boolean =>
   topologies.some((topology) => topology.id === id && topology.primaries > 1);
 
-/** What a cluster announces in place of a name that it does not know. Like no host at all, it means the host that was asked. */
+/**
+ * What a cluster announces in place of a name that it does not know. Like no host at all, it means
+ * the host that was asked.
+ */
 export const UNKNOWN_HOST = "?";
 
 export function placeOfEndpoint(endpoint: string, [asked]: readonly Node[]): Node | undefined {

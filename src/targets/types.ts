@@ -36,8 +36,8 @@ export interface StorePlace {
 }
 
 /**
- * Where the settings of a connection come from if not from those that all clients share: `defaults` are the library's
- * own, `tuned` are what its maintainers recommend.
+ * Where the settings of a connection come from if not from those that all clients share: `defaults`
+ * are the library's own, `tuned` are what its maintainers recommend.
  */
 export type OwnSettings = "defaults" | "tuned";
 
@@ -50,13 +50,15 @@ export interface Tuning {
   /** Absent: the settings that all clients share. */
   settings?: OwnSettings;
   /**
-   * The server knows no command but the limiter's, and counts all of them: none may be sent to open, check, keep or
-   * identify the connection.
+   * The server knows no command but the limiter's, and counts all of them: none may be sent to
+   * open, check, keep or identify the connection.
    */
   skipsHandshake?: boolean;
 }
 
-/** A connected client that is ready for commands: the first consume does not wait for a connection. */
+/**
+ * A connected client that is ready for commands: the first consume does not wait for a connection.
+ */
 export interface OpenClient {
   /** The library's own object; `ClientDescription.flexible` says what the limiter does with it. */
   handle: unknown;
@@ -70,10 +72,14 @@ export interface OpenClient {
    */
   storeVersion(): Promise<string | undefined>;
   /**
-   * Sends a command that declares no keys to the node that holds `key`, in a cluster, too. Absent for a client of a store
-   * that does not speak RESP.
+   * Sends a command that declares no keys to the node that holds `key`, in a cluster, too. Absent
+   * for a client of a store that does not speak RESP.
    */
-  command?(key: string, name: string, ...parameters: readonly (string | number)[]): Promise<unknown>;
+  command?(
+    key: string,
+    name: string,
+    ...parameters: readonly (string | number)[]
+  ): Promise<unknown>;
   /** One key for each primary (hash-tagged): consumes on all these keys reach every shard. */
   shardKeys(): Promise<readonly string[]>;
   /** Closes all connections and leaves no handle open; does not reject when the store is gone. */
@@ -99,7 +105,10 @@ const flexibleSchema = z.strictObject({
   timeoutMs: z.number().positive().optional(),
 });
 
-/** A class of rate-limiter-flexible, and its options beside the client, the key prefix and the limits. */
+/**
+ * A class of rate-limiter-flexible, and its options beside the client, the key prefix and the
+ * limits.
+ */
 export type FlexibleUse = z.infer<typeof flexibleSchema>;
 
 /** What the project's own clients and those of plugins have. */
@@ -110,7 +119,10 @@ export const clientShape = {
   /** Stores that its limiter's script runs on; the first is the default. */
   stores: ids,
   topologies: ids,
-  /** A control measures the harness, not a client; it is reported beside the clients and never ranked. */
+  /**
+   * A control measures the harness, not a client; it is reported beside the clients and never
+   * ranked.
+   */
   control: z.boolean(),
   /** Whether its limiter recovers by itself after the store has restarted. */
   survivesStoreRestart: z.boolean(),
@@ -125,9 +137,14 @@ export const clientShape = {
   handleApi: z.enum(["ioredis", "node-redis"]).optional(),
   /** It sends a command again whose reply was lost, so a consume may count twice. */
   sendsAgain: z.literal(true).optional(),
-  /** A consume waits for a store that does not answer, without a bound or for longer than any request. */
+  /**
+   * A consume waits for a store that does not answer, without a bound or for longer than any
+   * request.
+   */
   waitsForStore: z.literal(true).optional(),
-  /** Why its class of rate-limiter-flexible cannot keep these limits; absent where it can keep any. */
+  /**
+   * Why its class of rate-limiter-flexible cannot keep these limits; absent where it can keep any.
+   */
   unsupportedReason: functionOf<(limits: Limits) => string | undefined>().optional(),
   /** Whether `+autopipelining` can be switched on in a topology: true, or the reason why not. */
   autoPipelining: functionOf<(topology: string) => true | string>(),
@@ -135,7 +152,10 @@ export const clientShape = {
   open: functionOf<(place: StorePlace, tuning?: Tuning) => Promise<OpenClient>>(),
 };
 
-/** A Node library that talks to the store or to a service: one file in `clients/` and one line in its list. */
+/**
+ * A Node library that talks to the store or to a service: one file in `clients/` and one line in
+ * its list.
+ */
 export interface ClientDescription extends Shaped<typeof clientShape> {
   /** Id of the service that it calls instead of the store. */
   service?: string;
@@ -180,22 +200,28 @@ export const optionShape = {
   /** One line that says what it changes. */
   summary: lineSchema,
   /**
-   * The client with this option in a topology, or the reason why the client does not support it there. The id is that
-   * which the target's text names.
+   * The client with this option in a topology, or the reason why the client does not support it
+   * there. The id is that which the target's text names.
    */
   apply: functionOf<(client: ClientDescription, topology: string, id: string) => VariedClient>(),
 };
 
-/** How an option separates rankings, and how the report names that. Plan and report read nothing else about it. */
+/**
+ * How an option separates rankings, and how the report names that. Plan and report read nothing
+ * else about it.
+ */
 export interface Separation {
   /** What differs between the rows, e.g. `encryption`. Options of one family share it. */
   what: string;
   /**
-   * `others`: all rows that have the option are ranked with each other. `itself`: each client is ranked with itself, with the
-   * option and without it, and with no other client.
+   * `others`: all rows that have the option are ranked with each other. `itself`: each client is
+   * ranked with itself, with the option and without it, and with no other client.
    */
   compares: "others" | "itself";
-  /** What the report says of a ranking that the option separates: `on express`, `with TLS and without`. */
+  /**
+   * What the report says of a ranking that the option separates: `on express`, `with TLS and
+   * without`.
+   */
   words: string;
   /** What the report says in a list of what differs; absent: `words`. */
   value?: string;
@@ -221,31 +247,46 @@ export type DecisionCounts = Record<Decision["outcome"], number>;
 
 /** Decides on one key. Never rejects: when the store fails, the outcome is `failed`. */
 export interface Limiter {
-  /** @param cost points that the request uses; other values than 1 only where `LimiterDescription.takesCost` */
+  /**
+   * @param cost points that the request uses; other values than 1 only where
+   *   `LimiterDescription.takesCost`
+   */
   consume(key: string, cost?: number): Promise<Decision>;
   /**
-   * How many of its promises were settled with each outcome. Optional: without it the harness counts, which costs a
-   * promise per consume.
+   * How many of its promises were settled with each outcome. Optional: without it the harness
+   * counts, which costs a promise per consume.
    */
   readonly decisions?: Readonly<DecisionCounts>;
-  /** How many commands its consumes sent to the store, where one may send several; absent: one each. */
+  /**
+   * How many commands its consumes sent to the store, where one may send several; absent: one each.
+   */
   readonly commands?: number | undefined;
-  /** How many of its decisions it made without the store, because that failed; absent: it makes none. */
+  /**
+   * How many of its decisions it made without the store, because that failed; absent: it makes
+   * none.
+   */
   readonly withoutStore?: number | undefined;
 }
 
-/** Decides on requests: one call with all descriptors where the system has that, else one call for each. */
+/**
+ * Decides on requests: one call with all descriptors where the system has that, else one call for
+ * each.
+ */
 export interface RequestLimiter {
   /**
-   * Decides on the descriptors of one request and counts the decisions. A key that begins with `EXHAUSTED_KEY_PREFIX` has
-   * a used-up quota. Never rejects.
+   * Decides on the descriptors of one request and counts the decisions. A key that begins with
+   * `EXHAUSTED_KEY_PREFIX` has a used-up quota. Never rejects.
    * @param keys one key, or all of them
-   * @returns the most restrictive decision; a failure outweighs a denial, because then the overall decision is unknown
+   * @returns the most restrictive decision; a failure outweighs a denial, because then the overall
+   *   decision is unknown
    */
   consume(keys: string | readonly string[], cost?: number): Promise<Decision>;
   /** Since the start. */
   readonly consumes: Readonly<Consumes>;
-  /** Of a limiter that its users install as a plugin: the server uses its hook, whose decisions are in `consumes`, too. */
+  /**
+   * Of a limiter that its users install as a plugin: the server uses its hook, whose decisions are
+   * in `consumes`, too.
+   */
   readonly hook?: { install: InstallHook /** It could not decide. */; failed(): void } | undefined;
 }
 
@@ -262,7 +303,10 @@ export interface LimiterHook {
   decided(request: HookedRequest, outcome: "allowed" | "limited"): void;
 }
 
-/** Adds the hook of a limiter to the routes that are added afterwards to this application of its framework. */
+/**
+ * Adds the hook of a limiter to the routes that are added afterwards to this application of its
+ * framework.
+ */
 // biome-ignore lint/suspicious/noExplicitAny: each framework has a type of its own
 export type InstallHook = (app: any, hook: LimiterHook) => Promise<unknown>;
 
@@ -279,33 +323,40 @@ export const limiterShape = {
   /** Stores on which it is not, although it is elsewhere. */
   notAtomicOn: z.array(idSchema, "must be a list of ids").min(1).readonly().optional(),
   /**
-   * Commands that carry its decisions, as the store's statistics name them (`INFO commandstats`, `cmd_…` of memcached);
-   * absent: those that run a script.
+   * Commands that carry its decisions, as the store's statistics name them (`INFO commandstats`,
+   * `cmd_…` of memcached); absent: those that run a script.
    */
   decisionCommands: words.optional(),
-  /** Why no key can be exhausted at the cost of a usual decision; then it only takes traffic that is all admitted. */
+  /**
+   * Why no key can be exhausted at the cost of a usual decision; then it only takes traffic that is
+   * all admitted.
+   */
   cannotExhaust: lineSchema.optional(),
   /**
-   * A client with this limiter instead of its own, or the reason why it does not support it. Absent for a limiter that no
-   * client can choose: then a client's description names it.
+   * A client with this limiter instead of its own, or the reason why it does not support it. Absent
+   * for a limiter that no client can choose: then a client's description names it.
    */
   applyTo: functionOf<(client: ClientDescription, topology: string) => VariedClient>().optional(),
   /** Whether a request may cost more than one point. */
   takesCost: z.boolean().optional(),
   /**
-   * The store's key that holds, as a whole number, the points that a key has consumed in its window, denied ones
-   * included; absent for a limiter that keeps no such number.
+   * The store's key that holds, as a whole number, the points that a key has consumed in its
+   * window, denied ones included; absent for a limiter that keeps no such number.
    */
   countKey: functionOf<(key: string, keyPrefix: string) => string>().optional(),
-  /** Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep any. */
+  /**
+   * Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep
+   * any.
+   */
   unsupportedReason: functionOf<(limits: Limits) => string | undefined>().optional(),
   /** @deprecated The former name of `unsupportedReason`. */
   lacks: functionOf<(limits: Limits) => string | undefined>().optional(),
   /**
-   * Makes the limiter on a client. A system that takes one key per call gives a pair: `standard` with the given limits,
-   * and `exhausted` with 0 points at the same cost for the store. A system that takes all descriptors of a request in
-   * one call gives a `RequestLimiter`, and one that admits all gives undefined. When it resolves, scripts are loaded and
-   * no key is left in the store. `libraries` says where the limiter's library is loaded from.
+   * Makes the limiter on a client. A system that takes one key per call gives a pair: `standard`
+   * with the given limits, and `exhausted` with 0 points at the same cost for the store. A system
+   * that takes all descriptors of a request in one call gives a `RequestLimiter`, and one that
+   * admits all gives undefined. When it resolves, scripts are loaded and no key is left in the
+   * store. `libraries` says where the limiter's library is loaded from.
    */
   create:
     functionOf<
@@ -320,13 +371,16 @@ export const limiterShape = {
 };
 
 export interface LimiterDescription extends Shaped<typeof limiterShape> {
-  /** Installed when the limiter is first used, and loaded from there; absent where the project has it. */
+  /**
+   * Installed when the limiter is first used, and loaded from there; absent where the project has
+   * it.
+   */
   onDemand?: PackageVersion;
   /** Id of the web framework that its hook is for; absent where it decides in any. */
   framework?: string;
   /**
-   * The call that decides on one key, whatever the protocol; absent where a library makes it. A key that begins with
-   * `EXHAUSTED_KEY_PREFIX` has a used-up quota.
+   * The call that decides on one key, whatever the protocol; absent where a library makes it. A key
+   * that begins with `EXHAUSTED_KEY_PREFIX` has a used-up quota.
    */
   callOf?(key: string, limits: Limits, run: { nonce: string; keyPrefix: string }): object;
 }
@@ -347,24 +401,37 @@ export interface LimiterPair extends LimiterFacts {
 /** What the project's own stores and those of plugins have. */
 export const storeShape = {
   id: idSchema,
-  /** Id of the engine that starts, reads and empties it, e.g. `resp`; absent for a store in the server's process. */
+  /**
+   * Id of the engine that starts, reads and empties it, e.g. `resp`; absent for a store in the
+   * server's process.
+   */
   engine: z.string().optional(),
   /** Name of its program; absent for a store in the server's process. */
   program: z
     .string()
     .regex(/^[\w.+-]{1,100}$/, "must be the name of an executable, without its folder")
     .optional(),
-  /** The image with the program, and the environment variable that overrides it; absent: it does not run in containers. */
-  image: z.strictObject({ name: z.string().min(1), variable: z.string().min(1).optional() }).optional(),
+  /**
+   * The image with the program, and the environment variable that overrides it; absent: it does not
+   * run in containers.
+   */
+  image: z
+    .strictObject({ name: z.string().min(1), variable: z.string().min(1).optional() })
+    .optional(),
   /** Arguments of its program besides address, folder and topology, which the engine gives. */
   arguments: z.array(z.string()).readonly().optional(),
   /** Topologies in which it can run; absent: all. */
   topologies: ids.optional(),
   /** Engine `resp`: field of `INFO server` that holds the version. */
   versionField: z.string().regex(/^\w+$/, "must be the name of a field of INFO").optional(),
-  /** Engine `resp`: commands that carry the limiter's decisions, as `INFO commandstats` names them. */
+  /**
+   * Engine `resp`: commands that carry the limiter's decisions, as `INFO commandstats` names them.
+   */
   decisionCommands: words.optional(),
-  /** A store whose clients can use this one, too, when a target names it: how a plugin's store gets its clients. */
+  /**
+   * A store whose clients can use this one, too, when a target names it: how a plugin's store gets
+   * its clients.
+   */
   compatibleWith: idSchema.optional(),
   /** Evidence that this store cannot give although its engine can read it. */
   withoutEvidence: z.array(z.enum(evidenceNames)).readonly().optional(),
@@ -374,17 +441,24 @@ export const storeShape = {
 export interface StoreDescription extends Shaped<typeof storeShape> {
   /** It does not know `--version`: its version is read from its file, or is that of its image. */
   withoutVersionFlag?: true;
-  /** Engine `resp`: its configuration file in the project's folder, whose settings become arguments. */
+  /**
+   * Engine `resp`: its configuration file in the project's folder, whose settings become arguments.
+   */
   conf?: string;
   /** Threads of a node that execute commands; absent: one. */
   commandThreads?: number;
   /** Whether the store itself decides; reports then group it under services. */
   decides?: boolean;
-  /** Id of the limiter that every target on it has; its `applyTo` says which clients of other stores can use it. */
+  /**
+   * Id of the limiter that every target on it has; its `applyTo` says which clients of other stores
+   * can use it.
+   */
   limiter?: string;
   /** Names of the further ports on which its program listens. */
   ports?: readonly string[];
-  /** The user named its program alone: it gets an address and a port, and may lack anything else. */
+  /**
+   * The user named its program alone: it gets an address and a port, and may lack anything else.
+   */
   isNamed?: true;
 }
 
@@ -400,7 +474,10 @@ export interface NodeAllocation {
   tls?: { cert: string; key: string };
 }
 
-/** A library that a RESP store loads and that adds a limiter's command: one entry in `modules/index.ts`. */
+/**
+ * A library that a RESP store loads and that adds a limiter's command: one entry in
+ * `modules/index.ts`.
+ */
 export interface ModuleDescription {
   id: string;
   /** Environment variable that names its file. */
@@ -436,7 +513,10 @@ export interface ServiceDescription {
   arguments?(allocation: ServiceAllocation, place: StorePlace): readonly string[];
   /** All settings; those without an address are part of the result. */
   environment(allocation: ServiceAllocation, place: StorePlace): Readonly<Record<string, string>>;
-  /** The setting that it refused, from the lines that it printed before it ended; undefined where they name none. */
+  /**
+   * The setting that it refused, from the lines that it printed before it ended; undefined where
+   * they name none.
+   */
   refusedSetting?(lines: readonly string[]): { name: string; takes: string } | undefined;
   /** Waits until it answers. @throws environmentError with the last problem */
   ready(place: ServiceSpec, deadlineMs: number): Promise<void>;
@@ -454,22 +534,39 @@ export interface ServiceAllocation {
 /** How a family of stores is started, formed, emptied and read: one folder in `stores/`. */
 export interface StoreEngine {
   id: string;
-  /** The port where its servers listen if nothing else is said, for a program that is started by hand. */
+  /**
+   * The port where its servers listen if nothing else is said, for a program that is started by
+   * hand.
+   */
   defaultPort: number;
-  nodeArguments(store: StoreDescription, topology: TopologyDescription, node: NodeAllocation): string[];
+  nodeArguments(
+    store: StoreDescription,
+    topology: TopologyDescription,
+    node: NodeAllocation,
+  ): string[];
   /** The environment variables of the program of one node; absent for one that takes none. */
   nodeEnvironment?(node: NodeAllocation): Readonly<Record<string, string>>;
   evidence: readonly EvidenceName[];
-  /** Faults that its servers carry out themselves, by `StoreSession.inject`; for the others the reason why they cannot. */
+  /**
+   * Faults that its servers carry out themselves, by `StoreSession.inject`; for the others the
+   * reason why they cannot.
+   */
   faults: Readonly<Record<Exclude<StoreFaultAction, "free-memory">, true | string>>;
   /**
    * Loads the engine's library and connects to each node, which may still be starting.
    * @param access credentials and encryption of an external store
    */
-  connect(nodes: readonly Node[], access: StoreAccess, store?: StoreDescription): Promise<StoreSession>;
+  connect(
+    nodes: readonly Node[],
+    access: StoreAccess,
+    store?: StoreDescription,
+  ): Promise<StoreSession>;
 }
 
-/** Connections to all nodes of a store, in the order of roles. Every method that waits ends by the deadline. */
+/**
+ * Connections to all nodes of a store, in the order of roles. Every method that waits ends by the
+ * deadline.
+ */
 export interface StoreSession {
   /**
    * Waits until every node answers and, in a cluster, all of them agree.
@@ -478,7 +575,10 @@ export interface StoreSession {
   ready(topology: string, deadlineMs: number): Promise<void>;
   /** Forms a cluster of empty nodes. */
   form(topology: string, deadlineMs: number): Promise<void>;
-  /** Empties the store and resets its statistics. Only called for a store that the harness has started. */
+  /**
+   * Empties the store and resets its statistics. Only called for a store that the harness has
+   * started.
+   */
   reset(deadlineMs: number): Promise<void>;
   /**
    * The counters of each node.
@@ -486,15 +586,18 @@ export interface StoreSession {
    * @throws environmentError when a node is another store
    */
   read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
-  /** The whole numbers under these keys; undefined for a key that there is not. Absent for an engine without keys. */
+  /**
+   * The whole numbers under these keys; undefined for a key that there is not. Absent for an engine
+   * without keys.
+   */
   numbers?(keys: readonly string[]): Promise<(number | undefined)[]>;
   /** The keys that have not ended; absent for an engine that does not list them. */
   storedKeys?(): Promise<StoredKeys>;
   /** Takes the end from all keys, as a crash between two commands may. @returns how many had one */
   persistKeys?(): Promise<number>;
   /**
-   * More about the commands that carry the limiter's decisions, and the network, of each node; absent for an engine that
-   * does not tell it.
+   * More about the commands that carry the limiter's decisions, and the network, of each node;
+   * absent for an engine that does not tell it.
    * @param decisionCommands as for `read`
    */
   diagnose?(decisionCommands?: readonly string[]): Promise<NodeCounters[]>;
@@ -510,8 +613,8 @@ export interface StoreSession {
   /** Gives the store the keys and the script that an operation of the store layer needs. */
   prepare?(workload: Workload): Promise<NonNullable<ProbeReport["prepared"]>>;
   /**
-   * The known modules that every node has loaded, by id, with their versions (empty where a module does not tell it);
-   * absent for an engine without modules.
+   * The known modules that every node has loaded, by id, with their versions (empty where a module
+   * does not tell it); absent for an engine without modules.
    */
   modules?(): Promise<Readonly<Record<string, string>>>;
   /** The type, version, topology and nodes of the store at the first node. */

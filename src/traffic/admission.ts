@@ -1,13 +1,18 @@
 import type { Limits } from "../contract/configuration.js";
 import type { Algorithm } from "../contract/target.js";
 
-/** Called in the order of time. @param slot of the key @param now_s such that windows begin at multiples */
+/**
+ * Called in the order of time. @param slot of the key @param now_s such that windows begin at
+ * multiples
+ */
 type Admits = (slot: number, now_s: number) => boolean;
 
 /** Moments that are this close are the same: sums of seconds are rounded. */
 const SAME_S = 1e-9;
 
-/** A key's first request opens its window; the first limited one starts the block, if there is one. */
+/**
+ * A key's first request opens its window; the first limited one starts the block, if there is one.
+ */
 function fixedWindow({ points, window_s, block_s, cost = 1 }: Limits, slots: number): Admits {
   const used = new Float64Array(slots);
   const ends_s = new Float64Array(slots);
@@ -43,8 +48,9 @@ function alignedWindow({ points, window_s, cost = 1 }: Limits, slots: number): A
 }
 
 /**
- * Two counters for each key, of this window of the wall clock and the one before, which counts by the part of it that the
- * last `window_s` cover. A request is admitted while any point is left, whatever its cost. Denied ones do not count.
+ * Two counters for each key, of this window of the wall clock and the one before, which counts by
+ * the part of it that the last `window_s` cover. A request is admitted while any point is left,
+ * whatever its cost. Denied ones do not count.
  */
 function slidingWindow({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
   const used = new Float64Array(slots);
@@ -82,7 +88,10 @@ function slidingLog({ points, window_s, cost = 1 }: Limits, slots: number): Admi
   };
 }
 
-/** Buckets of `points`, full at first, which `window_s` refill evenly. GCRA decides the same. Denied requests take nothing. */
+/**
+ * Buckets of `points`, full at first, which `window_s` refill evenly. GCRA decides the same. Denied
+ * requests take nothing.
+ */
 function tokenBucket({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
   const cost_s = (cost * window_s) / points;
   /** When the bucket is full again. */
@@ -95,7 +104,9 @@ function tokenBucket({ points, window_s, cost = 1 }: Limits, slots: number): Adm
   };
 }
 
-/** How the limiters of each algorithm decide, for a number of keys that have made no request yet. */
+/**
+ * How the limiters of each algorithm decide, for a number of keys that have made no request yet.
+ */
 export const admissions: Readonly<Record<Algorithm, (limits: Limits, slots: number) => Admits>> = {
   "fixed window": fixedWindow,
   "aligned window": alignedWindow,

@@ -8,7 +8,10 @@ export const KEYS_ABOVE = 200;
 const KEYS_BELOW = 800;
 const KEYS = KEYS_ABOVE + KEYS_BELOW;
 
-/** Requests of a key in two windows, in quotas: six or one. So all keys together use as many quotas a window as there are keys. */
+/**
+ * Requests of a key in two windows, in quotas: six or one. So all keys together use as many quotas
+ * a window as there are keys.
+ */
 const ABOVE_IN_CYCLE = 6;
 const CYCLE_REQUESTS = KEYS_ABOVE * ABOVE_IN_CYCLE + KEYS_BELOW;
 
@@ -21,12 +24,18 @@ export const MOST_REQUESTS = 4_000_000;
 
 const DEFAULT_WINDOW_S = 2;
 
-/** The first quota in quotas at once, the share of a cycle in which the rest of the burst comes, and the requests between bursts. */
+/**
+ * The first quota in quotas at once, the share of a cycle in which the rest of the burst comes, and
+ * the requests between bursts.
+ */
 const AT_ONCE = 2;
 const BURST_SHARE = 0.25;
 const BETWEEN_BURSTS = 3;
 
-/** Whole milliseconds per point: limiters that refill in whole points or milliseconds then refill evenly. */
+/**
+ * Whole milliseconds per point: limiters that refill in whole points or milliseconds then refill
+ * evenly.
+ */
 function quotaAt(rate_per_second: number, window_s: number): number {
   const most = Math.floor((rate_per_second * window_s) / KEYS + 1e-9);
   for (let quota = Math.min(most, 1000 * window_s); quota > 0; quota--)
@@ -38,10 +47,15 @@ const secondsOf = (extent: Extent, rate_per_second: number): number =>
   "duration_s" in extent ? extent.duration_s : extent.requests / rate_per_second;
 
 /** All requests that a run can send: warm-up, lead-in and window. */
-export const mostRequests = (rate_per_second: number, extent: Extent, warmup_s: number | "auto"): number =>
+export const mostRequests = (
+  rate_per_second: number,
+  extent: Extent,
+  warmup_s: number | "auto",
+): number =>
   Math.ceil(
     rate_per_second *
-      (secondsOf(extent, rate_per_second) + (warmup_s === "auto" ? AUTO_WARMUP.max_s + LEAD_IN_S : warmup_s)),
+      (secondsOf(extent, rate_per_second) +
+        (warmup_s === "auto" ? AUTO_WARMUP.max_s + LEAD_IN_S : warmup_s)),
   );
 
 function problemWith(
@@ -70,10 +84,11 @@ function problemWith(
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * The requests of about two windows, which repeat. A key above its quota sends a burst of two quotas at once, goes on at
- * twelve times its quota for about half a window, and then sends a few single requests: these open a window somewhere
- * before the next burst, so that bursts meet the edge of a window at every place. The bursts of the keys are spread
- * evenly. A key below its quota sends evenly, so that it never exceeds its quota in any window.
+ * The requests of about two windows, which repeat. A key above its quota sends a burst of two
+ * quotas at once, goes on at twelve times its quota for about half a window, and then sends a few
+ * single requests: these open a window somewhere before the next burst, so that bursts meet the
+ * edge of a window at every place. The bursts of the keys are spread evenly. A key below its quota
+ * sends evenly, so that it never exceeds its quota in any window.
  */
 function cycleOf(quota: number, seed: number): Uint16Array {
   const generator = xoroshiro128plus(seed);
@@ -118,7 +133,10 @@ function shuffled(size: number, uniform: () => number): number[] {
 
 const binding: BindingQuota = { keysAbove: KEYS_ABOVE, quotaAt, problemWith, cycleOf };
 
-/** Quotas that bind while the load is on, so that what the limiter admits can be judged key by key (M27). */
+/**
+ * Quotas that bind while the load is on, so that what the limiter admits can be judged key by key
+ * (M27).
+ */
 export const boundary: TrafficProfile = {
   id: "boundary",
   summary:

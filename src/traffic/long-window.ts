@@ -7,7 +7,10 @@ const WINDOWS_S = [60, 3600, 86_400];
 /** Requests a second that a run by number of requests reaches at least. */
 const SLOWEST_RATE = 1000;
 
-/** A quota that no run can use up gets a window longer than twice the run, so that no key's count ends in it (M27). */
+/**
+ * A quota that no run can use up gets a window longer than twice the run, so that no key's count
+ * ends in it (M27).
+ */
 export function withLongWindow(limits: Limits, extent: Extent): Limits {
   if (limits.points < GENEROUS.points) return limits;
   const window_s = "requests" in extent ? extent.requests / SLOWEST_RATE : extent.duration_s;

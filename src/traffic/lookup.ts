@@ -3,7 +3,11 @@ import { profiles } from "./profiles.js";
 import type { TrafficProfile } from "./types.js";
 import { type Workload, workloads } from "./workloads.js";
 
-function find<Thing extends { id: string }>(kind: string, list: readonly Thing[], id: string): Thing {
+function find<Thing extends { id: string }>(
+  kind: string,
+  list: readonly Thing[],
+  id: string,
+): Thing {
   const found = list.find((thing) => thing.id === id);
   if (found) return found;
   const valid = list.map((thing) => thing.id).join(", ");

@@ -18,7 +18,10 @@ const TOLERANCE = 0.01;
 /** Sampling allows this many standard deviations more, where answers are few. */
 const DEVIATIONS = 4;
 
-/** What the consumers say about their limiter, and their counters before any load and after the last answer. */
+/**
+ * What the consumers say about their limiter, and their counters before any load and after the last
+ * answer.
+ */
 interface PredictedConsumers {
   limits?: Limits | undefined;
   algorithm?: Algorithm | undefined;
@@ -34,7 +37,10 @@ interface MeasuredWindow {
   slices: Slices;
 }
 
-/** The load as it was: the rate of a warm-up is not that of the window, and the counters were read between them. */
+/**
+ * The load as it was: the rate of a warm-up is not that of the window, and the counters were read
+ * between them.
+ */
 function loadOf(
   { took_s, requests, lead_in }: Warmup,
   { opens_s, slices }: MeasuredWindow,
@@ -72,7 +78,8 @@ export function predictionFor(
   };
   const limited_share = predictLimitedShare(findProfile(traffic), limits, seen, algorithm);
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
-  const requests = sum(at_end.map((usage) => usage.requests)) - sum(at_start.map((usage) => usage.requests));
+  const requests =
+    sum(at_end.map((usage) => usage.requests)) - sum(at_start.map((usage) => usage.requests));
   return {
     limited_share: rounded(limited_share, 6),
     seen_share: rounded(counts.limited / total, 6),

@@ -21,7 +21,10 @@ export interface LoadPhase {
 export const isReplayed = (load: Load | undefined): boolean =>
   load?.model === "open" && load.arrivals === "trace";
 
-/** The phases of a replay whose schedule begins again: in the first phase that does not begin before. */
+/**
+ * The phases of a replay whose schedule begins again: in the first phase that does not begin
+ * before.
+ */
 export function restartedAt(begins_s: number, phases: readonly LoadPhase[]): LoadPhase[] {
   const first = phases.find((phase) => phase.begins_s >= begins_s);
   return phases.map((phase) => (phase === first ? { ...phase, restarts: true } : phase));
@@ -29,17 +32,26 @@ export function restartedAt(begins_s: number, phases: readonly LoadPhase[]): Loa
 
 /** The load of a run, over all keys. */
 export interface Observation {
-  /** Seconds from the first request to the opening of the window: the warm-up, and the pause after it. */
+  /**
+   * Seconds from the first request to the opening of the window: the warm-up, and the pause after
+   * it.
+   */
   opens_s: number;
   /** All requests until the window closed, in order. */
   load: readonly LoadPhase[];
-  /** Wall-clock time of the first request in seconds, for windows of the wall clock; absent: one of them begins then. */
+  /**
+   * Wall-clock time of the first request in seconds, for windows of the wall clock; absent: one of
+   * them begins then.
+   */
   began_at_s?: number;
   /** Connections that each go through a trace from a place of their own; absent: one for all. */
   connections?: number;
 }
 
-/** The keys of a request: those with a quota, as slots of the simulation, and whether one has used up its quota. */
+/**
+ * The keys of a request: those with a quota, as slots of the simulation, and whether one has used
+ * up its quota.
+ */
 type RequestKeys = { slots: readonly number[]; exhausted: boolean };
 
 function requestKeysOf(profile: TrafficProfile): {
@@ -72,8 +84,9 @@ const MAX_SIMULATED = 20_000_000;
 const SEED = 1;
 
 /**
- * From 0 to 1. Where the quota cannot be used up the profile gives it; else the load is simulated request by request: a
- * formula for mean rates would be off by percentage points for keys near their quota. @param algorithm of the limiter
+ * From 0 to 1. Where the quota cannot be used up the profile gives it; else the load is simulated
+ * request by request: a formula for mean rates would be off by percentage points for keys near
+ * their quota. @param algorithm of the limiter
  */
 export function predictLimitedShare(
   profile: TrafficProfile,
@@ -87,7 +100,10 @@ export function predictLimitedShare(
   const { load } = seen;
   const requests = sum(load.map((phase) => phase.requests));
   if (canNotBeUsedUp(limits, requests))
-    return keys.reduce((total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0), 0);
+    return keys.reduce(
+      (total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0),
+      0,
+    );
   const simulated = Math.min(requests, MAX_SIMULATED);
   const before = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
   const opens = Math.min(before, simulated < requests ? Math.floor(simulated / 2) : requests - 1);
@@ -98,7 +114,9 @@ export function predictLimitedShare(
   return limited / (simulated - opens);
 }
 
-/** Predicts how many are admitted from `from_s` to the end. @param lost_s all counters are lost then */
+/**
+ * Predicts how many are admitted from `from_s` to the end. @param lost_s all counters are lost then
+ */
 export function predictAdmitted(
   profile: TrafficProfile,
   limits: Limits,
@@ -158,7 +176,10 @@ function requestsBefore({ begins_s, length_s, requests }: LoadPhase, time_s: num
   return Math.floor(requests * Math.min(1, Math.max(0, share)) + 1e-6);
 }
 
-/** The share of limited requests in one pass of a trace at its times, with counters that are empty at first. */
+/**
+ * The share of limited requests in one pass of a trace at its times, with counters that are empty
+ * at first.
+ */
 export function limitedInTrace(
   { times_ms, keys, facts }: Trace,
   limits: Limits,

@@ -6,9 +6,13 @@ const USERS = 10_000;
 const HOT_USERS = USERS / 5;
 const KNOWN_USERS = 1_000;
 
-const users = (count: number): Descriptors[] => Array.from({ length: count }, (_, rank) => user(rank));
+const users = (count: number): Descriptors[] =>
+  Array.from({ length: count }, (_, rank) => user(rank));
 
-/** One request with `each` fixed descriptors, the same in all requests, and as many that are never seen again. */
+/**
+ * One request with `each` fixed descriptors, the same in all requests, and as many that are never
+ * seen again.
+ */
 function mixedDescriptors(each: number): Descriptors {
   const fixed = Array.from({ length: each - 1 }, (_, index) => `fixed-${index + 1}`);
   const fresh = Array.from({ length: each }, () => FRESH_KEY);
@@ -19,12 +23,14 @@ function mixedDescriptors(each: number): Descriptors {
 const generous: readonly Omit<TrafficProfile, "limits">[] = [
   {
     id: "realistic",
-    summary: "10 000 users by Zipf's law; 10 % of the requests come from users whose quota is used up",
+    summary:
+      "10 000 users by Zipf's law; 10 % of the requests come from users whose quota is used up",
     population: () => zipfPopulation(9_000, 1_000, 0.1),
   },
   {
     id: "fixed",
-    summary: "one key for all requests, all admitted (with --points N: N a window, the rest limited)",
+    summary:
+      "one key for all requests, all admitted (with --points N: N a window, the rest limited)",
     population: () => ({ requests: [user(0)], shares: Float64Array.of(1) }),
   },
   {
@@ -68,12 +74,16 @@ const generous: readonly Omit<TrafficProfile, "limits">[] = [
     summary: "10 000 users; 80 % of the requests come from 20 % of them, all admitted",
     population: () => ({
       requests: users(USERS),
-      shares: Float64Array.from([...evenShares(HOT_USERS, 0.8), ...evenShares(USERS - HOT_USERS, 0.2)]),
+      shares: Float64Array.from([
+        ...evenShares(HOT_USERS, 0.8),
+        ...evenShares(USERS - HOT_USERS, 0.2),
+      ]),
     }),
   },
   {
     id: "sparse",
-    summary: "90 % of the requests on keys never seen before, the rest on 1 000 users, all admitted",
+    summary:
+      "90 % of the requests on keys never seen before, the rest on 1 000 users, all admitted",
     population: () => ({
       requests: [[FRESH_KEY], ...users(KNOWN_USERS)],
       shares: Float64Array.from([0.9, ...evenShares(KNOWN_USERS, 0.1)]),

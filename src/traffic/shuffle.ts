@@ -3,8 +3,9 @@ import { uniformInt } from "pure-rand/distribution/uniformInt";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 
 /**
- * Spreads a seed over all its bits (the finalizer of MurmurHash3, A. Appleby). Without it, consecutive seeds would
- * give similar orders, since the generator's first numbers depend linearly on its seed.
+ * Spreads a seed over all its bits (the finalizer of MurmurHash3, A. Appleby). Without it,
+ * consecutive seeds would give similar orders, since the generator's first numbers depend linearly
+ * on its seed.
  */
 export function spreadSeed(seed: number): number {
   let bits = seed | 0;
@@ -26,7 +27,8 @@ export function shuffler(seed: number): Shuffler {
     shuffle(items) {
       const pool = [...items];
       const order: typeof pool = [];
-      while (pool.length > 0) order.push(...pool.splice(uniformInt(generator, 0, pool.length - 1), 1));
+      while (pool.length > 0)
+        order.push(...pool.splice(uniformInt(generator, 0, pool.length - 1), 1));
       return order;
     },
     share: () => uniformFloat64(generator),

@@ -4,7 +4,10 @@ import type { Descriptors, RequestStream, TrafficProfile } from "./types.js";
 
 const TWO_TO_32 = 4_294_967_296;
 
-/** Draws indexes with given shares in constant time: Walker's alias method (Vose, IEEE TSE 17(9), 1991). */
+/**
+ * Draws indexes with given shares in constant time: Walker's alias method (Vose, IEEE TSE 17(9),
+ * 1991).
+ */
 export class AliasTable {
   readonly #threshold: Float64Array;
   readonly #alias: Uint32Array;
@@ -40,8 +43,8 @@ export class AliasTable {
 }
 
 /**
- * All connections draw from one generator, each 2^64 steps after the one before: their sequences do not overlap,
- * however they are spread over workers.
+ * All connections draw from one generator, each 2^64 steps after the one before: their sequences do
+ * not overlap, however they are spread over workers.
  */
 export function createStreams(
   table: AliasTable,
@@ -85,8 +88,14 @@ function createSequentialStreams(size: number, range: ConnectionRange): RequestS
   });
 }
 
-/** Requests that repeat a cycle; each connection begins where the one before it is by a connection's share. */
-function createCyclicStreams(cycle: Uint16Array | Uint32Array, range: ConnectionRange): RequestStream[] {
+/**
+ * Requests that repeat a cycle; each connection begins where the one before it is by a connection's
+ * share.
+ */
+function createCyclicStreams(
+  cycle: Uint16Array | Uint32Array,
+  range: ConnectionRange,
+): RequestStream[] {
   return createSequentialStreams(cycle.length, range).map((positions) => ({
     ...positions,
     next: () => cycle[positions.next()] ?? 0,

@@ -11,8 +11,9 @@ export const traceColumns = (count: number): Pick<Trace, "times_ms" | "keys"> =>
   keys: new Uint32Array(new SharedArrayBuffer(4 * count)),
 });
 
-const bytesOf = (column: Float64Array<SharedArrayBuffer> | Uint32Array<SharedArrayBuffer>): Buffer =>
-  Buffer.from(column.buffer, column.byteOffset, column.byteLength);
+const bytesOf = (
+  column: Float64Array<SharedArrayBuffer> | Uint32Array<SharedArrayBuffer>,
+): Buffer => Buffer.from(column.buffer, column.byteOffset, column.byteLength);
 
 /** The form in which the programs of a run get a trace: a line of JSON, all times, all keys. */
 export const encodeTrace = ({ facts, times_ms, keys }: Trace): Buffer =>
@@ -28,11 +29,14 @@ export function decodeTrace(bytes: Buffer): Trace {
   if (bytes.length !== middle + columns.keys.byteLength) throw new Error("it is not a whole trace");
   bytes.copy(bytesOf(columns.times_ms), 0, begins, middle);
   bytes.copy(bytesOf(columns.keys), 0, middle);
-  if (columns.keys.some((key) => key >= facts.keys)) throw new Error("it has more keys than it says");
+  if (columns.keys.some((key) => key >= facts.keys))
+    throw new Error("it has more keys than it says");
   return { facts, ...columns };
 }
 
-/** How long one pass takes: to the last request, and a mean gap. 0 where all requests come at once. */
+/**
+ * How long one pass takes: to the last request, and a mean gap. 0 where all requests come at once.
+ */
 const passMs = ({ times_ms }: Pick<Trace, "times_ms">): number => {
   const span = times_ms.at(-1) ?? 0;
   return times_ms.length > 1 ? (span * times_ms.length) / (times_ms.length - 1) : 0;
@@ -45,7 +49,10 @@ export const meanRate = (trace: Pick<Trace, "times_ms">): number => {
 };
 
 /** When request `n` of the endless repetition of a trace is due, in ms, at a mean rate. */
-export function traceTimes(times_ms: Trace["times_ms"], rate_per_second: number): (n: number) => number {
+export function traceTimes(
+  times_ms: Trace["times_ms"],
+  rate_per_second: number,
+): (n: number) => number {
   const { length } = times_ms;
   const pass = passMs({ times_ms });
   const scale = meanRate({ times_ms }) / rate_per_second;
@@ -62,7 +69,10 @@ export function traceProfile(trace: Trace): TrafficProfile {
     population: () => {
       const shares = new Float64Array(facts.keys);
       for (const key of keys) shares[key] = (shares[key] ?? 0) + 1 / keys.length;
-      return { requests: Array.from({ length: facts.keys }, (_, key) => [`trace-${key}`] as const), shares };
+      return {
+        requests: Array.from({ length: facts.keys }, (_, key) => [`trace-${key}`] as const),
+        shares,
+      };
     },
   };
 }

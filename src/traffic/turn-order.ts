@@ -6,14 +6,20 @@ import { shuffler } from "./shuffle.js";
 /** Shortest lead-in and slice. */
 const LEAD_IN_MS = 5;
 const SLICE_MS = 100;
-/** Shortest slice where each target has a generator of its own: another process takes the CPUs, and its caches are cold. */
+/**
+ * Shortest slice where each target has a generator of its own: another process takes the CPUs, and
+ * its caches are cold.
+ */
 export const SEPARATE_SLICE_MS = 500;
 /** Longest slice: a slower target is not measured by turns. */
 const LONGEST_SLICE_MS = 5_000;
 /** Mean latencies of the slowest target that a lead-in and a slice last at least. */
 const LEAD_IN_LATENCIES = 2;
 const SLICE_LATENCIES = 20;
-/** The longest random part of a lead-in, as a share of it: a mean latency, so that answers in step do not march with the edges. */
+/**
+ * The longest random part of a lead-in, as a share of it: a mean latency, so that answers in step
+ * do not march with the edges.
+ */
 const RANDOM_SHARE = 0.5;
 
 /** The lengths that the slowest target needs (M16). A slice is a whole number of bins of 100 ms. */
@@ -29,8 +35,8 @@ export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths
 const SHORTEST_SPREAD_MS = 5;
 
 /**
- * The time over which connections begin a turn: a mean latency of the slowest target. All at once, they would wait for
- * each other in every cycle of requests, which no continuous load does.
+ * The time over which connections begin a turn: a mean latency of the slowest target. All at once,
+ * they would wait for each other in every cycle of requests, which no continuous load does.
  */
 export function spreadMs({ lead_in_ms }: TurnLengths): number {
   const latency_ms = lead_in_ms / LEAD_IN_LATENCIES;
@@ -56,7 +62,9 @@ interface DrawnTurn<Target> extends TurnLengths {
   target: Target;
 }
 
-/** Cycles, each with one turn for every target, in an order and with lead-ins that are drawn anew. */
+/**
+ * Cycles, each with one turn for every target, in an order and with lead-ins that are drawn anew.
+ */
 export function* drawnCycles<Target>(
   targets: readonly Target[],
   { lengths, seconds, seed }: TurnOrder,

@@ -20,7 +20,10 @@ export interface RequestStream {
 
 /** A quota that follows from the load, so that it binds while the load is on. */
 export interface BindingQuota {
-  /** The first so many requests of the population have the keys that are offered more than their quota. */
+  /**
+   * The first so many requests of the population have the keys that are offered more than their
+   * quota.
+   */
   keysAbove: number;
   /** The requests that a key may make in a window; 0 where the rate is too low for any. */
   quotaAt(rate_per_second: number, window_s: number): number;
@@ -30,7 +33,10 @@ export interface BindingQuota {
   cycleOf(quota: number, seed: number): Uint16Array;
 }
 
-/** Requests that were seen somewhere, in the order of time. Keys are numbers alone: nothing here can name one. */
+/**
+ * Requests that were seen somewhere, in the order of time. Keys are numbers alone: nothing here can
+ * name one.
+ */
 export interface Trace {
   facts: TraceFacts;
   /** Milliseconds since the first request. Shared, so that each thread sees them without a copy. */
@@ -46,15 +52,18 @@ export const trafficShape = {
   summary: lineSchema,
   /** Quota with which the outcomes depend on the keys alone, not on the client's speed (M10). */
   limits: limitsSchema,
-  /** `random` (default): requests are drawn by their shares. `sequential`: one after the other, in a cycle. */
+  /**
+   * `random` (default): requests are drawn by their shares. `sequential`: one after the other, in a
+   * cycle.
+   */
   order: z.enum(["random", "sequential"]).optional(),
   /** The distinct requests and their shares of the traffic, which add up to 1. */
   population: functionOf<() => { requests: readonly Descriptors[]; shares: Float64Array }>(),
 };
 
 /**
- * Which keys the requests carry, and which outcome they meet. Pure: the same seed gives the same requests. One entry in
- * `profiles.ts`.
+ * Which keys the requests carry, and which outcome they meet. Pure: the same seed gives the same
+ * requests. One entry in `profiles.ts`.
  */
 export interface TrafficProfile extends Shaped<typeof trafficShape> {
   /** Only of a profile whose quota binds; it replaces the points of `limits`, and the order. */

@@ -8,13 +8,16 @@ const PAGES = ["index.html", "compare.html", "trends.html"];
 describe("the pages over several campaigns in a browser", needs(["chromium"]), () => {
   const open = (name: string, look?: Look) => openPage(`campaigns/report/${name}`, look);
 
-  test.each(PAGES)("%s asks for nothing, fits a phone, and has no serious finding of axe", async (name) => {
-    for (const look of LOOKS) {
-      const { page, complaints } = await open(name, look);
-      expect(await page.locator("h1").count()).toBe(1);
-      await expectSound(page, complaints);
-    }
-  });
+  test.each(PAGES)(
+    "%s asks for nothing, fits a phone, and has no serious finding of axe",
+    async (name) => {
+      for (const look of LOOKS) {
+        const { page, complaints } = await open(name, look);
+        expect(await page.locator("h1").count()).toBe(1);
+        await expectSound(page, complaints);
+      }
+    },
+  );
 
   test("a column sorts by its figures", async () => {
     const { page } = await open("compare.html");
@@ -33,7 +36,9 @@ describe("the pages over several campaigns in a browser", needs(["chromium"]), (
 
   test("a history is drawn with its versions and its change", async () => {
     const { page } = await open("trends.html");
-    const figure = page.locator("figure", { has: page.locator("h3", { hasText: /^iovalkey/ }) }).first();
+    const figure = page
+      .locator("figure", { has: page.locator("h3", { hasText: /^iovalkey/ }) })
+      .first();
     expect(await figure.locator("svg circle").count()).toBe(11);
     expect(await figure.locator("svg .mark").count()).toBe(1);
     expect(await figure.locator("svg circle.step").count()).toBe(1);
@@ -69,10 +74,12 @@ describe("the pages over several campaigns in a browser", needs(["chromium"]), (
     expect([ascending, [...ascending].reverse()]).toContainEqual(sorted);
     expect(complaints).toEqual([]);
     const again = await openPage(matrix, {}, new URL(page.url()).search);
-    expect(await again.page.locator("#matrix-rows tbody tr:visible th").allInnerTexts()).toEqual(chosen);
-    const plain = await openPage(matrix, { javaScriptEnabled: false });
-    expect(await plain.page.locator("#matrix-rows tbody tr:visible").count()).toBeGreaterThanOrEqual(
-      all.length,
+    expect(await again.page.locator("#matrix-rows tbody tr:visible th").allInnerTexts()).toEqual(
+      chosen,
     );
+    const plain = await openPage(matrix, { javaScriptEnabled: false });
+    expect(
+      await plain.page.locator("#matrix-rows tbody tr:visible").count(),
+    ).toBeGreaterThanOrEqual(all.length);
   });
 });

@@ -30,7 +30,12 @@ export async function openPage(
   { width = 1280, colorScheme = "light", javaScriptEnabled = true }: Look = {},
 ): Promise<{ page: Page; complaints: string[] }> {
   const viewport = { width, height: 900 };
-  const context = await browser.newContext({ viewport, colorScheme, javaScriptEnabled, offline: true });
+  const context = await browser.newContext({
+    viewport,
+    colorScheme,
+    javaScriptEnabled,
+    offline: true,
+  });
   const page = await context.newPage();
   const complaints: string[] = [];
   page.on("console", (message) => complaints.push(`${message.type()}: ${message.text()}`));

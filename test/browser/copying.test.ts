@@ -10,7 +10,8 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     return opened;
   }
   const button = (page: Page, table: string) => page.locator(`button[data-copy="${table}"]`);
-  const clipboard = (page: Page) => page.evaluate("navigator.clipboard.readText()") as Promise<string>;
+  const clipboard = (page: Page) =>
+    page.evaluate("navigator.clipboard.readText()") as Promise<string>;
 
   async function copied(page: Page, table: string): Promise<string> {
     await page.evaluate("navigator.clipboard.writeText('')");
@@ -36,10 +37,14 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     const tables = (await page.evaluate(
       "[...document.querySelectorAll('button[data-copy]')].map(({ dataset }) => dataset.copy)",
     )) as string[];
-    expect(tables).toEqual(expect.arrayContaining(["table1", "run-rows", "problem-rows", "error-kinds"]));
+    expect(tables).toEqual(
+      expect.arrayContaining(["table1", "run-rows", "problem-rows", "error-kinds"]),
+    );
     for (const table of tables) {
       const markdown = await copied(page, table);
-      expect(markdown.split("\n")[0], table).toMatch(/^\*\*.+, campaign 20260102\\_030405, 2026-01-02\*\*$/);
+      expect(markdown.split("\n")[0], table).toMatch(
+        /^\*\*.+, campaign 20260102\\_030405, 2026-01-02\*\*$/,
+      );
       const [header = [], rule = [], ...rows] = cells(markdown);
       expect(rows.length, table).toBeGreaterThan(0);
       expect(rule, table).toEqual(header.map(() => expect.stringMatching(/^--[-:]$/)));
@@ -94,7 +99,9 @@ describe("tables that are copied as Markdown", needs(["chromium"]), () => {
     const said = await copy.evaluateHandle((element) => {
       const texts: (string | null)[] = [];
       const { MutationObserver } = element.ownerDocument.defaultView;
-      new MutationObserver(() => texts.push(element.textContent)).observe(element, { childList: true });
+      new MutationObserver(() => texts.push(element.textContent)).observe(element, {
+        childList: true,
+      });
       return texts;
     });
     await copy.click();

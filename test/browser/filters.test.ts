@@ -7,8 +7,9 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
   const open = (opening?: Opening) => openReport("report", opening);
 
   /**
-   * What a reader sees that names one of `words`. The form offers every value; the command and the explanation of
-   * the method are about the whole campaign. A chart far from the window is drawn anew once it comes near.
+   * What a reader sees that names one of `words`. The form offers every value; the command and the
+   * explanation of the method are about the whole campaign. A chart far from the window is drawn
+   * anew once it comes near.
    */
   const naming = (page: Page, words: string[]) =>
     page.evaluate(`{
@@ -50,7 +51,11 @@ describe("what the filters leave of the report", needs(["chromium"]), () => {
     const { page } = await open();
     const hint = (section: string) =>
       page.locator(`#${section} > details > summary [data-count]`).textContent();
-    expect([await hint("tables"), await hint("runs"), await hint("problems")]).toEqual(["23", "69", "5"]);
+    expect([await hint("tables"), await hint("runs"), await hint("problems")]).toEqual([
+      "23",
+      "69",
+      "5",
+    ]);
     await page.getByLabel("Topology").selectOption("cluster");
     await page.locator('.chip input[value="iovalkey"]').check();
     expect([await hint("tables"), await hint("runs"), await hint("problems")]).toEqual([

@@ -27,23 +27,27 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   // Two rankings and the controls: ten targets, five runs of each.
   const open = (opening?: Opening) => openReport("layout", opening);
 
-  const height = (page: Page) => page.evaluate("document.documentElement.scrollHeight") as Promise<number>;
+  const height = (page: Page) =>
+    page.evaluate("document.documentElement.scrollHeight") as Promise<number>;
   const runs = (page: Page) => page.locator("#run-rows tbody tr:visible");
   const fold = (page: Page, section: string) => page.locator(`#${section} > details`);
 
   test.each([
     { width: 1280, height: 800, mostPx: 4000 },
     { width: 390, height: 844, mostPx: 8000 },
-  ])("is at most $mostPx px high at $width px, and its first screen holds the picture", async (look) => {
-    const { page, complaints } = await open({ width: look.width, folded: true });
-    expect(await height(page)).toBeLessThanOrEqual(look.mostPx);
-    const forest = await page.locator(".forest").boundingBox();
-    expect((forest?.y ?? 0) + (forest?.height ?? 0)).toBeLessThanOrEqual(look.height);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
-    const words = (await page.evaluate("document.body.innerText")) as string;
-    expect(words.split(/\s+/).length).toBeLessThanOrEqual(1500);
-    expect(complaints).toEqual([]);
-  });
+  ])(
+    "is at most $mostPx px high at $width px, and its first screen holds the picture",
+    async (look) => {
+      const { page, complaints } = await open({ width: look.width, folded: true });
+      expect(await height(page)).toBeLessThanOrEqual(look.mostPx);
+      const forest = await page.locator(".forest").boundingBox();
+      expect((forest?.y ?? 0) + (forest?.height ?? 0)).toBeLessThanOrEqual(look.height);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
+      const words = (await page.evaluate("document.body.innerText")) as string;
+      expect(words.split(/\s+/).length).toBeLessThanOrEqual(1500);
+      expect(complaints).toEqual([]);
+    },
+  );
 
   test("folds every section, and each says what it is about", async () => {
     const { page } = await open({ folded: true });
@@ -55,32 +59,38 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     }
   });
 
-  test.each([1280, 375])("draws a folded chart at its size once it is unfolded, at %i px", async (width) => {
-    const { page, complaints } = await open({ width, folded: true });
-    for (const [section, charts] of Object.entries(SECTIONS)) {
-      if (charts.length === 0) continue;
-      for (const id of charts)
-        expect(await page.locator(`#chart-${id}`).getAttribute("data-drawn"), id).toBeNull();
-      await fold(page, section).locator("summary").first().focus();
-      await page.keyboard.press("Enter");
-      for (const id of charts) {
-        const chart = await drawn(page, id);
-        const [svg, place] = await Promise.all([
-          chart.locator(".main-svg").first().boundingBox(),
-          chart.boundingBox(),
-        ]);
-        expect(svg?.width, id).toBe(place?.width);
-        expect(svg?.width, id).toBeGreaterThan(width === 1280 ? 560 : 330);
-        expect(await chart.locator(".trace").count(), id).toBeGreaterThan(0);
+  test.each([1280, 375])(
+    "draws a folded chart at its size once it is unfolded, at %i px",
+    async (width) => {
+      const { page, complaints } = await open({ width, folded: true });
+      for (const [section, charts] of Object.entries(SECTIONS)) {
+        if (charts.length === 0) continue;
+        for (const id of charts)
+          expect(await page.locator(`#chart-${id}`).getAttribute("data-drawn"), id).toBeNull();
+        await fold(page, section).locator("summary").first().focus();
+        await page.keyboard.press("Enter");
+        for (const id of charts) {
+          const chart = await drawn(page, id);
+          const [svg, place] = await Promise.all([
+            chart.locator(".main-svg").first().boundingBox(),
+            chart.boundingBox(),
+          ]);
+          expect(svg?.width, id).toBe(place?.width);
+          expect(svg?.width, id).toBeGreaterThan(width === 1280 ? 560 : 330);
+          expect(await chart.locator(".trace").count(), id).toBeGreaterThan(0);
+        }
       }
-    }
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-    expect(complaints).toEqual([]);
-  });
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+      expect(complaints).toEqual([]);
+    },
+  );
 
-  test.each([320, 390, 1280, 1440, 1920])("cuts no cell's text in any table, at %i px", async (width) => {
-    const { page } = await open({ width });
-    const cut = await page.evaluate(`[...document.querySelectorAll("td, th, .badge, .forest-row span")]
+  test.each([320, 390, 1280, 1440, 1920])(
+    "cuts no cell's text in any table, at %i px",
+    async (width) => {
+      const { page } = await open({ width });
+      const cut =
+        await page.evaluate(`[...document.querySelectorAll("td, th, .badge, .forest-row span")]
       .filter((cell) => cell.checkVisibility() && !cell.classList.contains("forest-axis"))
       .filter((cell) => {
         const box = cell.getBoundingClientRect();
@@ -89,14 +99,15 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
         return cell.scrollWidth > Math.ceil(box.width) + 1 || box.right > room + 1;
       })
       .map((cell) => cell.textContent.trim())`);
-    expect(cut).toEqual([]);
-    // The table that decides needs no scrolling.
-    const decision = page.locator(".scroll", { has: page.locator("table.decision") }).first();
-    if (width >= 390)
-      expect(
-        await decision.evaluate((element) => element.scrollWidth - element.clientWidth),
-      ).toBeLessThanOrEqual(0);
-  });
+      expect(cut).toEqual([]);
+      // The table that decides needs no scrolling.
+      const decision = page.locator(".scroll", { has: page.locator("table.decision") }).first();
+      if (width >= 390)
+        expect(
+          await decision.evaluate((element) => element.scrollWidth - element.clientWidth),
+        ).toBeLessThanOrEqual(0);
+    },
+  );
 
   test("shows the same view in every chart of a section", async () => {
     const { page } = await open();
@@ -137,16 +148,19 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
     expect(await bars()).toBeGreaterThan(0);
   });
 
-  test.each(["tables", "errors", "environment", "method"])("a link to %s unfolds it", async (section) => {
-    const { page } = await open({ folded: true });
-    await page.locator(`nav a[href="#${section}"]`).click();
-    await expect.poll(() => fold(page, section).getAttribute("open")).toBe("");
-    const again = await open({ address: `#${section}`, folded: true });
-    expect(await fold(again.page, section).getAttribute("open")).toBe("");
-    expect(
-      await fold(again.page, section === "method" ? "tables" : "method").getAttribute("open"),
-    ).toBeNull();
-  });
+  test.each(["tables", "errors", "environment", "method"])(
+    "a link to %s unfolds it",
+    async (section) => {
+      const { page } = await open({ folded: true });
+      await page.locator(`nav a[href="#${section}"]`).click();
+      await expect.poll(() => fold(page, section).getAttribute("open")).toBe("");
+      const again = await open({ address: `#${section}`, folded: true });
+      expect(await fold(again.page, section).getAttribute("open")).toBe("");
+      expect(
+        await fold(again.page, section === "method" ? "tables" : "method").getAttribute("open"),
+      ).toBeNull();
+    },
+  );
 
   test("lists 15 runs until all are asked for, of those that the filters leave", async () => {
     const { page, complaints } = await open();
@@ -170,9 +184,11 @@ describe("what is open and what is folded in the report", needs(["chromium"]), (
   test("lists the first 15 runs of the order that the table was sorted by", async () => {
     const { page } = await open();
     const figures = async () =>
-      (await page.locator("#run-rows tbody tr:visible td[data-sort]:nth-of-type(3)").allInnerTexts()).map(
-        (text) => Number(text.replaceAll(",", "")),
-      );
+      (
+        await page
+          .locator("#run-rows tbody tr:visible td[data-sort]:nth-of-type(3)")
+          .allInnerTexts()
+      ).map((text) => Number(text.replaceAll(",", "")));
     await page
       .locator("#run-rows thead")
       .getByRole("button", { name: /^Throughput/ })

@@ -12,7 +12,9 @@ describe("the picture of several machines", needs(["chromium"]), () => {
     const { page, complaints } = await open(look);
     const boxes = page.locator("#machines .machine, #machines .link");
     expect(await boxes.count()).toBe(5);
-    const places = await Promise.all(Array.from({ length: 5 }, (_, index) => boxes.nth(index).boundingBox()));
+    const places = await Promise.all(
+      Array.from({ length: 5 }, (_, index) => boxes.nth(index).boundingBox()),
+    );
     const along = places.map((place) => (direction === "row" ? place?.x : place?.y) ?? Number.NaN);
     const ends = places.map((place) =>
       place ? (direction === "row" ? place.x + place.width : place.y + place.height) : Number.NaN,

@@ -15,7 +15,10 @@ let browser: Browser | undefined;
 const connected = async () => (browser ??= await chromium.connect(inject("browser")));
 afterAll(() => browser?.close());
 
-/** Opens a page that `write_pages.py` made until the test ends, and collects whatever it should not do. */
+/**
+ * Opens a page that `write_pages.py` made until the test ends, and collects whatever it should not
+ * do.
+ */
 export async function open(path: string, look: Look = {}, address = "") {
   const url = pathToFileURL(join(inject("pages"), path)).href + address;
   const opened = await openPage(await connected(), url, look);
@@ -49,6 +52,8 @@ export async function openReport(name: string, { address, folded = false, ...loo
   const opened = await open(`${name}/report/index.html`, look, address);
   await opened.page.waitForSelector("html[data-ready]");
   if (!folded)
-    await opened.page.evaluate("for (const part of document.querySelectorAll('details')) part.open = true");
+    await opened.page.evaluate(
+      "for (const part of document.querySelectorAll('details')) part.open = true",
+    );
   return opened;
 }

@@ -3,7 +3,9 @@ import { describe, expect, test } from "vitest";
 import { needs } from "../helpers/needs.js";
 import { drawn, expectSound, LOOKS, type Opening, openReport } from "./page.js";
 
-const charts = "throughput latency percentiles tradeoff ceiling cpu memory limited series".split(" ");
+const charts = "throughput latency percentiles tradeoff ceiling cpu memory limited series".split(
+  " ",
+);
 
 describe("the report in a browser", needs(["chromium"]), () => {
   const open = (opening?: Opening) => openReport("report", opening);
@@ -11,17 +13,21 @@ describe("the report in a browser", needs(["chromium"]), () => {
   const shownRows = (page: Page, table: string) =>
     page.locator(`${table} tbody tr[data-row]:visible th`).allInnerTexts();
 
-  const bars = async (page: Page) => (await drawn(page, "throughput")).locator(".bars .point").count();
+  const bars = async (page: Page) =>
+    (await drawn(page, "throughput")).locator(".bars .point").count();
   const client = (page: Page, name: string) => page.locator(`.chip input[value="${name}"]`);
 
-  test.each(LOOKS)("draws every chart, without a complaint of page or axe, at $width px", async (look) => {
-    const { page, complaints } = await open(look);
-    expect(await page.locator(".chart").count()).toBe(charts.length);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
-    for (const id of charts)
-      expect(await (await drawn(page, id)).locator(".trace").count(), id).toBeGreaterThan(0);
-    await expectSound(page, complaints);
-  });
+  test.each(LOOKS)(
+    "draws every chart, without a complaint of page or axe, at $width px",
+    async (look) => {
+      const { page, complaints } = await open(look);
+      expect(await page.locator(".chart").count()).toBe(charts.length);
+      expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(look.width);
+      for (const id of charts)
+        expect(await (await drawn(page, id)).locator(".trace").count(), id).toBeGreaterThan(0);
+      await expectSound(page, complaints);
+    },
+  );
 
   test("draws a chart only when it comes near", async () => {
     const { page } = await open();
@@ -53,7 +59,9 @@ describe("the report in a browser", needs(["chromium"]), () => {
     expect(await page.locator("#table1").isVisible()).toBe(false);
     expect(await shownRows(page, "#table2")).toEqual(["iovalkey"]);
     expect(await page.locator(".answer:visible").count()).toBe(1);
-    expect(await page.locator(".decision tbody tr[data-row]:visible").allInnerTexts()).toHaveLength(1);
+    expect(await page.locator(".decision tbody tr[data-row]:visible").allInnerTexts()).toHaveLength(
+      1,
+    );
     expect(await page.locator(".filters output").textContent()).toBe("1 of 23 configurations");
     await page.getByRole("button", { name: "Show all", exact: true }).click();
     await expect.poll(() => bars(page)).toBe(22);
@@ -80,7 +88,9 @@ describe("the report in a browser", needs(["chromium"]), () => {
   });
 
   test("ignores what it does not know in its address", async () => {
-    const { page, complaints } = await open({ address: "?client=%3Cimg%20src=x%3E&topology=ring&foo=1" });
+    const { page, complaints } = await open({
+      address: "?client=%3Cimg%20src=x%3E&topology=ring&foo=1",
+    });
     expect(await page.locator(".filters output").textContent()).toBe("23 of 23 configurations");
     expect(await page.locator("img").count()).toBe(0);
     expect(complaints).toEqual([]);
@@ -92,7 +102,9 @@ describe("the report in a browser", needs(["chromium"]), () => {
     expect(await apart.count()).toBe(1);
     expect(await apart.locator("tbody tr:visible").count()).toBe(5);
     await client(page, "valkey-glide").check();
-    expect(await apart.locator("tbody tr:visible th").allInnerTexts()).toEqual(["valkey-glide only 3 runs"]);
+    expect(await apart.locator("tbody tr:visible th").allInnerTexts()).toEqual([
+      "valkey-glide only 3 runs",
+    ]);
     await page.getByLabel("Topology").selectOption("cluster");
     expect(await apart.isVisible()).toBe(false);
     expect(complaints).toEqual([]);
@@ -115,7 +127,9 @@ describe("the report in a browser", needs(["chromium"]), () => {
       .poll(() => page.locator("#throughput .chart-note:visible").first().textContent())
       .toContain("Nothing to draw");
     expect(await page.locator("#chart-throughput").isVisible()).toBe(false);
-    expect(await page.locator("#table2 td.no-figures:visible").textContent()).toContain("no run counts");
+    expect(await page.locator("#table2 td.no-figures:visible").textContent()).toContain(
+      "no run counts",
+    );
     expect(complaints).toEqual([]);
   });
 
@@ -136,7 +150,9 @@ describe("the report in a browser", needs(["chromium"]), () => {
     // The button is at the top of the page: a chart is drawn anew once it is near again.
     const ink = async () => {
       await drawn(page, "throughput");
-      return page.evaluate("getComputedStyle(document.querySelector('#chart-throughput .ytick text')).fill");
+      return page.evaluate(
+        "getComputedStyle(document.querySelector('#chart-throughput .ytick text')).fill",
+      );
     };
     const background = () => page.evaluate("getComputedStyle(document.body).backgroundColor");
     const light = [await ink(), await background()];

@@ -15,7 +15,9 @@ declare module "vitest" {
 }
 
 /** One browser and one set of pages for all tests. */
-export default async function setup(project: TestProject): Promise<(() => Promise<void>) | undefined> {
+export default async function setup(
+  project: TestProject,
+): Promise<(() => Promise<void>) | undefined> {
   if (browserProgram() === undefined) return;
   // A space and a number sign: the pages must not care where they lie.
   const pages = mkdtempSync(join(tmpdir(), "ratelimit-bench pages #"));

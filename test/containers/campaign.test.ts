@@ -88,7 +88,12 @@ describe("while a run is measured", () => {
     ]);
     await campaign.waitForLog("measure");
     const roles = running();
-    expect([...roles.keys()].sort()).toEqual(["generator-1", "helper-server", "server-1", "store-1"]);
+    expect([...roles.keys()].sort()).toEqual([
+      "generator-1",
+      "helper-server",
+      "server-1",
+      "store-1",
+    ]);
     for (const [role, id] of roles) {
       const { Config, HostConfig, NetworkSettings, Mounts } = inspected(id);
       expect(Config.User, role).toBe("1000:1000");
@@ -134,7 +139,14 @@ describe("while a run is measured", () => {
 
   test("Ctrl-C gives everything back, while a node of the store is frozen, too [R-interrupt-6]", async () => {
     const before = everything();
-    const flags = ["--duration-mode", "custom:60", "--rate", "200", "--fault", "primary-pause@3s+50s"];
+    const flags = [
+      "--duration-mode",
+      "custom:60",
+      "--rate",
+      "200",
+      "--fault",
+      "primary-pause@3s+50s",
+    ];
     const campaign = Campaign.run(newFolder(), "iovalkey:cluster", [...DOCKER, ...flags]);
     await campaign.waitForLog(": done to store-1");
     campaign.signal("SIGINT");

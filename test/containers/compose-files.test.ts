@@ -15,7 +15,10 @@ const FILES = 16_384;
 beforeAll(prepare);
 
 /** What every container of ours must be, whatever it does. */
-function expectHardened({ Config, HostConfig, Mounts, NetworkSettings }: Inspected, network: string): void {
+function expectHardened(
+  { Config, HostConfig, Mounts, NetworkSettings }: Inspected,
+  network: string,
+): void {
   expect(Config.User).toBe("1000:1000");
   expect(Config.Labels["ratelimit-bench.by-hand"]).toBe("true");
   expect(HostConfig).toMatchObject({
@@ -33,7 +36,8 @@ function expectHardened({ Config, HostConfig, Mounts, NetworkSettings }: Inspect
   expect(HostConfig.Ulimits).toContainEqual({ Name: "nproc", Soft: 65_535, Hard: 65_535 });
   expect(Object.keys(HostConfig.Tmpfs ?? {})).toContain("/tmp");
   expect(Object.keys(NetworkSettings.Networks)).toEqual([network]);
-  // No volume, so none can be left, and no socket: at most the configuration, which cannot be written.
+  // No volume, so none can be left, and no socket: at most the configuration, which cannot be
+  // written.
   expect(Mounts.filter(({ Type, RW }) => Type !== "tmpfs" && (Type !== "bind" || RW))).toEqual([]);
   expect(Mounts.filter(({ Source }) => Source.includes("docker.sock"))).toEqual([]);
   const hosts = Object.values(HostConfig.PortBindings ?? {}).flat();
@@ -51,7 +55,9 @@ function expectStore({ HostConfig, NetworkSettings }: Inspected): void {
 /** Neither root nor able to write where the image is, as the kernel sees it. */
 function expectConfined(own: Project, service: string): void {
   expect(own.inside(service, "id", "-u")).toBe("1000");
-  expect(own.inside(service, "sh", "-c", "touch /x /etc/x 2>/dev/null || echo refused")).toBe("refused");
+  expect(own.inside(service, "sh", "-c", "touch /x /etc/x 2>/dev/null || echo refused")).toBe(
+    "refused",
+  );
   const able = "grep -c '^Cap.*:.*[1-9a-f]' /proc/1/status || true";
   expect(own.inside(service, "sh", "-c", able)).toBe("0");
   expect(own.inside(service, "grep", "NoNewPrivs", "/proc/1/status")).toMatch(/\b1$/);
@@ -60,13 +66,25 @@ function expectConfined(own: Project, service: string): void {
 /** Every line of the configuration file, as the running store gives it. */
 function expectSettings(own: Project, service: string, store: string): void {
   const settings = settingsOf(readFileSync(join(ROOT, `${store}.conf`), "utf8"));
-  const seen = printedSettings(own.inside(service, `${store}-cli`, "config", "get", ...settings.keys()));
+  const seen = printedSettings(
+    own.inside(service, `${store}-cli`, "config", "get", ...settings.keys()),
+  );
   expect(seen).toEqual(new Map([...settings].map(([name, value]) => [name, asPrinted(value)])));
 }
 
 /** The load generator of the project measures its server. */
 function expectLoad(own: Project, ...profiles: readonly string[]): void {
-  const run = ["--profile", "bench", ...profiles, "run", "-T", "-e", "DURATION=1", "-e", "CONNECTIONS=4"];
+  const run = [
+    "--profile",
+    "bench",
+    ...profiles,
+    "run",
+    "-T",
+    "-e",
+    "DURATION=1",
+    "-e",
+    "CONNECTIONS=4",
+  ];
   const result = measuredResultSchema.parse(JSON.parse(own.tell(...run, "loadtest")));
   expect(result.requests.total).toBeGreaterThan(100);
 }
@@ -99,7 +117,9 @@ describe("the standalone stores", () => {
     for (const store of STORES) expectConfined(own, store);
   });
 
-  test.each(STORES)("%s runs with every setting of its file", (store) => expectSettings(own, store, store));
+  test.each(STORES)("%s runs with every setting of its file", (store) =>
+    expectSettings(own, store, store),
+  );
 
   test("serve the load generator, on a host whose ports 3001 and 6379 are taken; the server is hardened too", async () => {
     await taken(3001);
@@ -134,7 +154,8 @@ describe("memcached", () => {
       expectStore(part);
     }
     expectConfined(own, "memcached");
-    const ask = "exec 3<>/dev/tcp/127.0.0.1/11211; printf 'stats settings\\r\\nquit\\r\\n' >&3; cat <&3";
+    const ask =
+      "exec 3<>/dev/tcp/127.0.0.1/11211; printf 'stats settings\\r\\nquit\\r\\n' >&3; cat <&3";
     const settings = own.inside("memcached", "bash", "-c", ask);
     for (const line of ["maxbytes 1073741824", "maxconns 4096", "num_threads 2", "udpport 0"])
       expect(settings).toContain(`STAT ${line}`);
@@ -159,7 +180,9 @@ describe.each(STORES)("the %s cluster", (store) => {
     const ask = (node: string) =>
       `${store}-cli -h ${node} cluster info; ${store}-cli -h ${node} info replication; echo ---;`;
     const values = `${store}-cli -c set a 1; ${store}-cli -h ${nodes[1]} -c get a`;
-    const said = own.inside(nodes[0] ?? "", "sh", "-c", nodes.map(ask).join(" ") + values).split("---\n");
+    const said = own
+      .inside(nodes[0] ?? "", "sh", "-c", nodes.map(ask).join(" ") + values)
+      .split("---\n");
     expect(said.pop()).toBe("OK\n1");
     const told = said.map(fields);
     expect(told).toHaveLength(6);
@@ -217,18 +240,26 @@ test.each(["server", "loadtest"])(
     const image = `ratelimit-bench-${id}`;
     const [facts] = JSON.parse(docker("image", "inspect", image));
     expect(facts.Config.User).toBe("1000:1000");
-    expect(facts.Config.Cmd).toEqual(["node", `dist/${id === "server" ? "server" : "benchmark"}/index.js`]);
+    expect(facts.Config.Cmd).toEqual([
+      "node",
+      `dist/${id === "server" ? "server" : "benchmark"}/index.js`,
+    ]);
     expect(facts.Config.Labels["ratelimit-bench.inputs"]).toBeDefined();
     const list = "ls -d /app/* /app/node_modules/* /app/node_modules/@*/*";
     const held = docker("run", "--rm", image, "sh", "-c", list).split("\n");
-    const { devDependencies, dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+    const { devDependencies, dependencies } = JSON.parse(
+      readFileSync(join(ROOT, "package.json"), "utf8"),
+    );
     expect(held.filter((path) => path.startsWith("/app/") && path.split("/").length === 3)).toEqual(
       ["dist", "node_modules", "package.json"].map((name) => `/app/${name}`),
     );
-    for (const name of Object.keys(dependencies)) expect(held).toContain(`/app/node_modules/${name}`);
+    for (const name of Object.keys(dependencies))
+      expect(held).toContain(`/app/node_modules/${name}`);
     // What the dependencies need as well is there for them.
     const { packages } = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8"));
-    const tools = Object.keys(devDependencies).filter((name) => packages[`node_modules/${name}`].dev);
+    const tools = Object.keys(devDependencies).filter(
+      (name) => packages[`node_modules/${name}`].dev,
+    );
     expect(tools).toContain("typescript");
     for (const name of tools) expect(held).not.toContain(`/app/node_modules/${name}`);
   },

@@ -34,7 +34,9 @@ export interface Inspected {
   NetworkSettings: { Networks: Record<string, unknown>; Ports: Record<string, unknown> };
 }
 
-/** A compose file under a name of its own, so that others may use the same file at the same time. */
+/**
+ * A compose file under a name of its own, so that others may use the same file at the same time.
+ */
 export class Project {
   readonly name = `rlb-test-${randomBytes(4).toString("hex")}`;
   readonly #file: string;
@@ -46,7 +48,11 @@ export class Project {
     this.#env = { MODE: "", ...env };
   }
 
-  compose(...parameters: readonly string[]): { code: number | null; stdout: string; stderr: string } {
+  compose(...parameters: readonly string[]): {
+    code: number | null;
+    stdout: string;
+    stderr: string;
+  } {
     const { status, stdout, stderr } = spawnSync(
       "docker",
       ["compose", "-p", this.name, "-f", this.#file, ...parameters],
@@ -58,7 +64,8 @@ export class Project {
   /** Standard output of a command that must end well. */
   tell(...parameters: readonly string[]): string {
     const { code, stdout, stderr } = this.compose(...parameters);
-    if (code !== 0) throw new Error(`compose ${parameters.join(" ")} ended with ${code}: ${stderr}`);
+    if (code !== 0)
+      throw new Error(`compose ${parameters.join(" ")} ended with ${code}: ${stderr}`);
     return stdout;
   }
 
@@ -69,12 +76,15 @@ export class Project {
 
   inspect(): Map<string, Inspected> {
     const all = JSON.parse(docker("inspect", ...lines(this.tell("ps", "-aq")))) as Inspected[];
-    return new Map(all.map((each) => [each.Config.Labels["com.docker.compose.service"] ?? "", each]));
+    return new Map(
+      all.map((each) => [each.Config.Labels["com.docker.compose.service"] ?? "", each]),
+    );
   }
 
   /**
-   * Takes everything down, and says what is left. Docker can count an endpoint that is gone, until it is started anew
-   * (moby/moby#42119): it refuses to remove such a network, though no container is in it. That one is not listed.
+   * Takes everything down, and says what is left. Docker can count an endpoint that is gone, until
+   * it is started anew (moby/moby#42119): it refuses to remove such a network, though no container
+   * is in it. That one is not listed.
    */
   down(): string[] {
     const profiles = ["--profile", "bench", "--profile", "memcached"];

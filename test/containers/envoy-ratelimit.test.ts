@@ -22,13 +22,25 @@ function hasImage(): boolean {
 test("Envoy's rate limit service in containers: caps, counters, its files, and nothing is left", async (context) => {
   if (!hasImage()) context.skip(`there is no image ${IMAGE}`);
   const before = everything();
-  const flags = [...DOCKER, "--duration-mode", "custom:3", "--service-cpus", "1", "--service-memory", "256m"];
+  const flags = [
+    ...DOCKER,
+    "--duration-mode",
+    "custom:3",
+    "--service-cpus",
+    "1",
+    "--service-memory",
+    "256m",
+  ];
   const campaign = Campaign.run(newFolder(), "envoy-grpc@redis", flags);
   await campaign.waitForLog("measure");
   const service = running().get("service-1") ?? "";
   const { Config, HostConfig, Mounts } = inspected(service);
   expect(Config.User).toBe("1000:1000");
-  expect(HostConfig).toMatchObject({ ReadonlyRootfs: true, NanoCpus: 1e9, Memory: 256 * 1024 ** 2 });
+  expect(HostConfig).toMatchObject({
+    ReadonlyRootfs: true,
+    NanoCpus: 1e9,
+    Memory: 256 * 1024 ** 2,
+  });
   // Copies that only root can write, in a volume that goes with the container.
   expect(Mounts).toMatchObject([{ Type: "volume", Destination: "/files" }]);
   await campaign.ends();
@@ -36,9 +48,14 @@ test("Envoy's rate limit service in containers: caps, counters, its files, and n
   expect(result?.versions.limiter).toBe("3fb70258");
   expect(result?.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
   const resources = result?.resources["service-1"];
-  expect(resources).toMatchObject({ kind: "service", caps: { cpus: 1, memory_bytes: 256 * 1024 ** 2 } });
+  expect(resources).toMatchObject({
+    kind: "service",
+    caps: { cpus: 1, memory_bytes: 256 * 1024 ** 2 },
+  });
   expect(resources?.cpu_us).toBeGreaterThan(0);
-  expect(result?.service?.at_end.decisions).toBeGreaterThan(result?.service?.at_start.decisions ?? 0);
+  expect(result?.service?.at_end.decisions).toBeGreaterThan(
+    result?.service?.at_start.decisions ?? 0,
+  );
   expect(campaign.manifest.images?.["envoy-ratelimit"]?.name).toBe(IMAGE);
   expect(added(before)).toEqual([]);
 });

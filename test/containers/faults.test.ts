@@ -24,7 +24,9 @@ test("all faults of a standalone store and its server are done and undone; nothi
   const [result] = campaign.measured;
   if (!result) throw new Error(stderr);
   const { faults: done = [], verdict, resources, store, consumers } = result;
-  expect(done.map(({ undone, injected }) => undone && injected !== undefined)).toEqual(Array(7).fill(true));
+  expect(done.map(({ undone, injected }) => undone && injected !== undefined)).toEqual(
+    Array(7).fill(true),
+  );
   const broken = verdict.reasons.filter(({ severity }) => severity === "invalid");
   expect(broken.filter(({ rule }) => !OF_THE_MACHINE.includes(rule))).toEqual([]);
   // Counters go on over a restart, and over a link to the network that is replaced.

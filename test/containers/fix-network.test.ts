@@ -9,7 +9,12 @@ import { ROOT } from "../helpers/programs.js";
 /** A network with an owner; undefined: somebody else's. */
 function network(name: string, owner: string | undefined): string {
   const full = `rlb-test-${process.pid}-${name}`;
-  docker("network", "create", ...(owner ? ["--label", `ratelimit-bench.owner=${owner}`] : []), full);
+  docker(
+    "network",
+    "create",
+    ...(owner ? ["--label", `ratelimit-bench.owner=${owner}`] : []),
+    full,
+  );
   onTestFinished(() => void tryDocker("network", "rm", full));
   return full;
 }

@@ -16,7 +16,9 @@ test("two generators in containers of their own: every count is exact, and each 
   const { below, above, points } = result.admissions;
   expect([below, above, points.least, points.most]).toEqual([0, 0, points.counted, points.counted]);
   expect(result.generators.map(({ id }) => id)).toEqual(["generator-1", "generator-2"]);
-  const connections = result.generators.flatMap(({ workers }) => workers.map((worker) => worker.connections));
+  const connections = result.generators.flatMap(({ workers }) =>
+    workers.map((worker) => worker.connections),
+  );
   expect(connections).toEqual([5, 4]);
   for (const { id, histograms } of result.generators) {
     expect(histograms.allowed.count, id).toBeGreaterThan(0);

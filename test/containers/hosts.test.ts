@@ -51,7 +51,8 @@ const left = (): string[] =>
   ]);
 
 /** The engine's process, as this machine numbers it. */
-const engineOf = (machine: Machine): number => Number(readFileSync(`${RUN}/${machine}.pid`, "utf8"));
+const engineOf = (machine: Machine): number =>
+  Number(readFileSync(`${RUN}/${machine}.pid`, "utf8"));
 
 function hostsFile(
   home: string,
@@ -69,7 +70,13 @@ function hostsFile(
   return path;
 }
 
-const onHosts = (file: string, ...flags: string[]) => ["--runtime", "docker", "--hosts", file, ...flags];
+const onHosts = (file: string, ...flags: string[]) => [
+  "--runtime",
+  "docker",
+  "--hosts",
+  file,
+  ...flags,
+];
 
 describe("three Docker engines", needs(["docker-hosts"]), () => {
   let wereThere = false;
@@ -141,9 +148,14 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
     writeFileSync(join(bin, "ssh"), `#!/bin/sh\nexec /usr/bin/ssh -F /dev/null ${options} "$@"\n`, {
       mode: 0o755,
     });
-    const campaign = Campaign.run(home, "iovalkey", onHosts(hostsFile(home, "bench-overlay", endpoint)), {
-      PATH: `${bin}:${process.env.PATH}`,
-    });
+    const campaign = Campaign.run(
+      home,
+      "iovalkey",
+      onHosts(hostsFile(home, "bench-overlay", endpoint)),
+      {
+        PATH: `${bin}:${process.env.PATH}`,
+      },
+    );
     const { code, stderr } = await campaign.ended;
     expect([0, 5], stderr).toContain(code);
     expect(campaign.measured[0]?.verdict.status).not.toBe("invalid");
@@ -162,7 +174,9 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
     const { code } = await campaign.ended;
     expect(code).toBe(4);
     const results = [...campaign.results.values()];
-    const failures = results.flatMap((result) => (result.status === "failed" ? [result.failure.text] : []));
+    const failures = results.flatMap((result) =>
+      result.status === "failed" ? [result.failure.text] : [],
+    );
     expect(failures).toEqual([expect.stringContaining("store-host")]);
     expect(results.map(({ status }) => status).sort()).toEqual(["failed", "measured"]);
     expect(left()).toEqual([]);
@@ -193,22 +207,29 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
   test.each([
     ["SIGINT", "iovalkey"],
     ["SIGKILL", "iovalkey:cluster"],
-  ] as const)("%s in a run leaves nothing on any machine [R-hosts-interrupt-1]", async (signal, client) => {
-    const home = newFolder();
-    const campaign = Campaign.run(home, client, onHosts(hostsFile(home), "--duration-mode", "custom:60"));
-    await campaign.waitForLog("measure");
-    campaign.signal(signal);
-    const { code } = await campaign.ended;
-    if (signal === "SIGINT") expect(code).toBe(130);
-    else {
-      expect(left().length).toBeGreaterThan(8);
-      // Its lease names the machines.
-      const { stdout } = await Campaign.command(home, ["clean", "--yes"]).ended;
-      for (const { name } of MACHINES) expect(stdout).toContain(`${name}-host`);
-    }
-    expect(left()).toEqual([]);
-    expect(await campaign.leftovers()).toEqual([]);
-  });
+  ] as const)(
+    "%s in a run leaves nothing on any machine [R-hosts-interrupt-1]",
+    async (signal, client) => {
+      const home = newFolder();
+      const campaign = Campaign.run(
+        home,
+        client,
+        onHosts(hostsFile(home), "--duration-mode", "custom:60"),
+      );
+      await campaign.waitForLog("measure");
+      campaign.signal(signal);
+      const { code } = await campaign.ended;
+      if (signal === "SIGINT") expect(code).toBe(130);
+      else {
+        expect(left().length).toBeGreaterThan(8);
+        // Its lease names the machines.
+        const { stdout } = await Campaign.command(home, ["clean", "--yes"]).ended;
+        for (const { name } of MACHINES) expect(stdout).toContain(`${name}-host`);
+      }
+      expect(left()).toEqual([]);
+      expect(await campaign.leftovers()).toEqual([]);
+    },
+  );
 
   test("faults are those of the machine that a role runs on, and are undone [R-hosts-3]", async () => {
     const home = newFolder();
@@ -248,14 +269,20 @@ describe("three Docker engines", needs(["docker-hosts"]), () => {
       ..."replace dev server root tbf rate 5mbit burst 32kb latency 50ms".split(" "),
     ]);
     onTestFinished(() => void execFileSync("ip", [...link, "delete", "dev", "server", "root"]));
-    const campaign = Campaign.run(home, "iovalkey", onHosts(hostsFile(home), "--concurrency", "50"));
+    const campaign = Campaign.run(
+      home,
+      "iovalkey",
+      onHosts(hostsFile(home), "--concurrency", "50"),
+    );
     const { stderr } = await campaign.ended;
     const [result] = campaign.measured;
     const rates = result?.links?.map(({ bits_per_second }) =>
       Math.min(...Object.values(bits_per_second ?? {})),
     );
     expect(Math.max(...(rates ?? [])), stderr).toBeLessThan(6_000_000);
-    expect(result?.limited_by, JSON.stringify(result?.machine_load)).toMatchObject({ resource: "network" });
+    expect(result?.limited_by, JSON.stringify(result?.machine_load)).toMatchObject({
+      resource: "network",
+    });
     expect(left()).toEqual([]);
   });
 });

@@ -13,22 +13,26 @@ beforeAll(() => {
   docker("version");
 });
 
-test("a store in a container loads a copy of the module of this machine", needs(["redis-cell"]), async () => {
-  const before = everything();
-  const file = moduleFile("redis-cell") ?? "";
-  const campaign = Campaign.run(newFolder(), "ioredis@redis+redis-cell", [
-    ...["--runtime", "docker", "--program", `redis-cell=${file}`],
-    ...["--duration-mode", "custom:3"],
-  ]);
-  await campaign.waitForLog("measure");
-  const store = inspected(running().get("store-1") ?? "");
-  // A copy that only root can write, in a volume that goes with the container.
-  expect(store.Mounts).toMatchObject([{ Type: "volume", Destination: FILES_FOLDER }]);
-  await campaign.ends();
-  const [result] = campaign.measured;
-  if (!result) throw new Error("a result");
-  expectReconciled(result);
-  expect(result.store?.modules).toMatchObject([{ id: "redis-cell", version: "1" }]);
-  expect(result.verdict.status, JSON.stringify(result.verdict.reasons)).not.toBe("invalid");
-  expect(added(before)).toEqual([]);
-});
+test(
+  "a store in a container loads a copy of the module of this machine",
+  needs(["redis-cell"]),
+  async () => {
+    const before = everything();
+    const file = moduleFile("redis-cell") ?? "";
+    const campaign = Campaign.run(newFolder(), "ioredis@redis+redis-cell", [
+      ...["--runtime", "docker", "--program", `redis-cell=${file}`],
+      ...["--duration-mode", "custom:3"],
+    ]);
+    await campaign.waitForLog("measure");
+    const store = inspected(running().get("store-1") ?? "");
+    // A copy that only root can write, in a volume that goes with the container.
+    expect(store.Mounts).toMatchObject([{ Type: "volume", Destination: FILES_FOLDER }]);
+    await campaign.ends();
+    const [result] = campaign.measured;
+    if (!result) throw new Error("a result");
+    expectReconciled(result);
+    expect(result.store?.modules).toMatchObject([{ id: "redis-cell", version: "1" }]);
+    expect(result.verdict.status, JSON.stringify(result.verdict.reasons)).not.toBe("invalid");
+    expect(added(before)).toEqual([]);
+  },
+);

@@ -13,7 +13,8 @@ const newFolder = temporaryFolders();
 function folderPlugin(home: string): string {
   const folder = join(home, "my traffic");
   mkdirSync(join(folder, "node_modules", "users"), { recursive: true });
-  const write = (name: string, text: string) => writeFileSync(join(folder, name), text, { mode: 0o600 });
+  const write = (name: string, text: string) =>
+    writeFileSync(join(folder, name), text, { mode: 0o600 });
   write("package.json", '{"name":"my-traffic","version":"3.2.1","type":"module","main":"main.js"}');
   write("node_modules/users/package.json", '{"name":"users","type":"module","main":"index.js"}');
   write("node_modules/users/index.js", 'export const users = ["user-1", "exhausted-1"];');
@@ -48,8 +49,24 @@ test("plugins and memcached are measured in containers, from images that hold th
   const home = newFolder();
   const [client = ""] = savePage(home);
   const campaign = Campaign.run(home, "my-client@valkey,memcached,ioredis@mystore", [
-    ...["--runtime", "docker", "--plugin", client, "--plugin", folderPlugin(home), "--traffic", "halves"],
-    ...["--plugin", storePlugin(home), "--image", "mystore=redis:8.0", "--duration-mode", "custom:3"],
+    ...[
+      "--runtime",
+      "docker",
+      "--plugin",
+      client,
+      "--plugin",
+      folderPlugin(home),
+      "--traffic",
+      "halves",
+    ],
+    ...[
+      "--plugin",
+      storePlugin(home),
+      "--image",
+      "mystore=redis:8.0",
+      "--duration-mode",
+      "custom:3",
+    ],
   ]);
   await campaign.waitForLog("measure");
   const roles = running();
@@ -58,7 +75,9 @@ test("plugins and memcached are measured in containers, from images that hold th
     expect(inspected(id).Mounts, role).toEqual([]);
     const listed = docker("exec", id, "ls", "-l", "/app/plugins/0/my-client.js");
     expect(listed, role).toMatch(/^-r..r..r.. 1 root root/);
-    expect(tryDocker("exec", id, "touch", "/app/plugins/0/other.js").output, role).toMatch(/read-only/i);
+    expect(tryDocker("exec", id, "touch", "/app/plugins/0/other.js").output, role).toMatch(
+      /read-only/i,
+    );
   }
   await campaign.ends();
   expect(added(before)).toEqual([]);
@@ -68,14 +87,22 @@ test("plugins and memcached are measured in containers, from images that hold th
   expect(plugins).toMatchObject([ofFile, ofFolder, { name: "my-store.js" }]);
   expect(images.server?.name).toMatch(/-plugins$/);
   // No image of another store was needed.
-  expect(Object.keys(images).sort()).toEqual(["loadtest", "memcached", "mystore", "server", "valkey"]);
+  expect(Object.keys(images).sort()).toEqual([
+    "loadtest",
+    "memcached",
+    "mystore",
+    "server",
+    "valkey",
+  ]);
   expect(campaign.measured).toHaveLength(3);
   const versions = { memcached: /^1\.6/, mystore: /^8\.0/, valkey: /^8\.1/ };
   for (const result of campaign.measured) {
     const { configuration, prediction, consumers, verdict } = result;
     expectReconciled(result);
     expect(Object.keys(configuration?.caps ?? {}).sort()).toEqual(["generator", "server", "store"]);
-    expect(result.versions.store).toMatch(versions[configuration?.target.store as keyof typeof versions]);
+    expect(result.versions.store).toMatch(
+      versions[configuration?.target.store as keyof typeof versions],
+    );
     expect(prediction?.limited_share).toBe(0.5);
     expect(consumers[0]?.plugins).toEqual(plugins);
     expect(verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);

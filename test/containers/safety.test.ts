@@ -16,7 +16,10 @@ beforeAll(() => {
   docker("version");
 });
 
-/** An image with nothing in it, as it would have been built for an earlier state of a copy of the project. */
+/**
+ * An image with nothing in it, as it would have been built for an earlier state of a copy of the
+ * project.
+ */
 function image(tag: string, packageFolder: string): string {
   const label = createHash("sha256").update(resolve(packageFolder)).digest("hex").slice(0, 16);
   const name = `ratelimit-bench-server:${tag}`;
@@ -68,7 +71,9 @@ describe("while an image is built", () => {
     const programs = join(home, "programs");
     mkdirSync(programs);
     const real =
-      docker("version").length > 0 ? spawnSync("which", ["docker"], { encoding: "utf8" }).stdout.trim() : "";
+      docker("version").length > 0
+        ? spawnSync("which", ["docker"], { encoding: "utf8" }).stdout.trim()
+        : "";
     const script = `#!/bin/sh\n[ "$1" = build ] || exec '${real}' "$@"\nsleep 600 & wait\n`;
     writeFileSync(join(programs, "docker"), script, { mode: 0o755 });
     const env = { PATH: `${programs}:${process.env.PATH}`, NODE_VERSION: "24-that-is-not-built" };
@@ -99,7 +104,13 @@ describe("while an image is built", () => {
 test("a server that runs out of memory fails its run with that reason, no restart hides it, and the next run goes on [R-server-dies-2] [R-server-dies-3]", async () => {
   const before = everything();
   const home = newFolder();
-  const campaign = Campaign.run(home, "none", [...DOCKER, "--duration-mode", "custom:8", "--runs", "2"]);
+  const campaign = Campaign.run(home, "none", [
+    ...DOCKER,
+    "--duration-mode",
+    "custom:8",
+    "--runs",
+    "2",
+  ]);
   await campaign.waitForLog("measure");
   // A campaign that lives is not cleaned away.
   expect((await Campaign.command(home, ["clean"]).ended).stdout).not.toMatch(/container|network/);

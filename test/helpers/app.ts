@@ -63,7 +63,10 @@ export function served(dependencies: AppDependencies, load: LoadPackage = ownLib
   return { get, usage };
 }
 
-/** What every app of a framework is tested with: over two fake limiters, or over none for the mode `none`. */
+/**
+ * What every app of a framework is tested with: over two fake limiters, or over none for the mode
+ * `none`.
+ */
 export const fakeAppOn =
   (framework: string, load?: LoadPackage) =>
   (
@@ -80,7 +83,10 @@ export const fakeAppOn =
         spec: { ...spec, server: { ...spec.server, ...server } },
         target: targetOf(spec.target.text),
         client: { settings: { protocol: "RESP2" }, storeVersion: async () => undefined, ...client },
-        limiter: mode === "none" ? undefined : asRequestLimiter({ standard, exhausted, version: "11.4.0" }),
+        limiter:
+          mode === "none"
+            ? undefined
+            : asRequestLimiter({ standard, exhausted, version: "11.4.0" }),
         framework: { version: "5.0.0" },
       },
       load,

@@ -41,7 +41,9 @@ const scripted =
       quota,
       points,
       (key) => {
-        const words = [quota, 1000 * window_s * windowFactor, 1000 * block_s, once, renewed].map(String);
+        const words = [quota, 1000 * window_s * windowFactor, 1000 * block_s, once, renewed].map(
+          String,
+        );
         return redis.eval(SCRIPT, 1, `${prefix}:${keyOf(key)}`, ...words);
       },
       msBeforeNext,
@@ -135,7 +137,9 @@ export default {
         block_s > 0 && !block ? `${id} does not support a block` : undefined,
       async create({ handle }, _client, limits, prefix) {
         if (isWhole) return make(handle, limits, prefix);
-        const [standard, exhausted] = [limits.points, 0].map((quota) => make(handle, limits, prefix, quota));
+        const [standard, exhausted] = [limits.points, 0].map((quota) =>
+          make(handle, limits, prefix, quota),
+        );
         return { version: "1.0.0", standard, exhausted };
       },
     }),
@@ -144,7 +148,8 @@ export default {
     id,
     summary: `the limiter ${id}`,
     apply(client) {
-      if (client.handleApi !== "ioredis") return { skip: `${client.id} has not the methods of ioredis` };
+      if (client.handleApi !== "ioredis")
+        return { skip: `${client.id} has not the methods of ioredis` };
       const { flexible, sameScript, unsupportedReason, ...rest } = client;
       return { ...rest, stores: ["redis", "valkey"], limiter: id };
     },

@@ -21,7 +21,10 @@ interface StartedProcess {
   role: string;
 }
 
-/** The default flags of campaigns in tests. A flag that is given twice joins its lists, so given flags replace these. */
+/**
+ * The default flags of campaigns in tests. A flag that is given twice joins its lists, so given
+ * flags replace these.
+ */
 const QUICK: Readonly<Record<string, string>> = {
   "--duration-mode": "custom:1",
   "--concurrency": "8",
@@ -45,8 +48,8 @@ const CLI = [process.execPath, join(ROOT, "dist/orchestrator/cli.js")];
 type Environment = Readonly<Record<string, string>>;
 
 /**
- * The command line as a user starts it. It has its own state folder, results root and folder for temporary files (each
- * with a space in its name), so that tests see what it leaves behind.
+ * The command line as a user starts it. It has its own state folder, results root and folder for
+ * temporary files (each with a space in its name), so that tests see what it leaves behind.
  */
 export class Campaign {
   readonly root: string;
@@ -158,7 +161,9 @@ export class Campaign {
   /** The campaign's folder. */
   get folder(): string {
     const root = join(this.root, "results root");
-    const [name] = existsSync(root) ? readdirSync(root).filter((entry) => /^\d{8}_\d{6}$/.test(entry)) : [];
+    const [name] = existsSync(root)
+      ? readdirSync(root).filter((entry) => /^\d{8}_\d{6}$/.test(entry))
+      : [];
     return join(root, name ?? "none yet");
   }
 
@@ -198,7 +203,9 @@ export class Campaign {
   }
 
   get manifest(): Manifest {
-    return manifestSchema.parse(JSON.parse(readFileSync(join(this.folder, "manifest.json"), "utf8")));
+    return manifestSchema.parse(
+      JSON.parse(readFileSync(join(this.folder, "manifest.json"), "utf8")),
+    );
   }
 
   /** All results so far, by file name; each passes the schema. */
@@ -208,7 +215,10 @@ export class Campaign {
     return new Map(
       names
         .sort()
-        .map((name) => [name, resultSchema.parse(JSON.parse(readFileSync(join(this.folder, name), "utf8")))]),
+        .map((name) => [
+          name,
+          resultSchema.parse(JSON.parse(readFileSync(join(this.folder, name), "utf8"))),
+        ]),
     );
   }
 
@@ -219,7 +229,9 @@ export class Campaign {
   /** The expected warning about suspect runs; empty where there are none. */
   get suspectWarning(): string {
     const suspects = this.measured.filter(({ verdict }) => verdict.status === "suspect");
-    const rules = new Set(suspects.flatMap(({ verdict }) => verdict.reasons.map(({ rule }) => rule)));
+    const rules = new Set(
+      suspects.flatMap(({ verdict }) => verdict.reasons.map(({ rule }) => rule)),
+    );
     if (suspects.length === 0) return "";
     const named = [...rules].sort().join(", ");
     const of = `${this.measured.length} run${this.measured.length === 1 ? "" : "s"}`;
@@ -274,8 +286,9 @@ export class Campaign {
 
   #record(path: string): void {
     try {
-      for (const { pid, started, folder } of leaseSchema.parse(JSON.parse(readFileSync(path, "utf8")))
-        .processes) {
+      for (const { pid, started, folder } of leaseSchema.parse(
+        JSON.parse(readFileSync(path, "utf8")),
+      ).processes) {
         const role = folder ? basename(folder).replace(/-[^-]*$/, "") : "helper";
         this.#processes.set(pid, { pid, started, role });
       }

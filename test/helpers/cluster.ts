@@ -54,7 +54,9 @@ export class TestCluster {
     }
   }
 
-  /** Starts the processes again as the same cluster, empty; resolves once all agree that it works. */
+  /**
+   * Starts the processes again as the same cluster, empty; resolves once all agree that it works.
+   */
   async run(): Promise<void> {
     await Promise.all(this.nodes.map((node) => node.run()));
     await this.#session((session) => session.ready("cluster", performance.now() + WITHIN_MS));

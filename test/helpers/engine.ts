@@ -2,7 +2,9 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { onTestFinished } from "vitest";
 import { ROOT } from "./programs.js";
 
-/** What Docker prints. @throws Error with what it complained of: here a missing engine is a failure */
+/**
+ * What Docker prints. @throws Error with what it complained of: here a missing engine is a failure
+ */
 export function docker(...parameters: string[]): string {
   return execFileSync("docker", parameters, {
     cwd: ROOT,
@@ -13,7 +15,10 @@ export function docker(...parameters: string[]): string {
 
 /** As `docker`, for what may fail. */
 export function tryDocker(...parameters: string[]): { code: number | null; output: string } {
-  const { status, stdout, stderr } = spawnSync("docker", parameters, { cwd: ROOT, encoding: "utf8" });
+  const { status, stdout, stderr } = spawnSync("docker", parameters, {
+    cwd: ROOT,
+    encoding: "utf8",
+  });
   return { code: status, output: stdout + stderr };
 }
 
@@ -75,7 +80,15 @@ export function printedSettings(printed: string): Map<string, string> {
 
 /** A container of somebody else's, which must still run afterwards. */
 export function foreign(): string {
-  const id = docker("run", "--detach", "--network", "none", "node:24-trixie-slim", "sleep", "infinity");
+  const id = docker(
+    "run",
+    "--detach",
+    "--network",
+    "none",
+    "node:24-trixie-slim",
+    "sleep",
+    "infinity",
+  );
   onTestFinished(() => void docker("rm", "--force", id));
   return id;
 }

@@ -34,7 +34,12 @@ export class TestEnvoy {
   #exited: Promise<number | null> = Promise.resolve(null);
   stderr = "";
 
-  private constructor(spec: ServiceSpec, place: StorePlace, limits: Limits, { files, env }: Changes) {
+  private constructor(
+    spec: ServiceSpec,
+    place: StorePlace,
+    limits: Limits,
+    { files, env }: Changes,
+  ) {
     this.spec = spec;
     for (const [name, text] of Object.entries(files ?? envoyRatelimit.files(limits, spec.nonce))) {
       const path = join(this.#folder, name);
@@ -56,7 +61,8 @@ export class TestEnvoy {
     ready = true,
   ): Promise<TestEnvoy> {
     const ports: Record<string, number> = {};
-    for (const name of envoyRatelimit.ports) ports[name] = changes.ports?.[name] ?? (await freePort());
+    for (const name of envoyRatelimit.ports)
+      ports[name] = changes.ports?.[name] ?? (await freePort());
     const { nonce = "0123456789abcdef", port = await freePort() } = changes;
     const spec = { id: envoyRatelimit.id, nonce, host: "127.0.0.1", port, ports };
     const service = new TestEnvoy(spec, place, { ...limits, ...changes.limits }, changes);
@@ -73,7 +79,10 @@ export class TestEnvoy {
   run(): void {
     const program = envoyProgram();
     if (!program) throw new Error("no ratelimit: set ENVOY_RATELIMIT");
-    const child = spawn(program, [], { env: this.#environment, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(program, [], {
+      env: this.#environment,
+      stdio: ["ignore", "ignore", "pipe"],
+    });
     child.stderr?.on("data", (text) => {
       this.stderr += text;
     });

@@ -10,7 +10,12 @@ export interface EvenLoad {
 }
 
 /** Rounded: the product of a rate and its time may be a hair below the whole number of requests. */
-export const evenly = ({ opens_s, closes_s, requests_per_second, ...rest }: EvenLoad): Observation => ({
+export const evenly = ({
+  opens_s,
+  closes_s,
+  requests_per_second,
+  ...rest
+}: EvenLoad): Observation => ({
   opens_s,
   load: [{ begins_s: 0, length_s: closes_s, requests: Math.round(closes_s * requests_per_second) }],
   ...rest,

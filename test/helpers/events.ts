@@ -14,11 +14,21 @@ export const planOf = (...flags: readonly string[]): Plan =>
     everything,
   );
 
-const TWO_VALID = { valid: 2, suspect: 0, invalid: 0, failed: 0, aborted: 0, kept: 0, not_begun: 0 };
+const TWO_VALID = {
+  valid: 2,
+  suspect: 0,
+  invalid: 0,
+  failed: 0,
+  aborted: 0,
+  kept: 0,
+  not_begun: 0,
+};
 
 type Change<Kind extends CampaignEvent["event"]> = Partial<Omit<EventOf<Kind>, "event" | "at">>;
 
-/** The events of a campaign; each fits the schema. `second` counts from the start of the campaign. */
+/**
+ * The events of a campaign; each fits the schema. `second` counts from the start of the campaign.
+ */
 export class EventFixture {
   readonly plan: Plan;
 
@@ -26,7 +36,11 @@ export class EventFixture {
     this.plan = plan;
   }
 
-  #event<Kind extends CampaignEvent["event"]>(event: Kind, second: number, rest: object): EventOf<Kind> {
+  #event<Kind extends CampaignEvent["event"]>(
+    event: Kind,
+    second: number,
+    rest: object,
+  ): EventOf<Kind> {
     return eventSchema.parse({ event, at: atS(second), ...rest }) as EventOf<Kind>;
   }
 
@@ -35,7 +49,8 @@ export class EventFixture {
   notice = (text: string, level: "info" | "setup" | "warning" = "info") =>
     this.#event("notice", 0, { level, text });
 
-  detail = (text: string, role?: string) => this.#event("detail", 0, { text, ...(role ? { role } : {}) });
+  detail = (text: string, role?: string) =>
+    this.#event("detail", 0, { text, ...(role ? { role } : {}) });
 
   campaign = (change: Change<"campaign"> = {}) =>
     this.#event("campaign", 0, {
@@ -60,7 +75,11 @@ export class EventFixture {
     return { number, of, file, run: repetition, ...(round === undefined ? {} : { round }), hash };
   }
 
-  kept(number: number, status: EventOf<"run_kept">["status"] = "valid", change: Change<"run_kept"> = {}) {
+  kept(
+    number: number,
+    status: EventOf<"run_kept">["status"] = "valid",
+    change: Change<"run_kept"> = {},
+  ) {
     const { of, file } = this.#place(number);
     return this.#event("run_kept", 0, { number, of, file, status, ...change });
   }
@@ -81,12 +100,25 @@ export class EventFixture {
   /** Of a round whose group has all runs of the plan. */
   round(kind: "round_started" | "round_finished", second = 0) {
     const runs = this.plan.runs.map((_, index) => index + 1);
-    const facts = { round: 1, of: this.plan.runs_per_configuration, runs, time_left_s: 100 - second };
-    return this.#event(kind, second, kind === "round_finished" ? { ...facts, took_s: second } : facts);
+    const facts = {
+      round: 1,
+      of: this.plan.runs_per_configuration,
+      runs,
+      time_left_s: 100 - second,
+    };
+    return this.#event(
+      kind,
+      second,
+      kind === "round_finished" ? { ...facts, took_s: second } : facts,
+    );
   }
 
   phase = (phase: EventOf<"phase">["phase"], second = 0, lasts_s?: number) =>
-    this.#event("phase", second, { number: 1, phase, ...(lasts_s === undefined ? {} : { lasts_s }) });
+    this.#event("phase", second, {
+      number: 1,
+      phase,
+      ...(lasts_s === undefined ? {} : { lasts_s }),
+    });
 
   second = (second: number, change: Change<"second"> = {}) =>
     this.#event("second", second, {
@@ -128,30 +160,34 @@ export class EventFixture {
       path: "/results/20260101_120000/report/index.html",
       screen: [],
       thresholds: [],
-      configurations: this.plan.configurations.map(({ hash, configuration: { target, ...rest } }, index) => ({
-        configuration_hash: hash,
-        label: target.label,
-        store: target.store,
-        topology: target.topology,
-        workload: rest.workload.id,
-        traffic: rest.traffic,
-        control: false,
-        runs: 2,
-        valid_runs: 2,
-        served_runs: 2,
-        spoiled_runs: 0,
-        missing_runs: 0,
-        median_run: 1,
-        requests_per_second: { median: 5000 + index, min: 4900, max: 5100 },
-        latency_p50_ms: 1.5,
-        latency_p99_ms: 12.25,
-        verdict: "valid",
-        ...change[index],
-      })),
+      configurations: this.plan.configurations.map(
+        ({ hash, configuration: { target, ...rest } }, index) => ({
+          configuration_hash: hash,
+          label: target.label,
+          store: target.store,
+          topology: target.topology,
+          workload: rest.workload.id,
+          traffic: rest.traffic,
+          control: false,
+          runs: 2,
+          valid_runs: 2,
+          served_runs: 2,
+          spoiled_runs: 0,
+          missing_runs: 0,
+          median_run: 1,
+          requests_per_second: { median: 5000 + index, min: 4900, max: 5100 },
+          latency_p50_ms: 1.5,
+          latency_p99_ms: 12.25,
+          verdict: "valid",
+          ...change[index],
+        }),
+      ),
     });
 
   ended = (
-    change: Partial<Omit<EventOf<"ended">, "runs">> & { runs?: Partial<EventOf<"ended">["runs"]> } = {},
+    change: Partial<Omit<EventOf<"ended">, "runs">> & {
+      runs?: Partial<EventOf<"ended">["runs"]>;
+    } = {},
   ) =>
     this.#event("ended", 100, {
       exit_code: 0,

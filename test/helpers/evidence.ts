@@ -1,4 +1,8 @@
-import { type Configuration, configurationHash, loadText } from "../../src/contract/configuration.js";
+import {
+  type Configuration,
+  configurationHash,
+  loadText,
+} from "../../src/contract/configuration.js";
 import {
   type ConsumerEvidence,
   type Counts,
@@ -109,11 +113,20 @@ export const role = (
   kind: MeasuredKind,
   cpu_percent = 20,
   more: Partial<RoleResources> = {},
-): RoleResources => ({ kind, source: "pidusage", cpu_us: 1_000_000, cpu_percent, samples: [], ...more });
+): RoleResources => ({
+  kind,
+  source: "pidusage",
+  cpu_us: 1_000_000,
+  cpu_percent,
+  samples: [],
+  ...more,
+});
 
 const part = (): GeneratorPart => ({
   id: "generator-1",
-  workers: [{ connections: CONNECTIONS, counts: structuredClone(counts), event_loop_utilisation: 0.5 }],
+  workers: [
+    { connections: CONNECTIONS, counts: structuredClone(counts), event_loop_utilisation: 0.5 },
+  ],
   counts: structuredClone(counts),
   window_s: DURATION_S,
   cpu_us: 1_000_000,
@@ -133,7 +146,12 @@ export const CONSUMES = SENT + WARMUP;
 type Whole = "store" | "prediction";
 export type ValidRun = Omit<Evidence, Whole> & { [Part in Whole]-?: NonNullable<Evidence[Part]> };
 
-const decided = (calls: number, limited: number) => ({ calls, allowed: calls - limited, limited, failed: 0 });
+const decided = (calls: number, limited: number) => ({
+  calls,
+  allowed: calls - limited,
+  limited,
+  failed: 0,
+});
 
 const consumer = (): ConsumerEvidence => ({
   id: "server-1",
@@ -160,7 +178,10 @@ function steadySlices(): Slices {
   };
 }
 
-/** A run of our own server on a store to which no rule objects. Each call gives a copy that may be spoilt. */
+/**
+ * A run of our own server on a store to which no rule objects. Each call gives a copy that may be
+ * spoilt.
+ */
 export function validEvidence(): ValidRun {
   const generator = part();
   const latency = latencyBlock([generator.histograms]);
@@ -218,7 +239,11 @@ export function validEvidence(): ValidRun {
       settings: { maxmemory: "1073741824" },
       external: false,
     },
-    resources: { "server-1": role("server"), "generator-1": role("generator"), "store-1": role("store") },
+    resources: {
+      "server-1": role("server"),
+      "generator-1": role("generator"),
+      "store-1": role("store"),
+    },
     host_load: { cpus: 4, busy_cpu_percent: 62, foreign_cpu_percent: 2 },
     clock_change: { changed_ms: 0.4, over_s: 9.5 },
     versions: { node: "24.0.0", client: "0.4.0", limiter: "11.4.0", store: "9.1.2" },
@@ -232,7 +257,11 @@ export function openLoopEvidence(change: Partial<Schedule> = {}, connections = 2
   const load = { rate_per_second: 2000, arrivals: "constant" } as const;
   run.request.load = { model: "open", ...load, connections };
   const none = { blocked: 0, dropped: 0, unsent: 0, late_percentiles: [], shared_wakes: false };
-  const kept = { late: 3, achieved_per_second: 2001, lateness_ms: { p50: 0.07, p90: 0.1, p99: 0.3, max: 2 } };
+  const kept = {
+    late: 3,
+    achieved_per_second: 2001,
+    lateness_ms: { p50: 0.07, p90: 0.1, p99: 0.3, max: 2 },
+  };
   run.schedule = { ...load, ...none, offered: sent, sent, ...kept, ...change };
   // Sends that were never made are censored.
   const { dropped, unsent } = run.schedule;
@@ -249,13 +278,21 @@ export function generatorOf(run: ValidRun): GeneratorPart {
 
 /** Divides the run's load between its generator and a second one, which is returned. */
 export function addGenerator(run: ValidRun): GeneratorPart {
-  const [first, second] = [generatorOf(run), { ...structuredClone(generatorOf(run)), id: "generator-2" }];
+  const [first, second] = [
+    generatorOf(run),
+    { ...structuredClone(generatorOf(run)), id: "generator-2" },
+  ];
   for (const part of [first, second]) {
-    const half = (count: number): number => (part === first ? Math.ceil(count / 2) : Math.floor(count / 2));
+    const half = (count: number): number =>
+      part === first ? Math.ceil(count / 2) : Math.floor(count / 2);
     const { by_code, after_window, ...others } = part.counts;
     const halved = <Each extends Record<string, number>>(each: Each): Each =>
       Object.fromEntries(Object.entries(each).map(([name, count]) => [name, half(count)])) as Each;
-    part.counts = { ...halved(others), by_code: halved(by_code), after_window: halved(after_window) };
+    part.counts = {
+      ...halved(others),
+      by_code: halved(by_code),
+      after_window: halved(after_window),
+    };
     // Of each outcome an odd count may be divided differently from the sum.
     const { counts } = part;
     counts.followed = counts.after_window.allowed + counts.after_window.limited;
@@ -309,7 +346,9 @@ export function limiterLayerEvidence(): ValidRun {
   };
 }
 
-/** Adds requests that failed in the window, or after its close, everywhere where they are counted. */
+/**
+ * Adds requests that failed in the window, or after its close, everywhere where they are counted.
+ */
 export function addFailures(
   run: ValidRun,
   kind: "failed_answers" | "connection_errors" | "timed_out",

@@ -66,6 +66,12 @@ export function measuredRun(manifest: Manifest, index: number): MeasuredResult {
 
 export function failedRun(manifest: Manifest, index: number, status: "failed" | "aborted"): Result {
   const { found: planned, run } = plannedOf(manifest, index);
-  const identity = { campaign: manifest.campaign, planned, run, runtime: new FakeRuntime(), caps: {} };
+  const identity = {
+    campaign: manifest.campaign,
+    planned,
+    run,
+    runtime: new FakeRuntime(),
+    caps: {},
+  };
   return failureDocument(identity, status, new Date(), { role: "server-1", text: "it ended" });
 }

@@ -12,11 +12,14 @@ import type {
 } from "../../src/contract/result.js";
 import type { Campaign } from "./campaign.js";
 
-const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number => allowed + limited;
+const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>
+  allowed + limited;
 const failed = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
   failed_answers + connection_errors + timed_out;
 
-/** Every sent request has one end, in the window or after it, and is in one histogram of each kind. */
+/**
+ * Every sent request has one end, in the window or after it, and is in one histogram of each kind.
+ */
 function expectAccounted({ counts, schedule, generators, slices, turns }: MeasuredResult): void {
   const { after_window } = counts;
   expect(counts.sent).toBe(answered(counts) + failed(counts) + counts.followed);
@@ -38,9 +41,12 @@ function expectAccounted({ counts, schedule, generators, slices, turns }: Measur
   ];
   const neverSent = schedule ? schedule.dropped + schedule.unsent : 0;
   expect(kinds(generators.map((part) => part.histograms))).toEqual(ends(unanswered + neverSent));
-  if (schedule) expect(kinds(generators.map((part) => part.service_histograms))).toEqual(ends(unanswered));
+  if (schedule)
+    expect(kinds(generators.map((part) => part.service_histograms))).toEqual(ends(unanswered));
   for (const worker of generators.flatMap((part) => part.workers)) {
-    expect(worker.counts.sent).toBe(answered(worker.counts) + failed(worker.counts) + worker.counts.followed);
+    expect(worker.counts.sent).toBe(
+      answered(worker.counts) + failed(worker.counts) + worker.counts.followed,
+    );
     expect(worker.counts.followed).toBe(
       answered(worker.counts.after_window) + failed(worker.counts.after_window),
     );
@@ -60,7 +66,10 @@ export function expectConsistent(result: MeasuredResult): void {
   expect(result.errors).toBe(counts.connection_errors + counts.after_window.connection_errors);
   expect(result.timeouts).toBe(counts.timed_out + counts.after_window.timed_out);
   expect(result.totalErrors).toBe(failed(counts) + failed(counts.after_window));
-  const seconds = result.samples.reduce((total, { allowed, limited }) => total + allowed + limited, 0);
+  const seconds = result.samples.reduce(
+    (total, { allowed, limited }) => total + allowed + limited,
+    0,
+  );
   expect(seconds).toBe(requests.total);
   expect(sum(Object.values(counts.by_code))).toBe(requests.total + counts.failed_answers);
 }
@@ -77,11 +86,16 @@ export function expectScheduleReconciled(result: MeasuredResult): void {
     sum(generators.map((part) => part.schedule?.[name].count ?? Number.NaN));
   expect(recorded("lateness")).toBe(schedule.sent - waited);
   // The first send of each worker follows no other.
-  const sending = generators.flatMap(({ workers }) => workers.filter((worker) => worker.counts.sent > 0));
+  const sending = generators.flatMap(({ workers }) =>
+    workers.filter((worker) => worker.counts.sent > 0),
+  );
   expect(recorded("gaps")).toBe(schedule.sent - sending.length);
 }
 
-/** M8 by the test's own arithmetic: from the generator's counts through all consumers to what the store counted. */
+/**
+ * M8 by the test's own arithmetic: from the generator's counts through all consumers to what the
+ * store counted.
+ */
 export function expectReconciled(result: MeasuredResult): void {
   const { counts, warmup, consumers, store, configuration } = result;
   const { calls_per_request = 1, descriptors_per_call = 1 } = result;
@@ -89,13 +103,16 @@ export function expectReconciled(result: MeasuredResult): void {
   expect(counts.followed).toBe(answered(counts.after_window));
   const total = (pick: (consumer: ConsumerEvidence) => number) => sum(consumers.map(pick));
   expect(consumers.length).toBeGreaterThan(0);
-  if (configuration) expect(consumers).toHaveLength(configuration.servers || (configuration.generators ?? 1));
+  if (configuration)
+    expect(consumers).toHaveLength(configuration.servers || (configuration.generators ?? 1));
   expect(total(({ at_end, at_window_open }) => at_end.requests - at_window_open.requests)).toBe(
     counts.sent + warmup.lead_in.requests,
   );
   if (configuration?.target.limiter === "none") return;
   expect(total(({ at_end }) => at_end.consumes?.failed ?? -1)).toBe(0);
-  const decided = total(({ at_end: { consumes } }) => (consumes ? consumes.allowed + consumes.limited : -1));
+  const decided = total(({ at_end: { consumes } }) =>
+    consumes ? consumes.allowed + consumes.limited : -1,
+  );
   const requests = total(({ at_end }) => at_end.requests);
   expect(decided).toBe(requests * calls_per_request * descriptors_per_call);
   if (!store) return;
@@ -108,12 +125,16 @@ export function expectReconciled(result: MeasuredResult): void {
   expect(sum(counted) * descriptors_per_call).toBe(decided);
 }
 
-/** Every planned run has one result with its checksum, there is a report, and nothing else is left. */
+/**
+ * Every planned run has one result with its checksum, there is a report, and nothing else is left.
+ */
 export async function expectComplete(campaign: Campaign): Promise<void> {
   const { folder, manifest } = campaign;
   const planned = manifest.plan.runs.map(({ file }) => file).sort();
   expect([...campaign.results.keys()]).toEqual(planned);
-  expect(campaign.measured.map(({ campaign: name }) => name)).toEqual(planned.map(() => manifest.campaign));
+  expect(campaign.measured.map(({ campaign: name }) => name)).toEqual(
+    planned.map(() => manifest.campaign),
+  );
   const check = ["--strict", "-c", "SHA256SUMS"];
   const checked = execFileSync("sha256sum", check, { cwd: folder, encoding: "utf8" });
   expect(checked.trimEnd().split("\n")).toEqual(planned.map((file) => `${file}: OK`));

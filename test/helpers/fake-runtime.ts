@@ -111,7 +111,10 @@ export class FakeRuntime implements Runtime {
 
   async close(): Promise<void> {}
 
-  async start(part: Part, onStarted: (running: RunningPart) => Promise<void>): Promise<RunningPart> {
+  async start(
+    part: Part,
+    onStarted: (running: RunningPart) => Promise<void>,
+  ): Promise<RunningPart> {
     await this.beforeStart.get(part.role)?.();
     const running = new FakePart(this, part.role, this.#pid++);
     this.alive.add(part.role);

@@ -3,7 +3,10 @@ import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./programs.js";
 
-/** The Python with the package fakeredis, whose server speaks RESP and has no EVAL; undefined without one. */
+/**
+ * The Python with the package fakeredis, whose server speaks RESP and has no EVAL; undefined
+ * without one.
+ */
 export function fakeredisPython(): string | undefined {
   const candidates = [process.env.FAKEREDIS_PYTHON, join(ROOT, ".venv/bin/python")];
   return candidates.find(

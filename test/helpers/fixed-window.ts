@@ -9,8 +9,9 @@ interface Entry {
 }
 
 /**
- * rate-limiter-flexible's fixed window, one request at a time: the first request of a key opens a window, each
- * request uses points, those beyond the quota are denied; the first denied one sets the block, if there is one.
+ * rate-limiter-flexible's fixed window, one request at a time: the first request of a key opens a
+ * window, each request uses points, those beyond the quota are denied; the first denied one sets
+ * the block, if there is one.
  */
 export class FixedWindow {
   readonly #limits: Limits;
@@ -35,7 +36,9 @@ export class FixedWindow {
   }
 }
 
-/** The share of limited requests in a window of a steady load, by playing it request for request. */
+/**
+ * The share of limited requests in a window of a steady load, by playing it request for request.
+ */
 export function playedLimitedShare(
   profile: TrafficProfile,
   limits: Limits,

@@ -10,7 +10,10 @@ import { onTestFinished } from "vitest";
 
 /** What kubectl prints. @throws Error with what it complained of */
 export function kubectl(...parameters: string[]): string {
-  return execFileSync("kubectl", parameters, { encoding: "utf8", stdio: ["ignore", "pipe", "pipe"] }).trim();
+  return execFileSync("kubectl", parameters, {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "pipe"],
+  }).trim();
 }
 
 /** Creates or changes what a manifest says. */
@@ -25,7 +28,9 @@ export function apply(namespace: string, manifest: string): void {
 export function testNamespace(labels: Readonly<Record<string, string>> = {}): string {
   const name = `ratelimit-bench-test-${randomBytes(3).toString("hex")}`;
   kubectl("create", "namespace", name);
-  onTestFinished(() => void kubectl("delete", "namespace", name, "--ignore-not-found", "--wait=false"));
+  onTestFinished(
+    () => void kubectl("delete", "namespace", name, "--ignore-not-found", "--wait=false"),
+  );
   const pairs = Object.entries(labels).map(([key, value]) => `${key}=${value}`);
   if (pairs.length > 0) kubectl("label", "namespace", name, ...pairs);
   return name;

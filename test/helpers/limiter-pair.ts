@@ -1,7 +1,9 @@
 import type { LimiterFacts, LimiterPair, RequestLimiter } from "../../src/targets/types.js";
 
 /** What a limiter that takes one key per call was made of. */
-export function pairOf(created: LimiterPair | (RequestLimiter & LimiterFacts) | undefined): LimiterPair {
+export function pairOf(
+  created: LimiterPair | (RequestLimiter & LimiterFacts) | undefined,
+): LimiterPair {
   if (!created || !("standard" in created)) throw new Error("it is no pair of limiters");
   return created;
 }

@@ -12,7 +12,9 @@ export async function validCampaign(...asked: Parameters<typeof Campaign.run>): 
 }
 
 /** One whose results are also reconciled by the test's own arithmetic. */
-export async function measuredCampaign(...asked: Parameters<typeof Campaign.run>): Promise<Campaign> {
+export async function measuredCampaign(
+  ...asked: Parameters<typeof Campaign.run>
+): Promise<Campaign> {
   const campaign = await validCampaign(...asked);
   for (const result of campaign.measured) {
     expectConsistent(result);

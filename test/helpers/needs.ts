@@ -53,15 +53,19 @@ function actionlint(): string | undefined {
 /** Only a cluster that is given for tests: that of a developer's own kubeconfig is not for them. */
 function kubernetesServer(): string | undefined {
   if (!process.env.KUBECONFIG) return undefined;
-  const { status, stdout } = spawnSync("kubectl", ["version", "--request-timeout=5s", "--output=json"], {
-    encoding: "utf8",
-  });
+  const { status, stdout } = spawnSync(
+    "kubectl",
+    ["version", "--request-timeout=5s", "--output=json"],
+    {
+      encoding: "utf8",
+    },
+  );
   return status === 0 ? stdout : undefined;
 }
 
 /**
- * The options of a test or suite that needs these. It has their names as tags, so that `--tags-filter` can run it
- * alone, and is skipped where one of them is missing.
+ * The options of a test or suite that needs these. It has their names as tags, so that
+ * `--tags-filter` can run it alone, and is skipped where one of them is missing.
  * @param required names that must not be missing, comma separated
  * @throws Error where a required one is missing, or has a name that nothing has
  */

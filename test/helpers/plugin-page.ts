@@ -16,7 +16,10 @@ export function pluginPage(): PluginPage {
   );
   const commands = [...part.matchAll(/^```sh\n(?<text>.*?)^```$/gms)];
   return {
-    files: names.map((name) => ({ name, text: readFileSync(join(ROOT, "docs/plugins", name), "utf8") })),
+    files: names.map((name) => ({
+      name,
+      text: readFileSync(join(ROOT, "docs/plugins", name), "utf8"),
+    })),
     commands: commands.map(({ groups }) => groups?.text ?? ""),
   };
 }

@@ -26,14 +26,19 @@ export const programOnPath = (name: string): string | undefined =>
 /** The browser of the browser tests: $CHROMIUM, else the one on PATH. */
 export const browserProgram = (): string | undefined =>
   process.env.CHROMIUM ||
-  ["chromium", "chromium-browser", "google-chrome"].map(programOnPath).find((path) => path !== undefined);
+  ["chromium", "chromium-browser", "google-chrome"]
+    .map(programOnPath)
+    .find((path) => path !== undefined);
 
 /** Makes dist/ current: the programs run from there, because worker threads need built files. */
 export function build(): void {
   execFileSync(join(ROOT, "scripts/build.sh"), { stdio: ["ignore", "ignore", "inherit"] });
 }
 
-/** Whether the scripts find the packages of tests set up: a test must not install any under the other tests. */
+/**
+ * Whether the scripts find the packages of tests set up: a test must not install any under the
+ * other tests.
+ */
 export function isSetUp(): boolean {
   const wanted = execFileSync("bash", ["-c", "cat package-lock.json <(node --version) | cksum"], {
     cwd: ROOT,
@@ -54,7 +59,12 @@ export function runProgram(
   name: string,
   parameters: readonly string[],
   env: Readonly<Record<string, string>>,
-): { pid: number; ended: Promise<Ended>; stderr: () => string; kill: (signal: NodeJS.Signals) => void } {
+): {
+  pid: number;
+  ended: Promise<Ended>;
+  stderr: () => string;
+  kill: (signal: NodeJS.Signals) => void;
+} {
   const child = spawn(process.execPath, [join(ROOT, "dist", name), ...parameters], {
     env: { PATH: process.env.PATH, ...env },
     stdio: ["ignore", "pipe", "pipe"],

@@ -1,4 +1,6 @@
-/** Mulberry32: random enough for tests, and the same on every machine. @returns numbers in [0, 1) */
+/**
+ * Mulberry32: random enough for tests, and the same on every machine. @returns numbers in [0, 1)
+ */
 export function seededRandom(seed: number): () => number {
   let state = seed;
   return () => {

@@ -4,7 +4,10 @@ import { makePlan, type PlanContext } from "../../src/orchestrator/plan/plan.js"
 import { parseCampaign } from "../../src/orchestrator/request/parse-request.js";
 import type { Request } from "../../src/orchestrator/request/request.js";
 
-/** What a campaign is asked for with these flags: `--clients iovalkey` alone and seed 1 unless they say otherwise. */
+/**
+ * What a campaign is asked for with these flags: `--clients iovalkey` alone and seed 1 unless they
+ * say otherwise.
+ */
 export function requestOf(...flags: readonly string[]): Request {
   const areNamed = ["--clients", "--quick", "--preset"].some((flag) => flags.includes(flag));
   const clients = areNamed ? [] : ["--clients", "iovalkey"];
@@ -20,7 +23,8 @@ export function parsed(argv: readonly string[], env: Environment = {}): Request 
 }
 
 /** The plan of a machine that has everything. */
-export const planFor = (...flags: readonly string[]): Plan => makePlan(requestOf(...flags), everything);
+export const planFor = (...flags: readonly string[]): Plan =>
+  makePlan(requestOf(...flags), everything);
 
 /** The targets of its configurations, in their order. */
 export const labelsOf = ({ configurations }: Pick<Plan, "configurations">): string[] =>

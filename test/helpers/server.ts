@@ -2,7 +2,12 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { Agent, get, type IncomingHttpHeaders } from "node:http";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { type Health, healthSchema, type Usage, usageSchema } from "../../src/contract/server-api.js";
+import {
+  type Health,
+  healthSchema,
+  type Usage,
+  usageSchema,
+} from "../../src/contract/server-api.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -55,9 +60,12 @@ export class TestServer {
     const server = TestServer.spawn(environment);
     const { stdout } = server.process;
     if (!stdout) throw new Error("no standard output");
-    const line = new Promise<string>((resolve) => createInterface({ input: stdout }).once("line", resolve));
+    const line = new Promise<string>((resolve) =>
+      createInterface({ input: stdout }).once("line", resolve),
+    );
     const first = await Promise.race([line, server.ended]);
-    if (typeof first !== "string") throw new Error(`the server ended with ${first.code}: ${first.stderr}`);
+    if (typeof first !== "string")
+      throw new Error(`the server ended with ${first.code}: ${first.stderr}`);
     server.url = (JSON.parse(first) as { url: string }).url;
     return server;
   }

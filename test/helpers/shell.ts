@@ -21,7 +21,13 @@ export function runner() {
     const ended = spawnSync("bash", ["--noprofile", "--norc", "-eo", "pipefail", file], {
       cwd,
       encoding: "utf8",
-      env: { PATH: process.env.PATH, HOME: home, GITHUB_OUTPUT: output, XDG_STATE_HOME: home, ...env },
+      env: {
+        PATH: process.env.PATH,
+        HOME: home,
+        GITHUB_OUTPUT: output,
+        XDG_STATE_HOME: home,
+        ...env,
+      },
     });
     const lines = existsSync(output) ? readFileSync(output, "utf8").trim().split("\n") : [];
     return {
@@ -45,7 +51,8 @@ export function runner() {
     writeFileSync(join(folder, name), text, { mode: 0o755 });
     return {
       PATH: `${folder}:${process.env.PATH}`,
-      calls: () => (existsSync(join(folder, "calls")) ? readFileSync(join(folder, "calls"), "utf8") : ""),
+      calls: () =>
+        existsSync(join(folder, "calls")) ? readFileSync(join(folder, "calls"), "utf8") : "",
     };
   }
 

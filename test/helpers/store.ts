@@ -12,8 +12,9 @@ import { isProgram, programOnPath } from "./programs.js";
 export type StoreKind = "valkey" | "redis" | "memcached";
 
 /**
- * The server program that integration tests run: $VALKEY_SERVER, $REDIS_SERVER or $MEMCACHED_SERVER, else the one on
- * PATH, else (for Valkey) the one that the project's Python packages carry. Undefined where there is none.
+ * The server program that integration tests run: $VALKEY_SERVER, $REDIS_SERVER or
+ * $MEMCACHED_SERVER, else the one on PATH, else (for Valkey) the one that the project's Python
+ * packages carry. Undefined where there is none.
  */
 export function storeProgram(kind: StoreKind): string | undefined {
   const name = programName(kind);
@@ -53,7 +54,10 @@ export class TestStore {
     this.nodeArguments = nodeArguments;
   }
 
-  static async start(nodeArguments: readonly string[] = [], kind: StoreKind = "valkey"): Promise<TestStore> {
+  static async start(
+    nodeArguments: readonly string[] = [],
+    kind: StoreKind = "valkey",
+  ): Promise<TestStore> {
     const store = new TestStore(kind, await freePort(), nodeArguments);
     try {
       await store.run();
@@ -122,11 +126,16 @@ export class TestStore {
     }
   }
 
-  /** Script calls since the statistics were reset, less those that failed, by the command that carried them. */
+  /**
+   * Script calls since the statistics were reset, less those that failed, by the command that
+   * carried them.
+   */
   async scriptCalls(): Promise<Record<"eval" | "evalsha" | "fcall", number>> {
     const info = await this.ask((store) => store.info("commandstats"));
     const calls = (command: string): number => {
-      const found = new RegExp(`^cmdstat_${command}:calls=(\\d+).*failed_calls=(\\d+)`, "m").exec(info);
+      const found = new RegExp(`^cmdstat_${command}:calls=(\\d+).*failed_calls=(\\d+)`, "m").exec(
+        info,
+      );
       return found ? Number(found[1]) - Number(found[2]) : 0;
     };
     return { eval: calls("eval"), evalsha: calls("evalsha"), fcall: calls("fcall") };

@@ -3,15 +3,17 @@ import type { AddressInfo } from "node:net";
 import { seededRandom } from "./random.js";
 
 /**
- * A foreign server as a process of its own. Its argument is a `StubBehaviour` as JSON. It answers /count with the number
- * of requests by outcome and of the connections that they came on, and unknown paths with 404.
+ * A foreign server as a process of its own. Its argument is a `StubBehaviour` as JSON. It answers
+ * /count with the number of requests by outcome and of the connections that they came on, and
+ * unknown paths with 404.
  */
 export interface StubBehaviour {
   /** Microseconds until the answer, exactly, by a busy loop. */
   delay_us?: number;
   /**
-   * Every n-th request gets 503 / is cut in the middle of its answer / gets no answer / gets 429 / is answered `stalled_ms`
-   * later. By their number, not by chance: the shares are exact, and the same in every run.
+   * Every n-th request gets 503 / is cut in the middle of its answer / gets no answer / gets 429 /
+   * is answered `stalled_ms` later. By their number, not by chance: the shares are exact, and the
+   * same in every run.
    */
   fail?: number;
   cut?: number;
@@ -23,14 +25,22 @@ export interface StubBehaviour {
   close?: number;
   /** Milliseconds until the answer, by a timer, so that many requests can wait at once. */
   delay_ms?: number;
-  /** Each delay differs by up to this share of it, the same way in every run: connections do not march in step. */
+  /**
+   * Each delay differs by up to this share of it, the same way in every run: connections do not
+   * march in step.
+   */
   jitter?: number;
-  /** From the first request on, `delay_ms` falls linearly from so many times its value to its value, in `ramp_s`. */
+  /**
+   * From the first request on, `delay_ms` falls linearly from so many times its value to its value,
+   * in `ramp_s`.
+   */
   ramp_from?: number;
   ramp_s?: number;
   /** Once a second the server does nothing for this many milliseconds. */
   stall_ms?: number;
-  /** Number of requests that are served at once, each for `slot_ms`; 20 slots of 20 ms are 1000/s. */
+  /**
+   * Number of requests that are served at once, each for `slot_ms`; 20 slots of 20 ms are 1000/s.
+   */
   slots?: number;
   slot_ms?: number;
 }
@@ -77,7 +87,10 @@ function afterUs(delay: number, then: () => void): void {
 
 const nowMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
-/** When each slot is free. The line is kept by arithmetic, so that late timers do not lower the capacity. */
+/**
+ * When each slot is free. The line is kept by arithmetic, so that late timers do not lower the
+ * capacity.
+ */
 const freeAt = Array.from({ length: behaviour.slots ?? 0 }, () => 0);
 
 /** Milliseconds until the request that came just now is served. */

@@ -31,7 +31,10 @@ export class StubServer {
   /** For a hook that several tests share: the caller kills it. */
   static async startForHook(behaviour: StubBehaviour): Promise<StubServer> {
     const program = ["--import", "tsx", "test/helpers/stub-program.ts", JSON.stringify(behaviour)];
-    const child = spawn(process.execPath, program, { cwd: ROOT, stdio: ["ignore", "pipe", "inherit"] });
+    const child = spawn(process.execPath, program, {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "inherit"],
+    });
     const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
     return new StubServer(Number(line), child);
   }
@@ -55,7 +58,9 @@ export class StubServer {
     await gone;
   }
 
-  /** Milliseconds of `count` requests one after the other, measured by as plain a client as can be. */
+  /**
+   * Milliseconds of `count` requests one after the other, measured by as plain a client as can be.
+   */
   async plainLatencies(count: number): Promise<number[]> {
     const socket = createConnection(this.port, "127.0.0.1").setNoDelay(true);
     await once(socket, "connect");

@@ -41,7 +41,9 @@ export function missingFor(target: Target): string | undefined {
   ].find((each): each is string => typeof each === "string");
 }
 
-/** The version of the target's service, or of its store's program; empty where it cannot be read. */
+/**
+ * The version of the target's service, or of its store's program; empty where it cannot be read.
+ */
 export async function programVersion(id: string): Promise<string> {
   const { program, withoutVersionFlag }: { program?: string; withoutVersionFlag?: true } =
     services.find((service) => service.id === id) ?? findStore(id);
@@ -75,14 +77,22 @@ class Process {
   }
 }
 
-/** All that a target needs to decide, as its descriptions say: store nodes with modules, and a service before them. */
+/**
+ * All that a target needs to decide, as its descriptions say: store nodes with modules, and a
+ * service before them.
+ */
 export class TargetSystem {
   readonly place: StorePlace;
   readonly #folder: string;
   readonly #nodes: readonly Process[];
   readonly #service: Process | undefined;
 
-  private constructor(place: StorePlace, folder: string, nodes: readonly Process[], service?: Process) {
+  private constructor(
+    place: StorePlace,
+    folder: string,
+    nodes: readonly Process[],
+    service?: Process,
+  ) {
     this.place = place;
     this.#folder = folder;
     this.#nodes = nodes;
@@ -96,7 +106,8 @@ export class TargetSystem {
       ? await storeNodes(target, folder)
       : { nodes: [], processes: [] };
     const place: StorePlace = { store: target.store, topology: target.topology, nodes };
-    const service = target.service === undefined ? undefined : await serviceOf(target, place, limits, folder);
+    const service =
+      target.service === undefined ? undefined : await serviceOf(target, place, limits, folder);
     const whole = service ? { ...place, service: service.spec } : place;
     const system = new TargetSystem(whole, folder, processes, service?.process);
     try {
@@ -148,7 +159,10 @@ export class TargetSystem {
   }
 }
 
-async function storeNodes(target: Target, folder: string): Promise<{ nodes: Node[]; processes: Process[] }> {
+async function storeNodes(
+  target: Target,
+  folder: string,
+): Promise<{ nodes: Node[]; processes: Process[] }> {
   const store = findStore(target.store);
   const topology = findTopology(target.topology);
   const program = programOf(store.id, store.program ?? "");
@@ -193,7 +207,13 @@ async function serviceOf(
   }
   const ports: Record<string, number> = {};
   for (const name of service.ports) ports[name] = await freePort();
-  const spec: ServiceSpec = { id: service.id, nonce, host: "127.0.0.1", port: await freePort(), ports };
+  const spec: ServiceSpec = {
+    id: service.id,
+    nonce,
+    host: "127.0.0.1",
+    port: await freePort(),
+    ports,
+  };
   const allocation = { bind: spec.host, port: spec.port, ports, files };
   const { serviceEnvironment = {} } = describeClient(target);
   const process = new Process(program, service.arguments?.(allocation, place) ?? [], {

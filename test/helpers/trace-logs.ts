@@ -10,8 +10,12 @@ function logTime(at_ms: number): string {
   return `${day}:${date.toISOString().slice(11, 19)} +0000`;
 }
 
-/** The number of the client of request `n`: the tail is heavy, the most frequent one has about 1 of 12 requests. */
-const clientOf = (n: number): number => Math.floor(200_000 ** (((n * 0.618_033_988_749_895) % 1) as number));
+/**
+ * The number of the client of request `n`: the tail is heavy, the most frequent one has about 1 of
+ * 12 requests.
+ */
+const clientOf = (n: number): number =>
+  Math.floor(200_000 ** (((n * 0.618_033_988_749_895) % 1) as number));
 
 /** Writes a combined access log of an hour. */
 export function writeAccessLog(path: string, lines: number): void {

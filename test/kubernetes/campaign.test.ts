@@ -5,11 +5,16 @@ import { kubectl, testNamespace } from "../helpers/kubectl.js";
 import { needs } from "../helpers/needs.js";
 import { until } from "../helpers/store.js";
 
-/** Campaigns on a real cluster, whose nodes have the images of this state of the project (see `.ci/run`). */
+/**
+ * Campaigns on a real cluster, whose nodes have the images of this state of the project (see
+ * `.ci/run`).
+ */
 
 const newFolder = temporaryFolders();
 const capsOf = (store: number, server: number): string[] =>
-  `--store-cpus ${store} --server-cpus ${server} --loadtest-cpus 0.5 --store-memory 256m`.split(" ");
+  `--store-cpus ${store} --server-cpus ${server} --loadtest-cpus 0.5 --store-memory 256m`.split(
+    " ",
+  );
 const CAPS = capsOf(0.5, 1);
 /** Six nodes of a store beside a server and a generator, on a small cluster. */
 const SIX = capsOf(0.2, 0.7);
@@ -38,9 +43,18 @@ describe("a campaign in a namespace with the restricted profile", needs(["kubern
     const foreign = "ratelimit-bench-20260101-000000-abcdef-server-1";
     const secure = { allowPrivilegeEscalation: false, capabilities: { drop: ["ALL"] } };
     const spec = {
-      securityContext: { runAsNonRoot: true, runAsUser: 1000, seccompProfile: { type: "RuntimeDefault" } },
+      securityContext: {
+        runAsNonRoot: true,
+        runAsUser: 1000,
+        seccompProfile: { type: "RuntimeDefault" },
+      },
       containers: [
-        { name: "main", image: "valkey/valkey:8.1", command: ["sleep", "600"], securityContext: secure },
+        {
+          name: "main",
+          image: "valkey/valkey:8.1",
+          command: ["sleep", "600"],
+          securityContext: secure,
+        },
       ],
     };
     const overrides = `--overrides=${JSON.stringify({ spec })}`;

@@ -57,7 +57,10 @@ describe("on a real cluster", needs(["kubernetes"]), () => {
     // It waits, so that a slow machine sees it run before it ends.
     const eat = "const all = []; for (;;) all.push(Buffer.alloc(1e6, 1));";
     const greedy = await runtime.start(
-      { ...scripted("generator-1", `process.stdin.once("data", () => { ${eat} })`), takesInput: true },
+      {
+        ...scripted("generator-1", `process.stdin.once("data", () => { ${eat} })`),
+        takesInput: true,
+      },
       begun,
     );
     greedy.write?.("eat");

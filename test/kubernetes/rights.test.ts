@@ -20,7 +20,9 @@ const NAME = "nightly";
 
 /** The Role without a right. */
 function without(namespace: string, { verb, resource }: Permission): string {
-  const [, role] = parseAllDocuments(roleYaml({ namespace, name: NAME })).map((document) => document.toJS());
+  const [, role] = parseAllDocuments(roleYaml({ namespace, name: NAME })).map((document) =>
+    document.toJS(),
+  );
   for (const rule of role.rules) {
     if (rule.resources[0] !== resource) continue;
     rule.verbs = rule.verbs.filter((other: string) => other !== verb);
@@ -46,7 +48,9 @@ test(
     apply(namespace, whole);
     const api = await asAccount(namespace);
     const needed = permissionsFor(await api.version());
-    await until(async () => (await Promise.all(needed.map((right) => api.allows(right)))).every(Boolean));
+    await until(async () =>
+      (await Promise.all(needed.map((right) => api.allows(right)))).every(Boolean),
+    );
     expect(await checkPermissions(api)).toBeUndefined();
     for (const right of needed) {
       apply(namespace, without(namespace, right));

@@ -4,16 +4,29 @@ const literal = z.union([z.string(), z.number(), z.boolean()]);
 
 /** A bug: what an operator makes of one place in a function. */
 export const bugSchema = z.strictObject({
-  /** A function, or a constant of the module; a member of a class or an object is written `Class.member`. */
+  /**
+   * A function, or a constant of the module; a member of a class or an object is written
+   * `Class.member`.
+   */
   function: z.string(),
   operator: z.enum([
-    ...(["remove-statement", "remove-call", "always", "never", "drop-operand", "drop-element"] as const),
+    ...([
+      "remove-statement",
+      "remove-call",
+      "always",
+      "never",
+      "drop-operand",
+      "drop-element",
+    ] as const),
     ...(["change-constant", "replace-name", "swap-comparison", "swap-operands"] as const),
     ...(["leave-loop", "do-not-wait"] as const),
   ]),
   /** What the place mentions: a name, or the value of a literal. */
   of: literal,
-  /** What stands there instead; of `remove-call`: which argument stays, if not the object or the last one. */
+  /**
+   * What stands there instead; of `remove-call`: which argument stays, if not the object or the
+   * last one.
+   */
   to: literal.optional(),
   /** Which of how many such places, counted from 1. */
   at: z.tuple([z.int().min(1), z.int().min(1)]).default([1, 1]),
@@ -46,11 +59,13 @@ function walk(node: Node): Node[] {
   return [node, ...nodesOf(...below).flatMap(walk)];
 }
 
-const nameOf = (node: unknown): unknown => (isNode(node) ? (node.name ?? nameOf(node.property)) : undefined);
+const nameOf = (node: unknown): unknown =>
+  isNode(node) ? (node.name ?? nameOf(node.property)) : undefined;
 const mentions = (node: Node, of: Bug["of"]): boolean =>
   walk(node).some(({ type, name, value }) => name === of || (type === "Literal" && value === of));
 
-const STATEMENT = /^(Expression|If|ForOf|Return|Throw)Statement$|^(Expr|AugAssign|If|For|Return|Raise)$/;
+const STATEMENT =
+  /^(Expression|If|ForOf|Return|Throw)Statement$|^(Expr|AugAssign|If|For|Return|Raise)$/;
 const COMPARISONS: Readonly<Record<string, string>> = {
   ...{ "<": "<=", "<=": "<", ">": ">=", ">=": ">", "===": "!==", "!==": "===" },
 };
@@ -94,7 +109,9 @@ function placesAt(node: Node, bug: Bug, source: string, isPython: boolean): Plac
       return conditions(node).map((each) => replaced(each, isPython ? "False" : "false"));
     case "drop-operand": {
       const neutral = node.type === "TemplateLiteral" ? '""' : NEUTRAL[String(node.operator)];
-      return neutral ? nodesOf(node.expressions, left, right).map((each) => replaced(each, neutral)) : [];
+      return neutral
+        ? nodesOf(node.expressions, left, right).map((each) => replaced(each, neutral))
+        : [];
     }
     case "drop-element": {
       const all = nodesOf(node.elements, node.type === "ObjectExpression" ? node.properties : []);
@@ -115,7 +132,9 @@ function placesAt(node: Node, bug: Bug, source: string, isPython: boolean): Plac
       const operator = String(node.operator);
       const [first, second] = bug.operator === "swap-operands" ? [right, left] : [left, right];
       const between =
-        bug.operator === "swap-operands" ? sign : sign.replace(operator, COMPARISONS[operator] ?? operator);
+        bug.operator === "swap-operands"
+          ? sign
+          : sign.replace(operator, COMPARISONS[operator] ?? operator);
       return [replaced(node, textOf(first) + between + textOf(second))];
     }
     case "leave-loop":
@@ -137,7 +156,8 @@ function declarations(scope: Node, [name, ...rest]: readonly string[]): Node[] {
   if (name === undefined) return [scope];
   const found = walk(scope).filter(
     ({ type, id, key, value }) =>
-      nameOf(id ?? key) === name && (type !== "Property" || /Function/.test(String(nodesOf(value)[0]?.type))),
+      nameOf(id ?? key) === name &&
+      (type !== "Property" || /Function/.test(String(nodesOf(value)[0]?.type))),
   );
   return found
     .filter((node) => !found.some((other) => isInside(node, other)))

@@ -1,4 +1,5 @@
-"""Prints the syntax trees of Python files, as a list, in the form that `place.ts` reads (ESTree)."""
+"""Prints the syntax trees of Python files, as a list, in the form that `place.ts` reads
+(ESTree)."""
 
 import ast
 import json

@@ -18,8 +18,9 @@ import { ROOT } from "../helpers/programs.js";
 import { bugSchema, type Node, withBug } from "./place.js";
 
 /**
- * Plants each bug of `mutants.yaml` in a copy of the tree and runs the test that must catch it. Fails if a test does not
- * catch its bug or fails without any bug, and before that if the place of any bug is gone.
+ * Plants each bug of `mutants.yaml` in a copy of the tree and runs the test that must catch it.
+ * Fails if a test does not catch its bug or fails without any bug, and before that if the place of
+ * any bug is gone.
  *   run.ts [WORD…]  only bugs whose file or description contains one of the words
  */
 const PYTHON = join(ROOT, ".venv/bin/python");
@@ -40,7 +41,10 @@ interface Mutant {
   test: string;
 }
 
-/** `src/judge/latency.ts` → `test/unit/judge/latency.test.ts`, and `report/statistics/decision.py` → `test/report/statistics/test_decision.py`. */
+/**
+ * `src/judge/latency.ts` → `test/unit/judge/latency.test.ts`, and `report/statistics/decision.py` →
+ * `test/report/statistics/test_decision.py`.
+ */
 const ownTest = (file: string): string =>
   file.endsWith(".py")
     ? file.replace(/^report\/(.*?)(\w+\.py)$/, "test/report/$1test_$2")
@@ -70,7 +74,9 @@ function mutantsOf(): Mutant[] {
       const tree = trees.get(file);
       try {
         if (!tree) throw new Error("there is no such file");
-        return [{ what, file, text: withBug(sourceOf(file), tree, bug, file.endsWith(".py")), test }];
+        return [
+          { what, file, text: withBug(sourceOf(file), tree, bug, file.endsWith(".py")), test },
+        ];
       } catch (error) {
         problems.push(`${file}: ${what}: ${(error as Error).message}`);
         return [];
@@ -82,9 +88,13 @@ function mutantsOf(): Mutant[] {
 /** Copies the tree with its uncommitted changes; links to its packages. */
 function copyTree(): string {
   const copy = mkdtempSync(join(tmpdir(), "ratelimit-bench-mutants-"));
-  const listed = execFileSync("git", ["ls-files", "-z", "--cached", "--others", "--exclude-standard"], {
-    cwd: ROOT,
-  });
+  const listed = execFileSync(
+    "git",
+    ["ls-files", "-z", "--cached", "--others", "--exclude-standard"],
+    {
+      cwd: ROOT,
+    },
+  );
   for (const file of listed.toString("utf8").split("\0").filter(Boolean)) {
     mkdirSync(dirname(join(copy, file)), { recursive: true });
     try {
@@ -94,7 +104,8 @@ function copyTree(): string {
       if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     }
   }
-  for (const packages of ["node_modules", ".venv"]) symlinkSync(join(ROOT, packages), join(copy, packages));
+  for (const packages of ["node_modules", ".venv"])
+    symlinkSync(join(ROOT, packages), join(copy, packages));
   return copy;
 }
 
@@ -102,7 +113,14 @@ function copyTree(): string {
 function failure(test: string, tree: string): Promise<string | undefined> {
   const [program, ...words] = test.endsWith(".py")
     ? [PYTHON, "-m", "pytest", "-x", test]
-    : [process.execPath, join(ROOT, "node_modules/vitest/vitest.mjs"), "run", "--bail=1", "--retry=0", test];
+    : [
+        process.execPath,
+        join(ROOT, "node_modules/vitest/vitest.mjs"),
+        "run",
+        "--bail=1",
+        "--retry=0",
+        test,
+      ];
   const child = spawn(program ?? "", words, { cwd: tree, stdio: "ignore", detached: true });
   running.add(child.pid ?? 0);
   return new Promise((resolve) => {
@@ -146,7 +164,8 @@ async function inTrees<Item>(
 ): Promise<void> {
   const waiting = [...items];
   const worker = async (tree: string): Promise<void> => {
-    for (let item = waiting.shift(); item !== undefined; item = waiting.shift()) await work(item, tree);
+    for (let item = waiting.shift(); item !== undefined; item = waiting.shift())
+      await work(item, tree);
   };
   await Promise.all(trees.map(worker));
 }
@@ -157,7 +176,8 @@ const chosen =
   problems.length > 0
     ? []
     : mutants.filter(
-        ({ what, file }) => words.length === 0 || words.some((word) => `${file} ${what}`.includes(word)),
+        ({ what, file }) =>
+          words.length === 0 || words.some((word) => `${file} ${what}`.includes(word)),
       );
 const trees = Array.from({ length: Math.min(availableParallelism(), 4) }, copyTree);
 const removeTrees = () => {

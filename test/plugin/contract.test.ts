@@ -6,7 +6,10 @@ import { findStore } from "../../src/targets/resolve.js";
 import { clientContract, hasContract } from "../suites/client.js";
 import { trafficContract } from "../suites/traffic.js";
 
-/** What every client, limiter, option and traffic must do, asked of the plugins that `npm run test:plugin` names. */
+/**
+ * What every client, limiter, option and traffic must do, asked of the plugins that `npm run
+ * test:plugin` names.
+ */
 const own = clients.map(({ id }) => id);
 const plugins = await registerPlugins({ plugins: decodePlugins(process.env) });
 if (plugins.length === 0) throw new Error("name a plugin: npm run test:plugin -- ./my-client.js");
@@ -15,7 +18,10 @@ const ids = (kind: "clients" | "options" | "traffic") =>
 
 describe.each(ids("clients"))("client %s", (id) => clientContract(id));
 
-/** An option is tried on the project's own clients that have a store; a limiter is reached by an option or a client. */
+/**
+ * An option is tried on the project's own clients that have a store; a limiter is reached by an
+ * option or a client.
+ */
 const withStore = own.filter((id) =>
   clients.some((each) => each.id === id && findStore(each.stores[0]).program),
 );

@@ -14,9 +14,17 @@ function placeIn(stack = ""): string {
 const errorLine = ({ message, stack }: SerializedError): string =>
   `  ${message.split("\n")[0]}${placeIn(stack)}`;
 
-const WORDS = { passed: "holds", failed: "DOES NOT HOLD", skipped: "not asked", pending: "pending" };
+const WORDS = {
+  passed: "holds",
+  failed: "DOES NOT HOLD",
+  skipped: "not asked",
+  pending: "pending",
+};
 
-/** Prints a line for each promise as it was asked, what was seen where one does not hold, and their counts. */
+/**
+ * Prints a line for each promise as it was asked, what was seen where one does not hold, and their
+ * counts.
+ */
 export default class PromiseReporter implements Reporter {
   readonly #counts = { passed: 0, failed: 0, skipped: 0, pending: 0 };
 

@@ -1,4 +1,5 @@
-"""Documents as the harness writes them: the fixtures, with what a test changes. Histograms are real."""
+"""Documents as the harness writes them: the fixtures, with what a test changes. Histograms are
+real."""
 
 import hashlib
 import json
@@ -88,7 +89,8 @@ def result(
     window_s: int = 5,
     **changes: Any,
 ) -> Document:
-    """A measured run, by default of 5 s; a tenth of its answers are limited, unless histograms are given.
+    """A measured run, by default of 5 s; a tenth of its answers are limited, unless histograms are
+    given.
 
     At the limiter layer the generator is the client, and latencies are a hundredth.
 
@@ -99,14 +101,18 @@ def result(
         outcome: what the target did; None where that is not known. `outcome_text` explains it.
         service_cpu_us: CPU time of a service per answer; 60 for a target with one, unless given.
         limiter_script: `{kind, name_or_sha1}`; that of the client and its options, unless given.
-        script_calls: calls by command that the store counted over the run; one an answer, unless given.
+        script_calls: calls by command that the store counted over the run; by default one an answer.
         changes: top-level fields to replace; None removes one.
     """
     total = requests_per_second * window_s
     slice_count = 10 * window_s
     limiter_layer, servers = configured["layer"] == "limiter", configured["servers"]
     typical_us = (500_000 if limiter_layer else 50_000_000) // requests_per_second
-    tail = {typical_us * 5 // 4: total // 5, typical_us * 2: total // 25, typical_us * 4: total // 500}
+    tail = {
+        typical_us * 5 // 4: total // 5,
+        typical_us * 2: total // 25,
+        typical_us * 4: total // 500,
+    }
     if allowed_us is None:
         allowed_us = {typical_us: total - total // 10 - sum(tail.values()), **tail}
     if limited_us is None:
@@ -137,7 +143,9 @@ def result(
         "cut": 0,
         "by_code": by_code if failed else {code: by_code[code] for code in codes[:2]},
     }
-    consumer_ids = ["generator-1"] if limiter_layer else [f"server-{n}" for n in range(1, servers + 1)]
+    consumer_ids = (
+        ["generator-1"] if limiter_layer else [f"server-{n}" for n in range(1, servers + 1)]
+    )
     parts = [spread_evenly(number, len(consumer_ids)) for number in (admitted, limited)]
     split = list(zip(*parts, strict=True))
     decides = configured["target"]["client"] != "none"
@@ -164,7 +172,9 @@ def result(
     base = _identified("measured", configured, run)
     consumer = base["consumers"][0]
     del consumer["limiter_script"]
-    latency_sum = sum(us * number for each in (allowed_us, limited_us) for us, number in each.items())
+    latency_sum = sum(
+        us * number for each in (allowed_us, limited_us) for us, number in each.items()
+    )
     document = {
         **base,
         "request": {
@@ -224,7 +234,13 @@ def result(
         ],
         "store": {
             **base["store"],
-            "nodes": [{"role": "store-1", "at_start": reading(), "at_end": reading(calls_of(script_calls))}],
+            "nodes": [
+                {
+                    "role": "store-1",
+                    "at_start": reading(),
+                    "at_end": reading(calls_of(script_calls)),
+                }
+            ],
             "external": configured.get("external_store", False),
         },
         "service": {

@@ -1,4 +1,5 @@
-"""What the tests share: summaries of results, and building a report in this process, as the command would."""
+"""What the tests share: summaries of results, and building a report in this process, as the command
+would."""
 
 import csv
 import io
@@ -22,8 +23,8 @@ from report.results.validate import validate_result
 
 
 def ranks_of(ranking: Ranking) -> list[int | None]:
-    """Of each row one more than the number of rows that were shown to be better; None unless every comparison
-    with another row is decided, and some of the ranking's shows a difference."""
+    """Of each row one more than the number of rows that were shown to be better; None unless every
+    comparison with another row is decided, and some of the ranking's shows a difference."""
     told_apart = ranking.resolution is not None and ranking.resolution.told_apart
     any_shown = any(pair.comparison.shown for pair in ranking.order)
 
@@ -73,7 +74,9 @@ def state_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
 
 def analysis_of_results(*results: Document) -> Analysis:
     """What the report makes of results, without a plan."""
-    runs = tuple(run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results))
+    runs = tuple(
+        run_of(validate_result(document), f"{n}.json") for n, document in enumerate(results)
+    )
     counted = tuple(run for run in runs if not run.record.diagnosis)
     diagnoses = tuple(run for run in runs if run.record.diagnosis)
     rankings = rankings_of(None, (), runs)

@@ -63,8 +63,8 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
 
     Args:
         outcomes: latencies in µs of answers, with counts.
-        censored: ages in µs of requests that failed or got no answer. A figure that they could move is null,
-            with its bounds.
+        censored: ages in µs of requests that failed or got no answer. A figure that they could
+            move is null, with its bounds.
     """
     answered, both = _Values(*outcomes), _Values(*outcomes, censored or {})
     bounds: Document = {}
@@ -78,7 +78,10 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
         if not same:
             bounds[name] = {"low": low, "high": high}
     if censored:
-        bounds |= {"average": {"low": both.mean, "high": None}, "max": {"low": both.most, "high": None}}
+        bounds |= {
+            "average": {"low": both.mean, "high": None},
+            "max": {"low": both.most, "high": None},
+        }
     return {
         "average": None if censored else both.mean,
         **found,
@@ -89,14 +92,23 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
     }
 
 
-_PER_MILLE = {"p50": 500, "p75": 750, "p90": 900, "p95": 950, "p97_5": 975, "p99": 990, "p99_9": 999}
+_PER_MILLE = {
+    "p50": 500,
+    "p75": 750,
+    "p90": 900,
+    "p95": 950,
+    "p97_5": 975,
+    "p99": 990,
+    "p99_9": 999,
+}
 
 
 _COARSE = HdrHistogram(1, MAX_US, 3)
 
 
 class _Values:
-    """Values in µs with their counts, told in ms; those by rank as coarse as the histogram has them."""
+    """Values in µs with their counts, told in ms; those by rank as coarse as the histogram has
+    them."""
 
     def __init__(self, *outcomes: Mapping[int, int]) -> None:
         together = sum((Counter(counts) for counts in outcomes), Counter[int]())
@@ -113,12 +125,15 @@ class _Values:
     def at(self, rank: int) -> float | None:
         if rank > self.count:
             return None
-        value: int = _COARSE.get_highest_equivalent_value(self._values[bisect_left(self._upto, rank)])
+        value: int = _COARSE.get_highest_equivalent_value(
+            self._values[bisect_left(self._upto, rank)]
+        )
         return value / 1000
 
 
 def slices(allowed: Sequence[int], latency_us: int = 1000) -> Document:
-    """The slices of a window in which so many requests were allowed each 100 ms, and nothing else came."""
+    """The slices of a window in which so many requests were allowed each 100 ms, and nothing else
+    came."""
     nothing = [0] * len(allowed)
     return {
         "width_ms": 100,
@@ -146,7 +161,12 @@ def usage(cpu_us: int, consumes: Document | None = None) -> Document:
 
 def consumes(allowed: int, limited: int, failed: int = 0) -> Document:
     """Each of one descriptor, in a call of its own."""
-    return {"calls": allowed + limited + failed, "allowed": allowed, "limited": limited, "failed": failed}
+    return {
+        "calls": allowed + limited + failed,
+        "allowed": allowed,
+        "limited": limited,
+        "failed": failed,
+    }
 
 
 def script_of(target: Mapping[str, Any]) -> Document | None:

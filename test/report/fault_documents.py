@@ -4,7 +4,13 @@ from typing import Any
 
 from builder import Document, configuration, result
 
-RESTART = {"name": "store-restart", "action": "restart", "role": "store", "start_s": 2, "length_s": 1}
+RESTART = {
+    "name": "store-restart",
+    "action": "restart",
+    "role": "store",
+    "start_s": 2,
+    "length_s": 1,
+}
 PAUSE = {"name": "store-pause", "action": "pause", "role": "store", "start_s": 2, "length_s": 2}
 OPEN = {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 200}
 
@@ -35,7 +41,9 @@ def fail(columns: Document, seconds: float) -> None:
     columns["failed"][failing] = [200] * length
 
 
-def faulted(label: str = "iovalkey", run: int = 1, *, fault: Document = RESTART, **changes: Any) -> Document:
+def faulted(
+    label: str = "iovalkey", run: int = 1, *, fault: Document = RESTART, **changes: Any
+) -> Document:
     """A run of 5 s with a fault at 2 s; `changes` are those of its figures."""
     document = result(configuration(label, load=OPEN, faults=[fault]), run, failed_us={1000: 2000})
     slices = document["slices"]

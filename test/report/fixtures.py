@@ -1,7 +1,7 @@
 """Targets as the harness resolves them, and a document of each kind, from `fixtures.json`.
 
-`npm run generate` writes that file: `scripts/report-fixtures.ts` says what is in it. Each call gives
-a copy."""
+`npm run generate` writes that file: `scripts/report-fixtures.ts` says what is in it. Each call
+gives a copy."""
 
 import json
 from pathlib import Path

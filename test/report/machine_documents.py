@@ -64,7 +64,8 @@ def machines_manifest(
                 "started_at": "2026-01-02T03:04:05.000Z",
                 "harness": {"version": "0.1.0", "node": "24.11.0"},
                 "links": [
-                    link(one, other, us) for (one, other), us in zip(ends, round_trips_us, strict=False)
+                    link(one, other, us)
+                    for (one, other), us in zip(ends, round_trips_us, strict=False)
                 ],
             }
         ],
@@ -80,4 +81,6 @@ def placed_result(
     **changes: Any,
 ) -> Document:
     """A run on several machines."""
-    return result(configuration(label), run, requests_per_second, placement=dict(placement), **changes)
+    return result(
+        configuration(label), run, requests_per_second, placement=dict(placement), **changes
+    )

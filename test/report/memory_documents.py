@@ -28,7 +28,8 @@ def run_of(
     failed: int = 0,
     **more: Any,
 ) -> Document:
-    """A run on so many fresh keys, which adds so many bytes to the counter of the store, or to the heap."""
+    """A run on so many fresh keys, which adds so many bytes to the counter of the store, or to the
+    heap."""
     in_process = label in ("memory", "none")
     document = result(
         configuration(
@@ -48,7 +49,10 @@ def run_of(
     at_end = _usage(keys, 1000 + heap, failed)
     # Without a warm-up all consumes are of the window.
     consumer.update(
-        at_start=_usage(0, 1000), at_window_open=_usage(0, 1000), at_end=at_end, consumes=at_end["consumes"]
+        at_start=_usage(0, 1000),
+        at_window_open=_usage(0, 1000),
+        at_end=at_end,
+        consumes=at_end["consumes"],
     )
     if label == "none":
         consumer.pop("consumes", None)

@@ -1,4 +1,5 @@
-"""The part of the report that works with any Python and without packages, in a folder of its own."""
+"""The part of the report that works with any Python and without packages, in a folder of its
+own."""
 
 import shutil
 from pathlib import Path

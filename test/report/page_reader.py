@@ -33,7 +33,9 @@ def read(page: str) -> Reader:
 
 
 def data_of(reader: Reader) -> Any:
-    text = "".join(text for attributes, text in reader.scripts if attributes.get("id") == "report-data")
+    text = "".join(
+        text for attributes, text in reader.scripts if attributes.get("id") == "report-data"
+    )
     return json.loads(text)
 
 
@@ -90,12 +92,16 @@ def tables_of(page: str) -> list[Table]:
 def cpu_heads(page: str) -> list[str]:
     """The heads of all columns of CPU time; not those that conclude, or tell of other programs."""
     heads = [head for table in tables_of(page) for head in table.heads]
-    return [head for head in heads if re.search(r"\bCPU\b(?! conclusion)|µs", head) and "Other" not in head]
+    return [
+        head
+        for head in heads
+        if re.search(r"\bCPU\b(?! conclusion)|µs", head) and "Other" not in head
+    ]
 
 
 def glued_texts(page: str) -> list[str]:
-    """Cells in which two texts stand together without a separator, as `27,04120,477` for `27,041 (20,477)`:
-    what a style alone sets apart is one word where the table is copied or read aloud."""
+    """Cells in which two texts stand together without a separator, as `27,04120,477` for `27,041
+    (20,477)`: what a style alone sets apart is one word where the table is copied or read aloud."""
     return [
         "".join(texts).strip()
         for table in tables_of(page)

@@ -1,4 +1,5 @@
-"""Campaigns on hosts whose speed changes, as the orchestrator plans them, with a truth that is known."""
+"""Campaigns on hosts whose speed changes, as the orchestrator plans them, with a truth that is
+known."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -41,7 +42,9 @@ class Slot:
     place: Place
 
 
-def plan(rng: np.random.Generator, reference: str, others: Sequence[str], rounds: int) -> list[Slot]:
+def plan(
+    rng: np.random.Generator, reference: str, others: Sequence[str], rounds: int
+) -> list[Slot]:
     """Interleaved: each round has a run of all, in random order."""
     every = np.array([reference, *others], dtype=object)
     return [
@@ -52,9 +55,14 @@ def plan(rng: np.random.Generator, reference: str, others: Sequence[str], rounds
 
 
 def throughputs(
-    rng: np.random.Generator, slots: Sequence[Slot], host: Host, cv: float, truth: Mapping[str, float]
+    rng: np.random.Generator,
+    slots: Sequence[Slot],
+    host: Host,
+    cv: float,
+    truth: Mapping[str, float],
 ) -> list[float]:
-    """Of each run: its target's true ratio to 1000, times the host's speed, and a deviation of its own."""
+    """Of each run: its target's true ratio to 1000, times the host's speed, and a deviation of its
+    own."""
     speeds = host(rng, len(slots)) + cv * rng.standard_normal(len(slots))
     return [
         1000 * truth.get(slot.label, 1.0) * math.exp(float(speed))
@@ -97,7 +105,8 @@ def campaign(
         for label, own in places.items()
     )
     rankings = older_rankings(
-        [each.identity for each in planned], {"references": [_template(reference, traffic).identity.key]}
+        [each.identity for each in planned],
+        {"references": [_template(reference, traffic).identity.key]},
     )
     return Campaign(name="simulated", planned=planned, rankings=rankings, counted=tuple(runs))
 

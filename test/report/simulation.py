@@ -1,4 +1,5 @@
-"""Runs drawn from known populations: what the study in the tests and `npm run bench:statistics` count."""
+"""Runs drawn from known populations: what the study in the tests and `npm run bench:statistics`
+count."""
 
 import math
 from collections.abc import Callable
@@ -9,19 +10,28 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Shape = Callable[[np.random.Generator, tuple[int, ...]], Floats]
 
-#: Around 0, of about unit scale: steady runs, slow outliers, heavy tails, a machine with two states.
+#: Around 0, of about unit scale: steady runs, slow outliers, heavy tails, a machine with two
+#: states.
 SHAPES: dict[str, Shape] = {
     "normal": lambda rng, size: rng.standard_normal(size),
     "skewed": lambda rng, size: -rng.exponential(size=size),
     "heavy-tailed": lambda rng, size: rng.standard_t(3, size) / math.sqrt(3),
     "outliers": lambda rng, size: rng.standard_normal(size) - 5 * (rng.random(size) < 0.1),
-    "two levels": lambda rng, size: np.sign(rng.random(size) - 0.5) + 0.3 * rng.standard_normal(size),
+    "two levels": lambda rng, size: (
+        np.sign(rng.random(size) - 0.5) + 0.3 * rng.standard_normal(size)
+    ),
 }
 
 
 def sides(
-    rng: np.random.Generator, count: int, runs: int, cv: float = 0.02, shape: str = "normal", ratio: float = 1
+    rng: np.random.Generator,
+    count: int,
+    runs: int,
+    cv: float = 0.02,
+    shape: str = "normal",
+    ratio: float = 1,
 ) -> tuple[Floats, Floats]:
-    """New and base, `count` rows of `runs` figures: their logarithms deviate by `cv`, new lies at `ratio`."""
+    """New and base, `count` rows of `runs` figures: their logarithms deviate by `cv`, new lies at
+    `ratio`."""
     new, base = (1000 * np.exp(cv * SHAPES[shape](rng, (count, runs))) for _ in range(2))
     return ratio * new, base

@@ -19,7 +19,11 @@ def store_configuration(store: str, operation: str = "set", payload: int | None 
             "decided_by": "nothing",
             "algorithm": "none",
         },
-        workload={"id": operation, **({"payload_bytes": payload} if payload else {}), "keys": 50_000},
+        workload={
+            "id": operation,
+            **({"payload_bytes": payload} if payload else {}),
+            "keys": 50_000,
+        },
         traffic="random-keys",
         extent={"duration_s": 2},
         limits={"points": 1, "window_s": 60, "block_s": 0},

@@ -1,7 +1,9 @@
-"""What the whole procedure concludes on hosts whose speed changes: a part of `npm run bench:conclusions`.
+"""What the whole procedure concludes on hosts whose speed changes: a part of `npm run
+bench:conclusions`.
 
-Shares are held against what the rules ask within three standard errors: of one that is just as large as
-allowed, one in 700 draws would be refused. The draws are seeded: unchanged code does not fail by chance.
+Shares are held against what the rules ask within three standard errors: of one that is just as
+large as allowed, one in 700 draws would be refused. The draws are seeded: unchanged code does not
+fail by chance.
 """
 
 import pytest

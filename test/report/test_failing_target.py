@@ -1,4 +1,5 @@
-"""A target that fails in 3 of 10 runs beside an equal one that does not: page, CSV, summary, `compare`."""
+"""A target that fails in 3 of 10 runs beside an equal one that does not: page, CSV, summary,
+`compare`."""
 
 import json
 from pathlib import Path
@@ -50,8 +51,13 @@ def test_the_report_ranks_it_below_its_copy_and_says_how_often_it_failed(build: 
     assert SAID in outcome.page
     rows = {row["Client"]: row for row in outcome.rows()}
     steady, flaky = rows[STEADY], rows[FLAKY]
-    assert [(row["served_runs"], row["spoiled_runs"]) for row in (steady, flaky)] == [("10", "0"), ("7", "3")]
-    assert float(flaky["ReqPerSec"]) < float(steady["ReqPerSec"]) < 7000, "no figure is of a run that failed"
+    assert [(row["served_runs"], row["spoiled_runs"]) for row in (steady, flaky)] == [
+        ("10", "0"),
+        ("7", "3"),
+    ]
+    assert float(flaky["ReqPerSec"]) < float(steady["ReqPerSec"]) < 7000, (
+        "no figure is of a run that failed"
+    )
     markdown = outcome.text("summary.md")
     assert SAID in markdown
     assert markdown.index(f"| `{STEADY}`") < markdown.index(f"| `{FLAKY}`"), "the best comes first"
@@ -80,7 +86,8 @@ def test_compare_counts_the_runs_that_failed_as_the_worst(
         return code, row
 
     code, row = compared(STEADY, FLAKY)
-    # Three of ten runs reach into the interval: nobody may call the two equal, or the failing one better.
+    # Three of ten runs reach into the interval: nobody may call the two equal, or the failing one
+    # better.
     assert row["conclusion"] in ("not decided", "slower", "worse")
     assert code in (6, 7)
     interval = row["interval"]

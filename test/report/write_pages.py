@@ -1,7 +1,7 @@
 """Writes campaigns to look at, and their pages: python3 test/report/write_pages.py DIR
 
-They are `report`, `faults`, `machines`, `layout` (a packed campaign), several in `campaigns`, and a `site` of
-what is published.
+They are `report`, `faults`, `machines`, `layout` (a packed campaign), several in `campaigns`, and a
+`site` of what is published.
 """
 
 import sys
@@ -37,8 +37,8 @@ THROUGHPUTS = {
 
 
 def write_report(folder: Path) -> None:
-    """Both topologies, workloads and controls, two stores, clients under their own scripts and under the one
-    for all, and runs that are invalid, suspect, failed and missing."""
+    """Both topologies, workloads and controls, two stores, clients under their own scripts and
+    under the one for all, and runs that are invalid, suspect, failed and missing."""
     configurations, results = [], []
     for label, throughputs in THROUGHPUTS.items():
         for changes, factor in (({}, 1.0), (HEAVY, 0.2)):
@@ -48,14 +48,20 @@ def write_report(folder: Path) -> None:
             configurations.append(configured)
             for run, throughput in enumerate(throughputs, start=1):
                 results.append(result(configured, run, int(throughput * factor)))
-    cluster, cluster_heavy = configuration("ioredis:cluster"), configuration("ioredis:cluster", **HEAVY)
+    cluster, cluster_heavy = (
+        configuration("ioredis:cluster"),
+        configuration("ioredis:cluster", **HEAVY),
+    )
     configurations += [cluster, cluster_heavy]
     saturated = verdict("suspect", ("M6", "generator saturated: event loop 0.94 busy"))
     failing = verdict("invalid", ("M9", "0.4 % of the requests failed"))
     results += [
         result(cluster, 1, 5010, verdict=saturated),
         result(cluster, 2, 5900, verdict=failing, totalErrors=101, errors=1),
-        *(failed_result(cluster_heavy, run, "store-3 ended by signal SIGKILL") for run in (1, 2, 3)),
+        *(
+            failed_result(cluster_heavy, run, "store-3 ended by signal SIGKILL")
+            for run in (1, 2, 3)
+        ),
     ]
     document = manifest(configurations)
     document["plan"]["notes"].append(
@@ -68,10 +74,21 @@ def write_report(folder: Path) -> None:
 
 
 def write_faults(folder: Path) -> None:
-    """Three targets meet two faults, three runs each; one never recovers, and one run is invalid."""
-    never = {"recovery": "never", "recovery_s": None, "recovery_text": "not in the 3 s that were observed"}
+    """Three targets meet two faults, three runs each; one never recovers, and one run is
+    invalid."""
+    never = {
+        "recovery": "never",
+        "recovery_s": None,
+        "recovery_text": "not in the 3 s that were observed",
+    }
     results = [
-        faulted(label, run, fault=fault, requests_lost=2400 + run, **(never if label == "ioredis" else {}))
+        faulted(
+            label,
+            run,
+            fault=fault,
+            requests_lost=2400 + run,
+            **(never if label == "ioredis" else {}),
+        )
         for label in ("iovalkey", "ioredis", "iovalkey:cluster")
         for fault in (RESTART, PAUSE)
         for run in (1, 2, 3)
@@ -91,7 +108,9 @@ def write_machines(folder: Path) -> None:
     labels = ("iovalkey", "ioredis@valkey")
     write_campaign(
         folder,
-        machines_manifest([configuration(label) for label in labels], 3, placement, machines=one_computer),
+        machines_manifest(
+            [configuration(label) for label in labels], 3, placement, machines=one_computer
+        ),
         [placed_result(run, 2000, label, placement) for label in labels for run in (1, 2, 3)],
     )
 
@@ -109,7 +128,13 @@ def write(root: Path) -> None:
     unpack(ROOT / "test" / "fixtures" / "layout.tar.xz", root)
     campaigns = root / "campaigns"
     write_campaigns.write(campaigns)
-    several = ["--compare-runs", str(campaigns), "--include-trends", "--baseline", "20260101_000000"]
+    several = [
+        "--compare-runs",
+        str(campaigns),
+        "--include-trends",
+        "--baseline",
+        "20260101_000000",
+    ]
     for words in (
         *([str(root / name)] for name in ("report", "faults", "machines", "layout")),
         [str(campaigns / "20260101_000000")],

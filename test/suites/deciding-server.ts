@@ -1,7 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { Campaign } from "../helpers/campaign.js";
-import { type DecidingStore, decidingProgram, TestDecidingServer } from "../helpers/deciding-server.js";
+import {
+  type DecidingStore,
+  decidingProgram,
+  TestDecidingServer,
+} from "../helpers/deciding-server.js";
 import { temporaryFolders } from "../helpers/folders.js";
 import { needs } from "../helpers/needs.js";
 import { build } from "../helpers/programs.js";
@@ -83,7 +87,9 @@ export function decidingServerContract(
 
       test("denies an exhausted key from its first request, and every time", async () => {
         for (let n = 0; n < 3; n++)
-          expect((await opened.limiter.consume(`exhausted-${key("none")}`)).outcome).toBe("limited");
+          expect((await opened.limiter.consume(`exhausted-${key("none")}`)).outcome).toBe(
+            "limited",
+          );
         expect((await server.decisions()) - before).toBe(3);
       });
 
@@ -99,7 +105,11 @@ export function decidingServerContract(
         [2, 86_400],
         [1_000_000_000, 1],
       ])("keeps quotas of %i points in %i s", async (points, window_s) => {
-        const other = await openRequestLimiter(target, server.place, { points, window_s, block_s: 0 });
+        const other = await openRequestLimiter(target, server.place, {
+          points,
+          window_s,
+          block_s: 0,
+        });
         const name = key(`${points}-${window_s}`);
         try {
           expect((await other.limiter.consume(name)).outcome).toBe("allowed");
@@ -126,7 +136,9 @@ export function decidingServerContract(
         await allFail("hung");
         server.resume();
         for (const { limiter } of opened)
-          await until(async () => (await limiter.consume("lost", LIMITS.points)).outcome !== "failed");
+          await until(
+            async () => (await limiter.consume("lost", LIMITS.points)).outcome !== "failed",
+          );
         await server.kill();
         await allFail("lost");
         await server.run();
@@ -146,7 +158,10 @@ export function decidingServerContract(
     });
 
     test("an address without a server is refused in one line, and nothing stays open", async () => {
-      const place = { ...server.place, nodes: [{ host: "127.0.0.1", port: 1, ports: { http: 1, grpc: 1 } }] };
+      const place = {
+        ...server.place,
+        nodes: [{ host: "127.0.0.1", port: 1, ports: { http: 1, grpc: 1 } }],
+      };
       const { code, output } = await useInChildProcess(targets, place);
       expect(output).toMatch(new RegExp(`^(\\S+ refused: [^\\n]+\\n){${clients.length}}$`));
       expect(code).toBe(0);
@@ -168,7 +183,8 @@ export function decidingServerContract(
       expect(results).toHaveLength(2 * measured.length);
       for (const { verdict, versions, outcome, store } of results) {
         expect(verdict.status).not.toBe("invalid");
-        for (const { rule } of [...verdict.reasons, ...verdict.not_applicable]) expect(rule).not.toBe("M8");
+        for (const { rule } of [...verdict.reasons, ...verdict.not_applicable])
+          expect(rule).not.toBe("M8");
         expect(versions.store).toMatch(/^\d+\.\d+\.\d+/);
         expect(outcome).toBe("served");
         expect(store?.nodes[0]?.at_start.decisions).toBe(0);
@@ -176,7 +192,11 @@ export function decidingServerContract(
     });
 
     test("that dies in the window: the target has failed, and the measurement is no worse for it (M24)", async () => {
-      const campaign = Campaign.run(newFolder(), clients[0] ?? "", [...flags, "--duration-mode", "custom:3"]);
+      const campaign = Campaign.run(newFolder(), clients[0] ?? "", [
+        ...flags,
+        "--duration-mode",
+        "custom:3",
+      ]);
       const pid = await campaign.part("store-1");
       await campaign.waitForLog("  measure");
       process.kill(pid, "SIGKILL");

@@ -17,7 +17,10 @@ const POINTS = 3;
 export function hookContract(MODE: string, id: string, libraries = ownLibraries): void {
   const library = findLimiter(id);
 
-  /** The app behind the library's own hook, over its store in memory or over a handle of ioredis's kind. */
+  /**
+   * The app behind the library's own hook, over its store in memory or over a handle of ioredis's
+   * kind.
+   */
   async function hookedApp(answer?: () => Error) {
     const { spec } = readConfig({ MODE, RUN_NONCE: "nonce-1" });
     const target = targetOf(spec.target.text);

@@ -9,7 +9,12 @@ import { librariesOnDemand } from "../../src/targets/libraries.js";
 import { limiters } from "../../src/targets/limiters/index.js";
 import { findModule } from "../../src/targets/modules/index.js";
 import { options } from "../../src/targets/options.js";
-import { describeClient, findLimiter, findStore, resolveTarget } from "../../src/targets/resolve.js";
+import {
+  describeClient,
+  findLimiter,
+  findStore,
+  resolveTarget,
+} from "../../src/targets/resolve.js";
 import { stores } from "../../src/targets/stores/index.js";
 import { MemcachedNode } from "../../src/targets/stores/memcached/session.js";
 import type { ClientDescription, Decision, Limiter, OpenClient } from "../../src/targets/types.js";
@@ -23,11 +28,20 @@ export interface LimiterFacts {
   atomic: boolean;
   /** It decides again after its store was killed and started; null without a store. */
   survives_restart: boolean | null;
-  /** It decides again after all keys, scripts and functions were deleted; null where the store cannot be emptied. */
+  /**
+   * It decides again after all keys, scripts and functions were deleted; null where the store
+   * cannot be emptied.
+   */
   survives_flush: boolean | null;
-  /** Several keys on all shards of a cluster get exactly their quota; null where the target does not run in one. */
+  /**
+   * Several keys on all shards of a cluster get exactly their quota; null where the target does not
+   * run in one.
+   */
   cluster: boolean | null;
-  /** Commands that the store executed for an admission on a known key, by name, those of a script too. */
+  /**
+   * Commands that the store executed for an admission on a known key, by name, those of a script
+   * too.
+   */
   commands: Readonly<Record<string, number>> | null;
   /** From the store's own count of its memory, over fresh keys; rounded to 10. */
   bytes_per_key: number | null;
@@ -45,7 +59,10 @@ const BURSTS = 10;
 const DECISIONS = 200;
 const FRESH_KEYS = 5_000;
 const RECOVERY_MS = 10_000;
-/** Redis and Valkey free the buffers of a connection that was idle for two seconds: with ten of them, 30 bytes a key. */
+/**
+ * Redis and Valkey free the buffers of a connection that was idle for two seconds: with ten of
+ * them, 30 bytes a key.
+ */
 const BUFFERS_FREED_MS = 3_000;
 /** Commands that our own readings, and clients in the background, send. */
 const NOT_OF_DECISIONS =
@@ -63,8 +80,9 @@ const inOrder = (): ClientDescription[] => [
 ];
 
 /**
- * One target for each way in which a limiter decides: on each client of its own, for a service on each kind of store;
- * a limiter that is an option on the first client that can have it, and in memory.
+ * One target for each way in which a limiter decides: on each client of its own, for a service on
+ * each kind of store; a limiter that is an option on the first client that can have it, and in
+ * memory.
  */
 export function factTargets(): Target[] {
   const found = limiters.flatMap(({ id, applyTo }) => {
@@ -74,11 +92,15 @@ export function factTargets(): Target[] {
     const own = clients.filter(({ limiter }) => limiter === id);
     const variants = (base: readonly ClientDescription[]) =>
       base.flatMap(({ id: client, service, stores: all }) =>
-        service === undefined ? [client] : firstOfEachEngine(all).map((each) => `${client}@${each}`),
+        service === undefined
+          ? [client]
+          : firstOfEachEngine(all).map((each) => `${client}@${each}`),
       );
     if (own.length > 0) return variants(own).flatMap(resolved);
     if (!applyTo) return [];
-    const [first] = inOrder().flatMap((client) => (client.control ? [] : resolved(`${client.id}+${id}`)));
+    const [first] = inOrder().flatMap((client) =>
+      client.control ? [] : resolved(`${client.id}+${id}`),
+    );
     return [...(first ? [first] : []), ...resolved(`memory+${id}`)];
   });
   const local = options.flatMap(({ id, pattern }) => {
@@ -139,8 +161,14 @@ const admitted = (decisions: readonly Decision[]): number =>
   decisions.filter(({ outcome }) => outcome === "allowed").length;
 
 /** One key at once, from all connections. */
-const consumeAtOnce = (opened: readonly Opened[], key: string, count: number): Promise<Decision[]> =>
-  Promise.all(Array.from({ length: count }, (_, n) => (opened[n % opened.length] as Opened).consume(key)));
+const consumeAtOnce = (
+  opened: readonly Opened[],
+  key: string,
+  count: number,
+): Promise<Decision[]> =>
+  Promise.all(
+    Array.from({ length: count }, (_, n) => (opened[n % opened.length] as Opened).consume(key)),
+  );
 
 async function neverExceedsQuota(opened: readonly Opened[]): Promise<boolean> {
   for (let burst = 0; burst < BURSTS; burst++)
@@ -148,7 +176,9 @@ async function neverExceedsQuota(opened: readonly Opened[]): Promise<boolean> {
   return true;
 }
 
-/** Whether it decides within some seconds; the first decisions may still find the connection lost. */
+/**
+ * Whether it decides within some seconds; the first decisions may still find the connection lost.
+ */
 async function decidesAgain({ consume }: Opened): Promise<boolean> {
   const deadline = Date.now() + RECOVERY_MS;
   do {
@@ -159,7 +189,9 @@ async function decidesAgain({ consume }: Opened): Promise<boolean> {
   return false;
 }
 
-/** Commands that all nodes have executed so far; null for a store that does not count them by name. */
+/**
+ * Commands that all nodes have executed so far; null for a store that does not count them by name.
+ */
 async function commandsOf({ place }: TargetSystem): Promise<Record<string, number> | null> {
   const { engine } = findStore(place.store);
   const counted: Record<string, number> = {};
@@ -198,9 +230,12 @@ async function commandsPerDecision(
   const after = await commandsOf(system);
   if (!before || !after) return null;
   const each = Object.entries(after).map(
-    ([name, calls]) => [name, Math.round(((calls - (before[name] ?? 0)) / DECISIONS) * 10) / 10] as const,
+    ([name, calls]) =>
+      [name, Math.round(((calls - (before[name] ?? 0)) / DECISIONS) * 10) / 10] as const,
   );
-  return Object.fromEntries(each.filter(([, calls]) => calls > 0).sort(([a], [b]) => (a < b ? -1 : 1)));
+  return Object.fromEntries(
+    each.filter(([, calls]) => calls > 0).sort(([a], [b]) => (a < b ? -1 : 1)),
+  );
 }
 
 async function bytesPerKey(system: TargetSystem, { consume }: Opened): Promise<number | null> {
@@ -212,7 +247,9 @@ async function bytesPerKey(system: TargetSystem, { consume }: Opened): Promise<n
   };
   const fill = async (from: number, to: number) => {
     for (let key = from; key < to; key += 100)
-      await Promise.all(Array.from({ length: 100 }, (_, n) => consume(`user-${100_000 + key + n}`)));
+      await Promise.all(
+        Array.from({ length: 100 }, (_, n) => consume(`user-${100_000 + key + n}`)),
+      );
   };
   await fill(0, 1_000);
   const before = await used();
@@ -272,7 +309,10 @@ async function clusterFact(target: Target): Promise<boolean | null> {
   }
 }
 
-/** Of the store; empty where it does not tell. A client of a service asks only that, which does not know. */
+/**
+ * Of the store; empty where it does not tell. A client of a service asks only that, which does not
+ * know.
+ */
 async function storeVersion(system: TargetSystem, { client }: Opened): Promise<string> {
   const told = await client.storeVersion().catch(() => undefined);
   if (told) return told;
@@ -281,7 +321,11 @@ async function storeVersion(system: TargetSystem, { client }: Opened): Promise<s
 }
 
 /** Of the library, else of the module in the store or of the service; empty where none tells it. */
-async function limiterVersion(target: Target, system: TargetSystem, { version }: Opened): Promise<string> {
+async function limiterVersion(
+  target: Target,
+  system: TargetSystem,
+  { version }: Opened,
+): Promise<string> {
   if (version) return version;
   if (target.service) return `${target.service} ${await programVersion(target.service)}`.trim();
   if (!target.module) return "";
@@ -305,21 +349,27 @@ export async function findFacts(target: Target): Promise<LimiterFacts> {
   let survives_restart: boolean | null = null;
   let tried: LimiterFacts["tried"];
   try {
-    [atomic, tried] = await withClients(target, system, QUOTA, usesStore(target) ? 2 : 1, async (opened) => {
-      const isAtomic = await neverExceedsQuota(opened);
-      if (usesStore(target)) bytes_per_key = await bytesPerKey(system, opened[0]);
-      const version = usesStore(target) ? await storeVersion(system, opened[0]) : "";
-      const limiter = await limiterVersion(target, system, opened[0]);
-      return [
-        isAtomic,
-        {
-          date: new Date().toISOString().slice(0, 10),
-          ...(usesStore(target) ? { store: `${target.store} ${version ?? ""}`.trim() } : {}),
-          ...(opened[0].client.version ? { client: opened[0].client.version } : {}),
-          ...(limiter ? { limiter } : {}),
-        },
-      ];
-    });
+    [atomic, tried] = await withClients(
+      target,
+      system,
+      QUOTA,
+      usesStore(target) ? 2 : 1,
+      async (opened) => {
+        const isAtomic = await neverExceedsQuota(opened);
+        if (usesStore(target)) bytes_per_key = await bytesPerKey(system, opened[0]);
+        const version = usesStore(target) ? await storeVersion(system, opened[0]) : "";
+        const limiter = await limiterVersion(target, system, opened[0]);
+        return [
+          isAtomic,
+          {
+            date: new Date().toISOString().slice(0, 10),
+            ...(usesStore(target) ? { store: `${target.store} ${version ?? ""}`.trim() } : {}),
+            ...(opened[0].client.version ? { client: opened[0].client.version } : {}),
+            ...(limiter ? { limiter } : {}),
+          },
+        ];
+      },
+    );
   } finally {
     await system.stop();
   }

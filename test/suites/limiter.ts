@@ -41,7 +41,8 @@ interface Exceptions {
 }
 
 /**
- * What a limiter of a library or of a module must do on each of these clients, on real stores: standalone and in a cluster.
+ * What a limiter of a library or of a module must do on each of these clients, on real stores:
+ * standalone and in a cluster.
  * @param id an option of targets
  */
 export function limiterContract(
@@ -78,7 +79,10 @@ export function limiterContract(
       test("is measured on its clients", () => {
         expect(all.length).toBeGreaterThan(0);
         for (const target of all)
-          expect(target).toMatchObject({ limiter: id, decided_by: isModule ? "module" : "library" });
+          expect(target).toMatchObject({
+            limiter: id,
+            decided_by: isModule ? "module" : "library",
+          });
       });
 
       describe.each(all.map((target) => ({ name: target.text, target })))("$name", ({ target }) => {
@@ -125,7 +129,11 @@ export function limiterContract(
             for (const key of KEYS) decided.push(await opened.exhausted.consume(key));
           const denied = { allowed: 0, limited: 3 * KEYS.length, failed: 0 };
           if (cannotExhaust) {
-            expect(countOutcomes(decided)).toEqual({ ...denied, limited: 0, failed: denied.limited });
+            expect(countOutcomes(decided)).toEqual({
+              ...denied,
+              limited: 0,
+              failed: denied.limited,
+            });
             expect(await decisions()).toBe(0);
             return;
           }
@@ -145,17 +153,23 @@ export function limiterContract(
 
         test("keeps quotas from 1 to 1 000 000 000 points", async () => {
           for (const points of [1, 3, 7, 1_000_000_000]) {
-            const other = await openTarget(target, setup.place, { points, window_s: 60, block_s: 0 });
+            const other = await openTarget(target, setup.place, {
+              points,
+              window_s: 60,
+              block_s: 0,
+            });
             try {
               const outcomes = [];
               for (let n = 0; n < Math.min(points, 10); n++)
                 outcomes.push((await other.standard.consume(`quota-${points}`)).outcome);
               expect(outcomes, String(points)).toEqual(outcomes.map(() => "allowed"));
               if (points < 10)
-                expect((await other.standard.consume(`quota-${points}`)).outcome, String(points)).toBe(
-                  "limited",
-                );
-              if (!cannotExhaust) expect((await other.exhausted.consume("none")).outcome).toBe("limited");
+                expect(
+                  (await other.standard.consume(`quota-${points}`)).outcome,
+                  String(points),
+                ).toBe("limited");
+              if (!cannotExhaust)
+                expect((await other.exhausted.consume("none")).outcome).toBe("limited");
             } finally {
               await other.client.close();
             }

@@ -7,7 +7,10 @@ import { registerTargets } from "../../src/plugins/register-targets.js";
 import type { Decision, StorePlace } from "../../src/targets/types.js";
 import { openRequestLimiter } from "./open-target.js";
 
-/** The program of `useInChildProcess`: opens all, uses and closes each, and does not call `process.exit`. */
+/**
+ * The program of `useInChildProcess`: opens all, uses and closes each, and does not call
+ * `process.exit`.
+ */
 const { targets, place, pauses } = JSON.parse(process.argv[2] ?? "") as {
   targets: Target[];
   place: StorePlace;

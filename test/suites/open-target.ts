@@ -20,7 +20,10 @@ import type {
 } from "../../src/targets/types.js";
 import { pairOf } from "../helpers/limiter-pair.js";
 
-/** A client waits 5 s for a store that is starting; one that waits for ever must not hold up all other promises. */
+/**
+ * A client waits 5 s for a store that is starting; one that waits for ever must not hold up all
+ * other promises.
+ */
 const OPENS_WITHIN_MS = 10_000;
 
 export const LIMITS = { points: 20, window_s: 600, block_s: 0 };
@@ -92,7 +95,11 @@ async function connected<Result>(
 }
 type Created = Awaited<ReturnType<ReturnType<typeof findLimiter>["create"]>>;
 
-export const openTarget = (target: Target, place: StorePlace, limits = LIMITS): Promise<OpenTarget> =>
+export const openTarget = (
+  target: Target,
+  place: StorePlace,
+  limits = LIMITS,
+): Promise<OpenTarget> =>
   connected(target, place, limits, (opened, created) => ({ ...pairOf(created), ...opened }));
 
 /** A connected client and its limiter, whether that takes one key per call or all of a request. */
@@ -146,9 +153,11 @@ export function removeGlideSockets(pid: number): void {
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
 /**
- * Opens, uses and closes the targets one after the other in a child process, which prints a line for each with the
- * outcome of a consume, or the error. The process only ends by itself if nothing is left open.
- * @param interrupt called between opening and using; the client is then closed while the consume is in flight
+ * Opens, uses and closes the targets one after the other in a child process, which prints a line
+ * for each with the outcome of a consume, or the error. The process only ends by itself if nothing
+ * is left open.
+ * @param interrupt called between opening and using; the client is then closed while the consume is
+ *   in flight
  */
 export function useInChildProcess(
   targets: readonly Target[],
@@ -156,13 +165,17 @@ export function useInChildProcess(
   interrupt?: () => void,
 ): Promise<ChildResult> {
   const task = JSON.stringify({ targets, place, pauses: interrupt !== undefined });
-  const child = spawn(process.execPath, ["--import", "tsx", "test/suites/open-target-process.ts", task], {
-    cwd: ROOT,
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-    // A process that something keeps alive is a failure and must not stay.
-    timeout: 240_000,
-    killSignal: "SIGKILL",
-  });
+  const child = spawn(
+    process.execPath,
+    ["--import", "tsx", "test/suites/open-target-process.ts", task],
+    {
+      cwd: ROOT,
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
+      // A process that something keeps alive is a failure and must not stay.
+      timeout: 240_000,
+      killSignal: "SIGKILL",
+    },
+  );
   child.on("message", () => {
     interrupt?.();
     child.send("go on");

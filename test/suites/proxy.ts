@@ -1,7 +1,10 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 
-/** What a store answers to a decision: an array for a script, array or number for a module, or what memcached says. */
+/**
+ * What a store answers to a decision: an array for a script, array or number for a module, or what
+ * memcached says.
+ */
 const DECISION_REPLY = /^(\*[25]|:-?\d+|STORED|\d+)\r\n/;
 
 /** Stands between a client and a store of one node, and can lose a reply. */
@@ -24,7 +27,8 @@ export class LossyProxy {
       }
       client.pipe(store);
       store.on("data", (reply) => {
-        if (!this.#loses || !DECISION_REPLY.test(reply.toString("latin1"))) return client.write(reply);
+        if (!this.#loses || !DECISION_REPLY.test(reply.toString("latin1")))
+          return client.write(reply);
         this.#loses = false;
         return client.destroy();
       });
@@ -42,7 +46,10 @@ export class LossyProxy {
     return (this.#server.address() as AddressInfo).port;
   }
 
-  /** The connection of the next decision's reply is cut instead: the store has run it, and the client does not know. */
+  /**
+   * The connection of the next decision's reply is cut instead: the store has run it, and the
+   * client does not know.
+   */
   loseNextReply(): void {
     this.#loses = true;
   }

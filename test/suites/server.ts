@@ -4,7 +4,10 @@ import { healthSchema } from "../../src/contract/server-api.js";
 import type { Decision } from "../../src/targets/types.js";
 import { ALLOWED, CALLER, FAILED, fakeAppOn, limited } from "../helpers/app.js";
 
-/** What the server answers and counts, whatever its web framework. @param load its packages, by default the project's */
+/**
+ * What the server answers and counts, whatever its web framework. @param load its packages, by
+ * default the project's
+ */
 export function serverContract(framework: string, load?: Parameters<typeof fakeAppOn>[1]): void {
   const fakeApp = fakeAppOn(framework, load);
 
@@ -86,7 +89,11 @@ export function serverContract(framework: string, load?: Parameters<typeof fakeA
 
     test("one denied descriptor denies the request, with the headers of the longest wait", async () => {
       const { get, standard, usage } = fakeApp();
-      const decisions: Record<string, Decision> = { a: limited(5_000, 1), b: ALLOWED, c: limited(9_000, 2) };
+      const decisions: Record<string, Decision> = {
+        a: limited(5_000, 1),
+        b: ALLOWED,
+        c: limited(9_000, 2),
+      };
       standard.answer = (key) => decisions[key] ?? limited(7_000, 3);
       const answer = await get("/light?userId=a&userId=b&userId=c&userId=d");
       expect(answer.statusCode).toBe(429);
@@ -150,10 +157,18 @@ export function serverContract(framework: string, load?: Parameters<typeof fakeA
         });
       const answer = get("/light");
       while (standard.keys.length === 0) await new Promise(setImmediate);
-      expect(await usage()).toMatchObject({ requests: 1, in_flight: 1, consumes: { calls: 1, allowed: 0 } });
+      expect(await usage()).toMatchObject({
+        requests: 1,
+        in_flight: 1,
+        consumes: { calls: 1, allowed: 0 },
+      });
       decide(ALLOWED);
       expect((await answer).statusCode).toBe(200);
-      expect(await usage()).toMatchObject({ requests: 1, in_flight: 0, consumes: { calls: 1, allowed: 1 } });
+      expect(await usage()).toMatchObject({
+        requests: 1,
+        in_flight: 0,
+        consumes: { calls: 1, allowed: 1 },
+      });
     });
 
     test("without a limiter requests are counted, but no consumes", async () => {

@@ -58,7 +58,10 @@ export async function readingsOf(
   }
 }
 
-/** @param rejects the client rejects some of so many: by default glide has at most 1000 commands in flight */
+/**
+ * @param rejects the client rejects some of so many: by default glide has at most 1000 commands in
+ *   flight
+ */
 export function survivesManyAtOnce(
   setupOf: () => StoreSetup,
   openedOf: () => OpenTarget,
@@ -67,7 +70,9 @@ export function survivesManyAtOnce(
   test("handles 2000 concurrent consumes while the store pauses for a moment", async () => {
     const setup = setupOf();
     setup.pause();
-    const consumes = Array.from({ length: 2_000 }, (_, n) => openedOf().standard.consume(`many-${n}`));
+    const consumes = Array.from({ length: 2_000 }, (_, n) =>
+      openedOf().standard.consume(`many-${n}`),
+    );
     // They are to pile up on the connections, not in this turn of the event loop.
     await delay(50);
     setup.resume();
@@ -79,7 +84,8 @@ export function survivesManyAtOnce(
 
 /**
  * For a standalone store: the nodes of a cluster are named by itself, so nothing can stand between.
- * @param expectCounted with how often the consume whose reply was lost, and the one after it, were counted
+ * @param expectCounted with how often the consume whose reply was lost, and the one after it, were
+ *   counted
  */
 export function sendsNothingAgain(
   setupOf: () => StoreSetup,

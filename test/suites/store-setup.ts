@@ -20,7 +20,11 @@ export class StoreSetup {
   }
 
   /** @param more arguments of each node's program */
-  static async start(kind: StoreKind, topology: string, more: readonly string[] = []): Promise<StoreSetup> {
+  static async start(
+    kind: StoreKind,
+    topology: string,
+    more: readonly string[] = [],
+  ): Promise<StoreSetup> {
     const cluster = topology === "cluster" ? await TestCluster.start(kind, more) : undefined;
     const nodes = cluster?.nodes ?? [await TestStore.start(more, kind)];
     const addresses = nodes.map(({ port }) => ({ host: "127.0.0.1", port }));
@@ -81,10 +85,14 @@ export class StoreSetup {
 
   /** Runs a command on every primary; not for memcached. */
   async call(command: string, ...words: string[]): Promise<unknown[]> {
-    return Promise.all(this.primaries.map((node) => node.ask((store) => store.call(command, ...words))));
+    return Promise.all(
+      this.primaries.map((node) => node.ask((store) => store.call(command, ...words))),
+    );
   }
 
-  /** Script calls of each primary since its statistics were reset, by the command that carried them. */
+  /**
+   * Script calls of each primary since its statistics were reset, by the command that carried them.
+   */
   scriptCalls(): Promise<Record<"eval" | "evalsha" | "fcall", number>[]> {
     return Promise.all(this.primaries.map((node) => node.scriptCalls()));
   }

@@ -9,7 +9,10 @@ const DRAWN = 50_000;
 /** Of a share that is estimated from so many draws: more than four standard deviations. */
 const TOLERANCE = 0.01;
 
-/** What every traffic must do: the same seed gives the same requests, and their outcome is what it predicts. */
+/**
+ * What every traffic must do: the same seed gives the same requests, and their outcome is what it
+ * predicts.
+ */
 export function trafficContract(id: string): void {
   const all = { connections: 2, first: 0, count: 2 };
 
@@ -36,8 +39,8 @@ export function trafficContract(id: string): void {
     const seen = { opens_s: 0, closes_s: 1, requests_per_second: 1_000 };
     // Only where the quota cannot be used up is it the keys alone that decide (M10).
     const limits = { ...profile.limits, points: 1_000_000_000 };
-    expect(Math.abs(denied / DRAWN - predictLimitedShare(profile, limits, evenly(seen)))).toBeLessThan(
-      TOLERANCE,
-    );
+    expect(
+      Math.abs(denied / DRAWN - predictLimitedShare(profile, limits, evenly(seen))),
+    ).toBeLessThan(TOLERANCE);
   });
 }

@@ -39,7 +39,9 @@ class SlowEngine:
         programs = home / "programs"
         programs.mkdir()
         docker = programs / "docker"
-        docker.write_text(f"#!/bin/sh\nuntil [ -e '{self._answer}' ]; do sleep 0.05; done\necho 1.0\n")
+        docker.write_text(
+            f"#!/bin/sh\nuntil [ -e '{self._answer}' ]; do sleep 0.05; done\necho 1.0\n"
+        )
         docker.chmod(0o755)
         self.env = {"PATH": f"{programs}:{os.environ['PATH']}"}
 
@@ -58,7 +60,8 @@ def results(home: Path) -> list[Path]:
 def test_from_the_first_page_to_a_finished_campaign(tmp_path: Path) -> None:
     with Terminal(tmp_path, "run") as menu:
         menu.wait_for("Which clients?")
-        # The group whole, then none of it; memory goes too: what is left is the control that admits all.
+        # The group whole, then none of it; memory goes too: what is left is the control that admits
+        # all.
         menu.send(SPACE, SPACE, *[DOWN] * 13, SPACE, ENTER)
         # No client with a store, so no question about one.
         menu.wait_for("Which workload?")
@@ -81,7 +84,12 @@ def test_from_the_first_page_to_a_finished_campaign(tmp_path: Path) -> None:
         menu.wait_for("Where does it run?")
         menu.send(UP, ENTER)
         menu.wait_for("Start it?")
-        for part in ["1 run of 1 configuration", "until", "MB on disk", "The same without the menu"]:
+        for part in [
+            "1 run of 1 configuration",
+            "until",
+            "MB on disk",
+            "The same without the menu",
+        ]:
             assert part in menu.text
         menu.send(ENTER)
         assert menu.exit_code() == 0
@@ -163,7 +171,12 @@ def test_the_plan_is_in_sight_of_the_decision_in_24_rows(tmp_path: Path) -> None
         title = lines.index("│  The plan")
         question = next(row for row, line in enumerate(lines) if line.startswith("◆"))
         plan = "\n".join(lines[title:question])
-        for part in [r"\b7 rounds", r"valkey-glide .*connections", r"GB of memory", r"\d+ runs of .* about"]:
+        for part in [
+            r"\b7 rounds",
+            r"valkey-glide .*connections",
+            r"GB of memory",
+            r"\d+ runs of .* about",
+        ]:
             assert re.search(part, plan), part
         assert re.search(r"… \d+ more", plan)
         # Moving the mark keeps it in sight.
@@ -206,7 +219,8 @@ def test_answers_are_kept_back_and_forward_in_80_by_24(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answered", "command"), [(0, "./scripts/run-all.sh"), (1, "./scripts/run-all.sh --clients ioredis")]
+    ("answered", "command"),
+    [(0, "./scripts/run-all.sh"), (1, "./scripts/run-all.sh --clients ioredis")],
 )
 def test_ctrl_c_prints_the_command_so_far(tmp_path: Path, answered: int, command: str) -> None:
     with Terminal(tmp_path, "run", rows=24, columns=80) as menu:
@@ -263,7 +277,9 @@ def test_the_promises_of_the_chosen_targets_can_be_checked_instead(tmp_path: Pat
 
 
 @pytest.mark.long
-def test_keys_pressed_while_nothing_is_asked_are_not_shown_and_answer_nothing(tmp_path: Path) -> None:
+def test_keys_pressed_while_nothing_is_asked_are_not_shown_and_answer_nothing(
+    tmp_path: Path,
+) -> None:
     engine = SlowEngine(tmp_path)
     engine.release()
     with Terminal(tmp_path, "run", env=engine.env) as menu:

@@ -8,7 +8,18 @@ import pytest
 
 from terminal import CTRL_C, Terminal
 
-QUICK = ("--runs", "2", "--concurrency", "8", "--cooldown", "0", "--runtime", "local", "--seed", "1")
+QUICK = (
+    "--runs",
+    "2",
+    "--concurrency",
+    "8",
+    "--cooldown",
+    "0",
+    "--runtime",
+    "local",
+    "--seed",
+    "1",
+)
 
 
 def campaign(home: Path, rows: int, columns: int, *flags: str, **env: str) -> Terminal:
@@ -99,12 +110,16 @@ def test_a_second_ctrl_c_ends_at_once_and_gives_the_cursor_back(tmp_path: Path) 
         clean.exit_code()
 
 
-def test_a_line_of_the_original_shows_its_plan_first_and_ctrl_c_leaves_nothing(tmp_path: Path) -> None:
+def test_a_line_of_the_original_shows_its_plan_first_and_ctrl_c_leaves_nothing(
+    tmp_path: Path,
+) -> None:
     with Terminal(
         tmp_path, "run", "--clients", "none", "--runtime", "local", rows=40, columns=100
     ) as terminal:
         terminal.wait_for("Ctrl-C stops it")
-        assert re.search(r"24 runs of 8 configurations, about .* \(until \d\d:\d\d\)", terminal.history)
+        assert re.search(
+            r"24 runs of 8 configurations, about .* \(until \d\d:\d\d\)", terminal.history
+        )
         terminal.send(CTRL_C)
         assert terminal.exit_code() == 130
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]

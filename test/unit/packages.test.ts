@@ -28,20 +28,31 @@ describe("every package that is installed", () => {
   test("admits the oldest Node.js that we promise", () => {
     const refusing = Object.entries(packages).filter(
       ([, { optional, engines }]) =>
-        !optional && !Array.isArray(engines) && engines?.node && !satisfies(`${oldest}.0`, engines.node),
+        !optional &&
+        !Array.isArray(engines) &&
+        engines?.node &&
+        !satisfies(`${oldest}.0`, engines.node),
     );
     expect(refusing.map(([path, { version }]) => `${path} ${version}`)).toEqual([]);
   });
 
   test("runs no script as it is installed: none is needed", () => {
-    const scripted = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript);
+    const scripted = Object.entries(packages).filter(
+      ([, { hasInstallScript }]) => hasInstallScript,
+    );
     const names = scripted.map(([path]) => path.replace(/.*node_modules\//, ""));
     // For versions of npm that read it, whoever calls them.
     expect(own.allowScripts).toEqual(
       Object.fromEntries([...new Set(names)].sort().map((name) => [name, false])),
     );
     const files = [
-      ...["README.md", "docs/offline.md", "Dockerfile.server", "Dockerfile.loadtest", "scripts/setup.sh"],
+      ...[
+        "README.md",
+        "docs/offline.md",
+        "Dockerfile.server",
+        "Dockerfile.loadtest",
+        "scripts/setup.sh",
+      ],
       ...["scripts/ci/make-plugin.sh", "scripts/ci/prepare-sides.sh", ".github/workflows/ci.yml"],
       ".github/workflows/release.yml",
     ];

@@ -47,11 +47,15 @@ test("the job that reads results for the pages can write nothing, and deploys no
   const reading = workflows
     .flatMap(({ jobs }) => Object.values(jobs))
     .filter(({ steps }) => steps.some(({ run }) => run?.includes("report pages")));
-  expect(reading.map(({ permissions }) => permissions)).toEqual([{ actions: "read", contents: "read" }]);
+  expect(reading.map(({ permissions }) => permissions)).toEqual([
+    { actions: "read", contents: "read" },
+  ]);
 });
 
 test("every input of the action has a meaning, and all but the target a default", () => {
-  for (const [name, input] of Object.entries(action.inputs as Record<string, Record<string, unknown>>)) {
+  for (const [name, input] of Object.entries(
+    action.inputs as Record<string, Record<string, unknown>>,
+  )) {
     expect(input.description, name).toEqual(expect.any(String));
     expect("default" in input, name).toBe(name !== "target");
   }

@@ -51,7 +51,9 @@ export class ChannelConnections implements ClosedConnections {
     this.#isOpen = true;
     const { connections } = this.#options;
     if (spread_ms === 0) while (this.#send());
-    else for (let n = 0; n < connections; n++) setTimeout(() => this.#send(), (spread_ms * n) / connections);
+    else
+      for (let n = 0; n < connections; n++)
+        setTimeout(() => this.#send(), (spread_ms * n) / connections);
   }
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {
@@ -113,11 +115,17 @@ export class ChannelConnections implements ClosedConnections {
   }
 }
 
-/** A driver's connection, with at most one request in flight. It connects by itself, again after an end. */
+/**
+ * A driver's connection, with at most one request in flight. It connects by itself, again after an
+ * end.
+ */
 export interface Channel {
   /** Sends the next request; only between `ready` and the next event. */
   send(): void;
-  /** Gives up the request in flight and its connection. The only event that follows is the next `ready`. */
+  /**
+   * Gives up the request in flight and its connection. The only event that follows is the next
+   * `ready`.
+   */
   abandon(): void;
   close(): void;
 }
@@ -146,7 +154,9 @@ const UNAVAILABLE = 0;
 const FREE = 1;
 const BUSY = 2;
 
-/** Waits until no connection of all is missing. @throws environmentError when that takes too long */
+/**
+ * Waits until no connection of all is missing. @throws environmentError when that takes too long
+ */
 export async function untilConnected(
   missing: () => number,
   all: number,
@@ -161,13 +171,18 @@ export async function untilConnected(
   }
 }
 
-/** A worker's connections. The one free for longest is next, so that the server closes none as idle. */
+/**
+ * A worker's connections. The one free for longest is next, so that the server closes none as idle.
+ */
 export class ConnectionPool {
   readonly #channels: Channel[];
   readonly #state: Uint8Array;
   readonly #due_ms: Float64Array;
   readonly #sent_ms: Float64Array;
-  /** Channel numbers in the order in which they became free. Some may be unavailable when they are taken. */
+  /**
+   * Channel numbers in the order in which they became free. Some may be unavailable when they are
+   * taken.
+   */
   readonly #queue: Int32Array;
   readonly #isQueued: Uint8Array;
   #head = 0;
@@ -178,7 +193,12 @@ export class ConnectionPool {
   readonly #timeoutMs: number;
   readonly #listener: ConnectionPoolListener;
 
-  constructor(count: number, open: OpenChannel, timeoutS: number, listener: ConnectionPoolListener) {
+  constructor(
+    count: number,
+    open: OpenChannel,
+    timeoutS: number,
+    listener: ConnectionPoolListener,
+  ) {
     this.#timeoutMs = timeoutS * 1000;
     this.#listener = listener;
     this.#state = new Uint8Array(count);
@@ -196,9 +216,12 @@ export class ConnectionPool {
     this.#timeoutCheck = setInterval(() => this.#abandonTimedOut(), TIMEOUT_CHECK_MS);
   }
 
-  /** @param where named in the message @throws environmentError when not all are connected in time */
+  /**
+   * @param where named in the message @throws environmentError when not all are connected in time
+   */
   async connected(withinS: number, where: string): Promise<void> {
-    const missing = () => this.#state.reduce((total, state) => total + (state === UNAVAILABLE ? 1 : 0), 0);
+    const missing = () =>
+      this.#state.reduce((total, state) => total + (state === UNAVAILABLE ? 1 : 0), 0);
     await untilConnected(missing, this.#channels.length, withinS, where);
   }
 
@@ -250,7 +273,13 @@ export class ConnectionPool {
     this.#state[index] = UNAVAILABLE;
     const now_ms = cheapMonotonicMs();
     this.#finished();
-    this.#listener.answered(outcome, code, this.#due_ms[index] ?? 0, this.#sent_ms[index] ?? 0, now_ms);
+    this.#listener.answered(
+      outcome,
+      code,
+      this.#due_ms[index] ?? 0,
+      this.#sent_ms[index] ?? 0,
+      now_ms,
+    );
   }
 
   #lost(index: number): void {

@@ -39,13 +39,18 @@ export interface LimiterReport {
 export interface OpenDriver {
   openChannels(requests: ChannelRequests): OpenChannel;
   startLoopback(): Promise<Loopback>;
-  /** Only where the driver has connections of its own for the closed loop; else they are channels. */
+  /**
+   * Only where the driver has connections of its own for the closed loop; else they are channels.
+   */
   closedConnections?(requests: ChannelRequests): ClosedConnections;
   limiterReport?(): LimiterReport;
   close(): Promise<void>;
 }
 
-/** Sends requests to the target of one layer and tells their outcomes: one folder, and one line in `index.ts`. */
+/**
+ * Sends requests to the target of one layer and tells their outcomes: one folder, and one line in
+ * `index.ts`.
+ */
 export interface Driver {
   id: Layer;
   codeText(code: number): string;

@@ -2,7 +2,10 @@ import type { DriverLayer } from "../../contract/layers.js";
 
 import type { Driver } from "./driver.js";
 
-/** All drivers; one line each. A driver is loaded when it is used, so that HTTP load loads no client library. */
+/**
+ * All drivers; one line each. A driver is loaded when it is used, so that HTTP load loads no client
+ * library.
+ */
 const drivers: Readonly<Record<DriverLayer, () => Promise<Driver>>> = {
   server: async () => (await import("./http/driver.js")).httpDriver,
   limiter: async () => (await import("./limiter/driver.js")).limiterDriver,

@@ -18,7 +18,8 @@ export function decisionsByKey(
   const [outcome, wait_ms] = [new Uint8Array(rows), new Float32Array(rows)];
   /** Where the rows of each request of the traffic begin; the last number is the end of all. */
   const begins = new Uint32Array(requests.length + 1);
-  for (const log of logs) for (const which of log.which) begins[which + 1] = (begins[which + 1] ?? 0) + 1;
+  for (const log of logs)
+    for (const which of log.which) begins[which + 1] = (begins[which + 1] ?? 0) + 1;
   for (let which = 0; which < requests.length; which++)
     begins[which + 1] = (begins[which + 1] ?? 0) + (begins[which] ?? 0);
   const order = new Uint32Array(rows);
@@ -51,7 +52,10 @@ export function decisionsByKey(
   });
 }
 
-/** What a run with a binding quota admitted; undefined for other traffic, or where requests were not kept. */
+/**
+ * What a run with a binding quota admitted; undefined for other traffic, or where requests were not
+ * kept.
+ */
 export function boundaryFor(
   profile: TrafficProfile,
   logs: readonly DecisionColumns[],

@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Milliseconds of the machine's monotonic clock, which all threads and processes of this host share. */
+/**
+ * Milliseconds of the machine's monotonic clock, which all threads and processes of this host
+ * share.
+ */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
 export const wallOffsetMs = (): number => Date.now() - monotonicMs();
@@ -13,10 +16,15 @@ export const wallTime = (at_ms: number): Date => new Date(at_ms + wallOffsetMs()
 const BRACKETS = 32;
 
 /**
- * Milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings, so each cheap one stands
- * between two exact ones, and the tightest bracket counts: its origin is wrong by at most half its width.
+ * Milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings, so each
+ * cheap one stands between two exact ones, and the tightest bracket counts: its origin is wrong by
+ * at most half its width.
  */
-export function tightestOriginMs(exactMs: () => number, cheapMs: () => number, brackets = BRACKETS): number {
+export function tightestOriginMs(
+  exactMs: () => number,
+  cheapMs: () => number,
+  brackets = BRACKETS,
+): number {
   let origin_ms = 0;
   let tightest_ms = Number.POSITIVE_INFINITY;
   for (let bracket = 0; bracket < brackets; bracket++) {
@@ -32,7 +40,10 @@ export function tightestOriginMs(exactMs: () => number, cheapMs: () => number, b
 
 const origin_ms = tightestOriginMs(monotonicMs, () => performance.now());
 
-/** The same clock at a tenth of the cost, for code that reads it several times per request; off by less than 10 µs. */
+/**
+ * The same clock at a tenth of the cost, for code that reads it several times per request; off by
+ * less than 10 µs.
+ */
 export const cheapMonotonicMs = (): number => origin_ms + performance.now();
 
 /** A reading that is later than every one before it. */

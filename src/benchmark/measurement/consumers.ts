@@ -23,8 +23,14 @@ export interface ConsumerReadings extends Omit<Consumers, "read"> {
   at_end: readonly Usage[];
 }
 
-/** Waits until none has a request in flight, including those that nobody waits for any more, and reads all counters. */
-export async function readDrained({ read }: Pick<Consumers, "read">, withinMs: number): Promise<Usage[]> {
+/**
+ * Waits until none has a request in flight, including those that nobody waits for any more, and
+ * reads all counters.
+ */
+export async function readDrained(
+  { read }: Pick<Consumers, "read">,
+  withinMs: number,
+): Promise<Usage[]> {
   const deadline = monotonicMs() + withinMs;
   for (;;) {
     const usages = await read();

@@ -2,7 +2,10 @@ import type { Outcome } from "../../contract/result.js";
 import { ADMITTED, LIMITED, UNDECIDED } from "../../judge/boundary/algorithms.js";
 import { cheapMonotonicMs } from "./clock.js";
 
-/** How often a worker sent each distinct request since its start, and how often its fate is unknown (M27). */
+/**
+ * How often a worker sent each distinct request since its start, and how often its fate is unknown
+ * (M27).
+ */
 export class RequestCounts {
   readonly sent: Uint32Array<ArrayBuffer>;
   readonly undecided: Uint32Array<ArrayBuffer>;
@@ -74,7 +77,13 @@ export class DecisionLog {
 
   connection(): ConnectionLog {
     let row = -1;
-    const { which: requests, sent_ms, answered_ms, outcome: outcomes, wait_ms: waits } = this.#columns;
+    const {
+      which: requests,
+      sent_ms,
+      answered_ms,
+      outcome: outcomes,
+      wait_ms: waits,
+    } = this.#columns;
     return {
       sent: (which) => {
         row = this.#newRow();

@@ -41,9 +41,11 @@ function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
     cpu_system_us: cpu.system,
     // Each thread has a heap of its own.
     heap_used_bytes:
-      getHeapStatistics().used_heap_size + sum(workers.map(({ heap_used_bytes }) => heap_used_bytes)),
+      getHeapStatistics().used_heap_size +
+      sum(workers.map(({ heap_used_bytes }) => heap_used_bytes)),
     resident_bytes: process.memoryUsage.rss(),
-    // The mean, so that two readings give the mean utilisation; that of each worker is in the result.
+    // The mean, so that two readings give the mean utilisation; that of each worker is in the
+    // result.
     event_loop_active_ms: mean(workers.map(({ event_loop_active_ms }) => event_loop_active_ms)),
     event_loop_idle_ms: mean(workers.map(({ event_loop_idle_ms }) => event_loop_idle_ms)),
     requests: sum(workers.map(({ requests }) => requests)),
@@ -52,7 +54,10 @@ function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
   };
 }
 
-/** This process as the only consumer. @param readWorkers the counters of each worker, which is connected */
+/**
+ * This process as the only consumer. @param readWorkers the counters of each worker, which is
+ * connected
+ */
 export async function generatorAsConsumer(
   spec: GeneratorRunSpec,
   plugins: readonly PluginFacts[],

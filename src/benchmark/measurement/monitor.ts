@@ -22,7 +22,10 @@ const NOTHING = {
   event_loop_idle_ms: 0,
 } as const;
 
-/** Whether a counter has fallen. The time alone does not tell: where readings failed, the new process may be older. */
+/**
+ * Whether a counter has fallen. The time alone does not tell: where readings failed, the new
+ * process may be older.
+ */
 const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): boolean =>
   after.uptime_s < before.uptime_s ||
   cpuUs(after) < cpuUs(before) ||
@@ -40,7 +43,8 @@ function difference(earlier: Reading, after: Reading, own_s?: number): ServerSam
       : Math.max(0, 1000 * own_s - active);
   return {
     at_ms: after.at_ms,
-    cpu_percent: elapsed_us > 0 ? (100 * (cpuUs(after.usage) - cpuUs(before.usage))) / elapsed_us : 0,
+    cpu_percent:
+      elapsed_us > 0 ? (100 * (cpuUs(after.usage) - cpuUs(before.usage))) / elapsed_us : 0,
     event_loop_utilisation: active + idle > 0 ? Math.min(1, active / (active + idle)) : 0,
     heap_used_bytes: after.usage.heap_used_bytes,
     resident_bytes: after.usage.resident_bytes,
@@ -53,12 +57,17 @@ type Reading = { at_ms: number; usage: Usage };
 const together = (at_ms: number, each: readonly ServerSample[]): ServerSample => ({
   at_ms,
   cpu_percent: sum(each.map(({ cpu_percent }) => cpu_percent)),
-  event_loop_utilisation: Math.max(...each.map(({ event_loop_utilisation }) => event_loop_utilisation)),
+  event_loop_utilisation: Math.max(
+    ...each.map(({ event_loop_utilisation }) => event_loop_utilisation),
+  ),
   heap_used_bytes: sum(each.map(({ heap_used_bytes }) => heap_used_bytes)),
   resident_bytes: sum(each.map(({ resident_bytes }) => resident_bytes)),
 });
 
-/** Reads the counters of all servers once a second while a window is open. A failed reading is recorded in `failures`. */
+/**
+ * Reads the counters of all servers once a second while a window is open. A failed reading is
+ * recorded in `failures`.
+ */
 export class ServerMonitor {
   readonly samples: ServerSample[] = [];
   /** One entry for each server, in order. */

@@ -8,7 +8,8 @@ const MEGABIT = 1e6;
 async function readLink(root: string, name: string): Promise<NetworkLink[]> {
   const numberOf = async (file: string) => Number(await readFile(join(root, name, file), "utf8"));
   try {
-    // Bridges, loopback and the links of containers are no devices; the rate that some of them state limits nothing.
+    // Bridges, loopback and the links of containers are no devices; the rate that some of them
+    // state limits nothing.
     await stat(join(root, name, "device"));
     const megabits = await numberOf("speed");
     if (!(megabits > 0)) return [];
@@ -21,15 +22,24 @@ async function readLink(root: string, name: string): Promise<NetworkLink[]> {
   }
 }
 
-/** The physical links of this machine that state their rate, with their counters since boot; Linux only. */
+/**
+ * The physical links of this machine that state their rate, with their counters since boot; Linux
+ * only.
+ */
 export async function readNetworkLinks(root = LINKS): Promise<NetworkLink[]> {
   const names = await readdir(root).catch(() => []);
   const links = await Promise.all(names.sort().map((name) => readLink(root, name)));
   return links.flat();
 }
 
-/** Bytes on each link between two readings; a link that appeared or disappeared in between is left out. */
-export function bytesBetween(before: readonly NetworkLink[], after: readonly NetworkLink[]): NetworkLink[] {
+/**
+ * Bytes on each link between two readings; a link that appeared or disappeared in between is left
+ * out.
+ */
+export function bytesBetween(
+  before: readonly NetworkLink[],
+  after: readonly NetworkLink[],
+): NetworkLink[] {
   return after.flatMap((link) => {
     const first = before.find(({ name }) => name === link.name);
     if (!first) return [];

@@ -1,5 +1,11 @@
 import { sum } from "../../contract/numbers.js";
-import type { AfterWindow, Counts, LatencyHistograms, Outcome, Slices } from "../../contract/result.js";
+import type {
+  AfterWindow,
+  Counts,
+  LatencyHistograms,
+  Outcome,
+  Slices,
+} from "../../contract/result.js";
 import {
   countedColumns,
   SLICE_MS,
@@ -69,7 +75,10 @@ export class SliceRecorder {
   }
 
   #indexOf(at_ms: number): number {
-    const index = Math.min(this.#last, Math.max(0, Math.floor((at_ms - this.#opened_ms) / SLICE_MS)));
+    const index = Math.min(
+      this.#last,
+      Math.max(0, Math.floor((at_ms - this.#opened_ms) / SLICE_MS)),
+    );
     if (index >= this.#columns.allowed.length) this.#grow(index);
     return index;
   }
@@ -110,10 +119,11 @@ export interface WorkerSample {
 }
 
 /**
- * The latencies of one interval. Appending costs almost nothing, and the main thread gets the plain numbers: encoding
- * a histogram once a second would block the worker for some milliseconds, in which it sends and reads nothing. The
- * buffer is copied, not transferred: the first transfer in a thread makes V8 discard its compiled code for typed
- * arrays, which is all the code that reads and records here.
+ * The latencies of one interval. Appending costs almost nothing, and the main thread gets the plain
+ * numbers: encoding a histogram once a second would block the worker for some milliseconds, in
+ * which it sends and reads nothing. The buffer is copied, not transferred: the first transfer in a
+ * thread makes V8 discard its compiled code for typed arrays, which is all the code that reads and
+ * records here.
  */
 class SampleBuffer {
   #values = new Uint32Array(16_384);
@@ -175,13 +185,18 @@ export class ResponseRecorder {
     this.#slices = new SliceRecorder(at_ms);
   }
 
-  /** A further slice of a window by turns: `bins` slices of 100 ms begin, which no other turn shares. */
+  /**
+   * A further slice of a window by turns: `bins` slices of 100 ms begin, which no other turn
+   * shares.
+   */
   resume(at_ms: number, bins: number): void {
     this.#slices.resume(at_ms, bins);
     this.#isClosed = false;
   }
 
-  /** @param code the driver's, below 1000 @param ms latency with fractions @param now_ms monotonic */
+  /**
+   * @param code the driver's, below 1000 @param ms latency with fractions @param now_ms monotonic
+   */
   answer(outcome: Outcome, code: number, ms: number, now_ms: number): void {
     const us = latencyUs(ms);
     this.#latencies[outcome].record(us);
@@ -211,7 +226,10 @@ export class ResponseRecorder {
     this.#slices.count("due", due_ms);
   }
 
-  /** A send that was given up: it is in the latencies and in the timeline alone. @param age_ms since it was due */
+  /**
+   * A send that was given up: it is in the latencies and in the timeline alone. @param age_ms since
+   * it was due
+   */
   dropped(age_ms: number, now_ms: number): void {
     this.notSent(age_ms);
     this.#slices.count("dropped", now_ms);

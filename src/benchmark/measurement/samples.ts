@@ -16,8 +16,15 @@ export function joined(parts: readonly Uint32Array[]): Uint32Array {
   return all;
 }
 
-/** Merges the samples that several workers took of the same interval. Percentiles are over all their answers. */
-function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previous_s: number): Sample {
+/**
+ * Merges the samples that several workers took of the same interval. Percentiles are over all their
+ * answers.
+ */
+function mergeInterval(
+  parts: readonly WorkerSample[],
+  opened_ms: number,
+  previous_s: number,
+): Sample {
   const t_s = rounded((Math.max(...parts.map((part) => part.at_ms)) - opened_ms) / 1000, 3);
   const latencies_us = joined(parts.map((part) => part.latencies_us)).sort();
   const busy = parts.flatMap(({ event_loop_utilisation }) => event_loop_utilisation ?? []);
@@ -33,11 +40,16 @@ function mergeInterval(parts: readonly WorkerSample[], opened_ms: number, previo
   };
 }
 
-/** Collects the samples of all workers. An interval is complete once each worker has reported it. */
+/**
+ * Collects the samples of all workers. An interval is complete once each worker has reported it.
+ */
 export class SampleMerger {
   /** Samples of incomplete intervals, by worker. */
   readonly #pending: WorkerSample[][];
-  /** The samples of the last row. Those of earlier rows are dropped, because they are large, unless all are kept. */
+  /**
+   * The samples of the last row. Those of earlier rows are dropped, because they are large, unless
+   * all are kept.
+   */
   #last: WorkerSample[] = [];
   readonly #rows: Sample[] = [];
   readonly #kept: WorkerSample[][] | undefined;
@@ -66,7 +78,10 @@ export class SampleMerger {
     return all.map((samples) => samples.map(({ latencies_us }) => latencies_us));
   }
 
-  /** All intervals. Samples that one worker sent after the others had ended belong to the last interval. */
+  /**
+   * All intervals. Samples that one worker sent after the others had ended belong to the last
+   * interval.
+   */
   #intervals(opened_ms: number): Sample[] {
     const left = this.#pending.flat();
     if (left.length === 0) return this.#rows;
@@ -80,7 +95,9 @@ export class SampleMerger {
     return this.#intervals(opened_ms).map((row) => {
       // A last interval with the rest of the window is longer than the period of the readings.
       const within_s = Math.max(MATCH_S, row.interval_s / 2);
-      const seen = server.find(({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < within_s);
+      const seen = server.find(
+        ({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < within_s,
+      );
       if (!seen) return row;
       return {
         ...row,

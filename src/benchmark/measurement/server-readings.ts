@@ -17,7 +17,8 @@ async function getJson(url: string, timeout_ms = TIMEOUT_MS): Promise<unknown> {
 }
 
 /** Why a request failed, in one line; a refused connection to several addresses has no message. */
-const reasonOf = (error: unknown): string => messageOf(error).split("\n")[0] || "connection refused";
+const reasonOf = (error: unknown): string =>
+  messageOf(error).split("\n")[0] || "connection refused";
 
 async function identifyServer({ url, run_nonce }: AddressedServer): Promise<Health | undefined> {
   let body: unknown;
@@ -44,14 +45,18 @@ const common: readonly (readonly [string, (health: Health) => unknown])[] = [
 ];
 
 /** Identifies all servers; undefined for foreign ones. @throws environmentError when one differs */
-export async function identifyServers(servers: readonly AddressedServer[]): Promise<Consumers | undefined> {
+export async function identifyServers(
+  servers: readonly AddressedServer[],
+): Promise<Consumers | undefined> {
   const found = await Promise.all(
     servers.map(async (server) => ({ server, health: await identifyServer(server) })),
   );
   const first = found[0]?.health;
   for (const { server, health } of found) {
     if (!health !== !first)
-      throw environmentError(`${servers[0]?.url} and ${server.url} are not servers of the same kind`);
+      throw environmentError(
+        `${servers[0]?.url} and ${server.url} are not servers of the same kind`,
+      );
     if (!health || !first) continue;
     const differs = common.find(
       ([, of]) => canonicalJson(of(health) ?? null) !== canonicalJson(of(first) ?? null),
@@ -85,7 +90,9 @@ export async function identifyServers(servers: readonly AddressedServer[]): Prom
   };
 }
 
-/** @throws BenchError when our server, which answered before, does not give its counters any more */
+/**
+ * @throws BenchError when our server, which answered before, does not give its counters any more
+ */
 export async function readUsage(base: string): Promise<Usage> {
   try {
     return fitted(usageSchema, await getJson(`${base}/usage`));

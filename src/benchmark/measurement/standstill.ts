@@ -3,7 +3,10 @@ import { cpuWaitMs, monotonicMs } from "./clock.js";
 /** How often a thread looks at its clock: a look takes some ten microseconds. */
 export const LOOK_EVERY_MS = 20;
 
-/** A process that used more than this share of one CPU between two looks was at work, however far they are apart. */
+/**
+ * A process that used more than this share of one CPU between two looks was at work, however far
+ * they are apart.
+ */
 const BUSY_SHARE = 0.5;
 
 const usedCpuMs = (): number => {
@@ -12,11 +15,12 @@ const usedCpuMs = (): number => {
 };
 
 /**
- * Looks for times in which the thread that sends stood still, as it does when its process is stopped or its machine is
- * frozen: then two looks at the clock are far apart, and the process used hardly any CPU time in between (M36).
+ * Looks for times in which the thread that sends stood still, as it does when its process is
+ * stopped or its machine is frozen: then two looks at the clock are far apart, and the process used
+ * hardly any CPU time in between (M36).
  *
- * Time in which the thread was ready and waited for a CPU is no standstill. Our own roles cause it, too, and by turns it
- * meets all targets of a group alike (M25).
+ * Time in which the thread was ready and waited for a CPU is no standstill. Our own roles cause it,
+ * too, and by turns it meets all targets of a group alike (M25).
  */
 export class StandstillWatch {
   readonly #timer = setInterval(() => this.#look(), LOOK_EVERY_MS).unref();
@@ -26,7 +30,8 @@ export class StandstillWatch {
   #longest_ms = 0;
 
   /**
-   * @returns the longest gap between two looks in which the process used less than half a CPU, without the time in which
+   * @returns the longest gap between two looks in which the process used less than half a CPU,
+   *   without the time in which
    *   the thread waited for a CPU where the system tells it, milliseconds
    */
   stop(): number {

@@ -1,6 +1,10 @@
 import type { Slices } from "../../contract/result.js";
 import type { Timeline } from "../../contract/timeline.js";
-import { mergeSlices, mergeTimelineSlices, type TimelineSlices } from "../../judge/merging/slices.js";
+import {
+  mergeSlices,
+  mergeTimelineSlices,
+  type TimelineSlices,
+} from "../../judge/merging/slices.js";
 import { type TimelineFacts, timelineFrom } from "../../judge/merging/timeline.js";
 import { joined } from "./samples.js";
 
@@ -20,9 +24,15 @@ export class AnswerLog {
   }
 }
 
-export type WorkerTimeline = { slices: Slices; timeline_slices: TimelineSlices; latencies_us: Uint32Array };
+export type WorkerTimeline = {
+  slices: Slices;
+  timeline_slices: TimelineSlices;
+  latencies_us: Uint32Array;
+};
 
-/** The latencies of each slice, by worker: a worker's answers belong to its slices in their order. */
+/**
+ * The latencies of each slice, by worker: a worker's answers belong to its slices in their order.
+ */
 export function latenciesBySlice(
   workers: readonly Pick<WorkerTimeline, "slices" | "latencies_us">[],
   slices: number,

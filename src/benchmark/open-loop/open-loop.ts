@@ -4,7 +4,12 @@ import type { ScheduleCounts } from "../../contract/schedule.js";
 import { ConnectionPool, type OpenChannel } from "../drivers/connection-pool.js";
 import type { LoadLoop, Window, WindowListener, WindowPlan } from "../load-loop.js";
 import { cheapMonotonicMs } from "../measurement/clock.js";
-import { encodeLatencies, latencyUs, MicrosecondHistogram, newLatencies } from "../measurement/histograms.js";
+import {
+  encodeLatencies,
+  latencyUs,
+  MicrosecondHistogram,
+  newLatencies,
+} from "../measurement/histograms.js";
 import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "../measurement/recorder.js";
 import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "../warmup.js";
 import { createArrivals, type ScheduleShare } from "./schedule.js";
@@ -13,13 +18,23 @@ import { Ticker } from "./ticker.js";
 /** A send that is later than this counts as late. */
 const LATE_MS = 1;
 
-/** A worker's open-loop window: response time from the intended send, service time from the send (M23). */
+/**
+ * A worker's open-loop window: response time from the intended send, service time from the send
+ * (M23).
+ */
 export class OpenLoopRecorder {
   readonly #responses: ResponseRecorder;
   readonly #service = newLatencies();
   readonly #lateness = new MicrosecondHistogram();
   readonly #gaps = new MicrosecondHistogram();
-  readonly #schedule: ScheduleCounts = { offered: 0, sent: 0, late: 0, blocked: 0, dropped: 0, unsent: 0 };
+  readonly #schedule: ScheduleCounts = {
+    offered: 0,
+    sent: 0,
+    late: 0,
+    blocked: 0,
+    dropped: 0,
+    unsent: 0,
+  };
   #lastSend_ms: number | undefined;
 
   constructor(codeText: (code: number) => string) {
@@ -34,7 +49,8 @@ export class OpenLoopRecorder {
   sent(due_ms: number, now_ms: number, isBlocked: boolean): void {
     this.#offered(due_ms);
     this.#schedule.sent++;
-    if (this.#lastSend_ms !== undefined) this.#gaps.record(Math.round((now_ms - this.#lastSend_ms) * 1000));
+    if (this.#lastSend_ms !== undefined)
+      this.#gaps.record(Math.round((now_ms - this.#lastSend_ms) * 1000));
     this.#lastSend_ms = now_ms;
     if (isBlocked) {
       this.#schedule.blocked++;
@@ -113,11 +129,17 @@ export class OpenLoopRecorder {
   }
 }
 
-/** Sends of each worker to the loopback: fast enough to take little time, slow enough to wait sometimes. */
+/**
+ * Sends of each worker to the loopback: fast enough to take little time, slow enough to wait
+ * sometimes.
+ */
 const PREWARM_RATE_PER_SECOND = 20_000;
 const PREWARM_S = 0.6;
 
-/** How long before the window opens its listener is called: not in the window, where it would make a send late. */
+/**
+ * How long before the window opens its listener is called: not in the window, where it would make a
+ * send late.
+ */
 const OPENING_LEAD_MS = 5;
 
 interface OpenLoopOptions {
@@ -125,7 +147,11 @@ interface OpenLoopOptions {
   /** The most connections in use at once. */
   connections: number;
   openChannel: OpenChannel;
-  startLoopback(): Promise<{ connections: number; openChannel: OpenChannel; close(): Promise<void> }>;
+  startLoopback(): Promise<{
+    connections: number;
+    openChannel: OpenChannel;
+    close(): Promise<void>;
+  }>;
   timeoutS: number;
   endpoint: string;
   codeText(code: number): string;
@@ -156,7 +182,9 @@ class ScheduleRun {
   }
 }
 
-/** Lead-in and window. A window for so many requests closes when the one after them would be due. */
+/**
+ * Lead-in and window. A window for so many requests closes when the one after them would be due.
+ */
 function lengthMs(share: ScheduleShare, extent: Extent, lead_in_ms: number): number {
   if ("duration_s" in extent) return lead_in_ms + extent.duration_s * 1000;
   const next = createArrivals(share);
@@ -167,9 +195,10 @@ function lengthMs(share: ScheduleShare, extent: Extent, lead_in_ms: number): num
 }
 
 /**
- * Sends requests when they are due, whether or not earlier ones were answered. A send that finds no free connection
- * waits for one; its latency counts from when it was due (M3). Requests in flight at the end of the window are followed to
- * their end: they are the slow ones, and leaving them out of the latency would flatter the result (M23).
+ * Sends requests when they are due, whether or not earlier ones were answered. A send that finds no
+ * free connection waits for one; its latency counts from when it was due (M3). Requests in flight
+ * at the end of the window are followed to their end: they are the slow ones, and leaving them out
+ * of the latency would flatter the result (M23).
  */
 export class OpenLoop implements LoadLoop {
   readonly #options: OpenLoopOptions;
@@ -201,7 +230,8 @@ export class OpenLoop implements LoadLoop {
       answered: (outcome, code, due_ms, sent_ms, now_ms) =>
         this.#recorderOf(due_ms)?.answer(outcome, code, due_ms, sent_ms, now_ms),
       lost: (due_ms, sent_ms, now_ms) => this.#recorderOf(due_ms)?.lost(due_ms, sent_ms, now_ms),
-      timedOut: (due_ms, sent_ms, now_ms) => this.#recorderOf(due_ms)?.timedOut(due_ms, sent_ms, now_ms),
+      timedOut: (due_ms, sent_ms, now_ms) =>
+        this.#recorderOf(due_ms)?.timedOut(due_ms, sent_ms, now_ms),
       freed: () => this.#sendDue(),
     });
   }
@@ -211,8 +241,9 @@ export class OpenLoop implements LoadLoop {
   }
 
   /**
-   * Sends to the loopback, so that V8 has compiled what sends and reads before the window opens: at the measured rate
-   * that would take ten thousand requests, and compilation in the window makes sends late.
+   * Sends to the loopback, so that V8 has compiled what sends and reads before the window opens: at
+   * the measured rate that would take ten thousand requests, and compilation in the window makes
+   * sends late.
    */
   async #prewarmJit(): Promise<void> {
     const loopback = await this.#options.startLoopback();
@@ -255,7 +286,10 @@ export class OpenLoop implements LoadLoop {
     this.#sharesWakes = shared;
   }
 
-  async measure({ extent, opens_ms, lead_in_ms }: WindowPlan, listener: WindowListener): Promise<Window> {
+  async measure(
+    { extent, opens_ms, lead_in_ms }: WindowPlan,
+    listener: WindowListener,
+  ): Promise<Window> {
     const { codeText, share } = this.#options;
     const recorder = new OpenLoopRecorder(codeText);
     this.#recorder = recorder;
@@ -263,7 +297,10 @@ export class OpenLoop implements LoadLoop {
     this.#recordsFrom_ms = opened_ms;
     this.#unrecorded = 0;
     recorder.open(opened_ms);
-    const opening = setTimeout(() => listener.opened(), opened_ms - OPENING_LEAD_MS - cheapMonotonicMs());
+    const opening = setTimeout(
+      () => listener.opened(),
+      opened_ms - OPENING_LEAD_MS - cheapMonotonicMs(),
+    );
     let closes_ms = Number.POSITIVE_INFINITY;
     let sampler: NodeJS.Timeout | undefined;
     const sampling = setTimeout(() => {
@@ -308,14 +345,20 @@ export class OpenLoop implements LoadLoop {
     const run = new ScheduleRun(share, opens_ms, extent, lead_in_ms);
     this.#options.restarts?.();
     this.#run = run;
-    this.#ticker.start({ share, opens_ms, closes_ms: run.closes_ms, sharesWakes: this.#sharesWakes });
+    this.#ticker.start({
+      share,
+      opens_ms,
+      closes_ms: run.closes_ms,
+      sharesWakes: this.#sharesWakes,
+    });
     while (cheapMonotonicMs() < run.closes_ms && !end?.aborted)
       await sleepUnlessEnded(Math.max(1, run.closes_ms - cheapMonotonicMs()), end);
     if (end?.aborted) this.#endEarly(run);
     const { closes_ms } = run;
     this.#sendDue();
     this.#run = undefined;
-    for (; run.due_ms < closes_ms; run.advance()) this.#recorderOf(run.due_ms)?.unsent(run.due_ms, closes_ms);
+    for (; run.due_ms < closes_ms; run.advance())
+      this.#recorderOf(run.due_ms)?.unsent(run.due_ms, closes_ms);
     this.#ticker.progress(run.done, cheapMonotonicMs());
   }
 

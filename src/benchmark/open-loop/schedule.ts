@@ -14,7 +14,10 @@ export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arriv
 
 const TWO_TO_32 = 4_294_967_296;
 
-/** The intended sends of a share. Each worker draws the whole process, so its number changes nothing. */
+/**
+ * The intended sends of a share. Each worker draws the whole process, so its number changes
+ * nothing.
+ */
 export function createArrivals(share: ScheduleShare): () => number {
   const { rate_per_second, arrivals, seed, index, of, times_ms } = share;
   if (arrivals === "trace") {
@@ -34,7 +37,8 @@ export function createArrivals(share: ScheduleShare): () => number {
       return (next * 1000) / rate_per_second;
     };
   }
-  // The traffic draws from a generator of the same seed: after one jump the two sequences do not overlap.
+  // The traffic draws from a generator of the same seed: after one jump the two sequences do not
+  // overlap.
   const generator = xoroshiro128plus(seed);
   generator.jump();
   let at = 0;
@@ -47,7 +51,10 @@ export function createArrivals(share: ScheduleShare): () => number {
   };
 }
 
-/** The requests of a share: the position in the schedule decides which request is sent, not the worker or connection. */
+/**
+ * The requests of a share: the position in the schedule decides which request is sent, not the
+ * worker or connection.
+ */
 export function streamOfShare(whole: RequestStream, { index, of }: ScheduleShare): RequestStream {
   let skip = index;
   return {

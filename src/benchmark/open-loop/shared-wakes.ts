@@ -1,7 +1,10 @@
 import { cpus } from "node:os";
 import { allowedCpus } from "../../contract/control-groups.js";
 
-/** Idle time since the start of the machine of all CPUs that this process may use; undefined where it is not known. */
+/**
+ * Idle time since the start of the machine of all CPUs that this process may use; undefined where
+ * it is not known.
+ */
 export function idleCpuMs(): number | undefined {
   const machine = cpus();
   const allowed = allowedCpus();
@@ -20,8 +23,10 @@ export function idleCpuMs(): number | undefined {
 const MIN_WARMUP_MS = 1_000;
 
 /**
- * Whether sends due within half a millisecond share a wake, which costs 20 µs of CPU, unless a whole CPU was idle.
- * @param idle_ms idle time in the warm-up of all CPUs that this process may use; undefined: not known
+ * Whether sends due within half a millisecond share a wake, which costs 20 µs of CPU, unless a
+ * whole CPU was idle.
+ * @param idle_ms idle time in the warm-up of all CPUs that this process may use; undefined: not
+ *   known
  */
 export const sharesWakes = (idle_ms: number | undefined, warmup_ms: number): boolean =>
   idle_ms === undefined || warmup_ms < MIN_WARMUP_MS || idle_ms < warmup_ms;

@@ -18,10 +18,10 @@ if (!port) throw new Error("ticker-thread.js runs in a worker thread only");
 const shared = new Int32Array(workerData as SharedArrayBuffer);
 
 /**
- * Where no CPU is free, the shortest time from the worker's last look at its schedule to the next wake. A wake costs about
- * 20 µs of CPU. Above 2000 sends/s several sends share one, and an answer that makes the worker look replaces one. The
- * price is a lateness of up to this time: half of what M5 allows. It is part of every latency; nothing is sent early,
- * nothing is corrected.
+ * Where no CPU is free, the shortest time from the worker's last look at its schedule to the next
+ * wake. A wake costs about 20 µs of CPU. Above 2000 sends/s several sends share one, and an answer
+ * that makes the worker look replaces one. The price is a lateness of up to this time: half of what
+ * M5 allows. It is part of every latency; nothing is sent early, nothing is corrected.
  */
 const LEAST_GAP_MS = 0.5;
 

@@ -31,13 +31,16 @@ export interface TickerSchedule {
 }
 
 /**
- * Timers of an event loop fire up to a millisecond late, and a busy loop takes a CPU: a second thread sleeps until a
- * send is due, which the system keeps to about 60 µs, and sends a message.
+ * Timers of an event loop fire up to a millisecond late, and a busy loop takes a CPU: a second
+ * thread sleeps until a send is due, which the system keeps to about 60 µs, and sends a message.
  */
 export class Ticker {
   readonly #shared = new Int32Array(new SharedArrayBuffer(SLOTS * Int32Array.BYTES_PER_ELEMENT));
   readonly #thread: Worker;
-  /** Resolves when the thread listens. On a busy machine a thread may start too late for the first send. */
+  /**
+   * Resolves when the thread listens. On a busy machine a thread may start too late for the first
+   * send.
+   */
   readonly ready: Promise<void>;
 
   constructor(wake: () => void) {
@@ -60,13 +63,19 @@ export class Ticker {
     this.#thread.postMessage({ ...schedule, scheduleRun } satisfies TickerSchedule);
   }
 
-  /** Ends the current schedule early: the thread forgets the rest of it, however long it would sleep. */
+  /**
+   * Ends the current schedule early: the thread forgets the rest of it, however long it would
+   * sleep.
+   */
   abandon(): void {
     Atomics.add(this.#shared, SCHEDULE_RUN, 1);
     Atomics.notify(this.#shared, SLEEP);
   }
 
-  /** Reports how many sends of the schedule are done by `now_ms`: the ticker does not wake the worker for them. */
+  /**
+   * Reports how many sends of the schedule are done by `now_ms`: the ticker does not wake the
+   * worker for them.
+   */
   progress(reached: number, now_ms: number): void {
     Atomics.store(this.#shared, REACHED, reached);
     Atomics.store(this.#shared, SENT_UNTIL, wrappedUs(now_ms));

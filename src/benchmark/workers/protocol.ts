@@ -12,8 +12,9 @@ import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 type WorkerPlace = { index: number; of: number };
 
 /**
- * The first worker of each generator, then the second of each: so larger shares fall on many generators, and an open
- * loop's sends take turns between generators. @param worker its index in its generator
+ * The first worker of each generator, then the second of each: so larger shares fall on many
+ * generators, and an open loop's sends take turns between generators. @param worker its index in
+ * its generator
  */
 export function placeOfWorker(
   { share: { index, of } = { index: 0, of: 1 }, workers }: Pick<GeneratorSpec, "share" | "workers">,
@@ -28,9 +29,15 @@ export const shareOf = (total: number, { index, of }: WorkerPlace): number =>
 export const sharesBefore = (total: number, { index, of }: WorkerPlace): number =>
   index * Math.floor(total / of) + Math.min(index, total % of);
 
-/** Where the workers of a generator wait for each other before each turn, and for the main thread between turns. */
+/**
+ * Where the workers of a generator wait for each other before each turn, and for the main thread
+ * between turns.
+ */
 export interface MeetingPlace {
-  /** How many workers have come to a turn so far, all turns together; and how often the main thread has let them go on. */
+  /**
+   * How many workers have come to a turn so far, all turns together; and how often the main thread
+   * has let them go on.
+   */
   meeting: Int32Array<SharedArrayBuffer>;
   workers: number;
 }
@@ -49,7 +56,11 @@ export function resume({ meeting }: MeetingPlace): void {
   Atomics.notify(meeting, RESUMED);
 }
 
-async function reached(meeting: MeetingPlace["meeting"], index: number, needed: number): Promise<void> {
+async function reached(
+  meeting: MeetingPlace["meeting"],
+  index: number,
+  needed: number,
+): Promise<void> {
   for (let seen = Atomics.load(meeting, index); seen < needed; seen = Atomics.load(meeting, index))
     await Atomics.waitAsync(meeting, index, seen).value;
 }
@@ -58,7 +69,10 @@ export function meetingOf({ meeting, workers }: MeetingPlace) {
   let come = Math.floor(Atomics.load(meeting, COME) / workers) * workers;
   let pauses = Atomics.load(meeting, RESUMED);
   return {
-    /** Resolves once all workers have called it as often, so that no target has a turn beside another. */
+    /**
+     * Resolves once all workers have called it as often, so that no target has a turn beside
+     * another.
+     */
     async meet(): Promise<void> {
       come += workers;
       if (Atomics.add(meeting, COME, 1) + 1 === come) Atomics.notify(meeting, COME);
@@ -80,7 +94,10 @@ export interface RunAssignment {
   connections: number;
 }
 
-/** A message to a worker. They are sent one at a time; the worker answers each with one reply of the same name. */
+/**
+ * A message to a worker. They are sent one at a time; the worker answers each with one reply of the
+ * same name.
+ */
 export type Command =
   | { command: "connect" }
   | { command: "warmUp"; atMostS: number }

@@ -47,7 +47,9 @@ class WorkerHandle {
     this.#worker.on("message", (reply: Reply) => {
       if (isMessage(reply)) onMessage(reply);
       else if (reply.reply === "error") {
-        this.#pending?.reject(new BenchError(reply.message, (reply.exitCode ?? EXIT.defect) as ExitCode));
+        this.#pending?.reject(
+          new BenchError(reply.message, (reply.exitCode ?? EXIT.defect) as ExitCode),
+        );
       } else this.#pending?.resolve(reply);
     });
     this.#worker.on("error", (error) => this.#pending?.reject(error as Error));
@@ -84,7 +86,10 @@ export class WorkerPool {
   #onPaused: () => void = () => {};
   readonly #meeting: MeetingPlace;
 
-  /** Spreads connections evenly over the workers of all generators; they are numbered over the whole load. */
+  /**
+   * Spreads connections evenly over the workers of all generators; they are numbered over the whole
+   * load.
+   */
   constructor(runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]], onSample: SampleListener) {
     const [{ generator }] = runs;
     const { workers } = generator;
@@ -111,7 +116,10 @@ export class WorkerPool {
     await this.#all(() => ({ command: "connect" }));
   }
 
-  /** @param onSlice gets what each worker did in about 100 ms, and tells whether the warm-up ends now */
+  /**
+   * @param onSlice gets what each worker did in about 100 ms, and tells whether the warm-up ends
+   *   now
+   */
   async warmUp(
     atMostS: number,
     onSlice: (worker: number, slice: WarmupSlice) => boolean,
@@ -126,7 +134,9 @@ export class WorkerPool {
     };
   }
 
-  /** One measurement per worker. @param onClosed called once, when the windows of all have closed */
+  /**
+   * One measurement per worker. @param onClosed called once, when the windows of all have closed
+   */
   async measure(
     { extent, ...plan }: WorkerWindow,
     onClosed: () => Promise<void>,
@@ -139,11 +149,16 @@ export class WorkerPool {
     }));
     const [replies] = await Promise.all([measuring, closed]);
     return replies.flatMap((reply, index) =>
-      reply.reply === "measure" ? [{ ...reply.measured, connections: this.#connectionsOf(index, 0) }] : [],
+      reply.reply === "measure"
+        ? [{ ...reply.measured, connections: this.#connectionsOf(index, 0) }]
+        : [],
     );
   }
 
-  /** Gives the load to all runs by turns. @param onPause called when nobody has one; the next waits for it */
+  /**
+   * Gives the load to all runs by turns. @param onPause called when nobody has one; the next waits
+   * for it
+   */
   async turns(
     plan: TurnsPlan,
     onPause: () => Promise<void> = async () => {},

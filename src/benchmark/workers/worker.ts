@@ -44,7 +44,10 @@ import {
   type WorkerWindow,
 } from "./protocol.js";
 
-/** A thread of the load generator. It drives its share of the connections and, in an open loop, of the schedule. */
+/**
+ * A thread of the load generator. It drives its share of the connections and, in an open loop, of
+ * the schedule.
+ */
 const assignment = workerData as WorkerAssignment;
 const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
@@ -58,7 +61,10 @@ registerTraffic(plugins);
 const driver = await loadDriver(first.generator.layer);
 
 const LOOPBACK_CONNECTIONS = 8;
-/** A Poisson process sends more than its rate says by chance: of the 15 000 of the smallest run by 4 % at most (5 deviations). */
+/**
+ * A Poisson process sends more than its rate says by chance: of the 15 000 of the smallest run by 4
+ * % at most (5 deviations).
+ */
 const ROOM = 1.05;
 
 class RunLoad {
@@ -82,7 +88,8 @@ class RunLoad {
     const { spec } = this.#run;
     const { load } = spec.generator;
     this.#opened = await driver.open(spec, plugins);
-    this.#loop = load.model === "open" ? this.#openLoop(this.#opened, load) : this.#closedLoop(this.#opened);
+    this.#loop =
+      load.model === "open" ? this.#openLoop(this.#opened, load) : this.#closedLoop(this.#opened);
     await this.#loop.connected();
   }
 
@@ -108,7 +115,11 @@ class RunLoad {
   #closedLoop(opened: OpenDriver): LoadLoop {
     const { spec, firstConnection, connections } = this.#run;
     const { generator } = spec;
-    const share = { connections: generator.load.connections, first: firstConnection, count: connections };
+    const share = {
+      connections: generator.load.connections,
+      first: firstConnection,
+      count: connections,
+    };
     const requests = {
       ...openTraffic(this.#profile, generator.seed, share),
       first: firstConnection,
@@ -134,7 +145,8 @@ class RunLoad {
     const requestsOf = (count: number): ChannelRequests => {
       const one = { connections: 1, first: 0, count: 1 };
       const whole = openTraffic(this.#profile, generator.seed, one, spec.limits);
-      // One stream for all connections: the schedule decides what is sent, not which connection happens to be free.
+      // One stream for all connections: the schedule decides what is sent, not which connection
+      // happens to be free.
       const streams = whole.streams.map((stream) => streamOfShare(stream, share));
       return {
         requests: whole.requests,
@@ -217,7 +229,11 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
       busySinceLast = utilisationMeter();
     },
     sample: (sample: WorkerSample) =>
-      post({ reply: "sample", run: 0, sample: { ...sample, event_loop_utilisation: busySinceLast() } }),
+      post({
+        reply: "sample",
+        run: 0,
+        sample: { ...sample, event_loop_utilisation: busySinceLast() },
+      }),
     closed() {
       inWindow = performance.eventLoopUtilization(before);
       waited = cpuWaitMs();
@@ -237,7 +253,11 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
     ...(log ? { decisions: log.columns() } : {}),
     ...(waited === undefined || waitedBefore === undefined
       ? {}
-      : { cpu_wait_share: clampShare((waited - waitedBefore) / (window.closed_ms - window.opened_ms)) }),
+      : {
+          cpu_wait_share: clampShare(
+            (waited - waitedBefore) / (window.closed_ms - window.opened_ms),
+          ),
+        }),
   };
 }
 
@@ -260,7 +280,8 @@ async function byTurns(plan: TurnsPlan): Promise<MeasuredByTurns[]> {
   const { meet, resumed } = meetingOf(assignment);
   await takeTurns(windows, plan, meet, async (isLast) => {
     if (!plan.counts) return;
-    for (const [run, window] of windows.entries()) post({ reply: "sample", run, sample: window.sample() });
+    for (const [run, window] of windows.entries())
+      post({ reply: "sample", run, sample: window.sample() });
     if (isLast) return;
     post({ reply: "paused" });
     await resumed();
@@ -268,7 +289,11 @@ async function byTurns(plan: TurnsPlan): Promise<MeasuredByTurns[]> {
   return windows.map((window, index) => measuredIn(window, plan.lengths, runs[index] ?? only));
 }
 
-function measuredIn(window: TurnWindow, lengths: TurnLengths, { counts }: RunLoad): MeasuredByTurns {
+function measuredIn(
+  window: TurnWindow,
+  lengths: TurnLengths,
+  { counts }: RunLoad,
+): MeasuredByTurns {
   const { turns, ...measured } = window.window(lengths);
   return {
     ...measured,
@@ -284,7 +309,10 @@ function measuredIn(window: TurnWindow, lengths: TurnLengths, { counts }: RunLoa
 
 let given: { window: TurnWindow; lengths: TurnLengths; plan: GivenTurns } | undefined;
 
-async function takeGivenTurn({ turn, plan }: Extract<Command, { command: "turn" }>): Promise<Reply> {
+async function takeGivenTurn({
+  turn,
+  plan,
+}: Extract<Command, { command: "turn" }>): Promise<Reply> {
   given ??= { window: turnWindow(only), lengths: turn, plan };
   const { window } = given;
   await turnUnlessOverrun(window, turn, plan);

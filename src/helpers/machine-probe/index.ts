@@ -16,8 +16,8 @@ import { startLinkServer } from "./link-server.js";
 import { WallClock } from "./wall-clock.js";
 
 /**
- * Its arguments are host and port for other machine probes. Each line of standard input is a question, answered in
- * order by a line of standard error. It ends with its input.
+ * Its arguments are host and port for other machine probes. Each line of standard input is a
+ * question, answered in order by a line of standard error. It ends with its input.
  */
 async function main(): Promise<ExitCode> {
   const [at] = placesIn(process.argv.slice(2), ["to listen at"]);

@@ -19,7 +19,10 @@ import { WALL_CLOCK_ERROR_US, type WallClock } from "./wall-clock.js";
 /** Files of this process's control group in a container: version 2, then version 1. */
 const CPU_STATS = ["/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"];
 
-/** In how many periods a CPU cap has held this process back; 0 without a cap, and where the system does not tell. */
+/**
+ * In how many periods a CPU cap has held this process back; 0 without a cap, and where the system
+ * does not tell.
+ */
 function throttledPeriods(): number {
   for (const path of CPU_STATS) {
     try {
@@ -32,10 +35,21 @@ function throttledPeriods(): number {
   return 0;
 }
 
-/** An exchange by two clocks, milliseconds: sent and answered by the own one, received and replied by the other. */
-export type Exchange = { sent_ms: number; received_ms: number; replied_ms: number; answered_ms: number };
+/**
+ * An exchange by two clocks, milliseconds: sent and answered by the own one, received and replied
+ * by the other.
+ */
+export type Exchange = {
+  sent_ms: number;
+  received_ms: number;
+  replied_ms: number;
+  answered_ms: number;
+};
 
-/** Errors add up: of both clocks, of a moment in milliseconds since 1970, twice, and of the figures themselves. */
+/**
+ * Errors add up: of both clocks, of a moment in milliseconds since 1970, twice, and of the figures
+ * themselves.
+ */
 const RESOLUTION_US = 2 * WALL_CLOCK_ERROR_US + 0.6;
 
 /** How long an exchange was under way, without the time that the other one took. */
@@ -67,7 +81,10 @@ const ROUND_TRIPS_MS = 2_000;
 const CONNECTIONS = 4;
 const TIMEOUT_MS = 10_000;
 
-/** Measures the link to another machine probe. @throws Error naming the place that gives no answer in time */
+/**
+ * Measures the link to another machine probe. @throws Error naming the place that gives no answer
+ * in time
+ */
 export async function measureLink(
   { host, port, bandwidth }: Omit<LinkQuestion, "ask">,
   clock: Pick<WallClock, "now_ms">,
@@ -83,7 +100,8 @@ export async function measureLink(
     socket.write(Buffer.of(purpose));
     return socket;
   };
-  const openAll = (purpose: number) => Promise.all(Array.from({ length: CONNECTIONS }, () => open(purpose)));
+  const openAll = (purpose: number) =>
+    Promise.all(Array.from({ length: CONNECTIONS }, () => open(purpose)));
   const inTime = <Value>(work: Promise<Value>): Promise<Value> =>
     Promise.race([work, once(signal, "abort").then(() => Promise.reject(signal.reason))]);
   const closeAll = () => {
@@ -92,7 +110,9 @@ export async function measureLink(
   try {
     const exchanges = await inTime(exchangesOn(await open(ECHO), clock));
     closeAll();
-    const round_trips_us = exchanges.map((each) => rounded(1000 * Math.max(0, roundTripMs(each)), 1));
+    const round_trips_us = exchanges.map((each) =>
+      rounded(1000 * Math.max(0, roundTripMs(each)), 1),
+    );
     const found = { round_trips_us, clock: clockOffsetOf(exchanges) };
     if (!bandwidth) return found;
     const throttled = readThrottled();
@@ -107,7 +127,9 @@ export async function measureLink(
       received_bits_per_second: Math.round(sum(received)),
     };
   } catch (error) {
-    const why = signal.aborted ? `it gave no answer within ${TIMEOUT_MS / 1000} s` : messageOf(error);
+    const why = signal.aborted
+      ? `it gave no answer within ${TIMEOUT_MS / 1000} s`
+      : messageOf(error);
     throw new Error(`the link to ${host}:${port} cannot be measured: ${why}`, { cause: error });
   } finally {
     closeAll();

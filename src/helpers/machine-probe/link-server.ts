@@ -8,7 +8,10 @@ export const SINK = 2;
 /** The connecting end counts what the other one sends. */
 export const SOURCE = 3;
 
-/** A message and its answer are this long. An answer begins with two moments of the other clock: received, replied. */
+/**
+ * A message and its answer are this long. An answer begins with two moments of the other clock:
+ * received, replied.
+ */
 export const MESSAGE_BYTES = 64;
 export const MOMENT_BYTES = 8;
 
@@ -25,7 +28,10 @@ export function flood(socket: Socket): void {
   write();
 }
 
-/** Bits a second that arrive on a socket, from a little after the first byte on. @throws Error when it ends before */
+/**
+ * Bits a second that arrive on a socket, from a little after the first byte on. @throws Error when
+ * it ends before
+ */
 export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
   return new Promise((resolve, reject) => {
     let first_ms: number | undefined;
@@ -50,9 +56,14 @@ export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
 
 /**
  * The end of a link that another machine probe measures against.
- * @param port 0: any that is free @param newClock for each connection: the clock may have been set since
+ * @param port 0: any that is free @param newClock for each connection: the clock may have been set
+ *   since
  */
-export async function startLinkServer(host: string, port: number, newClock: () => Pick<WallClock, "now_ms">) {
+export async function startLinkServer(
+  host: string,
+  port: number,
+  newClock: () => Pick<WallClock, "now_ms">,
+) {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);

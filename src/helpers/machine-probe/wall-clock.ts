@@ -8,9 +8,10 @@ const TICKS = 200;
 type Ahead = { least: number; most: number };
 
 /**
- * The system clock to the microsecond. JavaScript shows its milliseconds alone: the moment at which it ticks is found on
- * the monotonic clock, which counts on from there. A tick lies between the last reading before and the first after it, and
- * in a pause of the process, that is long: more ticks are looked at until all of them leave little.
+ * The system clock to the microsecond. JavaScript shows its milliseconds alone: the moment at which
+ * it ticks is found on the monotonic clock, which counts on from there. A tick lies between the
+ * last reading before and the first after it, and in a pause of the process, that is long: more
+ * ticks are looked at until all of them leave little.
  */
 export class WallClock {
   constructor(wall = Date.now, monotonic = () => performance.now()) {

@@ -10,7 +10,8 @@ import { findService } from "../../targets/services/index.js";
 import { findEngine } from "../../targets/stores/engines.js";
 import type { StoreDescription, StoreSession } from "../../targets/types.js";
 
-interface Circumstances extends Pick<Task, "service" | "decisionCommands" | "operation" | "keys" | "fault"> {
+interface Circumstances
+  extends Pick<Task, "service" | "decisionCommands" | "operation" | "keys" | "fault"> {
   topology: string;
   deadlineMs: number;
 }
@@ -96,9 +97,11 @@ export async function performAll(
   { actions, nodes, timeoutS, ...others }: Task,
   access: StoreAccess,
 ): Promise<ProbeReport> {
-  const store: StoreDescription = engine === undefined ? findStore(id) : { id, engine, isNamed: true };
+  const store: StoreDescription =
+    engine === undefined ? findStore(id) : { id, engine, isNamed: true };
   findTopology(topology);
-  if (!store.engine) throw usageError(`${id} is not a store that can be read from outside the server`);
+  if (!store.engine)
+    throw usageError(`${id} is not a store that can be read from outside the server`);
   const deadlineMs = performance.now() + timeoutS * 1000;
   const session = await findEngine(store.engine).connect(nodes, access, store);
   try {
@@ -106,7 +109,10 @@ export async function performAll(
     await session.ready("standalone", deadlineMs);
     let all: ProbeReport = {};
     for (const action of actions)
-      all = { ...all, ...(await perform(action, session, store, { topology, deadlineMs, ...others })) };
+      all = {
+        ...all,
+        ...(await perform(action, session, store, { topology, deadlineMs, ...others })),
+      };
     return all;
   } finally {
     session.close();

@@ -13,8 +13,8 @@ import { handleLines } from "../common.js";
 import { performAll, type Task } from "./actions.js";
 
 /**
- * Forms, empties and reads a store from where it can be reached. Its arguments are the actions, or `serve`: then each
- * line of standard input is a request. It prints one JSON document per request.
+ * Forms, empties and reads a store from where it can be reached. Its arguments are the actions, or
+ * `serve`: then each line of standard input is a request. It prints one JSON document per request.
  */
 async function main(): Promise<ExitCode> {
   const words = process.argv.slice(2);
@@ -33,11 +33,14 @@ async function main(): Promise<ExitCode> {
 
 async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promise<void> {
   const nodes = task.nodes.length > 0 ? task.nodes : store.nodes;
-  if (nodes.length === 0) throw usageError("PROBE_NODES is not set: give host:port of each store node");
+  if (nodes.length === 0)
+    throw usageError("PROBE_NODES is not set: give host:port of each store node");
   await printDocument(await performAll(store, { ...task, nodes }, access));
 }
 
-/** Answers requests in order. Ends with the first failed request, and at once when its input ends. */
+/**
+ * Answers requests in order. Ends with the first failed request, and at once when its input ends.
+ */
 async function serve(env: ProbeEnv): Promise<ExitCode> {
   await handleLines((line) => {
     const { timeout_s, decision_commands, ...others } = parseProbeRequest(line);

@@ -6,7 +6,10 @@ import type { RelayMode } from "../../contract/relay.js";
 /** A chunk on its way, and when it is due; no chunk: the end of the direction. */
 type Held = { due_ms: number; chunk: Buffer | undefined };
 
-/** One direction of a connection. What it carries keeps its order, whatever the mode was when it came. */
+/**
+ * One direction of a connection. What it carries keeps its order, whatever the mode was when it
+ * came.
+ */
 class Direction {
   readonly #from: Socket;
   readonly #to: Socket;
@@ -33,7 +36,8 @@ class Direction {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (mode.mode === "hold") {
-      // The socket's own buffer fills, then that of the sender: nothing is lost, as after packets that are sent again.
+      // The socket's own buffer fills, then that of the sender: nothing is lost, as after packets
+      // that are sent again.
       this.#from.pause();
       return;
     }
@@ -62,7 +66,8 @@ class Direction {
       this.#write(next.chunk);
       next = this.#held[0];
     }
-    if (next) this.#timer = setTimeout(() => this.#send(), Math.ceil(next.due_ms - performance.now()));
+    if (next)
+      this.#timer = setTimeout(() => this.#send(), Math.ceil(next.due_ms - performance.now()));
   }
 
   #write(chunk: Buffer | undefined): void {
@@ -72,7 +77,10 @@ class Direction {
   }
 }
 
-/** Passes on all that a store node says, later, or nothing: a delay makes each round trip so much longer. */
+/**
+ * Passes on all that a store node says, later, or nothing: a delay makes each round trip so much
+ * longer.
+ */
 export async function startRelay(at: Node, { host, port }: Node) {
   const sockets = new Set<Socket>();
   const directions = new Set<{ direction: Direction; isReply: boolean }>();

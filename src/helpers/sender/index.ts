@@ -4,7 +4,9 @@ import { printDocument, runProgram } from "../../contract/program.js";
 import { parseSenderRequest } from "../../contract/sender.js";
 import { Sender } from "./send.js";
 
-/** Each line of standard input says which requests are sent when; a line says what became of each. */
+/**
+ * Each line of standard input says which requests are sent when; a line says what became of each.
+ */
 async function main(): Promise<ExitCode> {
   const sender = new Sender();
   // Scripts run side by side; their reports come in the order of the lines.

@@ -23,7 +23,10 @@ const pathOf = (keys: readonly string[]): string => {
 
 type Answer = Pick<SentRequest, "status" | "error" | "headers">;
 
-/** Sends requests at given moments. Connections are kept, so that no request of a group waits for one. */
+/**
+ * Sends requests at given moments. Connections are kept, so that no request of a group waits for
+ * one.
+ */
 export class Sender {
   readonly #agent = new Agent({
     keepAlive: true,
@@ -62,7 +65,9 @@ export class Sender {
   /** Opens connections until there are so many: requests at once need one each. */
   async #open(server: string, count: number, timeoutMs: number): Promise<void> {
     if ((this.#opened.get(server) ?? 0) >= count) return;
-    await Promise.all(Array.from({ length: count }, () => this.#get(`${server}/healthz`, timeoutMs)));
+    await Promise.all(
+      Array.from({ length: count }, () => this.#get(`${server}/healthz`, timeoutMs)),
+    );
     this.#opened.set(server, count);
   }
 
@@ -73,7 +78,8 @@ export class Sender {
       ...(address === undefined ? {} : { headers: { "x-forwarded-for": address } }),
     };
     return new Promise((resolve) => {
-      const failed = (error: unknown) => resolve({ status: null, error: messageOf(error).slice(0, 300) });
+      const failed = (error: unknown) =>
+        resolve({ status: null, error: messageOf(error).slice(0, 300) });
       const sent = request(url, options, (answer) => {
         const headers = Object.fromEntries(
           Object.entries(answer.headers).flatMap(([name, value]) =>

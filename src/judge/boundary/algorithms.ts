@@ -5,7 +5,10 @@ export const UNDECIDED = 0;
 export const ADMITTED = 1;
 export const LIMITED = 2;
 
-/** The requests of one key in the order of their sends. Times are milliseconds of one monotonic clock. */
+/**
+ * The requests of one key in the order of their sends. Times are milliseconds of one monotonic
+ * clock.
+ */
 export interface KeyDecisions {
   key: string;
   isAbove: boolean;
@@ -28,12 +31,15 @@ function countUntil(ascending: Float64Array, limit: number, isIncluded: boolean)
   return low;
 }
 
-const countAtMost = (ascending: Float64Array, limit: number): number => countUntil(ascending, limit, true);
-const countBelow = (ascending: Float64Array, limit: number): number => countUntil(ascending, limit, false);
+const countAtMost = (ascending: Float64Array, limit: number): number =>
+  countUntil(ascending, limit, true);
+const countBelow = (ascending: Float64Array, limit: number): number =>
+  countUntil(ascending, limit, false);
 
 /**
- * Requests as two ascending lists, of their sends and of their answers. A request was decided on somewhere between the
- * two, so one that lies within an interval as a whole was decided on in it, and one that does not touch it was not.
+ * Requests as two ascending lists, of their sends and of their answers. A request was decided on
+ * somewhere between the two, so one that lies within an interval as a whole was decided on in it,
+ * and one that does not touch it was not.
  */
 type Intervals = { sent_ms: Float64Array; answered_ms: Float64Array };
 
@@ -51,8 +57,11 @@ export function intervalsOf(
 }
 
 /** Requests within [from, to) as a whole: a lower bound. */
-export const countWithin = ({ sent_ms, answered_ms }: Intervals, from_ms: number, to_ms: number): number =>
-  Math.max(0, countBelow(answered_ms, to_ms) - countBelow(sent_ms, from_ms));
+export const countWithin = (
+  { sent_ms, answered_ms }: Intervals,
+  from_ms: number,
+  to_ms: number,
+): number => Math.max(0, countBelow(answered_ms, to_ms) - countBelow(sent_ms, from_ms));
 
 /** The most requests that lie within any half-open interval of this length as a whole. */
 export function mostWithin({ sent_ms, answered_ms }: Intervals, length_ms: number): number {
@@ -73,16 +82,18 @@ export type Quota = { requests: number; window_ms: number };
 export type MeasuredSpan = { opened_ms: number; closed_ms: number; wall_offset_ms: number };
 
 /**
- * By how much a limiter's clock may be off between two of its readings: it counts whole milliseconds, and ours and the
- * wall clock may drift apart by 500 ppm (the most that NTP slews), a millisecond in two seconds.
+ * By how much a limiter's clock may be off between two of its readings: it counts whole
+ * milliseconds, and ours and the wall clock may drift apart by 500 ppm (the most that NTP slews), a
+ * millisecond in two seconds.
  */
 export const CLOCK_MS = 2;
 
 const ROUNDING = 1e-6;
 
 /**
- * What the limiters of an algorithm promise about one key. A request is decided on at an unknown moment between its send
- * and its answer, so both judgements are bounds: surplus admissions and unjustified denials are at least as many.
+ * What the limiters of an algorithm promise about one key. A request is decided on at an unknown
+ * moment between its send and its answer, so both judgements are bounds: surplus admissions and
+ * unjustified denials are at least as many.
  */
 export interface AlgorithmPromise {
   /** The most admissions in any half-open interval of this length. */
@@ -122,8 +133,8 @@ const usesBetween = ({ sent_ms, answered_ms }: Uses, from_ms: number, to_ms: num
   countAtMost(sent_ms, to_ms) - countAtMost(answered_ms, from_ms);
 
 /**
- * An interval of n windows holds parts of n + `more` of them. A denial is justified if the last window, with that in
- * which it was decided on, has a quota of admissions.
+ * An interval of n windows holds parts of n + `more` of them. A denial is justified if the last
+ * window, with that in which it was decided on, has a quota of admissions.
  */
 function windows(more: number): AlgorithmPromise {
   const mostIn = ({ requests, window_ms }: Quota, length_ms: number): number =>
@@ -171,7 +182,10 @@ function surplusOfAligned(
   return surplus;
 }
 
-/** A key's first request opens its window; one that a burst meets near its end is followed at once by the next. */
+/**
+ * A key's first request opens its window; one that a burst meets near its end is followed at once
+ * by the next.
+ */
 const fixedWindow = windows(1);
 
 /** All keys have the windows of the wall clock. */
@@ -182,8 +196,9 @@ const alignedWindow: AlgorithmPromise = {
 };
 
 /**
- * Two counters; the window before counts by the part that the last window covers, as if evenly spread. Where its
- * admissions came at its end, a whole quota follows: so the bound is that of aligned windows.
+ * Two counters; the window before counts by the part that the last window covers, as if evenly
+ * spread. Where its admissions came at its end, a whole quota follows: so the bound is that of
+ * aligned windows.
  */
 const slidingWindow: AlgorithmPromise = {
   ...alignedWindow,
@@ -193,7 +208,11 @@ const slidingWindow: AlgorithmPromise = {
     let found = 0;
     eachDenial(key, span, (sent, answered) => {
       let isJustified = false;
-      for (let window = windowOf(sent - CLOCK_MS); window <= windowOf(answered + CLOCK_MS); window++) {
+      for (
+        let window = windowOf(sent - CLOCK_MS);
+        window <= windowOf(answered + CLOCK_MS);
+        window++
+      ) {
         const begins_ms = window * window_ms - span.wall_offset_ms;
         const into_ms = Math.max(0, sent - CLOCK_MS - begins_ms);
         const before = usesBetween(uses, begins_ms - window_ms - CLOCK_MS, begins_ms + CLOCK_MS);
@@ -209,7 +228,10 @@ const slidingWindow: AlgorithmPromise = {
 /** The admissions of the last window are at most the quota, wherever it begins. */
 const slidingLog = windows(0);
 
-/** Buckets that a window refills evenly. @param extra points by which one refilled in steps may be ahead */
+/**
+ * Buckets that a window refills evenly. @param extra points by which one refilled in steps may be
+ * ahead
+ */
 function bucket(extra: number): AlgorithmPromise {
   const perMs = ({ requests, window_ms }: Quota) => requests / window_ms;
   return {
@@ -256,7 +278,9 @@ function bucket(extra: number): AlgorithmPromise {
   };
 }
 
-/** What each algorithm promises; undefined without a limiter. docs/traffic.md gives the derivations. */
+/**
+ * What each algorithm promises; undefined without a limiter. docs/traffic.md gives the derivations.
+ */
 export const algorithmPromises: Readonly<Record<Algorithm, AlgorithmPromise | undefined>> = {
   "fixed window": fixedWindow,
   "aligned window": alignedWindow,

@@ -27,12 +27,13 @@ function resolutionOf(keys: readonly KeyDecisions[]): number {
 }
 
 /**
- * What the waits of one key's limited answers were worth. The limiter decided on a request at an unknown moment between
- * its send and its answer, so a wait is over for certain that long after the answer, and lasts for certain that long after
- * the send, less what rounding up adds to it.
+ * What the waits of one key's limited answers were worth. The limiter decided on a request at an
+ * unknown moment between its send and its answer, so a wait is over for certain that long after the
+ * answer, and lasts for certain that long after the send, less what rounding up adds to it.
  *
- * After: the first request that is sent when a wait is over must be admitted, unless another request of the key may have
- * been admitted since the limited one. Before: a request that is answered while the wait lasts must not be admitted.
+ * After: the first request that is sent when a wait is over must be admitted, unless another
+ * request of the key may have been admitted since the limited one. Before: a request that is
+ * answered while the wait lasts must not be admitted.
  */
 function waitsOf(
   { sent_ms, answered_ms, outcome, wait_ms }: KeyDecisions,
@@ -73,7 +74,10 @@ function waitsOf(
     if (firstOver_ms <= sent) {
       const over = pending.filter((wait) => wait.over_ms <= sent);
       pending = pending.filter((wait) => wait.over_ms > sent);
-      firstOver_ms = pending.reduce((first, wait) => Math.min(first, wait.over_ms), Number.POSITIVE_INFINITY);
+      firstOver_ms = pending.reduce(
+        (first, wait) => Math.min(first, wait.over_ms),
+        Number.POSITIVE_INFINITY,
+      );
       const limitedLast = over.reduce((last, wait) => Math.max(last, wait.sent_ms), 0);
       if (isInSpan && isDecided && usedUntil_ms < limitedLast && !isOvertaken(index)) {
         counts.after.requests++;
@@ -93,7 +97,10 @@ function waitsOf(
 }
 
 /** Whether waits were honoured, over all keys; undefined where no limited answer named one. */
-export function retryAfterOf(keys: readonly KeyDecisions[], span: MeasuredSpan): RetryAfter | undefined {
+export function retryAfterOf(
+  keys: readonly KeyDecisions[],
+  span: MeasuredSpan,
+): RetryAfter | undefined {
   const named = ({ wait_ms }: KeyDecisions) => wait_ms.filter((wait) => !Number.isNaN(wait)).length;
   const counts: RetryAfter = {
     answers: sum(keys.map(named)),
@@ -161,14 +168,18 @@ function windowsOf(
   { window_ms }: Quota,
   { opened_ms, closed_ms }: MeasuredSpan,
 ) {
-  const windows = Array.from({ length: Math.ceil((closed_ms - opened_ms) / window_ms - 1e-6) }, () => ({
-    above: { admitted: 0, limited: 0 },
-    below: { admitted: 0, limited: 0 },
-  }));
+  const windows = Array.from(
+    { length: Math.ceil((closed_ms - opened_ms) / window_ms - 1e-6) },
+    () => ({
+      above: { admitted: 0, limited: 0 },
+      below: { admitted: 0, limited: 0 },
+    }),
+  );
   let undecided = 0;
   for (const { isAbove, sent_ms, outcome } of keys) {
     for (const [index, sent] of sent_ms.entries()) {
-      // One that was due in time may be sent just after the end. It counts among those sent, and here.
+      // One that was due in time may be sent just after the end. It counts among those sent, and
+      // here.
       if (sent < opened_ms) continue;
       const place = Math.min(windows.length - 1, Math.floor((sent - opened_ms) / window_ms));
       const answers = windows[place]?.[isAbove ? "above" : "below"];
@@ -179,13 +190,20 @@ function windowsOf(
   return { windows, undecided };
 }
 
-const groupOf = (keys: readonly KeyDecisions[], windows: Boundary["windows"], group: "above" | "below") => ({
+const groupOf = (
+  keys: readonly KeyDecisions[],
+  windows: Boundary["windows"],
+  group: "above" | "below",
+) => ({
   keys: keys.filter(({ isAbove }) => isAbove === (group === "above")).length,
   admitted: sum(windows.map((window) => window[group].admitted)),
   limited: sum(windows.map((window) => window[group].limited)),
 });
 
-/** A run with traffic `boundary`: what each key was admitted, and which promises of the limiter's algorithm hold (M27). */
+/**
+ * A run with traffic `boundary`: what each key was admitted, and which promises of the limiter's
+ * algorithm hold (M27).
+ */
 export function boundaryOf(run: BoundaryRun): Boundary {
   const { keys, algorithm, window_s, opened_ms, closed_ms } = run;
   const quota: Quota = { requests: run.quota, window_ms: 1000 * window_s };
@@ -225,13 +243,19 @@ export function boundaryOf(run: BoundaryRun): Boundary {
     promises: promise
       ? promisesOf(figures, {
           quotas: rounded(promise.mostIn(quota, quota.window_ms - CLOCK_MS) / quota.requests, 3),
-          per_second: rounded((1000 * promise.mostIn(quota, length_ms)) / (closed_ms - opened_ms), 3),
+          per_second: rounded(
+            (1000 * promise.mostIn(quota, length_ms)) / (closed_ms - opened_ms),
+            3,
+          ),
         })
       : [],
   };
 }
 
-type Figures = Pick<Boundary, "burst" | "rate" | "over_admission" | "under_admission" | "retry_after">;
+type Figures = Pick<
+  Boundary,
+  "burst" | "rate" | "over_admission" | "under_admission" | "retry_after"
+>;
 
 function promisesOf(
   { burst, rate, over_admission, under_admission, retry_after }: Figures,
@@ -252,7 +276,13 @@ function promisesOf(
   if (retry_after && retry_after.after.requests > 0) {
     const { requests, admitted } = retry_after.after;
     const seen = rounded(admitted / requests, 6);
-    found.push({ id: "retry-after-admits", promised: 1, seen, unit: "share", holds: admitted === requests });
+    found.push({
+      id: "retry-after-admits",
+      promised: 1,
+      seen,
+      unit: "share",
+      holds: admitted === requests,
+    });
   }
   if (retry_after && retry_after.before.requests > 0)
     found.push(atMost("retry-after-not-before", 0, retry_after.before.admitted, "requests"));
@@ -262,25 +292,41 @@ function promisesOf(
 const TEXTS: Readonly<Record<LimiterPromise["id"], (promise: LimiterPromise) => string>> = {
   burst: ({ promised, seen }) =>
     `one key was admitted ${seen} quotas in a window, ${promised} at most are promised`,
-  rate: ({ promised, seen }) => `one key was admitted ${seen} requests/s, ${promised} at most are promised`,
+  rate: ({ promised, seen }) =>
+    `one key was admitted ${seen} requests/s, ${promised} at most are promised`,
   "over-admission": ({ seen }) => `${seen} requests too many were admitted`,
   "under-admission": ({ seen }) => `${seen} requests were denied that had points left`,
   "retry-after-admits": ({ seen }) =>
     `${(100 * seen).toFixed(1)} % of the first requests after the announced wait were admitted`,
-  "retry-after-not-before": ({ seen }) => `${seen} requests were admitted before the announced wait was over`,
+  "retry-after-not-before": ({ seen }) =>
+    `${seen} requests were admitted before the announced wait was over`,
 };
 
-/** With a larger share of wrong denials the target did not serve its load, as with failed answers (M9). */
+/**
+ * With a larger share of wrong denials the target did not serve its load, as with failed answers
+ * (M9).
+ */
 const MAX_DENIED_SHARE = 0.001;
 
-/** Waits advise the caller, and a few wrong denials are like a few failed answers; admitting too much is never right. */
+/**
+ * Waits advise the caller, and a few wrong denials are like a few failed answers; admitting too
+ * much is never right.
+ */
 const isServiceBroken = ({ id, seen, holds }: LimiterPromise, requests: number): boolean => {
   if (holds || id === "retry-after-admits" || id === "retry-after-not-before") return false;
   return id !== "under-admission" || seen > MAX_DENIED_SHARE * requests;
 };
 
-/** What the limiter admitted against its promise, so that it did not serve its load; undefined where it did. */
-export function brokenPromiseText({ promises, above, below, undecided }: Boundary): string | undefined {
+/**
+ * What the limiter admitted against its promise, so that it did not serve its load; undefined where
+ * it did.
+ */
+export function brokenPromiseText({
+  promises,
+  above,
+  below,
+  undecided,
+}: Boundary): string | undefined {
   const requests = above.admitted + above.limited + below.admitted + below.limited + undecided;
   const broken = promises.filter((promise) => isServiceBroken(promise, requests));
   if (broken.length === 0) return undefined;

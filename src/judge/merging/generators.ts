@@ -36,7 +36,10 @@ type RunFigures = Pick<
   | "generators"
 >;
 
-/** The figures of a run that follow from its generators: counts are added up, histograms merged (M18). */
+/**
+ * The figures of a run that follow from its generators: counts are added up, histograms merged
+ * (M18).
+ */
 export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigures {
   const counts = addCounts(parts.map((part) => part.counts));
   // The windows of several generators open together, and each has its length by its own clock.
@@ -89,7 +92,9 @@ export function callFigures(
   const consumes = evidence.flatMap((consumer) => consumer.consumes ?? []);
   const calls = sum(consumes.map((counted) => counted.calls));
   const requests = served(evidence, load);
-  const descriptors = sum(consumes.map(({ allowed, limited, failed }) => allowed + limited + failed));
+  const descriptors = sum(
+    consumes.map(({ allowed, limited, failed }) => allowed + limited + failed),
+  );
   if (calls === 0 || requests === 0 || descriptors === 0) return {};
   return {
     calls_per_request: rounded(calls / requests, 6),
@@ -101,8 +106,9 @@ export function callFigures(
 export type GeneratorShare = { output: GeneratorOutput; opened_after_ms: number };
 
 /**
- * Counts are added up, histograms merged (M18); what is about the servers comes from the first, which reads them for
- * all. @returns all but the expected outcome mix, which follows from the traffic
+ * Counts are added up, histograms merged (M18); what is about the servers comes from the first,
+ * which reads them for all. @returns all but the expected outcome mix, which follows from the
+ * traffic
  */
 export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
   const outputs = shares.map(({ output }) => output);
@@ -144,7 +150,10 @@ export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
   };
 }
 
-/** How often the requests of the traffic were sent, by all generators; undefined where one could not count. */
+/**
+ * How often the requests of the traffic were sent, by all generators; undefined where one could not
+ * count.
+ */
 export function mergeRequestCounts(
   outputs: readonly Pick<GeneratorOutput, "request_counts">[],
 ): RequestCounts | undefined {
@@ -172,12 +181,17 @@ function mergeWarmups(warmups: readonly MeasuredResult["warmup"][]): MeasuredRes
   };
 }
 
-/** The samples of all generators by their order; the servers' figures are those that the first one read. */
+/**
+ * The samples of all generators by their order; the servers' figures are those that the first one
+ * read.
+ */
 function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
   const count = Math.max(...outputs.map(({ samples }) => samples.length));
   return Array.from({ length: count }, (_, index) => {
     const rows = outputs.flatMap(({ samples }) => samples[index] ?? []);
-    const latencies = mergeHistograms(outputs.flatMap(({ share }) => share?.sample_latencies[index] ?? []));
+    const latencies = mergeHistograms(
+      outputs.flatMap(({ share }) => share?.sample_latencies[index] ?? []),
+    );
     const busy = rows.flatMap((row) => row.generator_event_loop_utilisation ?? []);
     const { p50_ms: _p50, p99_ms: _p99, ...seen } = rows[0] as Sample;
     return {
@@ -185,7 +199,9 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
       t_s: Math.max(...rows.map(({ t_s }) => t_s)),
       interval_s: Math.max(...rows.map(({ interval_s }) => interval_s)),
       ...totals(["allowed", "limited", "failed"], rows),
-      ...(latencies.totalCount > 0 ? { p50_ms: msAt(latencies, 50), p99_ms: msAt(latencies, 99) } : {}),
+      ...(latencies.totalCount > 0
+        ? { p50_ms: msAt(latencies, 50), p99_ms: msAt(latencies, 99) }
+        : {}),
       ...(busy.length > 0 ? { generator_event_loop_utilisation: Math.max(...busy) } : {}),
     };
   });
@@ -212,7 +228,10 @@ function timelineOf(
   });
 }
 
-/** The sum of all: to add a histogram takes a fraction of the time that it takes to go through its values. */
+/**
+ * The sum of all: to add a histogram takes a fraction of the time that it takes to go through its
+ * values.
+ */
 function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   const merged = mergeHistograms(encoded);
   if (merged.totalCount === 0) return [];
@@ -236,7 +255,10 @@ function mergeResources(
   return Object.fromEntries(
     roles.map(([id, { cpu_us_per_request: _ownShare, ...own }]) => [
       id,
-      { ...own, ...(requests > 0 ? { cpu_us_per_request: rounded(own.cpu_us / requests, 2) } : {}) },
+      {
+        ...own,
+        ...(requests > 0 ? { cpu_us_per_request: rounded(own.cpu_us / requests, 2) } : {}),
+      },
     ]),
   );
 }

@@ -5,10 +5,16 @@ export const SLICE_MS = 100;
 export const SLICES_PER_SECOND = 1000 / SLICE_MS;
 
 export const countedColumns = ["allowed", "limited", "failed", "latency_sum_us"] as const;
-/** What a timeline needs besides: requests given up, before or after they were sent, and intended sends. */
+/**
+ * What a timeline needs besides: requests given up, before or after they were sent, and intended
+ * sends.
+ */
 export const timelineColumns = ["timed_out", "dropped", "due"] as const;
 
-/** What each slice counted for a timeline. `timed_out` is part of `failed`; `due` is of an open loop. */
+/**
+ * What each slice counted for a timeline. `timed_out` is part of `failed`; `due` is of an open
+ * loop.
+ */
 export type TimelineSlices = Record<(typeof timelineColumns)[number], number[]>;
 
 /** Adds up the slices of several workers or generators, whose windows opened together. */
@@ -26,8 +32,9 @@ export function addedUp(parts: readonly (readonly number[])[]): number[] {
 const columnsOf = <Name extends string>(names: readonly Name[], column: (name: Name) => number[]) =>
   Object.fromEntries(names.map((name) => [name, column(name)])) as Record<Name, number[]>;
 
-export const timelineSlicesOf = (column: (name: keyof TimelineSlices) => number[]): TimelineSlices =>
-  columnsOf(timelineColumns, column);
+export const timelineSlicesOf = (
+  column: (name: keyof TimelineSlices) => number[],
+): TimelineSlices => columnsOf(timelineColumns, column);
 
 export const slicesOf = (column: (name: (typeof countedColumns)[number]) => number[]): Slices => ({
   width_ms: SLICE_MS,

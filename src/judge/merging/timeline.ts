@@ -10,7 +10,10 @@ const BEFORE = {
   least: BEFORE_S.least * SLICES_PER_SECOND,
 } as const;
 
-/** Cells of one microsecond up to here, then a thousandth of the value or less: the buckets of the HDR histograms. */
+/**
+ * Cells of one microsecond up to here, then a thousandth of the value or less: the buckets of the
+ * HDR histograms.
+ */
 const EXACT_BELOW_US = 2048;
 const CELLS_PER_OCTAVE = EXACT_BELOW_US / 2;
 
@@ -43,7 +46,9 @@ class LatencyCells {
     }
   }
 
-  /** The lowest value that this percentage of the latencies does not exceed; null without latencies. */
+  /**
+   * The lowest value that this percentage of the latencies does not exceed; null without latencies.
+   */
   at(percentile: number): number | null {
     if (this.#count === 0) return null;
     let left = Math.ceil((this.#count * percentile) / 100);
@@ -55,7 +60,10 @@ class LatencyCells {
   }
 }
 
-/** A percentile over the slices from `begins(index)` to before `ends(index)`; `null` without an answer. */
+/**
+ * A percentile over the slices from `begins(index)` to before `ends(index)`; `null` without an
+ * answer.
+ */
 function percentiles(
   bySlice: readonly (readonly CountedValues[])[],
   percentile: number,

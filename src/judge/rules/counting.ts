@@ -3,7 +3,14 @@ import { MAX_DESCRIPTORS } from "../../contract/ranges.js";
 import type { Counts } from "../../contract/result.js";
 import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
-import { accounted, addCounts, answered, ends, followedEnds, sentBetweenReadings } from "../counts.js";
+import {
+  accounted,
+  addCounts,
+  answered,
+  ends,
+  followedEnds,
+  sentBetweenReadings,
+} from "../counts.js";
 import {
   type Evidence,
   explained,
@@ -16,7 +23,10 @@ import {
   suspect,
 } from "../evidence.js";
 
-/** The store counted each key as often as consumed (M27); `boundary` traffic judges the target (M24). */
+/**
+ * The store counted each key as often as consumed (M27); `boundary` traffic judges the target
+ * (M24).
+ */
 export const admissionsConserved: Rule = {
   id: "M27",
   check({ admissions, configuration, store, boundary }: Evidence): Finding | undefined {
@@ -24,7 +34,8 @@ export const admissionsConserved: Rule = {
       // A generator that was started by hand cannot read the store.
       return configuration ? notChecked("what the store counted for each key") : undefined;
     }
-    if (admissions.status === "not known") return boundary ? undefined : notApplicable(admissions.reason);
+    if (admissions.status === "not known")
+      return boundary ? undefined : notApplicable(admissions.reason);
     const { keys, below, above, worst } = admissions;
     if (!worst) return undefined;
     const { least, most, counted } = worst;
@@ -51,7 +62,10 @@ export const throughputFollows: Rule = {
   },
 };
 
-/** Decisions that the store counted between its two readings; undefined where one of its nodes counts none. */
+/**
+ * Decisions that the store counted between its two readings; undefined where one of its nodes
+ * counts none.
+ */
 function storeDecisions({ nodes }: StoreEvidence): number | undefined {
   const counted = nodes.map(({ at_start, at_end }) =>
     at_start.decisions === undefined || at_end.decisions === undefined
@@ -63,9 +77,20 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
 
 type Range = { least: number; most: number };
 
-/** Differences of the consumers' counts over their whole life; undefined where one of them counts none. */
+/**
+ * Differences of the consumers' counts over their whole life; undefined where one of them counts
+ * none.
+ */
 function consumesOf(consumers: Evidence["consumers"]) {
-  const total = { calls: 0, allowed: 0, limited: 0, failed: 0, commands: 0, withoutStore: 0, inFlight: 0 };
+  const total = {
+    calls: 0,
+    allowed: 0,
+    limited: 0,
+    failed: 0,
+    commands: 0,
+    withoutStore: 0,
+    inFlight: 0,
+  };
   for (const { at_start, at_end } of consumers) {
     const [before, after] = [at_start.consumes, at_end.consumes];
     if (!before || !after) return undefined;
@@ -79,8 +104,8 @@ function consumesOf(consumers: Evidence["consumers"]) {
 }
 
 /**
- * Calls that the store must have counted: a failed or open one, or one decided without the store, may not have reached
- * it. Undefined where a consumer counts none.
+ * Calls that the store must have counted: a failed or open one, or one decided without the store,
+ * may not have reached it. Undefined where a consumer counts none.
  */
 function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   const counted = consumesOf(consumers);
@@ -91,7 +116,8 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   // A service asks the store about each descriptor of a call.
   if (configuration?.target.service) return decisionsOf(counted);
   // One decision may take two commands; of a failed one it is not known how many reached the store.
-  if (commands > 0) return { least: commands - 2 * (failed + inFlight + withoutStore), most: commands };
+  if (commands > 0)
+    return { least: commands - 2 * (failed + inFlight + withoutStore), most: commands };
   if (configuration?.target.decides_locally) return { least: allowed - withoutStore, most };
   // With more decisions than calls, one call decides on all descriptors of a request.
   return decided + failed > calls
@@ -99,19 +125,24 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
     : { least: decided - withoutStore, most };
 }
 
-/** Decisions on descriptors, with those that may have been made although nobody got them: of a call under way, all. */
+/**
+ * Decisions on descriptors, with those that may have been made although nobody got them: of a call
+ * under way, all.
+ */
 function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range {
   const { allowed, limited, failed, withoutStore, inFlight } = counted;
   const decided = allowed + limited;
   return { least: decided - withoutStore, most: decided + failed + inFlight * MAX_DESCRIPTORS };
 }
 
-const isWithin = (count: number, { least, most }: Range): boolean => count >= least && count <= most;
+const isWithin = (count: number, { least, most }: Range): boolean =>
+  count >= least && count <= most;
 
 function storeReconciles(evidence: Evidence): Finding | undefined {
   const { consumers, store, configuration } = evidence;
   const notCompared = (why: string): Finding => notApplicable(`decisions of the store: ${why}`);
-  if (configuration && !usesStore(configuration.target)) return notCompared("the target has no store");
+  if (configuration && !usesStore(configuration.target))
+    return notCompared("the target has no store");
   // Calls may have been lost or sent again, and a new process counts from 0.
   if (hasEffect(evidence, ["cuts", "ends"])) return explained("decisions of the store");
   // A service with a cache of denials asks the store about some of them only, which may be none.
@@ -128,20 +159,27 @@ function storeReconciles(evidence: Evidence): Finding | undefined {
   return invalid(text);
 }
 
-/** The service counted each decision that the consumers got, by outcome; it counts the points of a request. */
+/**
+ * The service counted each decision that the consumers got, by outcome; it counts the points of a
+ * request.
+ */
 function serviceReconciles(evidence: Evidence): Finding | undefined {
   const { consumers, service, configuration } = evidence;
   if (configuration && !configuration.target.service) return undefined;
   if (hasEffect(evidence, ["cuts", "ends"])) return explained("decisions of the service");
   const counted = consumesOf(consumers);
   if (!service || !counted)
-    return configuration ? notApplicable("decisions of the service: there is no reading of it") : undefined;
+    return configuration
+      ? notApplicable("decisions of the service: there is no reading of it")
+      : undefined;
   const { role, at_start, at_end } = service;
   const cost = configuration?.limits.cost ?? 1;
   const { least, most } = decisionsOf(counted);
   const decided = at_end.decisions - at_start.decisions;
   if (!isWithin(decided, { least: least * cost, most: most * cost }))
-    return invalid(`${namesOf(consumers)} decided ${least * cost} points, ${role} counted ${decided}`);
+    return invalid(
+      `${namesOf(consumers)} decided ${least * cost} points, ${role} counted ${decided}`,
+    );
   // A request of several points may be denied for some of them.
   if (cost > 1) return undefined;
   for (const outcome of ["allowed", "limited"] as const) {
@@ -149,12 +187,15 @@ function serviceReconciles(evidence: Evidence): Finding | undefined {
     if (before === undefined || after === undefined) continue;
     const seen = after - before;
     if (seen < counted[outcome] || seen > counted[outcome] + most - least)
-      return invalid(`${namesOf(consumers)} counted ${counted[outcome]} ${outcome}, ${role} ${seen}`);
+      return invalid(
+        `${namesOf(consumers)} counted ${counted[outcome]} ${outcome}, ${role} ${seen}`,
+      );
   }
   return undefined;
 }
 
-const namesOf = (consumers: Evidence["consumers"]): string => consumers.map(({ id }) => id).join(", ");
+const namesOf = (consumers: Evidence["consumers"]): string =>
+  consumers.map(({ id }) => id).join(", ");
 
 /** In an open loop every send of the schedule was sent, dropped, or still waiting at the end. */
 function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined {
@@ -175,7 +216,9 @@ function requestsReconcile({ counts, request, turns }: Evidence): Finding | unde
   if (followed > most)
     return invalid(`${followed} requests were in flight at the end, ${most} at most may be`);
   if (followedEnds(counts) !== followed)
-    return invalid(`${followed} requests were followed, the ends of ${followedEnds(counts)} are known`);
+    return invalid(
+      `${followed} requests were followed, the ends of ${followedEnds(counts)} are known`,
+    );
   return cut === 0 ? undefined : invalid(`${cut} requests were cut at the end instead of followed`);
 }
 
@@ -218,7 +261,8 @@ export const countsReconcile: Rule = {
   id: "M8",
   check(evidence) {
     const { consumers } = evidence;
-    const broken = requestsReconcile(evidence) ?? scheduleReconciles(evidence) ?? partsReconcile(evidence);
+    const broken =
+      requestsReconcile(evidence) ?? scheduleReconciles(evidence) ?? partsReconcile(evidence);
     if (broken) return broken;
     if (consumers.length === 0) return notApplicable("the server reports no counters");
     const ofServers = serversReconcile(evidence);

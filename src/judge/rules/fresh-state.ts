@@ -14,7 +14,10 @@ import {
 const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =>
   configuration !== undefined && usesStore(configuration.target);
 
-/** Whether the evidence of the store was there. @param member that the store gives if it has that evidence */
+/**
+ * Whether the evidence of the store was there. @param member that the store gives if it has that
+ * evidence
+ */
 function withStore(
   evidence: Pick<Evidence, "store" | "configuration">,
   member: keyof StoreReading,
@@ -23,7 +26,9 @@ function withStore(
   const { store, configuration } = evidence;
   if (!store) return notApplicable("no reading of the store");
   if (store.nodes.every(({ at_start }) => at_start[member] !== undefined)) return undefined;
-  return notApplicable(`${configuration?.target.store} does not report its ${member.replaceAll("_", " ")}`);
+  return notApplicable(
+    `${configuration?.target.store} does not report its ${member.replaceAll("_", " ")}`,
+  );
 }
 
 /** M13: a new server process, an empty store, and reset statistics. */
@@ -38,7 +43,8 @@ export const cleanStart: Rule = {
     for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {
       const { keys = 0, decisions = 0 } = at_start;
       if (keys > 0) return invalid(`${role} held ${keys} keys at the start`);
-      if (decisions > 0) return invalid(`${role} still counted ${decisions} decisions at the start`);
+      if (decisions > 0)
+        return invalid(`${role} still counted ${decisions} decisions at the start`);
     }
     return withStore(evidence, "keys");
   },
@@ -58,14 +64,20 @@ export const nothingEvicted = {
 } satisfies Rule;
 
 /** Whether a node has no id of its process, but counts how long that has been up. */
-const tellsByUptime = ({ at_start, at_end }: Record<"at_start" | "at_end", StoreReading>): boolean =>
+const tellsByUptime = ({
+  at_start,
+  at_end,
+}: Record<"at_start" | "at_end", StoreReading>): boolean =>
   at_start.run_id === undefined && at_start.uptime_s !== at_end.uptime_s;
 
 /** M14: neither the store, nor the service, nor the server restarted during the run. */
 export const noRestart = {
   id: "M14",
   check(
-    evidence: Pick<Evidence, "store" | "service" | "configuration" | "consumers" | "duration" | "faults">,
+    evidence: Pick<
+      Evidence,
+      "store" | "service" | "configuration" | "consumers" | "duration" | "faults"
+    >,
   ): Finding | undefined {
     const { consumers, store, service, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {

@@ -7,9 +7,15 @@ import { type Evidence, notApplicable, notChecked, type Rule, suspect } from "..
 import { decodeHistogram } from "../histogram.js";
 import { SLICE_MS } from "../merging/slices.js";
 
-/** In a closed loop a slow generator answers less than this share of what the others do, for each of its connections. */
+/**
+ * In a closed loop a slow generator answers less than this share of what the others do, for each of
+ * its connections.
+ */
 const LEAST_SHARE = 0.75;
-/** In an open loop the p99 of its send lateness is above this time, and above the others' by this factor. */
+/**
+ * In an open loop the p99 of its send lateness is above this time, and above the others' by this
+ * factor.
+ */
 const LATENESS = { ms: 1, factor: 2 } as const;
 /** Fewer requests tell nothing about the speed of a generator. */
 const FEWEST_REQUESTS = 100;
@@ -70,7 +76,8 @@ export const generatorsAlike: Rule = {
   check({ generators, request, faults }) {
     if (generators.length < 2) return undefined;
     // A fault hits the connections of some generators more than those of others.
-    const isComparable = !faults && generators.every(({ counts }) => counts.sent >= FEWEST_REQUESTS);
+    const isComparable =
+      !faults && generators.every(({ counts }) => counts.sent >= FEWEST_REQUESTS);
     const slow = request.load.model === "closed" ? slowClosedLoops : lateOpenLoops;
     const texts = [...lateWindows(generators), ...(isComparable ? slow(generators) : [])];
     return texts.length > 0 ? suspect(texts.join("; ")) : undefined;
@@ -80,7 +87,10 @@ export const generatorsAlike: Rule = {
 /** From this utilisation on the generator's event loop may be the bottleneck (M6). */
 const SATURATED = 0.9;
 
-/** Starved: waiting for a CPU for half of the window; counts only when the host load is unknown (M25). */
+/**
+ * Starved: waiting for a CPU for half of the window; counts only when the host load is unknown
+ * (M25).
+ */
 export const STARVED = 0.5;
 
 /** 0 to 1, of its busiest event loop. */
@@ -94,7 +104,10 @@ export const longestWait = ({ workers }: GeneratorPart): number =>
 const named = (all: readonly GeneratorPart[], those: readonly GeneratorPart[]): string =>
   all.length === 1 ? "generator" : those.map(({ id }) => id).join(", ");
 
-/** Whether the generator may be the bottleneck; at the limiter layer it is the client that is measured. */
+/**
+ * Whether the generator may be the bottleneck; at the limiter layer it is the client that is
+ * measured.
+ */
 export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "request">): boolean =>
   !isClientLayer(evidence.request.layer) &&
   evidence.generators.some((generator) => busiestLoop(generator) >= SATURATED);
@@ -145,8 +158,8 @@ const isOpenLoop = ({ load }: MeasuredResult["request"]): boolean => load.model 
 const LITTLE_TOLERANCE = 0.05;
 
 /**
- * M7: Little's law. A followed request was in flight for a part of the window alone, so the time of all requests in the
- * window lies between the latencies of the answers in it and of all answers.
+ * M7: Little's law. A followed request was in flight for a part of the window alone, so the time of
+ * all requests in the window lies between the latencies of the answers in it and of all answers.
  */
 export const littlesLaw: Rule = {
   id: "M7",

@@ -13,10 +13,16 @@ import {
 const throttlingText = ({ periods, throttled_periods, throttled_us }: Throttling): string =>
   `in ${throttled_periods} of ${periods} periods, ${Math.round(throttled_us / 1000)} ms`;
 
-/** M14: neither a role's CPU cap nor the quota of our own control groups throttled anything in the window. */
+/**
+ * M14: neither a role's CPU cap nor the quota of our own control groups throttled anything in the
+ * window.
+ */
 export const nothingThrottled = {
   id: "M14",
-  check({ resources, own_throttling }: Pick<Evidence, "resources" | "own_throttling">): Finding | undefined {
+  check({
+    resources,
+    own_throttling,
+  }: Pick<Evidence, "resources" | "own_throttling">): Finding | undefined {
     const throttled = Object.entries(resources).flatMap(([role, { throttling }]) => {
       if (!throttling || throttling.throttled_periods === 0) return [];
       return [`${role} ${throttlingText(throttling)}`];
@@ -51,7 +57,9 @@ export const everyRoleRead: Rule = {
 /** M25: other programs did not use the CPU. Roles that wait for each other are a result. */
 export const hostUndisturbed = {
   id: "M25",
-  check(evidence: Pick<Evidence, "host_load" | "machine_load" | "faults" | "turns">): Finding | undefined {
+  check(
+    evidence: Pick<Evidence, "host_load" | "machine_load" | "faults" | "turns">,
+  ): Finding | undefined {
     const { host_load, machine_load = {}, faults, turns } = evidence;
     const [busiest] = Object.entries(machine_load).toSorted(
       ([, a], [, b]) => b.foreign_cpu_percent - a.foreign_cpu_percent,
@@ -60,7 +68,8 @@ export const hostUndisturbed = {
     if (!load) return notApplicable("foreign CPU is not known");
     const { cpus, foreign_cpu_percent: foreign } = load;
     if (foreign < foreignLimitPercent(turns !== undefined, cpus)) return undefined;
-    // Programs that start, and the engine that starts and freezes them, are counted with the others.
+    // Programs that start, and the engine that starts and freezes them, are counted with the
+    // others.
     if (hasEffect({ faults }, ["ends", "cuts"])) return explained("foreign CPU");
     const name = host_load ? "this machine" : `the machine ${busiest?.[0]}`;
     const machine = `${name} has ${cpus === 1 ? "one" : cpus}`;

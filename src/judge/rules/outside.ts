@@ -10,12 +10,16 @@ const MOST_STANDSTILL = { ms: 100, window_share: 0.01 } as const;
 export const mostStandstillMs = (window_s: number): number =>
   Math.max(MOST_STANDSTILL.ms, 1000 * MOST_STANDSTILL.window_share * window_s);
 
-/** Why a run says nothing about its target, or undefined; or that the result does not hold what would tell. */
+/**
+ * Why a run says nothing about its target, or undefined; or that the result does not hold what
+ * would tell.
+ */
 type Cause = string | undefined | Finding;
 
 function standstill({ generators, duration }: Pick<Evidence, "generators" | "duration">): Cause {
   const gaps_ms = generators.flatMap(({ longest_gap_ms }: GeneratorPart) => longest_gap_ms ?? []);
-  if (gaps_ms.length < generators.length) return notChecked("how long the load generator stood still");
+  if (gaps_ms.length < generators.length)
+    return notChecked("how long the load generator stood still");
   const longest_ms = Math.max(...gaps_ms);
   return longest_ms > mostStandstillMs(duration)
     ? `the load generator stood still for ${secondsText(longest_ms)} s`
@@ -30,7 +34,10 @@ function clockSet({ clock_change }: { clock_change?: ClockChange | undefined }):
   return wasClockSet(clock_change) ? clockSetText(clock_change) : undefined;
 }
 
-/** The periods in which a quota throttles are short, so that no gap of the generator shows them: their sum counts. */
+/**
+ * The periods in which a quota throttles are short, so that no gap of the generator shows them:
+ * their sum counts.
+ */
 function throttled(own_throttling: Throttling | undefined, window_s: number): Cause {
   const throttled_ms = (own_throttling?.throttled_us ?? 0) / 1000;
   if (throttled_ms <= mostStandstillMs(window_s)) return undefined;
@@ -48,8 +55,8 @@ function findingOf(causes: readonly Cause[]): Finding | undefined {
 }
 
 /**
- * M36: nothing outside the target spoiled the run: the generator never stood still, no clock was set, and our own control
- * group was not throttled for long.
+ * M36: nothing outside the target spoiled the run: the generator never stood still, no clock was
+ * set, and our own control group was not throttled for long.
  */
 export const nothingOutside: Rule = {
   id: "M36",
@@ -72,7 +79,10 @@ type OutsideOfProgram = Pick<Evidence, "duration" | "own_throttling"> & {
   clock_change?: ClockChange | undefined;
 };
 
-/** Rules that look at times: what stood outside the target would count against the target or its store. */
+/**
+ * Rules that look at times: what stood outside the target would count against the target or its
+ * store.
+ */
 const RULES_OF_TIMES: readonly string[] = ["M5", "M6", "M7", "M26", "M27"];
 
 /** With the findings of such rules not applied where M36 is broken. */

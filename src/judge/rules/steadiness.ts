@@ -16,7 +16,9 @@ import { atLeast } from "../latency.js";
 import { isOverloaded, isRateMissed, overloadText } from "../outcome.js";
 import { areApart, firstSlices, RAMP_WINDOW_S, rampIn } from "../steadiness.js";
 
-/** The p99 of send lateness may be this long, or this share of the p99 of latency if that is more. */
+/**
+ * The p99 of send lateness may be this long, or this share of the p99 of latency if that is more.
+ */
 const LATENESS_MS = 1;
 const SUSPECT_SHARE = 0.1;
 const INVALID_SHARE = 0.5;
@@ -49,7 +51,9 @@ export const scheduleKept: Rule = {
     const share = ((100 * (offered - sent)) / offered).toFixed(1);
     // Connections that wait for a target with a fault are not free.
     if (evidence.faults && isOverloaded(evidence)) return explained("offered rate");
-    const cause = isOverloaded(evidence) ? `saturated: ${overloadText(evidence, schedule)}` : GENERATOR;
+    const cause = isOverloaded(evidence)
+      ? `saturated: ${overloadText(evidence, schedule)}`
+      : GENERATOR;
     return notKept(
       `${cause}; ${share} % of ${offered} requests were never sent (${dropped} dropped, ${unsent} waiting at the end)`,
     );
@@ -67,7 +71,10 @@ function unrecorded({ generators, counts, schedule }: Evidence): Finding | undef
     failed: [failed_answers, "failed answers"],
     censored: [without + dropped + unsent, "requests without an answer"],
   } as const;
-  const inService = { ...expected, censored: [without, "sent requests without an answer"] } as const;
+  const inService = {
+    ...expected,
+    censored: [without, "sent requests without an answer"],
+  } as const;
   for (const kind of ["allowed", "limited", "failed", "censored"] as const) {
     for (const [member, [count, what]] of [
       ["histograms", expected[kind]],
@@ -114,7 +121,8 @@ function rampFinding(evidence: Evidence): Finding | undefined {
 
 /** What all targets of the group have in common cancels. */
 function byTurns({ halves }: NonNullable<Evidence["turns"]>): Finding | undefined {
-  if (!halves) return notApplicable("too few cycles and targets to compare the halves of the round");
+  if (!halves)
+    return notApplicable("too few cycles and targets to compare the halves of the round");
   if (!areApart(halves)) return undefined;
   const change = Math.abs((halves.ratio - 1) * 100).toFixed(0);
   const direction = halves.ratio > 1 ? "faster" : "slower";
@@ -129,7 +137,9 @@ export const windowIsSteady: Rule = {
     if (evidence.turns) return byTurns(evidence.turns);
     const foreign = evidence.host_load?.foreign_cpu_percent ?? 0;
     if (foreign >= FOREIGN_CPU_PERCENT)
-      return notApplicable(`other programs used ${Math.round(foreign)} % of one CPU, which may explain it`);
+      return notApplicable(
+        `other programs used ${Math.round(foreign)} % of one CPU, which may explain it`,
+      );
     if (evidence.duration < RAMP_WINDOW_S)
       return notApplicable(`the window is shorter than ${RAMP_WINDOW_S} s`);
     if (firstFaultS(evidence) < RAMP_WINDOW_S)

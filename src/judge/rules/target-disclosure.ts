@@ -19,7 +19,8 @@ export const mixAsPredicted: Rule = {
   id: "M10",
   check({ prediction, configuration, consumers, counts, faults, boundary }) {
     if (consumers.length === 0) return notApplicable("the server reports no limits");
-    // There the limiter's promise is judged key by key, and what it breaks is the target's outcome (M24).
+    // There the limiter's promise is judged key by key, and what it breaks is the target's outcome
+    // (M24).
     if (boundary)
       return notApplicable(
         "quotas bind, so what was admitted is compared key by key with what the limiter promises",
@@ -33,7 +34,8 @@ export const mixAsPredicted: Rule = {
         : notApplicable("the target has no limiter");
     }
     const { limited_share: expected, seen_share: seen, tolerance, basis } = prediction;
-    // Each failed request would have been allowed or limited, and nobody knows which: failures are the outcome's (M24).
+    // Each failed request would have been allowed or limited, and nobody knows which: failures are
+    // the outcome's (M24).
     const failed = failures(counts);
     const least = (seen * answers) / (answers + failed);
     const most = (seen * answers + failed) / (answers + failed);
@@ -48,7 +50,9 @@ export const mixAsPredicted: Rule = {
   },
 };
 
-/** M11: the server did the requested work per request. A test shows that the work grows linearly. */
+/**
+ * M11: the server did the requested work per request. A test shows that the work grows linearly.
+ */
 export const workloadAsAsked: Rule = {
   id: "M11",
   check({ configuration, consumers, request }) {
@@ -102,7 +106,8 @@ export const disclosed: Rule = {
     const other = consumers.find((consumer) => consumer.target !== target.text);
     if (other) return invalid(`${other.id} measured ${other.target}, not ${target.text}`);
     if (!usesStore(target)) return undefined;
-    if (first.client_settings.protocol === undefined) return suspect("the client's protocol is not known");
+    if (first.client_settings.protocol === undefined)
+      return suspect("the client's protocol is not known");
     const script = first.limiter_script;
     if (!script) return target.module ? undefined : withoutScript(evidence);
     const ran = scriptCommands(evidence);
@@ -133,7 +138,9 @@ export const versionsSeen: Rule = {
     );
     if (other) {
       const seen = versions[other] ?? "none";
-      return invalid(`version ${requested[other]} of the ${other} was requested, but ${seen} was loaded`);
+      return invalid(
+        `version ${requested[other]} of the ${other} was requested, but ${seen} was loaded`,
+      );
     }
     const store = target.store_version;
     if (store && versions.store && !isRequestedVersion(store, versions.store))
@@ -141,6 +148,8 @@ export const versionsSeen: Rule = {
     if (target.node && versions.node && !isRequestedVersion(target.node, versions.node))
       return invalid(`Node ${target.node} was requested, but the server ran in ${versions.node}`);
     const missing = needed.filter((name) => !versions[name]);
-    return missing.length > 0 ? suspect(`the version of ${missing.join(" and ")} is not known`) : undefined;
+    return missing.length > 0
+      ? suspect(`the version of ${missing.join(" and ")} is not known`)
+      : undefined;
   },
 };

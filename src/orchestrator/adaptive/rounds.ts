@@ -1,7 +1,13 @@
 import { BenchError, EXIT } from "../../contract/errors.js";
 import type { AdaptiveState, Manifest } from "../../contract/manifest.js";
 import { rounded, sum } from "../../contract/numbers.js";
-import { type Plan, type PlannedRun, plannedConfiguration, roundOf, unitsOf } from "../../contract/plan.js";
+import {
+  type Plan,
+  type PlannedRun,
+  plannedConfiguration,
+  roundOf,
+  unitsOf,
+} from "../../contract/plan.js";
 import { type AdaptiveSummary, adaptiveSummarySchema } from "../../contract/summary.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { runsUntil } from "../plan/decision-rounds.js";
@@ -32,7 +38,9 @@ export function roundDecider(python: PythonContext, campaignFolder: string): Dec
   return async (round, isLast) => {
     const args = [campaignFolder, "--round", String(round), ...(isLast ? ["--end"] : [])];
     try {
-      return adaptiveSummarySchema.parse(JSON.parse(await pythonOutput(python, "decide-rounds", args)));
+      return adaptiveSummarySchema.parse(
+        JSON.parse(await pythonOutput(python, "decide-rounds", args)),
+      );
     } catch (error) {
       if (!(error instanceof PythonFailed)) throw error;
       const code = error.exitCode === EXIT.defect ? EXIT.defect : EXIT.configurationFailed;
@@ -59,11 +67,13 @@ export interface AdaptiveRoundsOptions extends SelectionOptions {
   decideRound: DecideRound;
 }
 
-const filesOf = (runs: readonly PlannedRun[]): ReadonlySet<string> => new Set(runs.map(({ file }) => file));
+const filesOf = (runs: readonly PlannedRun[]): ReadonlySet<string> =>
+  new Set(runs.map(({ file }) => file));
 
 /**
- * The configurations that continue, with those that they are compared with: a reference and its copies take part as
- * long as any other member of their ranking does, and no longer; by turns controls as long as any target beside them.
+ * The configurations that continue, with those that they are compared with: a reference and its
+ * copies take part as long as any other member of their ranking does, and no longer; by turns
+ * controls as long as any target beside them.
  */
 function withCompanions(plan: Plan, continuing: ReadonlySet<string>): ReadonlySet<string> {
   const found = new Set(continuing);
@@ -92,14 +102,15 @@ function controlsBeside(plan: Plan): ReadonlyMap<string, ReadonlySet<string>> {
   for (const unit of unitsOf(plan, plan.runs)) {
     const mates = unit.filter(({ beside }) => !beside).map((run) => run.configuration_hash);
     for (const { configuration_hash: hash, beside } of unit)
-      if (beside && controls.has(hash)) found.set(hash, new Set([...(found.get(hash) ?? []), ...mates]));
+      if (beside && controls.has(hash))
+        found.set(hash, new Set([...(found.get(hash) ?? []), ...mates]));
   }
   return found;
 }
 
 /**
- * Continues with the configurations whose ranking is open, and their references. Decisions depend on the results alone,
- * so that a resumed campaign ends the same way.
+ * Continues with the configurations whose ranking is open, and their references. Decisions depend
+ * on the results alone, so that a resumed campaign ends the same way.
  */
 export class AdaptiveRounds implements RunSelection {
   readonly #options: AdaptiveRoundsOptions;
@@ -119,7 +130,8 @@ export class AdaptiveRounds implements RunSelection {
     const { configurations, adaptive: { looks, budget_s } = { looks: [] } } = manifest.plan;
     const hashes = configurations.map(({ hash }) => hash);
     const first = Object.fromEntries(hashes.map((hash) => [hash, looks[0] ?? 0]));
-    // Drop an earlier end: a resumed campaign measures its failed runs again, and then decides again.
+    // Drop an earlier end: a resumed campaign measures its failed runs again, and then decides
+    // again.
     const { ended: _, ...state } = manifest.adaptive ?? { rounds: first, looked: 0, spent_s: 0 };
     this.#options = options;
     this.#plan = manifest.plan;
@@ -167,9 +179,14 @@ export class AdaptiveRounds implements RunSelection {
     await this.#options.save();
   }
 
-  /** Whether an earlier session has started this round. Then it is completed, since half a round would favour some. */
+  /**
+   * Whether an earlier session has started this round. Then it is completed, since half a round
+   * would favour some.
+   */
   #hasRuns(round: number): boolean {
-    return this.#plan.runs.some((run) => roundOf(run) === round && this.#options.completed.has(run.file));
+    return this.#plan.runs.some(
+      (run) => roundOf(run) === round && this.#options.completed.has(run.file),
+    );
   }
 
   #wouldExceedBudget(round: number): boolean {
@@ -196,10 +213,13 @@ export class AdaptiveRounds implements RunSelection {
     const possibleBefore = this.#possible.size;
     this.#decision = await decideRound(round, isLast);
     const rows = this.#decision.configurations;
-    const open = rows.flatMap(({ configuration_hash: hash, goes_on }) => (goes_on && hash ? [hash] : []));
+    const open = rows.flatMap(({ configuration_hash: hash, goes_on }) =>
+      goes_on && hash ? [hash] : [],
+    );
     const continuing = withCompanions(this.#plan, new Set(open));
     const done = rows.filter(
-      ({ configuration_hash: hash }) => hash !== null && this.#running.has(hash) && !continuing.has(hash),
+      ({ configuration_hash: hash }) =>
+        hash !== null && this.#running.has(hash) && !continuing.has(hash),
     );
     this.#running = new Set([...this.#running].filter((hash) => continuing.has(hash)));
     const next = this.#decisionRounds.find((each) => each > round) ?? round;

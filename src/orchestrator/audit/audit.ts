@@ -10,7 +10,12 @@ import {
 import type { Limits } from "../../contract/configuration.js";
 import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../../contract/errors.js";
 import { rounded } from "../../contract/numbers.js";
-import { ClockComparison, clockSetText, largestChange, wasClockSet } from "../../contract/system-clock.js";
+import {
+  ClockComparison,
+  clockSetText,
+  largestChange,
+  wasClockSet,
+} from "../../contract/system-clock.js";
 import type { Target } from "../../contract/target.js";
 import { mostStandstillMs, throttledText } from "../../judge/rules/outside.js";
 import { readOwnThrottling } from "../../machine/own-limits.js";
@@ -39,7 +44,13 @@ import { type EventLog, lineLog } from "../ui/event-log.js";
 import { counted, escapeControls, textTable } from "../ui/text.js";
 import { AuditedSystem, NotChecked, type SystemSettings } from "./audited-system.js";
 import type { Check, LimitsId } from "./check.js";
-import { brokenBurst, consequencesText, findingOf, judgedAgain, type MadeOutcome } from "./consequences.js";
+import {
+  brokenBurst,
+  consequencesText,
+  findingOf,
+  judgedAgain,
+  type MadeOutcome,
+} from "./consequences.js";
 
 /** Folder of audits in the results root: they are no campaigns. */
 const AUDITS = "audits";
@@ -65,17 +76,31 @@ export async function runAudit(
     const { lease, python } = opened;
     const wanted = versionsOfTargets(measurable(asked));
     // A store that was killed is started again at its address.
-    const end = await withRuntime(request, wanted, opened, true, async ({ runtime, choice, available }) => {
-      eventLog.info(choice);
-      const found = resolveTargets(asked, available());
-      for (const { asked: text, reason } of found.skips) eventLog.info(`skipped ${text}: ${reason}`);
-      for (const note of found.notes) eventLog.info(`note: ${note}`);
-      const folder = await abortable(signal, createCampaignFolder(root, new Date()));
-      await lease.update({ folder });
-      const document = await auditTargets(found, { ...context, request, checks, runtime, lease, folder });
-      await makeReport(python, folder, eventLog);
-      return { exitCode: exitCodeOf(document), folder };
-    });
+    const end = await withRuntime(
+      request,
+      wanted,
+      opened,
+      true,
+      async ({ runtime, choice, available }) => {
+        eventLog.info(choice);
+        const found = resolveTargets(asked, available());
+        for (const { asked: text, reason } of found.skips)
+          eventLog.info(`skipped ${text}: ${reason}`);
+        for (const note of found.notes) eventLog.info(`note: ${note}`);
+        const folder = await abortable(signal, createCampaignFolder(root, new Date()));
+        await lease.update({ folder });
+        const document = await auditTargets(found, {
+          ...context,
+          request,
+          checks,
+          runtime,
+          lease,
+          folder,
+        });
+        await makeReport(python, folder, eventLog);
+        return { exitCode: exitCodeOf(document), folder };
+      },
+    );
     return { ...end, exitCode: endCode(end.exitCode, opened) };
   });
 }
@@ -127,7 +152,10 @@ interface AuditContext extends OpeningContext {
   folder: string;
 }
 
-/** @returns the document, which is written after each target: an interruption loses only the one under way */
+/**
+ * @returns the document, which is written after each target: an interruption loses only the one
+ *   under way
+ */
 async function auditTargets(
   { targets, skips }: { targets: readonly Target[]; skips: readonly Skip[] },
   context: AuditContext,
@@ -168,7 +196,8 @@ function auditOf(
           // What ended because everything is being stopped is no finding.
           if (signal.aborted) return;
           stamped(findingText(finding));
-          if (isDefect(finding) || finding.status === "failed") eventLog.info(`  ${findingText(finding)}`);
+          if (isDefect(finding) || finding.status === "failed")
+            eventLog.info(`  ${findingText(finding)}`);
           else eventLog.detail(`  ${findingText(finding)}`);
         },
       },
@@ -201,7 +230,9 @@ function documentOf(
 }
 
 function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record<string, string> {
-  const ids = new Set(targets.flatMap(({ target: { store, service } }) => [store, service ?? store]));
+  const ids = new Set(
+    targets.flatMap(({ target: { store, service } }) => [store, service ?? store]),
+  );
   return Object.fromEntries(
     [...ids].flatMap((id) => {
       const facts = runtime.program(id);
@@ -216,7 +247,8 @@ const isDefect = ({ status, consequence_of }: Finding): boolean =>
 
 export function countsOf(targets: readonly Pick<AuditedTarget, "findings">[]): Audit["counts"] {
   const findings = targets.flatMap((target) => target.findings);
-  const count = (status: CheckStatus) => findings.filter((finding) => finding.status === status).length;
+  const count = (status: CheckStatus) =>
+    findings.filter((finding) => finding.status === status).length;
   const defects = findings.filter(isDefect).length;
   return {
     holds: count("holds"),
@@ -248,7 +280,11 @@ function findingText(finding: Finding): string {
 }
 
 /** The page and the tables are made by the report, from audit.json alone. */
-async function makeReport(python: PythonContext, folder: string, eventLog: EventLog): Promise<void> {
+async function makeReport(
+  python: PythonContext,
+  folder: string,
+  eventLog: EventLog,
+): Promise<void> {
   try {
     const printed = await pythonOutput(python, "audit", [folder]);
     eventLog.info(`report: ${printed.trim()}`);
@@ -281,7 +317,8 @@ function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
   for (const check of checks) {
     const { limits = "quota", alone, servers } = check;
     const group = groups.find(
-      ([first]) => !first.alone && (first.limits ?? "quota") === limits && first.servers === servers,
+      ([first]) =>
+        !first.alone && (first.limits ?? "quota") === limits && first.servers === servers,
     );
     if (group && !alone) group.push(check);
     else groups.push([check]);
@@ -289,7 +326,10 @@ function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
   return groups;
 }
 
-/** Where something outside spoils so many attempts, one after another, the checks that are left cannot be made. */
+/**
+ * Where something outside spoils so many attempts, one after another, the checks that are left
+ * cannot be made.
+ */
 const MOST_ATTEMPTS = 3;
 
 const secondsSince = (began: number): number => rounded((performance.now() - began) / 1000, 1);
@@ -302,7 +342,10 @@ interface TargetAudit {
   place: PartPlace;
   listener: TargetListener;
   add(check: Check, outcome: MadeOutcome): void;
-  /** How long our own control group was throttled so far; 0 where the parts are in groups of their own. */
+  /**
+   * How long our own control group was throttled so far; 0 where the parts are in groups of their
+   * own.
+   */
   throttledMs(): number;
 }
 
@@ -317,7 +360,8 @@ export async function auditTarget(
   listener: TargetListener,
   readThrottling = readOwnThrottling,
 ): Promise<AuditedTarget> {
-  const throttledMs = () => (place.runtime.id === "local" ? (readThrottling()?.throttled_us ?? 0) / 1000 : 0);
+  const throttledMs = () =>
+    place.runtime.id === "local" ? (readThrottling()?.throttled_us ?? 0) / 1000 : 0;
   const began = performance.now();
   const { target } = settings;
   const found = new Map<string, Finding>();
@@ -358,7 +402,10 @@ export async function auditTarget(
   };
 }
 
-/** Makes checks that share limits and servers, and again those that something outside the target spoiled (M36). */
+/**
+ * Makes checks that share limits and servers, and again those that something outside the target
+ * spoiled (M36).
+ */
 async function makeGroup(
   group: readonly [Check, ...Check[]],
   { settings, place, listener, add, throttledMs }: TargetAudit,
@@ -372,10 +419,15 @@ async function makeGroup(
   const settle: SystemListener["settle"] = (check, outcome) => add(check, { ...outcome, limits });
   let left: readonly Check[] = group;
   for (let attempt = 1; left.length > 0; attempt++) {
-    const onSystem = await checksOnSystem(systemSettings, place, left, { ...listener, settle, throttledMs });
+    const onSystem = await checksOnSystem(systemSettings, place, left, {
+      ...listener,
+      settle,
+      throttledMs,
+    });
     left = onSystem.left;
     if (attempt < MOST_ATTEMPTS) continue;
-    for (const check of left) settle(check, { status: "failed", reason: onSystem.cause, seconds: 0 });
+    for (const check of left)
+      settle(check, { status: "failed", reason: onSystem.cause, seconds: 0 });
     break;
   }
 }
@@ -385,9 +437,10 @@ interface SystemListener extends Pick<TargetListener, "check">, Pick<TargetAudit
 }
 
 /**
- * Makes checks on a system of their own. From the moment on at which the system clock is set, what the sender, the limiter
- * and the store take for the time differs, and no check says anything about the limiter (M36). While our own control group
- * was throttled, everything stood still: what holds all the same holds, and what does not is no fault of the limiter.
+ * Makes checks on a system of their own. From the moment on at which the system clock is set, what
+ * the sender, the limiter and the store take for the time differs, and no check says anything about
+ * the limiter (M36). While our own control group was throttled, everything stood still: what holds
+ * all the same holds, and what does not is no fault of the limiter.
  * @returns the checks that are left because of that, and what it was
  */
 async function checksOnSystem(
@@ -453,7 +506,11 @@ async function outcomeIn(
       return { status: "failed", reason: messageOf(error) };
     // A limiter that ends its server keeps no promise at all.
     if (check.alone && error instanceof PartFailed && error.role.startsWith("server"))
-      return { status: "broken", promised: check.promise, seen: `${error.role} ${messageOf(error)}` };
+      return {
+        status: "broken",
+        promised: check.promise,
+        seen: `${error.role} ${messageOf(error)}`,
+      };
     throw error;
   }
 }

@@ -68,7 +68,11 @@ export class Answers {
 
   /** Each request by itself, in the order in which they were sent. */
   get bursts(): Burst[] {
-    return this.all.map(({ sent_ms, answered_ms }) => ({ from_ms: sent_ms, to_ms: answered_ms, count: 1 }));
+    return this.all.map(({ sent_ms, answered_ms }) => ({
+      from_ms: sent_ms,
+      to_ms: answered_ms,
+      count: 1,
+    }));
   }
 
   /** @throws NotChecked unless the limiter decided on every request */
@@ -173,7 +177,13 @@ export class AuditedSystem {
       await store.readBefore();
       const restart = (part: RunningPart) => place.lease.restart(part);
       return work(
-        new AuditedSystem(settings, nonce, { supervisor, store, servers, sender: sender.part, restart }),
+        new AuditedSystem(settings, nonce, {
+          supervisor,
+          store,
+          servers,
+          sender: sender.part,
+          restart,
+        }),
       );
     });
   }
@@ -201,10 +211,15 @@ export class AuditedSystem {
    * @param servers how many of the servers get them, in turn, or which, by their places
    * @throws PartFailed when a part ends, or the sender gives no report
    */
-  async send(groups: readonly RequestGroup[], { servers = 1, begin }: SendOptions = {}): Promise<Answers> {
+  async send(
+    groups: readonly RequestGroup[],
+    { servers = 1, begin }: SendOptions = {},
+  ): Promise<Answers> {
     const request: SenderRequest = {
       servers: this.#started.servers
-        .filter((_, place) => (typeof servers === "number" ? place < servers : servers.includes(place)))
+        .filter((_, place) =>
+          typeof servers === "number" ? place < servers : servers.includes(place),
+        )
         .map(({ part: { address } }) => `http://${address.host}:${address.port}`),
       ...(begin ? { begin } : {}),
       groups: [...groups],
@@ -217,7 +232,9 @@ export class AuditedSystem {
     return new Answers(senderReportSchema.parse(JSON.parse(line)).requests);
   }
 
-  /** Does something to the roles of a kind, or to the one of that id. @returns its undoing, if any */
+  /**
+   * Does something to the roles of a kind, or to the one of that id. @returns its undoing, if any
+   */
   inject(action: FaultAction, role: string): Promise<(() => Promise<void>) | undefined> {
     const roles = this.#started.supervisor.roles(role);
     const targets = { roles, store: this.store, restart: this.#started.restart };
@@ -239,20 +256,32 @@ export class AuditedSystem {
     );
   }
 
-  /** Requests with these keys, each after the answer to the one before: a limiter that is not atomic denies, too. */
-  oneByOne(keys: readonly string[], count: number, begin?: SenderRequest["begin"]): Promise<Answers> {
+  /**
+   * Requests with these keys, each after the answer to the one before: a limiter that is not atomic
+   * denies, too.
+   */
+  oneByOne(
+    keys: readonly string[],
+    count: number,
+    begin?: SenderRequest["begin"],
+  ): Promise<Answers> {
     const first: RequestGroup = { after_ms: 0, keys: [...keys], count: 1 };
     const later = Array.from({ length: count - 1 }, () => ({ ...first, waits: true as const }));
     return this.send([first, ...later], { begin });
   }
 
-  /** The begin of a script whose requests must meet windows of the wall clock at this part of them. */
+  /**
+   * The begin of a script whose requests must meet windows of the wall clock at this part of them.
+   */
   alignedTo(share: number): SenderRequest["begin"] {
     if (!hasAlignedWindows(this.algorithm)) return undefined;
     return { every_ms: this.window_ms, offset_ms: Math.round(share * this.window_ms) };
   }
 
-  /** Whether a window of the wall clock may have ended meanwhile, for a limiter that has such windows. */
+  /**
+   * Whether a window of the wall clock may have ended meanwhile, for a limiter that has such
+   * windows.
+   */
   metEdge({ burst: { from_ms, to_ms } }: Answers): boolean {
     return hasAlignedWindows(this.algorithm) && crossesEdge(this.window_ms, from_ms, to_ms);
   }

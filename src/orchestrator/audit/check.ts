@@ -8,16 +8,27 @@ export type CheckOutcome = Pick<
   "promised" | "seen" | "admissions" | "excess" | "reason" | "notes"
 > & {
   status: "holds" | "broken" | "skipped";
-  /** Nothing but how many requests at once were admitted decides it: where an exact burst is broken, it is broken by that. */
+  /**
+   * Nothing but how many requests at once were admitted decides it: where an exact burst is broken,
+   * it is broken by that.
+   */
   countsBursts?: true;
 };
 
-/** Limits that a check can ask for: a quota alone, one with a block, or one whose window outlasts the check. */
+/**
+ * Limits that a check can ask for: a quota alone, one with a block, or one whose window outlasts
+ * the check.
+ */
 export type LimitsId = "quota" | "block" | "long";
 
-/** A promise of limiters, and how it is tried: one file in `checks/`, and one entry in their list. */
+/**
+ * A promise of limiters, and how it is tried: one file in `checks/`, and one entry in their list.
+ */
 export interface Check extends AuditCheck {
-  /** Why no limiter with its counters in that store promises it: what happens is told, and counts for nothing. */
+  /**
+   * Why no limiter with its counters in that store promises it: what happens is told, and counts
+   * for nothing.
+   */
   unpromisedReason?(target: Pick<Target, "store">): string | undefined;
   /** Absent: `quota`. */
   limits?: LimitsId;

@@ -8,8 +8,8 @@ export type MadeOutcome = Pick<Finding, "limits" | "seconds"> &
   (Omit<CheckOutcome, "status"> & { status: CheckOutcome["status"] | "failed" });
 
 /**
- * The broken exact burst, whose defect breaks other checks as well: one server tells it, and several only where one was
- * not tried.
+ * The broken exact burst, whose defect breaks other checks as well: one server tells it, and
+ * several only where one was not tried.
  */
 export function brokenBurst(findings: ReadonlyMap<string, Finding>): Finding | undefined {
   const tried = [exactBurst, exactBurstOnServers]
@@ -19,8 +19,9 @@ export function brokenBurst(findings: ReadonlyMap<string, Finding>): Finding | u
 }
 
 /**
- * What a check's outcome means for this target. Where nobody promises it, it is neither kept nor broken; where only the
- * number of requests admitted at once is wrong and an exact burst is, too, it is no defect of its own.
+ * What a check's outcome means for this target. Where nobody promises it, it is neither kept nor
+ * broken; where only the number of requests admitted at once is wrong and an exact burst is, too,
+ * it is no defect of its own.
  * @param burst the broken exact burst, if there is one
  */
 export function findingOf(
@@ -45,8 +46,8 @@ export function findingOf(
 }
 
 /**
- * A broken check after it was made again and judged by what each exact burst admitted: it follows from the burst if it
- * holds then, else it has a defect of its own.
+ * A broken check after it was made again and judged by what each exact burst admitted: it follows
+ * from the burst if it holds then, else it has a defect of its own.
  */
 export function judgedAgain(first: Finding, again: MadeOutcome, burst: Finding): Finding {
   const { status, countsBursts: _, excess: __, ...outcome } = again;
@@ -57,15 +58,22 @@ export function judgedAgain(first: Finding, again: MadeOutcome, burst: Finding):
   return status === "holds" ? { ...finding, consequence_of: burst.check } : finding;
 }
 
-/** `all of these admit quota + 1: window-edge, long-run-rate`; undefined where nothing follows from it. */
+/**
+ * `all of these admit quota + 1: window-edge, long-run-rate`; undefined where nothing follows from
+ * it.
+ */
 export function consequencesText(
   findings: readonly Finding[],
   { check, excess }: Finding,
 ): string | undefined {
-  const checks = findings.flatMap((finding) => (finding.consequence_of === check ? [finding.check] : []));
+  const checks = findings.flatMap((finding) =>
+    finding.consequence_of === check ? [finding.check] : [],
+  );
   if (checks.length === 0) return undefined;
   const sign = (excess ?? 0) < 0 ? "-" : "+";
   const what =
-    excess === undefined ? "these follow from it" : `all of these admit quota ${sign} ${Math.abs(excess)}`;
+    excess === undefined
+      ? "these follow from it"
+      : `all of these admit quota ${sign} ${Math.abs(excess)}`;
   return `${what}: ${checks.join(", ")}`;
 }

@@ -38,11 +38,15 @@ function admittedAt(
 }
 
 /**
- * What a limiter of that algorithm can admit of each burst on a fresh key. A burst is decided somewhere between its first
- * send and its last answer, so each is tried at both ends.
+ * What a limiter of that algorithm can admit of each burst on a fresh key. A burst is decided
+ * somewhere between its first send and its last answer, so each is tried at both ends.
  * @param bursts in the order of time, none beginning before the one before has ended
  */
-export function admittedRanges(algorithm: Algorithm, limits: Limits, bursts: readonly Burst[]): Range[] {
+export function admittedRanges(
+  algorithm: Algorithm,
+  limits: Limits,
+  bursts: readonly Burst[],
+): Range[] {
   const combined = bursts.length <= MOST_COMBINED;
   const choices = combined ? 2 ** bursts.length : 2;
   const ranges = bursts.map((): Range => ({ least: Number.POSITIVE_INFINITY, most: 0 }));
@@ -62,20 +66,34 @@ export function admittedRanges(algorithm: Algorithm, limits: Limits, bursts: rea
   );
 }
 
-const isRefilled = (algorithm: Algorithm): boolean => algorithm === "token bucket" || algorithm === "GCRA";
+const isRefilled = (algorithm: Algorithm): boolean =>
+  algorithm === "token bucket" || algorithm === "GCRA";
 
-/** Points that a bucket gets while a burst lasts: one that was full at its begin admits them, too. */
-function refilledIn(algorithm: Algorithm, { points, window_s }: Limits, { from_ms, to_ms }: Burst): number {
+/**
+ * Points that a bucket gets while a burst lasts: one that was full at its begin admits them, too.
+ */
+function refilledIn(
+  algorithm: Algorithm,
+  { points, window_s }: Limits,
+  { from_ms, to_ms }: Burst,
+): number {
   if (!isRefilled(algorithm)) return 0;
   return Math.floor(((to_ms - from_ms + 2 * CLOCK_SLACK_MS) * points) / (1000 * window_s));
 }
 
 /**
- * What a limiter of that algorithm can admit in all of requests on a fresh key that came one by one.
+ * What a limiter of that algorithm can admit in all of requests on a fresh key that came one by
+ * one.
  * @param requests in the order in which they were sent
  */
-export function admittedInAll(algorithm: Algorithm, limits: Limits, requests: readonly Burst[]): Range {
-  const totals = [false, true].map((late) => sum(admittedAt(algorithm, limits, requests, () => late)));
+export function admittedInAll(
+  algorithm: Algorithm,
+  limits: Limits,
+  requests: readonly Burst[],
+): Range {
+  const totals = [false, true].map((late) =>
+    sum(admittedAt(algorithm, limits, requests, () => late)),
+  );
   // The next point of a bucket may come between the ends of a request.
   const slack = isRefilled(algorithm) ? 1 : 0;
   return { least: Math.min(...totals) - slack, most: Math.max(...totals) + slack };
@@ -95,10 +113,15 @@ export function crossesEdge(window_ms: number, from_ms: number, to_ms: number): 
  * The largest number that the algorithm can admit in any `span_ms`, at most a window long.
  * - A fixed window can admit its quota just before its end and again just after.
  * - A log never admits more than the quota.
- * - A bucket (and GCRA) admits what it holds and what is refilled meanwhile; two counters that slide admit as much, and
+ * - A bucket (and GCRA) admits what it holds and what is refilled meanwhile; two counters that
+ *   slide admit as much, and
  *   one more where they round.
  */
-export function mostWithin(algorithm: Algorithm, { points, window_s }: Limits, span_ms: number): number {
+export function mostWithin(
+  algorithm: Algorithm,
+  { points, window_s }: Limits,
+  span_ms: number,
+): number {
   const refilled = Math.floor((points * span_ms) / (1000 * window_s));
   switch (algorithm) {
     case "fixed window":
@@ -116,8 +139,14 @@ export function mostWithin(algorithm: Algorithm, { points, window_s }: Limits, s
   }
 }
 
-/** The largest number of these spans, each as [sent, answered], that lie wholly within any `span_ms`. */
-export function largestWithin(spans: readonly (readonly [number, number])[], span_ms: number): number {
+/**
+ * The largest number of these spans, each as [sent, answered], that lie wholly within any
+ * `span_ms`.
+ */
+export function largestWithin(
+  spans: readonly (readonly [number, number])[],
+  span_ms: number,
+): number {
   let largest = 0;
   for (const [from] of spans) {
     const until = from + span_ms;

@@ -8,8 +8,10 @@ const EVERY_MS = 100;
 const QUOTAS = 5;
 
 /**
- * After something broke asks for fresh keys until all of them are decided, and then whether their quota is exact.
- * @param keys how many at once: in a cluster they reach every shard @param promised what it does within `most_s`
+ * After something broke asks for fresh keys until all of them are decided, and then whether their
+ * quota is exact.
+ * @param keys how many at once: in a cluster they reach every shard @param promised what it does
+ *   within `most_s`
  */
 export async function recoveryOutcome(
   system: AuditedSystem,
@@ -24,7 +26,9 @@ export async function recoveryOutcome(
   const began = performance.now();
   const passed_s = () => (performance.now() - began) / 1000;
   const fresh = (count: number) =>
-    system.send(Array.from({ length: keys }, () => ({ after_ms: 0, keys: [system.freshKey()], count })));
+    system.send(
+      Array.from({ length: keys }, () => ({ after_ms: 0, keys: [system.freshKey()], count })),
+    );
   let failed = 0;
   for (;;) {
     const answers = await fresh(1);
@@ -33,7 +37,10 @@ export async function recoveryOutcome(
     if (passed_s() > most_s) {
       const [first] = answers.failed;
       const last = first?.status ?? first?.error ?? "no answer";
-      return outcome(false, `${failed} requests failed in ${passed_s().toFixed(1)} s, the last with ${last}`);
+      return outcome(
+        false,
+        `${failed} requests failed in ${passed_s().toFixed(1)} s, the last with ${last}`,
+      );
     }
     await delay(EVERY_MS);
   }
@@ -42,7 +49,8 @@ export async function recoveryOutcome(
   const counts = Array.from({ length: keys }, (_, group) => {
     const answers = bursts.ofGroup(group);
     const [range] = admittedRanges(system.algorithm, system.limits, [answers.burst]);
-    const isExact = range !== undefined && answers.admitted >= range.least && answers.admitted <= range.most;
+    const isExact =
+      range !== undefined && answers.admitted >= range.least && answers.admitted <= range.most;
     return { admitted: answers.admitted, isExact: isExact || system.metEdge(answers) };
   });
   const wrong = counts.filter(({ isExact }) => !isExact).map(({ admitted }) => admitted);

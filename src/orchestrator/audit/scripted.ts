@@ -13,13 +13,18 @@ export interface ScriptedBurst {
 /** What the limiter did with one burst, and what its algorithm can do. */
 export type JudgedBurst = ScriptedBurst & { admitted: number; range: Range; holds: boolean };
 
-/** A burst that began late, or lasted long, may meet another window than the one it is for; so often it is tried. */
+/**
+ * A burst that began late, or lasted long, may meet another window than the one it is for; so often
+ * it is tried.
+ */
 const MOST_TRIES = 3;
 
 /**
  * Sends bursts on a fresh key and compares what was admitted with the limiter's declared algorithm.
- * @param options `begin`: share of a window of the wall clock at which the first is sent, for limiters with such windows;
- * `meetsEdges`: bursts are meant to meet the ends of such windows, and only their sums are looked at; `servers`: see `send`
+ * @param options `begin`: share of a window of the wall clock at which the first is sent, for
+ *   limiters with such windows;
+ * `meetsEdges`: bursts are meant to meet the ends of such windows, and only their sums are looked
+ * at; `servers`: see `send`
  * @throws NotChecked where requests failed
  */
 export async function judgedBursts(
@@ -30,7 +35,9 @@ export async function judgedBursts(
   const { begin = 0, meetsEdges = false, servers = 1 } = options;
   for (let tries = 1; ; tries++) {
     const key = system.freshKey();
-    const groups = bursts.map(({ after_ms, count }): RequestGroup => ({ after_ms, keys: [key], count }));
+    const groups = bursts.map(
+      ({ after_ms, count }): RequestGroup => ({ after_ms, keys: [key], count }),
+    );
     const sent = await system.send(groups, { servers, begin: system.alignedTo(begin) });
     const answers = sent.requireDecided();
     const each = bursts.map((_, index) => answers.ofGroup(index));
@@ -46,7 +53,12 @@ export async function judgedBursts(
       bursts: bursts.map((burst, index) => {
         const range = ranges[index] as Range;
         const { admitted } = each[index] as Answers;
-        return { ...burst, admitted, range, holds: admitted >= range.least && admitted <= range.most };
+        return {
+          ...burst,
+          admitted,
+          range,
+          holds: admitted >= range.least && admitted <= range.most,
+        };
       }),
     };
   }
@@ -56,7 +68,8 @@ export async function judgedBursts(
 export const burstsText = (
   bursts: readonly JudgedBurst[],
   textOf: (burst: JudgedBurst) => string | number,
-): string => bursts.map((burst) => `${textOf(burst)} at ${(burst.after_ms / 1000).toFixed(1)} s`).join(", ");
+): string =>
+  bursts.map((burst) => `${textOf(burst)} at ${(burst.after_ms / 1000).toFixed(1)} s`).join(", ");
 
 /** How long it sends, in windows: half a window more shows windows that are a bit too long. */
 const WINDOWS = 4.5;
@@ -71,10 +84,16 @@ export type Steady = Admissions & { requests: number; seconds: number };
  * A key that always asks for more, evenly.
  * @param servers places of those that get its requests: each time one request each
  */
-export async function steady(system: AuditedSystem, servers: readonly number[] = [0]): Promise<Steady> {
+export async function steady(
+  system: AuditedSystem,
+  servers: readonly number[] = [0],
+): Promise<Steady> {
   const times = Math.ceil((WINDOWS * OFFERED * system.limits.points) / servers.length);
   const every_ms = (WINDOWS * system.window_ms) / times;
-  const script = Array.from({ length: times }, (_, n) => ({ after_ms: n * every_ms, count: servers.length }));
+  const script = Array.from({ length: times }, (_, n) => ({
+    after_ms: n * every_ms,
+    count: servers.length,
+  }));
   const { answers } = await judgedBursts(system, script, { meetsEdges: true, servers });
   const { least, most } = admittedInAll(system.algorithm, system.limits, answers.bursts);
   const slack = Math.floor(SLACK_PER_WINDOW * WINDOWS);

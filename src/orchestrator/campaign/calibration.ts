@@ -13,7 +13,10 @@ import { CAMPAIGN_COMMAND } from "../ui/command-text.js";
 import { configurationText, rateUnit } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
 
-/** Share of the slowest target's throughput: the rest lets every target work off what piled up during a fault. */
+/**
+ * Share of the slowest target's throughput: the rest lets every target work off what piled up
+ * during a fault.
+ */
 const SHARE = 0.6;
 /** Measured seconds of each target, and of its warm-up. */
 const WINDOW_S = 5;
@@ -23,7 +26,10 @@ const CONNECTIONS = 50;
 
 type Calibration = NonNullable<Plan["calibration"]>;
 
-/** What is measured to find the rate: each target in a closed loop, without faults. Controls only where there is nothing else. */
+/**
+ * What is measured to find the rate: each target in a closed loop, without faults. Controls only
+ * where there is nothing else.
+ */
 export function calibrated({ configurations }: Pick<Plan, "configurations">): Configuration[] {
   const closed = configurations.map(
     ({ configuration: { faults: _, ...rest } }): Configuration => ({
@@ -37,7 +43,11 @@ export function calibrated({ configurations }: Pick<Plan, "configurations">): Co
   return targets.length > 0 ? targets : each;
 }
 
-export const pendingCalibration = (): Calibration => ({ share: SHARE, window_s: WINDOW_S, measured: [] });
+export const pendingCalibration = (): Calibration => ({
+  share: SHARE,
+  window_s: WINDOW_S,
+  measured: [],
+});
 
 export function pendingCalibrationText(plan: Pick<Plan, "configurations">): string {
   const targets = counted(calibrated(plan).length, "target");
@@ -70,13 +80,18 @@ export async function calibrate(
     if (requests_per_second === undefined) continue;
     if (requests_per_second > 0) {
       measured.push({ name, requests_per_second });
-      tell(`calibration: ${name}: ${Math.round(requests_per_second)} ${rateUnit(configuration.layer)}`);
+      tell(
+        `calibration: ${name}: ${Math.round(requests_per_second)} ${rateUnit(configuration.layer)}`,
+      );
     } else leftOut("target answered nothing");
   }
   if (measured.length === 0)
     throw environmentError(`no target could be calibrated: give --rate (${failed.join("; ")})`);
   const slowest = Math.min(...measured.map((each) => each.requests_per_second));
-  const rate_per_second = Math.min(RANGES.rate.max, Math.max(RANGES.rate.min, toTwoDigits(SHARE * slowest)));
+  const rate_per_second = Math.min(
+    RANGES.rate.max,
+    Math.max(RANGES.rate.min, toTwoDigits(SHARE * slowest)),
+  );
   return { ...pendingCalibration(), rate_per_second, measured };
 }
 
@@ -99,7 +114,10 @@ export const withCalibration = (plan: Plan, calibration: Calibration): Plan => (
 
 /** Measured seconds of each trial. */
 const TRIAL_S = 5;
-/** One more generator that brings less than this is of no use: something else is used up, e.g. the machine's CPUs. */
+/**
+ * One more generator that brings less than this is of no use: something else is used up, e.g. the
+ * machine's CPUs.
+ */
 const LEAST_GAIN = 1.02;
 
 const MOST = dimensions.find(({ key }) => key === "generators")?.max ?? 1;
@@ -112,9 +130,12 @@ export interface GeneratorTrial {
   requests_per_second: number;
 }
 
-const hardness = (load: Load): number => (load.model === "open" ? load.rate_per_second : load.connections);
+const hardness = (load: Load): number =>
+  load.model === "open" ? load.rate_per_second : load.connections;
 
-/** Each target at its hardest load, without faults; not where one generator makes the load anyway. */
+/**
+ * Each target at its hardest load, without faults; not where one generator makes the load anyway.
+ */
 export function hardestLoads({ configurations }: Pick<Plan, "configurations">): Configuration[] {
   const hardest = new Map<string, Configuration>();
   for (const { configuration } of configurations) {
@@ -149,14 +170,20 @@ export function generatorsText({ generators, window_s, measured }: GeneratorTria
   return `${found}${why}; --generators ${generators} repeats it`;
 }
 
-/** The fewest generators that none of the loads saturates, one number for all, so that they compare. */
+/**
+ * The fewest generators that none of the loads saturates, one number for all, so that they compare.
+ */
 export async function generatorsNeeded(
   configurations: readonly Configuration[],
   trialOf: (configuration: Configuration) => Promise<GeneratorTrial>,
   tell: (text: string) => void,
 ): Promise<GeneratorTrials> {
   const measured: GeneratorTrials["measured"] = [];
-  const found = (generators: number): GeneratorTrials => ({ generators, window_s: TRIAL_S, measured });
+  const found = (generators: number): GeneratorTrials => ({
+    generators,
+    window_s: TRIAL_S,
+    measured,
+  });
   const most = Math.min(MOST, ...configurations.map(({ load }) => load.connections));
   /** Requests/s of each with one generator less. */
   let before = new Map<Configuration, number>();
@@ -166,7 +193,9 @@ export async function generatorsNeeded(
     for (const configuration of left) {
       const asked = generators > 1 ? { ...configuration, generators } : configuration;
       const name = configurationText(asked);
-      const trial = await unlessFailed(trialOf(asked), (why) => tell(`generators: left out ${name}: ${why}`));
+      const trial = await unlessFailed(trialOf(asked), (why) =>
+        tell(`generators: left out ${name}: ${why}`),
+      );
       if (!trial) continue;
       tell(`generators: ${name}: ${trial.isSaturated ? "saturated" : "enough"}`);
       measured.push({
@@ -182,7 +211,9 @@ export async function generatorsNeeded(
       ([configuration, rate]) => rate >= LEAST_GAIN * (before.get(configuration) ?? 0),
     );
     if (generators > 1 && !hasHelped) {
-      tell(`generators: ${generators} send no more than ${generators - 1}: something else is used up`);
+      tell(
+        `generators: ${generators} send no more than ${generators - 1}: something else is used up`,
+      );
       return found(generators - 1);
     }
     if (generators === most) return found(generators);
@@ -191,7 +222,9 @@ export async function generatorsNeeded(
   }
 }
 
-/** Undefined for a configuration whose trial failed: its runs will fail in the same way, and say so. */
+/**
+ * Undefined for a configuration whose trial failed: its runs will fail in the same way, and say so.
+ */
 const unlessFailed = <Found>(trial: Promise<Found>, leftOut: (why: string) => void) =>
   trial.catch((error: unknown): undefined => {
     if (!(error instanceof PartFailed)) throw error;

@@ -5,7 +5,11 @@ import type { Plan } from "../../contract/plan.js";
 import { isGeneratorSaturated } from "../../judge/rules/generator.js";
 import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
-import { createCampaignFolder, requireWritable, updateLatestLink } from "../files/results-folder.js";
+import {
+  createCampaignFolder,
+  requireWritable,
+  updateLatestLink,
+} from "../files/results-folder.js";
 import type { ForeignLoadCheck } from "../host/foreign-load.js";
 import { limitsNotes } from "../host/machine.js";
 import { requestedVersions } from "../host/versions.js";
@@ -14,7 +18,13 @@ import { MaxRateSearch } from "../max-rate/search.js";
 import { Aborted, abortable } from "../ownership/abort.js";
 import { costOfOrder, decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
-import { estimateRange, learnOverheads, type Overheads, overheadsOf, roomReason } from "../plan/estimate.js";
+import {
+  estimateRange,
+  learnOverheads,
+  type Overheads,
+  overheadsOf,
+  roomReason,
+} from "../plan/estimate.js";
 import { type PlanContext, selectConfigurations } from "../plan/plan.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
@@ -74,7 +84,8 @@ export async function runCampaign(
   foreignLoad.start();
   const plugins = await registerPlugins(request);
   // Report errors of the request before anything is searched, built or started.
-  const found = request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
+  const found =
+    request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
   const requested = found?.manifest.plan ?? selectConfigurations(request);
   const place = found ? { name: found.manifest.campaign } : { root: request.output };
   return withLease(request, { ...context, plugins }, place, async (opened) => {
@@ -83,8 +94,12 @@ export async function runCampaign(
     const outcome =
       existing && isComplete(existing)
         ? await finishCompleteCampaign(existing, eventLog)
-        : await withRuntime(request, requestedVersions(requested), opened, hasFaults(request), (ready) =>
-            measure(request, existing, { ...shared, ...ready }),
+        : await withRuntime(
+            request,
+            requestedVersions(requested),
+            opened,
+            hasFaults(request),
+            (ready) => measure(request, existing, { ...shared, ...ready }),
           ).catch(async (error) => {
             if (error instanceof Aborted) await reportInterrupted(error, opened.python, eventLog);
             throw error;
@@ -128,23 +143,34 @@ async function measure(
   const atItsRate = calibration ? atRate(asked, calibration.rate_per_second) : asked;
   const generator_trials =
     asked.findsGenerators && !existing
-      ? await generatorsNeeded(hardestLoads(selectConfigurations(atItsRate, planContext)), trialOf, tell)
+      ? await generatorsNeeded(
+          hardestLoads(selectConfigurations(atItsRate, planContext)),
+          trialOf,
+          tell,
+        )
       : undefined;
-  const request = generator_trials ? withGenerators(atItsRate, generator_trials.generators) : atItsRate;
+  const request = generator_trials
+    ? withGenerators(atItsRate, generator_trials.generators)
+    : atItsRate;
   const planned = () => {
     const made = planOf(request, { ...planContext, ...(findings && { findings }) });
     const notes = [...made.notes, ...(generator_trials ? [generatorsText(generator_trials)] : [])];
     const found = generator_trials ? { generator_trials } : {};
     return withSources({ ...made, ...found, notes }, context.plugins);
   };
-  const plan = existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
+  const plan =
+    existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
   await requireWritable(request.outputFile);
   const trials = existing?.manifest.max_rate?.trials ?? [];
-  const expected = withExpectedTrials(plan, new Map(trials.map(({ file, status }) => [file, status])));
+  const expected = withExpectedTrials(
+    plan,
+    new Map(trials.map(({ file, status }) => [file, status])),
+  );
   const missing = { ...expected, runs: expected.runs.filter(({ file }) => !completed.has(file)) };
   const lacking = await roomReason(missing, runtime.id, request.output);
   if (lacking !== undefined) throw environmentError(lacking);
-  const folder = existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, began)));
+  const folder =
+    existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, began)));
   await lease.update({ folder });
   eventLog.writeTo(folder);
   const campaign = existing?.manifest.campaign ?? basename(folder);
@@ -162,7 +188,13 @@ async function measure(
   if (plugins.length > 0) fresh.plugins = plugins;
   if (versions) fresh.versions = [...versions.facts];
   const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
-  announceCampaign({ campaign, folder, runtime: runtime.id }, choice, expected, overheads, eventLog);
+  announceCampaign(
+    { campaign, folder, runtime: runtime.id },
+    choice,
+    expected,
+    overheads,
+    eventLog,
+  );
   for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
   await saveManifest(manifest, folder);
   // A failure of these must not hide how the campaign ended.
@@ -205,7 +237,9 @@ async function measure(
     const outcomes = await loop.runAll();
     if (machines && session) session.links = await abortable(signal, machines.measureClocks());
     manifest.status = loop.lacksRoom ? "aborted" : "finished";
-    const measured = outcomes.filter(({ file, status }) => status !== "failed" && !completed.has(file));
+    const measured = outcomes.filter(
+      ({ file, status }) => status !== "failed" && !completed.has(file),
+    );
     await learnOverheads(runtime.id, plan, measured);
     return { folder, outcomes, ...(manifest.max_rate ? { search: manifest.max_rate } : {}) };
   } finally {
@@ -215,14 +249,19 @@ async function measure(
   }
 }
 
-/** Starts each store of the store layer once and asks what it lacks; undefined without that layer. */
+/**
+ * Starts each store of the store layer once and asks what it lacks; undefined without that layer.
+ */
 async function findingsAt(
   request: Request,
   { available, caps }: Pick<PlanContext, "available" | "caps">,
   { eventLog, signal, lease, runtime }: MeasureContext,
 ): Promise<StoreFindings | undefined> {
   if (request.stores.length === 0) return undefined;
-  const { configurations } = storeLayerConfigurations(request, { available, ...(caps && { caps }) });
+  const { configurations } = storeLayerConfigurations(request, {
+    available,
+    ...(caps && { caps }),
+  });
   const byStore = new Map(
     configurations.map(({ configuration }) => [configuration.target.store, configuration]),
   );
@@ -259,11 +298,16 @@ function trialsAt(
     const log = (role: string, line: string) => eventLog.programLine(role, line);
     const listener = { phase() {}, second() {}, fault() {}, log, record() {} };
     const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));
-    return { isSaturated: isGeneratorSaturated(result), requests_per_second: result.requests.average };
+    return {
+      isSaturated: isGeneratorSaturated(result),
+      requests_per_second: result.requests.average,
+    };
   };
 }
 
-/** Ends a campaign whose runs are all completed; it may have been killed before it could save that. */
+/**
+ * Ends a campaign whose runs are all completed; it may have been killed before it could save that.
+ */
 async function finishCompleteCampaign(
   { folder, manifest, completed, outcomes }: OpenedCampaign,
   eventLog: EventLog,
@@ -278,12 +322,16 @@ async function finishCompleteCampaign(
     const outcome = completed.get(planned.file);
     if (outcome) progress.kept(planned, outcome);
   }
-  if (manifest.status !== "finished") await saveManifest({ ...manifest, status: "finished" }, folder);
+  if (manifest.status !== "finished")
+    await saveManifest({ ...manifest, status: "finished" }, folder);
   await updateLatestLink(folder).catch((error) => eventLog.warn(messageOf(error)));
   return { folder, outcomes, ...(search ? { search } : {}) };
 }
 
-/** Reports what will be measured, where, and how long it takes. @param choice which runtime was chosen, and why */
+/**
+ * Reports what will be measured, where, and how long it takes. @param choice which runtime was
+ * chosen, and why
+ */
 function announceCampaign(
   opened: { campaign: string; folder: string; runtime: string },
   choice: string,

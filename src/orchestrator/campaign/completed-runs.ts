@@ -28,9 +28,15 @@ export type OpenedCampaign = ExistingCampaign & CompletedRuns;
 export const isComplete = ({ manifest, missing }: OpenedCampaign): boolean =>
   missing === 0 && isDecided(manifest);
 
-export type CampaignOutcome = { folder: string; outcomes: readonly RunOutcome[]; search?: MaxRateState };
+export type CampaignOutcome = {
+  folder: string;
+  outcomes: readonly RunOutcome[];
+  search?: MaxRateState;
+};
 
-/** Claims a campaign's folder, removes unfinished files, reads its runs. @throws environmentError */
+/**
+ * Claims a campaign's folder, removes unfinished files, reads its runs. @throws environmentError
+ */
 export async function openExistingCampaign(
   { folder, manifest }: ExistingCampaign,
   lease: Lease,
@@ -58,10 +64,11 @@ export async function openExistingCampaign(
 }
 
 /**
- * Checks the result file of every requested run. A run is completed when its result has the right checksum, fits the
- * schema and measures the planned configuration. Invalid runs and those that the target spoiled count: to repeat runs
- * until they are good would be to choose among results. Failed and aborted runs are measured again; by turns a run that
- * failed alone belongs to its round, and a round that is not complete is measured again as a whole.
+ * Checks the result file of every requested run. A run is completed when its result has the right
+ * checksum, fits the schema and measures the planned configuration. Invalid runs and those that the
+ * target spoiled count: to repeat runs until they are good would be to choose among results. Failed
+ * and aborted runs are measured again; by turns a run that failed alone belongs to its round, and a
+ * round that is not complete is measured again as a whole.
  */
 export async function readCompletedRuns(
   folder: string,
@@ -78,7 +85,8 @@ export async function readCompletedRuns(
   }
   // A round is measured as a whole.
   for (const unit of unitsOf(manifest.plan, requested))
-    if (!unit.every(({ file }) => completed.has(file))) for (const { file } of unit) completed.delete(file);
+    if (!unit.every(({ file }) => completed.has(file)))
+      for (const { file } of unit) completed.delete(file);
   const outcomes = requested.filter(isCounted).flatMap(({ file }) => completed.get(file) ?? []);
   const missing = requested.filter(({ file }) => !completed.has(file));
   return { completed, outcomes, missing: missing.length, rejected };
@@ -98,7 +106,11 @@ function readCompletedRun(
   if (!checksums.matches(file, content)) return "has a different checksum than when it was saved";
   const result = parseJson(content.toString("utf8"), resultSchema);
   if (!result) return "is not a result";
-  if (result.configuration_hash !== configuration_hash || result.run !== run || result.campaign !== campaign)
+  if (
+    result.configuration_hash !== configuration_hash ||
+    result.run !== run ||
+    result.campaign !== campaign
+  )
     return "belongs to another run";
   // By turns a run that failed alone belongs to its round.
   if (!hasFigures(result) && !(result.status === "failed" && plan.order === "turns"))

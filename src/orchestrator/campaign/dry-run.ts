@@ -34,13 +34,20 @@ import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
-import { pendingCalibration, pendingCalibrationText, pendingGeneratorsText } from "./calibration.js";
+import {
+  pendingCalibration,
+  pendingCalibrationText,
+  pendingGeneratorsText,
+} from "./calibration.js";
 
 /** More of a field of a trace is cut. */
 const MAX_FIELD_LENGTH = 80;
 
 export interface Preview {
-  /** `node`: the version of Node.js that servers have unless a target names one; absent where it is not known. */
+  /**
+   * `node`: the version of Node.js that servers have unless a target names one; absent where it is
+   * not known.
+   */
   runtime: { id: string; choice: string; node?: string };
   plan: Plan;
   /** The likely range for a search for the highest rate, whose trials follow from each other. */
@@ -103,7 +110,10 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   };
 }
 
-/** One line of a trace with what its fields were taken for. It names a key, so it is shown and not kept. */
+/**
+ * One line of a trace with what its fields were taken for. It names a key, so it is shown and not
+ * kept.
+ */
 export function traceExampleText({ example, facts }: ReadTrace): string {
   const { line_number, time, time_text, time_utc, keys, key } = example;
   const quote = (text: string) => JSON.stringify(text.slice(0, MAX_FIELD_LENGTH));
@@ -111,22 +121,33 @@ export function traceExampleText({ example, facts }: ReadTrace): string {
   return `line ${line_number} of the trace: ${time} ${quote(time_text)} is ${time_utc}, ${keys.join(" or ")} ${quote(key)} is the key; ${requests}`;
 }
 
-/** The Node.js of servers: this one where they run as processes of this machine, else that of the image. */
+/**
+ * The Node.js of servers: this one where they run as processes of this machine, else that of the
+ * image.
+ */
 async function serverNode(runtime: string, packageFolder: string): Promise<{ node?: string }> {
   if (runtime === "local") return { node: process.versions.node };
-  const dockerfile = await readFile(join(packageFolder, "Dockerfile.server"), "utf8").catch(() => "");
+  const dockerfile = await readFile(join(packageFolder, "Dockerfile.server"), "utf8").catch(
+    () => "",
+  );
   const node = /^ARG NODE_VERSION=(\S+)$/m.exec(dockerfile)?.[1];
   return node === undefined ? {} : { node };
 }
 
-/** `runtime: local (as asked), servers on Node.js 20.19.0`: another runtime may have another Node.js. */
+/**
+ * `runtime: local (as asked), servers on Node.js 20.19.0`: another runtime may have another
+ * Node.js.
+ */
 export const runtimeText = ({ runtime: { id, choice, node } }: Preview): string =>
   `runtime: ${id} (${choice})${node === undefined ? "" : `, servers on Node.js ${node}`}`;
 
 const setupNotice = (runtime: string): string =>
   `a start begins with ${PYTHON_SETUP}${runtime === "local" ? "; its Valkey is used where PATH has none" : ""}`;
 
-/** The exit code that the campaign's start would have. @throws environmentError where the start would be refused */
+/**
+ * The exit code that the campaign's start would have. @throws environmentError where the start
+ * would be refused
+ */
 export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode {
   if (refusal !== undefined) throw environmentError(`the start would be refused: ${refusal}`);
   return EXIT.done;
@@ -140,7 +161,9 @@ function runsText(plan: Plan, hash: string): string {
   const most = countedRuns(plan, hash);
   const perRound = most / plan.runs_per_configuration;
   const { looks: [first] = [] } = plan.adaptive ?? {};
-  return first !== undefined && first * perRound < most ? `${first * perRound}–${most}` : String(most);
+  return first !== undefined && first * perRound < most
+    ? `${first * perRound}–${most}`
+    : String(most);
 }
 
 export function subjectCells(configuration: Configuration): string[] {
@@ -177,7 +200,8 @@ function matrixLines(plan: Plan): string[] {
 
 /** The order of the configurations by number; one line for each round, a group in brackets. */
 function orderLines({ order, configurations, runs }: Plan): string[] {
-  if (order === "consecutive") return ["  each configuration with all its runs, from the first to the last"];
+  if (order === "consecutive")
+    return ["  each configuration with all its runs, from the first to the last"];
   const number = new Map(configurations.map(({ hash }, index) => [hash, index + 1]));
   const ranked = runs.filter(({ diagnose }) => !diagnose);
   const rounds = [...new Set(ranked.map(roundOf))];
@@ -313,7 +337,11 @@ const isAttended = (): boolean =>
  */
 export async function showPlanFirst(
   request: Request,
-  { packageFolder, eventLog, signal }: { packageFolder: string; eventLog: EventLog; signal: AbortSignal },
+  {
+    packageFolder,
+    eventLog,
+    signal,
+  }: { packageFolder: string; eventLog: EventLog; signal: AbortSignal },
 ): Promise<void> {
   const { format, detail } = request.outputMode;
   if (format === "json" || detail === "quiet") return;

@@ -40,7 +40,10 @@ async function buildReport(python: PythonContext, campaignFolder: string): Promi
     if (!(error instanceof PythonFailed)) throw error;
     const { killedBy, exitCode = EXIT.defect } = error;
     const code = killedBy ? EXIT.configurationFailed : (CODES[exitCode] ?? EXIT.defect);
-    throw new BenchError(`the report could not be built: ${error.message}; --resume tries again`, code);
+    throw new BenchError(
+      `the report could not be built: ${error.message}; --resume tries again`,
+      code,
+    );
   }
 }
 
@@ -56,7 +59,10 @@ function hasUnserved(outcomes: readonly RunOutcome[]): boolean {
   return [...spoiled].some((hash) => !served.has(hash));
 }
 
-/** Failures come first, invalid runs last. @param search of trials: a rate not kept is what it looks for */
+/**
+ * Failures come first, invalid runs last. @param search of trials: a rate not kept is what it looks
+ * for
+ */
 export function exitCodeOf(
   outcomes: readonly RunOutcome[],
   missedThresholds: number,
@@ -64,7 +70,8 @@ export function exitCodeOf(
 ): ExitCode {
   const has = (wanted: RunOutcome["status"]) => outcomes.some(({ status }) => status === wanted);
   if (has("failed")) return EXIT.configurationFailed;
-  if (search) return search.trials.some(({ status }) => status === "void") ? EXIT.runsInvalid : EXIT.done;
+  if (search)
+    return search.trials.some(({ status }) => status === "void") ? EXIT.runsInvalid : EXIT.done;
   if (hasUnserved(outcomes)) return EXIT.configurationFailed;
   if (missedThresholds > 0) return EXIT.regression;
   return has("invalid") ? EXIT.runsInvalid : EXIT.done;
@@ -95,7 +102,10 @@ export async function buildFinalReport(
 /** An interrupted campaign ends within 15 s; the rest is for stopping all programs. */
 const INTERRUPTED_REPORT_MS = 12_000;
 
-/** Builds the report of the runs that an interrupted campaign has measured, if the remaining time allows it. */
+/**
+ * Builds the report of the runs that an interrupted campaign has measured, if the remaining time
+ * allows it.
+ */
 export async function reportInterrupted(
   { at }: Aborted,
   python: Omit<PythonContext, "signal">,

@@ -43,13 +43,18 @@ export class CampaignMachines implements SeveralMachines {
     eventLog: EventLog,
   ) {
     this.described = describedMachines(machines, facts);
-    this.#kernels = new Map(Object.entries(facts).map(([name, own]) => [name, own.kernel_instance]));
+    this.#kernels = new Map(
+      Object.entries(facts).map(([name, own]) => [name, own.kernel_instance]),
+    );
     this.#probes = probes;
     this.#pairs = pairs;
     this.#eventLog = eventLog;
   }
 
-  /** Undefined where the runtime has one machine, of which it says nothing. The lease ends what is started. */
+  /**
+   * Undefined where the runtime has one machine, of which it says nothing. The lease ends what is
+   * started.
+   */
   static async open(
     runtime: Runtime,
     lease: Lease,
@@ -102,7 +107,8 @@ export class CampaignMachines implements SeveralMachines {
   }
 
   computerOf(name: string): readonly string[] {
-    const { shares_kernel_with = [] } = this.described.find((machine) => machine.name === name) ?? {};
+    const { shares_kernel_with = [] } =
+      this.described.find((machine) => machine.name === name) ?? {};
     return [name, ...shares_kernel_with];
   }
 
@@ -167,7 +173,9 @@ export function machineConditions(machines: readonly CampaignMachine[]): string[
         : [],
     ),
     ...machines.flatMap(({ name, facts }) =>
-      facts ? [] : [`the facts and links of ${name} are not known: nothing could be measured there`],
+      facts
+        ? []
+        : [`the facts and links of ${name} are not known: nothing could be measured there`],
     ),
   ];
 }

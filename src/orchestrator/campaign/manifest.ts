@@ -42,13 +42,16 @@ export async function startManifest(
   machines?: Manifest["machines"],
 ): Promise<Manifest> {
   const host = await describeMachine();
-  const machine = runtime.id === "local" ? { ...host, ...tightLimits(readOwnLimits(), host) } : host;
+  const machine =
+    runtime.id === "local" ? { ...host, ...tightLimits(readOwnLimits(), host) } : host;
   const version = harnessVersion(packageFolder);
   const revision = await gitRevision(packageFolder);
   const configurations = plan.configurations.map(({ configuration }) => configuration);
   const used = new Set(configurations.flatMap(({ target }) => [target.service, target.client]));
   const storePrograms = new Set(
-    configurations.flatMap(({ target }) => (findStore(target.store).engine ? [storeProgram(target)] : [])),
+    configurations.flatMap(({ target }) =>
+      findStore(target.store).engine ? [storeProgram(target)] : [],
+    ),
   );
   const others = [...services, ...benchmarks].flatMap(({ id }) => (used.has(id) ? [id] : []));
   const nodes = configurations.flatMap(({ target: { node } }) => (node ? [nodeProgram(node)] : []));
@@ -62,7 +65,11 @@ export async function startManifest(
     return [[id, { path, version, embedded }] as const];
   });
   const modules = await moduleHashes(request);
-  const harness = { version, node: process.versions.node, ...(revision ? { git_revision: revision } : {}) };
+  const harness = {
+    version,
+    node: process.versions.node,
+    ...(revision ? { git_revision: revision } : {}),
+  };
   const startedAt = new Date().toISOString();
   return {
     schema: MANIFEST_SCHEMA,
@@ -102,7 +109,10 @@ export async function startManifest(
   };
 }
 
-/** The versions of the project's own packages that the plan's targets load. Targets that name a version are left out. */
+/**
+ * The versions of the project's own packages that the plan's targets load. Targets that name a
+ * version are left out.
+ */
 function libraryVersions({ configurations }: Plan): Record<string, string> {
   const used = new Set(
     configurations.flatMap(({ configuration: { target } }) => [
@@ -196,10 +206,15 @@ const traceIn = ({ plugins = [] }: Manifest): TraceFacts | undefined =>
 function traceDifference(before: Manifest, now: Manifest): string[] {
   const [was, is] = [traceIn(before), traceIn(now)];
   if (!was || !is || was.sha256 === is.sha256) return [];
-  return [`the file of --trace has changed, from ${was.lines} requests to ${is.lines}: give it as it was`];
+  return [
+    `the file of --trace has changed, from ${was.lines} requests to ${is.lines}: give it as it was`,
+  ];
 }
 
-/** Without what a restart may change, where a program lies, and the trace, which is compared by itself. */
+/**
+ * Without what a restart may change, where a program lies, and the trace, which is compared by
+ * itself.
+ */
 function settledIn({ engine, stores, plugins, ...others }: Manifest) {
   const { memory_bytes: _, ...settledEngine } = engine ?? {};
   const versions = Object.entries(stores).map(([id, { path: __, ...store }]) => [id, store]);
@@ -211,7 +226,10 @@ function settledIn({ engine, stores, plugins, ...others }: Manifest) {
   };
 }
 
-/** By their keys. What one side does not know, e.g. because an older version wrote it, is no difference. */
+/**
+ * By their keys. What one side does not know, e.g. because an older version wrote it, is no
+ * difference.
+ */
 function machineDifferences(path: string, before: MachineKey, now: MachineKey): string[] {
   return MACHINE_KEY.flatMap((member) => {
     const was = before[member];
@@ -222,7 +240,10 @@ function machineDifferences(path: string, before: MachineKey, now: MachineKey): 
 
 type MachineKey = { [Member in (typeof MACHINE_KEY)[number]]?: Machine[Member] | undefined };
 
-function machinesDifferences(before: readonly CampaignMachine[], now: readonly CampaignMachine[]): string[] {
+function machinesDifferences(
+  before: readonly CampaignMachine[],
+  now: readonly CampaignMachine[],
+): string[] {
   const names = [...new Set([...before, ...now].map(({ name }) => name))];
   return names.flatMap((name) => {
     const was = before.find((machine) => machine.name === name);
@@ -240,7 +261,9 @@ function compared(path: string, before: unknown, now: unknown): string[] {
     const members = [...new Set([...Object.keys(before), ...Object.keys(now)])];
     return members.flatMap((member) => compared(`${path}.${member}`, before[member], now[member]));
   }
-  const [was, is] = [before, now].map((value) => (value === undefined ? "absent" : canonicalJson(value)));
+  const [was, is] = [before, now].map((value) =>
+    value === undefined ? "absent" : canonicalJson(value),
+  );
   return was === is ? [] : [`${path} was ${was}, is ${is}`];
 }
 

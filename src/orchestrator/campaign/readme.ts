@@ -15,7 +15,10 @@ const ENDED = {
   budget: "its time was used up",
 } as const;
 
-/** `15 runs, 3 of each of 5 configurations`, `55 runs in 5 rounds of 9 configurations`; or how many an adaptive campaign has requested so far, and why no more. */
+/**
+ * `15 runs, 3 of each of 5 configurations`, `55 runs in 5 rounds of 9 configurations`; or how many
+ * an adaptive campaign has requested so far, and why no more.
+ */
 function runsText({ plan, adaptive }: Manifest): string {
   const maxRuns = plan.runs_per_configuration;
   const count = plan.configurations.length;
@@ -101,7 +104,11 @@ export function campaignReadme(manifest: Manifest): string {
       "Skipped",
       plan.skips.map(({ asked, reason }) => `${asked}: ${reason}`),
     ),
-    ...list("Know before reading the figures", [...plan.notes, ...(plan.sources ?? []), ...conditions]),
+    ...list("Know before reading the figures", [
+      ...plan.notes,
+      ...(plan.sources ?? []),
+      ...conditions,
+    ]),
     `${reportText(manifest)}; each \`*_runN.json\` is one run.`,
     "",
   ].join("\n");

@@ -63,7 +63,9 @@ interface RunLoopOptions {
   selection?: RunSelection;
 }
 
-/** Makes the runs of the plan and saves each result at once, so that a later failure loses nothing. */
+/**
+ * Makes the runs of the plan and saves each result at once, so that a later failure loses nothing.
+ */
 export class RunLoop {
   readonly #options: RunLoopOptions;
   /** Whether it ended early because nothing more could be written. */
@@ -99,7 +101,8 @@ export class RunLoop {
         }
         continue;
       }
-      if (before && (await this.#findNoRoom(needed))) return [...outcomes, ...this.#unmeasured(needed)];
+      if (before && (await this.#findNoRoom(needed)))
+        return [...outcomes, ...this.#unmeasured(needed)];
       const pauseS = before ? this.#cooldownS(before, first) : 0;
       if (before) {
         progress.cooldown(pauseS);
@@ -117,7 +120,10 @@ export class RunLoop {
     return outcomes;
   }
 
-  /** Finds out whether nothing more can be measured, as nothing of it could be written or put on record. */
+  /**
+   * Finds out whether nothing more can be measured, as nothing of it could be written or put on
+   * record.
+   */
   async #findNoRoom(next: readonly PlannedRun[]): Promise<boolean> {
     const { plan, folder, lease, eventLog } = this.#options;
     const reason =
@@ -162,11 +168,17 @@ export class RunLoop {
     return outcomes.map((outcome) => ({ ...outcome, seconds: outcome.seconds / outcomes.length }));
   }
 
-  async #record(planned: PlannedRun, end: RunEnd, began: Moment, isFirst: boolean): Promise<RunOutcome> {
+  async #record(
+    planned: PlannedRun,
+    end: RunEnd,
+    began: Moment,
+    isFirst: boolean,
+  ): Promise<RunOutcome> {
     const { progress } = this.#options;
     const identity = this.#identity(planned);
     const { configuration } = identity.planned;
-    const result = "result" in end ? end.result : this.#failure(end.error, identity, began.at, isFirst);
+    const result =
+      "result" in end ? end.result : this.#failure(end.error, identity, began.at, isFirst);
     const saved = await this.#save(planned, result);
     progress.finished(planned, result, saved);
     const seconds = (performance.now() - began.ms) / 1000;
@@ -176,11 +188,16 @@ export class RunLoop {
 
   #failure(error: unknown, identity: RunIdentity, startedAt: Date, isFirst: boolean): Result {
     if (error instanceof Aborted)
-      return failureDocument(identity, "aborted", startedAt, { role: "campaign", text: error.message });
+      return failureDocument(identity, "aborted", startedAt, {
+        role: "campaign",
+        text: error.message,
+      });
     // In the first run an unfit machine is for the user to fix; it is not a failed run.
     if (isFirst && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
     if (!(error instanceof BenchError || error instanceof PartFailed))
-      this.#options.eventLog.detail(error instanceof Error ? (error.stack ?? error.message) : String(error));
+      this.#options.eventLog.detail(
+        error instanceof Error ? (error.stack ?? error.message) : String(error),
+      );
     const role = error instanceof PartFailed ? error.role : "harness";
     return failureDocument(identity, "failed", startedAt, { role, text: messageOf(error) });
   }
@@ -201,7 +218,10 @@ export class RunLoop {
     };
   }
 
-  /** A round is measured as a whole: what an earlier session left of it enters no figure, and is kept. */
+  /**
+   * A round is measured as a whole: what an earlier session left of it enters no figure, and is
+   * kept.
+   */
   async #setAside(planned: readonly PlannedRun[]): Promise<void> {
     const { folder, checksums, manifest } = this.#options;
     for (const { file } of planned) {
@@ -261,7 +281,10 @@ export class RunLoop {
     const [listener] = this.#listeners([planned]) as [RunListener];
     const { layer, target } = settings.configuration;
     if (isProgramLayer(layer) || target.program !== undefined) {
-      const printed = await abortable(signal, executeProgramRun(settings, runtime, lease, listener));
+      const printed = await abortable(
+        signal,
+        executeProgramRun(settings, runtime, lease, listener),
+      );
       return printedDocument(identity, { ...printed, ...this.#linksOf(printed) });
     }
     const raw = await abortable(
@@ -281,7 +304,10 @@ export class RunLoop {
     return machines ? { links: machines.linksOf(placement) } : {};
   }
 
-  /** With the copy for OUTPUT_FILE. @returns whether both could be written; a full disk fails this run alone */
+  /**
+   * With the copy for OUTPUT_FILE. @returns whether both could be written; a full disk fails this
+   * run alone
+   */
   async #save({ file }: PlannedRun, result: Result): Promise<boolean> {
     const { folder, checksums, eventLog, request } = this.#options;
     const { outputFile } = request;
@@ -328,7 +354,10 @@ export class RunLoop {
   }
 }
 
-/** Whether a run says how the campaign ended: of those that do not count, a diagnosing run that failed. */
+/**
+ * Whether a run says how the campaign ended: of those that do not count, a diagnosing run that
+ * failed.
+ */
 const saysHowItEnded = (planned: PlannedRun, { status }: RunOutcome): boolean =>
   isCounted(planned) || (planned.diagnose === true && status === "failed");
 

@@ -31,7 +31,8 @@ const checkList = (): string => {
   const width = Math.max(...checks.map(({ id }) => id.length));
   return checks
     .map(
-      (check) => `  ${check.id.padEnd(width)}  ${check.promise}${isPromised(check) ? "" : " Not promised."}`,
+      (check) =>
+        `  ${check.id.padEnd(width)}  ${check.promise}${isPromised(check) ? "" : " Not promised."}`,
     )
     .join("\n");
 };
@@ -50,9 +51,13 @@ Exit codes: 0 every promise holds, 2 bad usage, 3 environment not fit, 4 a targe
 function definition() {
   const command = createCommand("ratelimit-bench audit")
     .description("Checks what limiters promise against what they do.")
-    .addOption(new Option("--checks <list>", "make these checks alone (default: all)").argParser(joined))
     .addOption(
-      new Option("--format <format>", "what is printed at the end (default: table)").choices([...FORMATS]),
+      new Option("--checks <list>", "make these checks alone (default: all)").argParser(joined),
+    )
+    .addOption(
+      new Option("--format <format>", "what is printed at the end (default: table)").choices([
+        ...FORMATS,
+      ]),
     );
   return addSettings(command, SETTINGS).addHelpText("after", after);
 }
@@ -85,7 +90,9 @@ export const audit = parsedCommand("audit", definition, async (command, context,
   const { checks: named, format = "table" } = command.opts<{ checks?: string; format?: Format }>();
   const chosen = checksOf(named);
   if (env.STORE_URL)
-    throw usageError("STORE_URL: an audit empties, restarts and spoils its store; unset it to go on");
+    throw usageError(
+      "STORE_URL: an audit empties, restarts and spoils its store; unset it to go on",
+    );
   const request = parseCampaign(takenFlags(command, SETTINGS), env);
   if (!request) return EXIT.done;
   const words = ["ratelimit-bench audit", ...argv.map(quoted)].join(" ");

@@ -20,33 +20,45 @@ earlier versions of this project. They are listed, and removed after you confirm
     )
     .option("--yes", "remove without asking")
     .option("--hosts <file>", "also on the Docker engines that this file names")
-    .option("--force <host>", "give up campaigns of a host that is gone and cannot be checked from here");
+    .option(
+      "--force <host>",
+      "give up campaigns of a host that is gone and cannot be checked from here",
+    );
 
-export const clean = parsedCommand("clean", definition, async (command, { packageFolder, print }) => {
-  const { yes, hosts, force } = command.opts<{ yes?: boolean; hosts?: string; force?: string }>();
-  const access: RuntimeAccess = hosts === undefined ? {} : { docker: readHostsFile(hosts, "--hosts") };
-  const leftovers = await findLeftovers(true, force);
-  for (const runtime of runtimesFor({})) leftovers.push(...(await runtime.outdated(packageFolder)));
-  for (const runtime of runtimesFor(access).filter(({ reaches }) => reaches && access[reaches])) {
-    const answer = await runtime.available();
-    if ("unavailableReason" in answer) throw environmentError(answer.unavailableReason);
-    leftovers.push(...(await runtime.leftovers(isAlive)), ...(await runtime.outdated(packageFolder)));
-  }
-  if (leftovers.length === 0) {
-    print("nothing was left behind");
-    return EXIT.done;
-  }
-  print(["left behind:", ...leftovers.map(({ what }) => `  ${what}`)].join("\n"));
-  if (!yes && !(await isConfirmed())) {
-    print("nothing was removed");
-    return EXIT.done;
-  }
-  const { removed, failed } = await removeEach(leftovers);
-  for (const line of removed) print(line);
-  if (failed.length === 0) return EXIT.done;
-  for (const line of failed) process.stderr.write(`still there: ${line}\n`);
-  return EXIT.environment;
-});
+export const clean = parsedCommand(
+  "clean",
+  definition,
+  async (command, { packageFolder, print }) => {
+    const { yes, hosts, force } = command.opts<{ yes?: boolean; hosts?: string; force?: string }>();
+    const access: RuntimeAccess =
+      hosts === undefined ? {} : { docker: readHostsFile(hosts, "--hosts") };
+    const leftovers = await findLeftovers(true, force);
+    for (const runtime of runtimesFor({}))
+      leftovers.push(...(await runtime.outdated(packageFolder)));
+    for (const runtime of runtimesFor(access).filter(({ reaches }) => reaches && access[reaches])) {
+      const answer = await runtime.available();
+      if ("unavailableReason" in answer) throw environmentError(answer.unavailableReason);
+      leftovers.push(
+        ...(await runtime.leftovers(isAlive)),
+        ...(await runtime.outdated(packageFolder)),
+      );
+    }
+    if (leftovers.length === 0) {
+      print("nothing was left behind");
+      return EXIT.done;
+    }
+    print(["left behind:", ...leftovers.map(({ what }) => `  ${what}`)].join("\n"));
+    if (!yes && !(await isConfirmed())) {
+      print("nothing was removed");
+      return EXIT.done;
+    }
+    const { removed, failed } = await removeEach(leftovers);
+    for (const line of removed) print(line);
+    if (failed.length === 0) return EXIT.done;
+    for (const line of failed) process.stderr.write(`still there: ${line}\n`);
+    return EXIT.environment;
+  },
+);
 
 async function isConfirmed(): Promise<boolean> {
   if (!isInteractive())

@@ -50,7 +50,9 @@ function describe(name: string, command: Command): CompletionCommand {
     name,
     summary: command.description(),
     words: command.registeredArguments.flatMap(({ argChoices }) => argChoices ?? []),
-    takesPaths: command.registeredArguments.some((argument) => PATH_PLACEHOLDER.test(argument.name())),
+    takesPaths: command.registeredArguments.some((argument) =>
+      PATH_PLACEHOLDER.test(argument.name()),
+    ),
     flags: [
       ...command.options.filter(({ hidden }) => !hidden).flatMap(flagOf),
       { name: "--help", summary: "display help for command", values: [], isPath: false },
@@ -135,7 +137,14 @@ complete -F _ratelimit_bench ratelimit-bench`;
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const escaped = (text: string, characters: RegExp): string => text.replaceAll(characters, "\\$&");
 
-function argument({ name, summary, placeholder, optional, values, isPath }: CompletionFlag): string {
+function argument({
+  name,
+  summary,
+  placeholder,
+  optional,
+  values,
+  isPath,
+}: CompletionFlag): string {
   const explained = `${name}${placeholder ? "=" : ""}[${escaped(summary, /[\\[\]]/g)}]`;
   if (placeholder === undefined) return quoted(explained);
   const words = values.map((value) => escaped(value, /[\\:]/g)).join(" ");
@@ -155,9 +164,13 @@ function zshBranch({ name, flags, words, takesPaths }: CompletionCommand): strin
   return `    ${name})\n      _arguments ${parameters.join(" \\\n        ")} ;;`;
 }
 
-/** A zsh script, for \`source <(…)\` and for a file \`_ratelimit-bench\` in a folder of \`fpath\`. */
+/**
+ * A zsh script, for \`source <(…)\` and for a file \`_ratelimit-bench\` in a folder of \`fpath\`.
+ */
 function zshScript(commands: readonly CompletionCommand[]): string {
-  const described = commands.map(({ name, summary }) => quoted(`${name}:${escaped(summary, /[\\:]/g)}`));
+  const described = commands.map(({ name, summary }) =>
+    quoted(`${name}:${escaped(summary, /[\\:]/g)}`),
+  );
   return `#compdef ratelimit-bench
 # Completion of ratelimit-bench for zsh, made by: ratelimit-bench completion zsh
 _ratelimit_bench() {
@@ -199,7 +212,11 @@ const definition = () =>
     .addArgument(new Argument("<shell>").choices(Object.keys(shells)))
     .addHelpText("after", EXAMPLES);
 
-export const completion = parsedCommand("completion", definition, async (command, { commands, print }) => {
-  print(shells[command.args[0] as Shell](completionOf(commands)));
-  return EXIT.done;
-});
+export const completion = parsedCommand(
+  "completion",
+  definition,
+  async (command, { commands, print }) => {
+    print(shells[command.args[0] as Shell](completionOf(commands)));
+    return EXIT.done;
+  },
+);

@@ -54,7 +54,9 @@ const definition = () =>
       "--seconds <number>",
       `about how long it measures; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
     )
-    .addOption(new Option("--runtime <runtime>", "what must work (default: auto)").choices(RUNTIMES))
+    .addOption(
+      new Option("--runtime <runtime>", "what must work (default: auto)").choices(RUNTIMES),
+    )
     .option("--json", "print one JSON document")
     .addHelpText("after", AFTER);
 
@@ -77,7 +79,10 @@ export interface Resolution {
   ratio: number;
   interval: { low: number | null; high: number | null } | null;
   deviation_percent: number;
-  /** The smallest difference of two targets that seven rounds find in four of five cases, in %; null: none. */
+  /**
+   * The smallest difference of two targets that seven rounds find in four of five cases, in %;
+   * null: none.
+   */
   found_in_7_rounds_percent: number | null;
   /** `rounds` and `minutes` are null where more than 1000 rounds would be needed. */
   differences: { percent: number; rounds: number | null; minutes: number | null }[];
@@ -136,7 +141,14 @@ export function roundsIn(
 function requestFor(rounds: number, slices_s: number, runtime: string, output: string): Request {
   const flags = [
     ...["--clients", `${TARGET},${TARGET}+copy`, "--order", "turns", "--runs", String(rounds)],
-    ...["--duration-mode", `${CUSTOM_DURATION}${slices_s}`, "--warmup", String(WARMUP_S), "--cooldown", "0"],
+    ...[
+      "--duration-mode",
+      `${CUSTOM_DURATION}${slices_s}`,
+      "--warmup",
+      String(WARMUP_S),
+      "--cooldown",
+      "0",
+    ],
     ...["--concurrency", "50", "--runtime", runtime, "--output", output, "--no-copy", "--quiet"],
   ];
   // The variables of a campaign would make it another one.
@@ -148,12 +160,16 @@ function requestFor(rounds: number, slices_s: number, runtime: string, output: s
 /** By the estimates of plans, which know how long earlier campaigns took here. */
 async function measuringTime(runtime: string, packageFolder: string): Promise<MeasuringTime> {
   const secondsOf = async (rounds: number) =>
-    (await previewCampaign(requestFor(rounds, 1, runtime, tmpdir()), packageFolder)).estimate.seconds;
+    (await previewCampaign(requestFor(rounds, 1, runtime, tmpdir()), packageFolder)).estimate
+      .seconds;
   const [one_s, two_s] = [await secondsOf(1), await secondsOf(2)];
   return { once_s: 2 * one_s - two_s, round_s: two_s - one_s - 2 };
 }
 
-/** The throughputs of the copy and the target in each round that has both, and how long the campaign took. */
+/**
+ * The throughputs of the copy and the target in each round that has both, and how long the campaign
+ * took.
+ */
 async function roundsOf(folder: string): Promise<{ pairs: [number, number][]; seconds: number }> {
   const manifest = parseJson(await readFile(join(folder, "manifest.json"), "utf8"), manifestSchema);
   const rounds = new Map<number, { copy?: number; target?: number }>();
@@ -167,13 +183,19 @@ async function roundsOf(folder: string): Promise<{ pairs: [number, number][]; se
   const pairs = [...rounds.values()].flatMap(({ copy, target }): [number, number][] =>
     copy && target ? [[copy, target]] : [],
   );
-  const [from, to] = [manifest?.started_at, manifest?.finished_at].map((at) => Date.parse(at ?? ""));
+  const [from, to] = [manifest?.started_at, manifest?.finished_at].map((at) =>
+    Date.parse(at ?? ""),
+  );
   return { pairs, seconds: ((to ?? 0) - (from ?? 0)) / 1000 };
 }
 
-const isSound = ({ verdict }: Pick<MeasuredResult, "verdict">): boolean => verdict.status !== "invalid";
+const isSound = ({ verdict }: Pick<MeasuredResult, "verdict">): boolean =>
+  verdict.status !== "invalid";
 
-/** Measures the target and its copy. @returns the exit code of the campaign instead where it tells nothing */
+/**
+ * Measures the target and its copy. @returns the exit code of the campaign instead where it tells
+ * nothing
+ */
 async function measure(
   seconds: number,
   runtime: string,
@@ -188,7 +210,8 @@ async function measure(
   if (folder === undefined || !usable.includes(exitCode)) return exitCode;
   const { pairs, seconds: took_s } = await roundsOf(folder);
   await rm(output, { recursive: true });
-  if (pairs.length < 2) throw environmentError("too few runs were measured soundly: see their reasons above");
+  if (pairs.length < 2)
+    throw environmentError("too few runs were measured soundly: see their reasons above");
   const question = {
     question: "power",
     pairs,
@@ -201,7 +224,11 @@ async function measure(
 
 const checkLines = (checks: readonly Check[]): string[] =>
   textTable(
-    checks.map(({ check, status, text, fix }) => [status, check, `${text.trim()}${fix ? ` – ${fix}` : ""}`]),
+    checks.map(({ check, status, text, fix }) => [
+      status,
+      check,
+      `${text.trim()}${fix ? ` – ${fix}` : ""}`,
+    ]),
   );
 
 export function resolutionLines(found: Resolution): string[] {
@@ -245,6 +272,10 @@ export const doctor = parsedCommand("doctor", definition, async (command, contex
     if (json) print(JSON.stringify(document, null, 2));
     return resolution;
   }
-  print(json ? JSON.stringify({ ...document, resolution }, null, 2) : resolutionLines(resolution).join("\n"));
+  print(
+    json
+      ? JSON.stringify({ ...document, resolution }, null, 2)
+      : resolutionLines(resolution).join("\n"),
+  );
   return EXIT.done;
 });

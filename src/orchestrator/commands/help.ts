@@ -9,16 +9,23 @@ import type { CliCommand, CliContext } from "./types.js";
 const definition = ({ commands }: Pick<CliContext, "commands">) =>
   createCommand("ratelimit-bench help")
     .description("Lists the commands, or explains one, or a topic of run.")
-    .addArgument(new Argument("[command]").choices([...commands.map(({ name }) => name), ...topics]));
+    .addArgument(
+      new Argument("[command]").choices([...commands.map(({ name }) => name), ...topics]),
+    );
 
-/** The command of this name. @throws usageError that says what replaced it, or suggests the nearest name */
+/**
+ * The command of this name. @throws usageError that says what replaced it, or suggests the nearest
+ * name
+ */
 export function findCommand(name: string, commands: readonly CliCommand[]): CliCommand {
   const found = commands.find((command) => command.name === name);
   if (found) return found;
   const removed = removedText(name);
   if (removed) throw usageError(removed);
   const names = commands.map((command) => command.name);
-  throw usageError(`there is no command ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names)}`);
+  throw usageError(
+    `there is no command ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, names)}`,
+  );
 }
 
 export function overview(context: Pick<CliContext, "commands">): string {

@@ -41,7 +41,10 @@ const definition = () =>
   createCommand("ratelimit-bench judge")
     .description("Judges stored results again by the present rules.")
     .addArgument(
-      new Argument("[dir...]", `campaigns, or folders of packed ones (default: ${RESULTS_ROOT}/${LATEST})`),
+      new Argument(
+        "[dir...]",
+        `campaigns, or folders of packed ones (default: ${RESULTS_ROOT}/${LATEST})`,
+      ),
     )
     .addHelpText("after", AFTER);
 
@@ -63,8 +66,14 @@ interface CampaignResults extends CampaignFacts {
   results: StoredResult[];
 }
 
-/** The campaigns in a folder with their results, one after the other: all of them together may not fit into memory. */
-async function* campaignsIn(packageFolder: string, folder: string): AsyncGenerator<CampaignResults> {
+/**
+ * The campaigns in a folder with their results, one after the other: all of them together may not
+ * fit into memory.
+ */
+async function* campaignsIn(
+  packageFolder: string,
+  folder: string,
+): AsyncGenerator<CampaignResults> {
   let campaign: CampaignResults | undefined;
   for await (const text of pythonLines(packageFolder, "documents", [folder])) {
     const line = parseJson(text, lineSchema);
@@ -96,28 +105,34 @@ function rulesText({ reasons }: Verdict): string {
   return ids.length > 0 ? ` (${ids.join(", ")})` : "";
 }
 
-export const judge = parsedCommand("judge", definition, async (command, { packageFolder, print }) => {
-  const folders = command.args.length > 0 ? command.args : [`${RESULTS_ROOT}/${LATEST}`];
-  for (const folder of folders) {
-    const campaigns: JudgedCampaign[] = [];
-    for await (const { results, ...facts } of campaignsIn(packageFolder, folder)) {
-      const { notChecked, changes } = judgedCampaign(results);
-      campaigns.push({
-        ...facts,
-        judged: results.length,
-        ...(notChecked.length > 0 ? { not_checked: notChecked } : {}),
-        changes: groupedChanges(changes),
-      });
-      const changed = transitions(changes);
-      if (changed.length > 0) print(`${facts.archive ?? folder}: ${changed.join(", ")}`);
+export const judge = parsedCommand(
+  "judge",
+  definition,
+  async (command, { packageFolder, print }) => {
+    const folders = command.args.length > 0 ? command.args : [`${RESULTS_ROOT}/${LATEST}`];
+    for (const folder of folders) {
+      const campaigns: JudgedCampaign[] = [];
+      for await (const { results, ...facts } of campaignsIn(packageFolder, folder)) {
+        const { notChecked, changes } = judgedCampaign(results);
+        campaigns.push({
+          ...facts,
+          judged: results.length,
+          ...(notChecked.length > 0 ? { not_checked: notChecked } : {}),
+          changes: groupedChanges(changes),
+        });
+        const changed = transitions(changes);
+        if (changed.length > 0) print(`${facts.archive ?? folder}: ${changed.join(", ")}`);
+      }
+      const path = join(folder, VERDICTS_FILE);
+      await writeAtomically(path, verdictsText(campaigns));
+      const judged = campaigns.reduce((total, campaign) => total + campaign.judged, 0);
+      print(
+        `judged ${judged} results by rules ${RULES_VERSION} (${statSync(path).size} bytes in ${path})`,
+      );
     }
-    const path = join(folder, VERDICTS_FILE);
-    await writeAtomically(path, verdictsText(campaigns));
-    const judged = campaigns.reduce((total, campaign) => total + campaign.judged, 0);
-    print(`judged ${judged} results by rules ${RULES_VERSION} (${statSync(path).size} bytes in ${path})`);
-  }
-  return EXIT.done;
-});
+    return EXIT.done;
+  },
+);
 
 /** A line a campaign, so that a change of one is a change of one line. */
 function verdictsText(campaigns: readonly JudgedCampaign[]): string {

@@ -33,7 +33,9 @@ const USER = /^[^\s\p{C}'"`$\\]{1,200}$/u;
 function requireName(flag: string, name: string, pattern = NAME): string {
   if (pattern.test(name)) return name;
   const valid =
-    pattern === NAME ? "small letters, digits and hyphens, at most 63" : "a name without spaces and quotes";
+    pattern === NAME
+      ? "small letters, digits and hyphens, at most 63"
+      : "a name without spaces and quotes";
   throw usageError(`${flag} ${JSON.stringify(name.slice(0, 80))}: give ${valid}`);
 }
 

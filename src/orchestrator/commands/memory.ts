@@ -4,7 +4,13 @@ import { reportCommands } from "../../contract/report-commands.js";
 import { runPython } from "../host/python.js";
 import { createCommand } from "../request/command-line.js";
 import { REQUESTS_DURATION } from "../request/durations.js";
-import { addSettings, joined, noDefaults, type TakenSettings, takenFlags } from "../request/flags.js";
+import {
+  addSettings,
+  joined,
+  noDefaults,
+  type TakenSettings,
+  takenFlags,
+} from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { addReportFlags } from "../request/report-flags.js";
 import { listOf, numberIn } from "../request/request.js";
@@ -14,7 +20,8 @@ const SETTINGS: TakenSettings = {
   clients: "",
   limiter: "",
   runs: "3",
-  // A key lives until its window has passed, with a limiter that fills its quota evenly for a tenth of it.
+  // A key lives until its window has passed, with a limiter that fills its quota evenly for a tenth
+  // of it.
   window: "3600",
   points: "10",
   concurrency: "50",
@@ -22,7 +29,10 @@ const SETTINGS: TakenSettings = {
   ...noDefaults(["runtime", "plugin", "program", "image", "seed", "output"]),
   ...noDefaults(["progress", "allow-parallel", "dry-run"]),
 };
-/** What makes it a memory campaign: each request is a fresh key, and nothing else reaches the limiter. */
+/**
+ * What makes it a memory campaign: each request is a fresh key, and nothing else reaches the
+ * limiter.
+ */
 const FIXED = [
   ...["--layer", "limiter", "--traffic", "variable", "--warmup", "0", "--order", "interleaved"],
   // It compares no speeds.
@@ -42,7 +52,10 @@ function definition() {
   const command = createCommand("ratelimit-bench memory")
     .description(reportCommands.memory.description)
     .addOption(
-      new Option("--keys <list>", `numbers of fresh keys, at least two (default: ${KEYS})`).argParser(joined),
+      new Option(
+        "--keys <list>",
+        `numbers of fresh keys, at least two (default: ${KEYS})`,
+      ).argParser(joined),
     );
   addReportFlags(command, reportCommands.memory);
   return addSettings(command, SETTINGS).addHelpText("after", AFTER);
@@ -50,7 +63,8 @@ function definition() {
 
 function keyCounts(text: string): string {
   const counts = listOf("--keys", text, []).map((word) => numberIn("requests", "--keys", word));
-  if (counts.length < 2) throw usageError(`--keys ${text.slice(0, 60)}: a slope needs two numbers or more`);
+  if (counts.length < 2)
+    throw usageError(`--keys ${text.slice(0, 60)}: a slope needs two numbers or more`);
   return counts.join(",");
 }
 
@@ -65,7 +79,12 @@ export const memory = parsedCommand("memory", definition, async (command, contex
   if (request.adaptive) throw usageError("--runs auto: memory needs a fixed number of runs");
   const { exitCode, folder } = await campaign({ ...request, ownResult: true });
   // Python says what is missing, e.g. after Ctrl-C.
-  const code: ExitCode[] = [EXIT.done, EXIT.runsInvalid, EXIT.configurationFailed, EXIT.interrupted];
+  const code: ExitCode[] = [
+    EXIT.done,
+    EXIT.runsInvalid,
+    EXIT.configurationFailed,
+    EXIT.interrupted,
+  ];
   if (folder === undefined || !code.includes(exitCode)) return exitCode;
   const analysed = await runPython(packageFolder, "memory", [
     folder,

@@ -22,7 +22,9 @@ const SEVERAL_CAMPAIGNS = ["includeTrends", "baseline"] as const;
 function definition() {
   const command = createCommand("ratelimit-bench report")
     .description(reportCommands.report.description)
-    .addArgument(new Argument("[dir...]", `folders of campaigns (default: ${RESULTS_ROOT}/${LATEST})`))
+    .addArgument(
+      new Argument("[dir...]", `folders of campaigns (default: ${RESULTS_ROOT}/${LATEST})`),
+    )
     .option("--compare-runs", "each DIR holds campaigns: show them side by side");
   return addReportFlags(command, reportCommands.report).addHelpText("after", AFTER);
 }
@@ -40,7 +42,9 @@ export const report = parsedCommand("report", definition, async (command, { pack
     return value === true ? [flagOf(name)] : [`${flagOf(name)}=${value}`];
   });
   const folders =
-    command.args.length > 0 ? command.args : [compareRuns ? RESULTS_ROOT : `${RESULTS_ROOT}/${LATEST}`];
+    command.args.length > 0
+      ? command.args
+      : [compareRuns ? RESULTS_ROOT : `${RESULTS_ROOT}/${LATEST}`];
   let worst: ExitCode = EXIT.done;
   for (const folder of folders) {
     // A folder must not look like a flag.

@@ -23,7 +23,9 @@ export interface CliCommand {
   run(argv: readonly string[], context: CliContext): Promise<ExitCode>;
 }
 
-/** A command that runs with its parsed flags and arguments; after its help nothing is left to do. */
+/**
+ * A command that runs with its parsed flags and arguments; after its help nothing is left to do.
+ */
 export const parsedCommand = (
   name: string,
   definition: CliCommand["definition"],

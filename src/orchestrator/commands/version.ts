@@ -20,7 +20,9 @@ type Packages = VersionReport["clients"];
 
 const definition = () =>
   createCommand("ratelimit-bench version")
-    .description("Shows the versions of clients, limiters, stores and the harness (also --version).")
+    .description(
+      "Shows the versions of clients, limiters, stores and the harness (also --version).",
+    )
     .option("--json", "print one JSON document, see src/contract/schemas/version.schema.json");
 
 /** Installed versions. A package that is missing has none and does not hide the others. */
@@ -33,7 +35,10 @@ function installed(things: readonly { id: string; package?: string }[]): Package
   return Object.fromEntries(entries);
 }
 
-async function storeVersions({ packageFolder, env }: CliContext): Promise<Record<string, StoreVersion>> {
+async function storeVersions({
+  packageFolder,
+  env,
+}: CliContext): Promise<Record<string, StoreVersion>> {
   const found: Record<string, StoreVersion> = {};
   // Without Python, the other versions are still shown.
   const { environment, refusal } = await findPythonEnvironment(packageFolder).then(
@@ -80,7 +85,9 @@ const packageLines = (packages: Packages): [string, string][] =>
 
 const storeLines = (stores: VersionReport["stores"]): [string, string][] =>
   Object.entries(stores).map(([id, { program, reason = "", image }]) => {
-    const found = program ? `${program.version} (${program.embedded ? "embedded" : program.path})` : reason;
+    const found = program
+      ? `${program.version} (${program.embedded ? "embedded" : program.path})`
+      : reason;
     return [id, image ? `${found}; in containers ${image}` : found];
   });
 

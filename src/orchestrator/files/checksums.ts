@@ -20,7 +20,9 @@ export class Checksums {
     this.#sums = sums;
   }
 
-  /** The checksums of a folder, without malformed lines. @throws environmentError when unreadable */
+  /**
+   * The checksums of a folder, without malformed lines. @throws environmentError when unreadable
+   */
   static async read(folder: string): Promise<Checksums> {
     const text = readOwnFile(join(folder, CHECKSUMS))?.toString("utf8") ?? "";
     const lines = text.split("\n").flatMap((line) => {

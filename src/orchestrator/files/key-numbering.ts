@@ -2,8 +2,8 @@ import { randomBytes } from "node:crypto";
 import { spreadSeed as mixed } from "../../traffic/shuffle.js";
 
 /**
- * Numbers texts by first appearance. It keeps salted hashes of 64 bits instead of the texts: a million of them take 24 MB,
- * and who knows the salt of one file learns nothing about another.
+ * Numbers texts by first appearance. It keeps salted hashes of 64 bits instead of the texts: a
+ * million of them take 24 MB, and who knows the salt of one file learns nothing about another.
  */
 export class KeyNumbering {
   readonly #salt = randomBytes(8);

@@ -4,13 +4,19 @@ import type { z } from "zod";
 import { environmentError, messageOf } from "../../contract/errors.js";
 import { MAX_DOCUMENT_BYTES, readUserFile } from "../../contract/user-files.js";
 
-/** A file of this project; undefined without one. @throws environmentError for a link, folder or pipe */
+/**
+ * A file of this project; undefined without one. @throws environmentError for a link, folder or
+ * pipe
+ */
 export function readOwnFile(path: string): Buffer | undefined {
   try {
     return readUserFile(path, MAX_DOCUMENT_BYTES, { isOwn: true });
   } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "")) return undefined;
-    throw environmentError(`${path} cannot be read (${messageOf(error)}): remove it`, { cause: error });
+    if (["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? ""))
+      return undefined;
+    throw environmentError(`${path} cannot be read (${messageOf(error)}): remove it`, {
+      cause: error,
+    });
   }
 }
 
@@ -41,7 +47,10 @@ const KERNEL_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
 
 const codeOf = (error: unknown): string | undefined => (error as NodeJS.ErrnoException).code;
 
-/** The folder, or the nearest one above it that exists. @throws Error where a path on the way is not a folder */
+/**
+ * The folder, or the nearest one above it that exists. @throws Error where a path on the way is not
+ * a folder
+ */
 export async function nearestFolder(path: string): Promise<string> {
   try {
     const found = await stat(path);

@@ -21,7 +21,10 @@ import { makeFolder, nearestFolder, requireRealFileSystem } from "./own-files.js
 export const timestamp = (date: Date): string =>
   date.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
 
-/** A new campaign's folder, named as its id. @throws environmentError when the root cannot be written */
+/**
+ * A new campaign's folder, named as its id. @throws environmentError when the root cannot be
+ * written
+ */
 export async function createCampaignFolder(root: string, now: Date): Promise<string> {
   await requireResultsRoot(root);
   const absolute = resolve(root);
@@ -99,7 +102,10 @@ export function writerPid(temporaryName: string): number | undefined {
   return pid === undefined ? undefined : Number(pid);
 }
 
-/** Writes a whole file or nothing: temporary file, fsync, rename. On failure an older file stays intact. */
+/**
+ * Writes a whole file or nothing: temporary file, fsync, rename. On failure an older file stays
+ * intact.
+ */
 export async function writeAtomically(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), temporaryName(`.${basename(path)}`));
   try {
@@ -117,7 +123,10 @@ export async function writeAtomically(path: string, text: string): Promise<void>
   }
 }
 
-/** Points `latest` in the results root to a campaign. @throws environmentError when `latest` is not a link */
+/**
+ * Points `latest` in the results root to a campaign. @throws environmentError when `latest` is not
+ * a link
+ */
 export async function updateLatestLink(campaignFolder: string): Promise<void> {
   const link = join(dirname(campaignFolder), LATEST);
   const existing = await lstat(link).catch(() => undefined);
@@ -131,7 +140,9 @@ export async function updateLatestLink(campaignFolder: string): Promise<void> {
   await rename(temporary, link);
 }
 
-/** Checks that the copy of the result can be written, before the first run. @throws environmentError */
+/**
+ * Checks that the copy of the result can be written, before the first run. @throws environmentError
+ */
 export async function requireWritable(outputFile: string | undefined): Promise<void> {
   if (outputFile === undefined) return;
   try {
@@ -142,6 +153,8 @@ export async function requireWritable(outputFile: string | undefined): Promise<v
     // The result would replace a device such as /dev/null.
     if (existing && !existing.isFile()) throw new Error("it is not a file");
   } catch (cause) {
-    throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(cause)}`, { cause });
+    throw environmentError(`OUTPUT_FILE ${outputFile} cannot be written: ${messageOf(cause)}`, {
+      cause,
+    });
   }
 }

@@ -39,12 +39,26 @@ interface Format {
 }
 
 /** Names of columns and members; of several that have a value the first counts. */
-const TIME_FIELDS = ["time", "timestamp", "ts", "@timestamp", "msec", "time_iso8601", "time_local", "date"];
-/** `host` is not one of them: some servers write the client's address to it, and others the name of the site. */
+const TIME_FIELDS = [
+  "time",
+  "timestamp",
+  "ts",
+  "@timestamp",
+  "msec",
+  "time_iso8601",
+  "time_local",
+  "date",
+];
+/**
+ * `host` is not one of them: some servers write the client's address to it, and others the name of
+ * the site.
+ */
 const KEY_FIELDS = ["key", "user_id", "user", "client_ip", "remote_addr", "remote_ip", "ip"];
 const COST_FIELD = "cost";
 
-/** Logs have broken lines: a field that has a value in this share of the lines is in all of them. */
+/**
+ * Logs have broken lines: a field that has a value in this share of the lines is in all of them.
+ */
 const COMPLETE_SHARE = 0.99;
 const MAX_NAMED_FIELDS = 12;
 
@@ -58,9 +72,12 @@ function withoutPort(text: string): string {
   return address !== undefined && isIP(address) > 0 ? address : text;
 }
 
-const isAddress = (word: string | undefined): boolean => word !== undefined && isIP(withoutPort(word)) > 0;
+const isAddress = (word: string | undefined): boolean =>
+  word !== undefined && isIP(withoutPort(word)) > 0;
 
-/** The key that a value is; undefined where it says that there is none, as `-` does in access logs. */
+/**
+ * The key that a value is; undefined where it says that there is none, as `-` does in access logs.
+ */
 function keyOf(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const text = String(value).trim();
@@ -73,13 +90,17 @@ function jsonObject(text: string): Record<string, unknown> | undefined {
   try {
     // Before the object may stand what syslog or a container engine wrote.
     const found: unknown = JSON.parse(text.slice(begins));
-    return typeof found === "object" && found !== null ? (found as Record<string, unknown>) : undefined;
+    return typeof found === "object" && found !== null
+      ? (found as Record<string, unknown>)
+      : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** A member by its name, or by its path with points; servers nest what the request had in `request`. */
+/**
+ * A member by its name, or by its path with points; servers nest what the request had in `request`.
+ */
 function member(object: Record<string, unknown>, field: string): unknown {
   if (Object.hasOwn(object, field)) return object[field];
   const { request } = object;
@@ -116,12 +137,14 @@ const json: Format = {
 
 const SYSLOG_PREFIX =
   /^(?:<\d+>)?(?:1 )?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ (?:[^\s:[]+(?:\[\d+\])?:|\S+ \S+ \S+ (?:-|\[.*?\])) /;
-/** What stands before the time of a common or combined line, the time, and the begin of the request. */
+/**
+ * What stands before the time of a common or combined line, the time, and the begin of the request.
+ */
 const ACCESS_LINE = /^(.*?) \[([^\]]{20,32})\] "/;
 
 /**
- * The words of an access log's line: the last three before the time are address, identity and user. Before them stand the
- * name of a virtual host, or what syslog or a container engine wrote.
+ * The words of an access log's line: the last three before the time are address, identity and user.
+ * Before them stand the name of a virtual host, or what syslog or a container engine wrote.
  */
 function accessWords(line: string): { words: string[]; time: string } | undefined {
   const [, head, time] = ACCESS_LINE.exec(line) ?? [];
@@ -130,7 +153,10 @@ function accessWords(line: string): { words: string[]; time: string } | undefine
   return { words: words.length > 3 ? head.replace(SYSLOG_PREFIX, "").split(" ") : words, time };
 }
 
-/** The place of the one address of the line, or of the first of three words, which may be a host's name; else -1. */
+/**
+ * The place of the one address of the line, or of the first of three words, which may be a host's
+ * name; else -1.
+ */
 function addressPlace(words: readonly string[]): number {
   if (words.length === 3) return 0;
   const place = words.findIndex(isAddress);
@@ -151,7 +177,11 @@ const access: Format = {
     const found = accessWords(line);
     return found && ((field) => accessField(found, field));
   },
-  fieldsOf: (line) => ["address", "user", ...(accessWords(line)?.words ?? []).map((_, at) => String(at + 1))],
+  fieldsOf: (line) => [
+    "address",
+    "user",
+    ...(accessWords(line)?.words ?? []).map((_, at) => String(at + 1)),
+  ],
   timeFields: ["time"],
   keyFields: ["address"],
   costField: "",
@@ -251,8 +281,12 @@ interface Fit {
 }
 
 function fitOf(format: Format, lines: readonly string[], keys: readonly string[]): Fit {
-  const rows = (format.isHeaderFirst ? lines.slice(1) : lines).flatMap((line) => format.rowOf(line) ?? []);
-  const timed = format.timeFields.map((field) => count(rows, (row) => timeOf(row(field)) !== undefined));
+  const rows = (format.isHeaderFirst ? lines.slice(1) : lines).flatMap(
+    (line) => format.rowOf(line) ?? [],
+  );
+  const timed = format.timeFields.map((field) =>
+    count(rows, (row) => timeOf(row(field)) !== undefined),
+  );
   const most = Math.max(0, ...timed);
   const time = most > 0 ? format.timeFields[timed.indexOf(most)] : undefined;
   const isWhole = (row: Row) =>
@@ -265,7 +299,10 @@ const quotedList = (names: readonly string[]): string => {
   return names.length > shown.length ? `${shown.join(", ")}, …` : shown.join(", ");
 };
 
-/** The field that is the key in all lines. @throws Error where some lines have it and others have another one */
+/**
+ * The field that is the key in all lines. @throws Error where some lines have it and others have
+ * another one
+ */
 function keyFieldOf({ format, rows }: Fit, fields: readonly string[]): string {
   const hasValue = (field: string) => (row: Row) => keyOf(row(field)) !== undefined;
   const withAny = count(rows, (row) => firstKey(row, fields) !== undefined);
@@ -296,7 +333,9 @@ function requireKey(fit: Fit, lines: readonly string[], given: boolean): void {
         : `it was read as ${format.name}, and none of its fields is known to be the key: ${REMEDY_FOR_KEY} (it has ${fields})`,
     );
   if (isWide(fit) && !given)
-    throw new Error(`it is CSV without names of columns, and has more than three: ${REMEDY_FOR_KEY} 2`);
+    throw new Error(
+      `it is CSV without names of columns, and has more than three: ${REMEDY_FOR_KEY} 2`,
+    );
 }
 
 /**
@@ -316,7 +355,9 @@ export function formOf(lines: readonly string[], keys: readonly string[]): Trace
       isHeader(first, separator) ? csvWithHeader(first, separator) : csvByPlace(separator),
     ),
   ];
-  const fits = formats.map((format) => fitOf(format, lines, keys.length > 0 ? keys : format.keyFields));
+  const fits = formats.map((format) =>
+    fitOf(format, lines, keys.length > 0 ? keys : format.keyFields),
+  );
   const best = (score: (fit: Fit) => number): Fit | undefined =>
     fits.reduce<Fit | undefined>(
       (chosen, fit) => (score(fit) > (chosen ? score(chosen) : 0) ? fit : chosen),
@@ -329,7 +370,10 @@ export function formOf(lines: readonly string[], keys: readonly string[]): Trace
   return formFrom(fit, { time: fit.time, keys: chosen });
 }
 
-/** The points that a request uses; undefined where the line has none, NaN where its text is no such number. */
+/**
+ * The points that a request uses; undefined where the line has none, NaN where its text is no such
+ * number.
+ */
 function costOf(value: unknown): number | undefined {
   if (value === undefined || value === "") return undefined;
   const points = Number(value);
@@ -338,7 +382,9 @@ function costOf(value: unknown): number | undefined {
 
 /** Reads times of which many lines in a row have the same, as in logs of whole seconds. */
 function timesInOrder(): typeof timeOf {
-  let last: { value: unknown; offsetAt: OffsetAt | undefined; time: TraceTime | undefined } | undefined;
+  let last:
+    | { value: unknown; offsetAt: OffsetAt | undefined; time: TraceTime | undefined }
+    | undefined;
   return (value, offsetAt) => {
     if (last === undefined || last.value !== value || last.offsetAt !== offsetAt)
       last = { value, offsetAt, time: timeOf(value, offsetAt) };
@@ -361,7 +407,9 @@ function formFrom(fit: Fit, { time: timeField, keys }: FieldChoice): TraceForm {
       const time = row && timeAt(row(timeField), offsetAt);
       const key = row && firstKey(row, keys);
       const cost = row && hasCost ? costOf(row(format.costField)) : undefined;
-      return time === undefined || key === undefined || Number.isNaN(cost) ? undefined : { time, key, cost };
+      return time === undefined || key === undefined || Number.isNaN(cost)
+        ? undefined
+        : { time, key, cost };
     },
   };
 }

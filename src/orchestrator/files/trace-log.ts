@@ -58,14 +58,20 @@ interface Line {
   number: number;
 }
 
-/** Where the text of a line begins: behind the zeros of a log that was truncated while a program wrote it. */
+/**
+ * Where the text of a line begins: behind the zeros of a log that was truncated while a program
+ * wrote it.
+ */
 function behindZeros(part: Buffer, begins: number): number {
   let at = begins;
   while (part[at] === 0) at++;
   return at;
 }
 
-/** The lines of a file, without the zeros before them. @param zeros is told how many bytes of zeros there were */
+/**
+ * The lines of a file, without the zeros before them. @param zeros is told how many bytes of zeros
+ * there were
+ */
 function* linesOf(parts: Iterable<Buffer>, zeros: (bytes: number) => void): Generator<Line> {
   let number = 1;
   let rest: Buffer = Buffer.alloc(0);
@@ -143,8 +149,10 @@ class Rows {
 const REMEDY = "give CSV or JSON lines with time and key, or an access log";
 
 /**
- * Reads times, keys and costs of a file by its content: CSV or JSON lines of time, key and cost, or an access log.
- * @throws usageError naming the line that is wrong, or what to say where the content can be read in several ways
+ * Reads times, keys and costs of a file by its content: CSV or JSON lines of time, key and cost, or
+ * an access log.
+ * @throws usageError naming the line that is wrong, or what to say where the content can be read in
+ *   several ways
  */
 export function readTrace(
   path: string,
@@ -178,7 +186,11 @@ function requireForm(sample: readonly Line[], keys: readonly string[]): TraceFor
 const asText = (bytes: string): string => Buffer.from(bytes, "latin1").toString("utf8");
 
 /** What the form takes from the first line that it can read. */
-function exampleOf(form: TraceForm, sample: readonly Line[], offsetAt?: OffsetAt): TraceExample | undefined {
+function exampleOf(
+  form: TraceForm,
+  sample: readonly Line[],
+  offsetAt?: OffsetAt,
+): TraceExample | undefined {
   for (const { text, number } of form.isHeaderFirst ? sample.slice(1) : sample) {
     const found = form.parse(text, offsetAt);
     if (!found) continue;
@@ -212,7 +224,8 @@ class Requests {
   /** @throws Error where there are too many, or a time is far before an earlier one */
   add({ time, key, cost: points = 1 }: TraceEntry, number: number): void {
     const until = `cut it, e.g. head -n ${number - 1}`;
-    if (this.rows.count === MAX_LINES) throw new Error(`it has more than ${MAX_LINES} lines: ${until}`);
+    if (this.rows.count === MAX_LINES)
+      throw new Error(`it has more than ${MAX_LINES} lines: ${until}`);
 
     const back_ms = this.#latest_ms - time.ms;
     if (back_ms > MAX_DISORDER_MS)
@@ -225,7 +238,8 @@ class Requests {
     this.cost.least = Math.min(this.cost.least, points);
     this.cost.most = Math.max(this.cost.most, points);
     this.rows.add(time.ms, this.numbering.numberOf(key));
-    if (this.numbering.count > MAX_KEYS) throw new Error(`it has more than ${MAX_KEYS} keys: ${until}`);
+    if (this.numbering.count > MAX_KEYS)
+      throw new Error(`it has more than ${MAX_KEYS} keys: ${until}`);
   }
 
   /** @throws Error where there are none, or too many lines are left out */
@@ -272,7 +286,15 @@ function traceIn(parts: Iterable<Buffer>, keys: readonly string[], offsetAt?: Of
     span_s: (columns.times_ms.at(-1) ?? 0) / 1000,
     top_shares: topShares(countsOf(columns.keys, numbering.count), rows.count),
   };
-  return { facts, ...columns, left_out: leftOut.count, zero_bytes, format: form.format, example, cost };
+  return {
+    facts,
+    ...columns,
+    left_out: leftOut.count,
+    zero_bytes,
+    format: form.format,
+    example,
+    cost,
+  };
 }
 
 function countsOf(keys: Uint32Array, count: number): Uint32Array {
@@ -289,7 +311,10 @@ function* hashed(parts: Iterable<Buffer>, hash: ReturnType<typeof createHash>): 
 }
 
 /** The requests in the order of time, counted from the first. */
-function sortedColumns({ count, times_ms, keys }: Rows, isSorted: boolean): ReturnType<typeof traceColumns> {
+function sortedColumns(
+  { count, times_ms, keys }: Rows,
+  isSorted: boolean,
+): ReturnType<typeof traceColumns> {
   const columns = traceColumns(count);
   const order = isSorted
     ? undefined
@@ -314,12 +339,14 @@ function spreadInSeconds(times_ms: Float64Array): void {
   for (let first = 0, next = 0; first < times_ms.length; first = next) {
     const second_ms = times_ms[first] ?? 0;
     while (next < times_ms.length && times_ms[next] === second_ms) next++;
-    for (let at = first; at < next; at++) times_ms[at] = second_ms + (1000 * (at - first)) / (next - first);
+    for (let at = first; at < next; at++)
+      times_ms[at] = second_ms + (1000 * (at - first)) / (next - first);
   }
 }
 
 function topShares(counts: Uint32Array, requests: number) {
   const sorted = counts.toSorted().reverse();
-  const share = (keys: number) => sorted.subarray(0, keys).reduce((all, count) => all + count, 0) / requests;
+  const share = (keys: number) =>
+    sorted.subarray(0, keys).reduce((all, count) => all + count, 0) / requests;
   return { top_1: share(1), top_10: share(10), top_100: share(100) };
 }

@@ -1,6 +1,8 @@
 import { usageError } from "../../contract/errors.js";
 
-/** The offset of a wall clock from UTC in ms at a wall-clock time, which is given as if it were UTC. */
+/**
+ * The offset of a wall clock from UTC in ms at a wall-clock time, which is given as if it were UTC.
+ */
 export type OffsetAt = (wall_ms: number) => number;
 
 /** A time of a trace. `names_zone` is false where the zone is taken from outside of the text. */
@@ -38,7 +40,10 @@ function zoneMinutes(zone: string | undefined): number | undefined {
 }
 
 /** The wall-clock time as if it were UTC; NaN where a part is out of its range. */
-function wallMs(date: readonly [number, number, number], clock: readonly (string | undefined)[]): number {
+function wallMs(
+  date: readonly [number, number, number],
+  clock: readonly (string | undefined)[],
+): number {
   const [year, month, day] = date;
   const [hour = 0, minute = 0, second = 0] = clock.slice(0, 3).map((part) => Number(part ?? 0));
   const fraction_ms = 1000 * Number(`0.${clock[3] ?? 0}`);
@@ -77,7 +82,10 @@ function numberTime(value: number): TraceTime | undefined {
 
 const NUMBER = /^\d+(?:[.,]\d+)?(?:e\+?\d+)?$/i;
 
-/** The time that a value names; undefined where it is none. A number is in seconds, ms, µs or ns by its size. */
+/**
+ * The time that a value names; undefined where it is none. A number is in seconds, ms, µs or ns by
+ * its size.
+ */
 export function timeOf(value: unknown, offsetAt: OffsetAt = UTC_OFFSET): TraceTime | undefined {
   if (typeof value === "number") return numberTime(value);
   if (typeof value !== "string") return undefined;
@@ -89,7 +97,8 @@ export function timeOf(value: unknown, offsetAt: OffsetAt = UTC_OFFSET): TraceTi
 function namedOffset(zone: string): (utc_ms: number) => number {
   const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
   return (utc_ms) => {
-    const part = format.formatToParts(utc_ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
+    const part =
+      format.formatToParts(utc_ms).find(({ type }) => type === "timeZoneName")?.value ?? "";
     return (zoneMinutes(part.slice("GMT".length) || undefined) ?? 0) * MINUTE_MS;
   };
 }

@@ -29,12 +29,20 @@ export async function runChecks(runtime: string, packageFolder: string): Promise
   try {
     return answerSchema.parse(JSON.parse(stdout)).checks;
   } catch (error) {
-    throw environmentError(`${script} gave no answer: ${messageOf(error).split("\n")[0]}`, { cause: error });
+    throw environmentError(`${script} gave no answer: ${messageOf(error).split("\n")[0]}`, {
+      cause: error,
+    });
   }
 }
 
-/** Why figures of this machine should not be quoted: every warning with its fix; undefined where there is none. */
-export async function unfitReason(runtime: string, packageFolder: string): Promise<string | undefined> {
+/**
+ * Why figures of this machine should not be quoted: every warning with its fix; undefined where
+ * there is none.
+ */
+export async function unfitReason(
+  runtime: string,
+  packageFolder: string,
+): Promise<string | undefined> {
   const checks = await runChecks(runtime, packageFolder);
   const warnings = checks.filter(({ status }) => status !== "ok");
   if (warnings.length === 0) return undefined;
@@ -42,7 +50,10 @@ export async function unfitReason(runtime: string, packageFolder: string): Promi
   return `this machine is not fit for quotable figures (${reasons}); --force starts anyway`;
 }
 
-/** Node.js reserves much address space for each WebAssembly memory, and libraries that we use have several. */
+/**
+ * Node.js reserves much address space for each WebAssembly memory, and libraries that we use have
+ * several.
+ */
 const WASM_MEMORIES = 2;
 
 /** The types of Node.js have WebAssembly as a name alone. */
@@ -61,7 +72,8 @@ export function requireAddressSpace(allocate = wasmMemory): void {
   try {
     Array.from({ length: WASM_MEMORIES }, allocate);
   } catch (error) {
-    const text = "the address space of processes is limited, and Node.js needs more: run ulimit -v unlimited";
+    const text =
+      "the address space of processes is limited, and Node.js needs more: run ulimit -v unlimited";
     throw environmentError(text, { cause: error });
   }
 }

@@ -9,12 +9,17 @@ import { isOnThisMachine } from "./machine.js";
 const MIN_INTERVAL_MS = 1000;
 
 export function processTreeCpuUs(stat: string): number {
-  // The name in parentheses may contain spaces. Fields 14 to 17 are user and system time, then those of children.
+  // The name in parentheses may contain spaces. Fields 14 to 17 are user and system time, then
+  // those of children.
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
   return fields.slice(11, 15).reduce((total, ticks) => total + Number(ticks) * TICK_US, 0);
 }
 
-export function foreignWarning(percent: number, cpus: number, byTurns: boolean): string | undefined {
+export function foreignWarning(
+  percent: number,
+  cpus: number,
+  byTurns: boolean,
+): string | undefined {
   if (percent < foreignLimitPercent(byTurns, cpus)) return undefined;
   const machine = cpus === 1 ? "this machine's one CPU" : `this machine's ${cpus} CPUs`;
   return `Other programs use ${(percent / 100).toFixed(1)} of ${machine}: runs will be suspect (M25)`;
@@ -31,7 +36,9 @@ function read(): Reading | undefined {
   return host && { host, family_us: processTreeCpuUs(readFileSync("/proc/self/stat", "utf8")) };
 }
 
-/** The CPU use of others before any part runs: once a process, since a search runs many campaigns. */
+/**
+ * The CPU use of others before any part runs: once a process, since a search runs many campaigns.
+ */
 export class ForeignLoadCheck {
   #from: Reading | undefined;
   #isDone = false;

@@ -17,12 +17,16 @@ import {
 } from "../ownership/state-folder.js";
 import { unfinishedInstallations } from "./versions.js";
 
-/** Writing a state file takes milliseconds. An older temporary file was abandoned, even if its process id is in use. */
+/**
+ * Writing a state file takes milliseconds. An older temporary file was abandoned, even if its
+ * process id is in use.
+ */
 const MAX_WRITE_MS = 60_000;
 
 /**
- * What dead campaigns left, in the order of removal; never what is alive, or not marked as ours. @param everywhere
- * also runtimes that no lease names, and damaged leases @param gone a host given up: only leases are here
+ * What dead campaigns left, in the order of removal; never what is alive, or not marked as ours.
+ * @param everywhere also runtimes that no lease names, and damaged leases @param gone a host given
+ * up: only leases are here
  */
 export async function findLeftovers(everywhere: boolean, gone?: string): Promise<Leftover[]> {
   const leases: { path: string; lease: LeaseFile }[] = [];
@@ -35,12 +39,14 @@ export async function findLeftovers(everywhere: boolean, gone?: string): Promise
     else if (!(await isAlive(lease.owner))) leases.push({ path, lease });
   }
   found.push(...(await Promise.all(leases.map(({ path, lease }) => leftoversOf(path, lease)))));
-  // A campaign without a runtime in its lease may have died while it opened one. Other machines are only asked where a
-  // lease names them: they may be of no concern to this campaign, and slow to answer.
+  // A campaign without a runtime in its lease may have died while it opened one. Other machines are
+  // only asked where a lease names them: they may be of no concern to this campaign, and slow to
+  // answer.
   const isUsed = ({ id, reaches }: RuntimeDescription) =>
     everywhere ||
     (!reaches && leases.some(({ lease }) => lease.runtime === undefined || lease.runtime === id));
-  for (const runtime of runtimesFor({}).filter(isUsed)) found.push(await runtime.leftovers(isAlive));
+  for (const runtime of runtimesFor({}).filter(isUsed))
+    found.push(await runtime.leftovers(isAlive));
   for (const { access = {} } of leases.map(({ lease }) => lease))
     for (const { reaches, leftovers } of runtimesFor(access))
       if (reaches && access[reaches]) found.push(await leftovers(isAlive));
@@ -51,7 +57,10 @@ export async function findLeftovers(everywhere: boolean, gone?: string): Promise
   return [...new Map(found.flat().map((leftover) => [leftover.what, leftover])).values()];
 }
 
-async function leftoversOf(path: string, { owner, processes, workFolder }: LeaseFile): Promise<Leftover[]> {
+async function leftoversOf(
+  path: string,
+  { owner, processes, workFolder }: LeaseFile,
+): Promise<Leftover[]> {
   const of = `of campaign ${owner.campaign}, which had died`;
   const isRunning = async ({ pid, started }: (typeof processes)[number]) =>
     (await startTimeOf(pid)) === started;
@@ -89,7 +98,9 @@ async function removeWorkFolder(folder: string): Promise<void> {
   if (!found) return;
   const parents = [tmpdir(), "/tmp", "/var/tmp"].map((each) => resolve(each));
   if (!parents.includes(dirname(folder)))
-    throw new Error(`it is not in the folder for temporary files: if it was, set TMPDIR=${dirname(folder)}`);
+    throw new Error(
+      `it is not in the folder for temporary files: if it was, set TMPDIR=${dirname(folder)}`,
+    );
   if (!found.isDirectory()) throw new Error("it is not a folder");
   await rm(folder, { recursive: true, force: true });
 }
@@ -145,5 +156,7 @@ export async function removeLeftovers(): Promise<string[]> {
 export async function requireRemoved(leftovers: readonly Leftover[]): Promise<string[]> {
   const { removed, failed } = await removeEach(leftovers);
   if (failed.length === 0) return removed;
-  throw environmentError(`what a dead campaign left behind cannot be removed: ${failed.join("; ")}`);
+  throw environmentError(
+    `what a dead campaign left behind cannot be removed: ${failed.join("; ")}`,
+  );
 }

@@ -37,11 +37,15 @@ export function tightLimits(
   return {
     ...(cpus_allowed < cpus ? { cpus_allowed } : {}),
     ...(cpu_quota !== undefined && cpu_quota < cpus_allowed ? { cpu_quota } : {}),
-    ...(memory_limit_bytes !== undefined && memory_limit_bytes < memory_bytes ? { memory_limit_bytes } : {}),
+    ...(memory_limit_bytes !== undefined && memory_limit_bytes < memory_bytes
+      ? { memory_limit_bytes }
+      : {}),
   };
 }
 
-/** What processes of this machine may use of it, in a sentence; undefined where they may use all. */
+/**
+ * What processes of this machine may use of it, in a sentence; undefined where they may use all.
+ */
 export function limitsText(limits: OwnLimits, size: MachineSize): string | undefined {
   const { cpus_allowed, cpu_quota, memory_limit_bytes } = tightLimits(limits, size);
   const parts = [
@@ -54,7 +58,10 @@ export function limitsText(limits: OwnLimits, size: MachineSize): string | undef
   return parts.length > 0 ? `this campaign may use ${listText(parts)}` : undefined;
 }
 
-/** The limits of this process as a note of a plan: only roles that a local runtime starts are under them, too. */
+/**
+ * The limits of this process as a note of a plan: only roles that a local runtime starts are under
+ * them, too.
+ */
 export function limitsNotes(runtime: string): string[] {
   const size = { cpus: cpus().length, memory_bytes: totalmem() };
   const text = runtime === "local" ? limitsText(readOwnLimits(), size) : undefined;
@@ -63,10 +70,15 @@ export function limitsNotes(runtime: string): string[] {
 
 export function conditionsOf(
   machine: Machine,
-  { engine, capsApplied, conditions: seen = [] }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
+  {
+    engine,
+    capsApplied,
+    conditions: seen = [],
+  }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
   caps: KindCaps,
   most: RoleCounts,
-  cpuCount = engine?.cpus ?? usableCpus({ ...machine, cpus_allowed: machine.cpus_allowed ?? machine.cpus }),
+  cpuCount = engine?.cpus ??
+    usableCpus({ ...machine, cpus_allowed: machine.cpus_allowed ?? machine.cpus }),
 ): string[] {
   const conditions: string[] = [...seen];
   const kinds = measuredKinds.filter((kind) => most[kind] > 0);
@@ -85,14 +97,19 @@ export function conditionsOf(
   for (const kind of capsApplied ? kinds : []) {
     const cap = caps[kind]?.cpus;
     if (cap !== undefined && cap > cpuCount)
-      conditions.push(`the cap of ${cap} CPUs for the ${kind} is lowered to ${cpuCount}, all that there are`);
+      conditions.push(
+        `the cap of ${cap} CPUs for the ${kind} is lowered to ${cpuCount}, all that there are`,
+      );
   }
   if (machine.governor && machine.governor !== "performance")
     conditions.push(`the CPU governor is ${machine.governor}, not performance`);
   return conditions;
 }
 
-export const isOnThisMachine = ({ engine, machines }: Pick<Runtime, "engine" | "machines">): boolean =>
+export const isOnThisMachine = ({
+  engine,
+  machines,
+}: Pick<Runtime, "engine" | "machines">): boolean =>
   !machines && (!engine || engine.kernel === release());
 
 const listText = (words: readonly string[]): string =>
@@ -105,16 +122,24 @@ function disjoint(cpusets: readonly (string | undefined)[]): boolean {
   return cores.every((own) => own !== undefined) && new Set(all).size === all.length;
 }
 
-/** The numbers of `count` CPUs: those online on this machine if it has as many, since some may be switched off. */
+/**
+ * The numbers of `count` CPUs: those online on this machine if it has as many, since some may be
+ * switched off.
+ */
 export async function cpuNumbers(count: number): Promise<number[]> {
   const online = cpusInList((await textOf("/sys/devices/system/cpu/online")) ?? "");
   return online.length === count ? online : Array.from({ length: count }, (_, cpu) => cpu);
 }
 
-/** The git revision of this project, marked when it has changes; undefined outside of its own checkout. */
+/**
+ * The git revision of this project, marked when it has changes; undefined outside of its own
+ * checkout.
+ */
 export async function gitRevision(folder: string): Promise<string | undefined> {
-  const git = (...parameters: string[]) => execa("git", ["-C", folder, ...parameters], { reject: false });
-  // A prefix means that the package is installed inside another checkout, whose revision is not ours.
+  const git = (...parameters: string[]) =>
+    execa("git", ["-C", folder, ...parameters], { reject: false });
+  // A prefix means that the package is installed inside another checkout, whose revision is not
+  // ours.
   const head = await git("rev-parse", "HEAD", "--show-prefix");
   const [revision, prefix] = head.failed ? [] : head.stdout.split("\n");
   if (!revision || prefix) return undefined;

@@ -5,9 +5,12 @@ import { capturePython, PYTHON, reportCommand } from "../../runtimes/local/pytho
 import { parseJson } from "../files/own-files.js";
 
 const CODES: readonly number[] = Object.values(EXIT);
-const isExitCode = (code: number | undefined): code is ExitCode => code !== undefined && CODES.includes(code);
+const isExitCode = (code: number | undefined): code is ExitCode =>
+  code !== undefined && CODES.includes(code);
 
-/** Runs a command of the report with this process's streams. @throws BenchError with its exit code */
+/**
+ * Runs a command of the report with this process's streams. @throws BenchError with its exit code
+ */
 export async function runPython(
   packageFolder: string,
   name: string,
@@ -24,7 +27,10 @@ export async function runPython(
   throw new BenchError(`${name} ended with ${exitCode ?? signal ?? code}`, EXIT.defect);
 }
 
-/** The lines that a command of the report prints, as they come. @throws BenchError with its exit code */
+/**
+ * The lines that a command of the report prints, as they come. @throws BenchError with its exit
+ * code
+ */
 export async function* pythonLines(
   packageFolder: string,
   name: string,
@@ -71,19 +77,29 @@ export async function pythonOutput(
   if (!ended.failed) return ended.stdout;
   signal.throwIfAborted();
   const { stderr, exitCode, signal: killedBy } = ended;
-  throw new PythonFailed(lastLine(stderr) ?? `it ended with ${exitCode ?? killedBy}`, exitCode, killedBy);
+  throw new PythonFailed(
+    lastLine(stderr) ?? `it ended with ${exitCode ?? killedBy}`,
+    exitCode,
+    killedBy,
+  );
 }
 
-/** Asks the report, see report/cli/statistics_service.py. @throws BenchError without such an answer */
+/**
+ * Asks the report, see report/cli/statistics_service.py. @throws BenchError without such an answer
+ */
 export async function askStatistics<Answer>(
   packageFolder: string,
   question: { question: string; [member: string]: unknown },
   schema: z.ZodType<Answer>,
 ): Promise<Answer> {
-  const { failed, stdout, stderr } = await execa(PYTHON, reportCommand(packageFolder, "statistics", []), {
-    input: JSON.stringify(question),
-    reject: false,
-  });
+  const { failed, stdout, stderr } = await execa(
+    PYTHON,
+    reportCommand(packageFolder, "statistics", []),
+    {
+      input: JSON.stringify(question),
+      reject: false,
+    },
+  );
   const answer = failed ? undefined : parseJson(stdout, schema);
   if (answer !== undefined) return answer;
   throw new BenchError(lastLine(stderr) ?? "the statistics gave no answer", EXIT.defect);

@@ -30,7 +30,9 @@ interface InstallOptions {
   holdProcess(pid: number): Promise<void>;
 }
 
-export const requestedVersions = ({ configurations }: Pick<Plan, "configurations">): PackageVersion[] =>
+export const requestedVersions = ({
+  configurations,
+}: Pick<Plan, "configurations">): PackageVersion[] =>
   versionsOfTargets(
     configurations.flatMap(({ configuration: { target, layer } }) =>
       // A benchmark program is no package.
@@ -46,7 +48,9 @@ export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] 
       [findClient(target.client).package, target.client_version],
       [limiter.package, target.limiter_version],
     ];
-    const wanted = packages.map(([name, version]) => (name && version ? { name, version } : undefined));
+    const wanted = packages.map(([name, version]) =>
+      name && version ? { name, version } : undefined,
+    );
     const framework = target.framework ? findFramework(target.framework).package : undefined;
     const limiterOnDemand = target.limiter_version ? undefined : limiter.onDemand;
     for (const each of [...wanted, limiterOnDemand, framework])
@@ -81,7 +85,8 @@ export async function ensureVersions(
       await install(version, cache, options);
       installed = await readInstalled(version, cache);
     }
-    if (!installed) throw new Error(`${version.name} ${version.version} disappeared after its installation`);
+    if (!installed)
+      throw new Error(`${version.name} ${version.version} disappeared after its installation`);
     facts.push(installed);
   }
   return { folder: cache, facts };
@@ -91,10 +96,15 @@ export async function ensureVersions(
 const FACTS_FILE = "installed.json";
 
 /** What a version's folder holds; undefined without one. @throws environmentError if incomplete */
-async function readInstalled(requested: PackageVersion, cache: string): Promise<VersionFacts | undefined> {
+async function readInstalled(
+  requested: PackageVersion,
+  cache: string,
+): Promise<VersionFacts | undefined> {
   const folder = join(cache, versionFolderName(requested));
   try {
-    const facts = versionFactsSchema.parse(JSON.parse(await readFile(join(folder, FACTS_FILE), "utf8")));
+    const facts = versionFactsSchema.parse(
+      JSON.parse(await readFile(join(folder, FACTS_FILE), "utf8")),
+    );
     if (facts.name === requested.name && facts.version === requested.version) return facts;
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT" && !existsSync(folder)) return undefined;
@@ -133,8 +143,15 @@ export async function unfinishedInstallations(): Promise<Leftover[]> {
   return unfinished;
 }
 
-/** It appears complete or not at all, even if another process installs the same. @throws environmentError */
-async function install(requested: PackageVersion, cache: string, options: InstallOptions): Promise<void> {
+/**
+ * It appears complete or not at all, even if another process installs the same. @throws
+ * environmentError
+ */
+async function install(
+  requested: PackageVersion,
+  cache: string,
+  options: InstallOptions,
+): Promise<void> {
   let temporary: string;
   try {
     await makeFolder(cache);
@@ -149,7 +166,10 @@ async function install(requested: PackageVersion, cache: string, options: Instal
     await writeFile(join(temporary, "package.json"), JSON.stringify(PACKAGE_JSON));
     await writeFile(join(temporary, LOADER.file), LOADER.text);
     await npmInstall(requested, temporary, options);
-    await writeFile(join(temporary, FACTS_FILE), JSON.stringify(await factsOf(requested, temporary)));
+    await writeFile(
+      join(temporary, FACTS_FILE),
+      JSON.stringify(await factsOf(requested, temporary)),
+    );
     // This file names the registry, which may be private.
     await rm(join(temporary, INSTALLED_TREE), { force: true });
     await rename(temporary, join(cache, versionFolderName(requested))).catch(ignoreExisting);
@@ -163,15 +183,35 @@ function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (!["ENOTEMPTY", "EEXIST"].includes(error.code ?? "")) throw error;
 }
 
-const PACKAGE_JSON = { private: true, description: "A version that ratelimit-bench was asked to measure" };
-/** Install scripts are off, since nobody requested their code: what a package needs must come from the registry. */
+const PACKAGE_JSON = {
+  private: true,
+  description: "A version that ratelimit-bench was asked to measure",
+};
+/**
+ * Install scripts are off, since nobody requested their code: what a package needs must come from
+ * the registry.
+ */
 const NPM_ARGUMENTS = [
-  ...["install", "--ignore-scripts", "--save-exact", "--omit=dev", "--no-bin-links", "--no-package-lock"],
+  ...[
+    "install",
+    "--ignore-scripts",
+    "--save-exact",
+    "--omit=dev",
+    "--no-bin-links",
+    "--no-package-lock",
+  ],
   // The user's settings must not install elsewhere, or less.
   ...["--no-global", "--location=project", "--no-dry-run", "--no-package-lock-only"],
   ...["--include=optional", "--include=peer"],
   // By default npm retries for more than a minute before it reports that there is no network.
-  ...["--fetch-retries=1", "--no-audit", "--no-fund", "--no-update-notifier", "--loglevel=error", "--json"],
+  ...[
+    "--fetch-retries=1",
+    "--no-audit",
+    "--no-fund",
+    "--no-update-notifier",
+    "--loglevel=error",
+    "--json",
+  ],
 ];
 
 async function npmInstall(
@@ -180,22 +220,29 @@ async function npmInstall(
   { signal, holdProcess }: InstallOptions,
 ): Promise<void> {
   signal.throwIfAborted();
-  const running = execa("npm", [...NPM_ARGUMENTS, "--prefix", folder, `${name}@${version}`, ...others], {
-    cwd: folder,
-    stdin: "ignore",
-    // Ctrl-C reaches only the orchestrator, which stops npm with everything that it started.
-    detached: true,
-    reject: false,
-  });
+  const running = execa(
+    "npm",
+    [...NPM_ARGUMENTS, "--prefix", folder, `${name}@${version}`, ...others],
+    {
+      cwd: folder,
+      stdin: "ignore",
+      // Ctrl-C reaches only the orchestrator, which stops npm with everything that it started.
+      detached: true,
+      reject: false,
+    },
+  );
   await untilEnded(running, signal, holdProcess);
   signal.throwIfAborted();
   const ended = await running;
   if (ended.code === "ENOENT")
     throw environmentError("npm is missing: it installs versions; it comes with Node.js");
-  if (ended.failed) throw environmentError(failureText({ name, version }, ended.stdout, ended.stderr));
+  if (ended.failed)
+    throw environmentError(failureText({ name, version }, ended.stdout, ended.stderr));
 }
 
-const npmFailureSchema = z.object({ error: z.object({ code: z.string().optional(), summary: z.string() }) });
+const npmFailureSchema = z.object({
+  error: z.object({ code: z.string().optional(), summary: z.string() }),
+});
 
 function failureText({ name, version }: PackageVersion, stdout: string, stderr: string): string {
   const { code, summary } = parseJson(stdout, npmFailureSchema)?.error ?? {
@@ -210,14 +257,19 @@ function failureText({ name, version }: PackageVersion, stdout: string, stderr: 
 /** npm's own record of everything that it installed below a folder. */
 const INSTALLED_TREE = join("node_modules", ".package-lock.json");
 const installedTreeSchema = z.object({
-  packages: z.record(z.string(), z.object({ version: z.string(), integrity: z.string().optional() })),
+  packages: z.record(
+    z.string(),
+    z.object({ version: z.string(), integrity: z.string().optional() }),
+  ),
 });
 
 function installedTreeIn(text: string): z.infer<typeof installedTreeSchema> {
   try {
     return parseAnswer(installedTreeSchema, text);
   } catch (error) {
-    throw environmentError(`npm: its ${INSTALLED_TREE} does not fit: ${messageOf(error)}`, { cause: error });
+    throw environmentError(`npm: its ${INSTALLED_TREE} does not fit: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 

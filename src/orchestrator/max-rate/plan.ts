@@ -5,7 +5,12 @@ import {
   type ListedLimit,
 } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
-import { type Plan, type PlannedRun, plannedConfiguration, plannedFrom } from "../../contract/plan.js";
+import {
+  type Plan,
+  type PlannedRun,
+  plannedConfiguration,
+  plannedFrom,
+} from "../../contract/plan.js";
 import { RANGES } from "../../contract/ranges.js";
 import { MIN_TRIALS_PER_RATE } from "../../contract/statistics.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
@@ -33,9 +38,11 @@ function atRate(configuration: Configuration, rate_per_second: number): Configur
   return { ...configuration, load: { ...load, rate_per_second } };
 }
 
-export const rateOf = ({ load }: Configuration): number => (load.model === "open" ? load.rate_per_second : 0);
+export const rateOf = ({ load }: Configuration): number =>
+  load.model === "open" ? load.rate_per_second : 0;
 
-const subjectKey = (configuration: Configuration): string => configurationHash(atRate(configuration, 1));
+const subjectKey = (configuration: Configuration): string =>
+  configurationHash(atRate(configuration, 1));
 
 export function subjectsOf({ configurations }: Pick<Plan, "configurations">): Subject[] {
   const first = new Map<string, Configuration>();
@@ -49,21 +56,29 @@ export function subjectsOf({ configurations }: Pick<Plan, "configurations">): Su
     if (subjects.filter((other) => other.target.label === target.label).length === 1)
       return { configuration, name: target.label };
     const connections = connectionsText(layer, load.connections);
-    const texts = [entryText(configuration), traffic, `up to ${connections}`, ...limitTexts(configuration)];
+    const texts = [
+      entryText(configuration),
+      traffic,
+      `up to ${connections}`,
+      ...limitTexts(configuration),
+    ];
     return { configuration, name: [target.label, ...texts].join(", ") };
   });
 }
 
 export const subjectName = (plan: Plan, configuration: Configuration): string =>
-  subjectsOf(plan).find((each) => subjectKey(each.configuration) === subjectKey(configuration))?.name ??
-  configuration.target.label;
+  subjectsOf(plan).find((each) => subjectKey(each.configuration) === subjectKey(configuration))
+    ?.name ?? configuration.target.label;
 
 function searchSettings({ max_rate }: Plan): SearchSettings {
   if (!max_rate) throw new Error("this plan is no search");
   return max_rate;
 }
 
-/** The trials of one rate stand together, and have no reference: their figures are compared with nothing. */
+/**
+ * The trials of one rate stand together, and have no reference: their figures are compared with
+ * nothing.
+ */
 export const trialRankings = ({ configurations }: Pick<Plan, "configurations">): Plan["rankings"] =>
   describeRankings(rankingsOf(configurations, () => undefined));
 
@@ -89,7 +104,10 @@ export function planOf(request: Request, context: PlanContext): Plan {
   return { ...search, runs: nextRuns(search, new Map()).runs };
 }
 
-function trialsBySubject(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): Map<string, Trial[]> {
+function trialsBySubject(
+  plan: Plan,
+  statuses: ReadonlyMap<string, Trial["status"]>,
+): Map<string, Trial[]> {
   const found = new Map<string, Trial[]>();
   for (const { configuration_hash, file, bracket = false } of plan.runs) {
     const status = statuses.get(file);
@@ -116,8 +134,8 @@ interface NextRuns {
 }
 
 /**
- * Each subject is bracketed first; then all take turns over their rates, so that drift of the machine hits all alike
- * (M16). @param statuses what the trials said, by result file
+ * Each subject is bracketed first; then all take turns over their rates, so that drift of the
+ * machine hits all alike (M16). @param statuses what the trials said, by result file
  */
 export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): NextRuns {
   const trials = trialsBySubject(plan, statuses);
@@ -142,7 +160,12 @@ export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status
       .map(({ hash, configuration }): PlannedRun => {
         const run = made(hash) + 1;
         const file = `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`;
-        return { configuration_hash: hash, run, file, ...(phase === "bracket" ? { bracket: true } : {}) };
+        return {
+          configuration_hash: hash,
+          run,
+          file,
+          ...(phase === "bracket" ? { bracket: true } : {}),
+        };
       }),
     givenUp: all.flatMap(({ subject, next }) =>
       next.phase === "given up"
@@ -152,7 +175,10 @@ export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status
   };
 }
 
-export function withExpectedTrials(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): Plan {
+export function withExpectedTrials(
+  plan: Plan,
+  statuses: ReadonlyMap<string, Trial["status"]>,
+): Plan {
   if (!plan.max_rate) return plan;
   const trials = trialsBySubject(plan, statuses);
   const pending = plan.runs.filter(({ file }) => !statuses.has(file));

@@ -3,7 +3,12 @@ import { isClientLayer, layerOf } from "../../contract/layers.js";
 import type { MaxRateState, Threshold } from "../../contract/manifest.js";
 import { rounded } from "../../contract/numbers.js";
 import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
-import { type MeasuredResult, movableFigures, type Result, resultSchema } from "../../contract/result.js";
+import {
+  type MeasuredResult,
+  movableFigures,
+  type Result,
+  resultSchema,
+} from "../../contract/result.js";
 import { failedShare } from "../../judge/counts.js";
 import { atLeast } from "../../judge/latency.js";
 import { isSpoiled } from "../../judge/outcome.js";
@@ -18,7 +23,10 @@ import { nextRuns, rateOf, subjectName, trialRankings, withExpectedTrials } from
 type Metric = Threshold["metric"];
 type TrialRecord = MaxRateState["trials"][number];
 
-/** The figure of a run for each metric; null where requests without an answer could move it, undefined where the run has none. */
+/**
+ * The figure of a run for each metric; null where requests without an answer could move it,
+ * undefined where the run has none.
+ */
 const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null | undefined>> = {
   throughput: ({ requests }) => requests.average,
   p50: ({ latency }) => latency?.p50,
@@ -27,21 +35,24 @@ const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null
   p99: ({ latency }) => latency?.p99,
   p99_9: ({ latency }) => latency?.p99_9,
   errors: ({ counts }) => failedShare(counts),
-  limited_share: ({ counts, requests }) => (requests.total > 0 ? counts.limited / requests.total : undefined),
+  limited_share: ({ counts, requests }) =>
+    requests.total > 0 ? counts.limited / requests.total : undefined,
   // CPU time of what calls the limiter.
-  cpu: (result) => cpuUsPerRequest(result, isClientLayer(result.request.layer) ? "generator" : "server"),
+  cpu: (result) =>
+    cpuUsPerRequest(result, isClientLayer(result.request.layer) ? "generator" : "server"),
 };
 
 /** Shares come out of divisions: a value on the edge of its tolerance is within it. */
 const SLACK = 1e-9;
 
-const IS_MET: Readonly<Record<Threshold["op"], (figure: number, objective: Threshold) => boolean>> = {
-  "<": (figure, { value }) => figure < value,
-  "<=": (figure, { value }) => figure <= value,
-  ">": (figure, { value }) => figure > value,
-  ">=": (figure, { value }) => figure >= value,
-  "=": (figure, { value, tolerance = 0 }) => Math.abs(figure - value) <= tolerance + SLACK,
-};
+const IS_MET: Readonly<Record<Threshold["op"], (figure: number, objective: Threshold) => boolean>> =
+  {
+    "<": (figure, { value }) => figure < value,
+    "<=": (figure, { value }) => figure <= value,
+    ">": (figure, { value }) => figure > value,
+    ">=": (figure, { value }) => figure >= value,
+    "=": (figure, { value, tolerance = 0 }) => Math.abs(figure - value) <= tolerance + SLACK,
+  };
 
 /** `> 30.1`: what a percentile without a figure is at least. */
 function leastText({ latency }: MeasuredResult, metric: Metric): string {
@@ -49,12 +60,17 @@ function leastText({ latency }: MeasuredResult, metric: Metric): string {
   return latency && name ? `> ${Number(atLeast(latency, name).toPrecision(4))}` : "no figure";
 }
 
-/** A run that sent less of its schedule than this share measured another rate than the requested one. */
+/**
+ * A run that sent less of its schedule than this share measured another rate than the requested
+ * one.
+ */
 const MIN_SENT_SHARE = 0.99;
 /** The rule of the verdict that the objectives replace: the latency includes late sends. */
 const REPLACED_RULE = "M5";
 
-/** Why a run missed the objectives; empty where it met them. One for errors replaces M24's share. */
+/**
+ * Why a run missed the objectives; empty where it met them. One for errors replaces M24's share.
+ */
 function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const { offered = 0, sent = 0 } = result.schedule ?? {};
   if (offered === 0 || sent < MIN_SENT_SHARE * offered)
@@ -91,8 +107,8 @@ interface MaxRateSearchOptions extends SelectionOptions {
 }
 
 /**
- * Searches the highest rate at which each subject keeps the objectives (M30). Trials depend on the results alone, so
- * that a resumed search goes on as it would have.
+ * Searches the highest rate at which each subject keeps the objectives (M30). Trials depend on the
+ * results alone, so that a resumed search goes on as it would have.
  */
 export class MaxRateSearch implements RunSelection {
   readonly #options: MaxRateSearchOptions;
@@ -158,7 +174,9 @@ export class MaxRateSearch implements RunSelection {
   async #read(file: string): Promise<TrialRecord> {
     const text = readOwnFile(join(this.#options.folder, file))?.toString("utf8") ?? "";
     const result: Result = resultSchema.parse(JSON.parse(text));
-    return result.status === "measured" ? { file, ...judgeTrial(result, this.#objectives) } : failed(file);
+    return result.status === "measured"
+      ? { file, ...judgeTrial(result, this.#objectives) }
+      : failed(file);
   }
 
   #planMore(): void {
@@ -178,7 +196,9 @@ export class MaxRateSearch implements RunSelection {
 
   #announce(): void {
     const { eventLog, progress } = this.#options;
-    const { runs } = this.#state.ended ? this.#plan : withExpectedTrials(this.#plan, this.#statuses);
+    const { runs } = this.#state.ended
+      ? this.#plan
+      : withExpectedTrials(this.#plan, this.#statuses);
     progress.expect(runs);
     eventLog.emit({ event: "planned", runs: runs.length, time_left_s: progress.timeLeftS() });
   }

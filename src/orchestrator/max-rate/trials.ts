@@ -17,8 +17,9 @@ export const STEP_FACTOR = 1.6;
 export const BRACKET_RATIO = 1.06;
 
 /**
- * Raises or lowers the rate until one is kept and a higher one missed, then halves the ratio. On the way up a miss is
- * tried again: a bad moment at a low rate would misplace all that follows. @yields the next; expects whether kept
+ * Raises or lowers the rate until one is kept and a higher one missed, then halves the ratio. On
+ * the way up a miss is tried again: a bad moment at a low rate would misplace all that follows.
+ * @yields the next; expects whether kept
  */
 function* bracketing({ from, min, max }: RateRange): Generator<number, Bracket, boolean> {
   let kept: number | undefined;
@@ -75,7 +76,10 @@ function outcomesByRate(trials: readonly Trial[]): Map<number, boolean[]> {
   return found;
 }
 
-/** Follows the bracketing with the outcomes so far. @returns the rate that it asks for, or what it found */
+/**
+ * Follows the bracketing with the outcomes so far. @returns the rate that it asks for, or what it
+ * found
+ */
 function bracketSoFar(range: RateRange, trials: readonly Trial[]): { rate: number } | Bracket {
   const outcomes = outcomesByRate(trials);
   const search = bracketing(range);
@@ -88,7 +92,9 @@ function bracketSoFar(range: RateRange, trials: readonly Trial[]): { rate: numbe
   return step.value;
 }
 
-/** What most trials at a rate say; undefined where there are too few, or as many say the opposite. */
+/**
+ * What most trials at a rate say; undefined where there are too few, or as many say the opposite.
+ */
 function majority(kept: readonly boolean[] = []): "kept" | "missed" | undefined {
   const share = kept.filter(Boolean).length / kept.length;
   if (kept.length < TRIALS_FOR_MAJORITY || share === 0.5) return undefined;
@@ -96,10 +102,10 @@ function majority(kept: readonly boolean[] = []): "kept" | "missed" | undefined 
 }
 
 /**
- * The rates near the bound: spread evenly about the middle of the bracket, and those that were tried. Where a trial at
- * the highest was kept, or at the lowest missed, the rates do not enclose what chance decides: one is added beyond, each
- * time twice as far.
- * Where the bound then lies between two rates that are far apart, the rate halfway is added.
+ * The rates near the bound: spread evenly about the middle of the bracket, and those that were
+ * tried. Where a trial at the highest was kept, or at the lowest missed, the rates do not enclose
+ * what chance decides: one is added beyond, each time twice as far. Where the bound then lies
+ * between two rates that are far apart, the rate halfway is added.
  */
 function ladder(
   { kept, missed }: Required<Bracket>,
@@ -132,11 +138,14 @@ function ladder(
   return [...new Set([...rates, ...more])].sort((a, b) => a - b);
 }
 
-/** What comes next for one target; it depends on its trials alone, so that a resumed search goes on where it was. */
+/**
+ * What comes next for one target; it depends on its trials alone, so that a resumed search goes on
+ * where it was.
+ */
 export function nextTrials(settings: SearchSettings, trials: readonly Trial[]): Next {
   const isGivenUp = (rate: number) =>
-    trials.filter(({ rate_per_second, status }) => rate_per_second === rate && status === "void").length >=
-    MAX_VOID;
+    trials.filter(({ rate_per_second, status }) => rate_per_second === rate && status === "void")
+      .length >= MAX_VOID;
   const asked = bracketSoFar(
     settings,
     trials.filter(({ bracket }) => bracket),
@@ -156,7 +165,10 @@ export function nextTrials(settings: SearchSettings, trials: readonly Trial[]): 
   return due.length > 0 ? { phase: "estimate", rates: due } : { phase: "done" };
 }
 
-/** The capacity that an estimate of the time assumes where nothing is known, as a multiple of the first rate. */
+/**
+ * The capacity that an estimate of the time assumes where nothing is known, as a multiple of the
+ * first rate.
+ */
 export const EXAMPLE_FACTOR = 5;
 
 function likelyCapacity({ from }: RateRange, trials: readonly Trial[]): number {
@@ -178,7 +190,11 @@ export function expectedTrials(settings: SearchSettings, trials: readonly Trial[
   for (let next = nextTrials(settings, all); "rates" in next; next = nextTrials(settings, all)) {
     const bracket = next.phase === "bracket";
     for (const rate_per_second of next.rates)
-      all.push({ rate_per_second, bracket, status: rate_per_second <= capacity ? "kept" : "missed" });
+      all.push({
+        rate_per_second,
+        bracket,
+        status: rate_per_second <= capacity ? "kept" : "missed",
+      });
   }
   return all.length - trials.length;
 }

@@ -38,12 +38,17 @@ export class Lease {
     await makeStateFolder(leasesFolder());
     const owner = await thisOwner(campaign);
     const workFolder = resolve(tmpdir(), `${WORK_FOLDER_PREFIX}${randomBytes(6).toString("hex")}`);
-    const lease = new Lease(join(leasesFolder(), `${campaign}-${process.pid}.json`), { owner, workFolder });
+    const lease = new Lease(join(leasesFolder(), `${campaign}-${process.pid}.json`), {
+      owner,
+      workFolder,
+    });
     // The file names the folder before it exists: a kill in between cannot leave an unknown folder.
     await lease.#write();
     await mkdir(workFolder, { mode: 0o700 }).catch(async (cause) => {
       await rm(lease.#path, { force: true });
-      throw environmentError(`no folder for temporary files: ${messageOf(cause)}; set TMPDIR`, { cause });
+      throw environmentError(`no folder for temporary files: ${messageOf(cause)}; set TMPDIR`, {
+        cause,
+      });
     });
     return lease;
   }
@@ -57,13 +62,23 @@ export class Lease {
     return this.#file.workFolder;
   }
 
-  /** Records the runtime, whose labels find its containers, how its machines are reached, or the campaign's folder. */
-  async update(change: { runtime?: string; access?: RuntimeAccess; folder?: string }): Promise<void> {
+  /**
+   * Records the runtime, whose labels find its containers, how its machines are reached, or the
+   * campaign's folder.
+   */
+  async update(change: {
+    runtime?: string;
+    access?: RuntimeAccess;
+    folder?: string;
+  }): Promise<void> {
     this.#file = { ...this.#file, ...change };
     await this.#write();
   }
 
-  /** Starts the process that ends all listed ones as soon as this one is gone, even by kill -9. A campaign does without. */
+  /**
+   * Starts the process that ends all listed ones as soon as this one is gone, even by kill -9. A
+   * campaign does without.
+   */
   async startGuard(packageFolder: string): Promise<void> {
     const program = join(packageFolder, "dist/orchestrator/ownership/guard.js");
     // Out of reach of the terminal's signals.
@@ -92,7 +107,10 @@ export class Lease {
     await ended;
   }
 
-  /** Records a process that ends by itself: only a killed campaign leaves it. @param folder named for it */
+  /**
+   * Records a process that ends by itself: only a killed campaign leaves it. @param folder named
+   * for it
+   */
   async holdProcess(pid: number, folder?: string): Promise<void> {
     const started = await startTimeOf(pid);
     if (started === undefined) return;
@@ -147,7 +165,9 @@ export class Lease {
     if (this.#closed) throw new Error(`${role} started too late: the campaign is stopping`);
   }
 
-  /** Stops parts, the last started first. @throws BenchError naming those that could not be stopped */
+  /**
+   * Stops parts, the last started first. @throws BenchError naming those that could not be stopped
+   */
   async release(parts: readonly RunningPart[]): Promise<void> {
     const failed: string[] = [];
     for (const part of [...parts].reverse()) {
@@ -168,7 +188,10 @@ export class Lease {
       );
   }
 
-  /** Stops every part; none can start from now on. @throws BenchError naming those that could not be stopped */
+  /**
+   * Stops every part; none can start from now on. @throws BenchError naming those that could not be
+   * stopped
+   */
   async releaseAll(): Promise<void> {
     this.#closed = true;
     // A part that cannot be stopped is tried again below, which reports the failure.
@@ -187,7 +210,10 @@ export class Lease {
     await rm(this.#path, { force: true });
   }
 
-  /** Parts start in parallel; writes take place one after the other, each with the state at that time. */
+  /**
+   * Parts start in parallel; writes take place one after the other, each with the state at that
+   * time.
+   */
   #write(): Promise<void> {
     const previous = this.#written.catch(() => {});
     this.#written = previous.then(() => {

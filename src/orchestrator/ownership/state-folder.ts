@@ -37,9 +37,13 @@ export const leaseSchema = z.strictObject({
   access: runtimeAccessSchema.optional(),
   /** The campaign's folder; absent until it exists. */
   folder: z.string().optional(),
-  workFolder: z.string().refine((path) => isAbsolute(path) && basename(path).startsWith(WORK_FOLDER_PREFIX)),
+  workFolder: z
+    .string()
+    .refine((path) => isAbsolute(path) && basename(path).startsWith(WORK_FOLDER_PREFIX)),
   /** Processes on this host; containers have labels instead. */
-  processes: z.array(z.strictObject({ pid: z.int(), started: z.string(), folder: z.string().optional() })),
+  processes: z.array(
+    z.strictObject({ pid: z.int(), started: z.string(), folder: z.string().optional() }),
+  ),
 });
 export type LeaseFile = z.infer<typeof leaseSchema>;
 
@@ -55,7 +59,11 @@ function thisPlace(): Place {
   } catch {
     // Not on Linux.
   }
-  return { host: hostname(), ...(boot ? { boot } : {}), ...(pid_namespace ? { pid_namespace } : {}) };
+  return {
+    host: hostname(),
+    ...(boot ? { boot } : {}),
+    ...(pid_namespace ? { pid_namespace } : {}),
+  };
 }
 
 /** Whether a process of that place is alive, where that can be told without asking for it. */
@@ -74,7 +82,10 @@ export async function isAlive({ pid, started, place }: Omit<Owner, "campaign">):
   return (place && aliveByPlace(place)) ?? (await startTimeOf(pid)) === started;
 }
 
-/** Whether an owner belongs to a host that is given up. One that can be checked from here never does. */
+/**
+ * Whether an owner belongs to a host that is given up. One that can be checked from here never
+ * does.
+ */
 export const isGivenUp = ({ place }: Pick<Owner, "place">, gone: string | undefined): boolean =>
   place !== undefined && place.host === gone && aliveByPlace(place) === true;
 
@@ -102,7 +113,9 @@ export async function makeStateFolder(folder: string): Promise<void> {
 
 const lockPath = (): string => join(stateFolder(), "lock.json");
 
-/** The lock of a dead campaign; undefined where there is none. @param gone a host that is given up */
+/**
+ * The lock of a dead campaign; undefined where there is none. @param gone a host that is given up
+ */
 export async function staleLock(
   gone?: string,
 ): Promise<{ campaign: string; remove(): Promise<void> } | undefined> {
@@ -110,7 +123,10 @@ export async function staleLock(
   if (text === undefined) return undefined;
   const holder = parseJson(text, ownerSchema);
   if (holder && !isGivenUp(holder, gone) && (await isAlive(holder))) return undefined;
-  return { campaign: holder?.campaign ?? "unknown", remove: () => removeStaleLock(lockPath(), text) };
+  return {
+    campaign: holder?.campaign ?? "unknown",
+    remove: () => removeStaleLock(lockPath(), text),
+  };
 }
 
 /** Removes a dead owner's lock, unless another campaign has replaced it in the meantime. */
@@ -137,7 +153,10 @@ async function refuseIfOwnerAlive(lock: string): Promise<void> {
 export const refuseIfLocked = async (): Promise<void> =>
   refuseIfOwnerAlive(readOwnFile(lockPath())?.toString("utf8") ?? "");
 
-/** Takes the user's lock; that of a dead owner is replaced. @throws environmentError naming the holder */
+/**
+ * Takes the user's lock; that of a dead owner is replaced. @throws environmentError naming the
+ * holder
+ */
 export async function acquireLock(campaign: string): Promise<() => Promise<void>> {
   const path = lockPath();
   await makeStateFolder(stateFolder());
@@ -163,7 +182,10 @@ export async function acquireLock(campaign: string): Promise<() => Promise<void>
   throw environmentError(`${path} is taken repeatedly by other campaigns`);
 }
 
-/** Ends the processes that a lease lists, but for the one that calls it. The lease stays: more than processes may be left. */
+/**
+ * Ends the processes that a lease lists, but for the one that calls it. The lease stays: more than
+ * processes may be left.
+ */
 export async function endListed(path: string): Promise<void> {
   const text = readOwnFile(path)?.toString("utf8");
   const listed = text === undefined ? undefined : parseJson(text, leaseSchema)?.processes;
@@ -171,7 +193,9 @@ export async function endListed(path: string): Promise<void> {
 }
 
 export async function readLeases(): Promise<{ path: string; lease: LeaseFile | undefined }[]> {
-  const names = (await readdir(leasesFolder()).catch(() => [])).filter((name) => name.endsWith(".json"));
+  const names = (await readdir(leasesFolder()).catch(() => [])).filter((name) =>
+    name.endsWith(".json"),
+  );
   const read = names.map(async (name) => {
     const path = join(leasesFolder(), name);
     const text = readOwnFile(path)?.toString("utf8");
@@ -181,11 +205,20 @@ export async function readLeases(): Promise<{ path: string; lease: LeaseFile | u
   return (await Promise.all(read)).flat();
 }
 
-/** Two campaigns must not write to one folder, not even in parallel mode. @throws environmentError naming the other */
+/**
+ * Two campaigns must not write to one folder, not even in parallel mode. @throws environmentError
+ * naming the other
+ */
 export async function refuseIfInUse(folder: string): Promise<void> {
   for (const { lease } of await readLeases()) {
-    if (lease?.folder !== folder || lease.owner.pid === process.pid || !(await isAlive(lease.owner)))
+    if (
+      lease?.folder !== folder ||
+      lease.owner.pid === process.pid ||
+      !(await isAlive(lease.owner))
+    )
       continue;
-    throw environmentError(`campaign ${lease.owner.campaign} is running (${whereText(lease.owner)})`);
+    throw environmentError(
+      `campaign ${lease.owner.campaign} is running (${whereText(lease.owner)})`,
+    );
   }
 }

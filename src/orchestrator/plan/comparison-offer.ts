@@ -6,11 +6,15 @@ import { makePlan, type PlanContext } from "./plan.js";
 import { plannedRankings } from "./rankings.js";
 
 /**
- * One line on what it takes to compare a single target: the flags, the reference, and the time of as many rounds as can
- * decide. Nothing where several targets are measured, where no reference can be added, or where a number of requests tells
- * the bytes per key and no speed.
+ * One line on what it takes to compare a single target: the flags, the reference, and the time of
+ * as many rounds as can decide. Nothing where several targets are measured, where no reference can
+ * be added, or where a number of requests tells the bytes per key and no speed.
  */
-export function comparisonOffer(request: Request, context: PlanContext, overheads: Overheads): string[] {
+export function comparisonOffer(
+  request: Request,
+  context: PlanContext,
+  overheads: Overheads,
+): string[] {
   if (request.addsReference || request.reference || request.duration.mode === "requests") return [];
   const planFor = (runs: number) => makePlan({ ...request, addsReference: true, runs }, context);
   const asked = planFor(request.runs);
@@ -20,7 +24,10 @@ export function comparisonOffer(request: Request, context: PlanContext, overhead
 
   const [single] = asked.configurations;
   const [reference] = plannedRankings(offered).flatMap((ranking) => ranking.reference ?? []);
-  const flags = [`--reference ${AUTO}`, ...(rounds > request.runs ? [`--runs ${rounds}`] : [])].join(" ");
+  const flags = [
+    `--reference ${AUTO}`,
+    ...(rounds > request.runs ? [`--runs ${rounds}`] : []),
+  ].join(" ");
   const time = durationText(estimateRange(offered, overheads).seconds);
   const labels = [single, reference].map((planned) => planned?.configuration.target.label);
   return [

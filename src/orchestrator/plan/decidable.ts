@@ -69,7 +69,10 @@ export interface Decidable {
   warnings: string[];
 }
 
-/** The comparisons that a plan's runs are for (M17); nothing where no two targets are ranked together. */
+/**
+ * The comparisons that a plan's runs are for (M17); nothing where no two targets are ranked
+ * together.
+ */
 export function decidable(plan: Plan): Decidable {
   const kinds = new Map<string, { design: Design; count: number; head: string }>();
   for (const ranking of comparedRankings(plan)) {
@@ -95,12 +98,17 @@ export function decidable(plan: Plan): Decidable {
 const comparedRankings = (plan: Plan) =>
   plan.max_rate || !plan.runs.some(isCounted)
     ? []
-    : plannedRankings(plan).filter(({ members, reference }) => reference && originals(members).length > 1);
+    : plannedRankings(plan).filter(
+        ({ members, reference }) => reference && originals(members).length > 1,
+      );
 
 /** Rounds that show a difference of 10 % four times of five, one after the other (decision 29). */
 const ROUNDS_ONE_BY_ONE = 55;
 
-/** What a conclusion costs where targets do not go by turns: about so many more minutes; nothing where they do. */
+/**
+ * What a conclusion costs where targets do not go by turns: about so many more minutes; nothing
+ * where they do.
+ */
 export function costOfOrder(plan: Plan, overheads: Overheads): string[] {
   const { order, runs_per_configuration: rounds } = plan;
   if (

@@ -13,7 +13,10 @@ import { writeAtomically } from "../files/results-folder.js";
 import { leasesFolder, stateFolder } from "../ownership/state-folder.js";
 import { roleCounts } from "./role-counts.js";
 
-/** Seconds that one run takes besides its warm-up and its window, to start and stop its parts; by topology. */
+/**
+ * Seconds that one run takes besides its warm-up and its window, to start and stop its parts; by
+ * topology.
+ */
 export type Overheads = Readonly<Record<string, number>>;
 
 /** Medians on two cores, until campaigns on this machine give its own. */
@@ -22,7 +25,9 @@ const DEFAULTS: Readonly<Record<string, Overheads>> = {
   docker: { none: 2.7, standalone: 3.8, cluster: 8.3, "cluster-3": 6 },
   podman: { none: 5, standalone: 8, cluster: 25, "cluster-3": 16 },
 };
-/** Seconds that an `auto` warm-up takes as a rule: most loads are steady soon after its shortest. */
+/**
+ * Seconds that an `auto` warm-up takes as a rule: most loads are steady soon after its shortest.
+ */
 const EXPECTED_AUTO_WARMUP_S = 4;
 export const REPORT_S = 4;
 
@@ -38,7 +43,8 @@ type History = z.infer<typeof historySchema>;
 const historyPath = (): string => join(stateFolder(), "overheads.json");
 
 /** By turns the parts of a group start and stop together. */
-const keyOf = (runtime: string, order: Order): string => (order === "turns" ? `${runtime}-turns` : runtime);
+const keyOf = (runtime: string, order: Order): string =>
+  order === "turns" ? `${runtime}-turns` : runtime;
 
 /** The overheads of earlier campaigns on this machine; none where the file cannot be read. */
 function readHistory(): History {
@@ -49,11 +55,16 @@ function readHistory(): History {
   }
 }
 
-export async function overheadsOf(runtime: string, order: Order = "interleaved"): Promise<Overheads> {
+export async function overheadsOf(
+  runtime: string,
+  order: Order = "interleaved",
+): Promise<Overheads> {
   const history = readHistory();
   const learned = Object.entries(history).flatMap(([key, values]) => {
     const [id = "", topology = ""] = key.split(":");
-    return id === keyOf(runtime, order) && values.length > 0 ? [[topology, median(values)] as const] : [];
+    return id === keyOf(runtime, order) && values.length > 0
+      ? [[topology, median(values)] as const]
+      : [];
   });
   const usual = Object.entries(DEFAULTS[runtime] ?? DEFAULTS.docker ?? {});
   const share = order === "turns" ? SHARE_BY_TURNS : 1;
@@ -69,7 +80,10 @@ interface MeasuredRun {
   seconds: number;
 }
 
-/** Saves what runs took, so that the next estimate is better. Never fails: it is only for the estimate. */
+/**
+ * Saves what runs took, so that the next estimate is better. Never fails: it is only for the
+ * estimate.
+ */
 export async function learnOverheads(
   runtime: string,
   { warmup_s, order }: Pick<Plan, "warmup_s" | "order">,
@@ -81,7 +95,9 @@ export async function learnOverheads(
     if ("requests" in configuration.extent) continue;
     const key = `${keyOf(runtime, order)}:${configuration.target.topology}`;
     const known =
-      order === "turns" ? ownTurnsS(warmup_s, configuration) : runS({ warmup_s }, configuration, { none: 0 });
+      order === "turns"
+        ? ownTurnsS(warmup_s, configuration)
+        : runS({ warmup_s }, configuration, { none: 0 });
     const overhead = Math.max(0, seconds - known);
     history[key] = [...(history[key] ?? []), rounded(overhead, 3)].slice(-HISTORY_LENGTH);
   }
@@ -95,7 +111,9 @@ export async function learnOverheads(
 
 const expectedS = (warmup: Warmup): number => (warmup === "auto" ? EXPECTED_AUTO_WARMUP_S : warmup);
 
-/** What most targets exceed on two cores: the length of a run of a number of requests is a guess. */
+/**
+ * What most targets exceed on two cores: the length of a run of a number of requests is a guess.
+ */
 const GUESSED_REQUESTS_PER_SECOND = 10_000;
 
 const measuredS = ({ extent }: Configuration): number =>
@@ -117,8 +135,16 @@ const BEYOND_SLICES = 1.12;
 const IDLE_S = 1;
 
 /** The estimated seconds of the runs of a group, whose parts start and stop at the same time. */
-function roundS(plan: Pick<Plan, "warmup_s">, group: readonly Configuration[], overheads: Overheads): number {
-  return sum([...group.map((each) => ownTurnsS(plan.warmup_s, each)), startS(group, overheads), IDLE_S]);
+function roundS(
+  plan: Pick<Plan, "warmup_s">,
+  group: readonly Configuration[],
+  overheads: Overheads,
+): number {
+  return sum([
+    ...group.map((each) => ownTurnsS(plan.warmup_s, each)),
+    startS(group, overheads),
+    IDLE_S,
+  ]);
 }
 
 /** Until the parts of a group have started, and later stopped. */
@@ -134,7 +160,9 @@ function groupBytes(group: readonly Configuration[]): number {
   const own = sum(
     counts.map(
       ({ server, service, store }) =>
-        server * RESIDENT_BYTES.server + service * RESIDENT_BYTES.service + store * RESIDENT_BYTES.store,
+        server * RESIDENT_BYTES.server +
+        service * RESIDENT_BYTES.service +
+        store * RESIDENT_BYTES.store,
     ),
   );
   const generators = group.some(({ layer }) => isClientLayer(layer)) ? group.length : 1;
@@ -151,7 +179,9 @@ export interface GroupsEstimate {
 /** Undefined in other orders than by turns. */
 export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate | undefined {
   if (plan.order !== "turns") return undefined;
-  const units = [...unitsOf(plan, plan.runs)].filter(([first]) => !first.diagnose && roundOf(first) === 1);
+  const units = [...unitsOf(plan, plan.runs)].filter(
+    ([first]) => !first.diagnose && roundOf(first) === 1,
+  );
   const groups = units.map((unit) => configurationsOf(plan, unit));
   return {
     groups_per_round: groups.length,
@@ -176,7 +206,10 @@ function ownTurnsS(warmup: Warmup, configuration: Configuration): number {
   return BEYOND_SLICES * (warmup_s + slices_s);
 }
 
-/** The pause between two runs: consecutive plans have another one before the first run of another client. */
+/**
+ * The pause between two runs: consecutive plans have another one before the first run of another
+ * client.
+ */
 export const cooldownS = (plan: Plan, before: Configuration, next: Configuration): number =>
   plan.order === "consecutive" && before.target.client !== next.target.client
     ? plan.client_cooldown_s
@@ -191,7 +224,9 @@ export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
   }
   const runs = configurationsOf(plan, plan.runs);
   const pauses = runs.slice(1).map((next, index) => cooldownS(plan, runs[index] ?? next, next));
-  return sum(runs.map((configuration) => runS(plan, configuration, overheads))) + sum(pauses) + REPORT_S;
+  return (
+    sum(runs.map((configuration) => runS(plan, configuration, overheads))) + sum(pauses) + REPORT_S
+  );
 }
 
 export interface EstimateRange {
@@ -200,7 +235,10 @@ export interface EstimateRange {
   at_least?: { runs: number; seconds: number };
 }
 
-/** The estimate of a campaign: from the rounds that it needs, or that fit into the budget, to all of them. */
+/**
+ * The estimate of a campaign: from the rounds that it needs, or that fit into the budget, to all of
+ * them.
+ */
 export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
   const maxS = estimateCampaignS(plan, overheads);
   if (plan.max_rate) return { seconds: Math.round(Math.min(maxS, plan.max_rate.budget_s ?? maxS)) };
@@ -230,7 +268,9 @@ export function diskBytes(plan: Plan): number {
   return 3_000_000 + sum(bytes);
 }
 
-/** Files that each program has open besides its connections: modules while it loads, pipes, threads. */
+/**
+ * Files that each program has open besides its connections: modules while it loads, pipes, threads.
+ */
 const OWN_FILES = 150;
 /** What leases and files of parts need. */
 const OWN_BYTES = 1e6;
@@ -247,7 +287,10 @@ export function openFilesNeeded(plan: Plan): number {
   return OWN_FILES + Math.max(0, ...needs);
 }
 
-/** Node has raised the soft limit of this process to the hard limit; the programs that it starts inherit it. */
+/**
+ * Node has raised the soft limit of this process to the hard limit; the programs that it starts
+ * inherit it.
+ */
 function openFilesAllowed(): number {
   const report = process.report.getReport() as {
     userLimits?: { open_files?: { soft: number | "unlimited" } };
@@ -270,7 +313,11 @@ async function freeBytes(folder: string): Promise<number> {
 
 const megabytes = (bytes: number): string => `${Math.ceil(bytes / 1e6)} MB`;
 
-export async function diskReason(plan: Plan, results: string, free = freeBytes): Promise<string | undefined> {
+export async function diskReason(
+  plan: Plan,
+  results: string,
+  free = freeBytes,
+): Promise<string | undefined> {
   const places = [
     ["results folder", results, diskBytes(plan), "--output names another one"],
     ["state folder", leasesFolder(), OWN_BYTES, "XDG_STATE_HOME sets another one"],
@@ -285,5 +332,9 @@ export async function diskReason(plan: Plan, results: string, free = freeBytes):
   return undefined;
 }
 
-export const roomReason = async (plan: Plan, runtime: string, results: string): Promise<string | undefined> =>
+export const roomReason = async (
+  plan: Plan,
+  runtime: string,
+  results: string,
+): Promise<string | undefined> =>
   (runtime === "local" ? filesReason(plan) : undefined) ?? diskReason(plan, results);

@@ -1,5 +1,11 @@
 import type { Configuration } from "../../contract/configuration.js";
-import { type Fault, type FaultAction, faultKind, faultText, findNamedFault } from "../../contract/faults.js";
+import {
+  type Fault,
+  type FaultAction,
+  faultKind,
+  faultText,
+  findNamedFault,
+} from "../../contract/faults.js";
 import type { PartFault, PartFaults } from "../../runtimes/types.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
 import { findEngine } from "../../targets/stores/engines.js";
@@ -7,7 +13,10 @@ import { isCluster } from "../../targets/topologies.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { roleCounts } from "./role-counts.js";
 
-type Subject = Pick<Configuration, "target" | "servers" | "generators" | "external_store" | "layer">;
+type Subject = Pick<
+  Configuration,
+  "target" | "servers" | "generators" | "external_store" | "layer"
+>;
 
 /** What a runtime must be able to do for an action; absent: the store carries it out itself. */
 const partFaultOf: Partial<Record<FaultAction, PartFault>> = {
@@ -22,7 +31,11 @@ const numberOf = ({ role }: Fault): number | undefined => {
   return number === undefined ? undefined : Number(number);
 };
 
-const KINDS = { store: "store", service: "service between server and store", server: "server" } as const;
+const KINDS = {
+  store: "store",
+  service: "service between server and store",
+  server: "server",
+} as const;
 
 function missingRole(fault: Fault, subject: Subject): string | undefined {
   const kind = faultKind(fault);
@@ -33,9 +46,13 @@ function missingRole(fault: Fault, subject: Subject): string | undefined {
   if (kind === "server" && count > 0 && count < least)
     return `it takes ${least} servers or more: give --servers ${least}`;
   if (count === 0)
-    return kind === "server" ? "there is no server at this layer" : `the target has no ${KINDS[kind]}`;
+    return kind === "server"
+      ? "there is no server at this layer"
+      : `the target has no ${KINDS[kind]}`;
   const number = numberOf(fault) ?? 1;
-  return number > count ? `there is no ${fault.role}: the run has ${count} of this kind` : undefined;
+  return number > count
+    ? `there is no ${fault.role}: the run has ${count} of this kind`
+    : undefined;
 }
 
 function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
@@ -43,7 +60,8 @@ function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
   const { primaries, replicas } = findTopology(target.topology);
   const isPrimary = (numberOf(fault) ?? 0) >= 1 && (numberOf(fault) ?? 0) <= primaries;
   if (action === "kill" || action === "failover") {
-    if (replicas === 0) return "no replica can take over: give a target with replicas, e.g. iovalkey:cluster";
+    if (replicas === 0)
+      return "no replica can take over: give a target with replicas, e.g. iovalkey:cluster";
     if (!isPrimary) return `${action} is done to one primary, store-1 to store-${primaries}`;
   }
   if (name === "primary-pause" && !isCluster(target.topology))
@@ -56,25 +74,36 @@ function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
   return undefined;
 }
 
-/** Whether a relay between the servers and the store stands for a cut that the runtime itself cannot make. */
+/**
+ * Whether a relay between the servers and the store stands for a cut that the runtime itself cannot
+ * make.
+ */
 const isCutByRelay = (
   fault: Fault,
   { topology }: Pick<Configuration["target"], "topology">,
   partFaults: PartFaults | undefined,
 ): boolean => {
   const { primaries, replicas } = findTopology(topology);
-  const cuts = fault.action === "disconnect" && faultKind(fault) === "store" && primaries + replicas === 1;
+  const cuts =
+    fault.action === "disconnect" && faultKind(fault) === "store" && primaries + replicas === 1;
   return cuts && partFaults !== undefined && partFaults.disconnect !== true;
 };
 
-/** Whether a run has a relay between its servers and the store: it stays there for the whole run. */
+/**
+ * Whether a run has a relay between its servers and the store: it stays there for the whole run.
+ */
 export const needsRelay = (
   { faults = [], target }: Pick<Configuration, "faults" | "target">,
   partFaults: PartFaults | undefined,
-): boolean => faults.some((fault) => fault.action === "delay" || isCutByRelay(fault, target, partFaults));
+): boolean =>
+  faults.some((fault) => fault.action === "delay" || isCutByRelay(fault, target, partFaults));
 
 /** Why the store, or the runtime, cannot do it. */
-function unable(fault: Fault, { target }: Subject, partFaults: PartFaults | undefined): string | undefined {
+function unable(
+  fault: Fault,
+  { target }: Subject,
+  partFaults: PartFaults | undefined,
+): string | undefined {
   const { action } = fault;
   // A program of our own does it, under every runtime.
   if (action === "delay" || isCutByRelay(fault, target, partFaults)) return undefined;
@@ -84,20 +113,37 @@ function unable(fault: Fault, { target }: Subject, partFaults: PartFaults | unde
     return able === true ? undefined : able;
   }
   const { engine } = findStore(target.store);
-  const able = findEngine(engine ?? "").faults[action as keyof ReturnType<typeof findEngine>["faults"]];
+  const able = findEngine(engine ?? "").faults[
+    action as keyof ReturnType<typeof findEngine>["faults"]
+  ];
   if (able !== true) return able;
   if (action === "flush-scripts" && (target.module ?? target.service) !== undefined)
     return `${target.module ?? target.service} runs no script`;
   return undefined;
 }
 
-/** Why a fault cannot be done to a target in its topology, under this runtime; undefined where it can. */
-function reasonOf(fault: Fault, subject: Subject, partFaults: PartFaults | undefined): string | undefined {
-  if (subject.target.program !== undefined) return "a load program makes the calls, and measures no window";
-  return missingRole(fault, subject) ?? wrongTopology(fault, subject) ?? unable(fault, subject, partFaults);
+/**
+ * Why a fault cannot be done to a target in its topology, under this runtime; undefined where it
+ * can.
+ */
+function reasonOf(
+  fault: Fault,
+  subject: Subject,
+  partFaults: PartFaults | undefined,
+): string | undefined {
+  if (subject.target.program !== undefined)
+    return "a load program makes the calls, and measures no window";
+  return (
+    missingRole(fault, subject) ??
+    wrongTopology(fault, subject) ??
+    unable(fault, subject, partFaults)
+  );
 }
 
-/** Why the faults of a configuration cannot be done, as the reason of a skip; undefined where all can. */
+/**
+ * Why the faults of a configuration cannot be done, as the reason of a skip; undefined where all
+ * can.
+ */
 export function unsupportedFaults(
   faults: readonly Fault[],
   subject: Subject,

@@ -37,7 +37,8 @@ export function reasonAgainstTurns(
 
 function againstTurns(configuration: Configuration): string | undefined {
   const { layer, target, load, extent, faults, traffic, limits } = configuration;
-  if (isProgramLayer(layer) || target.program !== undefined) return "a foreign program makes the load";
+  if (isProgramLayer(layer) || target.program !== undefined)
+    return "a foreign program makes the load";
   if (faults) return "faults are planned";
   if (countIn(configuration, "generators") > USUAL) return "several generators make the load";
   if (load.model === "open") return "an open loop sends at its times";
@@ -62,12 +63,17 @@ const fits = (members: readonly Planned[], { cpus, most }: Room): boolean =>
   members.length <= most && members.filter(onCluster).length <= (cpus < 8 ? CLUSTERS : GROUP_SIZE);
 
 /**
- * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking has its reference and the
- * reference's copy. Where there are several routes without a limiter, each has the one of its framework and the usual one.
- * Other controls stand beside the reference of the largest ranking of their load. Who shares a group is drawn anew each round.
+ * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking
+ * has its reference and the reference's copy. Where there are several routes without a limiter,
+ * each has the one of its framework and the usual one. Other controls stand beside the reference of
+ * the largest ranking of their load. Who shares a group is drawn anew each round.
  * @param cpus of the machine
  */
-export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cpus: number): Planned[][] {
+export function groupsOf(
+  rankings: readonly Ranking[],
+  { shuffle }: Shuffler,
+  cpus: number,
+): Planned[][] {
   const loadOf = ({ members: [first] }: Ranking) => (first ? loadKey(first.configuration) : "");
   const groups = grouped(rankings, loadOf).flatMap((equal) => {
     const controls = shuffle(equal.flatMap(({ members }) => members.filter(isControl)));
@@ -75,14 +81,22 @@ export function groupsOf(rankings: readonly Ranking[], { shuffle }: Shuffler, cp
     const largest = ranked.toSorted((a, b) => b.members.length - a.members.length)[0];
     const partner = largest?.reference ?? largest?.members[0];
     if (!partner) return parts(controls, GROUP_SIZE);
-    // A single one has the reference between it and what is in another group: its place would cost a group more.
+    // A single one has the reference between it and what is in another group: its place would cost
+    // a group more.
     const routes = controls.filter(isRoute).length > 1 ? 2 : 0;
-    return withControls(packed(ranked, shuffle, { cpus, most: GROUP_SIZE - routes }), controls, partner);
+    return withControls(
+      packed(ranked, shuffle, { cpus, most: GROUP_SIZE - routes }),
+      controls,
+      partner,
+    );
   });
   return shuffle(groups.map((group) => shuffle(group)));
 }
 
-/** The groups with the controls: routes where a member has their framework, others in one of their partner's. */
+/**
+ * The groups with the controls: routes where a member has their framework, others in one of their
+ * partner's.
+ */
 function withControls(
   groups: readonly Planned[][],
   controls: readonly Planned[],
@@ -90,7 +104,9 @@ function withControls(
 ): Planned[][] {
   const found = groups.map((group) => {
     const frameworks = [undefined, ...group.map(frameworkOf)];
-    const routes = controls.filter((each) => isRoute(each) && frameworks.includes(frameworkOf(each)));
+    const routes = controls.filter(
+      (each) => isRoute(each) && frameworks.includes(frameworkOf(each)),
+    );
     return [...group, ...routes.slice(0, GROUP_SIZE - group.length)];
   });
   const left = controls.filter((control) => {
@@ -102,12 +118,20 @@ function withControls(
   return [...found, ...parts(left, GROUP_SIZE - 1).map((part) => [partner, ...part])];
 }
 
-const frameworkOf = ({ configuration }: Planned): string | undefined => configuration.target.framework;
+const frameworkOf = ({ configuration }: Planned): string | undefined =>
+  configuration.target.framework;
 
-/** A route without a limiter: what a limiter costs over it, and a framework, are comparisons, too. */
-const isRoute = ({ configuration }: Planned): boolean => configuration.target.decided_by === "nothing";
+/**
+ * A route without a limiter: what a limiter costs over it, and a framework, are comparisons, too.
+ */
+const isRoute = ({ configuration }: Planned): boolean =>
+  configuration.target.decided_by === "nothing";
 
-function packed(rankings: readonly Ranking[], shuffle: Shuffler["shuffle"], room: Room): Planned[][] {
+function packed(
+  rankings: readonly Ranking[],
+  shuffle: Shuffler["shuffle"],
+  room: Room,
+): Planned[][] {
   const groups: Planned[][] = [];
   const all = shuffle(linked(rankings, room)).flatMap((together) =>
     together.length > 1
@@ -141,16 +165,27 @@ function linked(rankings: readonly Ranking[], room: Room): Ranking[][] {
   return found;
 }
 
-/** What a client's rows on several stores and topologies, and under its own script and the one for all, share. */
+/**
+ * What a client's rows on several stores and topologies, and under its own script and the one for
+ * all, share.
+ */
 function nameKey({ configuration: { target } }: Planned): string {
   const { client, version, options } = parseTargetText(target.text);
-  return canonicalJson({ client, version, options: options.filter(({ id }) => id !== SAME_SCRIPT) });
+  return canonicalJson({
+    client,
+    version,
+    options: options.filter(({ id }) => id !== SAME_SCRIPT),
+  });
 }
 
 const areLinked = (one: Ranking, other: Ranking): boolean =>
   one.members.some((each) => other.members.some((partner) => nameKey(each) === nameKey(partner)));
 
-function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], room: Room): Planned[][] {
+function partsOf(
+  { members, reference }: Ranking,
+  shuffle: Shuffler["shuffle"],
+  room: Room,
+): Planned[][] {
   if (!reference) return members.map((each) => [each]);
   const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
   const others = shuffle(members.filter((each) => !always.includes(each)));
@@ -166,5 +201,7 @@ function partsOf({ members, reference }: Ranking, shuffle: Shuffler["shuffle"], 
 
 function parts(members: readonly Planned[], size: number): Planned[][] {
   const count = Math.ceil(members.length / size);
-  return Array.from({ length: count }, (_, part) => members.filter((_, index) => index % count === part));
+  return Array.from({ length: count }, (_, part) =>
+    members.filter((_, index) => index % count === part),
+  );
 }

@@ -14,18 +14,25 @@ import { openTraffic } from "../../traffic/streams.js";
 import { FRESH_KEY } from "../../traffic/types.js";
 import type { Request } from "../request/request.js";
 
-/** Calls of a list, which a program sends round and round: enough for every key of a profile to appear by its share. */
+/**
+ * Calls of a list, which a program sends round and round: enough for every key of a profile to
+ * appear by its share.
+ */
 const LISTED_CALLS = 50_000;
 
 type Asked = Pick<Configuration, "layer" | "generators" | "traffic" | "load"> & { target: Target };
 
-/** Why the load program of a target cannot make this part of a campaign; undefined where it can, or there is none. */
+/**
+ * Why the load program of a target cannot make this part of a campaign; undefined where it can, or
+ * there is none.
+ */
 export function loadProgramReason(
   { layer, generators = 1, target: { program: id }, traffic, load }: Asked,
   { adaptive, duration }: Pick<Request, "adaptive" | "duration">,
 ): string | undefined {
   if (id === undefined) return undefined;
-  if (!isClientLayer(layer)) return `${id} calls what decides itself: measure it with --layer limiter`;
+  if (!isClientLayer(layer))
+    return `${id} calls what decides itself: measure it with --layer limiter`;
   if (generators > 1) return `${id} is the only generator of its load: leave --generators out`;
   if (load.model === "open") return `${id} runs closed loops: it has no rate`;
   if (duration.mode === "requests") return `${id} runs for a time: give another --duration-mode`;
@@ -48,7 +55,10 @@ function trafficReason({ id, sends }: LoadProgram, traffic: string): string | un
   return `${id} draws its keys, each as likely as any other: give --traffic random`;
 }
 
-/** A run's calls, as its client would make them. @throws Error for a limiter whose calls a library makes */
+/**
+ * A run's calls, as its client would make them. @throws Error for a limiter whose calls a library
+ * makes
+ */
 export function callsOf(
   { sends }: LoadProgram,
   configuration: Pick<Configuration, "target" | "traffic" | "limits" | "load">,

@@ -9,7 +9,10 @@ import { isControl, type Planned, type Ranking } from "./rankings.js";
 
 type OrderedRun = Omit<Plan["runs"][number], "file">;
 
-/** Those of a group that are there for its others: references, copies and controls, or controls alone. */
+/**
+ * Those of a group that are there for its others: references, copies and controls, or controls
+ * alone.
+ */
 function besideIn(group: readonly Planned[], rankings: readonly Ranking[]): readonly Planned[] {
   const controls = group.filter(isControl);
   const beside = group.filter(
@@ -44,7 +47,11 @@ function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): Or
   }).flat();
 }
 
-const interleaved = (rounds: number, seed: number, configurations: readonly Planned[]): OrderedRun[] =>
+const interleaved = (
+  rounds: number,
+  seed: number,
+  configurations: readonly Planned[],
+): OrderedRun[] =>
   Array.from({ length: rounds }, (_, index) =>
     shuffler(seed + index + 1)
       .shuffle(configurations)
@@ -63,7 +70,9 @@ export function orderedRuns(
   );
 }
 
-/** One diagnosing run of each configuration, or these alone; foreign programs have no instruments. */
+/**
+ * One diagnosing run of each configuration, or these alone; foreign programs have no instruments.
+ */
 export function withDiagnosingRuns(
   diagnose: Request["diagnose"],
   configurations: Plan["configurations"],

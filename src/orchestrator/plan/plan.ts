@@ -100,7 +100,10 @@ interface RequestedTarget {
   note?: string | undefined;
 }
 
-/** What may surprise the user: another store than the default, and a target that was requested twice. */
+/**
+ * What may surprise the user: another store than the default, and a target that was requested
+ * twice.
+ */
 function notesOn({ target: { label }, texts, note }: RequestedTarget): string[] {
   if (note) return [texts.length > 1 ? `${note}; that is ${label}, which is measured once` : note];
   return texts.slice(1).map((text) => `${text} is ${label}, which is measured once`);
@@ -133,14 +136,24 @@ function resolveTargets(request: Request, { available, external }: PlanContext):
     });
   }
   const found = [...targets.values()];
-  return { targets: found.map(({ target }) => target), skips, notes: [...new Set(found.flatMap(notesOn))] };
+  return {
+    targets: found.map(({ target }) => target),
+    skips,
+    notes: [...new Set(found.flatMap(notesOn))],
+  };
 }
 
 /** Open loops at each requested rate, or else closed loops with each number of connections. */
 function loadsOf({ connections, rates, arrivals }: Request): Load[] {
-  if (rates.length === 0) return connections.map((count) => ({ model: "closed", connections: count }));
+  if (rates.length === 0)
+    return connections.map((count) => ({ model: "closed", connections: count }));
   return rates.flatMap((rate_per_second) =>
-    connections.map((count) => ({ model: "open" as const, rate_per_second, arrivals, connections: count })),
+    connections.map((count) => ({
+      model: "open" as const,
+      rate_per_second,
+      arrivals,
+      connections: count,
+    })),
   );
 }
 
@@ -160,12 +173,18 @@ function entriesOf({ layers, counts, workloads: ids, complexity }: Request): Ent
   );
 }
 
-/** Each combination of the numbers of all dimensions; a dimension that a layer does not have is 0 there. */
+/**
+ * Each combination of the numbers of all dimensions; a dimension that a layer does not have is 0
+ * there.
+ */
 function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
   return dimensions.reduce<DimensionCounts[]>(
     (combined, { key, layers }) =>
       combined.flatMap((each) =>
-        (layers.some((own) => own === layer) ? counts[key] : [0]).map((count) => ({ ...each, [key]: count })),
+        (layers.some((own) => own === layer) ? counts[key] : [0]).map((count) => ({
+          ...each,
+          [key]: count,
+        })),
       ),
     [byDimension(() => 0)],
   );
@@ -173,7 +192,8 @@ function countsAt(layer: Layer, counts: Request["counts"]): DimensionCounts[] {
 
 function requireConnections({ layers, counts, connections, duration, rates }: Request): void {
   const [least, widest] = [Math.min(...connections), Math.max(...connections)];
-  const fewest = duration.mode === "requests" ? Math.min(...duration.counts) : Number.POSITIVE_INFINITY;
+  const fewest =
+    duration.mode === "requests" ? Math.min(...duration.counts) : Number.POSITIVE_INFINITY;
   if (rates.length === 0 && fewest < widest)
     throw usageError(
       `${fewest} requests are fewer than --concurrency ${widest}: each connection sends at least one`,
@@ -188,11 +208,15 @@ function requireConnections({ layers, counts, connections, duration, rates }: Re
 }
 
 /**
- * Why a target whose counters are in each process of its own cannot keep the limits: every server, or worker at the
- * limiter layer, would admit the whole quota. Only a quota that requests can use up matters.
+ * Why a target whose counters are in each process of its own cannot keep the limits: every server,
+ * or worker at the limiter layer, would admit the whole quota. Only a quota that requests can use
+ * up matters.
  */
 function separateCounters(
-  configuration: Pick<Configuration, "target" | "layer" | DimensionKey | "load" | "traffic" | "limits">,
+  configuration: Pick<
+    Configuration,
+    "target" | "layer" | DimensionKey | "load" | "traffic" | "limits"
+  >,
   workers: number,
 ): string | undefined {
   const { target, layer, servers, generators = 1, load, traffic, limits } = configuration;
@@ -208,7 +232,9 @@ function separateCounters(
   return `each of ${processes} ${kind} has counters of its own, so keys would get ${processes} times their quota of ${limits.points}`;
 }
 
-/** Why a load cannot be made by several generators; undefined where it can, or there is one alone. */
+/**
+ * Why a load cannot be made by several generators; undefined where it can, or there is one alone.
+ */
 function undividedLoad(entry: Entry, traffic: string): string | undefined {
   const generators = countIn(entry, "generators");
   if (generators === USUAL || !findProfile(traffic).binding) return undefined;
@@ -217,7 +243,10 @@ function undividedLoad(entry: Entry, traffic: string): string | undefined {
 
 function frameworkReason({ layer }: Entry, target: Target): string | undefined {
   if (!isClientLayer(layer)) return otherFramework(target);
-  return target.framework && `${target.framework} is the server's framework: measure it with --layer server`;
+  return (
+    target.framework &&
+    `${target.framework} is the server's framework: measure it with --layer server`
+  );
 }
 
 /** Why a target whose denials have another cost cannot take a traffic that is not all admitted. */
@@ -241,7 +270,10 @@ const nodeReason = ({ node }: Target, layer: Layer): string | undefined =>
     ? `+node-${node} is the Node of the server, and the layer ${layer} has none`
     : undefined;
 
-const serviceEnvOf = ({ serviceEnv }: Request, { service }: Target): Pick<Configuration, "service_env"> => {
+const serviceEnvOf = (
+  { serviceEnv }: Request,
+  { service }: Target,
+): Pick<Configuration, "service_env"> => {
   const own = service === undefined ? undefined : serviceEnv[service];
   return own ? { service_env: own } : {};
 };
@@ -251,7 +283,9 @@ function serviceConflict(request: Request, target: Target): string | undefined {
   const { serviceEnvironment = {} } = describeClient(target);
   const { service_env = {} } = serviceEnvOf(request, target);
   const both = Object.keys(service_env).find((name) => name in serviceEnvironment);
-  return both && `an option of this target sets ${both}, and so does --service-env: give one of them`;
+  return (
+    both && `an option of this target sets ${both}, and so does --service-env: give one of them`
+  );
 }
 
 /** Why the store cannot get a certificate of ours. */
@@ -268,23 +302,36 @@ function encryptionReason({ storeAccess, runtime }: Request, target: Target): st
  * Of a traffic whose quota binds, the limits with the quota that follows from the load.
  * @throws usageError that names the traffic, and what would help
  */
-function boundLimits(request: Request, traffic: string, limits: Limits, load: Load, extent: Extent): Limits {
+function boundLimits(
+  request: Request,
+  traffic: string,
+  limits: Limits,
+  load: Load,
+  extent: Extent,
+): Limits {
   const { binding } = findProfile(traffic);
   if (!binding) return limits;
   const { limits: asked, objectives, warmupS } = request;
   const refuse = (problem: string) => usageError(`--traffic ${traffic}: ${problem}`);
-  if (asked.points.length > 0) throw refuse("its quota follows from rate and window: leave --points out");
-  if (limits.block_s > 0) throw refuse("a block would hide what a window admits: leave --block out");
-  if (objectives) throw refuse("its quota follows from the rate: give --rate in place of --find-max-rate");
+  if (asked.points.length > 0)
+    throw refuse("its quota follows from rate and window: leave --points out");
+  if (limits.block_s > 0)
+    throw refuse("a block would hide what a window admits: leave --block out");
+  if (objectives)
+    throw refuse("its quota follows from the rate: give --rate in place of --find-max-rate");
   const problem = binding.problemWith(load, extent, limits.window_s, warmupS);
   if (problem || load.model === "closed") throw refuse(problem ?? "");
   const { cost = 1 } = limits;
   return { ...limits, points: cost * binding.quotaAt(load.rate_per_second, limits.window_s) };
 }
 
-function limitsOf({ limits: { points, windowsS, costs, blockS } }: Request, traffic: string): Limits[] {
+function limitsOf(
+  { limits: { points, windowsS, costs, blockS } }: Request,
+  traffic: string,
+): Limits[] {
   const { cost: usualCost = 1, ...usual } = findProfile(traffic).limits;
-  const orElse = (given: readonly number[], fallback: number) => (given.length > 0 ? given : [fallback]);
+  const orElse = (given: readonly number[], fallback: number) =>
+    given.length > 0 ? given : [fallback];
   return orElse(points, usual.points).flatMap((quota) =>
     orElse(windowsS, usual.window_s).flatMap((window_s) =>
       orElse(costs, usualCost).map((cost) => ({
@@ -341,7 +388,9 @@ function combine(
             const started = {
               ...entry,
               target,
-              ...(isExternal && target.topology !== "none" ? { external_store: true as const } : {}),
+              ...(isExternal && target.topology !== "none"
+                ? { external_store: true as const }
+                : {}),
             };
             for (const faults of request.faults) {
               const impossible = unsupportedFaults(faults, started, partFaults);
@@ -354,7 +403,8 @@ function combine(
                 traffic,
                 load,
                 extent,
-                limits: request.limits.windowsS.length > 0 ? limits : withLongWindow(limits, extent),
+                limits:
+                  request.limits.windowsS.length > 0 ? limits : withLongWindow(limits, extent),
                 ...(faults.length > 0 ? { faults: [...faults] } : {}),
                 ...serviceEnvOf(request, target),
                 caps: capsOfKinds(caps, roleCounts(started)),
@@ -376,7 +426,8 @@ function runsOf(
   rankings: readonly Ranking[],
 ): Plan["runs"] {
   const listed = listedLimits(request);
-  const nameOf = ({ configuration: own }: Planned) => configurationFileName(own, DEFAULT_TRAFFIC, listed);
+  const nameOf = ({ configuration: own }: Planned) =>
+    configurationFileName(own, DEFAULT_TRAFFIC, listed);
   const names = new Map(configurations.map((planned) => [planned.hash, nameOf(planned)]));
   return orderedRuns(request, configurations, rankings).map((run) => ({
     ...run,
@@ -384,11 +435,17 @@ function runsOf(
   }));
 }
 
-function adaptivePlan({ order, runs, adaptive }: Request, rankings: readonly Ranking[]): Plan["adaptive"] {
+function adaptivePlan(
+  { order, runs, adaptive }: Request,
+  rankings: readonly Ranking[],
+): Plan["adaptive"] {
   const comparisons = Math.max(1, ...rankings.map(({ members }) => originals(members).length - 1));
   const first = order === "turns" ? firstRoundByTurns(comparisons) : undefined;
   const { budgetS } = adaptive ?? {};
-  return { looks: decisionRounds(runs, first), ...(budgetS === undefined ? {} : { budget_s: budgetS }) };
+  return {
+    looks: decisionRounds(runs, first),
+    ...(budgetS === undefined ? {} : { budget_s: budgetS }),
+  };
 }
 
 export interface SelectedConfigurations extends Pick<Plan, "configurations" | "skips" | "notes"> {
@@ -403,14 +460,18 @@ function referenceToAdd(
 ): Target | undefined {
   const [target, ...others] = targets;
   const isCompared =
-    !request.objectives && request.diagnose !== ALONE && request.faults.every((each) => each.length === 0);
+    !request.objectives &&
+    request.diagnose !== ALONE &&
+    request.faults.every((each) => each.length === 0);
   if (!target || others.length > 0 || !request.addsReference || !isCompared) return undefined;
   return addedReference(target, available);
 }
 
 /**
- * Without a context every store is available and no caps apply: this checks a request before anything is started.
- * @throws usageError for what does not exist, for too few connections, and when nothing is left to measure
+ * Without a context every store is available and no caps apply: this checks a request before
+ * anything is started.
+ * @throws usageError for what does not exist, for too few connections, and when nothing is left to
+ *   measure
  */
 export function selectConfigurations(
   request: Request,
@@ -421,7 +482,11 @@ export function selectConfigurations(
   requireConnections(request);
   const { targets, skips, notes } = resolveTargets(request, context);
   const added = referenceToAdd(targets, request, context);
-  const { configurations, unsupported } = combine(request, added ? [...targets, added] : targets, context);
+  const { configurations, unsupported } = combine(
+    request,
+    added ? [...targets, added] : targets,
+    context,
+  );
   const ofStores = storeLayerConfigurations(request, context);
   configurations.push(...ofStores.configurations);
   const allSkips = [...skips, ...unsupported, ...ofStores.skips];
@@ -430,7 +495,9 @@ export function selectConfigurations(
     throw usageError(`nothing is left to measure (${reasons})`);
   }
   if (request.thresholds.length > 0 && configurations.every(isControl))
-    throw usageError("--threshold: controls are not judged: add a client, e.g. --clients iovalkey,memory");
+    throw usageError(
+      "--threshold: controls are not judged: add a client, e.g. --clients iovalkey,memory",
+    );
   // Refuses a reference that is not measured.
   referenceChooser(request.reference, configurations);
   const onKeys = notesOnSingleKeys(configurations.map(({ configuration }) => configuration));
@@ -447,7 +514,10 @@ export function selectConfigurations(
   };
 }
 
-/** What turns can tell where each target has a generator of its own: how far ratios of one round lie apart. */
+/**
+ * What turns can tell where each target has a generator of its own: how far ratios of one round lie
+ * apart.
+ */
 const precisionNotes = (configurations: readonly Planned[]): string[] =>
   configurations.some(({ configuration: { layer } }) => isClientLayer(layer))
     ? [
@@ -519,7 +589,11 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
     cooldown_s: request.cooldownS,
     client_cooldown_s: request.clientCooldownS,
     configurations,
-    runs: withDiagnosingRuns(request.diagnose, configurations, runsOf(request, configurations, rankings)),
+    runs: withDiagnosingRuns(
+      request.diagnose,
+      configurations,
+      runsOf(request, configurations, rankings),
+    ),
     skips,
     rankings: describeRankings(rankings, request.comparesFrameworks),
     ...(added ? { reference_added: true as const } : {}),
@@ -535,7 +609,9 @@ export function makePlan(asked: Request, context: PlanContext): Plan {
       ...(context.placeNotes ?? []),
       // M16
       ...(request.order === "consecutive" && configurations.length > 1
-        ? ["runs of a configuration follow each other: drift of the machine is not excluded from comparisons"]
+        ? [
+            "runs of a configuration follow each other: drift of the machine is not excluded from comparisons",
+          ]
         : []),
     ],
   };

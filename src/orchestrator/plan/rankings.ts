@@ -28,18 +28,24 @@ export interface Ranking {
 /** In what a client is compared with itself on several versions of its store: no option says it. */
 const STORE_VERSION = "store version";
 
-/** With fewer rounds by turns nothing can be shown: a copy would not be worth its time (M17, M31). */
+/**
+ * With fewer rounds by turns nothing can be shown: a copy would not be worth its time (M17, M31).
+ */
 export const MIN_ROUNDS_FOR_A_COPY = MIN_PAIRS;
 
 /** A control measures the harness, and a run with faults what they do: neither is ranked. */
 export const isControl = ({ configuration: { target } }: Planned): boolean =>
   clients.some(({ id, control }) => id === target.client && control);
 
-/** The clients that can be added as a reference, at the pinned version. To the first one the next on its store is added. */
+/**
+ * The clients that can be added as a reference, at the pinned version. To the first one the next on
+ * its store is added.
+ */
 const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 
 /**
- * On the target's store, with the options that decide its ranking: campaigns are compared through it (M22).
+ * On the target's store, with the options that decide its ranking: campaigns are compared through
+ * it (M22).
  * @returns undefined where no such client is ranked with it
  */
 export function addedReference(target: Target, available?: Availability): Target | undefined {
@@ -58,7 +64,10 @@ export function addedReference(target: Target, available?: Availability): Target
   return undefined;
 }
 
-/** What the members of a ranking share. What a load program measures stands beside its client, and is ranked with nobody. */
+/**
+ * What the members of a ranking share. What a load program measures stands beside its client, and
+ * is ranked with nobody.
+ */
 function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
   const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
   if (isControl(planned) || planned.configuration.faults || target.program) return planned.hash;
@@ -88,14 +97,20 @@ function conditionsWithin({ store_version, options }: Target): ReadonlyMap<strin
   ]);
 }
 
-/** About what the targets differ in their conditions: the store's version first, then in the order of the options. */
+/**
+ * About what the targets differ in their conditions: the store's version first, then in the order
+ * of the options.
+ */
 function varying(members: readonly Planned[]): string[] {
   const conditions = members.map(({ configuration }) => conditionsWithin(configuration.target));
   const names = [...new Set(conditions.flatMap((each) => [...each.keys()]))];
   return names.filter((name) => new Set(conditions.map((each) => each.get(name))).size > 1);
 }
 
-/** The client with its version and options, without the conditions in which it can be compared with itself. */
+/**
+ * The client with its version and options, without the conditions in which it can be compared with
+ * itself.
+ */
 function clientIn({ configuration: { target } }: Planned): string {
   const { client, version, options } = parseTargetText(target.text);
   const within = new Set([COPY, SAME_SCRIPT, ...conditionsWithin(target).values()]);
@@ -107,14 +122,18 @@ function clientIn({ configuration: { target } }: Planned): string {
 }
 
 /**
- * On a store in several versions, or in several conditions such as TLS or a version of Node, each client is compared with
- * itself in the others, and with no other client: what differs is that alone.
+ * On a store in several versions, or in several conditions such as TLS or a version of Node, each
+ * client is compared with itself in the others, and with no other client: what differs is that
+ * alone.
  */
 function byCondition(members: readonly Planned[]): readonly Omit<Ranking, "reference">[] {
   const [first] = members;
   const isOfStores = first !== undefined && isProgramLayer(first.configuration.layer);
   if (isOfStores || varying(members).length === 0) return [{ members }];
-  return grouped(members, clientIn).map((own) => ({ members: own, client: own[0] ? clientIn(own[0]) : "" }));
+  return grouped(members, clientIn).map((own) => ({
+    members: own,
+    client: own[0] ? clientIn(own[0]) : "",
+  }));
 }
 
 /** Those of equal keys together, in their order. */
@@ -139,7 +158,10 @@ export function rankingsOf(
 }
 
 /** Rankings as a plan names them, for all that comes after the plan. */
-export const describeRankings = (rankings: readonly Ranking[], acrossFrameworks = false): PlannedRanking[] =>
+export const describeRankings = (
+  rankings: readonly Ranking[],
+  acrossFrameworks = false,
+): PlannedRanking[] =>
   rankings.map(({ members, reference, client }, index) => {
     const [first] = members;
     const conditions = first ? conditionsOf(first.configuration.target, acrossFrameworks) : [];
@@ -158,10 +180,13 @@ export const describeRankings = (rankings: readonly Ranking[], acrossFrameworks 
   });
 
 /**
- * Says that a target is compared with nobody because another client is on another store, and how it would be: one line, of the
- * first such target. A client on two stores compares the stores.
+ * Says that a target is compared with nobody because another client is on another store, and how it
+ * would be: one line, of the first such target. A client on two stores compares the stores.
  */
-export function noteOnStores(rankings: readonly Ranking[], available?: Availability): string | undefined {
+export function noteOnStores(
+  rankings: readonly Ranking[],
+  available?: Availability,
+): string | undefined {
   const compared = rankings
     .map(({ members }) => originals(members))
     .filter(([first]) => first && !isControl(first));
@@ -185,7 +210,9 @@ export function noteOnStores(rankings: readonly Ranking[], available?: Availabil
   return undefined;
 }
 
-/** The rankings of a plan. Older plans, of campaigns that are resumed, name the references alone. */
+/**
+ * The rankings of a plan. Older plans, of campaigns that are resumed, name the references alone.
+ */
 export function plannedRankings({
   configurations,
   rankings,
@@ -222,10 +249,16 @@ export function originals(members: readonly Planned[]): readonly Planned[] {
 function parseReference(text: string): TargetText {
   const named = parseTargetText(text);
   const { limiter } = findClient(named.client);
-  return { ...named, options: named.options.filter(({ id, version }) => id !== limiter || version) };
+  return {
+    ...named,
+    options: named.options.filter(({ id, version }) => id !== limiter || version),
+  };
 }
 
-/** Whether a target is of that client and version, and has the store, topology and options that are named. */
+/**
+ * Whether a target is of that client and version, and has the store, topology and options that are
+ * named.
+ */
 function hasAllOf(target: Target, wanted: TargetText): boolean {
   const own = parseTargetText(target.text);
   return (
@@ -240,11 +273,14 @@ function hasAllOf(target: Target, wanted: TargetText): boolean {
   );
 }
 
-/** Whether `--reference` names a configuration: by its store at the store layer, else by its target. */
+/**
+ * Whether `--reference` names a configuration: by its store at the store layer, else by its target.
+ */
 function isNamed({ configuration: { layer, target } }: Planned, text: string): boolean {
   if (isProgramLayer(layer)) return target.store === text;
   return (
-    clients.some(({ id }) => id === parseTargetText(text).client) && hasAllOf(target, parseReference(text))
+    clients.some(({ id }) => id === parseTargetText(text).client) &&
+    hasAllOf(target, parseReference(text))
   );
 }
 
@@ -259,7 +295,8 @@ export function referenceChooser(
   const ranked = originals(configurations.filter((each) => !isControl(each)));
   if (text !== undefined && !ranked.some((each) => isNamed(each, text))) {
     const labels = [...new Set(ranked.map(({ configuration }) => configuration.target.label))];
-    const known = labels.length > 0 ? `give one of ${labels.join(", ")}` : "controls alone are not compared";
+    const known =
+      labels.length > 0 ? `give one of ${labels.join(", ")}` : "controls alone are not compared";
     throw usageError(
       `--reference ${JSON.stringify(text.slice(0, 60))} names nothing that is compared: ${known}`,
     );
@@ -279,14 +316,21 @@ const isCopyOf = (copy: Planned, original: Planned): boolean =>
 /** The same configuration once more, as a row of its own. */
 function copyOf({ configuration }: Planned): Planned {
   const { options, ...named } = parseTargetText(configuration.target.text);
-  const resolution = resolveTarget(formatTargetText({ ...named, options: [...options, { id: COPY }] }));
+  const resolution = resolveTarget(
+    formatTargetText({ ...named, options: [...options, { id: COPY }] }),
+  );
   if ("skip" in resolution) throw new Error(resolution.skip);
   const copy = { ...configuration, target: resolution.target };
   return plannedFrom(copy);
 }
 
-/** With a copy behind the reference of each ranking (M31), unless only copies would be beside it. */
-export function withCopies(configurations: readonly Planned[], rankings: readonly Ranking[]): Planned[] {
+/**
+ * With a copy behind the reference of each ranking (M31), unless only copies would be beside it.
+ */
+export function withCopies(
+  configurations: readonly Planned[],
+  rankings: readonly Ranking[],
+): Planned[] {
   const hashes = new Set(configurations.map(({ hash }) => hash));
   const copied = rankings.flatMap(({ members, reference }) =>
     reference && !isProgramLayer(reference.configuration.layer) && originals(members).length > 1

@@ -3,7 +3,9 @@ import { measuredKinds } from "../../contract/role.js";
 import { findTopology } from "../../targets/resolve.js";
 import type { RoleCounts } from "../host/machine.js";
 
-/** How many roles of each kind a run of a configuration starts. An external store is not started. */
+/**
+ * How many roles of each kind a run of a configuration starts. An external store is not started.
+ */
 export function roleCounts(
   configuration: Pick<Configuration, "target" | "servers" | "generators" | "external_store">,
 ): RoleCounts {
@@ -25,7 +27,12 @@ export function capsOfKinds(caps: KindCaps, counts: RoleCounts): KindCaps {
 export function mostRoles(configurations: readonly Configuration[]): RoleCounts {
   const counts = configurations.map(roleCounts);
   const max = (kind: keyof RoleCounts) => Math.max(0, ...counts.map((each) => each[kind]));
-  return { server: max("server"), service: max("service"), store: max("store"), generator: max("generator") };
+  return {
+    server: max("server"),
+    service: max("service"),
+    store: max("store"),
+    generator: max("generator"),
+  };
 }
 
 /** Workers of each generator, as asked but no more than it has connections. */

@@ -1,4 +1,9 @@
-import { type Configuration, type Limits, RANDOM_KEYS, type Workload } from "../../contract/configuration.js";
+import {
+  type Configuration,
+  type Limits,
+  RANDOM_KEYS,
+  type Workload,
+} from "../../contract/configuration.js";
 import { byDimension, namedCounts } from "../../contract/dimensions.js";
 import { usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
@@ -15,7 +20,9 @@ import type { Request } from "../request/request.js";
 import type { Planned } from "./rankings.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
 
-/** What a store lacks, or why it cannot be measured at all; a store that was not asked is absent. */
+/**
+ * What a store lacks, or why it cannot be measured at all; a store that was not asked is absent.
+ */
 export type StoreFindings = ReadonlyMap<string, readonly StoreFeature[] | string>;
 
 const STANDALONE = "standalone";
@@ -23,18 +30,27 @@ const STANDALONE = "standalone";
 /** No limiter decides at the store layer: these limits only fill their place. */
 const NO_LIMITS: Limits = { points: 1, window_s: 60, block_s: 0 };
 
-function requireKnownStores({ stores: named, programs }: Pick<Request, "stores" | "programs">): void {
+function requireKnownStores({
+  stores: named,
+  programs,
+}: Pick<Request, "stores" | "programs">): void {
   const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
-  const wrong = named.find((id) => !known.includes(id) && !programs.paths[id] && !programs.images[id]);
+  const wrong = named.find(
+    (id) => !known.includes(id) && !programs.paths[id] && !programs.images[id],
+  );
   if (wrong === undefined) return;
   throw usageError(
     `--stores: there is no store ${JSON.stringify(wrong.slice(0, 60))}${didYouMean(wrong, known)}; name the program of another server with --program ${wrong}=PATH or --image ${wrong}=REF`,
   );
 }
 
-export function registerNamedStores({ stores: named, programs }: Pick<Request, "stores" | "programs">): void {
+export function registerNamedStores({
+  stores: named,
+  programs,
+}: Pick<Request, "stores" | "programs">): void {
   for (const id of named) {
-    if (stores.some((store) => store.id === id) || !(programs.paths[id] || programs.images[id])) continue;
+    if (stores.some((store) => store.id === id) || !(programs.paths[id] || programs.images[id]))
+      continue;
     (stores as (typeof stores)[number][]).push({
       id,
       engine: "resp",
@@ -75,7 +91,11 @@ const benchmarkHere = (available: Availability): string | undefined =>
 
 const NO_BENCHMARK = `no ${benchmarks.map(({ program }) => program).join(" or ")} was found: install one, or name it with --program ${benchmarks[0]?.id}=PATH (in containers --image ${benchmarks[0]?.id}=REF)`;
 
-function missingStore(id: string, available: Availability, findings: StoreFindings): string | undefined {
+function missingStore(
+  id: string,
+  available: Availability,
+  findings: StoreFindings,
+): string | undefined {
   const { engine, program } = findStore(id);
   if (engine !== "resp") return `${id} does not speak RESP, which ${benchmarks[0]?.id} needs`;
   const here = available(id);
@@ -87,7 +107,11 @@ function missingStore(id: string, available: Availability, findings: StoreFindin
 const durationS = ({ duration }: Request, connections: number): number =>
   duration.mode === "fixed" ? duration.seconds : dynamicDurationS(connections, false);
 
-type StoreLayerContext = { available: Availability; caps?: Configuration["caps"]; findings?: StoreFindings };
+type StoreLayerContext = {
+  available: Availability;
+  caps?: Configuration["caps"];
+  findings?: StoreFindings;
+};
 
 /** Every store with every operation, payload and number of connections. @throws usageError */
 export function storeLayerConfigurations(
@@ -111,7 +135,8 @@ export function storeLayerConfigurations(
     const found = findings.get(id);
     return Array.isArray(found) ? found : [];
   };
-  for (const id of usable) if (lacks(id).length > 0) notes.push(`${id} has no ${lacks(id).join(", ")}`);
+  for (const id of usable)
+    if (lacks(id).length > 0) notes.push(`${id} has no ${lacks(id).join(", ")}`);
   for (const connections of request.connections) {
     for (const workload of workloads) {
       const { needs } = findOperation(workload.id);

@@ -45,7 +45,10 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   runtime: defaultOf("runtime"),
 };
 
-/** Whether it needs a service or a store that itself decides: programs of their own, which few machines have. */
+/**
+ * Whether it needs a service or a store that itself decides: programs of their own, which few
+ * machines have.
+ */
 const usesService = ({ service, stores: [store] }: ClientDescription): boolean =>
   service !== undefined || stores.some(({ id, decides }) => id === store && decides === true);
 
@@ -59,7 +62,8 @@ export function clientGroups(): Record<string, string[]> {
       .map((client) => (client.topologies[0] === id ? client.id : `${client.id}:${id}`));
     return members.length > 0 ? [[id, members] as const] : [];
   });
-  const ids = (isIn: (client: ClientDescription) => boolean) => clients.filter(isIn).map(({ id }) => id);
+  const ids = (isIn: (client: ClientDescription) => boolean) =>
+    clients.filter(isIn).map(({ id }) => id);
   return {
     ...Object.fromEntries(byTopology),
     "controls (the harness itself)": ids(({ control }) => control),
@@ -84,7 +88,9 @@ function onStore(text: string, store: string): string {
 }
 
 function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers): string {
-  let left = [...new Set(selectedStores.flatMap((store) => selected.map((text) => onStore(text, store))))];
+  let left = [
+    ...new Set(selectedStores.flatMap((store) => selected.map((text) => onStore(text, store)))),
+  ];
   const names: string[] = [];
   for (const [name, members] of Object.entries(groups)) {
     if (!members.every((member) => left.includes(member))) continue;
@@ -107,7 +113,9 @@ export function argvOf(answers: MenuAnswers): string[] {
     ["layer", answers.layers.join(",")],
     ...Object.entries(answers.counts).filter(([, count]) => count !== String(USUAL)),
     ["workload", answers.workload],
-    ...(answers.workload === "light" ? [] : [["complexity", answers.complexity] as [string, string]]),
+    ...(answers.workload === "light"
+      ? []
+      : [["complexity", answers.complexity] as [string, string]]),
     ["traffic", answers.traffic.join(",")],
     ...Object.entries(answers.limits),
     ["duration-mode", answers.duration],
@@ -116,6 +124,9 @@ export function argvOf(answers: MenuAnswers): string[] {
     ["runtime", answers.runtime],
   ];
   // Without --runs, run-all.sh would fill in the defaults of the original.
-  const isDefault = (key: string, value: string) => key !== "runs" && value === settingOf(key).defaultValue;
-  return values.flatMap(([key, value]) => (value === "" || isDefault(key, value) ? [] : [`--${key}`, value]));
+  const isDefault = (key: string, value: string) =>
+    key !== "runs" && value === settingOf(key).defaultValue;
+  return values.flatMap(([key, value]) =>
+    value === "" || isDefault(key, value) ? [] : [`--${key}`, value],
+  );
 }

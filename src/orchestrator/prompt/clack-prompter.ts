@@ -81,8 +81,14 @@ export class ClackPrompter implements Prompter {
     this.#keyboard = keyboard;
   }
 
-  selectOne(message: string, options: readonly MenuOption[], initial: string): Promise<string | typeof BACK> {
-    return this.#ask((input) => select({ input, message, options: [...options], initialValue: initial }));
+  selectOne(
+    message: string,
+    options: readonly MenuOption[],
+    initial: string,
+  ): Promise<string | typeof BACK> {
+    return this.#ask((input) =>
+      select({ input, message, options: [...options], initialValue: initial }),
+    );
   }
 
   selectMany(
@@ -94,7 +100,9 @@ export class ClackPrompter implements Prompter {
     const [only, ...more] = Object.values(groups);
     if (only && more.length === 0)
       return this.#ask((input) => multiselect({ ...shared, input, options: [...only] }));
-    const options = Object.fromEntries(Object.entries(groups).map(([name, all]) => [name, [...all]]));
+    const options = Object.fromEntries(
+      Object.entries(groups).map(([name, all]) => [name, [...all]]),
+    );
     return this.#ask((input) => groupMultiselect({ ...shared, input, options }));
   }
 
@@ -116,7 +124,8 @@ export class ClackPrompter implements Prompter {
   }
 
   linesAbove(command: string, options: number): number {
-    // A margin and a title for each of the three; the help, the end and the cursor below the options.
+    // A margin and a title for each of the three; the help, the end and the cursor below the
+    // options.
     return process.stdout.rows - 3 * 2 - this.#commandLines(command).length - options - 3;
   }
 

@@ -16,24 +16,35 @@ const QUESTIONS = [
     text: `Duration (${[DYNAMIC_DURATION, ...Object.values(FIXED_DURATIONS)].join(", ")} or seconds)`,
     initial: DYNAMIC_DURATION,
   },
-  { flag: "--concurrency", text: "Concurrency (connections, separated by spaces)", initial: "50 100" },
+  {
+    flag: "--concurrency",
+    text: "Concurrency (connections, separated by spaces)",
+    initial: "50 100",
+  },
   { flag: "--workload", text: "Workload (light, heavy or both)", initial: "light" },
 ] as const;
 
 /** `30` is `fixed30`, `45` is `custom:45`. */
 function flagValue(flag: string, text: string): string {
   if (flag !== "--duration-mode" || !/^\d+$/.test(text)) return text;
-  const [named] = Object.entries(FIXED_DURATIONS).find(([, seconds]) => String(seconds) === text) ?? [];
+  const [named] =
+    Object.entries(FIXED_DURATIONS).find(([, seconds]) => String(seconds) === text) ?? [];
   return named ?? `${CUSTOM_DURATION}${text}`;
 }
 
 /** The original's three prompts; a flag replaces its own. @throws usageError; Cancelled */
-async function plainPrompts(argv: readonly string[], env: Environment): Promise<Request | undefined> {
+async function plainPrompts(
+  argv: readonly string[],
+  env: Environment,
+): Promise<Request | undefined> {
   const args = argv.filter((arg) => arg !== "--legacy");
-  if (!args.some((arg) => /^--(clients|preset|quick)(=|$)/.test(arg))) args.push("--clients", "all");
+  if (!args.some((arg) => /^--(clients|preset|quick)(=|$)/.test(arg)))
+    args.push("--clients", "all");
   if (!parseCampaign(args, env)) return undefined;
   const lines = createInterface({ input: process.stdin, output: process.stdout });
-  const closed = new Promise<never>((_, reject) => lines.once("close", () => reject(new Cancelled())));
+  const closed = new Promise<never>((_, reject) =>
+    lines.once("close", () => reject(new Cancelled())),
+  );
   closed.catch(() => {});
   try {
     for (const { flag, text, initial } of QUESTIONS) {
@@ -55,7 +66,10 @@ async function plainPrompts(argv: readonly string[], env: Environment): Promise<
   return parseCampaign(args, env);
 }
 
-/** The request from flags or menu; undefined after help. @throws usageError; environmentError; Cancelled */
+/**
+ * The request from flags or menu; undefined after help. @throws usageError; environmentError;
+ * Cancelled
+ */
 export async function requestFrom(
   argv: readonly string[],
   env: Environment,
@@ -87,7 +101,10 @@ export async function requestFrom(
     const asking = menu(prompter, env, packageFolder, given);
     const request = await keyboard.unlessCancelled(asking).catch((error) => {
       if (!(error instanceof Cancelled)) throw error;
-      throw new Cancelled(error.exitCode, [CAMPAIGN_COMMAND, ...argvSoFar(given).map(quoted)].join(" "));
+      throw new Cancelled(
+        error.exitCode,
+        [CAMPAIGN_COMMAND, ...argvSoFar(given).map(quoted)].join(" "),
+      );
     });
     outro("starting");
     return request;

@@ -27,9 +27,10 @@ const START_OPTIONS = [
 ];
 
 const auditCommand = ({ clients, stores, runtime }: MenuAnswers): string =>
-  ["ratelimit-bench audit", ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(quoted)].join(
-    " ",
-  );
+  [
+    "ratelimit-bench audit",
+    ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(quoted),
+  ].join(" ");
 
 /** Asks all pages and shows the plan, until the user starts it. @throws Cancelled */
 export async function menu(
@@ -76,7 +77,9 @@ async function askNext(
   duration: string | undefined,
 ): Promise<"start" | typeof AUDIT | number | typeof BACK> {
   const changes = pages.flatMap(({ title, applies }, index) =>
-    !applies || applies(answers) ? [{ value: String(index), label: `Change ${title.toLowerCase()}` }] : [],
+    !applies || applies(answers)
+      ? [{ value: String(index), label: `Change ${title.toLowerCase()}` }]
+      : [],
   );
   for (;;) {
     const next =
@@ -107,7 +110,10 @@ async function askAgain(
   return newPage < 0 ? changed : askAgain(prompter, changed, newPage, given);
 }
 
-/** Asks the pages from `firstPage` on. Going back leads to the previous page that applies; the first page stays. */
+/**
+ * Asks the pages from `firstPage` on. Going back leads to the previous page that applies; the first
+ * page stays.
+ */
 async function askPages(
   prompter: Prompter,
   initial: MenuAnswers,
@@ -170,5 +176,7 @@ export async function requireReady(env: Environment, packageFolder: string): Pro
   await requireResultsRoot(request.output);
   const failed = (await runChecks("auto", packageFolder)).filter(({ status }) => status === "fail");
   if (failed.length > 0)
-    throw environmentError(`no campaign can start on this machine: ${failed.map(checkText).join("; ")}`);
+    throw environmentError(
+      `no campaign can start on this machine: ${failed.map(checkText).join("; ")}`,
+    );
 }

@@ -38,7 +38,10 @@ const page = <Key extends keyof MenuAnswers>(
 
 const OTHER = "other";
 
-/** Asks for one of the options or a typed text, which is offered again. Going back from the text returns to the options. */
+/**
+ * Asks for one of the options or a typed text, which is offered again. Going back from the text
+ * returns to the options.
+ */
 async function selectOrType(
   prompter: Prompter,
   message: string,
@@ -111,7 +114,11 @@ export const pages: readonly Page[] = [
     async ask(prompter, { layers, counts: given }) {
       const answer = await prompter.selectMany(
         "Where does the load enter? (the store layer: see docs/store-layer.md)",
-        { layers: choicesOf("layer").filter(({ value }) => driverLayerIds.some((id) => id === value)) },
+        {
+          layers: choicesOf("layer").filter(({ value }) =>
+            driverLayerIds.some((id) => id === value),
+          ),
+        },
         layers,
       );
       if (answer === BACK) return BACK;

@@ -19,7 +19,8 @@ function configurationLines(plan: Plan, columns: number): { head: string[]; tabl
     plannedLoadText(plan, configuration),
     `${extentText(configuration)} measured`,
   ]);
-  const isCommon = (column: number) => column > 0 && rows.every((row) => row[column] === rows[0]?.[column]);
+  const isCommon = (column: number) =>
+    column > 0 && rows.every((row) => row[column] === rows[0]?.[column]);
   const common = (rows[0] ?? []).filter((_, column) => isCommon(column));
   const different = rows.map((row) => row.filter((_, column) => !isCommon(column)));
   const table = textTable(different).map((line) => `  ${line}`);
@@ -46,8 +47,8 @@ function folded(lines: readonly string[], room: number): readonly string[] {
 }
 
 /**
- * The plan for the menu. Lines are at most `columns` wide, unless a name is longer. Where `room` lines are too few, the
- * table and the notes are folded: the targets, rounds, memory and time stay.
+ * The plan for the menu. Lines are at most `columns` wide, unless a name is longer. Where `room`
+ * lines are too few, the table and the notes are folded: the targets, rounds, memory and time stay.
  */
 export function planLines(found: Preview, columns: number, room: number): string[] {
   const { plan } = found;

@@ -19,7 +19,11 @@ export interface MenuOption extends SettingChoice {
 
 /** Asks questions on the terminal. Each question throws `Cancelled` if the user cancels. */
 export interface Prompter {
-  selectOne(message: string, options: readonly MenuOption[], initial: string): Promise<string | typeof BACK>;
+  selectOne(
+    message: string,
+    options: readonly MenuOption[],
+    initial: string,
+  ): Promise<string | typeof BACK>;
   /** Asks for at least one of the options. A group can be selected as a whole. */
   selectMany(
     message: string,
@@ -32,14 +36,19 @@ export interface Prompter {
     problemOf: (text: string) => string | undefined,
   ): Promise<string | typeof BACK>;
   readonly columns: number;
-  /** How many lines `show` has, so that they stay above the command and a question with `options` options. */
+  /**
+   * How many lines `show` has, so that they stay above the command and a question with `options`
+   * options.
+   */
   linesAbove(command: string, options: number): number;
   show(title: string, lines: readonly string[]): void;
   showCommand(title: string, command: string): void;
   showWhile<Value>(activity: string, work: Promise<Value>): Promise<Value>;
 }
 
-/** Reports the error of the parser that reads the answer in the end; undefined where it is valid. */
+/**
+ * Reports the error of the parser that reads the answer in the end; undefined where it is valid.
+ */
 export const problemFrom =
   (parse: (answer: string) => unknown) =>
   (answer: string): string | undefined => {

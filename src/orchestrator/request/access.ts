@@ -28,24 +28,36 @@ const KEYS = [
   "registry",
 ] as const;
 
-/** The runtime, and how it reaches its machines. @throws usageError for a setting that it does not have */
-export function placesOf(settings: Settings): Pick<Request, "runtime" | "access"> & { hostsFile?: string } {
+/**
+ * The runtime, and how it reaches its machines. @throws usageError for a setting that it does not
+ * have
+ */
+export function placesOf(
+  settings: Settings,
+): Pick<Request, "runtime" | "access"> & { hostsFile?: string } {
   const { source, value: runtime } = settings.get("runtime");
   const file = settings.find("hosts");
   const given = KEYS.map((key) => settings.find(key)).find(
     (setting) => setting !== undefined && setting.value !== "false",
   );
   if (runtime !== KUBERNETES && given)
-    throw usageError(`${given.source} is for --runtime ${KUBERNETES} alone: give both, or leave it out`);
+    throw usageError(
+      `${given.source} is for --runtime ${KUBERNETES} alone: give both, or leave it out`,
+    );
   if (!file)
-    return { runtime, access: runtime === KUBERNETES ? { kubernetes: kubernetesAccess(settings) } : {} };
+    return {
+      runtime,
+      access: runtime === KUBERNETES ? { kubernetes: kubernetesAccess(settings) } : {},
+    };
   if (runtime !== AUTO && runtime !== "docker")
     throw usageError(
       `${file.source} and ${source} ${runtime.slice(0, 60)}: hosts are Docker engines: give one of them`,
     );
   const url = settings.find("store-url");
   if (url?.value)
-    throw usageError(`${file.source} and ${url.source}: the store runs on the hosts: give one of them`);
+    throw usageError(
+      `${file.source} and ${url.source}: the store runs on the hosts: give one of them`,
+    );
   const docker = readHostsFile(file.value, file.source);
   return { runtime: "docker", access: { docker }, hostsFile: resolve(file.value) };
 }
@@ -53,12 +65,17 @@ export function placesOf(settings: Settings): Pick<Request, "runtime" | "access"
 function kubernetesAccess(settings: Settings): KubernetesAccess {
   const valid = (key: string, pattern: RegExp, why: string): string | undefined => {
     const given = settings.find(key);
-    if (given && !pattern.test(given.value)) throw badValue(given.source, given.value, `give a ${key}${why}`);
+    if (given && !pattern.test(given.value))
+      throw badValue(given.source, given.value, `give a ${key}${why}`);
     return given?.value;
   };
   const context = settings.find("kube-context")?.value;
   const namespace = valid("namespace", NAMESPACE, ": lower-case letters, digits and -, at most 63");
-  const registry = valid("registry", REGISTRY, " without scheme and tag, e.g. registry.example.org/bench");
+  const registry = valid(
+    "registry",
+    REGISTRY,
+    " without scheme and tag, e.g. registry.example.org/bench",
+  );
   const nodes: KubernetesAccess["nodes"] = {};
   for (const kind of placedKinds) {
     const selector = settings.find(`node-${kind}`);
@@ -100,7 +117,10 @@ const fileSchema = dockerHostsSchema.extend({
           ),
         address: z
           .string()
-          .regex(/^[a-zA-Z0-9][a-zA-Z0-9.-]{0,252}$/, "give an IPv4 address or a host name, without a port"),
+          .regex(
+            /^[a-zA-Z0-9][a-zA-Z0-9.-]{0,252}$/,
+            "give an IPv4 address or a host name, without a port",
+          ),
         tls: z.string().min(1).max(4096).optional(),
       }),
     )
@@ -112,7 +132,8 @@ const NOT_FROM_ELSEWHERE = /^(127\.|0\.0\.0\.0$|localhost$)/i;
 /** Reads a file of Docker hosts (YAML or JSON). @throws usageError naming file, line and fix */
 export function readHostsFile(path: string, source: string): DockerHosts {
   const { name, document, lineOf } = readYamlFile(path, source);
-  const refused = (at: number, message: string) => usageError(`${name} line ${lineOf(at)}: ${message}`);
+  const refused = (at: number, message: string) =>
+    usageError(`${name} line ${lineOf(at)}: ${message}`);
   const [wrong] = document.errors;
   if (wrong) throw refused(wrong.pos[0], wrong.message.replaceAll("\n", " "));
   /** Where the value of that path stands, or the nearest one around it. */
@@ -161,7 +182,10 @@ function issueText(issue: z.core.$ZodIssue): string {
 }
 
 /** What the schema cannot tell: what the hosts are together. */
-function mistakeIn({ network, hosts }: DockerHosts): { path: PropertyKey[]; text: string } | undefined {
+function mistakeIn({
+  network,
+  hosts,
+}: DockerHosts): { path: PropertyKey[]; text: string } | undefined {
   for (const [index, { name, docker, address, tls }] of hosts.entries()) {
     const path = ["hosts", index];
     if (hosts.findIndex((other) => other.name === name) < index)
@@ -176,7 +200,10 @@ function mistakeIn({ network, hosts }: DockerHosts): { path: PropertyKey[]; text
   }
   const missing = placedKinds.find((kind) => !hosts.some(({ roles }) => roles.includes(kind)));
   if (missing)
-    return { path: ["hosts"], text: `no host is for the role ${missing}: add it to the roles of one` };
+    return {
+      path: ["hosts"],
+      text: `no host is for the role ${missing}: add it to the roles of one`,
+    };
   if (["bridge", "none", "default", "ingress"].includes(network) && hosts.length > 1)
     return {
       path: ["network"],

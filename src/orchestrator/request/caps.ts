@@ -44,13 +44,18 @@ const parsers = {
   },
   cpuset(source: string, text: string): string {
     const ranges = text.split(",").map((range) => /^(\d{1,4})(?:-(\d{1,4}))?$/.exec(range));
-    const ascend = ranges.every((range) => range && Number(range[1]) <= Number(range[2] ?? range[1]));
+    const ascend = ranges.every(
+      (range) => range && Number(range[1]) <= Number(range[2] ?? range[1]),
+    );
     if (ascend) return text;
     throw badValue(source, text, "give CPU numbers such as 0-1,3");
   },
 } as const;
 
-/** Store nodes have the caps of the original, and so has a service. Servers and generator have no CPU cap. */
+/**
+ * Store nodes have the caps of the original, and so has a service. Servers and generator have no
+ * CPU cap.
+ */
 function defaultCaps(): KindCaps {
   const memory = { memory_bytes: parsers.memory_bytes("the default", DEFAULT_CAPS.memory) };
   const both = { cpus: parsers.cpus("the default", DEFAULT_CAPS.cpus), ...memory };
@@ -66,11 +71,15 @@ export function capsFrom(settings: Settings): KindCaps {
   return caps;
 }
 
-/** @param available numbers of the CPUs that roles can use @throws environmentError naming one that does not exist */
+/**
+ * @param available numbers of the CPUs that roles can use @throws environmentError naming one that
+ *   does not exist
+ */
 export function requireCpus(caps: KindCaps, available: readonly number[]): void {
   for (const { kind, member, key } of CAPS) {
     const text = member === "cpuset" ? caps[kind]?.cpuset : undefined;
-    const missing = text === undefined ? undefined : cpusInList(text).find((cpu) => !available.includes(cpu));
+    const missing =
+      text === undefined ? undefined : cpusInList(text).find((cpu) => !available.includes(cpu));
     if (missing !== undefined)
       throw environmentError(
         `--${key} ${text}: there is no CPU ${missing} here: give some of ${available.join(",")}`,
@@ -80,7 +89,10 @@ export function requireCpus(caps: KindCaps, available: readonly number[]): void 
 
 type Core = { cpus: readonly number[]; node: number };
 
-/** The cores of a machine, those of one NUMA node next to each other. Where no topology is known, each CPU is a core. */
+/**
+ * The cores of a machine, those of one NUMA node next to each other. Where no topology is known,
+ * each CPU is a core.
+ */
 function coresOf({ siblings, numa_nodes = [] }: CpuTopology): Core[] {
   const nodes = numa_nodes.map(cpusInList);
   const lists = siblings?.map(cpusInList) ?? cpus().map((_, cpu) => [cpu]);
@@ -92,7 +104,9 @@ function coresOf({ siblings, numa_nodes = [] }: CpuTopology): Core[] {
 }
 
 const byNode = (cores: readonly Core[]): Core[][] =>
-  [...new Set(cores.map(({ node }) => node))].map((node) => cores.filter((core) => core.node === node));
+  [...new Set(cores.map(({ node }) => node))].map((node) =>
+    cores.filter((core) => core.node === node),
+  );
 
 const CPUS_PER_KIND = 2;
 
@@ -105,8 +119,8 @@ const ENOUGH: readonly ((cores: readonly Core[]) => boolean)[] = [
 ];
 
 /**
- * Whole cores for each of `count` kinds of roles, each on one NUMA node if possible. The last kind gets all that the others
- * leave there.
+ * Whole cores for each of `count` kinds of roles, each on one NUMA node if possible. The last kind
+ * gets all that the others leave there.
  * @returns undefined if there are too few
  */
 function divided(
@@ -130,8 +144,8 @@ function divided(
 }
 
 /**
- * Caps that pin each kind of role to its own whole cores, with all their threads, if no cpuset is set and the machine has
- * enough cores. All kinds are on one NUMA node if it has enough.
+ * Caps that pin each kind of role to its own whole cores, with all their threads, if no cpuset is
+ * set and the machine has enough cores. All kinds are on one NUMA node if it has enough.
  */
 export function pinnedToOwnCores(
   caps: KindCaps,
@@ -162,10 +176,15 @@ export function pinnedToOwnCores(
   });
   const apart: KindCaps = Object.fromEntries(pinned);
   const { cpuset } = apart.store ?? {};
-  return { ...apart, ...(service ? { service: { ...service, ...(cpuset ? { cpuset } : {}) } } : {}) };
+  return {
+    ...apart,
+    ...(service ? { service: { ...service, ...(cpuset ? { cpuset } : {}) } } : {}),
+  };
 }
 
 export function mapCaps(caps: KindCaps, change: (caps: Caps) => Caps): KindCaps {
   const changed = Object.entries(caps).map(([kind, own]) => [kind, change(own)] as const);
-  return Object.fromEntries(changed.filter(([, own]) => Object.values(own).some((cap) => cap !== undefined)));
+  return Object.fromEntries(
+    changed.filter(([, own]) => Object.values(own).some((cap) => cap !== undefined)),
+  );
 }

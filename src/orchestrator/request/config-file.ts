@@ -15,7 +15,9 @@ const CLAIMS = "claims";
 /** Manifests of earlier versions hold it. A single target is measured alone without it. */
 const NO_REFERENCE = "no-reference";
 
-/** Reads a campaign file (YAML, flags as keys) or a manifest. @throws usageError naming line and key */
+/**
+ * Reads a campaign file (YAML, flags as keys) or a manifest. @throws usageError naming line and key
+ */
 export function configLayer(path: string): Layer {
   const file = readYamlFile(path, "--config");
   const { document } = file;
@@ -35,7 +37,10 @@ export function configLayer(path: string): Layer {
   return new Map(pairs.map((pair) => settingIn(file, pair)));
 }
 
-function settingIn(file: YamlFile, { key, value }: Pair<Node, Node | null>): [string, SettingValue] {
+function settingIn(
+  file: YamlFile,
+  { key, value }: Pair<Node, Node | null>,
+): [string, SettingValue] {
   const at = key.range?.[0] ?? 0;
   const name = isScalar(key) ? String(key.value) : "";
   if (!KEYS.includes(name))
@@ -49,7 +54,9 @@ function settingIn(file: YamlFile, { key, value }: Pair<Node, Node | null>): [st
   return [name, { source: `${placeIn(file, at)} ${name}`, value: text }];
 }
 
-/** A scalar, or a list of scalars joined by commas, as a flag has it; undefined for anything else. */
+/**
+ * A scalar, or a list of scalars joined by commas, as a flag has it; undefined for anything else.
+ */
 function textOf(value: Node | null): string | undefined {
   const items = isSeq(value) ? (value.items as Node[]) : [value];
   const texts = items.flatMap((item) => {
@@ -89,7 +96,8 @@ interface YamlFile {
 }
 
 export function readYamlFile(path: string, source: string): YamlFile {
-  if (/\p{Cc}/u.test(path)) throw badValue(source, path, "no line breaks or other control characters");
+  if (/\p{Cc}/u.test(path))
+    throw badValue(source, path, "no line breaks or other control characters");
   const lines = new LineCounter();
   return {
     name: basename(path),
@@ -98,12 +106,18 @@ export function readYamlFile(path: string, source: string): YamlFile {
   };
 }
 
-/** Nobody nests settings deeper, and a parser that calls itself for each level ends without stack or memory. */
+/**
+ * Nobody nests settings deeper, and a parser that calls itself for each level ends without stack or
+ * memory.
+ */
 const MAX_DEPTH = 100;
 /** Beyond it, aliases of aliases would fill the memory. */
 const MAX_ALIASES = 100;
 
-/** Whether a text may nest deeper than `MAX_DEPTH`, before it is parsed: by brackets, or by a line's indent. */
+/**
+ * Whether a text may nest deeper than `MAX_DEPTH`, before it is parsed: by brackets, or by a line's
+ * indent.
+ */
 function isTooDeep(text: string): boolean {
   let depth = 0;
   for (const [mark] of text.matchAll(/[[{\]}]|^[ \-?]{200,}/gm)) {

@@ -1,4 +1,6 @@
-/** The value of `duration-mode` that lets the load and the topology decide how long a run measures. */
+/**
+ * The value of `duration-mode` that lets the load and the topology decide how long a run measures.
+ */
 export const DYNAMIC_DURATION = "dynamic";
 
 /** Seconds of a dynamic run: many connections and clusters need longer to settle. */

@@ -24,7 +24,8 @@ const isStamp = (name: string): boolean => /^\d{8}_\d{6}$/.test(name);
 const NEWEST = "true";
 
 /**
- * @param root results root @param given a folder's name, or `true` for the newest @throws usageError;
+ * @param root results root @param given a folder's name, or `true` for the newest @throws
+ *   usageError;
  * environmentError
  */
 export function findCampaign(root: string, given: string): ExistingCampaign {
@@ -35,10 +36,13 @@ export function findCampaign(root: string, given: string): ExistingCampaign {
       `--resume ${shown(name)}: give the name of a campaign below --output, e.g. 20260102_030405`,
     );
   const path = join(absolute, name);
-  if (!isFolder(path)) throw usageError(`--resume ${shown(name)}: there is no such campaign in ${absolute}`);
+  if (!isFolder(path))
+    throw usageError(`--resume ${shown(name)}: there is no such campaign in ${absolute}`);
   const folder = realpathSync(path);
   if (dirname(folder) !== realpathSync(absolute))
-    throw environmentError(`${path} leads out of the results folder, to ${folder}: nothing is written there`);
+    throw environmentError(
+      `${path} leads out of the results folder, to ${folder}: nothing is written there`,
+    );
   refuseLinks(folder);
   return { folder, manifest: manifestOf(folder) };
 }
@@ -67,13 +71,18 @@ function names(folder: string): string[] {
   }
 }
 
-/** A campaign creates files and folders alone. Writing through a link could overwrite files elsewhere. */
+/**
+ * A campaign creates files and folders alone. Writing through a link could overwrite files
+ * elsewhere.
+ */
 function refuseLinks(folder: string): void {
   const entries = readdirSync(folder, { withFileTypes: true });
   const link = entries.find((entry) => entry.isSymbolicLink());
-  if (link) throw environmentError(`${join(folder, link.name)} is a link: replace it by what it points to`);
+  if (link)
+    throw environmentError(`${join(folder, link.name)} is a link: replace it by what it points to`);
   const other = entries.find((entry) => !entry.isFile() && !entry.isDirectory());
-  if (other) throw environmentError(`${join(folder, other.name)} is neither a file nor a folder: remove it`);
+  if (other)
+    throw environmentError(`${join(folder, other.name)} is neither a file nor a folder: remove it`);
 }
 
 /** What a manifest of any version has. */
@@ -97,13 +106,19 @@ function manifestOf(folder: string): Manifest {
     throw new Error(`${issue?.path.join(".") || "the document"}: ${issue?.message}`);
   } catch (error) {
     if (error instanceof BenchError) throw error;
-    throw usageError(`${path} is not the manifest of a campaign: ${messageOf(error).slice(0, 200)}`, {
-      cause: error,
-    });
+    throw usageError(
+      `${path} is not the manifest of a campaign: ${messageOf(error).slice(0, 200)}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-/** The campaign writes to files that its manifest names: they must lie in its folder. @throws Error naming the field */
+/**
+ * The campaign writes to files that its manifest names: they must lie in its folder. @throws Error
+ * naming the field
+ */
 function requirePlainNames({ campaign, plan }: Manifest): void {
   const isPlain = (name: string) => /^[\w][\w.+-]*$/.test(name);
   if (!isPlain(campaign)) throw new Error(`campaign: ${shown(campaign)} is not a name`);
@@ -111,7 +126,9 @@ function requirePlainNames({ campaign, plan }: Manifest): void {
   if (wrong) throw new Error(`plan.runs: the file ${shown(wrong.file)} is not a plain name`);
 }
 
-/** A resumed campaign's settings, with the few that may change. @throws usageError naming the others */
+/**
+ * A resumed campaign's settings, with the few that may change. @throws usageError naming the others
+ */
 export function resumedLayers(
   { manifest }: ExistingCampaign,
   environment: Layer,
@@ -135,7 +152,10 @@ export function resumedLayers(
     );
   if (!settings) throw usageError(`the manifest of ${campaign} holds no settings`);
   const recorded = new Map<string, SettingValue>(
-    Object.entries(settings).map(([key, value]) => [key, { source: `campaign ${campaign}: ${key}`, value }]),
+    Object.entries(settings).map(([key, value]) => [
+      key,
+      { source: `campaign ${campaign}: ${key}`, value },
+    ]),
   );
   const stores = new Map([...environment].filter(([key]) => fromEnvironment.includes(key)));
   for (const [key, { source, value }] of environment) {
@@ -147,13 +167,20 @@ export function resumedLayers(
   return [recorded, stores, new Map([...flags].filter(([key]) => key !== "runtime"))];
 }
 
-/** The request with the recorded workers and caps. @throws usageError if only one uses an external store */
+/**
+ * The request with the recorded workers and caps. @throws usageError if only one uses an external
+ * store
+ */
 export function resumedRequest(request: Request, { manifest }: ExistingCampaign): Request {
   const { plan, runtime, generator, campaign } = manifest;
   const external = plan.configurations.some(({ configuration }) => configuration.external_store);
   if (external && !request.storeAccess.STORE_URL)
-    throw usageError(`campaign ${campaign} measures a store that already runs: set STORE_URL again`);
+    throw usageError(
+      `campaign ${campaign} measures a store that already runs: set STORE_URL again`,
+    );
   if (!external && request.storeAccess.STORE_URL)
-    throw usageError(`STORE_URL: campaign ${campaign} starts its stores itself and must continue so`);
+    throw usageError(
+      `STORE_URL: campaign ${campaign} starts its stores itself and must continue so`,
+    );
   return { ...request, workers: generator.workers, caps: runtime.caps ?? request.caps };
 }

@@ -75,7 +75,12 @@ function faultOf(source: string, text: string): Given {
 }
 
 /** Refuses a fault without a baseline before it, or without time to recover after it. */
-function requireTime({ fault, isTimed }: Given, source: string, text: string, mode: DurationMode): void {
+function requireTime(
+  { fault, isTimed }: Given,
+  source: string,
+  text: string,
+  mode: DurationMode,
+): void {
   const named = findNamedFault(fault.name);
   if (mode.mode === "requests")
     throw usageError(
@@ -92,13 +97,17 @@ function requireTime({ fault, isTimed }: Given, source: string, text: string, mo
   if (window_s >= least_s) return;
   const earliest = { ...fault, start_s: LEAST_BASELINE_S };
   const isEarlyEnough = !isTimed && faultEndS(earliest) + LEAST_SETTLING_S <= window_s;
-  const shorter = isEarlyEnough ? `, or give the times of the fault, e.g. ${text}@${LEAST_BASELINE_S}s` : "";
+  const shorter = isEarlyEnough
+    ? `, or give the times of the fault, e.g. ${text}@${LEAST_BASELINE_S}s`
+    : "";
   throw usageError(
     `${source} ${text} ends ${faultEndS(fault)} s into a window of ${window_s} s and needs ${rest_s} s after it: give --duration-mode ${CUSTOM_DURATION}${least_s}${shorter}`,
   );
 }
 
-/** @throws usageError for two faults of one run that overlap in a role: nobody could tell them apart */
+/**
+ * @throws usageError for two faults of one run that overlap in a role: nobody could tell them apart
+ */
 function requireApart(faults: readonly Fault[], source: string, text: string): void {
   for (const [index, fault] of faults.entries()) {
     const next = faults[index + 1];
@@ -113,7 +122,10 @@ interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" |
   mode: DurationMode;
 }
 
-/** A list has alternatives, each a configuration; `/` joins the faults of one run. @throws usageError */
+/**
+ * A list has alternatives, each a configuration; `/` joins the faults of one run. @throws
+ * usageError
+ */
 export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
   const given = settings.find("fault");
   if (!given) return [[]];
@@ -137,7 +149,8 @@ function requireFitting(
   { layers, rates, objectives, diagnose }: Surroundings,
 ): void {
   const shown = `${source} ${value.slice(0, 60)}`;
-  if (layers.some(isProgramLayer)) throw usageError(`${shown}: the store layer has no faults: leave it out`);
+  if (layers.some(isProgramLayer))
+    throw usageError(`${shown}: the store layer has no faults: leave it out`);
   if (objectives) throw usageError(`${shown} and --find-max-rate: give one of them`);
   if (diagnose) throw usageError(`${shown} and --diagnose: give one of them`);
   if (rates.length === 0)

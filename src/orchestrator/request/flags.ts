@@ -11,13 +11,20 @@ export const joined = (text: string, before?: string): string =>
 
 export function optionOf(setting: Setting, ownDefault?: string): Option {
   const { key, value, repeatable } = setting;
-  const option = new Option(value ? `--${key} ${value}` : `--${key}`, meaningOf(setting, ownDefault));
-  // To commander a flag that begins with --no- is the opposite of another one: here each is a flag of its own.
+  const option = new Option(
+    value ? `--${key} ${value}` : `--${key}`,
+    meaningOf(setting, ownDefault),
+  );
+  // To commander a flag that begins with --no- is the opposite of another one: here each is a flag
+  // of its own.
   option.negate = false;
   return repeatable ? option.argParser(joined) : option;
 }
 
-/** Settings of a campaign that another command takes, by key, with the defaults that it has for them. */
+/**
+ * Settings of a campaign that another command takes, by key, with the defaults that it has for
+ * them.
+ */
 export type TakenSettings = Readonly<Record<string, string | undefined>>;
 
 export const noDefaults = (keys: readonly string[]): TakenSettings =>
@@ -59,7 +66,8 @@ export function layerOf(command: Command): Layer {
   const layer = new Map<string, SettingValue>();
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());
-    if (value !== undefined) layer.set(option.name(), { source: `--${option.name()}`, value: String(value) });
+    if (value !== undefined)
+      layer.set(option.name(), { source: `--${option.name()}`, value: String(value) });
   }
   return layer;
 }

@@ -12,7 +12,9 @@ const NAME_COLUMNS = 25;
 /** The flags that the original had. */
 const FIRST_FLAGS = ["clients", "duration-mode", "concurrency", "workload", "runs"];
 
-export function helpTable(entries: readonly (readonly [name: string, meaning: string])[]): string[] {
+export function helpTable(
+  entries: readonly (readonly [name: string, meaning: string])[],
+): string[] {
   const width = Math.min(NAME_COLUMNS, Math.max(...entries.map(([name]) => name.length)));
   const indent = " ".repeat(width + 2);
   return entries.flatMap(([name, meaning]) =>
@@ -22,7 +24,10 @@ export function helpTable(entries: readonly (readonly [name: string, meaning: st
   );
 }
 
-/** What a flag does, with its default and its variable. @param ownDefault that of the command that takes it */
+/**
+ * What a flag does, with its default and its variable. @param ownDefault that of the command that
+ * takes it
+ */
 export function meaningOf(
   {
     help,
@@ -50,11 +55,10 @@ const flagTable = (settings: readonly Setting[]): string[] =>
     ]),
   );
 
-const summaryTable = (title: string, things: readonly { id: string; summary: string }[]): string[] => [
-  "",
-  title,
-  ...helpTable(things.map(({ id, summary }) => [id, summary])),
-];
+const summaryTable = (
+  title: string,
+  things: readonly { id: string; summary: string }[],
+): string[] => ["", title, ...helpTable(things.map(({ id, summary }) => [id, summary]))];
 
 const listed = (names: readonly string[] = []): string => names.join(", ");
 
@@ -124,13 +128,19 @@ function overview(name: string, helpCommand: string): string[] {
 }
 
 /**
- * scripts/help/ holds the same text for scripts/run-all.sh, which prints it before anything is installed.
+ * scripts/help/ holds the same text for scripts/run-all.sh, which prints it before anything is
+ * installed.
  * @param name how the command is called @param helpCommand what precedes a topic
  */
 export function campaignHelp(name: string, helpCommand: string, topic?: string): string {
   const group = GROUPS.find((each) => each.topic === topic);
   const lines = group
-    ? [`Flags of ${name}: ${group.title}`, "", ...flagTable(group.settings), ...(DETAILS[group.topic] ?? [])]
+    ? [
+        `Flags of ${name}: ${group.title}`,
+        "",
+        ...flagTable(group.settings),
+        ...(DETAILS[group.topic] ?? []),
+      ]
     : overview(name, helpCommand);
   return `${lines.join("\n")}\n`;
 }

@@ -31,12 +31,15 @@ const BESIDE: readonly string[] = GROUPS.filter(({ topic }) =>
 
 const filledInNotice = (filled: readonly (readonly [key: string, value: string])[]): string[] =>
   filled.length > 0
-    ? [`filled in as the original does: ${filled.map(([key, value]) => `--${key} "${value}"`).join(" ")}`]
+    ? [
+        `filled in as the original does: ${filled.map(([key, value]) => `--${key} "${value}"`).join(" ")}`,
+      ]
     : [];
 
 /**
- * A campaign from flags. A line that has only flags of the original, beside those that change nothing in the plan, means
- * what it meant there: the rest is filled in, and the plan is shown before the start.
+ * A campaign from flags. A line that has only flags of the original, beside those that change
+ * nothing in the plan, means what it meant there: the rest is filled in, and the plan is shown
+ * before the start.
  * @returns undefined if the flags asked for help, which has been printed
  * @throws usageError in one line
  */
@@ -45,11 +48,21 @@ export function parseRunAll(argv: readonly string[], env: Environment): Request 
   if (!given) return undefined;
   const keys = [...given.keys()];
   const isOriginal =
-    keys.some((key) => key in ORIGINAL) && keys.every((key) => key in ORIGINAL || BESIDE.includes(key));
+    keys.some((key) => key in ORIGINAL) &&
+    keys.every((key) => key in ORIGINAL || BESIDE.includes(key));
   if (!isOriginal) return parseCampaign(argv, env);
   const filled = Object.entries(ORIGINAL).filter(([key]) => !given.has(key));
-  const request = parseCampaign([...argv, ...filled.flatMap(([key, value]) => [`--${key}`, value])], env);
-  return request && { ...request, planFirst: true, notices: [...filledInNotice(filled), ...request.notices] };
+  const request = parseCampaign(
+    [...argv, ...filled.flatMap(([key, value]) => [`--${key}`, value])],
+    env,
+  );
+  return (
+    request && {
+      ...request,
+      planFirst: true,
+      notices: [...filledInNotice(filled), ...request.notices],
+    }
+  );
 }
 
 const DEFAULT_CLIENT = "valkey-glide";
@@ -85,7 +98,10 @@ const settingSchemas: Readonly<Record<string, z.ZodType<string | undefined>>> = 
 const withDefault = (help: string, shownDefault: string | undefined): string =>
   shownDefault === undefined ? help : `${help} (default: ${shownDefault})`;
 
-function singleRunHelp({ help, defaultValue, defaultText }: Setting, variable: SingleRunVariable): string {
+function singleRunHelp(
+  { help, defaultValue, defaultText }: Setting,
+  variable: SingleRunVariable,
+): string {
   const ownDefault = variable.defaultText ?? variable.defaultValue;
   return withDefault(variable.help ?? help, ownDefault ?? defaultText ?? defaultValue);
 }
@@ -93,7 +109,10 @@ function singleRunHelp({ help, defaultValue, defaultText }: Setting, variable: S
 export const SINGLE_VARIABLES: Readonly<Record<string, string>> = {
   ...targetHelp,
   ...Object.fromEntries(
-    singleRunSettings.map((setting) => [setting.singleRun.name, singleRunHelp(setting, setting.singleRun)]),
+    singleRunSettings.map((setting) => [
+      setting.singleRun.name,
+      singleRunHelp(setting, setting.singleRun),
+    ]),
   ),
   OUTPUT_FILE: "the result is copied to this file too",
   SKIP_LONG_TESTS: "true: 30 s, and one run of each configuration",
@@ -113,7 +132,9 @@ function targetText(env: Environment): string {
     ...(isOn(given.USE_VALKEY_CLUSTER) ? ["valkey"] : []),
     ...(isOn(given.USE_REDIS_CLUSTER) ? ["redis"] : []),
   ];
-  const candidates = [named.store, given.STORE, ...clusterStores].filter((store) => store !== undefined);
+  const candidates = [named.store, given.STORE, ...clusterStores].filter(
+    (store) => store !== undefined,
+  );
   const stores = [...new Set(candidates)];
   if (stores.length > 1)
     throw usageError(`the environment asks for ${stores.join(" and ")} at once: give one store`);
@@ -133,7 +154,12 @@ type OriginalFlag = { names: readonly string[]; value: string; help: string; key
 
 /** Flags of the original that name a setting otherwise. */
 const RENAMED: readonly OriginalFlag[] = [
-  { names: ["time", "duration"], value: "<s>", help: "measured seconds of a run", key: "duration-mode" },
+  {
+    names: ["time", "duration"],
+    value: "<s>",
+    help: "measured seconds of a run",
+    key: "duration-mode",
+  },
   { names: ["requests", "request-types"], value: "<list>", help: "light, heavy", key: "workload" },
   { names: ["limiters", "rate-limiters"], value: "<list>", help: "targets", key: "clients" },
 ];
@@ -153,7 +179,11 @@ const PLANS: readonly { names: readonly [string, string]; values: Partial<typeof
   },
   {
     names: ["standalone", "standalone-only"],
-    values: { "duration-mode": `${CUSTOM_DURATION}120`, concurrency: "50 100 500", clients: "standalone" },
+    values: {
+      "duration-mode": `${CUSTOM_DURATION}120`,
+      concurrency: "50 100 500",
+      clients: "standalone",
+    },
   },
   {
     names: ["quick", "quick-mode"],
@@ -162,12 +192,23 @@ const PLANS: readonly { names: readonly [string, string]; values: Partial<typeof
 ];
 
 function planHelp({ values }: (typeof PLANS)[number]): string {
-  const { clients, workload, concurrency, "duration-mode": duration } = { ...EVERYTHING, ...values };
+  const {
+    clients,
+    workload,
+    concurrency,
+    "duration-mode": duration,
+  } = { ...EVERYTHING, ...values };
   return `${clients}; ${workload}; ${concurrency} connections; ${duration.slice(CUSTOM_DURATION.length)} s`;
 }
 
-/** Flags of the original with several names each, the placeholder of their value, and their help. */
-const ORIGINAL_FLAGS: readonly (readonly [names: readonly string[], value: string, help: string])[] = [
+/**
+ * Flags of the original with several names each, the placeholder of their value, and their help.
+ */
+const ORIGINAL_FLAGS: readonly (readonly [
+  names: readonly string[],
+  value: string,
+  help: string,
+])[] = [
   ...RENAMED.map(({ names, value, help }) => [names, ` ${value}`, help] as const),
   ...PLANS.map((plan) => [plan.names, "", planHelp(plan)] as const),
 ];
@@ -183,7 +224,8 @@ export function singleCommand(): Command {
   for (const [names, value, help] of ORIGINAL_FLAGS)
     for (const name of names) command.addOption(new Option(`--${name}${value}`, help));
   command.option("-i, --interactive", "asks what to measure");
-  for (const setting of SETTINGS) if (!NOT_TAKEN.includes(setting.key)) command.addOption(optionOf(setting));
+  for (const setting of SETTINGS)
+    if (!NOT_TAKEN.includes(setting.key)) command.addOption(optionOf(setting));
   return command.configureHelp({
     formatHelp: ({ name, description }) =>
       [
@@ -207,7 +249,10 @@ export function singleCommand(): Command {
   });
 }
 
-/** The settings that single-run variables give. @param withDefaults for a plan that has none of its own */
+/**
+ * The settings that single-run variables give. @param withDefaults for a plan that has none of its
+ * own
+ */
 function settingLayer(env: Environment, withDefaults: boolean): [string, SettingValue][] {
   const given = readEnv(settingSchemas, env);
   return singleRunSettings.flatMap(({ key, singleRun }) => {
@@ -235,7 +280,9 @@ function settingsOf(flags: Layer): Map<string, SettingValue> {
 function planOf(flags: Layer): (typeof PLANS)[number] | undefined {
   const named = PLANS.filter(({ names }) => names.some((name) => flags.has(name)));
   if (named.length > 1)
-    throw usageError(`${named.map(({ names: [name] }) => `--${name}`).join(" and ")}: give one of them`);
+    throw usageError(
+      `${named.map(({ names: [name] }) => `--${name}`).join(" and ")}: give one of them`,
+    );
   return named[0];
 }
 
@@ -245,7 +292,10 @@ const switches = {
   SKIP_CONTAINER_SETUP: switchText.optional(),
 };
 
-/** What switches of the original set, whatever else is given. @throws usageError for containers that already run */
+/**
+ * What switches of the original set, whatever else is given. @throws usageError for containers that
+ * already run
+ */
 function switchLayer(env: Environment): Layer {
   const { SKIP_LONG_TESTS, DEBUG_MODE, SKIP_CONTAINER_SETUP } = readEnv(switches, env);
   if (isOn(SKIP_CONTAINER_SETUP))
@@ -263,12 +313,17 @@ function switchLayer(env: Environment): Layer {
 }
 
 /**
- * Reads what `run-benchmark.sh` is given: variables for one configuration, measured once unless RUNS is set, or flags of
- * the original for several, each measured three times. Flags win over variables.
+ * Reads what `run-benchmark.sh` is given: variables for one configuration, measured once unless
+ * RUNS is set, or flags of the original for several, each measured three times. Flags win over
+ * variables.
  * @param command the parsed command line, if there is one
  * @throws usageError naming the variable or the flag
  */
-export function parseSingle(env: Environment, argv: readonly string[] = [], command?: Command): Request {
+export function parseSingle(
+  env: Environment,
+  argv: readonly string[] = [],
+  command?: Command,
+): Request {
   const given = command ? layerOf(command) : new Map<string, SettingValue>();
   const plan = planOf(given);
   const flags = settingsOf(given);
@@ -309,10 +364,16 @@ export function parseSingle(env: Environment, argv: readonly string[] = [], comm
   for (const key of LISTED_LIMITS) {
     const { source = "", value = "" } = variables.get(key) ?? {};
     if (value.trim().match(/[,\s]/))
-      throw usageError(`${source}=${value.slice(0, 60)}: a single run has one value, a campaign a list`);
+      throw usageError(
+        `${source}=${value.slice(0, 60)}: a single run has one value, a campaign a list`,
+      );
   }
   const notices = plan ? [] : filledInNotice(filled);
-  const request = requestFromLayers([variables, settings, flags, switchLayer(env)], repeated, notices);
+  const request = requestFromLayers(
+    [variables, settings, flags, switchLayer(env)],
+    repeated,
+    notices,
+  );
   return {
     ...request,
     ...(isPlanned ? { planFirst: true as const } : {}),

@@ -35,7 +35,13 @@ import {
   warmupIn,
   workloadsOf,
 } from "./request.js";
-import { environmentLayer, type Layer, oneOf, Settings, type SettingValue } from "./setting-layers.js";
+import {
+  environmentLayer,
+  type Layer,
+  oneOf,
+  Settings,
+  type SettingValue,
+} from "./setting-layers.js";
 import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES, defaultOf, SETTINGS } from "./settings.js";
 import { parseThresholds } from "./thresholds.js";
 
@@ -62,14 +68,22 @@ function pluginPaths(settings: Settings): string[] {
   return [...new Set(paths.map((path) => resolve(path)))];
 }
 
-/** What a trace's reader should know beside its plan; it holds no key, because the campaign's log keeps it. */
-function traceNotices({ format, example, left_out, zero_bytes, cost }: ReadTrace, source: string): string[] {
+/**
+ * What a trace's reader should know beside its plan; it holds no key, because the campaign's log
+ * keeps it.
+ */
+function traceNotices(
+  { format, example, left_out, zero_bytes, cost }: ReadTrace,
+  source: string,
+): string[] {
   const zone = example.names_zone ? "" : "; its times name no zone";
   return [
     `${source}: read as ${format}, the time in ${example.time}, the key in ${example.keys.join(" or ")}${zone}`,
     ...(left_out > 0 ? [`${source}: ${left_out} lines without a time or a key are left out`] : []),
     ...(zero_bytes > 0
-      ? [`${source}: ${zero_bytes} bytes of zeros are left out: the log was truncated while it was written`]
+      ? [
+          `${source}: ${zero_bytes} bytes of zeros are left out: the log was truncated while it was written`,
+        ]
       : []),
     ...(cost.most > 1
       ? [
@@ -103,7 +117,10 @@ function traceOf(
   return trace;
 }
 
-/** Variables that reach the user's store. @throws usageError without the address: it may hold a password */
+/**
+ * Variables that reach the user's store. @throws usageError without the address: it may hold a
+ * password
+ */
 function storeAccess(settings: Settings): Record<string, string> {
   const url = settings.find("store-url")?.value;
   const access: Record<string, string> = url ? { STORE_URL: url } : {};
@@ -121,7 +138,10 @@ function storeAccess(settings: Settings): Record<string, string> {
   return access;
 }
 
-/** The command without the store's address, which may hold a password: to repeat the command, set STORE_URL. */
+/**
+ * The command without the store's address, which may hold a password: to repeat the command, set
+ * STORE_URL.
+ */
 export function withoutSecrets(argv: readonly string[]): string[] {
   return argv.flatMap((word, index) => {
     if (word === "--store-url" || argv[index - 1] === "--store-url") return [];
@@ -137,13 +157,17 @@ export const SHARED_VARIABLES: readonly string[] = SETTINGS.flatMap(({ variable,
 export const assignments = (names: readonly string[], env: Environment): string[] =>
   names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
 
-/** Where the load enters, and each dimension's numbers. @throws usageError for one that no layer has */
+/**
+ * Where the load enters, and each dimension's numbers. @throws usageError for one that no layer has
+ */
 function entriesOf(
   settings: Settings,
   notices: string[],
 ): Pick<Request, "layers" | "counts" | "findsGenerators"> {
   const { source: layerSource } = settings.get("layer");
-  const layers = settings.list("layer").map((value) => oneOf({ source: layerSource, value }, layerIds));
+  const layers = settings
+    .list("layer")
+    .map((value) => oneOf({ source: layerSource, value }, layerIds));
   const found = new Set<DimensionKey>();
   const counts = byDimension((dimension) => {
     const { key, one, layers: own } = dimension;
@@ -200,16 +224,23 @@ function clientsOf(settings: Settings, layers: Request["layers"]): SettingValue 
     const flag = clients?.source === "--clients" ? clients : undefined;
     const useless = flag ?? settings.find("store-versions") ?? settings.find("node");
     if (useless)
-      throw usageError(`${useless.source}: the store layer has none: name the servers with --stores`);
+      throw usageError(
+        `${useless.source}: the store layer has none: name the servers with --stores`,
+      );
     return undefined;
   }
   if (clients) return clients;
   const menu = isInteractive() ? ", or run it without flags to get the menu" : "";
-  throw usageError(`--clients is missing: give targets or groups, e.g. --clients all, or use --quick${menu}`);
+  throw usageError(
+    `--clients is missing: give targets or groups, e.g. --clients all, or use --quick${menu}`,
+  );
 }
 
 /** @throws usageError where nothing has instruments, or where every trial would get one run more */
-function diagnoseOf(settings: Settings, { layers }: Pick<Request, "layers">): Pick<Request, "diagnose"> {
+function diagnoseOf(
+  settings: Settings,
+  { layers }: Pick<Request, "layers">,
+): Pick<Request, "diagnose"> {
   const given = settings.find("diagnose");
   if (!given || given.value === "false") return {};
   const value = oneOf(given, ["true", ALONE]);
@@ -240,7 +271,12 @@ function presetOf(layers: readonly Layer[]): Preset | undefined {
 }
 
 const presetLayer = ({ id, settings }: Preset): Layer =>
-  new Map(Object.entries(settings).map(([key, value]) => [key, { source: `preset ${id}: ${key}`, value }]));
+  new Map(
+    Object.entries(settings).map(([key, value]) => [
+      key,
+      { source: `preset ${id}: ${key}`, value },
+    ]),
+  );
 
 function outputModeOf(settings: Settings): OutputMode {
   const [json, quiet, verbose] = ["json", "quiet", "verbose"].map((key) => settings.isOn(key));
@@ -259,7 +295,9 @@ function outputModeOf(settings: Settings): OutputMode {
   };
 }
 
-/** @param layers later override earlier @param command repeats it, given its seed @throws usageError */
+/**
+ * @param layers later override earlier @param command repeats it, given its seed @throws usageError
+ */
 export function requestFromLayers(
   layers: readonly Layer[],
   command: (seed: number) => string,
@@ -284,7 +322,11 @@ export function requestFromLayers(
   const [betweenRuns = "", betweenClients = betweenRuns, ...more] = cooldown.value.split(",");
   if (more.length > 0)
     throw usageError(`${cooldown.source} ${cooldown.value}: give one or two numbers of seconds`);
-  const { concurrency = settings.get("concurrency"), ...openLoops } = openLoopsOf(settings, isGiven, trace);
+  const { concurrency = settings.get("concurrency"), ...openLoops } = openLoopsOf(
+    settings,
+    isGiven,
+    trace,
+  );
   const seed = settings.find("seed");
   const seedNumber = seed ? numberIn("seed", seed.source, seed.value) : randomSeed();
   const threshold = settings.find("threshold");
@@ -358,7 +400,9 @@ export function requestFromLayers(
   };
 }
 
-/** The request of `run-all.sh`: flags, environment, file; undefined after help. @throws usageError */
+/**
+ * The request of `run-all.sh`: flags, environment, file; undefined after help. @throws usageError
+ */
 export function parseCampaign(argv: readonly string[], env: Environment): Request | undefined {
   const flags = flagLayer(argv);
   if (!flags) return undefined;
@@ -379,5 +423,7 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
       ...[...publicArgv, ...(isSeeded ? [] : ["--seed", String(seed)])].map(quoted),
     ].join(" ");
   const request = requestFromLayers(layers, command, notices);
-  return existing ? { ...resumedRequest(request, existing), resume: basename(existing.folder) } : request;
+  return existing
+    ? { ...resumedRequest(request, existing), resume: basename(existing.folder) }
+    : request;
 }

@@ -6,11 +6,17 @@ export interface Preset {
   id: string;
   summary: string;
   settings: Readonly<Record<string, string>>;
-  /** Refuses a machine that the doctor warns about, and pins each role to its own cores if there are enough. */
+  /**
+   * Refuses a machine that the doctor warns about, and pins each role to its own cores if there are
+   * enough.
+   */
   strict?: true;
 }
 
-/** The clients of the original project on one store, and a route without a limiter: a group, with the reference's copy. */
+/**
+ * The clients of the original project on one store, and a route without a limiter: a group, with
+ * the reference's copy.
+ */
 const CLIENTS_ON_ONE_STORE = "ioredis@valkey,iovalkey@valkey,valkey-glide@valkey,none";
 
 /** Four clients on one store, each with its own script and with the same one: two rankings. */
@@ -23,7 +29,9 @@ const CLIENTS_AND_SCRIPTS = [
 ].join(",");
 
 /** What run-all.sh of the original took for each of its flags that was left out. */
-export const ORIGINAL: Readonly<Record<"clients" | "workload" | "concurrency" | "duration-mode", string>> = {
+export const ORIGINAL: Readonly<
+  Record<"clients" | "workload" | "concurrency" | "duration-mode", string>
+> = {
   clients: "all",
   workload: "both",
   concurrency: "50 100 500 1000",
@@ -66,7 +74,8 @@ const PUBLICATION = {
   cooldown: "2",
 };
 
-const secondsOf = (settings: typeof QUICK): string => settings["duration-mode"].slice(CUSTOM_DURATION.length);
+const secondsOf = (settings: typeof QUICK): string =>
+  settings["duration-mode"].slice(CUSTOM_DURATION.length);
 
 /** `7 rounds of 3 s by turns`. */
 const roundsOf = (settings: typeof QUICK): string =>

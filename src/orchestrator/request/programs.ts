@@ -36,8 +36,14 @@ const PROGRAM = /^[a-z0-9][a-z0-9.-]{0,39}(?:~[0-9A-Za-z][0-9A-Za-z._-]{0,39})?$
 /** What an image's name may consist of; the engine knows the rest. */
 const IMAGE = /^\w[\w.:/@-]{0,254}$/;
 
-/** The stores of `--store-versions`, and their paths. @throws usageError unless `name~version[=path]` */
-export function storeVersionsOf(settings: Settings): { texts: string[]; paths: Map<string, string> } {
+/**
+ * The stores of `--store-versions`, and their paths. @throws usageError unless
+ * `name~version[=path]`
+ */
+export function storeVersionsOf(settings: Settings): {
+  texts: string[];
+  paths: Map<string, string>;
+} {
   const given = settings.find("store-versions");
   const paths = new Map<string, string>();
   // A comma only separates in front of another version, so that a path may hold one.
@@ -45,7 +51,11 @@ export function storeVersionsOf(settings: Settings): { texts: string[]; paths: M
   const texts = entries.map((entry) => {
     const [, text = "", path] = /^([^=]*)(?:=(.+))?$/.exec(entry.trim()) ?? [];
     if (!PROGRAM.test(text) || !text.includes("~"))
-      throw badValue(given?.source ?? "", entry, "give NAME~VERSION or NAME~VERSION=PATH, e.g. valkey~8.1");
+      throw badValue(
+        given?.source ?? "",
+        entry,
+        "give NAME~VERSION or NAME~VERSION=PATH, e.g. valkey~8.1",
+      );
     const { id } = parseStoreText(text);
     const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
     requireKnown("store with versions", id, known);
@@ -61,7 +71,9 @@ export function nodesOf(settings: Settings, runtime: string): Map<string, string
   const found = new Map<string, string>();
   if (!given) return found;
   if (runtime !== "local" && runtime !== AUTO)
-    throw usageError(`${given.source} names programs of this machine: give --runtime local with it`);
+    throw usageError(
+      `${given.source} names programs of this machine: give --runtime local with it`,
+    );
   // Not at spaces, which a path may hold.
   for (const path of new Set(given.value.split(",").map((each) => each.trim()))) {
     const version = printedVersion(path);
@@ -90,8 +102,8 @@ const rank = (layers: readonly Layer[], key: string): number =>
   layers.findLastIndex((layer) => layer.has(key));
 
 /**
- * Both `--valkey-server` and a pair may name a store's program: the later layer wins, with a notice. @throws
- * usageError
+ * Both `--valkey-server` and a pair may name a store's program: the later layer wins, with a
+ * notice. @throws usageError
  */
 export function namedPrograms(
   settings: Settings,
@@ -107,14 +119,17 @@ export function namedPrograms(
     ...[...nodes].map(([version, path]) => [nodeProgram(version), path] as const),
   ]);
   for (const { id, program: key } of stores) {
-    const own = SETTINGS.some((setting) => setting.key === key) && key ? settings.find(key) : undefined;
+    const own =
+      SETTINGS.some((setting) => setting.key === key) && key ? settings.find(key) : undefined;
     if (!key || !own) continue;
     const path = paths.get(id);
     if (program && path !== undefined && resolve(path) !== resolve(own.value)) {
       const difference = rank(layers, "program") - rank(layers, key);
       const [winner, loser] = [`${program.source} ${id}=${path}`, `${own.source} ${own.value}`];
       if (difference === 0) throw usageError(`${winner} and ${loser}: give one of them`);
-      notices.push(difference > 0 ? `${winner} wins over ${loser}` : `${loser} wins over ${winner}`);
+      notices.push(
+        difference > 0 ? `${winner} wins over ${loser}` : `${loser} wins over ${winner}`,
+      );
       if (difference > 0) continue;
     }
     paths.set(id, own.value);
@@ -138,7 +153,12 @@ export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
   const all = [...stores, ...services, ...benchmarks, ...loadPrograms];
   const started = [...new Set(all.flatMap(({ id, program }) => (program ? [id] : [])))];
   for (const [flag, what, named, known] of [
-    ["--program", "store, service, module or benchmark", paths, [...started, ...modules.map(({ id }) => id)]],
+    [
+      "--program",
+      "store, service, module or benchmark",
+      paths,
+      [...started, ...modules.map(({ id }) => id)],
+    ],
     ["--image", "store, service or benchmark", images, started],
   ] as const) {
     const isNode = (id: string) => flag === "--program" && id.startsWith("node~");
@@ -160,7 +180,11 @@ export function serviceEnvOf({ source, value: text }: SettingValue): ServiceEnv 
   for (const given of text.split(NEXT)) {
     const { id = "", name = "", value = "" } = SETTING.exec(given.trim())?.groups ?? {};
     if (!name)
-      throw badValue(source, given, "give SERVICE:NAME=value, e.g. envoy-ratelimit:REDIS_POOL_SIZE=20");
+      throw badValue(
+        source,
+        given,
+        "give SERVICE:NAME=value, e.g. envoy-ratelimit:REDIS_POOL_SIZE=20",
+      );
     if (findService(id).reserved.test(name))
       throw usageError(
         `${source} ${id}:${name}: the harness sets ${name} itself; addresses, ports and counters cannot be changed`,

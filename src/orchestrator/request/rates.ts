@@ -17,10 +17,16 @@ function sweep({ source, value }: SettingValue): number[] {
   const [from, to, count, ...more] = value.split(":");
   if (from === undefined || to === undefined || count === undefined || more.length > 0)
     throw badValue(source, value, "give from:to:steps, e.g. 1000:20000:8");
-  const [low, high, steps] = [rateIn(source, from), rateIn(source, to), numberIn("steps", source, count)];
+  const [low, high, steps] = [
+    rateIn(source, from),
+    rateIn(source, to),
+    numberIn("steps", source, count),
+  ];
   if (high <= low) throw usageError(`${source} ${value}: the second rate must be above the first`);
   const factor = (high / low) ** (1 / (steps - 1));
-  const between = Array.from({ length: steps - 2 }, (_, index) => toThreeDigits(low * factor ** (index + 1)));
+  const between = Array.from({ length: steps - 2 }, (_, index) =>
+    toThreeDigits(low * factor ** (index + 1)),
+  );
   return [...new Set([low, ...between, high])];
 }
 
@@ -42,7 +48,8 @@ function traceRates(settings: Settings, trace: Trace | undefined): number[] {
     if (other) throw usageError(`${speed.source} and ${other.source}: give one of them`);
   }
   const mean = meanRate(trace);
-  if (mean === 0) throw usageError(`${speed.source}: all requests of the trace have one time: give --rate`);
+  if (mean === 0)
+    throw usageError(`${speed.source}: all requests of the trace have one time: give --rate`);
   return settings.list("trace-speed").map((text) => {
     const rate = Number((mean * numberIn("trace-speed", speed.source, text, false)).toPrecision(6));
     if (rate >= RANGES.rate.min && rate <= RANGES.rate.max) return rate;
@@ -62,7 +69,8 @@ function searchOf(settings: Settings): Pick<OpenLoops, "objectives" | "searchBud
     if (slo) throw usageError(`${slo.source} needs --find-max-rate`);
     return undefined;
   }
-  if (!slo) throw usageError('--find-max-rate needs an objective, e.g. --slo "p99<10ms,errors<0.1%"');
+  if (!slo)
+    throw usageError('--find-max-rate needs an objective, e.g. --slo "p99<10ms,errors<0.1%"');
   const threshold = settings.find("threshold");
   if (threshold)
     throw usageError(
@@ -88,12 +96,18 @@ function needsRate(settings: Settings): boolean {
 /** What is known of open loops, if there are any. */
 interface OpenLoops
   extends Pick<Request, "rates" | "calibrates" | "arrivals" | "objectives" | "searchBudgetS"> {
-  /** Replaces the number of connections of a preset or the default, which is meant for closed loops. */
+  /**
+   * Replaces the number of connections of a preset or the default, which is meant for closed loops.
+   */
   concurrency?: SettingValue;
 }
 
 /** Reads rates, arrivals, searches and their budget. @param isGiven whether a layer sets the key */
-export function openLoopsOf(settings: Settings, isGiven: (key: string) => boolean, trace?: Trace): OpenLoops {
+export function openLoopsOf(
+  settings: Settings,
+  isGiven: (key: string) => boolean,
+  trace?: Trace,
+): OpenLoops {
   const search = searchOf(settings);
   const replayed = traceRates(settings, trace);
   const given = replayed.length > 0 ? replayed : ratesOf(settings);
@@ -145,7 +159,8 @@ export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
   if (runs.value !== AUTO) {
     const unused = maxRuns ?? (settings.isOn("find-max-rate") ? undefined : budget);
     const or = unused === budget ? " or --find-max-rate" : "";
-    if (unused) throw usageError(`${unused.source} ${unused.value.slice(0, 60)} needs --runs auto${or}`);
+    if (unused)
+      throw usageError(`${unused.source} ${unused.value.slice(0, 60)} needs --runs auto${or}`);
     return { runs: fixedRuns(runs) };
   }
   const order = settings.get("order");
@@ -154,7 +169,10 @@ export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
       `${runs.source} auto and ${order.source} consecutive: adaptive runs need interleaved rounds`,
     );
   const open =
-    settings.find("rate") ?? settings.find("rate-sweep") ?? settings.find("slo") ?? settings.find("fault");
+    settings.find("rate") ??
+    settings.find("rate-sweep") ??
+    settings.find("slo") ??
+    settings.find("fault");
   if (open)
     throw usageError(
       `${runs.source} auto and ${open.source}: throughput decides, and an open loop fixes the throughput`,

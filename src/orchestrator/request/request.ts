@@ -29,8 +29,8 @@ import {
 } from "./durations.js";
 
 /**
- * How long a run measures: a fixed time, by topology and number of connections, or a number of requests; each number is
- * a configuration of its own.
+ * How long a run measures: a fixed time, by topology and number of connections, or a number of
+ * requests; each number is a configuration of its own.
  */
 export type DurationMode =
   | { mode: "dynamic" }
@@ -49,8 +49,8 @@ export type ServiceEnv = Record<string, Record<string, string>>;
 export const LISTED_LIMITS = ["points", "window", "cost"] as const;
 
 /**
- * Limits that override those of the traffic profile; empty lists and absent members override nothing. Each combination
- * of the lists is a configuration of its own.
+ * Limits that override those of the traffic profile; empty lists and absent members override
+ * nothing. Each combination of the lists is a configuration of its own.
  */
 export interface RequestedLimits {
   points: number[];
@@ -60,10 +60,14 @@ export interface RequestedLimits {
   blockS?: number;
 }
 
-/** What a campaign does, wherever its settings come from: flags, environment, file, preset or menu. */
+/**
+ * What a campaign does, wherever its settings come from: flags, environment, file, preset or menu.
+ */
 export interface Request {
   clients: string[];
-  /** Limiters that each target is measured with, `name[~version]`; empty for each target's default. */
+  /**
+   * Limiters that each target is measured with, `name[~version]`; empty for each target's default.
+   */
   limiters: string[];
   /** Stores that each target is measured on, `name[~version]`; empty for each target's own. */
   storeVersions: string[];
@@ -78,11 +82,17 @@ export interface Request {
   stores: string[];
   operations: string[];
   payloadBytes: number[];
-  /** Target, or store of the store layer, with which the others are compared; absent: the first that is named. */
+  /**
+   * Target, or store of the store layer, with which the others are compared; absent: the first that
+   * is named.
+   */
   reference?: string;
   /** A single target gets a reference, by which campaigns are compared (M22). */
   addsReference: boolean;
-  /** Each ranking has a copy of its reference, if the rounds are enough for one (`MIN_ROUNDS_FOR_A_COPY`). */
+  /**
+   * Each ranking has a copy of its reference, if the rounds are enough for one
+   * (`MIN_ROUNDS_FOR_A_COPY`).
+   */
   copies: boolean;
   counts: Record<DimensionKey, number[]>;
   /** The number of generators is found before the first run: `counts` only fill its place. */
@@ -107,7 +117,10 @@ export interface Request {
   runs: number;
   /** The campaign decides how many runs it needs; absent for a fixed number. */
   adaptive?: { budgetS?: number };
-  /** One more run of each configuration, with instruments, after the others or without them; absent: none. */
+  /**
+   * One more run of each configuration, with instruments, after the others or without them; absent:
+   * none.
+   */
   diagnose?: "after" | "alone";
   warmupS: Warmup;
   cooldownS: number;
@@ -135,13 +148,18 @@ export interface Request {
   settings: Record<string, string>;
   thresholds: Threshold[];
   outputMode: OutputMode;
-  /** The command prints a result of its own: standard output is left to it, progress goes to standard error. */
+  /**
+   * The command prints a result of its own: standard output is left to it, progress goes to
+   * standard error.
+   */
   ownResult?: true;
   /** The promises of its targets are checked instead of their speed: chosen in the menu. */
   audit?: true;
   /** Prints the plan and starts nothing. */
   dryRun: boolean;
-  /** The original filled in what its flags left open: the plan is shown first, with time to stop. */
+  /**
+   * The original filled in what its flags left open: the plan is shown first, with time to stop.
+   */
   planFirst?: true;
   /** Refuses to start on a machine that the doctor warns about. */
   strict: boolean;
@@ -157,13 +175,28 @@ export const AUTO = "auto";
 export const badValue = (source: string, value: string, why: string): BenchError =>
   usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: ${why}`);
 
-/** @param whole no fractions @param orElse a word that is valid too, for the message @throws usageError */
-export function numberIn(name: NumberName, flag: string, text: string, whole = true, orElse = ""): number {
+/**
+ * @param whole no fractions @param orElse a word that is valid too, for the message @throws
+ *   usageError
+ */
+export function numberIn(
+  name: NumberName,
+  flag: string,
+  text: string,
+  whole = true,
+  orElse = "",
+): number {
   const { min, max, unit } = RANGES[name];
-  const value = (whole ? /^\d{1,12}$/ : /^\d{1,9}(\.\d{1,3})?$/).test(text) ? Number(text) : Number.NaN;
+  const value = (whole ? /^\d{1,12}$/ : /^\d{1,9}(\.\d{1,3})?$/).test(text)
+    ? Number(text)
+    : Number.NaN;
   if (value >= min && value <= max) return value;
   const kind = whole ? "a whole number" : "a number";
-  throw badValue(flag, text, `give ${kind} from ${min} to ${max}${unit}${orElse && `, or ${orElse}`}`);
+  throw badValue(
+    flag,
+    text,
+    `give ${kind} from ${min} to ${max}${unit}${orElse && `, or ${orElse}`}`,
+  );
 }
 
 /** The numbers that a text lists; `auto` where the campaign finds it. @throws usageError */
@@ -175,7 +208,9 @@ export function countsIn(
 ): number[] | typeof AUTO {
   const orElse = "canBeFound" in dimension ? AUTO : "";
   if (orElse && text.trim() === AUTO) return AUTO;
-  return listOf(flag, text, notices).map((each) => numberIn(dimension.key, flag, each, true, orElse));
+  return listOf(flag, text, notices).map((each) =>
+    numberIn(dimension.key, flag, each, true, orElse),
+  );
 }
 
 /** Seconds, or `auto`. @throws usageError that mentions both */
@@ -193,14 +228,20 @@ export function listOf(flag: string, text: string, notices: string[]): string[] 
   return once;
 }
 
-/** `dynamic`, `fixed30`, `fixed120`, `custom:N` or `requests:N,…`. @throws usageError listing the modes */
+/**
+ * `dynamic`, `fixed30`, `fixed120`, `custom:N` or `requests:N,…`. @throws usageError listing the
+ * modes
+ */
 export function durationMode(text: string, source = "--duration-mode"): DurationMode {
   if (text === DYNAMIC_DURATION) return { mode: "dynamic" };
   const named = Object.hasOwn(FIXED_DURATIONS, text) ? FIXED_DURATIONS[text] : undefined;
   if (named !== undefined) return { mode: "fixed", seconds: named };
   if (text.startsWith(CUSTOM_DURATION)) {
     const flag = `${source} ${CUSTOM_DURATION}`;
-    return { mode: "fixed", seconds: numberIn("duration", flag, text.slice(CUSTOM_DURATION.length)) };
+    return {
+      mode: "fixed",
+      seconds: numberIn("duration", flag, text.slice(CUSTOM_DURATION.length)),
+    };
   }
   if (text.startsWith(REQUESTS_DURATION)) {
     const flag = `${source} ${REQUESTS_DURATION}`;
@@ -214,7 +255,10 @@ export function durationMode(text: string, source = "--duration-mode"): Duration
   );
 }
 
-/** The workloads of these names; `both` stands for all. @throws usageError that suggests the nearest name */
+/**
+ * The workloads of these names; `both` stands for all. @throws usageError that suggests the nearest
+ * name
+ */
 export function workloadsOf(words: readonly string[]): string[] {
   const ids = workloads.map(({ id }) => id);
   for (const word of words) requireKnown("workload", word, [...ids, "both"]);

@@ -4,7 +4,10 @@ import type { NumberName } from "../../contract/ranges.js";
 import { badValue, listOf, numberIn } from "./request.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
-/** The text of a setting and its source. Messages name the source: the flag, the variable, or the line of the file. */
+/**
+ * The text of a setting and its source. Messages name the source: the flag, the variable, or the
+ * line of the file.
+ */
 export type SettingValue = { source: string; value: string };
 
 /** Settings from one source, by key. The value of a switch is `true` or `false`. */
@@ -31,7 +34,9 @@ export class Settings {
   readonly #values = new Map<string, SettingValue>();
   readonly #notices: string[];
 
-  /** @param layers later ones win, with a notice @param preset overridden by all @throws usageError */
+  /**
+   * @param layers later ones win, with a notice @param preset overridden by all @throws usageError
+   */
   constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
     this.#notices = notices;
     for (const [key, value] of preset) this.#values.set(key, value);
@@ -60,7 +65,9 @@ export class Settings {
     return found;
   }
 
-  /** The words of a list, each once; none where it is not set. @throws usageError for an empty list */
+  /**
+   * The words of a list, each once; none where it is not set. @throws usageError for an empty list
+   */
   list(key: string): string[] {
     const found = this.find(key);
     return found ? listOf(found.source, found.value, this.#notices) : [];
@@ -75,10 +82,14 @@ export class Settings {
     return this.find(key)?.value === "true";
   }
 
-  /** Every setting that affects what is measured, by key. Defaults are included: a later version may have others. */
+  /**
+   * Every setting that affects what is measured, by key. Defaults are included: a later version may
+   * have others.
+   */
   record(): Record<string, string> {
     const recorded = SETTINGS.filter(
-      ({ key, incidental, secret, flagOnly }) => !(key === "preset" || incidental || secret || flagOnly),
+      ({ key, incidental, secret, flagOnly }) =>
+        !(key === "preset" || incidental || secret || flagOnly),
     );
     return Object.fromEntries(
       recorded.flatMap(({ key }) => {
@@ -104,7 +115,10 @@ function checkText({ source, value }: SettingValue, secret: boolean): void {
   throw usageError(`${source}${text}: no line breaks or other control characters`);
 }
 
-export function oneOf<Value extends string>({ source, value }: SettingValue, valid: readonly Value[]): Value {
+export function oneOf<Value extends string>(
+  { source, value }: SettingValue,
+  valid: readonly Value[],
+): Value {
   const found = valid.find((each) => each === value);
   if (found) return found;
   throw badValue(source, value, `give one of ${valid.join(", ")}`);

@@ -32,7 +32,10 @@ import {
 import { PRESETS } from "./presets.js";
 import { AUTO } from "./request.js";
 
-/** A value that a setting can have. The shells complete `value`; the menu shows `label` (else `value`) and `hint`. */
+/**
+ * A value that a setting can have. The shells complete `value`; the menu shows `label` (else
+ * `value`) and `hint`.
+ */
 export type SettingChoice = { value: string; label?: string; hint?: string };
 
 export interface SingleRunVariable {
@@ -47,8 +50,9 @@ export interface SingleRunVariable {
 }
 
 /**
- * A flag `--key`, `key:` in a campaign file, and sometimes a variable. Flags, help, files, environment, completion,
- * menu and resume all read this list. To add a setting, add an entry to a group of this file.
+ * A flag `--key`, `key:` in a campaign file, and sometimes a variable. Flags, help, files,
+ * environment, completion, menu and resume all read this list. To add a setting, add an entry to a
+ * group of this file.
  */
 export interface Setting {
   /** E.g. `duration-mode`: the flag without its dashes, and the key in a campaign file. */
@@ -70,8 +74,9 @@ export interface Setting {
   /** It does not affect what is measured, so the manifest does not record it. */
   incidental?: true;
   /**
-   * What a resumed campaign accepts: `flag` from the command line; `flag or variable` also from the environment, because
-   * the manifest does not record it (it may hold a password). Any other flag would contradict the plan.
+   * What a resumed campaign accepts: `flag` from the command line; `flag or variable` also from the
+   * environment, because the manifest does not record it (it may hold a password). Any other flag
+   * would contradict the plan.
    */
   onResume?: "flag" | "flag or variable";
   /** Its value is never printed, stored or read from a file. */
@@ -81,10 +86,15 @@ export interface Setting {
 }
 
 /** Settings under one topic of the help, which `help TOPIC` prints. */
-const group = (topic: string, title: string, settings: readonly Setting[]) => ({ topic, title, settings });
+const group = (topic: string, title: string, settings: readonly Setting[]) => ({
+  topic,
+  title,
+  settings,
+});
 
 const ids = (list: readonly { id: string }[]): string[] => list.map(({ id }) => id);
-const valuesOnly = (values: readonly string[]): SettingChoice[] => values.map((value) => ({ value }));
+const valuesOnly = (values: readonly string[]): SettingChoice[] =>
+  values.map((value) => ({ value }));
 const explained = (list: readonly { id: string; summary: string }[]): SettingChoice[] =>
   list.map(({ id, summary }) => ({ value: id, hint: summary }));
 const workloadIds = ids(workloads);
@@ -112,7 +122,9 @@ export const DEFAULT_MAX_RUNS = "20";
 /** Value of `diagnose`: these runs and no others. */
 export const ALONE = "alone";
 
-/** It has no default, so that a campaign at another layer can be resumed and repeated without it. */
+/**
+ * It has no default, so that a campaign at another layer can be resumed and repeated without it.
+ */
 const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   const { key, help, other, max } = dimension;
   const canBeFound = "canBeFound" in dimension;
@@ -127,8 +139,15 @@ const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   });
 };
 
-/** @param name with the placeholder of its value, e.g. `rate <list>`: a list can be given several times */
-function flag(name: string, help: string, more: Omit<Setting, "key" | "value" | "help"> = {}): Setting {
+/**
+ * @param name with the placeholder of its value, e.g. `rate <list>`: a list can be given several
+ *   times
+ */
+function flag(
+  name: string,
+  help: string,
+  more: Omit<Setting, "key" | "value" | "help"> = {},
+): Setting {
   const [key = "", value] = name.split(" ");
   if (value === undefined) return { key, help, ...more };
   return { key, value, help, ...(value === "<list>" ? { repeatable: true } : {}), ...more };
@@ -147,10 +166,14 @@ const targets = group("targets", "what is measured", [
   flag("clients <list>", "targets and groups, comma or space separated", {
     choices: () => valuesOnly([...Object.keys(groups), ...targetTexts]),
   }),
-  flag("limiter <list>", "limiters that decide, name[~version]; each target is measured with each", {
-    defaultText: "its own",
-    choices: () => valuesOnly(limiterNames()),
-  }),
+  flag(
+    "limiter <list>",
+    "limiters that decide, name[~version]; each target is measured with each",
+    {
+      defaultText: "its own",
+      choices: () => valuesOnly(limiterNames()),
+    },
+  ),
   flag(
     "store-versions <list>",
     "versions of stores that each target is measured on, e.g. valkey~8.1,valkey~9.1 (tags of images), or name~version=path",
@@ -175,10 +198,15 @@ const targets = group("targets", "what is measured", [
     },
   ),
   ...dimensions.map(dimensionSetting),
-  flag("stores <list>", "store layer: servers, e.g. redis,valkey; any other with --program or --image", {
-    defaultText: DEFAULT_STORES.join(","),
-    choices: () => valuesOnly(stores.flatMap(({ id, engine }) => (engine === "resp" ? [id] : []))),
-  }),
+  flag(
+    "stores <list>",
+    "store layer: servers, e.g. redis,valkey; any other with --program or --image",
+    {
+      defaultText: DEFAULT_STORES.join(","),
+      choices: () =>
+        valuesOnly(stores.flatMap(({ id, engine }) => (engine === "resp" ? [id] : []))),
+    },
+  ),
   flag(
     "operations <list>",
     `store layer: ${operations.map(({ id, summary }) => `${id} (${summary})`).join(", ")}`,
@@ -230,13 +258,25 @@ const traffic = group("traffic", "what the requests are", [
     "trace <file>",
     "the keys of a file, in its order: CSV or JSON lines of time, key and cost, or an access log",
   ),
-  flag("trace-speed <list>", "open loop: with --trace, at its times; 1: as fast as they were, 10: ten times"),
-  flag("key <list>", "with --trace, the field that is the key; of several, the first that has a value"),
-  flag("trace-zone <zone>", "with --trace, the zone of times that name none: +02:00, Europe/Berlin", {
-    defaultText: "UTC",
-  }),
+  flag(
+    "trace-speed <list>",
+    "open loop: with --trace, at its times; 1: as fast as they were, 10: ten times",
+  ),
+  flag(
+    "key <list>",
+    "with --trace, the field that is the key; of several, the first that has a value",
+  ),
+  flag(
+    "trace-zone <zone>",
+    "with --trace, the zone of times that name none: +02:00, Europe/Berlin",
+    {
+      defaultText: "UTC",
+    },
+  ),
   flag("points <list>", "explicit quota of each key", { variable: "RATE_LIMIT_POINTS" }),
-  flag("window <list>", "explicit window of the quota, seconds", { variable: "RATE_LIMIT_DURATION" }),
+  flag("window <list>", "explicit window of the quota, seconds", {
+    variable: "RATE_LIMIT_DURATION",
+  }),
   flag("cost <list>", "points that a request uses for each of its keys", {
     defaultText: "1",
     variable: "RATE_LIMIT_COST",
@@ -261,7 +301,10 @@ const measure = group("measure", "how it is measured", [
           value: DYNAMIC_DURATION,
           hint: `${DYNAMIC.seconds} s, ${DYNAMIC.seconds_above} s above ${DYNAMIC.most_connections} connections, ${DYNAMIC.more_in_a_cluster} s more for clusters`,
         },
-        ...Object.entries(FIXED_DURATIONS).map(([value, seconds]) => ({ value, label: `${seconds} s` })),
+        ...Object.entries(FIXED_DURATIONS).map(([value, seconds]) => ({
+          value,
+          label: `${seconds} s`,
+        })),
         { value: CUSTOM_DURATION },
         { value: REQUESTS_DURATION },
       ],
@@ -283,9 +326,13 @@ const measure = group("measure", "how it is measured", [
       defaultText: `10; with RATE at most ${DEFAULT_POOL}`,
     },
   }),
-  flag("rate <list>", `open loop: requests/s, over up to --concurrency connections (${DEFAULT_POOL})`, {
-    singleRun: { name: "RATE", schema: decimalText("rate"), help: "open loop: requests/s" },
-  }),
+  flag(
+    "rate <list>",
+    `open loop: requests/s, over up to --concurrency connections (${DEFAULT_POOL})`,
+    {
+      singleRun: { name: "RATE", schema: decimalText("rate"), help: "open loop: requests/s" },
+    },
+  ),
   flag(
     "rate-sweep <from:to:n>",
     "open loop at n rates, each the same factor above the last, e.g. 1000:20000:8",
@@ -296,11 +343,19 @@ const measure = group("measure", "how it is measured", [
     singleRun: { name: "ARRIVALS", schema: z.enum(namedArrivals, "must be constant or poisson") },
   }),
   flag("find-max-rate", "open loop: search the highest rate that meets --slo, starting at --rate"),
-  flag("slo <list>", 'objectives of --find-max-rate, written like --threshold, e.g. "p99<10ms,errors<0.1%"'),
+  flag(
+    "slo <list>",
+    'objectives of --find-max-rate, written like --threshold, e.g. "p99<10ms,errors<0.1%"',
+  ),
   flag("runs <n>", "runs of each configuration; auto: as many as it takes to rank them", {
     defaultValue: "3",
     choices: () => valuesOnly([AUTO]),
-    singleRun: { name: "RUNS", schema: wholeText("runs"), help: "number of runs", defaultValue: "1" },
+    singleRun: {
+      name: "RUNS",
+      schema: wholeText("runs"),
+      help: "number of runs",
+      defaultValue: "1",
+    },
   }),
   flag("max-runs <n>", "with --runs auto: most runs of each configuration", {
     defaultText: DEFAULT_MAX_RUNS,
@@ -333,7 +388,10 @@ const measure = group("measure", "how it is measured", [
       toValue: (text) => `${text},0`,
     },
   }),
-  flag("order <order>", orders.join("|"), { defaultValue: "turns", choices: () => valuesOnly(orders) }),
+  flag("order <order>", orders.join("|"), {
+    defaultValue: "turns",
+    choices: () => valuesOnly(orders),
+  }),
   flag(
     "reference <target>",
     "the target, or at the store layer the store, with which the others of its ranking are compared; auto adds one to a single target",
@@ -378,11 +436,21 @@ const faults = group("faults", "what breaks in the window", [
 const machines = group("machines", "where it runs, and the caps of each part", [
   flag("runtime <runtime>", `auto|${runtimeIds.join("|")}`, {
     defaultValue: "auto",
-    choices: () => [{ value: "auto", hint: "the first of these that works" }, ...valuesOnly(runtimeIds)],
-    singleRun: { name: "RUNTIME", schema: z.string().max(40), help: ["auto", ...runtimeIds].join(", ") },
+    choices: () => [
+      { value: "auto", hint: "the first of these that works" },
+      ...valuesOnly(runtimeIds),
+    ],
+    singleRun: {
+      name: "RUNTIME",
+      schema: z.string().max(40),
+      help: ["auto", ...runtimeIds].join(", "),
+    },
     onResume: "flag",
   }),
-  flag("hosts <file>", "YAML file that names Docker engines of several machines, by role: see docs/hosts.md"),
+  flag(
+    "hosts <file>",
+    "YAML file that names Docker engines of several machines, by role: see docs/hosts.md",
+  ),
   flag("kube-context <name>", "context of the kubeconfig, for --runtime kubernetes", {
     defaultText: "the current one",
     onResume: "flag",
@@ -407,9 +475,19 @@ const machines = group("machines", "where it runs, and the caps of each part", [
     { defaultText: "they are on the nodes" },
   ),
   cap("store-cpus", "<n>", "CPU cap of a store node in a container", DEFAULT_CAPS.cpus),
-  cap("store-memory", "<size>", "memory cap of a store node in a container, e.g. 512m", DEFAULT_CAPS.memory),
+  cap(
+    "store-memory",
+    "<size>",
+    "memory cap of a store node in a container, e.g. 512m",
+    DEFAULT_CAPS.memory,
+  ),
   cap("service-cpus", "<n>", "CPU cap of a service in a container", DEFAULT_CAPS.cpus),
-  cap("service-memory", "<size>", "memory cap of a service in a container, e.g. 512m", DEFAULT_CAPS.memory),
+  cap(
+    "service-memory",
+    "<size>",
+    "memory cap of a service in a container, e.g. 512m",
+    DEFAULT_CAPS.memory,
+  ),
   cap("server-cpus", "<n>", "CPU cap of the server", "none"),
   cap("loadtest-cpus", "<n>", "CPU cap of the load generator", "none"),
   cap("cpuset-store", "<list>", "CPUs of the store nodes, e.g. 0-1"),
@@ -439,11 +517,15 @@ const programs = group("programs", "which programs, images or running stores it 
     "paths of several Nodes of this machine: each target is measured with its server in each (runtime local)",
     { defaultText: "the one that runs this" },
   ),
-  flag("image <name=ref>", "container image of any store or service, e.g. redis=redis:7.4; repeatable", {
-    defaultText: "its own, or that of its variable, e.g. REDIS_IMAGE",
-    repeatable: true,
-    onResume: "flag",
-  }),
+  flag(
+    "image <name=ref>",
+    "container image of any store or service, e.g. redis=redis:7.4; repeatable",
+    {
+      defaultText: "its own, or that of its variable, e.g. REDIS_IMAGE",
+      repeatable: true,
+      onResume: "flag",
+    },
+  ),
   flag(
     "store-url <url>",
     "measure a store that you already run: redis[s]://[user:password@]host[:port]; process lists show the flag, but not STORE_URL",
@@ -480,7 +562,10 @@ const output = group("output", "files, resuming, and what is printed", [
     "continue a campaign of --output (default: the newest); refuses flags that change its plan",
     { flagOnly: true, onResume: "flag" },
   ),
-  flag("allow-parallel", "start even if another campaign is running", { incidental: true, onResume: "flag" }),
+  flag("allow-parallel", "start even if another campaign is running", {
+    incidental: true,
+    onResume: "flag",
+  }),
   flag("force", "start even if the preset refuses a machine with warnings", { incidental: true }),
   flag(
     "config <file>",
@@ -492,7 +577,10 @@ const output = group("output", "files, resuming, and what is printed", [
     "one JSON object per line on standard output, everything else on standard error; one document with --dry-run",
     { flagOnly: true, onResume: "flag" },
   ),
-  flag("quiet", "only warnings, problems and the path of the report", { flagOnly: true, onResume: "flag" }),
+  flag("quiet", "only warnings, problems and the path of the report", {
+    flagOnly: true,
+    onResume: "flag",
+  }),
   flag(
     "progress <mode>",
     "live|run|phase (redrawn in place, one line per run, one line per phase); default: live on a terminal, else run",

@@ -38,7 +38,8 @@ export function parseThresholds(source: string, text: string): Threshold[] {
 function parseThreshold(source: string, text: string): Threshold {
   const refused = (why: string) => badValue(source, text, why);
   const found = FORM.exec(text)?.groups;
-  if (!found) throw refused(`give e.g. p99<10ms, errors<0.1% or limited_share=0.1±0.01; figures: ${NAMES}`);
+  if (!found)
+    throw refused(`give e.g. p99<10ms, errors<0.1% or limited_share=0.1±0.01; figures: ${NAMES}`);
   const metric = (found.metric ?? "").replace("p99.9", "p99_9") as Metric;
   const unit = Object.hasOwn(METRICS, metric) ? METRICS[metric] : undefined;
   if (!unit) throw refused(`there is no figure ${found.metric}: ${NAMES}`);
@@ -46,7 +47,9 @@ function parseThreshold(source: string, text: string): Threshold {
     const factor = unit.factors[name];
     if (factor === undefined) {
       const valid = Object.keys(unit.factors).filter(Boolean).join(", ");
-      throw refused(name ? `${name} is not a unit of ${metric}: give ${valid}` : `give the unit: ${valid}`);
+      throw refused(
+        name ? `${name} is not a unit of ${metric}: give ${valid}` : `give the unit: ${valid}`,
+      );
     }
     const value = Number(amount) * factor;
     if (value > unit.max) throw refused(`give at most ${unit.max}`);

@@ -19,7 +19,11 @@ export interface AdmissionsContext {
 }
 
 /** Why the counts of the keys say nothing; undefined where they do. */
-function unknownReason({ configuration, withoutStore, elapsedS }: AdmissionsContext): string | undefined {
+function unknownReason({
+  configuration,
+  withoutStore,
+  elapsedS,
+}: AdmissionsContext): string | undefined {
   const { target, limits } = configuration;
   if (target.decides_locally) return "some decisions do not reach the store";
   if (withoutStore > 0) return `${withoutStore} consumes were decided without the store`;
@@ -31,7 +35,10 @@ function unknownReason({ configuration, withoutStore, elapsedS }: AdmissionsCont
   return undefined;
 }
 
-/** Bounds of the points that each key of the traffic has consumed; keys that are never used again are left out. */
+/**
+ * Bounds of the points that each key of the traffic has consumed; keys that are never used again
+ * are left out.
+ */
 function boundsByKey(
   { traffic, limits: { cost = 1 } }: AdmissionsContext["configuration"],
   { sent, undecided }: RequestCounts,
@@ -57,13 +64,17 @@ export async function readAdmissions(context: AdmissionsContext): Promise<Admiss
   const reason = unknownReason(context);
   if (reason) return { status: "not known", reason };
   const { configuration, requestCounts, keyPrefix, readNumbers } = context;
-  if (!requestCounts) return { status: "not known", reason: "the load generator did not count by request" };
+  if (!requestCounts)
+    return { status: "not known", reason: "the load generator did not count by request" };
   const { countKey } = findLimiter(configuration.target.limiter);
   const bounds = [...boundsByKey(configuration, requestCounts)]
     .toSorted(([, one], [, other]) => other.most - one.most)
     .slice(0, MAX_KEYS);
-  if (bounds.length === 0) return { status: "not known", reason: "each request is on a key of its own" };
+  if (bounds.length === 0)
+    return { status: "not known", reason: "each request is on a key of its own" };
   const numbers = await readNumbers(bounds.map(([key]) => countKey?.(key, keyPrefix) ?? key));
   if (!numbers) return { status: "not known", reason: "the store's keys cannot be read" };
-  return admissionsOf(bounds.map(([key, range], index) => ({ key, ...range, counted: numbers[index] ?? 0 })));
+  return admissionsOf(
+    bounds.map(([key, range], index) => ({ key, ...range, counted: numbers[index] ?? 0 })),
+  );
 }

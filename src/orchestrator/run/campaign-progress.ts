@@ -1,7 +1,12 @@
 import type { Configuration } from "../../contract/configuration.js";
 import type { EventOf, Phase, RunStatus } from "../../contract/events.js";
 import { mean, rounded } from "../../contract/numbers.js";
-import { countedRuns, type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
+import {
+  countedRuns,
+  type Plan,
+  type PlannedRun,
+  plannedConfiguration,
+} from "../../contract/plan.js";
 import { hasFigures, type MeasuredResult, type Result } from "../../contract/result.js";
 import { atLeast } from "../../judge/latency.js";
 import { estimateCampaignS, type Overheads } from "../plan/estimate.js";
@@ -10,8 +15,8 @@ import { cpuUsPerRequest, type RunOutcome } from "./result-documents.js";
 import type { RunListener } from "./run.js";
 
 /**
- * The plan's estimate for the remaining runs, corrected by how far finished runs were off, by topology where one is
- * finished. Times are seconds of any monotonic clock.
+ * The plan's estimate for the remaining runs, corrected by how far finished runs were off, by
+ * topology where one is finished. Times are seconds of any monotonic clock.
  */
 export class TimeLeft {
   readonly #plan: Plan;
@@ -35,7 +40,10 @@ export class TimeLeft {
   /** Replaces the runs that are still to come. The plan may have got more configurations. */
   expect(runs: readonly PlannedRun[]): void {
     this.#topologies = new Map(
-      this.#plan.configurations.map(({ hash, configuration }) => [hash, configuration.target.topology]),
+      this.#plan.configurations.map(({ hash, configuration }) => [
+        hash,
+        configuration.target.topology,
+      ]),
     );
     this.#pending = runs.filter(({ file }) => !this.#gone.has(file));
     // The pause after a run is still to come.
@@ -61,7 +69,10 @@ export class TimeLeft {
     this.#later_s = this.#estimate(rest) + this.#correction(rest);
   }
 
-  /** @param counts whether the run took its full time: one that failed early says nothing about the others */
+  /**
+   * @param counts whether the run took its full time: one that failed early says nothing about the
+   *   others
+   */
   finish(now_s: number, counts: boolean): void {
     if (!this.#current) return;
     const { runs, started_s, estimated_s } = this.#current;
@@ -94,7 +105,8 @@ export class TimeLeft {
     const ofAll = all.length > 0 ? mean(all) : 0;
     const each = new Map([...this.#excess].map(([topology, values]) => [topology, mean(values)]));
     return runs.reduce(
-      (total, run) => total + (each.get(this.#topologies.get(run.configuration_hash) ?? "") ?? ofAll),
+      (total, run) =>
+        total + (each.get(this.#topologies.get(run.configuration_hash) ?? "") ?? ofAll),
       0,
     );
   }
@@ -111,7 +123,9 @@ function latenciesOf(latency: MeasuredResult["latency"]): Partial<Figures> {
   if (!latency) return {};
   const figures = Object.entries(LATENCIES).map(([name, figure]) => {
     const known = latency[figure];
-    return known === null ? [`${name}_at_least_ms`, atLeast(latency, figure)] : [`${name}_ms`, known];
+    return known === null
+      ? [`${name}_at_least_ms`, atLeast(latency, figure)]
+      : [`${name}_ms`, known];
   });
   return Object.fromEntries(figures);
 }
@@ -134,7 +148,10 @@ function figuresOf(result: Result): Figures | undefined {
   };
 }
 
-const outcomeTexts = ({ outcome, outcome_text }: Pick<MeasuredResult, "outcome" | "outcome_text">) => ({
+const outcomeTexts = ({
+  outcome,
+  outcome_text,
+}: Pick<MeasuredResult, "outcome" | "outcome_text">) => ({
   ...(outcome === undefined ? {} : { outcome }),
   ...(outcome_text === undefined ? {} : { outcome_text }),
 });
@@ -200,7 +217,12 @@ export class Progress {
   #roundFacts(runs: readonly PlannedRun[]) {
     const round = runs[0]?.round ?? 1;
     const numbers = runs.map((run) => this.#place(run).number);
-    return { round, of: this.#plan.runs_per_configuration, runs: numbers, time_left_s: this.timeLeftS() };
+    return {
+      round,
+      of: this.#plan.runs_per_configuration,
+      runs: numbers,
+      time_left_s: this.timeLeftS(),
+    };
   }
 
   #started(planned: PlannedRun): void {
@@ -219,7 +241,9 @@ export class Progress {
     });
   }
 
-  /** @param saved whether the result is on the disk: a run that could not be saved counts as failed */
+  /**
+   * @param saved whether the result is on the disk: a run that could not be saved counts as failed
+   */
   finished(planned: PlannedRun, result: Result, saved = true): void {
     const status: RunStatus = hasFigures(result) ? result.verdict.status : result.status;
     const text = "failed: harness: it could not be saved";
@@ -243,7 +267,10 @@ export class Progress {
     });
   }
 
-  /** A phase of runs made together is told when the first comes to it. @param runs get programs' lines */
+  /**
+   * A phase of runs made together is told when the first comes to it. @param runs get programs'
+   * lines
+   */
   listeners(
     runs: readonly { planned: PlannedRun; log: (role: string, line: string) => void }[],
   ): RunListener[] {
@@ -262,7 +289,8 @@ export class Progress {
             ...(lasts_s === undefined ? {} : { lasts_s: runs.length * lasts_s }),
           });
         },
-        second: (second) => this.#eventLog.emit({ ...second, number, time_left_s: this.timeLeftS() }),
+        second: (second) =>
+          this.#eventLog.emit({ ...second, number, time_left_s: this.timeLeftS() }),
         fault: (line) => {
           log("faults", line);
           this.#eventLog.detail(`  ${line}`);
@@ -289,11 +317,18 @@ export class Progress {
 
   timeLeftS(): number {
     const now_s = nowS();
-    return rounded(Math.max(0, Math.min(this.#timeLeft.secondsLeft(now_s), this.#ends_s - now_s)), 1);
+    return rounded(
+      Math.max(0, Math.min(this.#timeLeft.secondsLeft(now_s), this.#ends_s - now_s)),
+      1,
+    );
   }
 
   #place({ file }: PlannedRun): { number: number; of: number; file: string } {
-    return { number: this.#runs.findIndex((run) => run.file === file) + 1, of: this.#runs.length, file };
+    return {
+      number: this.#runs.findIndex((run) => run.file === file) + 1,
+      of: this.#runs.length,
+      file,
+    };
   }
 
   #configuration({ configuration_hash }: PlannedRun): Configuration {

@@ -89,12 +89,19 @@ function sampleOf(
 type Reported = Readonly<Record<string, Pick<RoleResources, "cpu_us">>>;
 
 /** CPU time of the roles; undefined where that of one is not known. */
-function usedBy(roles: readonly RunningRole[], from: EndReading, to: EndReading, reported: Reported) {
+function usedBy(
+  roles: readonly RunningRole[],
+  from: EndReading,
+  to: EndReading,
+  reported: Reported,
+) {
   let all_us = 0;
   for (const { id } of roles) {
     const [before_us, after_us] = [from.cpu_us.get(id), to.cpu_us.get(id)];
     const used_us =
-      before_us === undefined || after_us === undefined ? reported[id]?.cpu_us : after_us - before_us;
+      before_us === undefined || after_us === undefined
+        ? reported[id]?.cpu_us
+        : after_us - before_us;
     if (used_us === undefined) return undefined;
     all_us += Math.max(0, used_us);
   }
@@ -155,7 +162,10 @@ export class CounterWatch {
     return this.#pending;
   }
 
-  /** Resolves when the counters are read. Does nothing after `stop`: a generator that has ended opens no window. */
+  /**
+   * Resolves when the counters are read. Does nothing after `stop`: a generator that has ended
+   * opens no window.
+   */
   start(): Promise<void> {
     if (this.#hasStopped) return this.#pending;
     this.#readEnd();
@@ -217,10 +227,16 @@ export class CounterWatch {
   }
 
   /**
-   * @param reported CPU time that roles reported themselves: the only source where a reading comes too late
-   * @param external_us of an external store, which is no part of the run @returns undefined where not all is known
+   * @param reported CPU time that roles reported themselves: the only source where a reading comes
+   *   too late
+   * @param external_us of an external store, which is no part of the run @returns undefined where
+   *   not all is known
    */
-  async hostLoad(loaded_s: number, reported: Reported, external_us = 0): Promise<HostLoad | undefined> {
+  async hostLoad(
+    loaded_s: number,
+    reported: Reported,
+    external_us = 0,
+  ): Promise<HostLoad | undefined> {
     await this.#pending;
     const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
     if (!from?.host || !to?.host) return undefined;
@@ -234,7 +250,10 @@ export class CounterWatch {
     return isNarrowed ? { ...load, cpus_allowed } : load;
   }
 
-  /** What the scheduler withheld from harness and roles together; undefined where nothing can be withheld from all. */
+  /**
+   * What the scheduler withheld from harness and roles together; undefined where nothing can be
+   * withheld from all.
+   */
   async ownThrottling(): Promise<Throttling | undefined> {
     await this.#pending;
     const [from, to] = this.#ends;
@@ -260,7 +279,8 @@ export class CounterWatch {
       if (!before?.cpu || !after.cpu || ours_us === undefined) return [];
       const harness_us = machines.isHere(name) ? to.harness_us - from.harness_us : 0;
       const load = hostLoadOf(before.cpu, after.cpu, ours_us + harness_us, loaded_s);
-      const network = before.network && after.network && trafficSince(before.network, after.network);
+      const network =
+        before.network && after.network && trafficSince(before.network, after.network);
       return load ? [[name, { ...load, ...(network ? { network } : {}) }] as const] : [];
     });
     return Object.fromEntries(loads);
@@ -275,7 +295,8 @@ export class CounterWatch {
   async #readDelays(): Promise<ReadonlyMap<string, RunDelays>> {
     const delays = await Promise.all(
       this.#roles.map(
-        async ({ id, part }) => [id, await inTime(part.runDelays()).catch(() => undefined)] as const,
+        async ({ id, part }) =>
+          [id, await inTime(part.runDelays()).catch(() => undefined)] as const,
       ),
     );
     return new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
@@ -290,7 +311,10 @@ export class CounterWatch {
     this.#pending = this.#pending.then(async () => void (await read()));
   }
 
-  /** Slow readings do not queue up: the one at the end of the window would have to wait for all of them. */
+  /**
+   * Slow readings do not queue up: the one at the end of the window would have to wait for all of
+   * them.
+   */
   #readBetween(): void {
     if (this.#isReadingBetween) return;
     this.#isReadingBetween = true;

@@ -13,8 +13,9 @@ const late = () =>
   new PartFailed("store", `its counters could not be read within ${READ_WITHIN_MS / 1000} s`);
 
 /**
- * Each generator waits at each drained moment; all go on at once, when the last has come and the counters are read:
- * that also starts several together. A reading that is late or fails fails the run and lets them go on.
+ * Each generator waits at each drained moment; all go on at once, when the last has come and the
+ * counters are read: that also starts several together. A reading that is late or fails fails the
+ * run and lets them go on.
  */
 export class DrainedReadings {
   readonly #generators: readonly Pick<RunningPart, "write">[];
@@ -38,7 +39,8 @@ export class DrainedReadings {
     this.#onGoOn = onGoOn;
     this.#announced = generators.map(() => 0);
     this.#readings = {
-      // At every layer all scripts are loaded and no load was sent: from here on the store counts this run's load alone.
+      // At every layer all scripts are loaded and no load was sent: from here on the store counts
+      // this run's load alone.
       connected: () => within(store.readBefore(), READ_WITHIN_MS, late),
       drained: () => watch.start(),
       finished: () => watch.stop(),

@@ -21,7 +21,10 @@ interface FaultTargets {
   restart(part: RunningPart): Promise<void>;
 }
 
-/** Undoes what was done; absent where there is nothing to undo, or where it lasts until the run's parts are stopped. */
+/**
+ * Undoes what was done; absent where there is nothing to undo, or where it lasts until the run's
+ * parts are stopped.
+ */
 type Undo = (() => Promise<void>) | undefined;
 
 interface Action {
@@ -65,7 +68,10 @@ const ofStore = (action: StoreFaultAction, undo?: StoreFaultAction): Action => (
   },
 });
 
-/** One entry each; what an action may be done to and what it explains is in `src/contract/faults.ts`. */
+/**
+ * One entry each; what an action may be done to and what it explains is in
+ * `src/contract/faults.ts`.
+ */
 export const actions: Readonly<Record<FaultAction, Action>> = {
   kill: {
     // A replica whose link is down may never be promoted.
@@ -171,7 +177,10 @@ export class FaultInjection {
     this.#planned = options.faults.map((fault) => ({ fault, roles: [], undone: true }));
   }
 
-  /** The window opens in so many milliseconds: from now on each fault is done at its time. Only the first call counts. */
+  /**
+   * The window opens in so many milliseconds: from now on each fault is done at its time. Only the
+   * first call counts.
+   */
   windowOpensIn(ms: number): void {
     if (this.#opened_ms !== 0 || this.#ended.signal.aborted) return;
     this.#opened_ms = this.#clock.now_ms() + ms;
@@ -205,7 +214,10 @@ export class FaultInjection {
     });
   }
 
-  /** Ends the schedule and undoes what is still done, the last first. Does not reject: what cannot be undone is logged. */
+  /**
+   * Ends the schedule and undoes what is still done, the last first. Does not reject: what cannot
+   * be undone is logged.
+   */
   async undoAll(): Promise<void> {
     this.#ended.abort();
     await this.#work;

@@ -20,11 +20,14 @@ import type { DrainedReadings } from "./drained-readings.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
 
 /**
- * A generator reports each second, and takes less to connect, drain and write: silent for so long, it hangs. Generators
- * wait longer for each other, so that the one that hangs is named.
+ * A generator reports each second, and takes less to connect, drain and write: silent for so long,
+ * it hangs. Generators wait longer for each other, so that the one that hangs is named.
  */
 export const SILENCE_S = 60;
-/** Until its first word it may wait for CPU time while many others start. Those that are ready wait a little longer. */
+/**
+ * Until its first word it may wait for CPU time while many others start. Those that are ready wait
+ * a little longer.
+ */
 export const START_S = 110;
 /** After a stop of this process its timers come before the lines that it missed. */
 const GRACE_MS = 1000;
@@ -80,7 +83,10 @@ export class SilenceWatch {
 
 export type Second = Extract<Progress, { event: "second" }>;
 
-/** Merges the live figures of several generators; one alone passes unchanged. A second is complete once all have reported it. */
+/**
+ * Merges the live figures of several generators; one alone passes unchanged. A second is complete
+ * once all have reported it.
+ */
 export class MergedSeconds {
   readonly #pending: Second[][];
 
@@ -109,15 +115,21 @@ function merged(seconds: readonly Second[]): Second {
     ...first,
     t_s: Math.max(...seconds.map(({ t_s }) => t_s)),
     requests_per_second,
-    ...(requests_per_second > 0 ? { limited_share: rounded(limited / requests_per_second, 6) } : {}),
-    // The result's percentiles are those of merged histograms; a screen gets the slowest generator's.
+    ...(requests_per_second > 0
+      ? { limited_share: rounded(limited / requests_per_second, 6) }
+      : {}),
+    // The result's percentiles are those of merged histograms; a screen gets the slowest
+    // generator's.
     ...(p99.length > 0 ? { p99_ms: Math.max(...p99) } : {}),
     ...(busy.length > 0 ? { generator_event_loop_utilisation: Math.max(...busy) } : {}),
   };
 }
 
 type Announcement = Extract<Progress, { event: "phase" }>;
-type RunPhase = Exclude<Announcement["phase"], typeof WAITING | typeof BETWEEN_TURNS | typeof STEADY>;
+type RunPhase = Exclude<
+  Announcement["phase"],
+  typeof WAITING | typeof BETWEEN_TURNS | typeof STEADY
+>;
 
 export type TurnEvent = Extract<Progress, { event: "turn" }>;
 
@@ -127,10 +139,15 @@ interface GeneratorListener {
   turn?(generator: number, turn: TurnEvent): void;
 }
 
-/** The load generators of one run. They go on from moment to moment together, and their outputs are merged to one. */
+/**
+ * The load generators of one run. They go on from moment to moment together, and their outputs are
+ * merged to one.
+ */
 export class Generators {
   readonly roles: readonly RunningRole[];
-  /** When the window of each opens, by this process's clock; absent before it has announced that. */
+  /**
+   * When the window of each opens, by this process's clock; absent before it has announced that.
+   */
   readonly #opens_ms: (number | undefined)[] = [];
   readonly #steady = new Set<number>();
   readonly #begun = new Set<RunPhase>();
@@ -204,8 +221,13 @@ export class Generators {
     for (const part of this.parts) part.write?.(ALL_STEADY_LINE);
   }
 
-  /** What all measured together. @throws PartFailed naming the first that fails; environmentError */
-  async output(supervisor: PartSupervisor, mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput> {
+  /**
+   * What all measured together. @throws PartFailed naming the first that fails; environmentError
+   */
+  async output(
+    supervisor: PartSupervisor,
+    mayEnd: (role: RunningRole) => boolean,
+  ): Promise<GeneratorOutput> {
     const printed = this.roles.map((role) => outputOfGenerator(role, generatorOutputSchema));
     const outputs = await supervisor.waitFor(Promise.all(printed), mayEnd);
     const [first] = outputs;
@@ -214,7 +236,10 @@ export class Generators {
   }
 }
 
-function mergedOutput(outputs: readonly GeneratorOutput[], opens_ms: readonly (number | undefined)[]) {
+function mergedOutput(
+  outputs: readonly GeneratorOutput[],
+  opens_ms: readonly (number | undefined)[],
+) {
   const opened = outputs.map(({ share }, index) => {
     const ms = opens_ms[index];
     return ms === undefined ? undefined : ms + (share?.opened_late_ms ?? 0);
@@ -255,7 +280,8 @@ export async function outputOfGenerator<Output>(
 ): Promise<Output> {
   const exit = await part.exited;
   const last = part.lastLines().findLast((line) => !parseProgress(line));
-  if (exit.code === EXIT.environment) throw environmentError(`${id}: ${last ?? "it printed nothing"}`);
+  if (exit.code === EXIT.environment)
+    throw environmentError(`${id}: ${last ?? "it printed nothing"}`);
   if (exit.code !== 0)
     throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
   try {

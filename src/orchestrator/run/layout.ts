@@ -39,7 +39,10 @@ export interface RunSettings {
   configuration: Configuration;
   /** Random: programs of another run are not mistaken for those of this one. */
   runNonce: string;
-  /** The traffic's seed; the same for all configurations of a round, so that they get the same requests. */
+  /**
+   * The traffic's seed; the same for all configurations of a round, so that they get the same
+   * requests.
+   */
   seed: number;
   warmupS: Warmup;
   workers: number;
@@ -95,7 +98,8 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
     Array.from({ length: counts[kind] }, (_, index) => roleId(kind, index + 1));
   const [storeIds, serviceIds, serverIds] = [idsOf("store"), idsOf("service"), idsOf("server")];
   // The run starts a foreign program itself, once it knows how many operations to ask for.
-  const isForeign = isProgramLayer(configuration.layer) || configuration.target.program !== undefined;
+  const isForeign =
+    isProgramLayer(configuration.layer) || configuration.target.program !== undefined;
   const generatorIds = isForeign ? [] : idsOf("generator");
   const relayIds = needsRelay(configuration, settings.partFaults) ? storeIds.map(relayOf) : [];
   // All but the probe know the relays alone.
@@ -105,10 +109,15 @@ export function layoutOf({ external, ...others }: RunSettings): Role[] {
     ...relayIds.map((id, index) => relayRole(id, storeIds[index] ?? "")),
     ...(usesStore ? [probeRole(settings, specs)] : []),
     ...serviceIds.map((id) => serviceRole(id, settings, [...storeIds, ...relayIds], specs)),
-    ...serverIds.map((id) => serverRole(id, settings, [...storeIds, ...relayIds, ...serviceIds], specs)),
+    ...serverIds.map((id) =>
+      serverRole(id, settings, [...storeIds, ...relayIds, ...serviceIds], specs),
+    ),
     ...generatorIds.map((id, index) =>
-      generatorRole(id, settings, [...storeIds, ...relayIds, ...serviceIds, ...serverIds], (...where) =>
-        specs.forGenerator({ id, index, of: generatorIds.length }, ...where),
+      generatorRole(
+        id,
+        settings,
+        [...storeIds, ...relayIds, ...serviceIds, ...serverIds],
+        (...where) => specs.forGenerator({ id, index, of: generatorIds.length }, ...where),
       ),
     ),
   ];
@@ -123,7 +132,9 @@ function storeRole(id: string, settings: RunSettings): Role {
   const { target } = settings.configuration;
   const store = findStore(target.store);
   const topology = findTopology(target.topology);
-  const { storeArguments = [] } = isProgramLayer(settings.configuration.layer) ? {} : describeClient(target);
+  const { storeArguments = [] } = isProgramLayer(settings.configuration.layer)
+    ? {}
+    : describeClient(target);
   const { module } = target;
   const file = module === undefined ? undefined : settings.modules?.[module];
   return {
@@ -149,7 +160,8 @@ function storeRole(id: string, settings: RunSettings): Role {
         ...(module ? ["--loadmodule", join(allocation.files, module)] : []),
         ...storeArguments,
       ],
-      environment: (allocation) => findEngine(store.engine ?? "").nodeEnvironment?.(allocation) ?? {},
+      environment: (allocation) =>
+        findEngine(store.engine ?? "").nodeEnvironment?.(allocation) ?? {},
     }),
   };
 }
@@ -182,7 +194,13 @@ const relayRole = (id: string, storeId: string): Role => ({
     const { host, port } = placeOf(storeId, places);
     return ownProgram(id, "server", "helpers/relay", {
       takesInput: true,
-      arguments: (own) => ["dist/helpers/relay/index.js", own.bind, String(own.port), host, String(port)],
+      arguments: (own) => [
+        "dist/helpers/relay/index.js",
+        own.bind,
+        String(own.port),
+        host,
+        String(port),
+      ],
     });
   },
 });
@@ -204,7 +222,12 @@ const probeRole = (settings: RunSettings, specs: RunSpecs): Role => ({
 });
 
 /** The service between server and store. The probe says when it is ready. */
-function serviceRole(id: string, settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role {
+function serviceRole(
+  id: string,
+  settings: RunSettings,
+  dependsOn: readonly string[],
+  specs: RunSpecs,
+): Role {
   const { target, limits } = settings.configuration;
   const service = findService(target.service ?? "");
   const access = settings.external && (storeAddressFrom(settings.external.access)?.access ?? {});
@@ -235,7 +258,12 @@ function serviceRole(id: string, settings: RunSettings, dependsOn: readonly stri
 }
 
 /** A server under test. It is ready when its health check returns its nonce. */
-function serverRole(id: string, settings: RunSettings, dependsOn: readonly string[], specs: RunSpecs): Role {
+function serverRole(
+  id: string,
+  settings: RunSettings,
+  dependsOn: readonly string[],
+  specs: RunSpecs,
+): Role {
   const nonce = specs.nonceOf(id);
   const accepts = (body: unknown) => healthSchema.safeParse(body).data?.run_nonce === nonce;
   const { node } = settings.configuration.target;
@@ -248,7 +276,8 @@ function serverRole(id: string, settings: RunSettings, dependsOn: readonly strin
       ownProgram(id, "server", "server", {
         ...(node === undefined ? {} : { program: nodeProgram(node) }),
         ...capsFor(settings, "server"),
-        environment: (allocation) => environmentOf(specs.forServer(id, places, allocation), settings),
+        environment: (allocation) =>
+          environmentOf(specs.forServer(id, places, allocation), settings),
         ready: { path: "/healthz", accepts },
       }),
   };
@@ -273,7 +302,10 @@ const generatorRole = (
   runSpec: specOf,
 });
 
-/** The sender of an audit, which takes the place of the load generator. It gets the servers with each request. */
+/**
+ * The sender of an audit, which takes the place of the load generator. It gets the servers with
+ * each request.
+ */
 export const senderRole: Role = {
   id: SENDER,
   kind: "generator",
@@ -282,7 +314,10 @@ export const senderRole: Role = {
   part: () => ownProgram(SENDER, "loadtest", "helpers/sender", { interactive: true }),
 };
 
-/** The variables of a program of this project: its run spec, and the access to an external store, which is secret. */
+/**
+ * The variables of a program of this project: its run spec, and the access to an external store,
+ * which is secret.
+ */
 const environmentOf = (spec: RunSpec, { external }: RunSettings) => ({
   ...encodeRunSpec(spec),
   ...external?.access,
@@ -303,12 +338,19 @@ export const discoveryPart = (access: Readonly<Record<string, string>>): Part =>
   probePart(({ plugins }) => ({ ...access, ...encodePlugins(plugins) }));
 
 /** The settings that options and the user add to the service's own; without addresses. */
-export const serviceSettings = ({ target, service_env = {} }: Configuration): Record<string, string> => ({
+export const serviceSettings = ({
+  target,
+  service_env = {},
+}: Configuration): Record<string, string> => ({
   ...describeClient(target).serviceEnvironment,
   ...service_env,
 });
 
-export const serviceSpec = (id: string, nonce: string, { host, port, ports }: Node): ServiceSpec => ({
+export const serviceSpec = (
+  id: string,
+  nonce: string,
+  { host, port, ports }: Node,
+): ServiceSpec => ({
   id,
   nonce,
   host,
@@ -318,8 +360,15 @@ export const serviceSpec = (id: string, nonce: string, { host, port, ports }: No
 
 type RunSpecs = ReturnType<typeof runSpecsOf>;
 
-/** What one run asks of its programs: the same document for each, with the member that only this program reads. */
-function runSpecsOf(settings: RunSettings, storeIds: readonly string[], serverIds: readonly string[]) {
+/**
+ * What one run asks of its programs: the same document for each, with the member that only this
+ * program reads.
+ */
+function runSpecsOf(
+  settings: RunSettings,
+  storeIds: readonly string[],
+  serverIds: readonly string[],
+) {
   const { configuration, runNonce } = settings;
   const { target, limits, workload, traffic, load, extent } = configuration;
   const diagnose = settings.diagnose ? ({ diagnose: true } as const) : {};
@@ -327,7 +376,11 @@ function runSpecsOf(settings: RunSettings, storeIds: readonly string[], serverId
   const nonceOf = (id: string): string => `${runNonce}-${id}`;
   const nodes = (places: Places): readonly Node[] =>
     settings.external?.nodes ?? storeIds.map((id) => placeOf(id, places));
-  const spec = (id: string, places: Places | undefined, { plugins = [], versions }: PartAllocation) =>
+  const spec = (
+    id: string,
+    places: Places | undefined,
+    { plugins = [], versions }: PartAllocation,
+  ) =>
     runSpec({
       run_nonce: nonceOf(id),
       target: { text: target.text, label: target.label },
@@ -391,11 +444,19 @@ function runSpecsOf(settings: RunSettings, storeIds: readonly string[], serverId
   };
 }
 
-/** On an external store the keys of each run have their own prefix, and expire with their window. */
-export const keyPrefixOf = ({ external, runNonce }: Pick<RunSettings, "external" | "runNonce">): string =>
+/**
+ * On an external store the keys of each run have their own prefix, and expire with their window.
+ */
+export const keyPrefixOf = ({
+  external,
+  runNonce,
+}: Pick<RunSettings, "external" | "runNonce">): string =>
   external ? `ratelimit-bench:${runNonce}` : DEFAULT_KEY_PREFIX;
 
-/** What the probe must know of a store that is in no list of its own, or says nothing about its version. */
+/**
+ * What the probe must know of a store that is in no list of its own, or says nothing about its
+ * version.
+ */
 function namedEngine(id: string): Pick<RunSpec["store"], "engine"> {
   const { isNamed, engine } = findStore(id);
   return isNamed && engine ? { engine } : {};

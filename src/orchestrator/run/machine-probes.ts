@@ -18,7 +18,10 @@ import type { RunningPart, Runtime } from "../../runtimes/types.js";
 import type { Lease } from "../ownership/lease.js";
 import { machineProbePart } from "./layout.js";
 
-/** The longest answer, that of a slow link, takes some 10 s. A machine that is gone must not hold up the campaign. */
+/**
+ * The longest answer, that of a slow link, takes some 10 s. A machine that is gone must not hold up
+ * the campaign.
+ */
 const ANSWERS_WITHIN_MS = 30_000;
 /** The load waits while counters are read. */
 const COUNTERS_WITHIN_MS = 3_000;
@@ -28,7 +31,10 @@ class ProbeRefused extends Error {}
 
 class MachineProbe {
   readonly part: RunningPart;
-  readonly #awaited = new Map<number, { answered(answer: unknown): void; failed(error: Error): void }>();
+  readonly #awaited = new Map<
+    number,
+    { answered(answer: unknown): void; failed(error: Error): void }
+  >();
   /** Resolves when it accepts connections. @throws Error when it does not in time */
   readonly listening: Promise<void>;
   #last = 0;
@@ -51,9 +57,13 @@ class MachineProbe {
     });
   }
 
-  async ask<Question extends MachineQuestion>(question: Question): Promise<MachineAnswer<Question["ask"]>> {
+  async ask<Question extends MachineQuestion>(
+    question: Question,
+  ): Promise<MachineAnswer<Question["ask"]>> {
     const id = ++this.#last;
-    const answer = new Promise<unknown>((answered, failed) => this.#awaited.set(id, { answered, failed }));
+    const answer = new Promise<unknown>((answered, failed) =>
+      this.#awaited.set(id, { answered, failed }),
+    );
     this.part.write?.(machineRequestLine(id, question));
     const ms = question.ask === "counters" ? COUNTERS_WITHIN_MS : ANSWERS_WITHIN_MS;
     try {
@@ -83,7 +93,11 @@ export class MachineProbes {
     this.#warn = warn;
   }
 
-  static async open(runtime: Runtime, lease: Lease, warn: (text: string) => void): Promise<MachineProbes> {
+  static async open(
+    runtime: Runtime,
+    lease: Lease,
+    warn: (text: string) => void,
+  ): Promise<MachineProbes> {
     const { machines = [] } = runtime;
     const probes = new MachineProbes(new Map(), warn);
     const starting = machines.map(async ({ name }, index) => {
@@ -120,7 +134,11 @@ export class MachineProbes {
   }
 
   /** A link that fails says nothing about its machines. */
-  async #link(from: string, to: string, bandwidth: boolean): Promise<MachineAnswer<"link"> | undefined> {
+  async #link(
+    from: string,
+    to: string,
+    bandwidth: boolean,
+  ): Promise<MachineAnswer<"link"> | undefined> {
     const probe = this.#probes.get(from);
     const other = this.#probes.get(to);
     if (!probe || !other) return undefined;
@@ -142,9 +160,13 @@ export class MachineProbes {
     question: Question,
   ): Promise<Record<string, MachineAnswer<Question["ask"]>>> {
     const answers = await Promise.all(
-      [...this.#probes.keys()].map(async (name) => [name, await this.#ask(name, question)] as const),
+      [...this.#probes.keys()].map(
+        async (name) => [name, await this.#ask(name, question)] as const,
+      ),
     );
-    return Object.fromEntries(answers.flatMap(([name, answer]) => (answer ? [[name, answer]] : [])));
+    return Object.fromEntries(
+      answers.flatMap(([name, answer]) => (answer ? [[name, answer]] : [])),
+    );
   }
 
   async #ask<Question extends MachineQuestion>(
@@ -198,9 +220,15 @@ export function linksBetween(machinesFor: (kind: PlacedKind) => readonly string[
 const quantile = (ascending: readonly number[], share: number): number =>
   ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? 0;
 
-/** Both of two measurements: what lies within both bounds. Two that contradict each other are both within the result. */
+/**
+ * Both of two measurements: what lies within both bounds. Two that contradict each other are both
+ * within the result.
+ */
 export function combinedOffset(one: ClockOffset, other: ClockOffset): ClockOffset {
-  const ends = [one, other].map(({ offset_us, bound_us }) => [offset_us - bound_us, offset_us + bound_us]);
+  const ends = [one, other].map(({ offset_us, bound_us }) => [
+    offset_us - bound_us,
+    offset_us + bound_us,
+  ]);
   const [lows, highs] = [ends.map(([low = 0]) => low), ends.map(([, high = 0]) => high)];
   let [low, high] = [Math.max(...lows), Math.min(...highs)];
   // A clock was set between the two, or ran away.

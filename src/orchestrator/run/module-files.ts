@@ -9,7 +9,10 @@ import { requestedModules } from "../../targets/resolve.js";
 import type { ModuleDescription } from "../../targets/types.js";
 import { type Request, targetTexts } from "../request/request.js";
 
-/** The file of each module that the user names, by id: a flag wins over the module's variable. Absolute paths. */
+/**
+ * The file of each module that the user names, by id: a flag wins over the module's variable.
+ * Absolute paths.
+ */
 export function moduleFiles(
   { programs }: Pick<Request, "programs">,
   env: NodeJS.ProcessEnv = process.env,
@@ -42,7 +45,9 @@ export function moduleAvailability(
   }
   // It was not contacted yet, and loads its modules itself.
   if (request.storeAccess.STORE_URL) return true;
-  return moduleFiles(request)[id] ? true : `${id} is a module, and no file was named: ${module.remedy}`;
+  return moduleFiles(request)[id]
+    ? true
+    : `${id} is a module, and no file was named: ${module.remedy}`;
 }
 
 /** The sha256 of a file's bytes. @throws environmentError when it cannot be read */
@@ -54,7 +59,10 @@ export async function sha256Of(path: string): Promise<string> {
   }
 }
 
-/** The modules that the requested targets use, with the hash of their files; none for a store of the user. */
+/**
+ * The modules that the requested targets use, with the hash of their files; none for a store of the
+ * user.
+ */
 export async function moduleHashes(request: Request): Promise<Record<string, { sha256: string }>> {
   if (request.storeAccess.STORE_URL) return {};
   const files = moduleFiles(request);
@@ -65,8 +73,13 @@ export async function moduleHashes(request: Request): Promise<Record<string, { s
   return Object.fromEntries(await Promise.all(hashes));
 }
 
-/** Checks the files of the modules that targets use. @throws environmentError naming file and fix */
-export async function requireModules(request: Request, platform: Platform | undefined): Promise<void> {
+/**
+ * Checks the files of the modules that targets use. @throws environmentError naming file and fix
+ */
+export async function requireModules(
+  request: Request,
+  platform: Platform | undefined,
+): Promise<void> {
   if (request.storeAccess.STORE_URL) return;
   const files = moduleFiles(request);
   for (const { id, remedy } of usedModules(request)) {
@@ -76,7 +89,10 @@ export async function requireModules(request: Request, platform: Platform | unde
   }
 }
 
-async function fileProblem(path: string, platform: Platform | undefined): Promise<string | undefined> {
+async function fileProblem(
+  path: string,
+  platform: Platform | undefined,
+): Promise<string | undefined> {
   let header: Buffer;
   try {
     if (!(await stat(path)).isFile()) return "is not a file";
@@ -127,14 +143,18 @@ const MACHO_CPUS: Readonly<Record<number, string>> = { 16777223: "x64", 16777228
 const MACHO_64 = 0xfeedfacf;
 const MACHO_SEVERAL = 0xcafebabe;
 
-/** Where a shared library can be loaded, from the first bytes of its file; undefined for another kind of file. */
+/**
+ * Where a shared library can be loaded, from the first bytes of its file; undefined for another
+ * kind of file.
+ */
 export function libraryPlatform(
   header: Buffer,
 ): { system: "linux" | "darwin"; architectures: string[] } | undefined {
   if (header.length < HEADER_BYTES) return undefined;
   if (header.toString("latin1", 0, 4) === "\x7fELF") {
     const little = header[5] === 1;
-    const number = (offset: number) => (little ? header.readUInt16LE(offset) : header.readUInt16BE(offset));
+    const number = (offset: number) =>
+      little ? header.readUInt16LE(offset) : header.readUInt16BE(offset);
     if (number(16) !== ELF_SHARED_OBJECT) return undefined;
     const machine = number(18);
     return { system: "linux", architectures: [ELF_MACHINES[machine] ?? `machine ${machine}`] };
@@ -142,13 +162,15 @@ export function libraryPlatform(
   const cpu = (type: number) => MACHO_CPUS[type] ?? `CPU type ${type}`;
   if (header.readUInt32LE(0) === MACHO_64)
     return { system: "darwin", architectures: [cpu(header.readUInt32LE(4))] };
-  // Several libraries in one file: the header begins with their number, then 20 bytes for each. Java classes begin with
-  // the same four bytes and a version, which is larger.
+  // Several libraries in one file: the header begins with their number, then 20 bytes for each.
+  // Java classes begin with the same four bytes and a version, which is larger.
   const several = header.readUInt32BE(4);
   if (header.readUInt32BE(0) === MACHO_SEVERAL && several <= 2)
     return {
       system: "darwin",
-      architectures: Array.from({ length: several }, (_, index) => cpu(header.readUInt32BE(8 + 20 * index))),
+      architectures: Array.from({ length: several }, (_, index) =>
+        cpu(header.readUInt32BE(8 + 20 * index)),
+      ),
     };
   return undefined;
 }

@@ -51,7 +51,10 @@ const isModule = (id: string): boolean => modules.some((module) => module.id ===
 const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
   Object.entries(programs.paths).filter(([id]) => !isModule(id));
 
-/** The programs of the stores and services that the requested targets can use; no store where the user runs it. */
+/**
+ * The programs of the stores and services that the requested targets can use; no store where the
+ * user runs it.
+ */
 export function programSources(request: Request): ProgramSource[] {
   const { programs, storeAccess } = request;
   const imageOf = ({ id, image, version }: StartedProgram) => {
@@ -59,7 +62,10 @@ export function programSources(request: Request): ProgramSource[] {
     return programs.images[id] || (version && own ? withTag(own, version) : own);
   };
   const ofStoreLayer = request.stores.map(findStore);
-  const used: readonly StartedProgram[] = [...candidatePrograms(targetTexts(request)), ...ofStoreLayer];
+  const used: readonly StartedProgram[] = [
+    ...candidatePrograms(targetTexts(request)),
+    ...ofStoreLayer,
+  ];
   const started = new Map(used.map((program) => [program.id, program]));
   const sources = [...started.values()].flatMap((program): ProgramSource[] => {
     const { id, program: command, version, withoutVersionFlag, mayHideVersion } = program;
@@ -92,7 +98,10 @@ export function programSources(request: Request): ProgramSource[] {
   ];
 }
 
-/** Opens the requested runtime; `auto` chooses the first that works. @throws usageError; environmentError */
+/**
+ * Opens the requested runtime; `auto` chooses the first that works. @throws usageError;
+ * environmentError
+ */
 async function openRuntime(
   request: Request,
   options: Omit<RuntimeOptions, "programs">,
@@ -100,7 +109,8 @@ async function openRuntime(
   const programs = programSources(request);
   const open = async (description: RuntimeDescription): Promise<Runtime> => {
     // Labels also find leftovers without a lease, e.g. after the state folder was deleted.
-    for (const line of await requireRemoved(await description.leftovers(isAlive))) options.onSetupStep(line);
+    for (const line of await requireRemoved(await description.leftovers(isAlive)))
+      options.onSetupStep(line);
     const opened = await description.open({ ...options, programs });
     try {
       // M19 asks the stores once more in each run.
@@ -126,8 +136,9 @@ export async function expectedRuntime(
 }
 
 /**
- * Checks programs, modules' files and CPUs before anything is built or started: an engine would refuse CPUs only with
- * the first part. @throws usageError for an unknown program; environmentError for what is not there
+ * Checks programs, modules' files and CPUs before anything is built or started: an engine would
+ * refuse CPUs only with the first part. @throws usageError for an unknown program; environmentError
+ * for what is not there
  */
 export async function requireUsablePlacement(request: Request): Promise<void> {
   registerNamedStores(request);
@@ -153,21 +164,32 @@ function runtimeOf(request: Request): RuntimeDescription {
   throw usageError(`there is no runtime ${JSON.stringify(request.runtime.slice(0, 60))}${near}`);
 }
 
-/** Why only the local runtime will do: containers may not reach the stores and programs that the user names. */
+/**
+ * Why only the local runtime will do: containers may not reach the stores and programs that the
+ * user names.
+ */
 function localOnlyReason(request: Request): string | undefined {
-  if (request.storeAccess.STORE_URL) return "the store that STORE_URL names is reached from this machine";
+  if (request.storeAccess.STORE_URL)
+    return "the store that STORE_URL names is reached from this machine";
   if (namedPaths(request).length > 0) return "a program of this machine was named";
   return undefined;
 }
 
-/** The runtimes that `auto` tries, and why not all. @throws usageError where none has all that was named */
-function autoCandidates(request: Request): { candidates: readonly RuntimeDescription[]; reason?: string } {
+/**
+ * The runtimes that `auto` tries, and why not all. @throws usageError where none has all that was
+ * named
+ */
+function autoCandidates(request: Request): {
+  candidates: readonly RuntimeDescription[];
+  reason?: string;
+} {
   const runtimes = runtimesFor(request.access).filter(({ id }) => autoRuntimeIds.includes(id));
   const localOnly = localOnlyReason(request);
   const imageNamed = Object.keys(request.programs.images).length > 0;
   if (localOnly && imageNamed)
     throw usageError(`--image needs containers, but ${localOnly}: choose with --runtime`);
-  if (localOnly) return { candidates: runtimes.filter(({ id }) => id === "local"), reason: localOnly };
+  if (localOnly)
+    return { candidates: runtimes.filter(({ id }) => id === "local"), reason: localOnly };
   // An image that the user names must not be replaced by a program of this machine.
   return { candidates: imageNamed ? runtimes.filter(({ id }) => id !== "local") : runtimes };
 }
@@ -176,7 +198,8 @@ async function firstWorking<Used>(
   request: Request,
   use: (description: RuntimeDescription) => Promise<Used>,
 ): Promise<{ used: Used; choice: string }> {
-  if (request.runtime !== "auto") return { used: await use(runtimeOf(request)), choice: "as asked" };
+  if (request.runtime !== "auto")
+    return { used: await use(runtimeOf(request)), choice: "as asked" };
   const { candidates, reason } = autoCandidates(request);
   const unavailable: string[] = [];
   for (const description of candidates) {
@@ -200,7 +223,11 @@ async function firstWorking<Used>(
 export async function expectedOpening(request: Request, packageFolder: string) {
   await requireUsablePlacement(request);
   const { description, choice } = await expectedRuntime(request);
-  return { description, choice, available: await expectedStores(description, request, packageFolder) };
+  return {
+    description,
+    choice,
+    available: await expectedStores(description, request, packageFolder),
+  };
 }
 
 /** Whether each store would be available once the runtime is open. */
@@ -217,7 +244,8 @@ export async function expectedStores(
   const known = new Map(answers);
   const isExternal = Boolean(request.storeAccess.STORE_URL);
   return (id) =>
-    moduleAvailability(request, undefined, id) ?? ((isExternal && isStore(id)) || (known.get(id) ?? false));
+    moduleAvailability(request, undefined, id) ??
+    ((isExternal && isStore(id)) || (known.get(id) ?? false));
 }
 
 /** Whether a store, service or module is available, or why not. */
@@ -289,7 +317,8 @@ export async function withLease<Value>(
 }
 
 /**
- * Installs versions and opens the runtime, which is closed with all parts whatever happens in `work`.
+ * Installs versions and opens the runtime, which is closed with all parts whatever happens in
+ * `work`.
  * @throws Aborted, also while the runtime opens; then it is closed as soon as it is open
  */
 export async function withRuntime<Value>(
@@ -301,7 +330,11 @@ export async function withRuntime<Value>(
 ): Promise<Value> {
   const { packageFolder, eventLog, signal, lease, python, left } = opened;
   const onSetupStep = (text: string) => eventLog.setUp(text);
-  const versions = await ensureVersions(wanted, { signal, holdProcess: python.holdProcess, onSetupStep });
+  const versions = await ensureVersions(wanted, {
+    signal,
+    holdProcess: python.holdProcess,
+    onSetupStep,
+  });
   // It may die while it opens.
   if (Object.keys(request.access).length > 0) await lease.update({ access: request.access });
   const opening = openRuntime(request, {
@@ -324,7 +357,8 @@ export async function withRuntime<Value>(
   await lease.update({ runtime: runtime.id });
   try {
     await lease.startGuard(packageFolder);
-    const available = (external?: Discovery) => (id: string) => availability(request, runtime, external, id);
+    const available = (external?: Discovery) => (id: string) =>
+      availability(request, runtime, external, id);
     return await work({ runtime, choice, versions, available });
   } finally {
     // Parts that still run would keep the runtime's network from being removed.

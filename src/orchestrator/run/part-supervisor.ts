@@ -33,9 +33,13 @@ export function placementOf(parts: readonly RunningPart[]): { placement?: Record
 }
 
 /** With what is wrong with the machines; the error itself where all of them answer. */
-export async function withTroubles(error: unknown, parts: readonly RunningPart[]): Promise<unknown> {
+export async function withTroubles(
+  error: unknown,
+  parts: readonly RunningPart[],
+): Promise<unknown> {
   const ofPart = error instanceof PartFailed;
-  if (!ofPart && !(error instanceof BenchError && error.exitCode === EXIT.environment)) return error;
+  if (!ofPart && !(error instanceof BenchError && error.exitCode === EXIT.environment))
+    return error;
   const found = new Map<string, string>();
   const ask = async (part: RunningPart): Promise<void> => {
     const trouble = await part.trouble?.();
@@ -91,10 +95,16 @@ const NOTICED_WITHIN_MS = 500;
 async function ending({ id, part }: RunningRole): Promise<PartFailed> {
   const { code, signal } = await part.exited;
   const last = endMessage(part.lastLines());
-  return new PartFailed(id, `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`);
+  return new PartFailed(
+    id,
+    `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`,
+  );
 }
 
-/** Starts the roles of one run and fails the run when a required one ends early, unless a fault has killed it. */
+/**
+ * Starts the roles of one run and fails the run when a required one ends early, unless a fault has
+ * killed it.
+ */
 export class PartSupervisor {
   readonly #roles: readonly Role[];
   readonly #startPart: (part: Part) => Promise<RunningPart>;
@@ -113,7 +123,8 @@ export class PartSupervisor {
     const requested = this.#roles.filter(({ kind }) => kinds.includes(kind));
     while (started.size < requested.length) {
       const wave = requested.filter(
-        ({ id, dependsOn }) => !started.has(id) && dependsOn.every((other) => this.#places.has(other)),
+        ({ id, dependsOn }) =>
+          !started.has(id) && dependsOn.every((other) => this.#places.has(other)),
       );
       if (wave.length === 0) throw new Error(`${kinds.join(", ")} depend on what was not started`);
       for (const role of await this.#startWave(wave)) started.set(role.id, role);
@@ -151,7 +162,10 @@ export class PartSupervisor {
     return started;
   }
 
-  /** @param mayEnd parts whose end is a result of this work @throws PartFailed when another ends first */
+  /**
+   * @param mayEnd parts whose end is a result of this work @throws PartFailed when another ends
+   *   first
+   */
   async waitFor<Value>(
     work: Promise<Value>,
     mayEnd: (role: RunningRole) => boolean = () => false,
@@ -174,6 +188,9 @@ export class PartSupervisor {
     const behind = this.#watched.filter(({ kind, part }) => kinds.includes(kind) && !part.isDown);
     const ended = await Promise.race([...behind.map(ending), sleep(NOTICED_WITHIN_MS)]);
     if (!ended) return failure;
-    return new PartFailed(ended.role, [ended.message, failed, failure.message].filter(Boolean).join("; "));
+    return new PartFailed(
+      ended.role,
+      [ended.message, failed, failure.message].filter(Boolean).join("; "),
+    );
   }
 }

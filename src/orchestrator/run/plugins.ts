@@ -20,7 +20,9 @@ type RequestedPlugins = Pick<Request, "plugins" | "trace">;
 
 const TRACE_FILE = `requests${TRACE_EXTENSION}`;
 
-/** A trace goes to the programs as plugins do. It has no file before a campaign has a place for one. */
+/**
+ * A trace goes to the programs as plugins do. It has no file before a campaign has a place for one.
+ */
 function pluginOf(trace: ReadTrace): LoadedPlugin {
   const sha256 = hash("sha256", encodeTrace(trace));
   return {
@@ -46,9 +48,13 @@ export async function withTraceFile(
 }
 
 /** Loads and registers plugins, each once. @throws usageError naming the plugin and its error */
-export async function registerPlugins({ plugins: paths, trace }: RequestedPlugins): Promise<LoadedPlugin[]> {
+export async function registerPlugins({
+  plugins: paths,
+  trace,
+}: RequestedPlugins): Promise<LoadedPlugin[]> {
   const malformed = paths.find((path) => /[\n\r\0]/.test(path));
-  if (malformed) throw usageError(`plugin ${JSON.stringify(malformed.slice(0, 60))}: a path has one line`);
+  if (malformed)
+    throw usageError(`plugin ${JSON.stringify(malformed.slice(0, 60))}: a path has one line`);
   const plugins = [...(await loadPlugins(paths)), ...(trace ? [pluginOf(trace)] : [])];
   registerTargets(plugins);
   registerTraffic(plugins);
@@ -57,7 +63,10 @@ export async function registerPlugins({ plugins: paths, trace }: RequestedPlugin
 
 const MEMBERS = ["stores", "clients", "limiters", "options", "traffic"] as const;
 
-/** The plan with its sources: readers must know which targets and which traffic are not the project's. */
+/**
+ * The plan with its sources: readers must know which targets and which traffic are not the
+ * project's.
+ */
 export function withSources(plan: Plan, plugins: readonly LoadedPlugin[]): Plan {
   if (plugins.length === 0) return plan;
   const expected = plugins.flatMap((plugin) => expectedOf(plugin, plan));
@@ -67,11 +76,15 @@ export function withSources(plan: Plan, plugins: readonly LoadedPlugin[]): Plan 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 function traceSource({ sha256, lines, keys, span_s, top_shares }: TraceFacts): string {
-  const [one, ten, hundred] = [top_shares.top_1, top_shares.top_10, top_shares.top_100].map(percent);
+  const [one, ten, hundred] = [top_shares.top_1, top_shares.top_10, top_shares.top_100].map(
+    percent,
+  );
   return `the trace (sha256 ${sha256.slice(0, 12)}…): ${lines} requests in ${Math.round(span_s)} s on ${keys} keys; the top 1, 10 and 100 keys have ${one}, ${ten} and ${hundred} of them`;
 }
 
-/** What part of a trace the algorithms of a plan limit, a line for each of them, limits and rate. */
+/**
+ * What part of a trace the algorithms of a plan limit, a line for each of them, limits and rate.
+ */
 function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Plan): string[] {
   if (!facts.trace) return [];
   const { trace } = traffic[0] as unknown as TrafficProfile;
@@ -84,7 +97,10 @@ function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Pl
     const costs = cost > 1 ? ` at cost ${cost}` : "";
     const what = `${points} points in ${window_s} s${costs}, ${algorithm}`;
     if (load.model === "closed")
-      cases.set(what, () => `${what}: not predicted before the run, whose speed decides in a closed loop`);
+      cases.set(
+        what,
+        () => `${what}: not predicted before the run, whose speed decides in a closed loop`,
+      );
     else {
       const at = `${what}, ${load.rate_per_second}/s`;
       cases.set(at, () => {

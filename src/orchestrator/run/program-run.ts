@@ -35,7 +35,10 @@ import { commandThreadsOf, type RunStore, type StoreSide, storeOf } from "./stor
 
 /** The first part of a calibration: enough operations to time, few enough for a slow server. */
 const FIRST_REQUESTS = 1_000;
-/** The shortest second part: a rate that is measured in less is too inexact for the number of operations. */
+/**
+ * The shortest second part: a rate that is measured in less is too inexact for the number of
+ * operations.
+ */
 const LEAST_CALIBRATION_S = 0.3;
 /** `auto` looks for a trend in our own generator's slices, which no other program has. */
 const AUTO_WARMUP_S = 3;
@@ -78,7 +81,10 @@ export type RawPrintedRun = Pick<
   | "finished_at"
 > & { program: Pick<PrintedResult["program"], "id" | "arguments" | "output"> };
 
-const programFacts = (id: string, { arguments: words, output }: ProgramEnd): RawPrintedRun["program"] => ({
+const programFacts = (
+  id: string,
+  { arguments: words, output }: ProgramEnd,
+): RawPrintedRun["program"] => ({
   id,
   arguments: [...words],
   output: output.slice(0, 10_000),
@@ -88,7 +94,9 @@ interface ProgramParts extends RunParts {
   settings: RunSettings;
 }
 
-/** Starts a foreign program and waits until it has ended. @throws PartFailed when it fails or hangs */
+/**
+ * Starts a foreign program and waits until it has ended. @throws PartFailed when it fails or hangs
+ */
 export async function runProgram(
   { settings, supervisor, startPart }: ProgramParts,
   { program, arguments: argumentsIn, files = {}, expected_s }: ProgramStart,
@@ -116,7 +124,10 @@ export async function runProgram(
   const program_s = (performance.now() - began) / 1000;
   const last = part.lastLines().at(-1);
   if (code !== 0)
-    throw new PartFailed(GENERATOR, `${program} ended with ${code ?? signal}${last ? `: ${last}` : ""}`);
+    throw new PartFailed(
+      GENERATOR,
+      `${program} ended with ${code ?? signal}${last ? `: ${last}` : ""}`,
+    );
   return { arguments: words, output: await part.output(), program_s };
 }
 
@@ -153,7 +164,10 @@ export async function calibrate(
   const seconds = warmupSeconds(settings);
   const first = await run(FIRST_REQUESTS, 1);
   const second = await run(Math.ceil(perSecondIn(first.output) * seconds), seconds);
-  return { rate: perSecondIn(second.output), warmup_s: rounded(first.program_s + second.program_s, 3) };
+  return {
+    rate: perSecondIn(second.output),
+    warmup_s: rounded(first.program_s + second.program_s, 3),
+  };
 }
 
 /** A program that ends by itself: its rate between first and last reading stands for the whole. */
@@ -256,11 +270,15 @@ export async function findingsOf(
     const { store } = each.configuration.target;
     try {
       const place = { runtime, lease, log };
-      const { lacks = [] } = await withProgramParts(each, place, async ({ settings, supervisor }) => {
-        const store = storeOf(settings, supervisor);
-        await store.open();
-        return ask(store, ["features"]);
-      });
+      const { lacks = [] } = await withProgramParts(
+        each,
+        place,
+        async ({ settings, supervisor }) => {
+          const store = storeOf(settings, supervisor);
+          await store.open();
+          return ask(store, ["features"]);
+        },
+      );
       found.set(store, lacks);
     } catch (error) {
       if (!(error instanceof BenchError || error instanceof PartFailed)) throw error;
@@ -287,7 +305,10 @@ export function executeProgramRun(
   })).finally(() => listener.phase("stopped"));
 }
 
-/** The number of operations comes from a calibration, which is the warm-up: no program runs for a time. */
+/**
+ * The number of operations comes from a calibration, which is the warm-up: no program runs for a
+ * time.
+ */
 async function measureStoreLayer(
   parts: ProgramParts,
   runtime: Runtime,
@@ -342,7 +363,8 @@ async function measureStoreLayer(
 
   const duration = rounded(requests / figures.per_second, 6);
   const [at_start, at_end] = [before.readings?.[0], after.readings?.[0]];
-  if (!at_start || !at_end) throw new BenchError("the probe gave no reading of the store", EXIT.defect);
+  if (!at_start || !at_end)
+    throw new BenchError("the probe gave no reading of the store", EXIT.defect);
   const store: StoreEvidence = {
     nodes: [{ role: roleId("store", 1), at_start, at_end }],
     settings: empty.settings ?? {},
@@ -377,7 +399,11 @@ function memoryOf(empty: ProbeReport, after: ProbeReport): PrintedResult["memory
   return { keys: end.keys, used_bytes, bytes_per_key: rounded(used_bytes / end.keys, 2) };
 }
 
-function workOf(program: LoadProgram, { configuration, seed, runNonce }: RunSettings, store: RunStore) {
+function workOf(
+  program: LoadProgram,
+  { configuration, seed, runNonce }: RunSettings,
+  store: RunStore,
+) {
   const { target, load } = configuration;
   const { connections } = load;
   const { native } = describeClient(target);
@@ -474,7 +500,9 @@ async function warmUp(
   return { amount: Math.max(connections, Math.ceil(rate * duration_s)), warmup_s };
 }
 
-/** @throws PartFailed where calls had no decision: the program's throughput counts them, too (M9) */
+/**
+ * @throws PartFailed where calls had no decision: the program's throughput counts them, too (M9)
+ */
 function requireDecisions({ refused, failures }: PrintedLoad, { service }: StoreSide): void {
   if (failures) throw new PartFailed(GENERATOR, `calls failed: ${failures}`);
   // A service that denies with an error status has counted at least as many denials.
@@ -489,7 +517,10 @@ function requireDecisions({ refused, failures }: PrintedLoad, { service }: Store
 function decisionsOf({ store, service }: StoreSide, cost: number): RawPrintedRun["calls"] {
   if (service) {
     const { at_start, at_end } = service;
-    return { before: Math.round(at_start.decisions / cost), after: Math.round(at_end.decisions / cost) };
+    return {
+      before: Math.round(at_start.decisions / cost),
+      after: Math.round(at_end.decisions / cost),
+    };
   }
   const at = (moment: "at_start" | "at_end") =>
     (store?.nodes ?? []).flatMap((node) => node[moment].decisions ?? []);

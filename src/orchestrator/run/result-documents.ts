@@ -55,16 +55,34 @@ export interface RunIdentity {
   diagnose?: true | undefined;
 }
 
-export function runtimeFacts(runtime: Runtime, caps: KindCaps, embeddedStore: boolean): Manifest["runtime"] {
+export function runtimeFacts(
+  runtime: Runtime,
+  caps: KindCaps,
+  embeddedStore: boolean,
+): Manifest["runtime"] {
   const { id, capsApplied } = runtime;
-  return { id, embedded_store: embeddedStore, caps_applied: capsApplied, ...(capsApplied ? { caps } : {}) };
+  return {
+    id,
+    embedded_store: embeddedStore,
+    caps_applied: capsApplied,
+    ...(capsApplied ? { caps } : {}),
+  };
 }
 
-function identityOf({ campaign, planned, run, runtime, caps, plugins = [], diagnose }: RunIdentity) {
+function identityOf({
+  campaign,
+  planned,
+  run,
+  runtime,
+  caps,
+  plugins = [],
+  diagnose,
+}: RunIdentity) {
   const { target } = planned.configuration;
   const { engine } = findStore(target.store);
   const facts = engine === undefined ? undefined : runtime.program(storeProgram(target));
-  const embedded = !planned.configuration.external_store && typeof facts === "object" && facts.embedded;
+  const embedded =
+    !planned.configuration.external_store && typeof facts === "object" && facts.embedded;
   return {
     campaign,
     run,
@@ -85,12 +103,20 @@ function withoutIdle(role: RoleResources, idle_us: number): RoleResources {
     ...role,
     cpu_us,
     cpu_percent: scaled(role.cpu_percent),
-    ...(role.cpu_us_per_request === undefined ? {} : { cpu_us_per_request: scaled(role.cpu_us_per_request) }),
+    ...(role.cpu_us_per_request === undefined
+      ? {}
+      : { cpu_us_per_request: scaled(role.cpu_us_per_request) }),
   };
 }
 
-/** What a role reported itself wins, unless its process was replaced; the samples are the runtime's. */
-function mergeRole(reported: RoleResources | undefined, observed: RoleResources, wasReplaced: boolean) {
+/**
+ * What a role reported itself wins, unless its process was replaced; the samples are the runtime's.
+ */
+function mergeRole(
+  reported: RoleResources | undefined,
+  observed: RoleResources,
+  wasReplaced: boolean,
+) {
   if (!reported || wasReplaced) return observed;
   const { idle_us, samples } = observed;
   const role = { ...observed, ...reported, samples };
@@ -98,16 +124,24 @@ function mergeRole(reported: RoleResources | undefined, observed: RoleResources,
   return idle_us && observed.kind === "server" ? withoutIdle(role, idle_us) : role;
 }
 
-/** Shares of a kind's CPU time that was idle use: above the first it is said, above the second the figure is not known (M15). */
+/**
+ * Shares of a kind's CPU time that was idle use: above the first it is said, above the second the
+ * figure is not known (M15).
+ */
 const IDLE_SAID = 0.05;
 const IDLE_TOO_MUCH = 0.2;
 
-/** Judges the corrections for idle use, by kind. @returns the roles, and a note for each kind that it concerns */
+/**
+ * Judges the corrections for idle use, by kind. @returns the roles, and a note for each kind that
+ * it concerns
+ */
 function judgeIdle(roles: Readonly<Record<string, RoleResources>>) {
   const found = { ...roles };
   const notes: string[] = [];
   for (const kind of measuredKinds) {
-    const own = Object.entries(roles).filter(([, role]) => role.kind === kind && role.idle_us !== undefined);
+    const own = Object.entries(roles).filter(
+      ([, role]) => role.kind === kind && role.idle_us !== undefined,
+    );
     const idle_us = sum(own.map(([, role]) => role.idle_us ?? 0));
     const share = idle_us / Math.max(1, idle_us + sum(own.map(([, { cpu_us }]) => cpu_us)));
     if (share <= IDLE_SAID) continue;
@@ -121,7 +155,10 @@ function judgeIdle(roles: Readonly<Record<string, RoleResources>>) {
   return { roles: found, notes };
 }
 
-/** A module's version with its bytes: builds of one version differ, and a comparison must tell them apart. */
+/**
+ * A module's version with its bytes: builds of one version differ, and a comparison must tell them
+ * apart.
+ */
 const moduleVersion = ({ version, sha256 }: ModuleFacts): string =>
   [version || "unknown", ...(sha256 ? [`(sha256 ${sha256.slice(0, 12)}…)`] : [])].join(" ");
 
@@ -160,7 +197,11 @@ export function measuredDocument(
     ...seen,
     resources: idle.roles,
     notes: [...result.notes, ...warmupNotes(result), ...idle.notes, ...notes],
-    versions: { ...result.versions, ...(version ? { store: version } : {}), ...(limiter ? { limiter } : {}) },
+    versions: {
+      ...result.versions,
+      ...(version ? { store: version } : {}),
+      ...(limiter ? { limiter } : {}),
+    },
     ...(result.diagnosis ? { diagnosis: { ...result.diagnosis, nodes: diagnosed ?? [] } } : {}),
   };
   const fault_figures = faultFiguresOf(evidence);
@@ -170,14 +211,18 @@ export function measuredDocument(
   });
 }
 
-export function printedDocument(identity: RunIdentity, { program, ...raw }: RawPrintedRun): PrintedResult {
+export function printedDocument(
+  identity: RunIdentity,
+  { program, ...raw }: RawPrintedRun,
+): PrintedResult {
   const { configuration } = identity.planned;
   const facts = identity.runtime.program(program.id);
   const version = typeof facts === "string" ? "unknown" : facts.version;
   const started = startedVersionOf(identity.runtime, storeProgram(configuration.target));
   const seen = raw.store.nodes[0]?.at_end.version || (started === "unknown" ? "" : started);
   const { service } = raw;
-  const limiter = service && (service.at_end.version ?? startedVersionOf(identity.runtime, service.id));
+  const limiter =
+    service && (service.at_end.version ?? startedVersionOf(identity.runtime, service.id));
   const cpu = cpuUsPerRequest(raw, "store");
   const evidence: PrintedEvidence = {
     schema: RESULT_SCHEMA,
@@ -189,7 +234,11 @@ export function printedDocument(identity: RunIdentity, { program, ...raw }: RawP
     ...raw,
     program: { ...program, version },
     ...(cpu === undefined ? {} : { store_cpu_us_per_operation: cpu }),
-    versions: { ...(seen ? { store: seen } : {}), ...(limiter ? { limiter } : {}), program: version },
+    versions: {
+      ...(seen ? { store: seen } : {}),
+      ...(limiter ? { limiter } : {}),
+      program: version,
+    },
   };
   return printedResultSchema.parse(judgedPrinted(evidence));
 }
@@ -209,7 +258,9 @@ export function failureDocument(
     notes: [],
     status,
     failure,
-    verdict: verdictOf([{ rule: "M20", ...invalid(`${status}: ${failure.role}: ${failure.text}`) }]),
+    verdict: verdictOf([
+      { rule: "M20", ...invalid(`${status}: ${failure.role}: ${failure.text}`) },
+    ]),
   };
 }
 
@@ -250,11 +301,17 @@ type FaultRun = Pick<
 export function faultFiguresOf(run: FaultRun): MeasuredResult["fault_figures"] {
   const { timeline, faults, samples } = run;
   if (!timeline || !faults) return undefined;
-  return faultFigures({ timeline, faults, samples, predicted: predictedAdmissions(run, timeline, faults) });
+  return faultFigures({
+    timeline,
+    faults,
+    samples,
+    predicted: predictedAdmissions(run, timeline, faults),
+  });
 }
 
 /**
- * What the model admits from each fault to the next, of the answered requests: failed ones use no quota.
+ * What the model admits from each fault to the next, of the answered requests: failed ones use no
+ * quota.
  * @returns null for quotas that cannot be used up; undefined where the run names none
  */
 function predictedAdmissions(
@@ -268,7 +325,9 @@ function predictedAdmissions(
   const profile = findProfile(traffic);
   const { opens_s } = timeline;
   const phases = loadOf(warmup, timeline);
-  const load = isReplayed(configuration.load) ? restartedAt(opens_s - warmup.lead_in.took_s, phases) : phases;
+  const load = isReplayed(configuration.load)
+    ? restartedAt(opens_s - warmup.lead_in.took_s, phases)
+    : phases;
   const began_at_s = Date.parse(timeline.opened_at) / 1000 - opens_s;
   // Admissions are known by slice.
   const sliceStart = (s: number) => opens_s + (sliceAt(s, timeline) * timeline.width_ms) / 1000;
@@ -276,7 +335,8 @@ function predictedAdmissions(
   return faults.map(({ injected, action }) => {
     if (!injected) return undefined;
     const from_s = sliceStart(injected.from_s) - 1e-9;
-    const ends_s = sliceStart(Math.min(...starts.filter((start) => start > injected.from_s))) - 1e-9;
+    const ends_s =
+      sliceStart(Math.min(...starts.filter((start) => start > injected.from_s))) - 1e-9;
     const until = { opens_s, load: load.filter(({ begins_s }) => begins_s < ends_s), began_at_s };
     const admitted = (lost: { lost_s?: number }) =>
       predictAdmitted(profile, limits, until, { from_s, ...lost }, target.algorithm);
@@ -290,7 +350,10 @@ function predictedAdmissions(
   });
 }
 
-function loadOf({ took_s, requests, lead_in }: FaultRun["warmup"], timeline: Timeline): LoadPhase[] {
+function loadOf(
+  { took_s, requests, lead_in }: FaultRun["warmup"],
+  timeline: Timeline,
+): LoadPhase[] {
   const { opens_s, allowed, limited, width_ms } = timeline;
   const before = [
     { begins_s: 0, length_s: took_s - lead_in.took_s, requests: requests - lead_in.requests },

@@ -3,9 +3,18 @@ import { within } from "../../contract/deadline.js";
 import { messageOf } from "../../contract/errors.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { sum } from "../../contract/numbers.js";
-import { type GeneratorOutput, type GroupOutput, groupOutputSchema } from "../../contract/result.js";
+import {
+  type GeneratorOutput,
+  type GroupOutput,
+  groupOutputSchema,
+} from "../../contract/result.js";
 import { encodeRunSpec, groupSpec, type RunSpec } from "../../contract/run-spec.js";
-import { LAST_TURN_LINE, type TurnLengths, type TurnsSpec, turnLine } from "../../contract/turns.js";
+import {
+  LAST_TURN_LINE,
+  type TurnLengths,
+  type TurnsSpec,
+  turnLine,
+} from "../../contract/turns.js";
 import { halvesOf } from "../../judge/steadiness.js";
 import type { Part, PartAllocation, RunningPart, Runtime } from "../../runtimes/types.js";
 import {
@@ -30,10 +39,15 @@ import {
   type RunWatch,
 } from "./run.js";
 
-/** A turn that has not ended by so long after its slice never does. The others are silent meanwhile, and not given up yet. */
+/**
+ * A turn that has not ended by so long after its slice never does. The others are silent meanwhile,
+ * and not given up yet.
+ */
 const HANGS_MS = 30_000;
 
-/** Gives turns to generators that have one target each, one after another, and never two at a time. */
+/**
+ * Gives turns to generators that have one target each, one after another, and never two at a time.
+ */
 export class GivenTurns {
   readonly #generators: readonly Pick<RunningPart, "write" | "exited" | "stop">[];
   readonly #gone = new Set<number>();
@@ -50,7 +64,10 @@ export class GivenTurns {
     if (generator === this.#taking) this.#ended(turn);
   }
 
-  /** @returns what each generator answered in each of its turns; one that ends, or is stopped because it hangs, gets no further turn */
+  /**
+   * @returns what each generator answered in each of its turns; one that ends, or is stopped
+   *   because it hangs, gets no further turn
+   */
   async give(order: TurnOrder): Promise<TurnEvent[][]> {
     const taken: TurnEvent[][] = this.#generators.map(() => []);
     for (const cycle of drawnCycles([...this.#generators.keys()], order))
@@ -95,8 +112,9 @@ export type RoundMember = { request: Omit<RunSettings, "runNonce">; listener: Ru
 export type RoundEnd = { raw: RawRun } | { error: unknown };
 
 /**
- * All stores, services and servers are up at once; one generator, or one of each at the limiter layer, loads them by
- * turns. A run that fails alone leaves the others. @param show gets what the generators print, for the screen
+ * All stores, services and servers are up at once; one generator, or one of each at the limiter
+ * layer, loads them by turns. A run that fails alone leaves the others. @param show gets what the
+ * generators print, for the screen
  */
 export async function executeRound(
   members: readonly RoundMember[],
@@ -134,7 +152,9 @@ interface Joined extends ReadyRun {
   reject(error: unknown): void;
 }
 
-/** The generators of a round. They start when all runs are ready, but for those that failed before. */
+/**
+ * The generators of a round. They start when all runs are ready, but for those that failed before.
+ */
 class Round {
   readonly parts: RunningPart[] = [];
   readonly #members: readonly RoundMember[];
@@ -165,7 +185,9 @@ class Round {
     });
   }
 
-  /** A run failed. A generator of its own would load what is gone in the turns that it still has. */
+  /**
+   * A run failed. A generator of its own would load what is gone in the turns that it still has.
+   */
   drop(index: number): void {
     this.#dropped.add(index);
     this.#own
@@ -184,7 +206,9 @@ class Round {
   }
 
   #beginWhenReady(): void {
-    const isReady = this.#members.every((_, index) => this.#joined.has(index) || this.#dropped.has(index));
+    const isReady = this.#members.every(
+      (_, index) => this.#joined.has(index) || this.#dropped.has(index),
+    );
     if (this.#hasBegun || !isReady) return;
     this.#hasBegun = true;
     const runs = [...this.#joined.values()].toSorted((a, b) => a.index - b.index);
@@ -200,7 +224,10 @@ class Round {
     const { configuration, warmupS } = first.settings;
     // At the limiter layer the worker is the client, and each target has a generator of its own.
     const hasOwn = isClientLayer(configuration.layer);
-    const loads = await this.#startGenerators(hasOwn ? joined.map((run) => [run]) : [joined], hasOwn);
+    const loads = await this.#startGenerators(
+      hasOwn ? joined.map((run) => [run]) : [joined],
+      hasOwn,
+    );
     const runs = loads.flatMap((load) => load.runs);
     const parts = loads.map(({ part }) => part);
     if (parts.length === 0) return;
@@ -211,7 +238,9 @@ class Round {
       ...runs.flatMap(({ index, store, servers }) =>
         [...store.nodes, ...servers].map((each) => ({ ...each, id: idIn(index, each.id) })),
       ),
-      ...roles.map((role, at) => (hasOwn ? { ...role, id: idIn(runs[at]?.index ?? at, GENERATOR) } : role)),
+      ...roles.map((role, at) =>
+        hasOwn ? { ...role, id: idIn(runs[at]?.index ?? at, GENERATOR) } : role,
+      ),
     ]);
     const failedReadings = new Map<number, PartFailed>();
     const given = hasOwn ? new TurnsOfRound(parts, this.#turns, configuration, warmupS) : undefined;
@@ -223,7 +252,8 @@ class Round {
           await Promise.all(
             runs.map(({ index, store }) =>
               within(store.readBefore(), READ_WITHIN_MS, unread).catch(
-                (error) => void failedReadings.set(index, new PartFailed("store", messageOf(error))),
+                (error) =>
+                  void failedReadings.set(index, new PartFailed("store", messageOf(error))),
               ),
             ),
           );
@@ -243,7 +273,8 @@ class Round {
       phase: (phase) => {
         for (const { listener } of runs) listener.phase(phase);
       },
-      second: ({ run = 0, ...second }, generator) => runs[hasOwn ? generator : run]?.listener.second(second),
+      second: ({ run = 0, ...second }, generator) =>
+        runs[hasOwn ? generator : run]?.listener.second(second),
       turn: (generator, turn) => given?.ended(generator, turn),
     });
     for (const [at, { exited }] of parts.entries()) exited.then(() => readings.leave(at));
@@ -263,7 +294,10 @@ class Round {
             if (!output) throw new PartFailed(GENERATOR, "printed no result of this run");
             const [server, ...others] = run.servers;
             if ("failed" in output)
-              throw new PartFailed(server && others.length === 0 ? server.id : "server", output.failed);
+              throw new PartFailed(
+                server && others.length === 0 ? server.id : "server",
+                output.failed,
+              );
             if (!given) return output;
             const ended = await run.supervisor.waitFor(Promise.allSettled(outputsOf), mayEnd);
             const group = ended.flatMap((end) => (end.status === "fulfilled" ? end.value : []));
@@ -307,7 +341,9 @@ class Round {
     const [role] = roles;
     if (!first || !role) throw new Error("a round has no runs");
     const specs = (allocation: PartAllocation): RunSpec[] =>
-      runs.flatMap(({ supervisor }, index) => roles[index]?.runSpec?.(supervisor.places, allocation) ?? []);
+      runs.flatMap(
+        ({ supervisor }, index) => roles[index]?.runSpec?.(supervisor.places, allocation) ?? [],
+      );
     const turns: TurnsSpec = { ...this.#turns, ...(given ? { given } : {}) };
     const part = await this.#start({
       ...role.part(first.supervisor.places),
@@ -332,7 +368,10 @@ export function runsOfLine<Run>(line: string, runs: readonly Run[]): readonly Ru
   return runs.slice(progress.run, progress.run + 1);
 }
 
-/** The turns of a round whose targets have generators of their own, and what only all of them together tell. */
+/**
+ * The turns of a round whose targets have generators of their own, and what only all of them
+ * together tell.
+ */
 class TurnsOfRound extends GivenTurns {
   readonly #spec: TurnsSpec;
   readonly #planned_s: number;
@@ -361,7 +400,8 @@ class TurnsOfRound extends GivenTurns {
     this.#moments++;
     if (this.#moments === 1) {
       const warm = await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
-      this.#lengths = lengths ?? lengthsFor(Math.max(0, ...warm.map(meanLatencyMs)), SEPARATE_SLICE_MS);
+      this.#lengths =
+        lengths ?? lengthsFor(Math.max(0, ...warm.map(meanLatencyMs)), SEPARATE_SLICE_MS);
     } else if (this.#moments === 2) {
       const seconds = secondsOfSlices(this.#planned_s, this.#lengths);
       this.#measured = await this.give({ lengths: this.#lengths, seconds, seed: ~seed >>> 0 });
@@ -371,13 +411,18 @@ class TurnsOfRound extends GivenTurns {
   /** The result of a generator, with what it does not know. */
   complete(generator: number, output: GeneratorOutput): GeneratorOutput {
     if (!output.turns) return output;
-    const halves = halvesOf(this.#measured.map((turns) => turns.map(({ answers }) => answers)))[generator];
+    const halves = halvesOf(this.#measured.map((turns) => turns.map(({ answers }) => answers)))[
+      generator
+    ];
     const turns = { ...output.turns, ...this.#lengths, group: this.#measured.length };
     return { ...output, turns: { ...turns, ...(halves ? { halves } : {}) } };
   }
 }
 
-/** What one generator of a group stood still, all others waited for: each has the longest gap of them all (M36). */
+/**
+ * What one generator of a group stood still, all others waited for: each has the longest gap of
+ * them all (M36).
+ */
 export function withLongestGap(output: GeneratorOutput, group: GroupOutput): GeneratorOutput {
   const generators = group.flatMap((each) => ("failed" in each ? [] : each.generators));
   const gaps_ms = generators.flatMap(({ longest_gap_ms }) => longest_gap_ms ?? []);
@@ -395,7 +440,10 @@ const runName = (index: number): string => `run-${index + 1}`;
 
 const idIn = (index: number, id: string): string => `${index}/${id}`;
 
-/** The counters of one run among those of its group; how busy the machine was is a figure of the group. */
+/**
+ * The counters of one run among those of its group; how busy the machine was is a figure of the
+ * group.
+ */
 function watchOf(index: number, watch: CounterWatch): RunWatch {
   return {
     failures: watch.failures,

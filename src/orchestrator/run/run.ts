@@ -81,7 +81,10 @@ export interface RunOptions {
   startLoad?: (run: ReadyRun) => Promise<RunLoad>;
 }
 
-/** Makes one run with a fresh store, service, servers and generator; all of them are stopped whatever happens. */
+/**
+ * Makes one run with a fresh store, service, servers and generator; all of them are stopped
+ * whatever happens.
+ */
 export async function executeRun(
   request: Omit<RunSettings, "runNonce">,
   runtime: Runtime,
@@ -137,8 +140,14 @@ async function ownLoad(run: ReadyRun): Promise<RunLoad> {
   const { warmupS } = settings;
   const warmup_s = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
   const generators = new Generators(await supervisor.start("generator"), warmup_s);
-  const watch = new CounterWatch([...store.nodes, ...servers, ...generators.roles], undefined, machines);
-  const readings = new DrainedReadings(generators.parts, store, watch, () => generators.silence.expectAll());
+  const watch = new CounterWatch(
+    [...store.nodes, ...servers, ...generators.roles],
+    undefined,
+    machines,
+  );
+  const readings = new DrainedReadings(generators.parts, store, watch, () =>
+    generators.silence.expectAll(),
+  );
   generators.follow(readings, {
     phase: (phase, opens_in_ms) => {
       listener.phase(phase);
@@ -163,7 +172,10 @@ function losesCounts({ action }: Fault): boolean {
   return effects.includes("forgets") || effects.includes("cuts");
 }
 
-const withReconnections = (faults: FaultRecord[], reconnections: number | undefined): FaultRecord[] =>
+const withReconnections = (
+  faults: FaultRecord[],
+  reconnections: number | undefined,
+): FaultRecord[] =>
   faults.length > 1 || reconnections === undefined
     ? faults
     : faults.map((fault) => ({ ...fault, store_reconnections: reconnections }));
@@ -172,7 +184,8 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
   const { settings, supervisor, store, injection, machines } = run;
   const { watch } = load;
   const notes: string[] = [];
-  // A store that is itself the limiter is what is measured: its end is the outcome of the run, which goes on.
+  // A store that is itself the limiter is what is measured: its end is the outcome of the run,
+  // which goes on.
   const storeDecides = findStore(settings.configuration.target.store).decides ?? false;
   const { request_counts, ...result } = await Promise.race([
     load.output((role) => storeDecides && role.kind === "store"),
@@ -186,8 +199,11 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
     notes.push(`${error.role} ${error.message}`);
     return {};
   });
-  if (store.relays.length > 0) notes.push("a relay stood between servers and store in the whole run");
-  const withoutStore = sum(result.consumers.map(({ at_end }) => at_end.consumes?.without_store ?? 0));
+  if (store.relays.length > 0)
+    notes.push("a relay stood between servers and store in the whole run");
+  const withoutStore = sum(
+    result.consumers.map(({ at_end }) => at_end.consumes?.without_store ?? 0),
+  );
   if (withoutStore > 0) notes.push(`${withoutStore} consumes were decided without the store`);
   const admissions = await admissionsOf(run, behind.store, request_counts, withoutStore);
   run.listener.phase("read");
@@ -221,7 +237,10 @@ async function admissionsOf(
 ): Promise<Admissions> {
   const { configuration } = settings;
   if (configuration.faults?.some(losesCounts))
-    return { status: "not known", reason: "a fault was planned: counts may be lost, or calls repeated" };
+    return {
+      status: "not known",
+      reason: "a fault was planned: counts may be lost, or calls repeated",
+    };
   // M14 says so.
   if (evidence?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0))
     return { status: "not known", reason: "the store evicted keys" };
@@ -238,6 +257,9 @@ async function admissionsOf(
 
 /** CPU time of an external store over the whole run: it may run here. 0 where it is not counted. */
 function cpuUsOf(store: StoreEvidence | undefined): number {
-  const used = ({ cpu_user_us = 0, cpu_system_us = 0 }: StoreReading): number => cpu_user_us + cpu_system_us;
-  return sum((store?.nodes ?? []).map(({ at_start, at_end }) => Math.max(0, used(at_end) - used(at_start))));
+  const used = ({ cpu_user_us = 0, cpu_system_us = 0 }: StoreReading): number =>
+    cpu_user_us + cpu_system_us;
+  return sum(
+    (store?.nodes ?? []).map(({ at_start, at_end }) => Math.max(0, used(at_end) - used(at_start))),
+  );
 }

@@ -1,13 +1,19 @@
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from "node:crypto";
 import { isIPv4 } from "node:net";
 
-/** Vouches for the stores that this process starts. Its own key exists in memory alone, and ends with the process. */
+/**
+ * Vouches for the stores that this process starts. Its own key exists in memory alone, and ends
+ * with the process.
+ */
 export interface StoreAuthority {
   /** Its certificate, PEM. */
   ca: string;
   /** The private key of all its stores, PEM. */
   key: string;
-  /** The certificate of a store, PEM. @param hosts names or IPv4 addresses under which the store is reached */
+  /**
+   * The certificate of a store, PEM. @param hosts names or IPv4 addresses under which the store is
+   * reached
+   */
   certificateFor(hosts: readonly string[]): string;
 }
 
@@ -118,5 +124,7 @@ function certificate(
   const lines = sequence(signed, algorithm, signature)
     .toString("base64")
     .match(/.{1,64}/g);
-  return ["-----BEGIN CERTIFICATE-----", ...(lines ?? []), "-----END CERTIFICATE-----", ""].join("\n");
+  return ["-----BEGIN CERTIFICATE-----", ...(lines ?? []), "-----END CERTIFICATE-----", ""].join(
+    "\n",
+  );
 }

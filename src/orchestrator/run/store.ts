@@ -40,40 +40,69 @@ const DISCOVER_TIMEOUT_S = 10;
 
 export type RunStore = Pick<ProbedStore, keyof ProbedStore>;
 
-/** What is behind the servers: the evidence of the store and of the service; absent where there is none. */
+/**
+ * What is behind the servers: the evidence of the store and of the service; absent where there is
+ * none.
+ */
 export interface StoreSide {
   store?: StoreEvidence;
   service?: ServiceEvidence;
-  /** Connections that the store's nodes accepted since the first reading, without the probe's; absent where it is not known. */
+  /**
+   * Connections that the store's nodes accepted since the first reading, without the probe's;
+   * absent where it is not known.
+   */
   reconnections?: number;
   diagnosed?: NodeDiagnosis[];
 }
 
-/** What a node did between two readings; its own percentiles only since its statistics were reset. */
-function diagnosisOf(role: string, from: NodeCounters, to: NodeCounters, wasReset: boolean): NodeDiagnosis {
+/**
+ * What a node did between two readings; its own percentiles only since its statistics were reset.
+ */
+function diagnosisOf(
+  role: string,
+  from: NodeCounters,
+  to: NodeCounters,
+  wasReset: boolean,
+): NodeDiagnosis {
   const grown = (name: "received_bytes" | "sent_bytes") => {
     const [before, after] = [from[name], to[name]];
-    return before === undefined || after === undefined ? {} : { [name]: Math.max(0, after - before) };
+    return before === undefined || after === undefined
+      ? {}
+      : { [name]: Math.max(0, after - before) };
   };
   const commands = Object.entries(to.commands).map(([command, { calls, us, ...percentiles }]) => {
     const before = from.commands[command] ?? { calls: 0, us: 0 };
     const used = { calls: Math.max(0, calls - before.calls), us: Math.max(0, us - before.us) };
     return [command, { ...used, ...(wasReset ? percentiles : {}) }] as const;
   });
-  return { role, commands: Object.fromEntries(commands), ...grown("received_bytes"), ...grown("sent_bytes") };
+  return {
+    role,
+    commands: Object.fromEntries(commands),
+    ...grown("received_bytes"),
+    ...grown("sent_bytes"),
+  };
 }
 
-/** The probe ended instead of answering: the store is not in the expected state, or the probe itself died. */
+/**
+ * The probe ended instead of answering: the store is not in the expected state, or the probe itself
+ * died.
+ */
 class ProbeEnded extends Error {
   override readonly name = "ProbeEnded";
 }
 
-/** The probe answered with something that does not fit, because a program that it read tells something impossible. */
+/**
+ * The probe answered with something that does not fit, because a program that it read tells
+ * something impossible.
+ */
 class UnfitReport extends Error {
   override readonly name = "UnfitReport";
 }
 
-/** A store or a service told something that does not fit. It runs on, so only what needs this answer fails. */
+/**
+ * A store or a service told something that does not fit. It runs on, so only what needs this answer
+ * fails.
+ */
 export class UnfitAnswer extends PartFailed {}
 
 /** Asks a running probe. @throws ProbeEnded with the last line that it printed; UnfitReport */
@@ -101,18 +130,30 @@ export async function discoverStore(
   if (!access.STORE_URL) return undefined;
   const probe = await runtime.start(discoveryPart(access), async () => {});
   try {
-    const request: ProbeRequest = { actions: ["discover"], nodes: [], timeout_s: DISCOVER_TIMEOUT_S };
+    const request: ProbeRequest = {
+      actions: ["discover"],
+      nodes: [],
+      timeout_s: DISCOVER_TIMEOUT_S,
+    };
     const { discovered } = await askProbe(probe, request);
-    if (!discovered) throw environmentError("the type of the store that STORE_URL names was not detected");
+    if (!discovered)
+      throw environmentError("the type of the store that STORE_URL names was not detected");
     return { ...discovered, access };
   } catch (error) {
     if (error instanceof UnfitReport)
-      throw environmentError(`an answer of the store that STORE_URL names does not fit: ${error.message}`);
+      throw environmentError(
+        `an answer of the store that STORE_URL names does not fit: ${error.message}`,
+      );
     if (!(error instanceof ProbeEnded)) throw error;
-    // By TLS 1.3 a client counts itself as connected before the store refuses it, and may only see a reset.
+    // By TLS 1.3 a client counts itself as connected before the store refuses it, and may only see
+    // a reset.
     const mayAsk =
-      /^rediss:/.test(access.STORE_URL) && !access.STORE_CERT && /does not answer/.test(error.message);
-    const remedy = mayAsk ? "; if it asks its clients for a certificate, give STORE_CERT and STORE_KEY" : "";
+      /^rediss:/.test(access.STORE_URL) &&
+      !access.STORE_CERT &&
+      /does not answer/.test(error.message);
+    const remedy = mayAsk
+      ? "; if it asks its clients for a certificate, give STORE_CERT and STORE_KEY"
+      : "";
     throw environmentError(`the store that STORE_URL names: ${error.message}${remedy}`);
   } finally {
     await probe.stop();
@@ -142,7 +183,10 @@ const noStore: RunStore = {
   },
 };
 
-type StoreSettings = Pick<RunSettings, "configuration" | "external" | "runNonce" | "modules" | "diagnose">;
+type StoreSettings = Pick<
+  RunSettings,
+  "configuration" | "external" | "runNonce" | "modules" | "diagnose"
+>;
 
 /** What programs without TLS say of `--tls-port`; older ones do not even know it. */
 const WITHOUT_TLS = /Failed finding TLS support|tls-port[\s\S]*Bad directive/;
@@ -153,7 +197,10 @@ export function commandThreadsOf({ store }: Target): Pick<StoreEvidence, "comman
   return commandThreads > 1 ? { command_threads: commandThreads } : {};
 }
 
-/** A fresh store that the run starts, or one that the user already runs: that is read, but never emptied or reset. */
+/**
+ * A fresh store that the run starts, or one that the user already runs: that is read, but never
+ * emptied or reset.
+ */
 class ProbedStore {
   /** The nodes, relays and the service, that the run started; only their counters can be read. */
   nodes: readonly RunningRole[] = [];
@@ -207,7 +254,10 @@ class ProbedStore {
     const { primaries, replicas } = findTopology(this.#target.topology);
     const isFormed = !this.#isExternal && primaries + replicas > 1;
     try {
-      const started = await this.#supervisor.start(...(this.#isExternal ? [] : ["store" as const]), "helper");
+      const started = await this.#supervisor.start(
+        ...(this.#isExternal ? [] : ["store" as const]),
+        "helper",
+      );
       this.nodes = started.filter(({ id }) => id !== PROBE);
       this.relays = this.nodes
         .filter(({ kind }) => kind === "helper")
@@ -232,7 +282,9 @@ class ProbedStore {
   #settingRefused(id: string, error: unknown): Error | undefined {
     const { cause } = error as Error;
     const beforeReady = cause instanceof Error ? cause.message.split("\n") : [];
-    const lines = this.nodes.flatMap(({ kind, part }) => (kind === "service" ? part.lastLines() : []));
+    const lines = this.nodes.flatMap(({ kind, part }) =>
+      kind === "service" ? part.lastLines() : [],
+    );
     const refused = findService(id).refusedSetting?.([...beforeReady, ...lines]);
     const value = refused && this.#settings.configuration.service_env?.[refused.name];
     if (!refused || value === undefined) return undefined;
@@ -271,13 +323,17 @@ class ProbedStore {
   async readBefore(): Promise<void> {
     this.readBefore_ms = performance.now();
     // After a reset the store counts only this run's calls.
-    const first: ProbeAction[] = this.#isExternal ? ["read", "settings"] : ["reset", "read", "settings"];
+    const first: ProbeAction[] = this.#isExternal
+      ? ["read", "settings"]
+      : ["reset", "read", "settings"];
     this.#before = await this.#ask([...first, ...this.#moreActions()]);
     this.#isMeasuring = true;
     this.#requests = 0;
   }
 
-  /** Until every node answers and, in a cluster, all agree and every replica follows its primary. */
+  /**
+   * Until every node answers and, in a cluster, all agree and every replica follows its primary.
+   */
   async untilReady(): Promise<void> {
     await this.#ask(["ready"]);
   }
@@ -339,7 +395,9 @@ class ProbedStore {
     return this.#places.flatMap((_, index) => {
       const from = this.#before.diagnosed?.[index];
       const to = after.diagnosed?.[index];
-      return from && to ? [diagnosisOf(roleId("store", index + 1), from, to, !this.#isExternal)] : [];
+      return from && to
+        ? [diagnosisOf(roleId("store", index + 1), from, to, !this.#isExternal)]
+        : [];
     });
   }
 
@@ -373,7 +431,8 @@ class ProbedStore {
       nodes: this.#answering.map(({ id: role, index }, place) => {
         const at_start = this.#before.readings?.[index];
         const at_end = after.readings?.[place];
-        if (!at_start || !at_end) throw new BenchError(`the probe gave no reading of ${role}`, EXIT.defect);
+        if (!at_start || !at_end)
+          throw new BenchError(`the probe gave no reading of ${role}`, EXIT.defect);
         return { role, at_start, at_end };
       }),
       settings: this.#before.settings ?? {},
@@ -435,7 +494,10 @@ class ProbedStore {
     );
   }
 
-  /** A store that cannot load its module ends, and its log says why; one that a module crashes just ends. */
+  /**
+   * A store that cannot load its module ends, and its log says why; one that a module crashes just
+   * ends.
+   */
   #moduleRefused(error: unknown): Error | undefined {
     const { module: id } = this.#target;
     const file = this.#moduleFile;
@@ -444,10 +506,13 @@ class ProbedStore {
     const [, crash] =
       / ended (?:during the run )?with (SIG[A-Z]+|1[3-5]\d)\b/.exec(` ${messageOf(error)}`) ?? [];
     const reason =
-      moduleRefusal(this.#lastLines(error as Error)) ?? (crash ? `it ended with ${crash}` : undefined);
+      moduleRefusal(this.#lastLines(error as Error)) ??
+      (crash ? `it ended with ${crash}` : undefined);
     if (!reason) return undefined;
     const { remedy } = findModule(id);
-    return environmentError(`${id}: the store does not load ${file}: ${reason}: ${remedy}`, { cause: error });
+    return environmentError(`${id}: the store does not load ${file}: ${reason}: ${remedy}`, {
+      cause: error,
+    });
   }
 }
 
@@ -482,6 +547,10 @@ class RelayControl {
 
   #line(line: string): Promise<void> {
     const seen = new Promise<void>((resolve) => this.#awaited.push({ line, seen: resolve }));
-    return within(seen, ANSWERS_WITHIN_MS, () => `${this.#part.role} did not say "${line}" in time`);
+    return within(
+      seen,
+      ANSWERS_WITHIN_MS,
+      () => `${this.#part.role} did not say "${line}" in time`,
+    );
   }
 }

@@ -85,7 +85,8 @@ export class CampaignState {
   /** Number of measured runs that count, invalid ones included. */
   get measured(): number {
     return (
-      this.done - this.finished.filter(({ status }) => status === "failed" || status === "aborted").length
+      this.done -
+      this.finished.filter(({ status }) => status === "failed" || status === "aborted").length
     );
   }
 

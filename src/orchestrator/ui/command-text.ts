@@ -2,12 +2,19 @@ import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { widthOf } from "./text.js";
 
-const isCheckout = existsSync(fileURLToPath(new URL("../../../scripts/run-all.sh", import.meta.url)));
+const isCheckout = existsSync(
+  fileURLToPath(new URL("../../../scripts/run-all.sh", import.meta.url)),
+);
 
-/** The command that starts a campaign: the script in a checkout; the installed package has no scripts. */
+/**
+ * The command that starts a campaign: the script in a checkout; the installed package has no
+ * scripts.
+ */
 export const CAMPAIGN_COMMAND = isCheckout ? "./scripts/run-all.sh" : "ratelimit-bench run";
 export const HELP_COMMAND = isCheckout ? `${CAMPAIGN_COMMAND} help` : "ratelimit-bench help";
-export const REPORT_COMMAND = isCheckout ? "./scripts/generate_report.py" : "ratelimit-bench report";
+export const REPORT_COMMAND = isCheckout
+  ? "./scripts/generate_report.py"
+  : "ratelimit-bench report";
 export const CAMPAIGN_NAME = isCheckout ? "run-all.sh" : CAMPAIGN_COMMAND;
 
 export const quoted = (word: string): string =>
@@ -17,7 +24,10 @@ export const quoted = (word: string): string =>
 const WORD = String.raw`(?:'[^']*'|\\.|[^\s'\\])+`;
 const PIECE = new RegExp(`--${WORD}(?: (?!--)${WORD})?|${WORD}`, "g");
 
-/** Breaks a command line into lines that a shell joins again. A piece that is wider than a line stays whole. */
+/**
+ * Breaks a command line into lines that a shell joins again. A piece that is wider than a line
+ * stays whole.
+ */
 export function wrapCommand(command: string, columns: number): string[] {
   const lines: string[] = [];
   for (const piece of command.match(PIECE) ?? []) {

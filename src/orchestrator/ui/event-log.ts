@@ -3,7 +3,14 @@ import { join } from "node:path";
 import { messageOf } from "../../contract/errors.js";
 import { type CampaignEvent, EVENT_SCHEMA, EVENT_SCHEMA_VERSION } from "../../contract/events.js";
 import { CampaignState } from "./campaign-state.js";
-import { adaptiveLines, campaignText, endText, lookText, roundText, runText } from "./event-text.js";
+import {
+  adaptiveLines,
+  campaignText,
+  endText,
+  lookText,
+  roundText,
+  runText,
+} from "./event-text.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 import type { Screen } from "./types.js";
 
@@ -55,8 +62,8 @@ export class EventLog {
   }
 
   /**
-   * Writes all lines to the folder's logs, including those from before this call. Each is a file: a results folder with
-   * links is refused where it is unpacked.
+   * Writes all lines to the folder's logs, including those from before this call. Each is a file: a
+   * results folder with links is refused where it is unpacked.
    */
   writeTo(folder: string): void {
     const logs = LOG_NAMES.map((name) => lineLog(join(folder, name), (text) => this.warn(text)));
@@ -81,7 +88,10 @@ export class EventLog {
     this.emit({ event: "notice", level: "info", text });
   }
 
-  /** Set-up that takes more than a few seconds. `--quiet` shows it too, so that it does not look like a hang. */
+  /**
+   * Set-up that takes more than a few seconds. `--quiet` shows it too, so that it does not look
+   * like a hang.
+   */
   setUp(text: string): void {
     this.emit({ event: "notice", level: "setup", text });
   }
@@ -162,6 +172,8 @@ function logLines(event: CampaignEvent, state: CampaignState): string[] {
     case "run_finished":
       return [escapeControls(`  ${endText(event, state)}`)];
     case "ended":
-      return [escapeControls(`ended with ${event.exit_code}${event.reason ? `: ${event.reason}` : ""}`)];
+      return [
+        escapeControls(`ended with ${event.exit_code}${event.reason ? `: ${event.reason}` : ""}`),
+      ];
   }
 }

@@ -19,7 +19,10 @@ const throughputText = (perSecond: number, measured: Measured): string =>
 export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
 export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
 
-/** `p99 12.25 ms`, `mean 2.10 ms`; `p99 > 30.10 ms` where only a lower bound is known (M23); nothing without either. */
+/**
+ * `p99 12.25 ms`, `mean 2.10 ms`; `p99 > 30.10 ms` where only a lower bound is known (M23); nothing
+ * without either.
+ */
 export function percentileText(
   name: string,
   ms: number | null | undefined,
@@ -30,7 +33,10 @@ export function percentileText(
 }
 const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
 
-/** Where the load enters: `light`, `heavy (20)`, `light on 2 servers by 4 generators`, or `limiter layer`. */
+/**
+ * Where the load enters: `light`, `heavy (20)`, `light on 2 servers by 4 generators`, or `limiter
+ * layer`.
+ */
 export function entryText(configuration: Configuration): string {
   const { layer, workload } = configuration;
   if (isProgramLayer(layer)) return operationText(workload);
@@ -52,7 +58,10 @@ export function limitTexts({ traffic, limits, extent }: Configuration): string[]
   ];
 }
 
-/** `50 connections`, or `50 connections, 100 points, cost 5` under explicit limits; with faults `…, store-restart`. */
+/**
+ * `50 connections`, or `50 connections, 100 points, cost 5` under explicit limits; with faults `…,
+ * store-restart`.
+ */
 export const loadAndLimitsText = (configuration: Configuration): string =>
   [
     loadText(configuration),
@@ -108,7 +117,10 @@ const PHASES: Partial<Record<Phase, string>> = {
 
 export const phaseText = (phase: Phase): string => PHASES[phase] ?? phase;
 
-/** The live figures of a second. Figures that were not measured are left out; by turns they come with the name of their run. */
+/**
+ * The live figures of a second. Figures that were not measured are left out; by turns they come
+ * with the name of their run.
+ */
 export function secondPieces(second: EventOf<"second">, state: CampaignState): string[] {
   const measured = state.startOf(second.number)?.configuration;
   const { limited_share, p99_ms, generator_event_loop_utilisation: generator } = second;
@@ -121,12 +133,20 @@ export function secondPieces(second: EventOf<"second">, state: CampaignState): s
     generator === undefined ? [] : [`generator ${shareText(generator)} busy`],
     server === undefined
       ? []
-      : [`server ${shareText(server)} busy${cpu === undefined ? "" : ` (CPU ${cpu.toFixed(0)} %)`}`],
+      : [
+          `server ${shareText(server)} busy${cpu === undefined ? "" : ` (CPU ${cpu.toFixed(0)} %)`}`,
+        ],
   ].flat();
 }
 
-/** Its reasons. By turns the runs of a group share some: of one that is told of an earlier run, the rule alone. */
-function reasonsText({ reasons, round, file }: EventOf<"run_finished">, state: CampaignState): string {
+/**
+ * Its reasons. By turns the runs of a group share some: of one that is told of an earlier run, the
+ * rule alone.
+ */
+function reasonsText(
+  { reasons, round, file }: EventOf<"run_finished">,
+  state: CampaignState,
+): string {
   const ofRound = state.round ? state.finished.filter((run) => run.round === round) : [];
   const place = ofRound.findIndex((run) => run.file === file);
   const earlier = ofRound.slice(0, place < 0 ? undefined : place).flatMap((run) => run.reasons);
@@ -138,7 +158,9 @@ function reasonsText({ reasons, round, file }: EventOf<"run_finished">, state: C
     .join("; ");
 }
 
-/** `valid`, or `valid · overloaded: …` with the figures, unless a reason of the verdict holds them. */
+/**
+ * `valid`, or `valid · overloaded: …` with the figures, unless a reason of the verdict holds them.
+ */
 function statusText(finished: EventOf<"run_finished">): string {
   const { status, outcome, outcome_text: why, reasons } = finished;
   if (!isSpoiled(finished)) return status;
@@ -160,7 +182,9 @@ export function finishedText(
   const pieces = [
     [throughputText(figures.requests_per_second, measured)],
     // At full load the latency follows from the throughput.
-    measured?.load.model === "open" ? percentileText("mean", figures.mean_ms, figures.mean_at_least_ms) : [],
+    measured?.load.model === "open"
+      ? percentileText("mean", figures.mean_ms, figures.mean_at_least_ms)
+      : [],
     percentileText("p50", figures.p50_ms, figures.p50_at_least_ms),
     percentileText("p99", figures.p99_ms, figures.p99_at_least_ms),
     limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
@@ -177,11 +201,16 @@ export function endText(finished: EventOf<"run_finished">, state: CampaignState)
   return round ? `${configuration?.target.label ?? finished.file}: ${text}` : text;
 }
 
-/** `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000 requests/s, p99 12.25 ms, suspect (M8); 2 min left`. */
+/**
+ * `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000 requests/s, p99 12.25 ms, suspect
+ * (M8); 2 min left`.
+ */
 export function runLine(finished: EventOf<"run_finished">, state: CampaignState): string {
   const configuration = state.started.get(finished.file)?.configuration;
   const { number, of, file, figures, status, reasons, time_left_s } = finished;
-  const what = configuration ? `${configurationText(configuration)}, ${runNumberText(finished)}` : file;
+  const what = configuration
+    ? `${configurationText(configuration)}, ${runNumberText(finished)}`
+    : file;
   const rules = [...new Set(reasons.map(({ rule }) => rule))].join(", ");
   const verdict = rules ? `${status} (${rules})` : status;
   const result = figures
@@ -196,7 +225,9 @@ export function runLine(finished: EventOf<"run_finished">, state: CampaignState)
 
 /** What an adaptive campaign decided after a round. */
 export function lookText({ round, go_on, done }: EventOf<"look">): string {
-  const finished = done.map(({ label, load, reason }) => `${label}, ${load} (${reason})`).join("; ");
+  const finished = done
+    .map(({ label, load, reason }) => `${label}, ${load} (${reason})`)
+    .join("; ");
   const remaining =
     go_on === 0
       ? "all are done"

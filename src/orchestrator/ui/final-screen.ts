@@ -14,7 +14,8 @@ export function finalLines(state: CampaignState, columns: number): string[] {
   const { report, ended } = state;
   if (!ended?.folder) return [];
   const { screen = [], adaptive, max_rate } = report ?? {};
-  const sentences = max_rate?.map(({ sentence }) => sentence) ?? (adaptive ? adaptiveLines(adaptive) : []);
+  const sentences =
+    max_rate?.map(({ sentence }) => sentence) ?? (adaptive ? adaptiveLines(adaptive) : []);
   return [
     ...(max_rate ? [] : screen.map(escapeControls)),
     ...sentences.flatMap((line) => wrap(escapeControls(line), columns)),
@@ -56,7 +57,9 @@ function keptLine({ report, ended, measured }: CampaignState, done: number): str
   if (!ended?.folder) return [];
   if (measured === 0) return ["no run was measured: there is no report"];
   const runs = `${measured} of ${counted(done + ended.runs.not_begun, "run")} ${are(measured)} measured`;
-  return [`${report ? "the report is partial: " : ""}${runs} and kept in ${escapeControls(ended.folder)}`];
+  return [
+    `${report ? "the report is partial: " : ""}${runs} and kept in ${escapeControls(ended.folder)}`,
+  ];
 }
 
 function reportCommand({ report, ended, measured }: CampaignState): string[] {
@@ -68,7 +71,10 @@ function reportCommand({ report, ended, measured }: CampaignState): string[] {
 }
 
 /** Without missed rates (M5, not served): to find them is what a search is for. */
-function withoutMisses({ finished, kept }: CampaignState): Pick<CampaignState, "finished" | "kept"> {
+function withoutMisses({
+  finished,
+  kept,
+}: CampaignState): Pick<CampaignState, "finished" | "kept"> {
   const isBroken = ({ reasons }: EventOf<"run_finished">) =>
     reasons.some(({ rule, severity }) => severity === "invalid" && rule !== "M5");
   return {
@@ -76,7 +82,9 @@ function withoutMisses({ finished, kept }: CampaignState): Pick<CampaignState, "
       const { outcome: _, ...rest } = run;
       return run.status === "invalid" && !isBroken(run) ? { ...rest, status: "valid" } : rest;
     }),
-    kept: kept.map(({ outcome: _, ...rest }): EventOf<"run_kept"> => ({ ...rest, status: "valid" })),
+    kept: kept.map(
+      ({ outcome: _, ...rest }): EventOf<"run_kept"> => ({ ...rest, status: "valid" }),
+    ),
   };
 }
 
@@ -97,7 +105,9 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
   );
   const more = failures.length - MAX_FAILURES;
   const suspects = finished.filter(({ status }) => status === "suspect");
-  const rules = [...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)))].sort();
+  const rules = [
+    ...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule))),
+  ].sort();
   const named = rules.length > 0 ? ` (${rules.join(", ")})` : "";
   const lines = [
     ...(failed > 0 ? [`${failed} ${of} failed`] : []),
@@ -105,7 +115,9 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
     ...(spoiled > 0 ? [`the target failed its load in ${spoiled} ${of}`] : []),
     ...failures.slice(0, MAX_FAILURES).map((line) => `  ${line}`),
     ...(more > 0 ? [`  and ${more} more: see the report and benchmark.log`] : []),
-    ...(suspect > 0 ? [`${suspect} ${of} ${are(suspect)} suspect${named}: the report says why`] : []),
+    ...(suspect > 0
+      ? [`${suspect} ${of} ${are(suspect)} suspect${named}: the report says why`]
+      : []),
     ...(failed > 0 && ended.folder ? ["measure the failed runs again with --resume"] : []),
     ...(isInterrupted(state) ? keptLine(state, all.length) : []),
   ];

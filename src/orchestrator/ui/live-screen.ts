@@ -15,7 +15,15 @@ import {
   secondPieces,
 } from "./event-text.js";
 import { finalLines, problemLines } from "./final-screen.js";
-import { bar, durationText, escapeControls, escapeControlsInLines, flow, truncate, wrap } from "./text.js";
+import {
+  bar,
+  durationText,
+  escapeControls,
+  escapeControlsInLines,
+  flow,
+  truncate,
+  wrap,
+} from "./text.js";
 import type { Detail, Output, Outputs, Screen } from "./types.js";
 
 export type Size = { columns: number; rows: number };
@@ -50,14 +58,21 @@ function progressLines(state: CampaignState, nowMs: number, columns: number): st
 }
 
 /** `measure  [####------]  12 of 30 s`, or the time since a phase of unknown length began. */
-function phaseLine({ phase, at, lasts_s }: EventOf<"phase">, nowMs: number, columns: number): string[] {
+function phaseLine(
+  { phase, at, lasts_s }: EventOf<"phase">,
+  nowMs: number,
+  columns: number,
+): string[] {
   const name = phaseText(phase);
   const passedS = sinceMs(at, nowMs) / 1000;
-  if (lasts_s === undefined || lasts_s === 0) return flow([name, `${Math.floor(passedS)} s`], columns);
+  if (lasts_s === undefined || lasts_s === 0)
+    return flow([name, `${Math.floor(passedS)} s`], columns);
   const seconds = `${Math.min(Math.floor(passedS), Math.round(lasts_s))} of ${Number(lasts_s.toFixed(1))} s`;
   const room = columns - name.length - seconds.length - 4;
   const pieces =
-    room >= 12 ? [name, bar(passedS / lasts_s, Math.min(PHASE_BAR_COLUMNS, room)), seconds] : [name, seconds];
+    room >= 12
+      ? [name, bar(passedS / lasts_s, Math.min(PHASE_BAR_COLUMNS, room)), seconds]
+      : [name, seconds];
   return flow(pieces, columns);
 }
 
@@ -81,12 +96,17 @@ function problemLine({ finished }: CampaignState, columns: number): string[] {
     return count > 0 ? [`${count} ${status}`] : [];
   });
   const spoiled = finished.filter(isSpoiled).length;
-  const all = spoiled > 0 ? [...pieces, `${spoiled} failed ${spoiled === 1 ? "its" : "their"} load`] : pieces;
+  const all =
+    spoiled > 0 ? [...pieces, `${spoiled} failed ${spoiled === 1 ? "its" : "their"} load`] : pieces;
   return all.length > 0 ? flow([`so far: ${all.join(", ")}`], columns) : [];
 }
 
 /** The lines of the live screen. They fit into the terminal. Pure. */
-export function liveLines(state: CampaignState, nowMs: number, { columns, rows }: Size): LiveLine[] {
+export function liveLines(
+  state: CampaignState,
+  nowMs: number,
+  { columns, rows }: Size,
+): LiveLine[] {
   // Some terminals break a line whose last column holds a character.
   const room = Math.max(1, columns - 1);
   const as = (tone: Tone, lines: readonly string[]) =>
@@ -105,8 +125,8 @@ export function liveLines(state: CampaignState, nowMs: number, { columns, rows }
 }
 
 /**
- * Lines at the bottom of the terminal, redrawn in place. The hidden cursor stays at the start of the first line: after
- * a resize the frame still begins there, and everything below belongs to it.
+ * Lines at the bottom of the terminal, redrawn in place. The hidden cursor stays at the start of
+ * the first line: after a resize the frame still begins there, and everything below belongs to it.
  */
 export class Frame {
   readonly #output: Output;
@@ -160,8 +180,8 @@ const TONES: Record<Tone, Style | undefined> = {
 };
 
 /**
- * A redraw takes 0.03 to 0.13 ms of CPU (2.5 GHz core), and this process shares its cores with the measured programs:
- * four per second take about 0.05 % of one core.
+ * A redraw takes 0.03 to 0.13 ms of CPU (2.5 GHz core), and this process shares its cores with the
+ * measured programs: four per second take about 0.05 % of one core.
  */
 const REDRAW_MS = 250;
 const CLOCK_MS = 1000;
@@ -233,7 +253,8 @@ export class LiveScreen implements Screen {
     const columns = this.#columns;
     const { out, err } = this.#outputs;
     for (const line of finalLines(this.#state, columns)) out.write(`${line}\n`);
-    for (const line of problemLines(this.#state, columns)) err.write(`${this.#styled("yellow", line)}\n`);
+    for (const line of problemLines(this.#state, columns))
+      err.write(`${this.#styled("yellow", line)}\n`);
   }
 
   /** Width of permanent lines. Some terminals break a line whose last column holds a character. */
@@ -255,7 +276,12 @@ export class LiveScreen implements Screen {
       case "campaign":
         return wrapped(campaignText(event, durationText(event.estimate_s)));
       case "run_kept":
-        return [this.#styled("dim", escapeControls(`[${event.number}/${event.of}] ${event.file} is kept`))];
+        return [
+          this.#styled(
+            "dim",
+            escapeControls(`[${event.number}/${event.of}] ${event.file} is kept`),
+          ),
+        ];
       case "run_finished": {
         const started = this.#state.started.get(event.file);
         const what = started

@@ -43,8 +43,10 @@ abstract class WrittenScreen<Chosen extends string> implements Screen {
     this.state.add(event);
     const { out, err } = this.#outputs;
     for (const line of this.linesOf(event)) out.write(`${line}\n`);
-    if (event.event === "notice" && this.isWarning(event)) err.write(`${escapeControls(event.text)}\n`);
-    if (event.event === "ended") for (const line of problemLines(this.state)) err.write(`${line}\n`);
+    if (event.event === "notice" && this.isWarning(event))
+      err.write(`${escapeControls(event.text)}\n`);
+    if (event.event === "ended")
+      for (const line of problemLines(this.state)) err.write(`${line}\n`);
   }
 
   close(): void {}
@@ -97,7 +99,9 @@ export class LineScreen extends WrittenScreen<LineDetail> {
   }
 }
 
-/** Shows set-up, warnings and problems on standard error, and the report's path on standard output. */
+/**
+ * Shows set-up, warnings and problems on standard error, and the report's path on standard output.
+ */
 export class QuietScreen extends WrittenScreen<"quiet"> {
   protected linesOf(event: CampaignEvent): string[] {
     return event.event === "report" ? [event.path] : [];
@@ -119,13 +123,15 @@ export class JsonScreen extends WrittenScreen<Detail> {
   }
 }
 
-const canRedraw = ({ out }: Outputs, env: Environment): boolean => out.isTTY === true && env.TERM !== "dumb";
+const canRedraw = ({ out }: Outputs, env: Environment): boolean =>
+  out.isTTY === true && env.TERM !== "dumb";
 
 export const isCi = ({ CI }: Environment): boolean =>
   CI !== undefined && CI !== "" && CI !== "0" && CI !== "false";
 
 /** Whether somebody watches the output now. The log of a CI job is read later. */
-const isWatched = (outputs: Outputs, env: Environment): boolean => canRedraw(outputs, env) && !isCi(env);
+const isWatched = (outputs: Outputs, env: Environment): boolean =>
+  canRedraw(outputs, env) && !isCi(env);
 
 export function openScreen(
   { format, detail, progress }: OutputMode,

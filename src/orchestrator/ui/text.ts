@@ -1,7 +1,9 @@
 import truncatedWidth from "fast-string-truncated-width";
 /** Formats rows of cells as lines with aligned columns. All rows have the same number of cells. */
 export function textTable(rows: readonly (readonly string[])[]): string[] {
-  const widths = (rows[0] ?? []).map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0)));
+  const widths = (rows[0] ?? []).map((_, column) =>
+    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
+  );
   return rows.map((row) =>
     row
       .map((cell, column) => cell.padEnd(widths[column] ?? 0))
@@ -13,7 +15,8 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
 /** The verb for a count: `1 run is`, `3 runs are`. */
 export const are = (count: number): string => (count === 1 ? "is" : "are");
 
-export const counted = (count: number, noun: string): string => `${count} ${noun}${count === 1 ? "" : "s"}`;
+export const counted = (count: number, noun: string): string =>
+  `${count} ${noun}${count === 1 ? "" : "s"}`;
 
 /** `45 s`, `12 min`, `2 h 05 min`. */
 export function durationText(seconds: number): string {
@@ -35,8 +38,16 @@ export function truncate(text: string, columns: number): string {
   return text;
 }
 
-/** Puts pieces side by side on as many lines as they need. A piece that is longer than a line is truncated. */
-export function flow(pieces: readonly string[], columns: number, indent = "", between = "  "): string[] {
+/**
+ * Puts pieces side by side on as many lines as they need. A piece that is longer than a line is
+ * truncated.
+ */
+export function flow(
+  pieces: readonly string[],
+  columns: number,
+  indent = "",
+  between = "  ",
+): string[] {
   const lines: string[] = [];
   for (const piece of pieces) {
     const last = lines.at(-1);
@@ -48,8 +59,8 @@ export function flow(pieces: readonly string[], columns: number, indent = "", be
 }
 
 /**
- * Breaks a text between words. Later lines are indented like the first one, plus `indent`. A word that is longer than a
- * line, e.g. a path, stays whole so that it can be copied.
+ * Breaks a text between words. Later lines are indented like the first one, plus `indent`. A word
+ * that is longer than a line, e.g. a path, stays whole so that it can be copied.
  */
 export function wrap(text: string, columns: number, indent = "  "): string[] {
   const margin = /^ */.exec(text)?.[0] ?? "";
@@ -72,8 +83,9 @@ export function bar(share: number, columns: number): string {
 }
 
 /**
- * Characters that a terminal or a log interprets instead of showing: C0 and C1 controls, DEL, line and paragraph
- * separators, and changes of text direction. A name that contains them could forge or hide lines.
+ * Characters that a terminal or a log interprets instead of showing: C0 and C1 controls, DEL, line
+ * and paragraph separators, and changes of text direction. A name that contains them could forge or
+ * hide lines.
  */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
@@ -90,4 +102,7 @@ export const escapeControlsInLines = (text: string): string =>
   text.split(/\r?\n/).map(escapeControls).join("\n");
 
 export const escapedJson = (value: unknown): string =>
-  JSON.stringify(value).replaceAll(CONTROLS, (character) => `\\u${code(character).padStart(4, "0")}`);
+  JSON.stringify(value).replaceAll(
+    CONTROLS,
+    (character) => `\\u${code(character).padStart(4, "0")}`,
+  );

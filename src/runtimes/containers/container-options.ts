@@ -24,7 +24,9 @@ const GIGA = 1_000_000_000;
 
 export type Ulimit = "nofile" | "nproc";
 
-/** The limit that an engine could not grant because its own is lower; undefined for another error. */
+/**
+ * The limit that an engine could not grant because its own is lower; undefined for another error.
+ */
 export function refusedUlimit(message: string): Ulimit | undefined {
   if (/rlimit type 7|RLIMIT_NOFILE/.test(message)) return "nofile";
   return /rlimit type 6|RLIMIT_NPROC/.test(message) ? "nproc" : undefined;
@@ -72,7 +74,8 @@ export function containerOptions({
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],
       ReadonlyRootfs: true,
-      // The engine may be on another machine: files are sent to it. The volume goes with the container.
+      // The engine may be on another machine: files are sent to it. The volume goes with the
+      // container.
       Mounts:
         Object.keys(part.files ?? {}).length > 0
           ? [{ Type: "volume", Source: "", Target: FILES_FOLDER }]
@@ -80,7 +83,11 @@ export function containerOptions({
       Tmpfs: { [OWN_FOLDER]: "rw,nosuid,size=256m,mode=1777", [VOLUME]: "rw,nosuid,size=64m" },
       RestartPolicy: { Name: "no" },
       PidsLimit: MOST_PROCESSES,
-      Ulimits: Object.entries(ulimits).map(([kind, most]) => ({ Name: kind, Soft: most, Hard: most })),
+      Ulimits: Object.entries(ulimits).map(([kind, most]) => ({
+        Name: kind,
+        Soft: most,
+        Hard: most,
+      })),
       LogConfig: { Type: "json-file", Config: { "max-size": "10m" } },
       ...(cpus === undefined ? {} : { NanoCpus: Math.round(cpus * GIGA) }),
       // No swap: a run with a store that swaps would measure the disk.

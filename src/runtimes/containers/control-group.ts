@@ -11,7 +11,8 @@ import type { PartCounters } from "../types.js";
 export function countersOf(stats: Docker.ContainerStats): PartCounters {
   const { cpu_stats: cpu, memory_stats: memory, networks } = stats;
   if (!memory.usage) throw new Error("it is not running");
-  // The name differs between versions 1 and 2 of control groups. Cached files that can be dropped do not count.
+  // The name differs between versions 1 and 2 of control groups. Cached files that can be dropped
+  // do not count.
   const droppable = memory.stats?.total_inactive_file ?? memory.stats?.inactive_file ?? 0;
   const links = Object.values(networks ?? {});
   const network = {
@@ -44,7 +45,10 @@ export function networkOf(text: string): { received_bytes: number; sent_bytes: n
 }
 
 export interface GroupVersion {
-  /** The files that hold them, each with the controller whose folder has it: none where all share one. */
+  /**
+   * The files that hold them, each with the controller whose folder has it: none where all share
+   * one.
+   */
   files: readonly { controller: string; name: string }[];
   countersIn(texts: readonly string[]): Omit<PartCounters, "network">;
 }
@@ -70,7 +74,10 @@ export const separate: GroupVersion = {
   countersIn([usage_ns = "", cpu = "", memory = "", current = ""]) {
     return {
       cpu_us: Math.round(Number(usage_ns) / 1000),
-      resident_bytes: Math.max(0, Number(current) - (fieldsOf(memory).get("total_inactive_file") ?? 0)),
+      resident_bytes: Math.max(
+        0,
+        Number(current) - (fieldsOf(memory).get("total_inactive_file") ?? 0),
+      ),
       ...throttled(cpu),
     };
   },
@@ -87,8 +94,9 @@ export interface ControlGroup {
 }
 
 /**
- * At once and at no cost to the engine, which may answer only at the start of the next second. @param pid its first
- * process @param ownNetwork whether its links are its own @returns undefined where they cannot be read
+ * At once and at no cost to the engine, which may answer only at the start of the next second.
+ * @param pid its first process @param ownNetwork whether its links are its own @returns undefined
+ * where they cannot be read
  */
 export async function controlGroupOf(
   id: string,
@@ -97,7 +105,8 @@ export async function controlGroupOf(
 ): Promise<ControlGroup | undefined> {
   try {
     const lines = (await readFile(`/proc/${pid}/cgroup`, "utf8")).trim().split("\n");
-    // If the engine runs in a virtual machine, this machine has another process with that id, or none.
+    // If the engine runs in a virtual machine, this machine has another process with that id, or
+    // none.
     if (!lines.some((line) => line.includes(id))) return undefined;
     const folders = new Map<string, string>();
     for (const line of lines) {
@@ -112,11 +121,16 @@ export async function controlGroupOf(
       async counters() {
         return {
           ...version.countersIn(await Promise.all(version.files.map(read))),
-          ...(ownNetwork ? { network: networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8")) } : {}),
+          ...(ownNetwork
+            ? { network: networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8")) }
+            : {}),
         };
       },
       async runDelays() {
-        const processes = await read({ controller: version === unified ? "" : "cpu", name: "cgroup.procs" });
+        const processes = await read({
+          controller: version === unified ? "" : "cpu",
+          name: "cgroup.procs",
+        });
         return readRunDelays(processes.trim().split("\n").map(Number));
       },
     };

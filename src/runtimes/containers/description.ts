@@ -50,8 +50,15 @@ async function withEngine<Value>(
   }
 }
 
-/** The engine names an architecture as the kernel or as Go does; `process.arch` has names of its own. */
-export const ARCHITECTURES: Record<string, string> = { x86_64: "x64", amd64: "x64", aarch64: "arm64" };
+/**
+ * The engine names an architecture as the kernel or as Go does; `process.arch` has names of its
+ * own.
+ */
+export const ARCHITECTURES: Record<string, string> = {
+  x86_64: "x64",
+  amd64: "x64",
+  aarch64: "arm64",
+};
 
 export function containerRuntime(given: Engines): RuntimeDescription {
   const { id, engines, network, imageSource, service } = given;
@@ -95,7 +102,9 @@ export function containerRuntime(given: Engines): RuntimeDescription {
         }
       } catch (error) {
         for (const access of opened) await access.close();
-        throw environmentError(`${(error as Error).message}${several ? "" : "; or use --runtime local"}`);
+        throw environmentError(
+          `${(error as Error).message}${several ? "" : "; or use --runtime local"}`,
+        );
       }
       const source = imageSource && (await imageSource.connect().catch(() => undefined));
       try {
@@ -106,7 +115,9 @@ export function containerRuntime(given: Engines): RuntimeDescription {
             engines: opened.map((access, index) => ({ access, spec: engines[index]?.host })),
             network,
             imageSource:
-              source && imageSource ? { docker: source.connection.docker, name: "this machine" } : undefined,
+              source && imageSource
+                ? { docker: source.connection.docker, name: "this machine" }
+                : undefined,
           },
           options,
         );
@@ -121,7 +132,8 @@ export function containerRuntime(given: Engines): RuntimeDescription {
       ...(await foundOn(engines, (docker) => findLeftovers(docker, isAlive))),
       ...(await orphanedServices(service, isAlive)),
     ],
-    outdated: (packageFolder) => foundOn(engines, (docker) => outdatedImages(docker, packageFolder)),
+    outdated: (packageFolder) =>
+      foundOn(engines, (docker) => outdatedImages(docker, packageFolder)),
   };
 }
 
@@ -130,7 +142,10 @@ interface EngineLeftover {
   remove(docker: Docker): Promise<unknown>;
 }
 
-/** Things on all of the engines that answer, each with the name of its machine where there are several. */
+/**
+ * Things on all of the engines that answer, each with the name of its machine where there are
+ * several.
+ */
 async function foundOn(
   engines: readonly Engine[],
   find: (docker: Docker) => Promise<EngineLeftover[]>,
@@ -152,7 +167,10 @@ async function foundOn(
   return lists.flat();
 }
 
-/** Containers first: a network in use cannot be removed. Volumes are anonymous and go with their container. */
+/**
+ * Containers first: a network in use cannot be removed. Volumes are anonymous and go with their
+ * container.
+ */
 async function findLeftovers(docker: Docker, isAlive: IsAlive): Promise<EngineLeftover[]> {
   const ours = { filters: JSON.stringify({ label: [OWNER_LABEL] }) };
   const isLeftOver = async (labels: Record<string, string> | undefined): Promise<boolean> => {

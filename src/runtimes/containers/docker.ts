@@ -5,7 +5,10 @@ import { connectTo, connectToCurrent, SSH_TUNNEL } from "./endpoint.js";
 
 const current = { name: "Docker", connect: () => connectToCurrent("Docker") };
 
-/** Containers on the user's current Docker engine, which may run in a virtual machine or on another one. */
+/**
+ * Containers on the user's current Docker engine, which may run in a virtual machine or on another
+ * one.
+ */
 export const docker: RuntimeDescription = containerRuntime({
   id: "docker",
   engines: [current],
@@ -19,7 +22,13 @@ export function dockerOn({ network, hosts }: DockerHosts): RuntimeDescription {
     return { name, host, connect: () => connectTo(host, name) };
   });
   return {
-    ...containerRuntime({ id: "docker", engines, network, imageSource: current, service: SSH_TUNNEL }),
+    ...containerRuntime({
+      id: "docker",
+      engines,
+      network,
+      imageSource: current,
+      service: SSH_TUNNEL,
+    }),
     reaches: "docker",
   };
 }

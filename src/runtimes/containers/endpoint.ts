@@ -14,14 +14,16 @@ export const SSH_TUNNEL = { prefix: "ratelimit-bench-ssh-", what: "the ssh tunne
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 /**
- * By the user's own `ssh`: its configuration, keys and known hosts apply, it asks nothing, and ends with this process.
+ * By the user's own `ssh`: its configuration, keys and known hosts apply, it asks nothing, and ends
+ * with this process.
  * @param address `ssh://[user@]host[:port][/path/of/the/socket]` @throws Error with what `ssh` says
  */
 async function openSshTunnel(address: string) {
   const { hostname, port, username, pathname } = new URL(address);
   const folder = await serviceFolder(SSH_TUNNEL);
   const socketPath = join(folder, "docker.sock");
-  const remote = pathname === "" || pathname === "/" ? DEFAULT_SOCKET : decodeURIComponent(pathname);
+  const remote =
+    pathname === "" || pathname === "/" ? DEFAULT_SOCKET : decodeURIComponent(pathname);
   const options = {
     BatchMode: "yes",
     ConnectTimeout: CONNECTS_WITHIN_S,
@@ -35,10 +37,12 @@ async function openSshTunnel(address: string) {
     ...["-T", "-L", `${socketPath}:${remote}`],
     ...(port ? ["-p", port] : []),
     ...(username ? ["-l", decodeURIComponent(username)] : []),
-    // It repeats its input, which tells that the tunnel stands, and ends with its input, which this process holds.
+    // It repeats its input, which tells that the tunnel stands, and ends with its input, which this
+    // process holds.
     ...["--", hostname.replace(/^\[(.*)\]$/, "$1"), "cat"],
   ];
-  // In a group of its own: Ctrl-C in the terminal must only reach the orchestrator, which needs it for the clean-up.
+  // In a group of its own: Ctrl-C in the terminal must only reach the orchestrator, which needs it
+  // for the clean-up.
   const ssh = execa("ssh", words, {
     reject: false,
     stdin: "pipe",
@@ -103,7 +107,8 @@ export async function connectTo({ docker, tls }: Endpoint, name: string): Promis
     const host = { DOCKER_HOST: `unix://${socketPath}` };
     return accessTo(await socketAt(socketPath, name), host, close);
   }
-  if (!docker.startsWith("tcp://")) throw new Error(`${name}: ${docker} is no address of an engine`);
+  if (!docker.startsWith("tcp://"))
+    throw new Error(`${name}: ${docker} is no address of an engine`);
   const { hostname, port } = new URL(docker);
   const address = {
     ...NOTHING_FROM_ENVIRONMENT,
@@ -118,7 +123,11 @@ export async function connectTo({ docker, tls }: Endpoint, name: string): Promis
 }
 
 /** @param environment in which the Docker command finds the same engine */
-function accessTo(connection: EngineConnection, environment: Builder["environment"], close = async () => {}) {
+function accessTo(
+  connection: EngineConnection,
+  environment: Builder["environment"],
+  close = async () => {},
+) {
   return {
     connection,
     builder: { binary: "docker", environment },
@@ -130,13 +139,16 @@ function accessTo(connection: EngineConnection, environment: Builder["environmen
 }
 
 function certificates(folder: string): Pick<Docker.DockerOptions, "ca" | "cert" | "key"> {
-  const read = (file: string): string => readUserFile(join(folder, file), MAX_SETTING_BYTES).toString("utf8");
+  const read = (file: string): string =>
+    readUserFile(join(folder, file), MAX_SETTING_BYTES).toString("utf8");
   return { ca: read("ca.pem"), cert: read("cert.pem"), key: read("key.pem") };
 }
 
 const FORMAT = '{"host":{{json .Endpoints.docker.Host}},"folder":{{json .Storage.TLSPath}}}';
 
-/** The endpoint of a Docker context; absent: the current one. @throws Error without such a context */
+/**
+ * The endpoint of a Docker context; absent: the current one. @throws Error without such a context
+ */
 async function contextEndpoint(context?: string): Promise<Endpoint> {
   const { stdout, failed } = await execa(
     "docker",
@@ -149,7 +161,10 @@ async function contextEndpoint(context?: string): Promise<Endpoint> {
   return { docker: host, ...(existsSync(join(tls, "ca.pem")) ? { tls } : {}) };
 }
 
-/** The endpoint of the current context; undefined without one. @throws Error where the user names one that is not there */
+/**
+ * The endpoint of the current context; undefined without one. @throws Error where the user names
+ * one that is not there
+ */
 const currentContext = (named: string | undefined): Promise<Endpoint | undefined> =>
   named ? contextEndpoint(named) : contextEndpoint().catch(() => undefined);
 
@@ -158,6 +173,7 @@ export async function connectToCurrent(name: string): Promise<EngineAccess> {
   const { DOCKER_HOST: host } = process.env;
   if (host?.startsWith("ssh://")) return connectTo({ docker: host }, name);
   const endpoint = host ? undefined : await currentContext(process.env.DOCKER_CONTEXT);
-  // The library itself reads DOCKER_HOST and the variables that belong to it, and knows the default socket.
+  // The library itself reads DOCKER_HOST and the variables that belong to it, and knows the default
+  // socket.
   return endpoint ? connectTo(endpoint, name) : accessTo(await engineAt({}, name), {});
 }

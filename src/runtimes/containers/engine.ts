@@ -40,8 +40,8 @@ type Answered = (error: Error | null, value?: unknown) => void;
 type Dial = (request: Request, answered: Answered) => void;
 
 /**
- * Each request has a time-out. While watched, an engine that stops answering is lost: open requests fail, and further
- * ones fail at once until it answers again.
+ * Each request has a time-out. While watched, an engine that stops answering is lost: open requests
+ * fail, and further ones fail at once until it answers again.
  */
 export class EngineConnection {
   readonly docker: Docker;
@@ -92,7 +92,9 @@ export class EngineConnection {
     const late = () => controller.abort(new Error(`nothing within ${(within_ms ?? 0) / 1000} s`));
     const timer = within_ms === undefined ? undefined : setTimeout(late, within_ms);
     this.#open.add(controller);
-    const signal = abortSignal ? AbortSignal.any([abortSignal, controller.signal]) : controller.signal;
+    const signal = abortSignal
+      ? AbortSignal.any([abortSignal, controller.signal])
+      : controller.signal;
     this.#dial({ ...request, abortSignal: signal }, (error, value) => {
       clearTimeout(timer);
       this.#open.delete(controller);
@@ -127,12 +129,16 @@ export class EngineConnection {
   }
 }
 
-export async function engineAt(endpoint: Docker.DockerOptions, name: string): Promise<EngineConnection> {
+export async function engineAt(
+  endpoint: Docker.DockerOptions,
+  name: string,
+): Promise<EngineConnection> {
   // The library has two hundred files, so it is loaded only when an engine is used.
   const { default: Engine } = await import("dockerode");
   const docker = new Engine(endpoint);
   const modem = docker.modem as { host?: string; protocol?: string; agent?: Agent };
-  // With NODE_USE_ENV_PROXY the global agent would send requests to an engine on loopback to the proxy.
+  // With NODE_USE_ENV_PROXY the global agent would send requests to an engine on loopback to the
+  // proxy.
   if (LOOPBACK.test(modem.host ?? ""))
     modem.agent = new (modem.protocol === "https" ? SecureAgent : Agent)(KEPT_ALIVE);
   return new EngineConnection(docker, name);

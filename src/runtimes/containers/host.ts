@@ -36,7 +36,10 @@ import { ContainerPart, ExecPart, type PartEngine, removeContainer } from "./par
 /** Writable by none. A store refuses to load a module that it may not execute. */
 const MODE = 0o555;
 
-/** The files of a part as an archive, for an engine that may be on another machine. @param host of the part */
+/**
+ * The files of a part as an archive, for an engine that may be on another machine. @param host of
+ * the part
+ */
 async function archiveOf(files: Readonly<Record<string, PartFile>>, host: string): Promise<Buffer> {
   const archive = pack();
   const packed = buffer(archive);
@@ -115,12 +118,17 @@ export class ContainerHost implements PartEngine, ImageHolder {
     const where = this.spec ? ` on ${this.spec.name}` : "";
     return Object.entries(this.#ulimits).flatMap(([kind, most]) =>
       most < ULIMITS[kind as Ulimit]
-        ? [`the engine${where} cannot grant ${ULIMITS[kind as Ulimit]} (${kind}): ${most} are allowed`]
+        ? [
+            `the engine${where} cannot grant ${ULIMITS[kind as Ulimit]} (${kind}): ${most} are allowed`,
+          ]
         : [],
     );
   }
 
-  /** The image of a program as this engine has it, copied where it is missing; undefined where there is none. */
+  /**
+   * The image of a program as this engine has it, copied where it is missing; undefined where there
+   * is none.
+   */
   imageOf(program: string): Promise<ImageFacts> | undefined {
     const found = this.#options.imageOf(program);
     if (!found) return undefined;
@@ -180,7 +188,9 @@ export class ContainerHost implements PartEngine, ImageHolder {
   ): Promise<ContainerPart> {
     const image = await this.imageOf(part.program);
     if (!image)
-      throw environmentError(`${part.role} cannot be started: there is no image of ${part.program}`);
+      throw environmentError(
+        `${part.role} cannot be started: there is no image of ${part.program}`,
+      );
     await this.removeUnremoved();
     const ulimits = this.#ulimits;
     const place = await findPlace();
@@ -201,9 +211,12 @@ export class ContainerHost implements PartEngine, ImageHolder {
       if (!refused || ulimits[refused] < MIN_ULIMIT) {
         throw error instanceof BenchError
           ? error
-          : environmentError(`${part.role} cannot be started: ${messageOf(error)}`, { cause: error });
+          : environmentError(`${part.role} cannot be started: ${messageOf(error)}`, {
+              cause: error,
+            });
       }
-      // An engine cannot grant more than its own limit. Parts that start at the same time lower it only once.
+      // An engine cannot grant more than its own limit. Parts that start at the same time lower it
+      // only once.
       if (this.#ulimits === ulimits)
         this.#ulimits = { ...ulimits, [refused]: Math.floor(ulimits[refused] / 4) };
     }
@@ -222,7 +235,10 @@ export class ContainerHost implements PartEngine, ImageHolder {
     try {
       container = await this.docker.createContainer(
         containerOptions({
-          part: { ...part, ...(part.caps ? { caps: fittingCaps(part.caps, this.facts.cpus) } : {}) },
+          part: {
+            ...part,
+            ...(part.caps ? { caps: fittingCaps(part.caps, this.facts.cpus) } : {}),
+          },
           image: image.id,
           place,
           ...commandOf(this.#allocation(place.address)),
@@ -233,12 +249,16 @@ export class ContainerHost implements PartEngine, ImageHolder {
       );
       const { files = {} } = part;
       if (Object.keys(files).length > 0)
-        await container.putArchive(await archiveOf(files, place.address.host), { path: FILES_FOLDER });
+        await container.putArchive(await archiveOf(files, place.address.host), {
+          path: FILES_FOLDER,
+        });
       return new ContainerPart(part, this, container, place);
     } catch (error) {
       place.release();
       if (container) await removeContainer(container).catch(() => {});
-      throw environmentError(`${part.role} cannot be created: ${messageOf(error)}`, { cause: error });
+      throw environmentError(`${part.role} cannot be created: ${messageOf(error)}`, {
+        cause: error,
+      });
     }
   }
 
@@ -256,7 +276,9 @@ export class ContainerHost implements PartEngine, ImageHolder {
     return helper;
   }
 
-  /** A helper that could not be started, or has ended, e.g. with its engine, makes room for another. */
+  /**
+   * A helper that could not be started, or has ended, e.g. with its engine, makes room for another.
+   */
   async #replaceOnceEnded(program: string, helper: Promise<ContainerPart>): Promise<void> {
     const part = await helper.catch(() => undefined);
     await part?.exited;
@@ -277,10 +299,16 @@ export class ContainerHost implements PartEngine, ImageHolder {
     return (await ExecPart.run(this, container, ownPart("helper", program), command, {})).output();
   }
 
-  /** Tries each on an idle container: an engine without privileges may be unable to freeze one, for instance. */
+  /**
+   * Tries each on an idle container: an engine without privileges may be unable to freeze one, for
+   * instance.
+   */
   async partFaults(program: string): Promise<PartFaults> {
     const part = await this.helper(program);
-    const tried = async (fault: PartFault, work: () => Promise<unknown>): Promise<true | string> => {
+    const tried = async (
+      fault: PartFault,
+      work: () => Promise<unknown>,
+    ): Promise<true | string> => {
       try {
         await work();
         return true;

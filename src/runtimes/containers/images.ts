@@ -30,7 +30,9 @@ type ImageDetails = { Id: string; Architecture: string; RootFS: { Layers?: strin
 const detailsOf = async (docker: Docker, name: string): Promise<ImageDetails> =>
   (await docker.getImage(name).inspect()) as unknown as ImageDetails;
 
-/** Engines that keep images differently have different ids for the same one: then its layers tell. */
+/**
+ * Engines that keep images differently have different ids for the same one: then its layers tell.
+ */
 const isSame = (one: ImageDetails, other: ImageDetails): boolean =>
   one.Id === other.Id ||
   (one.Architecture === other.Architecture &&
@@ -42,12 +44,16 @@ async function sameImage(from: ImageHolder, to: ImageHolder, { id, name }: Image
   if (byId) return { ...byId, name };
   const byName = await imageFacts(to.docker, name);
   if (!byName) return undefined;
-  const [one, other] = await Promise.all([detailsOf(from.docker, id), detailsOf(to.docker, byName.id)]);
+  const [one, other] = await Promise.all([
+    detailsOf(from.docker, id),
+    detailsOf(to.docker, byName.id),
+  ]);
   return isSame(one, other) ? byName : undefined;
 }
 
 /**
- * Copied where missing, in the same order. Where another image has the name, it keeps it: the copy has none.
+ * Copied where missing, in the same order. Where another image has the name, it keeps it: the copy
+ * has none.
  * @throws environmentError when they cannot be copied
  */
 export async function copyImages(
@@ -61,19 +67,24 @@ export async function copyImages(
   if (missing.length > 0) {
     const names = missing.map(({ name }) => name).join(", ");
     options.onSetupStep(`copying ${names} from ${from.name} to ${to.name}`);
-    const isTaken = async ({ name }: ImageFacts) => (await imageFacts(to.docker, name)) !== undefined;
+    const isTaken = async ({ name }: ImageFacts) =>
+      (await imageFacts(to.docker, name)) !== undefined;
     const references = await Promise.all(
       missing.map(async (image) => ((await isTaken(image)) ? image.id : image.name)),
     );
     await transfer(from.docker, to.docker, references, options.signal).catch((cause) => {
-      throw environmentError(`${names} cannot be copied to ${to.name}: ${messageOf(cause)}`, { cause });
+      throw environmentError(`${names} cannot be copied to ${to.name}: ${messageOf(cause)}`, {
+        cause,
+      });
     });
   }
   return Promise.all(
     images.map(async (image) => {
       const copy = await sameImage(from, to, image);
       if (copy) return copy;
-      throw environmentError(`${image.name} was copied to ${to.name}, which then has another image`);
+      throw environmentError(
+        `${image.name} was copied to ${to.name}, which then has another image`,
+      );
     }),
   );
 }
@@ -84,7 +95,12 @@ interface Saving {
 }
 
 /** `docker save | docker load`: layers that several images share are sent once. */
-async function transfer(from: Docker, to: Docker, references: readonly string[], signal: AbortSignal) {
+async function transfer(
+  from: Docker,
+  to: Docker,
+  references: readonly string[],
+  signal: AbortSignal,
+) {
   signal.throwIfAborted();
   const saved = await (from as Docker & Saving).getImages({ names: references });
   const stop = () => saved.destroy(new Error("interrupted"));
@@ -103,7 +119,9 @@ async function transfer(from: Docker, to: Docker, references: readonly string[],
   }
 }
 
-/** Brings images from engines that have them. What nobody has for its architecture stays missing. */
+/**
+ * Brings images from engines that have them. What nobody has for its architecture stays missing.
+ */
 export async function fetchImages(
   sources: readonly ImageHolder[],
   to: ImageHolder,
@@ -141,7 +159,8 @@ interface Addition {
 }
 
 /** Below the project's folder, so that a plugin of one file can import the project's packages. */
-const pluginPath = ({ facts }: PluginSource, index: number): string => `plugins/${index}/${facts.name}`;
+const pluginPath = ({ facts }: PluginSource, index: number): string =>
+  `plugins/${index}/${facts.name}`;
 
 const pluginAdditions = (plugins: readonly PluginSource[] = []): Addition[] =>
   plugins.map((plugin, index) => ({
@@ -151,7 +170,9 @@ const pluginAdditions = (plugins: readonly PluginSource[] = []): Addition[] =>
     sha256: plugin.facts.sha256,
   }));
 
-function versionAdditions({ folder, facts }: InstalledVersions = { folder: "", facts: [] }): Addition[] {
+function versionAdditions(
+  { folder, facts }: InstalledVersions = { folder: "", facts: [] },
+): Addition[] {
   return facts.map((each) => ({
     path: join(folder, versionFolderName(each)),
     imagePath: `versions/${versionFolderName(each)}`,
@@ -171,8 +192,8 @@ export function pathsInImage({
 }
 
 /**
- * On top of the project's images: nothing of this machine is mounted. Tags depend on the base image and the additions'
- * bytes. @throws environmentError with the last line of a build that failed
+ * On top of the project's images: nothing of this machine is mounted. Tags depend on the base image
+ * and the additions' bytes. @throws environmentError with the last line of a build that failed
  */
 export async function deriveImages(
   docker: Docker,
@@ -191,13 +212,16 @@ export async function deriveImages(
     const name = `ratelimit-bench-${id}:${inputs}-${suffix}`;
     let facts = await imageFacts(docker, name);
     if (!facts) {
-      options.onSetupStep(`building the image ${name} with ${additions.map(({ what }) => what).join(", ")}`);
+      options.onSetupStep(
+        `building the image ${name} with ${additions.map(({ what }) => what).join(", ")}`,
+      );
       const context = await mkdtemp(join(options.workFolder, "image-"));
       await writeBuildContext(context, base.name, additions);
       const { failed, all } = await build(builder, ["--tag", name], context, options);
       await rm(context, { recursive: true, force: true });
       facts = failed ? undefined : await imageFacts(docker, name);
-      if (!facts) throw environmentError(`${builder.binary} build of ${name} failed: ${lastLine(all)}`);
+      if (!facts)
+        throw environmentError(`${builder.binary} build of ${name} failed: ${lastLine(all)}`);
     }
     derived[id] = facts;
   }
@@ -235,18 +259,28 @@ async function filesBelow(folder: string): Promise<string[]> {
     .sort();
 }
 
-async function hashOf(dockerfile: string, nodeVersion: string, packageFolder: string): Promise<string> {
+async function hashOf(
+  dockerfile: string,
+  nodeVersion: string,
+  packageFolder: string,
+): Promise<string> {
   const inputs = createHash("sha256").update(nodeVersion);
-  const folders = await Promise.all(INPUT_FOLDERS.map((name) => filesBelow(join(packageFolder, name))));
+  const folders = await Promise.all(
+    INPUT_FOLDERS.map((name) => filesBelow(join(packageFolder, name))),
+  );
   const single = [dockerfile, ...INPUTS].map((name) => join(packageFolder, name));
   for (const path of [...single, ...folders.flat()])
     inputs.update(relative(packageFolder, path)).update(await readFile(path).catch(() => ""));
   return inputs.digest("hex").slice(0, 12);
 }
 
-/** Label of an image: the copy of the project for which it was built, as a hash because the path is private. */
+/**
+ * Label of an image: the copy of the project for which it was built, as a hash because the path is
+ * private.
+ */
 const PACKAGE_LABEL = "ratelimit-bench.package";
-const packageId = (packageFolder: string): string => hash("sha256", resolve(packageFolder)).slice(0, 16);
+const packageId = (packageFolder: string): string =>
+  hash("sha256", resolve(packageFolder)).slice(0, 16);
 
 const nodeVersion = (): string => process.env.NODE_VERSION || "24";
 
@@ -267,7 +301,9 @@ export async function outdatedImages(
   const current = await ownImageNames(packageFolder);
   const filters = JSON.stringify({ label: [`${PACKAGE_LABEL}=${packageId(packageFolder)}`] });
   const names = (await docker.listImages({ filters })).flatMap(({ RepoTags }) => RepoTags ?? []);
-  const ours = names.filter((name) => ownPrograms.some((id) => name.includes(`ratelimit-bench-${id}:`)));
+  const ours = names.filter((name) =>
+    ownPrograms.some((id) => name.includes(`ratelimit-bench-${id}:`)),
+  );
   return ours
     .filter((name) => !current.some((mine) => name.endsWith(mine)))
     .map((name) => ({
@@ -277,12 +313,17 @@ export async function outdatedImages(
     }));
 }
 
-/** A command that builds images like `docker build`, and the environment in which it finds the engine. */
+/**
+ * A command that builds images like `docker build`, and the environment in which it finds the
+ * engine.
+ */
 export type Builder = { binary: string; environment: Readonly<Record<string, string>> };
 
 type BuildOptions = Pick<RuntimeOptions, "packageFolder" | "onSetupStep" | "signal" | "hold">;
 
-/** The project's images, built where missing or older than their inputs. @throws environmentError */
+/**
+ * The project's images, built where missing or older than their inputs. @throws environmentError
+ */
 export async function ownImages(
   docker: Docker,
   builder: Builder,
@@ -303,14 +344,17 @@ export async function ownImages(
       ];
       const { failed, all } = await build(builder, parameters, options.packageFolder, options);
       facts = failed ? undefined : await imageFacts(docker, name);
-      if (!facts) throw environmentError(`${builder.binary} build of ${dockerfile} failed: ${lastLine(all)}`);
+      if (!facts)
+        throw environmentError(`${builder.binary} build of ${dockerfile} failed: ${lastLine(all)}`);
     }
     built[id] = facts;
   }
   return built;
 }
 
-/** Builds one image from a folder. The signal ends the builder and all processes that it started. */
+/**
+ * Builds one image from a folder. The signal ends the builder and all processes that it started.
+ */
 export async function build(
   { binary, environment }: Builder,
   parameters: readonly string[],
@@ -340,14 +384,19 @@ export const lastLine = (text: string | undefined): string => {
 export const noImage = ({ id }: ProgramSource): string =>
   `no image of ${id} is known: name one with --image ${id}=REF`;
 
-/** What to know of an image whose tag is listed with another digest; one without any was built or loaded here. */
+/**
+ * What to know of an image whose tag is listed with another digest; one without any was built or
+ * loaded here.
+ */
 export function movedTag({ name, digest }: ImageFacts, listed = imageDigests): string[] {
   const expected = listed[name];
   if (!expected || !digest || digest === expected) return [];
   return [`the tag ${name} has moved: the image here is ${digest}, the listed one ${expected}`];
 }
 
-/** The images of these programs by id, pulled where missing; a text says why one is not available. */
+/**
+ * The images of these programs by id, pulled where missing; a text says why one is not available.
+ */
 export async function programImages(
   docker: Docker,
   { programs, onSetupStep }: Pick<RuntimeOptions, "programs" | "onSetupStep">,
@@ -365,8 +414,15 @@ export async function programImages(
   return new Map(found);
 }
 
-/** The command of an image that starts this executable, with its path: an image may have it beside PATH. */
-export async function commandIn(docker: Docker, { id }: ImageFacts, executable: string): Promise<string> {
+/**
+ * The command of an image that starts this executable, with its path: an image may have it beside
+ * PATH.
+ */
+export async function commandIn(
+  docker: Docker,
+  { id }: ImageFacts,
+  executable: string,
+): Promise<string> {
   const { Config } = await docker.getImage(id).inspect();
   const words = [Config.Entrypoint ?? [], Config.Cmd ?? []].flat();
   return words.find((word) => basename(word) === executable) ?? executable;
@@ -385,10 +441,16 @@ export async function hasProgram(
   const { command } = program;
   const { Config } = await docker.getImage(id).inspect();
   const path = (Config.Env ?? []).find((text) => text.startsWith("PATH="))?.slice("PATH=".length);
-  const container = await docker.createContainer({ Image: id, Cmd: [command], Labels: { ...labels } });
+  const container = await docker.createContainer({
+    Image: id,
+    Cmd: [command],
+    Labels: { ...labels },
+  });
   try {
     const folders = (path ?? DEFAULT_PATH).split(":");
-    for (const place of isAbsolute(command) ? [command] : folders.map((folder) => `${folder}/${command}`)) {
+    for (const place of isAbsolute(command)
+      ? [command]
+      : folders.map((folder) => `${folder}/${command}`)) {
       const found = await container.infoArchive({ path: place }).catch((error) => {
         if (hasStatus(error, 404)) return undefined;
         throw error;
@@ -419,7 +481,9 @@ async function pulled(
   try {
     const progress = await docker.pull(reference);
     await new Promise<void>((resolve, reject) => {
-      docker.modem.followProgress(progress, (error: Error | null) => (error ? reject(error) : resolve()));
+      docker.modem.followProgress(progress, (error: Error | null) =>
+        error ? reject(error) : resolve(),
+      );
     });
     // Pulled by digest it has no tag, by which it is found the next time.
     if (pin) await docker.getImage(reference).tag({ repo, tag });

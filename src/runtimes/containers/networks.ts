@@ -27,7 +27,8 @@ export class Addresses {
     this.#first = numberOf(base) + FIRST;
     // The last one is that of the broadcast.
     this.#count = 2 ** (BITS - Number(prefix)) - FIRST - 1;
-    if (!Number.isInteger(this.#first) || !(this.#count > 0)) throw new Error(`no addresses in ${subnet}`);
+    if (!Number.isInteger(this.#first) || !(this.#count > 0))
+      throw new Error(`no addresses in ${subnet}`);
   }
 
   /** One that no part has. It is not the one that was given back last: others may remember it. */
@@ -108,7 +109,8 @@ export function ownNetwork(
     const options = { Name: name, Driver: "bridge", CheckDuplicate: true, Labels: { ...labels } };
     const network = await docker.createNetwork(options);
     if (!keepsAddresses) return { network };
-    // An engine gives fixed addresses only in a subnet that was asked for: the one that it has just found to be free.
+    // An engine gives fixed addresses only in a subnet that was asked for: the one that it has just
+    // found to be free.
     const { IPAM } = await network.inspect().finally(() => network.remove());
     const subnet = IPAM?.Config?.find(({ Subnet }) => Subnet?.includes("."))?.Subnet;
     if (!subnet) throw new Error("the engine does not tell the subnet of a network");
@@ -150,8 +152,10 @@ export function ownNetwork(
 }
 
 /**
- * The network of the machine: parts differ by their ports, and whoever reaches the machine reaches them.
- * @param host the address by which the other machines reach this one @param findPorts finds some free ports there
+ * The network of the machine: parts differ by their ports, and whoever reaches the machine reaches
+ * them.
+ * @param host the address by which the other machines reach this one @param findPorts finds some
+ *   free ports there
  */
 export function machineNetwork(host: string, findPorts: () => Promise<number[]>): PartNetwork {
   const free: number[] = [];
@@ -174,7 +178,8 @@ export function machineNetwork(host: string, findPorts: () => Promise<number[]>)
   return {
     condition:
       "the parts use the networks of their machines: whoever reaches an address of the hosts file reaches them",
-    staysConnected: "a part in the network of its machine cannot be cut off: use an overlay network",
+    staysConnected:
+      "a part in the network of its machine cannot be cut off: use an overlay network",
     async place({ ports: names = [] }) {
       const [port = 0, secondPort = 0, ...others] = await take(2 + names.length);
       const ports = Object.fromEntries(names.map((name, index) => [name, others[index] ?? 0]));
@@ -204,7 +209,12 @@ export function overlayNetwork(network: string): PartNetwork {
     staysConnected: LOSES_ADDRESS,
     async place(part) {
       const name = `${part.role}-${suffix}`;
-      return { network, endpoint: { Aliases: [name] }, address: sameForAll(name, part), release: () => {} };
+      return {
+        network,
+        endpoint: { Aliases: [name] },
+        address: sameForAll(name, part),
+        release: () => {},
+      };
     },
   };
 }

@@ -15,7 +15,10 @@ import type { NetworkPlace } from "./networks.js";
 
 type Engine = Pick<PartEngine, "connection" | "machine">;
 
-/** A process that the engine executes in a running container, which is cheaper than a container of its own. */
+/**
+ * A process that the engine executes in a running container, which is cheaper than a container of
+ * its own.
+ */
 export class ExecPart extends ExecutedPart {
   readonly exited: Promise<Exit>;
   readonly #unfollow: () => void;
@@ -62,7 +65,10 @@ export class ExecPart extends ExecutedPart {
     return new ExecPart(part, engine, exec, output, client);
   }
 
-  /** It ends by itself, with its input, or with its container: the engine's API cannot end a process in a container. */
+  /**
+   * It ends by itself, with its input, or with its container: the engine's API cannot end a process
+   * in a container.
+   */
   async stop(): Promise<void> {
     this.client?.end();
     this.#unfollow();
@@ -164,7 +170,11 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     });
     const { HostConfig, State } = await this.container.inspect();
     this.caps = appliedCaps(HostConfig);
-    this.#group = await controlGroupOf(this.container.id, State.Pid, this.#place.endpoint !== undefined);
+    this.#group = await controlGroupOf(
+      this.container.id,
+      State.Pid,
+      this.#place.endpoint !== undefined,
+    );
   }
 
   async #waitForExit(): Promise<Exit> {
@@ -188,14 +198,16 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     } catch (error) {
       return {
         code: null,
-        signal: hasStatus(error, 404) ? "its removal" : `the loss of its engine (${messageOf(error)})`,
+        signal: hasStatus(error, 404)
+          ? "its removal"
+          : `the loss of its engine (${messageOf(error)})`,
       };
     }
   }
 
   /**
-   * An engine that was started again no longer knows who waits for a container's end. But then its output has ended, too.
-   * Resolves when the container does not run and nobody was told.
+   * An engine that was started again no longer knows who waits for a container's end. But then its
+   * output has ended, too. Resolves when the container does not run and nobody was told.
    */
   async #unannouncedEnd(isTold: () => boolean): Promise<undefined> {
     await this.printed?.completeStdout();

@@ -22,14 +22,19 @@ async function connectToPodman(): Promise<EngineAccess> {
   if (failed) throw new Error("Podman is not installed");
   const folder = await serviceFolder(PODMAN_SERVICE);
   const socketPath = join(folder, "podman.sock");
-  const service = execa("podman", ["system", "service", `--time=${IDLE_S}`, `unix://${socketPath}`], {
-    reject: false,
-    stdin: "ignore",
-    stdout: "ignore",
-    // Ctrl-C in the terminal must only reach the orchestrator, which needs the service for the clean-up.
-    detached: true,
-    cleanup: true,
-  });
+  const service = execa(
+    "podman",
+    ["system", "service", `--time=${IDLE_S}`, `unix://${socketPath}`],
+    {
+      reject: false,
+      stdin: "ignore",
+      stdout: "ignore",
+      // Ctrl-C in the terminal must only reach the orchestrator, which needs the service for the
+      // clean-up.
+      detached: true,
+      cleanup: true,
+    },
+  );
   if (service.pid !== undefined) await recordService(folder, service.pid);
   const connection = await socketAt(socketPath, "Podman");
   const close = async (): Promise<void> => {

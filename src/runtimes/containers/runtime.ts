@@ -31,9 +31,17 @@ import {
   programImages,
 } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText } from "./labels.js";
-import { HOST_NETWORK, machineNetwork, overlayNetwork, ownNetwork, type PartNetwork } from "./networks.js";
+import {
+  HOST_NETWORK,
+  machineNetwork,
+  overlayNetwork,
+  ownNetwork,
+  type PartNetwork,
+} from "./networks.js";
 
-/** Once told to, listens on a free port of an address, whose number it prints, until its input ends. */
+/**
+ * Once told to, listens on a free port of an address, whose number it prints, until its input ends.
+ */
 const LISTEN = `
 const server = require("node:net").createServer((socket) => socket.destroy());
 server.on("error", (error) => console.log(error.message));
@@ -74,7 +82,10 @@ async function requireReachableFrom(
   let listener: RunningPart | undefined;
   try {
     listener = await host.start(
-      ownPart("listener", "server", { interactive: true, arguments: () => ["-e", LISTEN, address] }),
+      ownPart("listener", "server", {
+        interactive: true,
+        arguments: () => ["-e", LISTEN, address],
+      }),
       async () => {},
     );
     const port = await listener.ask?.("listen");
@@ -83,7 +94,13 @@ async function requireReachableFrom(
         `nothing can listen on ${address} on ${name} (${port ?? "no answer"}): give an address that this machine itself has`,
       );
     for (const caller of callers) {
-      const reason = await caller.host.printedBy("server", ["node", "-e", CONNECT, address, port ?? ""]);
+      const reason = await caller.host.printedBy("server", [
+        "node",
+        "-e",
+        CONNECT,
+        address,
+        port ?? "",
+      ]);
       if (reason)
         throw environmentError(
           `${caller.spec.name} cannot reach ${name} at ${address} (${reason}): correct its address, or let ports 15000 to 32000 through its firewall`,
@@ -208,10 +225,12 @@ export class ContainerRuntime implements Runtime {
       onSetupStep: options.onSetupStep,
       signal: options.signal,
     };
-    const overlay = network === undefined || network === HOST_NETWORK ? undefined : overlayNetwork(network);
+    const overlay =
+      network === undefined || network === HOST_NETWORK ? undefined : overlayNetwork(network);
     const networkOf = (host: ContainerHost): PartNetwork => {
       const { spec } = host;
-      if (!spec) return ownNetwork(host.docker, name, this.#labels, options.keepsAddresses ?? false);
+      if (!spec)
+        return ownNetwork(host.docker, name, this.#labels, options.keepsAddresses ?? false);
       return overlay ?? machineNetwork(spec.address, () => freePorts(host, spec.address));
     };
     this.#hosts = engines.map(
@@ -224,7 +243,9 @@ export class ContainerRuntime implements Runtime {
 
   static async open(access: ContainerAccess, options: RuntimeOptions): Promise<ContainerRuntime> {
     const facts = await Promise.all(
-      access.engines.map(({ access: { connection } }) => engineFacts(connection.docker, access.engineName)),
+      access.engines.map(({ access: { connection } }) =>
+        engineFacts(connection.docker, access.engineName),
+      ),
     );
     await requireOneArchitecture(access.engines);
     const runtime = new ContainerRuntime(access, facts, options);
@@ -238,13 +259,19 @@ export class ContainerRuntime implements Runtime {
   }
 
   /** Brings the images to where they are used, and reads the versions of their programs. */
-  async #prepare({ imageSource, network }: ContainerAccess, options: RuntimeOptions): Promise<void> {
+  async #prepare(
+    { imageSource, network }: ContainerAccess,
+    options: RuntimeOptions,
+  ): Promise<void> {
     const sources = [...this.#hosts, ...(imageSource && this.#hosts[0]?.spec ? [imageSource] : [])];
     const builder = this.#holderOf("server");
     if (sources.length > 1)
       await fetchImages(sources, builder, await ownImageNames(options.packageFolder), options);
     const plain = await ownImages(builder.docker, builder.access.builder, options);
-    Object.assign(this.images, await deriveImages(builder.docker, builder.access.builder, plain, options));
+    Object.assign(
+      this.images,
+      await deriveImages(builder.docker, builder.access.builder, plain, options),
+    );
     const stores = this.#holderOf("store");
     const storeImages = options.programs.flatMap(({ image }) => image ?? []);
     if (sources.length > 1) await fetchImages(sources, stores, storeImages, options);
@@ -252,7 +279,9 @@ export class ContainerRuntime implements Runtime {
       if (typeof image !== "string") this.images[id] = image;
       this.#programs.set(
         id,
-        typeof image === "string" ? image : { path: image.name, version: "", embedded: false, image },
+        typeof image === "string"
+          ? image
+          : { path: image.name, version: "", embedded: false, image },
       );
     }
     // One after the other: they come through the same connection.
@@ -267,7 +296,10 @@ export class ContainerRuntime implements Runtime {
     await Promise.all(options.programs.map((program) => this.#readVersion(program)));
   }
 
-  /** The host from which the image of a program comes: own programs from the first server's, others from the store's. */
+  /**
+   * The host from which the image of a program comes: own programs from the first server's, others
+   * from the store's.
+   */
   #holderOf(program: string): ContainerHost {
     const kind = ownPrograms.some((own) => own === program) ? "server" : "store";
     return hostOf({ role: `${kind}-1`, kind, program }, this.#hosts);
@@ -332,6 +364,8 @@ export class ContainerRuntime implements Runtime {
     const left = await Promise.all(this.#hosts.map((host) => host.close()));
     if (left.flat().length === 0) return;
     const again = this.machines ? "ratelimit-bench clean --hosts FILE" : "ratelimit-bench clean";
-    throw environmentError(`could not be removed: ${left.flat().join("; ")}; try again with: ${again}`);
+    throw environmentError(
+      `could not be removed: ${left.flat().join("; ")}; try again with: ${again}`,
+    );
   }
 }

@@ -59,7 +59,10 @@ const CONNECT_TIMEOUT_MS = 10_000;
 /** A proxy in front of a cluster may cut connections that are silent for a minute. */
 const PING_EVERY_MS = 25_000;
 
-/** One right that the runtime uses. `permissions.ts` lists them with their reasons; this module is their only user. */
+/**
+ * One right that the runtime uses. `permissions.ts` lists them with their reasons; this module is
+ * their only user.
+ */
 export interface Use {
   verb: "create" | "get" | "list" | "watch" | "delete";
   /** With its subresource, e.g. `pods/exec`. */
@@ -87,12 +90,18 @@ export const hasStatus = (error: unknown, status: number): boolean =>
 /** The library throws a text with headers and body; the body has the sentence. */
 function toKubernetesError(request: string, error: unknown): KubernetesError {
   if (error instanceof KubernetesError) return error;
-  const { code, body, statusCode } = error as { code?: unknown; body?: unknown; statusCode?: unknown };
+  const { code, body, statusCode } = error as {
+    code?: unknown;
+    body?: unknown;
+    statusCode?: unknown;
+  };
   const parsed = typeof body === "string" ? parsedJson(body) : body;
   const { message } = (parsed ?? {}) as { message?: string };
   // A refused WebSocket tells its status only in its message.
   const refused = /Unexpected server response: (\d+)/.exec(messageOf(error))?.[1];
-  const status = [code, statusCode, refused].map(Number).find((value) => value >= 100 && value < 600);
+  const status = [code, statusCode, refused]
+    .map(Number)
+    .find((value) => value >= 100 && value < 600);
   const text = message ?? messageOf(error).split("\n")[0] ?? "";
   return new KubernetesError(request, text, status, { cause: error });
 }
@@ -126,12 +135,16 @@ async function library(): Promise<typeof Kubernetes> {
     const install = existsSync(new URL("scripts/setup.sh", PACKAGE))
       ? "scripts/setup.sh --kubernetes"
       : `npm install ${name}@${peerDependencies[name]}, with --global if ratelimit-bench is installed so`;
-    throw environmentError(`${name} is missing, which campaigns on Kubernetes need: run ${install}`);
+    throw environmentError(
+      `${name} is missing, which campaigns on Kubernetes need: run ${install}`,
+    );
   }
 }
 
 /** The user's kubeconfig, with the context asked for. @throws environmentError; usageError */
-async function loadKubeConfig(access: Pick<KubernetesAccess, "context">): Promise<Kubernetes.KubeConfig> {
+async function loadKubeConfig(
+  access: Pick<KubernetesAccess, "context">,
+): Promise<Kubernetes.KubeConfig> {
   const { KubeConfig } = await library();
   const config = new KubeConfig();
   try {
@@ -153,7 +166,10 @@ async function loadKubeConfig(access: Pick<KubernetesAccess, "context">): Promis
   return config;
 }
 
-/** The namespace of a context, which campaigns use unless another is given. @throws as `loadKubeConfig` */
+/**
+ * The namespace of a context, which campaigns use unless another is given. @throws as
+ * `loadKubeConfig`
+ */
 export async function contextNamespace(access: Pick<KubernetesAccess, "context">): Promise<string> {
   const config = await loadKubeConfig(access);
   return config.getContextObject(config.getCurrentContext())?.namespace ?? "default";
@@ -230,7 +246,10 @@ export class KubernetesApi {
     return (await this.#ask({ verb: "get", resource: "/version" }, () => api.getCode())).gitVersion;
   }
 
-  /** Whether this user has a right in the namespace. @throws KubernetesError with 403 where it may not ask */
+  /**
+   * Whether this user has a right in the namespace. @throws KubernetesError with 403 where it may
+   * not ask
+   */
   async allows({ verb, resource: path }: Use): Promise<boolean> {
     const api = new this.#library.AuthorizationV1Api(this.#configuration());
     const [resource = "", subresource = ""] = path.split("/");
@@ -241,7 +260,9 @@ export class KubernetesApi {
     return answer.status?.allowed ?? false;
   }
 
-  /** The name by which the cluster knows this user. @throws KubernetesError before Kubernetes 1.28 */
+  /**
+   * The name by which the cluster knows this user. @throws KubernetesError before Kubernetes 1.28
+   */
   async userName(): Promise<string | undefined> {
     const api = new this.#library.AuthenticationV1Api(this.#configuration());
     const answer = await this.#ask({ verb: "create", resource: "selfsubjectreviews" }, () =>
@@ -277,7 +298,10 @@ export class KubernetesApi {
   }
 
   /** @param uid deletes this pod only, not a later one of its name @returns whether it was there */
-  async deletePod(name: string, { graceS, uid }: { graceS: number; uid?: string }): Promise<boolean> {
+  async deletePod(
+    name: string,
+    { graceS, uid }: { graceS: number; uid?: string },
+  ): Promise<boolean> {
     const deleted = await this.#ask({ verb: "delete", resource: "pods" }, () =>
       this.#core.deleteNamespacedPod({
         namespace: this.namespace,
@@ -291,7 +315,11 @@ export class KubernetesApi {
 
   async createConfigMap(body: Kubernetes.V1ConfigMap): Promise<Kubernetes.V1ConfigMap> {
     return this.#ask({ verb: "create", resource: "configmaps" }, () =>
-      this.#core.createNamespacedConfigMap({ namespace: this.namespace, body, fieldValidation: "Strict" }),
+      this.#core.createNamespacedConfigMap({
+        namespace: this.namespace,
+        body,
+        fieldValidation: "Strict",
+      }),
     );
   }
 
@@ -324,7 +352,10 @@ export class KubernetesApi {
     return [...list.items].sort((one, other) => at(one) - at(other));
   }
 
-  /** The nodes of the cluster; undefined where they may not be listed, which is a right beyond the namespace. */
+  /**
+   * The nodes of the cluster; undefined where they may not be listed, which is a right beyond the
+   * namespace.
+   */
   async nodes(): Promise<Kubernetes.V1Node[] | undefined> {
     try {
       return (await this.#core.listNode()).items;
@@ -353,7 +384,8 @@ export class KubernetesApi {
             { labelSelector, timeoutSeconds: 240 },
             (type, pod) => {
               if (type === "DELETED") onChange(pod.metadata?.name ?? "", undefined);
-              else if (type === "ADDED" || type === "MODIFIED") onChange(pod.metadata?.name ?? "", pod);
+              else if (type === "ADDED" || type === "MODIFIED")
+                onChange(pod.metadata?.name ?? "", pod);
             },
             (error) => {
               failure = error;
@@ -381,7 +413,9 @@ export class KubernetesApi {
     url.search = new URLSearchParams({ container, follow: "true" }).toString();
     const options: RequestOptions = { method: "GET", timeout: CONNECT_TIMEOUT_MS };
     await this.#config.applyToHTTPSOptions(options);
-    const response = await this.#ask({ verb: "get", resource: "pods/log" }, () => answerOf(url, options));
+    const response = await this.#ask({ verb: "get", resource: "pods/log" }, () =>
+      answerOf(url, options),
+    );
     // Silence is normal from here on; a connection that is dead is noticed by the system.
     response.socket.setTimeout(0);
     response.socket.setKeepAlive(true, PING_EVERY_MS);
@@ -440,7 +474,10 @@ function undefinedIfGone(error: unknown): undefined {
   if (!hasStatus(error, 404)) throw error;
 }
 
-/** The answer to a GET request, whose body is still to come. @throws with the status and the body of a refusal */
+/**
+ * The answer to a GET request, whose body is still to come. @throws with the status and the body of
+ * a refusal
+ */
 function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
   return new Promise((resolve, reject) => {
     const get = url.protocol === "https:" ? httpsGet : httpGet;
@@ -451,14 +488,20 @@ function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
       reject(Object.assign(new Error(`HTTP status ${code}`), { code, body }));
     });
     request.on("timeout", () =>
-      request.destroy(new Error(`the cluster did not answer within ${CONNECT_TIMEOUT_MS / 1000} s`)),
+      request.destroy(
+        new Error(`the cluster did not answer within ${CONNECT_TIMEOUT_MS / 1000} s`),
+      ),
     );
     request.on("error", reject);
   });
 }
 
-async function inTime<Value>(work: Promise<Value>, discard: (value: Value) => void): Promise<Value> {
-  const late = () => `the cluster did not open a process in it within ${CONNECT_TIMEOUT_MS / 1000} s`;
+async function inTime<Value>(
+  work: Promise<Value>,
+  discard: (value: Value) => void,
+): Promise<Value> {
+  const late = () =>
+    `the cluster did not open a process in it within ${CONNECT_TIMEOUT_MS / 1000} s`;
   return within(work, CONNECT_TIMEOUT_MS, late, discard).catch((error) => {
     // A refused WebSocket rejects with an event, not with an error.
     throw error instanceof Error

@@ -28,7 +28,9 @@ export function kubernetesRuntime(access: KubernetesAccess = { nodes: {} }): Run
       try {
         api = await connect();
         const version = await api.version();
-        return { what: `Kubernetes ${version} answers (context ${api.context}, namespace ${api.namespace})` };
+        return {
+          what: `Kubernetes ${version} answers (context ${api.context}, namespace ${api.namespace})`,
+        };
       } catch (error) {
         return { unavailableReason: api ? apiFailure(error, api) : messageOf(error) };
       }

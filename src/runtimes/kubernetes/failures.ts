@@ -2,7 +2,10 @@ import type { CoreV1Event, V1Pod } from "@kubernetes/client-node";
 import { messageOf } from "../../contract/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 
-/** Why something failed in a cluster: one line each, which ends with what fixes it. Nothing here asks the cluster. */
+/**
+ * Why something failed in a cluster: one line each, which ends with what fixes it. Nothing here
+ * asks the cluster.
+ */
 
 type EventFacts = Pick<CoreV1Event, "type" | "reason" | "message">;
 
@@ -27,7 +30,8 @@ const final = (text: string): PodFailure => ({ text, isFinal: true });
 const passing = (text: string): PodFailure => ({ text, isFinal: false });
 
 /**
- * Why a pod does not run, or ended; undefined where nothing holds it up. @param pod undefined: it is gone
+ * Why a pod does not run, or ended; undefined where nothing holds it up. @param pod undefined: it
+ * is gone
  * @param events on the pod, oldest first; without them some reasons are not known
  */
 export function podFailure(
@@ -35,7 +39,9 @@ export function podFailure(
   events: readonly EventFacts[] = [],
 ): PodFailure | undefined {
   if (!pod)
-    return final("its pod is gone: it was deleted by somebody, or with its node or namespace; run again");
+    return final(
+      "its pod is gone: it was deleted by somebody, or with its node or namespace; run again",
+    );
   return (
     disruption(pod) ??
     terminated(pod) ??
@@ -47,7 +53,8 @@ export function podFailure(
   );
 }
 
-const nodeOf = ({ spec }: V1Pod): string => (spec?.nodeName ? `the node ${spec.nodeName}` : "its node");
+const nodeOf = ({ spec }: V1Pod): string =>
+  spec?.nodeName ? `the node ${spec.nodeName}` : "its node";
 
 const DISRUPTIONS: Readonly<Record<string, (node: string) => string>> = {
   PreemptionByScheduler: () =>
@@ -56,7 +63,8 @@ const DISRUPTIONS: Readonly<Record<string, (node: string) => string>> = {
     `${node} was tainted, as a node is that is lost: see \`kubectl get nodes\`, then run again`,
   EvictionByEvictionAPI: (node) =>
     `it was evicted, as by a drain of ${node}: run again when no maintenance is under way`,
-  DeletionByPodGC: (node) => `${node} is no longer part of the cluster: run again on nodes that stay`,
+  DeletionByPodGC: (node) =>
+    `${node} is no longer part of the cluster: run again on nodes that stay`,
 };
 
 function disruption(pod: V1Pod): PodFailure | undefined {
@@ -72,10 +80,19 @@ function disruption(pod: V1Pod): PodFailure | undefined {
       `it ran into its deadline${limit === undefined ? "" : ` of ${limit} s`}, which ends pods that a campaign lost: run again`,
     );
   }
-  if (status?.reason === "NodeLost" || status?.reason === "NodeShutdown" || status?.reason === "Terminated")
+  if (
+    status?.reason === "NodeLost" ||
+    status?.reason === "NodeShutdown" ||
+    status?.reason === "Terminated"
+  )
     return final(`${nodeOf(pod)} was lost or shut down: see \`kubectl get nodes\`, then run again`);
-  // A refusal of the kubelet itself, e.g. OutOfcpu, OutOfmemory, UnexpectedAdmissionError, NodeAffinity.
-  if (status?.phase === "Failed" && status.reason && (status.containerStatuses ?? []).length === 0) {
+  // A refusal of the kubelet itself, e.g. OutOfcpu, OutOfmemory, UnexpectedAdmissionError,
+  // NodeAffinity.
+  if (
+    status?.phase === "Failed" &&
+    status.reason &&
+    (status.containerStatuses ?? []).length === 0
+  ) {
     return final(
       `${nodeOf(pod)} refused it (${short(`${status.reason}: ${status.message ?? ""}`)}): free that node, or choose others with ${NODE_FLAGS}`,
     );
@@ -86,7 +103,8 @@ function disruption(pod: V1Pod): PodFailure | undefined {
   const text = DISRUPTIONS[target?.reason ?? ""];
   if (target)
     return final(
-      text?.(nodeOf(pod)) ?? `it was disrupted (${short(target.message ?? target.reason ?? "")}): run again`,
+      text?.(nodeOf(pod)) ??
+        `it was disrupted (${short(target.message ?? target.reason ?? "")}): run again`,
     );
   return undefined;
 }
@@ -96,8 +114,8 @@ function terminated(pod: V1Pod): PodFailure | undefined {
     if (!state?.terminated) continue;
     const { exitCode, reason, message = "" } = state.terminated;
     if (reason === "OOMKilled") {
-      const limit = pod.spec?.containers.find((container) => container.name === name)?.resources?.limits
-        ?.memory;
+      const limit = pod.spec?.containers.find((container) => container.name === name)?.resources
+        ?.limits?.memory;
       return final(
         limit === undefined
           ? `it was killed because ${nodeOf(pod)} ran out of memory: give it a limit, or a node with more memory`
@@ -122,7 +140,9 @@ function terminated(pod: V1Pod): PodFailure | undefined {
 
 const deletion = ({ metadata }: V1Pod): PodFailure | undefined =>
   metadata?.deletionTimestamp
-    ? final("its pod is being deleted by somebody else, which stops it in an orderly way: run again")
+    ? final(
+        "its pod is being deleted by somebody else, which stops it in an orderly way: run again",
+      )
     : undefined;
 
 function nodeLost(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefined {
@@ -146,7 +166,8 @@ const PULL_IS_REFUSED =
 function waiting(pod: V1Pod): PodFailure | undefined {
   for (const { name, state } of pod.status?.containerStatuses ?? []) {
     const { reason, message = "" } = state?.waiting ?? {};
-    const image = pod.spec?.containers.find((container) => container.name === name)?.image ?? "its image";
+    const image =
+      pod.spec?.containers.find((container) => container.name === name)?.image ?? "its image";
     switch (reason) {
       case "ErrImagePull":
       case "ImagePullBackOff":
@@ -190,7 +211,8 @@ function pullText(pod: V1Pod, image: string, message: string): string {
 
 function unschedulable(pod: V1Pod): PodFailure | undefined {
   const condition = pod.status?.conditions?.find(
-    ({ type, reason, status }) => type === "PodScheduled" && status === "False" && reason === "Unschedulable",
+    ({ type, reason, status }) =>
+      type === "PodScheduled" && status === "False" && reason === "Unschedulable",
   );
   return condition ? passing(schedulerText(condition.message ?? "")) : undefined;
 }
@@ -227,7 +249,9 @@ function schedulerText(message: string): string {
 function blocked(pod: V1Pod, events: readonly EventFacts[]): PodFailure | undefined {
   if (pod.status?.phase !== "Pending") return undefined;
   const known = ["FailedMount", "FailedCreatePodSandBox", "FailedAttachVolume", "NetworkNotReady"];
-  const event = events.findLast(({ type, reason = "" }) => type === "Warning" && known.includes(reason));
+  const event = events.findLast(
+    ({ type, reason = "" }) => type === "Warning" && known.includes(reason),
+  );
   if (!event) return undefined;
   return passing(
     `${nodeOf(pod)} cannot prepare it (${event.reason}: ${short(event.message ?? "")}): see \`kubectl describe pod\`, and the kubelet of that node`,
@@ -283,14 +307,22 @@ function quotaText(text: string, namespace: string): string {
 /** A refusal of RBAC names the user and the verb; that of a WebSocket or a log names nothing. */
 function forbiddenText(text: string, request: string, namespace: string): string {
   const { user, verb, resource } =
-    /User "(?<user>[^"]*)" cannot (?<verb>\w+) resource "(?<resource>[^"]*)"/.exec(text)?.groups ?? {};
+    /User "(?<user>[^"]*)" cannot (?<verb>\w+) resource "(?<resource>[^"]*)"/.exec(text)?.groups ??
+    {};
   const what = verb === undefined ? request : `${verb} ${resource}`;
   if (!what) return `the cluster forbids it (${short(text)}): ask its administrator`;
   return missingText([what], namespace, user);
 }
 
-/** One line: what is missing, and the command that grants it. @param user as the cluster calls the user */
-export function missingText(missing: readonly string[], namespace: string, user: string | undefined): string {
+/**
+ * One line: what is missing, and the command that grants it. @param user as the cluster calls the
+ * user
+ */
+export function missingText(
+  missing: readonly string[],
+  namespace: string,
+  user: string | undefined,
+): string {
   const who = user === undefined ? "this user" : `the user ${user}`;
   const [, home, account] = /^system:serviceaccount:([^:]+):([^:]+)$/.exec(user ?? "") ?? [];
   const flags = [`--namespace ${namespace}`];

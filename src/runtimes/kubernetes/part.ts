@@ -17,7 +17,13 @@ import type { Caps, Exit, Part, PartCounters, RunningPart } from "../types.js";
 import type { ExecProcess, Following, KubernetesApi, PodWatch } from "./api.js";
 import { apiFailure, podFailure } from "./failures.js";
 import { CONTAINER, GRACE_S } from "./pod.js";
-import { commandLine, INPUT_COMMAND, quoted, SUPERVISOR_FOLDER, sessionCommand } from "./supervisor.js";
+import {
+  commandLine,
+  INPUT_COMMAND,
+  quoted,
+  SUPERVISOR_FOLDER,
+  sessionCommand,
+} from "./supervisor.js";
 
 export class PodExecPart extends ExecutedPart {
   readonly exited: Promise<Exit>;
@@ -65,11 +71,17 @@ const NETWORK = "/proc/net/dev";
 const pathsOf = ({ files }: GroupVersion): string[] =>
   files.map(({ controller, name }) => join(ROOT, controller, name));
 
-/** Prints files, each after a line with its path. Only the shell itself works: a process would be counted. */
+/**
+ * Prints files, each after a line with its path. Only the shell itself works: a process would be
+ * counted.
+ */
 const show = (paths: readonly string[]): string =>
   `for f in ${paths.join(" ")}; do echo "== $f"; while IFS= read -r l; do echo "$l"; done <$f; done`;
 
-/** A shell line that prints the files with a pod's counters, whichever version its control groups have. */
+/**
+ * A shell line that prints the files with a pod's counters, whichever version its control groups
+ * have.
+ */
 const READ_COUNTERS = `if [ -f ${ROOT}/cpu.stat ]; then ${show([...pathsOf(unified), NETWORK])}; else ${show([...pathsOf(separate), NETWORK])}; fi`;
 
 /** The counters in what `READ_COUNTERS` printed. @throws Error when a file is missing */
@@ -172,7 +184,12 @@ export class LogReader extends Writable {
     const { bytes, sha256, chunks } = this.#output;
     this.#output = undefined;
     const text = Buffer.concat(chunks);
-    this.#onMessage({ is: "output", bytes, sha256, ...(hash("sha256", text) === sha256 ? { text } : {}) });
+    this.#onMessage({
+      is: "output",
+      bytes,
+      sha256,
+      ...(hash("sha256", text) === sha256 ? { text } : {}),
+    });
   }
 
   #readLine(line: Buffer): void {
@@ -183,11 +200,13 @@ export class LogReader extends Writable {
       if (!this.#emptyLine) this.#onStderr(Buffer.concat([line, Buffer.from("\n")]));
       return;
     }
-    // The supervisor begins a line of its own: an unfinished line of the program is then a line, an empty one nothing.
+    // The supervisor begins a line of its own: an unfinished line of the program is then a line, an
+    // empty one nothing.
     this.#emptyLine = false;
     const [, is, first = "", second = ""] = words;
     if (is === "started" || is === "down") this.#onMessage({ is });
-    else if (is === "stored") this.#onMessage({ is: "output", bytes: Number(first), sha256: second });
+    else if (is === "stored")
+      this.#onMessage({ is: "output", bytes: Number(first), sha256: second });
     else if (is === "end")
       this.#onMessage({ is: "end", code: Number(first), forMemory: second === "memory" });
     else if (is === "output") {
@@ -201,7 +220,9 @@ export class LogReader extends Writable {
 const ANSWER_WITHIN_MS = 15_000;
 const SEE_NODES = ": see `kubectl get nodes`, then run again";
 
-/** A shell in a pod that runs short commands, one after the other, at the cost of one connection. */
+/**
+ * A shell in a pod that runs short commands, one after the other, at the cost of one connection.
+ */
 function podSession(api: KubernetesApi, pod: string, nodeOf: () => string) {
   let connection: Promise<Connection> | undefined;
   let last: Promise<unknown> = Promise.resolve();
@@ -209,7 +230,9 @@ function podSession(api: KubernetesApi, pod: string, nodeOf: () => string) {
   const disconnect = () => void connection?.then((open) => open.close()).catch(() => {});
   const runOnce = async (line: string): Promise<string> => {
     if (isClosed) throw new Error("its pod is gone");
-    connection ??= api.exec(pod, CONTAINER, ["/bin/sh"]).then((process) => connectionTo(process, nodeOf()));
+    connection ??= api
+      .exec(pod, CONTAINER, ["/bin/sh"])
+      .then((process) => connectionTo(process, nodeOf()));
     try {
       const { printed, code } = await (await connection).ask(line);
       if (code !== 0) throw new CommandFailed(`a command in its pod ended with ${code}`);
@@ -224,7 +247,10 @@ function podSession(api: KubernetesApi, pod: string, nodeOf: () => string) {
     }
   };
   return {
-    /** What a command line of the shell printed. @throws Error when it failed, or no answer came in time */
+    /**
+     * What a command line of the shell printed. @throws Error when it failed, or no answer came in
+     * time
+     */
     run(line: string): Promise<string> {
       const work = last.then(() => runOnce(line));
       last = work.catch(() => {});
@@ -263,7 +289,9 @@ function connectionTo(process: ExecProcess, node: string) {
       return new Promise((resolve, reject) => {
         const timer = setTimeout(() => {
           onText = () => {};
-          reject(new Error(`${place} did not answer within ${ANSWER_WITHIN_MS / 1000} s${SEE_NODES}`));
+          reject(
+            new Error(`${place} did not answer within ${ANSWER_WITHIN_MS / 1000} s${SEE_NODES}`),
+          );
         }, ANSWER_WITHIN_MS);
         onText = () => {
           const found = end.exec(text);
@@ -291,7 +319,10 @@ const PLACE_WITHIN_MS = 30_000;
 const RUN_WITHIN_MS = 300_000;
 /** After the end of a pod its log may still be on its way. */
 const LOG_WITHIN_MS = 4_000;
-/** The supervisor ends its program within milliseconds. A pod that does not answer is deleted all the same. */
+/**
+ * The supervisor ends its program within milliseconds. A pod that does not answer is deleted all
+ * the same.
+ */
 const END_WITHIN_MS = 2_000;
 /** From a command to the supervisor until it says that it is done. */
 const DONE_WITHIN_MS = 10_000;
@@ -357,7 +388,10 @@ export class PodPart extends RestartablePart implements RunningPart {
     return id.split("@").at(-1) ?? id;
   }
 
-  /** Waits until the pod runs and is ready, and follows its log. @throws environmentError with the fix */
+  /**
+   * Waits until the pod runs and is ready, and follows its log. @throws environmentError with the
+   * fix
+   */
   async run(untilReady: () => Promise<void>): Promise<void> {
     this.#untilReady = untilReady;
     await this.#untilRunning();
@@ -400,10 +434,12 @@ export class PodPart extends RestartablePart implements RunningPart {
         const waited_ms = performance.now() - began;
         // Events cost a request, so they are read only where a pod takes its time.
         const events = waited_ms > 5_000 ? await api.events(this.name) : [];
-        const failure = this.pod || isGone ? podFailure(isGone ? undefined : this.pod, events) : undefined;
+        const failure =
+          this.pod || isGone ? podFailure(isGone ? undefined : this.pod, events) : undefined;
         const isLate = waited_ms > (this.machine ? RUN_WITHIN_MS : PLACE_WITHIN_MS);
         if (failure?.isFinal || isLate) {
-          const text = failure?.text ?? `its pod did not run within ${Math.round(waited_ms / 1000)} s`;
+          const text =
+            failure?.text ?? `its pod did not run within ${Math.round(waited_ms / 1000)} s`;
           throw environmentError(`${this.role} cannot be started: ${text}`);
         }
         await Promise.race([changed.promise, sleep(2_000)]);
@@ -413,7 +449,9 @@ export class PodPart extends RestartablePart implements RunningPart {
     }
   }
 
-  /** Notices an end that the log does not tell: of the whole container, of the pod, or of its node. */
+  /**
+   * Notices an end that the log does not tell: of the whole container, of the pod, or of its node.
+   */
   #followPod(): void {
     this.#forget = this.#context.watch.onChange(this.name, (pod) => {
       if (pod) this.pod = pod;
@@ -423,7 +461,9 @@ export class PodPart extends RestartablePart implements RunningPart {
       if (!failure?.isFinal && !terminated) return;
       void this.#endWithoutLog(
         terminated?.exitCode,
-        isKilled(stateOf(pod)) || !terminated ? `a failure of its pod: ${failure?.text}` : undefined,
+        isKilled(stateOf(pod)) || !terminated
+          ? `a failure of its pod: ${failure?.text}`
+          : undefined,
       );
     });
   }
@@ -451,7 +491,9 @@ export class PodPart extends RestartablePart implements RunningPart {
       this.#log = await api.followLog(this.name, CONTAINER, sink);
     } catch (cause) {
       if (this.isStopped) return;
-      throw environmentError(`the log of ${this.role} cannot be read: ${apiFailure(cause, api)}`, { cause });
+      throw environmentError(`the log of ${this.role} cannot be read: ${apiFailure(cause, api)}`, {
+        cause,
+      });
     }
     this.#log.ended.then(async () => {
       await sleep(200);
@@ -502,7 +544,9 @@ export class PodPart extends RestartablePart implements RunningPart {
     const listener = (message: SupervisorMessage) => message.is === is && told.resolve();
     this.#messageListeners.add(listener);
     const late = () => `the supervisor of ${this.role} does not answer`;
-    return within(told.promise, DONE_WITHIN_MS, late).finally(() => this.#messageListeners.delete(listener));
+    return within(told.promise, DONE_WITHIN_MS, late).finally(() =>
+      this.#messageListeners.delete(listener),
+    );
   }
 
   output(): Promise<string> {
@@ -529,14 +573,18 @@ export class PodPart extends RestartablePart implements RunningPart {
   async kill(): Promise<void> {
     const down = this.#next("down");
     this.isDown = true;
-    await this.#session.run(`: >${SUPERVISOR_FOLDER}/hold; kill -9 $(cat ${SUPERVISOR_FOLDER}/pid)`);
+    await this.#session.run(
+      `: >${SUPERVISOR_FOLDER}/hold; kill -9 $(cat ${SUPERVISOR_FOLDER}/pid)`,
+    );
     await down;
   }
 
   protected async startAgain(onBegun: () => Promise<void>): Promise<void> {
     await onBegun();
     const started = this.#next("started");
-    await this.#session.run(`rm ${SUPERVISOR_FOLDER}/hold; echo start >${SUPERVISOR_FOLDER}/control`);
+    await this.#session.run(
+      `rm ${SUPERVISOR_FOLDER}/hold; echo start >${SUPERVISOR_FOLDER}/control`,
+    );
     await started;
     this.isDown = false;
     await this.#untilReady();
@@ -550,7 +598,9 @@ export class PodPart extends RestartablePart implements RunningPart {
     await this.#session.run(`kill -CONT $(cat ${SUPERVISOR_FOLDER}/pid)`);
   }
 
-  /** The pod is gone seconds later: closing the runtime waits for all, so that this does not add up. */
+  /**
+   * The pod is gone seconds later: closing the runtime waits for all, so that this does not add up.
+   */
   async stop(): Promise<void> {
     this.isStopped = true;
     this.#forget();

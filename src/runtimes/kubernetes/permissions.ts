@@ -4,7 +4,10 @@ import { environmentError } from "../../contract/errors.js";
 import type { KubernetesApi, Use } from "./api.js";
 import { apiFailure, missingText } from "./failures.js";
 
-/** The rights that a campaign needs: the Role and the check before the first run are both made from this list. */
+/**
+ * The rights that a campaign needs: the Role and the check before the first run are both made from
+ * this list.
+ */
 
 /** A verb on a resource of one namespace, and what it is needed for. */
 export interface Permission extends Use {
@@ -17,7 +20,11 @@ export interface Permission extends Use {
 /** None is superfluous: a test compares them with what a campaign uses. */
 export const permissions: readonly Permission[] = [
   { resource: "configmaps", verb: "create", reason: "hold the files of a run" },
-  { resource: "configmaps", verb: "delete", reason: "remove them, and with them all that they own" },
+  {
+    resource: "configmaps",
+    verb: "delete",
+    reason: "remove them, and with them all that they own",
+  },
   { resource: "configmaps", verb: "list", reason: "find what a killed campaign left" },
   { resource: "events", verb: "list", reason: "tell why a pod does not start" },
   { resource: "pods", verb: "create", reason: "start stores, servers and generators" },
@@ -38,10 +45,14 @@ export const permissions: readonly Permission[] = [
 
 export const useText = ({ verb, resource }: Use): string => `${verb} ${resource}`;
 
-/** Those that a cluster asks for. @param version e.g. `v1.34.4+k3s1`; undefined: not known, then all */
+/**
+ * Those that a cluster asks for. @param version e.g. `v1.34.4+k3s1`; undefined: not known, then all
+ */
 export function permissionsFor(version: string | undefined): readonly Permission[] {
   const minor = /^v1\.(\d+)/.exec(version ?? "")?.[1];
-  return permissions.filter(({ sinceMinor = 0 }) => minor === undefined || Number(minor) >= sinceMinor);
+  return permissions.filter(
+    ({ sinceMinor = 0 }) => minor === undefined || Number(minor) >= sinceMinor,
+  );
 }
 
 interface RoleOptions {
@@ -61,7 +72,9 @@ export function roleYaml({ namespace, name, user }: RoleOptions): string {
       ? { kind: "ServiceAccount", ...metadata }
       : { kind: "User", name: user, apiGroup: "rbac.authorization.k8s.io" };
   const documents = [
-    ...(user === undefined ? [new Document({ apiVersion: "v1", kind: "ServiceAccount", metadata })] : []),
+    ...(user === undefined
+      ? [new Document({ apiVersion: "v1", kind: "ServiceAccount", metadata })]
+      : []),
     roleDocument(metadata),
     new Document({
       apiVersion: "rbac.authorization.k8s.io/v1",
@@ -101,7 +114,8 @@ function roleDocument(metadata: { name: string; namespace: string }): Document {
 export type Reviewer = Pick<KubernetesApi, "allows" | "namespace" | "userName" | "version">;
 
 /**
- * Asks for each right before the first run. @returns why it could not be asked: then a missing one shows when used
+ * Asks for each right before the first run. @returns why it could not be asked: then a missing one
+ * shows when used
  * @throws environmentError that names the missing rights and the command that grants them
  */
 export async function checkPermissions(api: Reviewer): Promise<string | undefined> {
@@ -113,7 +127,8 @@ export async function checkPermissions(api: Reviewer): Promise<string | undefine
   } catch (error) {
     // A cluster that does not answer, or does not know the user, fits nothing.
     const { status } = error as { status?: number };
-    if (status !== 403 && status !== 404 && status !== 405) throw environmentError(apiFailure(error, api));
+    if (status !== 403 && status !== 404 && status !== 405)
+      throw environmentError(apiFailure(error, api));
     return `the rights in the namespace ${api.namespace} could not be checked (${apiFailure(error, api)}): a missing one shows when it is used`;
   }
   if (missing.length === 0) return undefined;

@@ -16,7 +16,10 @@ import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "../container
 import type { Caps, Owner, Part } from "../types.js";
 import { SUPERVISOR } from "./supervisor.js";
 
-/** Everything that the harness creates in a cluster has this label. It never removes anything without it. */
+/**
+ * Everything that the harness creates in a cluster has this label. It never removes anything
+ * without it.
+ */
 const MANAGED_BY = "app.kubernetes.io/managed-by";
 const MANAGER = "ratelimit-bench";
 export const OURS = `${MANAGED_BY}=${MANAGER}`;
@@ -44,7 +47,10 @@ export function campaignMetadata(owner: Owner, campaign: string) {
 
 export const selectorOf = (owner: Owner): string => `${OURS},${OWNER_LABEL}=${ownerLabel(owner)}`;
 
-const roleLabels = (role: string, kind: RoleKind) => ({ [ROLE_LABEL]: labelValue(role), [KIND_LABEL]: kind });
+const roleLabels = (role: string, kind: RoleKind) => ({
+  [ROLE_LABEL]: labelValue(role),
+  [KIND_LABEL]: kind,
+});
 
 const NAME = "[A-Za-z0-9](?:[-A-Za-z0-9_.]*[A-Za-z0-9])?";
 const KEY = `(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?/)?${NAME}`;
@@ -52,7 +58,11 @@ const VALUE = `(?:${NAME})?`;
 const listed = (text: string): string[] => text.split(",").map((value) => value.trim());
 const FORMS: readonly { form: RegExp; operator: string; values(text: string): string[] }[] = [
   { form: new RegExp(`^(${KEY})\\s*==?\\s*(${VALUE})$`), operator: "In", values: (text) => [text] },
-  { form: new RegExp(`^(${KEY})\\s*!=\\s*(${VALUE})$`), operator: "NotIn", values: (text) => [text] },
+  {
+    form: new RegExp(`^(${KEY})\\s*!=\\s*(${VALUE})$`),
+    operator: "NotIn",
+    values: (text) => [text],
+  },
   { form: new RegExp(`^(${KEY})\\s+in\\s+\\(([^()]+)\\)$`), operator: "In", values: listed },
   { form: new RegExp(`^(${KEY})\\s+notin\\s+\\(([^()]+)\\)$`), operator: "NotIn", values: listed },
   { form: new RegExp(`^(${KEY})$`), operator: "Exists", values: () => [] },
@@ -60,8 +70,8 @@ const FORMS: readonly { form: RegExp; operator: string; values(text: string): st
 ];
 
 /**
- * As `kubectl get nodes -l` takes it, e.g. `disk=ssd,zone in (a, b),!spot`. @param source its flag @throws
- * usageError
+ * As `kubectl get nodes -l` takes it, e.g. `disk=ssd,zone in (a, b),!spot`. @param source its flag
+ * @throws usageError
  */
 export function nodeRequirements(selector: string, source: string): V1NodeSelectorRequirement[] {
   // A comma in parentheses separates values, not requirements.
@@ -80,8 +90,8 @@ export function nodeRequirements(selector: string, source: string): V1NodeSelect
 }
 
 /**
- * How much a kind avoids a node with another kind. Server and store share the least willingly: their ratio is what a
- * campaign measures. A service stays beside the store.
+ * How much a kind avoids a node with another kind. Server and store share the least willingly:
+ * their ratio is what a campaign measures. A service stays beside the store.
  */
 const AVOIDS: Readonly<Record<RoleKind, Partial<Record<RoleKind, number>>>> = {
   store: { server: 100, generator: 60, store: 10, helper: 5 },
@@ -102,9 +112,12 @@ export interface Place {
 export function affinityOf(access: Pick<KubernetesAccess, "nodes">, place: Place): V1Affinity {
   const placed = place.kind === "service" ? "store" : place.kind;
   const selector = placed === "helper" ? undefined : access.nodes[placed];
-  const matchExpressions = selector === undefined ? [] : nodeRequirements(selector, `--node-${placed}`);
+  const matchExpressions =
+    selector === undefined ? [] : nodeRequirements(selector, `--node-${placed}`);
   const matchFields =
-    place.node === undefined ? [] : [{ key: "metadata.name", operator: "In", values: [place.node] }];
+    place.node === undefined
+      ? []
+      : [{ key: "metadata.name", operator: "In", values: [place.node] }];
   const of = (kind: RoleKind, weight: number): V1WeightedPodAffinityTerm => ({
     weight,
     podAffinityTerm: {
@@ -112,14 +125,20 @@ export function affinityOf(access: Pick<KubernetesAccess, "nodes">, place: Place
       labelSelector: { matchLabels: { [CAMPAIGN_LABEL]: place.campaign, [KIND_LABEL]: kind } },
     },
   });
-  const avoided = Object.entries(AVOIDS[place.kind]).map(([kind, weight]) => of(kind as RoleKind, weight));
+  const avoided = Object.entries(AVOIDS[place.kind]).map(([kind, weight]) =>
+    of(kind as RoleKind, weight),
+  );
   const term = {
     ...(matchExpressions.length > 0 ? { matchExpressions } : {}),
     ...(matchFields.length > 0 ? { matchFields } : {}),
   };
   return {
     ...(Object.keys(term).length > 0
-      ? { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } } }
+      ? {
+          nodeAffinity: {
+            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] },
+          },
+        }
       : {}),
     podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: avoided },
     ...(place.kind === "service"
@@ -128,7 +147,10 @@ export function affinityOf(access: Pick<KubernetesAccess, "nodes">, place: Place
   };
 }
 
-/** Which measured roles share a node, as a sentence each; nothing where each kind has nodes of its own. */
+/**
+ * Which measured roles share a node, as a sentence each; nothing where each kind has nodes of its
+ * own.
+ */
 export function sharedNodes(
   placed: ReadonlyMap<string, { kind: RoleKind; machine: string | undefined }>,
 ): string[] {
@@ -140,14 +162,19 @@ export function sharedNodes(
     byNode.set(machine, kinds);
   }
   return [...byNode].flatMap(([node, kinds]) =>
-    kinds.size > 1 ? [`${[...kinds.values()].flat().sort().join(", ")} share the node ${node}`] : [],
+    kinds.size > 1
+      ? [`${[...kinds.values()].flat().sort().join(", ")} share the node ${node}`]
+      : [],
   );
 }
 
 export const CONTAINER = "main";
 
 const MIB = 1024 ** 2;
-/** A role without a cap gets these: a pod without limits could be slowed down, or evicted, for others. */
+/**
+ * A role without a cap gets these: a pod without limits could be slowed down, or evicted, for
+ * others.
+ */
 export const DEFAULT_CAPS = { cpus: 2, memory_bytes: 1024 * MIB };
 /** An idle pod in which the probe runs. */
 export const HELPER_CAPS = { cpus: 0.5, memory_bytes: 384 * MIB };
@@ -197,11 +224,18 @@ function resourcesOf({ isUncapped }: Part, { cpus, memory_bytes }: Caps): V1Reso
   return { requests: { cpu, memory }, limits: { cpu, memory } };
 }
 
-/** As the restricted profile admits; caps are requests and limits (Guaranteed) unless it is uncapped. */
+/**
+ * As the restricted profile admits; caps are requests and limits (Guaranteed) unless it is
+ * uncapped.
+ */
 export function podOf(request: PodRequest): V1Pod {
   const { part, kind, name, image, command, environment, caps, mark, files, access } = request;
   const { labels, annotations } = request.metadata;
-  const ports = request.hostPorts?.map((port) => ({ containerPort: port, hostPort: port, protocol: "TCP" }));
+  const ports = request.hostPorts?.map((port) => ({
+    containerPort: port,
+    hostPort: port,
+    protocol: "TCP",
+  }));
   const configMap = files && {
     name: files.configMap,
     defaultMode: 0o555,
@@ -223,12 +257,17 @@ export function podOf(request: PodRequest): V1Pod {
       restartPolicy: "Never",
       activeDeadlineSeconds: DEADLINE_S,
       terminationGracePeriodSeconds: GRACE_S,
-      // No Services: addresses are those of pods, and a cluster's name service may not even be there.
+      // No Services: addresses are those of pods, and a cluster's name service may not even be
+      // there.
       dnsPolicy: "Default",
       enableServiceLinks: false,
       automountServiceAccountToken: false,
       ...(access.host_network ? { hostNetwork: true } : {}),
-      affinity: affinityOf(access, { kind, campaign: labels[CAMPAIGN_LABEL] ?? "", node: request.node }),
+      affinity: affinityOf(access, {
+        kind,
+        campaign: labels[CAMPAIGN_LABEL] ?? "",
+        node: request.node,
+      }),
       securityContext: {
         runAsNonRoot: true,
         runAsUser: USER,
@@ -241,7 +280,14 @@ export function podOf(request: PodRequest): V1Pod {
           name: CONTAINER,
           image,
           imagePullPolicy: "IfNotPresent",
-          command: ["/bin/sh", "-c", escaped(SUPERVISOR), "sh", mark, part.takesInput ? "yes" : "no"],
+          command: [
+            "/bin/sh",
+            "-c",
+            escaped(SUPERVISOR),
+            "sh",
+            mark,
+            part.takesInput ? "yes" : "no",
+          ],
           args: command.map(escaped),
           env: variables,
           ...(part.workingFolder === "own" ? { workingDir: OWN_FOLDER } : {}),

@@ -71,13 +71,21 @@ export const NO_DISCONNECT =
 
 /** What a service's kind is from a role's id, where the part does not tell it. */
 const kindOf = ({ kind, role }: Part): RoleKind =>
-  kind ?? (/^(store|service|server|generator)-\d+$/.exec(role)?.[1] as RoleKind | undefined) ?? "helper";
+  kind ??
+  (/^(store|service|server|generator)-\d+$/.exec(role)?.[1] as RoleKind | undefined) ??
+  "helper";
 
 /** The name of an image of this project, as the nodes pull it. */
-const ownImage = async (program: OwnProgram, packageFolder: string, { registry }: KubernetesAccess) =>
-  `${registry === undefined ? "" : `${registry}/`}${await ownName(program, packageFolder)}`;
+const ownImage = async (
+  program: OwnProgram,
+  packageFolder: string,
+  { registry }: KubernetesAccess,
+) => `${registry === undefined ? "" : `${registry}/`}${await ownName(program, packageFolder)}`;
 
-/** A pod like the smallest of a campaign. A larger one that a quota forbids is told when its role starts. */
+/**
+ * A pod like the smallest of a campaign. A larger one that a quota forbids is told when its role
+ * starts.
+ */
 async function trialPod(
   name: string,
   metadata: ReturnType<typeof campaignMetadata>,
@@ -86,7 +94,14 @@ async function trialPod(
 ): Promise<V1Pod> {
   const part = ownPart("helper-trial", "server");
   return podOf({
-    ...{ part, kind: "helper", name: `${name}-trial`, command: ["true"], environment: {}, caps: HELPER_CAPS },
+    ...{
+      part,
+      kind: "helper",
+      name: `${name}-trial`,
+      command: ["true"],
+      environment: {},
+      caps: HELPER_CAPS,
+    },
     ...{ image: await ownImage("server", packageFolder, access), mark: "trial", metadata, access },
   });
 }
@@ -179,10 +194,14 @@ export class KubernetesRuntime implements Runtime {
   }
 
   get machines(): readonly RuntimeMachine[] {
-    return [...this.#nodes.values()].map(({ cgroup_version: _, open_files: __, ...machine }) => machine);
+    return [...this.#nodes.values()].map(
+      ({ cgroup_version: _, open_files: __, ...machine }) => machine,
+    );
   }
 
-  /** The names of the nodes on which the first role of a kind runs. Further roles may be on others. */
+  /**
+   * The names of the nodes on which the first role of a kind runs. Further roles may be on others.
+   */
   machinesFor(kind: PlacedKind): readonly string[] {
     const machines = [...this.#placed.values()].flatMap((place) =>
       place.kind === kind && place.machine !== undefined ? [place.machine] : [],
@@ -209,9 +228,12 @@ export class KubernetesRuntime implements Runtime {
     return [
       ...sharedNodes(this.#placed),
       ...this.#moves,
-      ...(this.#access.host_network ? ["pods share the network of their nodes (--host-network)"] : []),
+      ...(this.#access.host_network
+        ? ["pods share the network of their nodes (--host-network)"]
+        : []),
       ...few.map(
-        ({ name, open_files }) => `pods on ${name} may open ${open_files} files, not ${ULIMITS.nofile}`,
+        ({ name, open_files }) =>
+          `pods on ${name} may open ${open_files} files, not ${ULIMITS.nofile}`,
       ),
     ];
   }
@@ -230,16 +252,22 @@ export class KubernetesRuntime implements Runtime {
 
   async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
     const allocation = this.#allocate(part);
-    const command = [this.#commands.get(part.program) ?? part.program, ...part.arguments(allocation)];
+    const command = [
+      this.#commands.get(part.program) ?? part.program,
+      ...part.arguments(allocation),
+    ];
     const environment = programEnvironment(part, allocation);
     if (part.interactive) {
       // The sender of an audit takes the place of a load generator.
       const machine =
-        part.machine ?? (kindOf(part) === "generator" ? this.machinesFor("generator")[0] : undefined);
+        part.machine ??
+        (kindOf(part) === "generator" ? this.machinesFor("generator")[0] : undefined);
       const helper = await this.#helper(part.program, machine);
-      const running = await PodExecPart.run(this.#api, helper, part, command, environment).catch((error) => {
-        throw this.#failed(`${part.role} cannot be started`, error);
-      });
+      const running = await PodExecPart.run(this.#api, helper, part, command, environment).catch(
+        (error) => {
+          throw this.#failed(`${part.role} cannot be started`, error);
+        },
+      );
       await onBegun(running);
       return running;
     }
@@ -266,7 +294,9 @@ export class KubernetesRuntime implements Runtime {
       ports,
       folder: OWN_FOLDER,
       files: FILES_FOLDER,
-      ...(this.#access.host_network ? { hostPorts: [port, secondPort, ...Object.values(ports)] } : {}),
+      ...(this.#access.host_network
+        ? { hostPorts: [port, secondPort, ...Object.values(ports)] }
+        : {}),
     };
   }
 
@@ -293,7 +323,11 @@ export class KubernetesRuntime implements Runtime {
     const begin = async (node: string | undefined): Promise<PodPart> => {
       const name = `${this.#name}-${part.role}-${randomBytes(3).toString("hex")}`;
       const place = { port, ...(part.ports ? { ports } : {}) };
-      const context = { api: this.#api, watch: this.#watch, ownNetwork: !this.#access.host_network };
+      const context = {
+        api: this.#api,
+        watch: this.#watch,
+        ownNetwork: !this.#access.host_network,
+      };
       const running = new PodPart(part, name, place, context);
       const pod = podOf({
         ...{ part, kind, name, image, node, command, environment, caps, files, hostPorts },
@@ -323,7 +357,11 @@ export class KubernetesRuntime implements Runtime {
     };
     const running = await begin(part.machine ?? known).catch((error) => {
       // The node where it ran before has no place any more: better elsewhere than not at all.
-      if (part.machine !== undefined || known === undefined || !/no node has a place/.test(messageOf(error)))
+      if (
+        part.machine !== undefined ||
+        known === undefined ||
+        !/no node has a place/.test(messageOf(error))
+      )
         throw error;
       this.#moves.push(`${part.role} could not run again on ${known} and was moved`);
       return begin(undefined);
@@ -406,7 +444,10 @@ export class KubernetesRuntime implements Runtime {
     return { configMap: await made, paths };
   }
 
-  /** An idle pod in which the processes of interactive parts are executed, one for each program and node. */
+  /**
+   * An idle pod in which the processes of interactive parts are executed, one for each program and
+   * node.
+   */
   #helper(program: string, machine: string | undefined): Promise<PodPart> {
     const key = `${program} ${machine ?? ""}`;
     let helper = this.#helpers.get(key);
@@ -430,8 +471,8 @@ export class KubernetesRuntime implements Runtime {
   }
 
   /**
-   * Starts each image once, as its kind of role: so ids, versions and places are known before the first run. Roles are
-   * started there again, and runs can be compared.
+   * Starts each image once, as its kind of role: so ids, versions and places are known before the
+   * first run. Roles are started there again, and runs can be compared.
    */
   async #inspectImages(): Promise<void> {
     const { programs, packageFolder } = this.#options;
@@ -452,7 +493,9 @@ export class KubernetesRuntime implements Runtime {
   async #inspectImage(id: string, kind: RoleKind): Promise<PodPart> {
     const pod = await this.#idlePod(id, kind);
     const image = this.images[id];
-    const digest = /@(sha256:.*)$/.exec(pod.pod?.status?.containerStatuses?.[0]?.imageID ?? "")?.[1];
+    const digest = /@(sha256:.*)$/.exec(
+      pod.pod?.status?.containerStatuses?.[0]?.imageID ?? "",
+    )?.[1];
     if (image) this.images[id] = { ...image, id: pod.imageId, ...(digest ? { digest } : {}) };
     const role = roleId(kind, 1);
     if (!this.#placed.has(role)) this.#placed.set(role, { kind, machine: pod.machine });
@@ -474,7 +517,9 @@ export class KubernetesRuntime implements Runtime {
       const [name, atRoot] = [quoted(command), quoted(`/${command}`)];
       const path = (await pod.shell(`command -v ${name} || command -v ${atRoot}; true`)).trim();
       if (path === "")
-        throw new Error(`the image ${image} has no program ${command}: name another with --image ${id}=REF`);
+        throw new Error(
+          `the image ${image} has no program ${command}: name another with --image ${id}=REF`,
+        );
       const facts = this.images[id] as ImageFacts;
       const found = program.withoutVersionFlag
         ? imageVersion(facts)
@@ -484,7 +529,8 @@ export class KubernetesRuntime implements Runtime {
       this.#programs.set(id, { path: image, version, embedded: false, image: facts });
     } catch (error) {
       delete this.images[id];
-      // A program without a usable image is skipped, like one that a machine does not have. The rest stops the campaign.
+      // A program without a usable image is skipped, like one that a machine does not have. The
+      // rest stops the campaign.
       if (error instanceof BenchError && !/ the image | is no name of an image/.test(error.message))
         throw error;
       this.#programs.set(id, messageOf(error).replace(/^helper-\S+ cannot be started: /, ""));
@@ -498,7 +544,8 @@ export class KubernetesRuntime implements Runtime {
     await Promise.all(
       helpers.map(
         (helper) =>
-          helper.status === "fulfilled" && helper.value.stop().catch((error) => left.push(messageOf(error))),
+          helper.status === "fulfilled" &&
+          helper.value.stop().catch((error) => left.push(messageOf(error))),
       ),
     );
     // What the map owns goes with it: files, and pods that were not stopped.
@@ -524,9 +571,11 @@ export class KubernetesRuntime implements Runtime {
         .filter((name) => name.startsWith(this.#name));
       if (names.length === 0) return [];
       if (performance.now() > deadline) return names.map((name) => `the pod ${name}`);
-      // It is removed by force only where its node does not end it: else the object would be gone before its processes.
+      // It is removed by force only where its node does not end it: else the object would be gone
+      // before its processes.
       const isLate = performance.now() > deadline - GONE_WITHIN_MS + FORCE_AFTER_MS;
-      for (const name of isLate ? names : []) await this.#api.deletePod(name, { graceS: 0 }).catch(() => {});
+      for (const name of isLate ? names : [])
+        await this.#api.deletePod(name, { graceS: 0 }).catch(() => {});
       await sleep(200);
     }
   }
@@ -538,7 +587,10 @@ async function settled(work: readonly Promise<unknown>[]): Promise<void> {
   await Promise.all(work);
 }
 
-/** Every pod has limits: those that the user gave, else a default. CPU numbers are the kubelet's to choose. */
+/**
+ * Every pod has limits: those that the user gave, else a default. CPU numbers are the kubelet's to
+ * choose.
+ */
 export function fittingCaps({ cpus, memory_bytes }: Caps, most: number | undefined): Caps {
   const asked = cpus ?? DEFAULT_CAPS.cpus;
   return {
@@ -547,9 +599,12 @@ export function fittingCaps({ cpus, memory_bytes }: Caps, most: number | undefin
   };
 }
 
-const cpusOf = (text = ""): number => (text.endsWith("m") ? Number(text.slice(0, -1)) / 1000 : Number(text));
+const cpusOf = (text = ""): number =>
+  text.endsWith("m") ? Number(text.slice(0, -1)) / 1000 : Number(text);
 
 export function mostCpus(nodes: readonly V1Node[]): number | undefined {
-  const all = nodes.map(({ status }) => cpusOf(status?.allocatable?.cpu)).filter((cpus) => cpus > 0);
+  const all = nodes
+    .map(({ status }) => cpusOf(status?.allocatable?.cpu))
+    .filter((cpus) => cpus > 0);
   return all.length > 0 ? Math.max(...all) : undefined;
 }

@@ -1,22 +1,25 @@
 /**
- * The first process of every pod: a shell that runs the program as its child. A kill of the first process from inside a
- * container does nothing, and its end would end the pod. So the child can be killed, stopped and started again while
- * the pod, its address and its counters stay.
+ * The first process of every pod: a shell that runs the program as its child. A kill of the first
+ * process from inside a container does nothing, and its end would end the pod. So the child can be
+ * killed, stopped and started again while the pod, its address and its counters stay.
  *
- * It prints to the pod's log: the program's standard error as it comes, then its standard output, which the program
- * writes to a file. A pod's log has only one stream, so the two cannot be told apart otherwise. Lines that begin with
- * the part's mark are the supervisor's own.
+ * It prints to the pod's log: the program's standard error as it comes, then its standard output,
+ * which the program writes to a file. A pod's log has only one stream, so the two cannot be told
+ * apart otherwise. Lines that begin with the part's mark are the supervisor's own.
  */
 
 /** In the part's own folder, in memory. */
 export const SUPERVISOR_FOLDER = "/tmp/.supervisor";
 
-/** A longer output is not printed: the kubelet rotates a log at 10 MiB. It waits to be read by exec. */
+/**
+ * A longer output is not printed: the kubelet rotates a log at 10 MiB. It waits to be read by exec.
+ */
 export const MOST_LOGGED_BYTES = 8 * 1024 ** 2;
 
 /**
  * Arguments: the mark, whether the program takes input (`yes`), then the program and its arguments.
- * `control` holds back a start until a line is written to it; a named pipe costs nothing while it waits.
+ * `control` holds back a start until a line is written to it; a named pipe costs nothing while it
+ * waits.
  */
 export const SUPERVISOR = `
 mark=$1 input=$2; shift 2
@@ -60,8 +63,9 @@ exit $code
 `;
 
 /**
- * A shell that runs lines of its input: one long-lived process per pod, because starting a process by exec costs 20 ms
- * of CPU time in the pod and a tenth of a second. Each answer ends with a line of the mark and the exit code.
+ * A shell that runs lines of its input: one long-lived process per pod, because starting a process
+ * by exec costs 20 ms of CPU time in the pod and a tenth of a second. Each answer ends with a line
+ * of the mark and the exit code.
  */
 export const sessionCommand = (mark: string, line: string): string =>
   `{ ${line}\n} </dev/null 2>/dev/null; printf '\\n%s %s\\n' ${quoted(mark)} $?\n`;
@@ -69,8 +73,8 @@ export const sessionCommand = (mark: string, line: string): string =>
 export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * Reads its command as one line of its input and replaces itself by it: variables are no part of the request, which
- * others may log. `read` takes byte by byte, so that the rest is the program's.
+ * Reads its command as one line of its input and replaces itself by it: variables are no part of
+ * the request, which others may log. `read` takes byte by byte, so that the rest is the program's.
  */
 export const INPUT_COMMAND = `nl='
 '; IFS= read -r line; eval "$line"`;

@@ -25,7 +25,8 @@ export function spawnProgram(
     stdin,
     buffer: false,
     reject: false,
-    // A group of its own: Ctrl-C on the terminal reaches the orchestrator alone, which then stops things in order.
+    // A group of its own: Ctrl-C on the terminal reaches the orchestrator alone, which then stops
+    // things in order.
     detached: true,
     cleanup: false,
   });
@@ -84,7 +85,10 @@ export class LocalPart extends RestartablePart implements RunningPart {
     const child = launch.spawn();
     // At once: what a program prints before anybody listens is lost.
     const output = new PartOutput(child.stdout, child.stderr);
-    const identity = { ...(await identityOf(pidOf(child, launch.path))), folder: allocation.folder };
+    const identity = {
+      ...(await identityOf(pidOf(child, launch.path))),
+      folder: allocation.folder,
+    };
     return new LocalPart(part, allocation, launch, child, identity, output);
   }
 

@@ -1,6 +1,9 @@
 import { createServer } from "node:net";
 
-/** Below the range of outgoing connections (Linux: from 32768), of which a load test opens thousands. */
+/**
+ * Below the range of outgoing connections (Linux: from 32768), of which a load test opens
+ * thousands.
+ */
 const LOWEST = 15_000;
 const HIGHEST = 32_000;
 const ATTEMPTS = 1_000;

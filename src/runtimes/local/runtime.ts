@@ -43,7 +43,9 @@ async function isAnswered(part: Part, allocation: PartAllocation): Promise<boole
 
 const HOST = "127.0.0.1";
 
-/** Puts files into a folder: texts are written, files of this machine linked. @returns the folder */
+/**
+ * Puts files into a folder: texts are written, files of this machine linked. @returns the folder
+ */
 async function placeFiles(folder: string, files: Part["files"] = {}): Promise<string> {
   for (const [name, file] of Object.entries(files)) {
     const path = join(folder, name);
@@ -58,7 +60,9 @@ async function placeFiles(folder: string, files: Part["files"] = {}): Promise<st
 const missing = ({ id, command }: ProgramSource): string => {
   const reason = `no ${command} was found on this machine`;
   // Nobody could tell from its name what it is.
-  return command.includes(id) ? reason : `${reason}: name it with --program ${id}=PATH, or use containers`;
+  return command.includes(id)
+    ? reason
+    : `${reason}: name it with --program ${id}=PATH, or use containers`;
 };
 
 const FAULTS: PartFaults = {
@@ -77,7 +81,11 @@ function localRuntime(
   programs: ReadonlyMap<string, ProgramFacts | string>,
 ): Runtime {
   const programOf = (id: string) => programs.get(id) ?? `this campaign does not use ${id}`;
-  async function startOnce(part: Part, program: ProgramFacts, onBegun: (part: RunningPart) => Promise<void>) {
+  async function startOnce(
+    part: Part,
+    program: ProgramFacts,
+    onBegun: (part: RunningPart) => Promise<void>,
+  ) {
     const folder = await mkdtemp(join(workFolder, `${part.role}-`));
     const ports: Record<string, number> = {};
     for (const name of part.ports ?? []) ports[name] = await freePort();
@@ -126,7 +134,8 @@ function localRuntime(
       try {
         return await startOnce(part, program, onBegun);
       } catch (error) {
-        if (!PORT_TAKEN.test(`${messageOf(error)} ${messageOf((error as Error).cause)}`)) throw error;
+        if (!PORT_TAKEN.test(`${messageOf(error)} ${messageOf((error as Error).cause)}`))
+          throw error;
         return startOnce(part, program, onBegun);
       }
     },
@@ -134,7 +143,10 @@ function localRuntime(
   };
 }
 
-/** What `open` would find. It makes a Python environment where there is none yet, and that brings a store. */
+/**
+ * What `open` would find. It makes a Python environment where there is none yet, and that brings a
+ * store.
+ */
 async function expectedProgram(
   program: ProgramSource,
   packageFolder: string,
@@ -165,10 +177,15 @@ export const local: RuntimeDescription = {
   async open(options) {
     const { packageFolder, workFolder, onSetupStep, signal } = options;
     await mkdir(workFolder, { recursive: true });
-    const node: ProgramFacts = { path: process.execPath, version: process.versions.node, embedded: false };
+    const node: ProgramFacts = {
+      path: process.execPath,
+      version: process.versions.node,
+      embedded: false,
+    };
     const programs = new Map<string, ProgramFacts | string>(ownPrograms.map((id) => [id, node]));
     let found: Promise<string | undefined> | undefined;
-    const environment = () => (found ??= ensurePythonEnvironment(packageFolder, onSetupStep, signal));
+    const environment = () =>
+      (found ??= ensurePythonEnvironment(packageFolder, onSetupStep, signal));
     for (const source of options.programs)
       programs.set(source.id, (await findProgram(source, environment)) ?? missing(source));
     return localRuntime(options, programs);

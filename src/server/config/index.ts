@@ -60,7 +60,9 @@ function decideTarget(env: ServerEnv): Target {
   });
   const resolution = withSource(modeSource, () => resolveTarget(text));
   if ("target" in resolution) return resolution.target;
-  throw usageError(`${beside ? `${modeSource} contradicts ${beside}` : modeSource}: ${resolution.skip}`);
+  throw usageError(
+    `${beside ? `${modeSource} contradicts ${beside}` : modeSource}: ${resolution.skip}`,
+  );
 }
 
 /** Runs `decide` and puts the variable's name before the message of a usage error. */
@@ -68,7 +70,8 @@ function withSource<Result>(source: string, decide: () => Result): Result {
   try {
     return decide();
   } catch (error) {
-    if (error instanceof BenchError) throw usageError(`${source}: ${error.message}`, { cause: error });
+    if (error instanceof BenchError)
+      throw usageError(`${source}: ${error.message}`, { cause: error });
     throw error;
   }
 }
@@ -90,7 +93,9 @@ function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
 
 /** The stores that variables can name: those with a program of their own. */
 const addressableStores = () =>
-  stores.flatMap(({ id, engine }) => (engine ? [{ id, defaultPort: findEngine(engine).defaultPort }] : []));
+  stores.flatMap(({ id, engine }) =>
+    engine ? [{ id, defaultPort: findEngine(engine).defaultPort }] : [],
+  );
 
 export const pluginPaths = (environment: Environment): string[] =>
   decodeRunSpec(environment)?.plugins ?? decodePlugins(environment);
@@ -100,7 +105,8 @@ export function readConfig(environment: Environment): ServerConfig {
   const given = decodeRunSpec(environment);
   if (given) {
     const { limits, server } = given;
-    if (!limits || !server) throw usageError(`RUN_SPEC: ${limits ? "server" : "limits"} is missing`);
+    if (!limits || !server)
+      throw usageError(`RUN_SPEC: ${limits ? "server" : "limits"} is missing`);
     const access = storeAccessFrom(environment, given.store);
     return { spec: { ...given, limits, server }, ...(access ? { access } : {}) };
   }

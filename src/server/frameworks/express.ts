@@ -31,7 +31,8 @@ async function addRoutes(app: ExpressApp, routes: WebRoutes, logLevel: string): 
   const before: unknown[] = [];
   await hook?.install({ use: (middleware: unknown) => before.push(middleware) }, hook);
   const after = hook ? [errorHandler(hook.onError)] : [];
-  for (const [path, handler] of Object.entries(routes.limited)) app.get(path, ...before, handler, ...after);
+  for (const [path, handler] of Object.entries(routes.limited))
+    app.get(path, ...before, handler, ...after);
   for (const [path, handler] of Object.entries(routes.open)) app.get(path, handler);
   app.use(routes.notFound);
   app.use(errorHandler(routes.onError));

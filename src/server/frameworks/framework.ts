@@ -39,7 +39,10 @@ export interface WebServer {
   readonly server: Pick<Server, "closeAllConnections">;
 }
 
-/** Imports a package of the framework: the project's own, or one that was installed when it was first used. */
+/**
+ * Imports a package of the framework: the project's own, or one that was installed when it was
+ * first used.
+ */
 export type LoadPackage = <Module>(name: string) => Promise<Module>;
 
 interface WebOptions {
@@ -51,5 +54,8 @@ interface WebOptions {
 
 export type BuildServer = (routes: WebRoutes, options: WebOptions) => Promise<WebServer>;
 
-/** Longer than any pause of a benchmark, so that no connection is closed between warm-up and measurement. */
+/**
+ * Longer than any pause of a benchmark, so that no connection is closed between warm-up and
+ * measurement.
+ */
 export const KEEP_ALIVE_MS = 120_000;

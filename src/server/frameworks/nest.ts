@@ -1,7 +1,14 @@
 import type { Server } from "node:http";
 import { commonJs } from "../../targets/libraries.js";
 import { type ExpressApp, giveLog, serverOf } from "./express.js";
-import type { BuildServer, Handler, WebError, WebReply, WebRequest, WebRoutes } from "./framework.js";
+import type {
+  BuildServer,
+  Handler,
+  WebError,
+  WebReply,
+  WebRequest,
+  WebRoutes,
+} from "./framework.js";
 
 type Decorator = (target: object, name?: string, place?: unknown) => void;
 /** What handles a request, of any kind. */
@@ -64,7 +71,10 @@ export const buildNest: BuildServer = async (routes, { logLevel, load, trustProx
     common.UseFilters(filterFor(hook.onError))(limited);
   }
   class Root {}
-  common.Module({ imports: parts.imports, controllers: [limited, controllerOf(common, routes.open)] })(Root);
+  common.Module({
+    imports: parts.imports,
+    controllers: [limited, controllerOf(common, routes.open)],
+  })(Root);
   const app = await core.NestFactory.create(Root, adapter, {
     logger: logLevel === "silent" ? false : ["error"],
     abortOnError: false,
@@ -75,7 +85,10 @@ export const buildNest: BuildServer = async (routes, { logLevel, load, trustProx
 };
 
 /** A controller whose methods are the handlers themselves. */
-function controllerOf({ Controller, Get, Req, Res }: Common, handlers: Readonly<Record<string, Handler>>) {
+function controllerOf(
+  { Controller, Get, Req, Res }: Common,
+  handlers: Readonly<Record<string, Handler>>,
+) {
   class Routes {}
   for (const [path, value] of Object.entries(handlers)) {
     const place = { value, configurable: true, writable: true };
@@ -88,7 +101,10 @@ function controllerOf({ Controller, Get, Req, Res }: Common, handlers: Readonly<
   return Routes;
 }
 
-/** Answers to errors; those of a guard or of Nest are Nest's own, but for a path that does not exist. */
+/**
+ * Answers to errors; those of a guard or of Nest are Nest's own, but for a path that does not
+ * exist.
+ */
 function filterOf(
   { BaseExceptionFilter }: Core,
   { Catch, HttpException, NotFoundException }: Common,
@@ -98,7 +114,8 @@ function filterOf(
   class Answers extends BaseExceptionFilter {
     override catch(error: unknown, host: Context): void {
       const http = host.switchToHttp();
-      if (error instanceof HttpException && !(error instanceof NotFoundException)) super.catch(error, host);
+      if (error instanceof HttpException && !(error instanceof NotFoundException))
+        super.catch(error, host);
       else answer(error, http.getRequest(), http.getResponse());
     }
   }

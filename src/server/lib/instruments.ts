@@ -23,7 +23,11 @@ function pausesOf(collections: Collections): ProcessDiagnosis["gc"] {
   const found: ProcessDiagnosis["gc"] = {};
   for (const { gcType, cost: pause_us } of collections) {
     const kind = KINDS[gcType] ?? gcType;
-    const { pauses, total_us, longest_us } = found[kind] ?? { pauses: 0, total_us: 0, longest_us: 0 };
+    const { pauses, total_us, longest_us } = found[kind] ?? {
+      pauses: 0,
+      total_us: 0,
+      longest_us: 0,
+    };
     found[kind] = {
       pauses: pauses + 1,
       total_us: total_us + pause_us,
@@ -79,7 +83,10 @@ const known = <Counts extends Record<string, number>>(counts: Counts): Counts | 
   Object.values(counts).every(Number.isFinite) ? counts : undefined;
 
 function between<Counts extends Record<string, number>>(from: Counts, to: Counts): Counts {
-  const grown = Object.entries(to).map(([name, value]) => [name, Math.max(0, value - (from[name] ?? 0))]);
+  const grown = Object.entries(to).map(([name, value]) => [
+    name,
+    Math.max(0, value - (from[name] ?? 0)),
+  ]);
   return Object.fromEntries(grown) as Counts;
 }
 

@@ -16,14 +16,19 @@ const isKey = (key: unknown): boolean =>
   typeof key === "string" && key.length > 0 && key.length <= MAX_KEY_LENGTH;
 
 /**
- * Makes a route's handler from its work, behind the limiter if there is one. It is a wrapper instead of a hook, because
- * after a hook a framework may not run the handler of a client that has gone, and `in_flight` must not decrease before a
- * request's consumes and handler are finished: only then the store's counters are final.
+ * Makes a route's handler from its work, behind the limiter if there is one. It is a wrapper
+ * instead of a hook, because after a hook a framework may not run the handler of a client that has
+ * gone, and `in_flight` must not decrease before a request's consumes and handler are finished:
+ * only then the store's counters are final.
  *
- * Answers: 200 with the work's JSON · 400 bad key · 429 limited, with the headers of the longest wait · 503 when the
- * store failed for any descriptor · 500 when the work throws.
+ * Answers: 200 with the work's JSON · 400 bad key · 429 limited, with the headers of the longest
+ * wait · 503 when the store failed for any descriptor · 500 when the work throws.
  */
-export function rateLimited(counters: Counters, limiter: RequestLimiter | undefined, work: Work): Handler {
+export function rateLimited(
+  counters: Counters,
+  limiter: RequestLimiter | undefined,
+  work: Work,
+): Handler {
   if (limiter?.hook) return hookedHandler(counters, limiter, work);
   return limiter ? limitedHandler(counters, limiter, work) : unlimitedHandler(counters, work);
 }
@@ -39,9 +44,10 @@ const keysOf = (request: Pick<WebRequest, "query" | "ip">): string | string[] =>
   (request.query as { userId?: string | string[] }).userId ?? request.ip ?? "";
 
 /**
- * The limiter's own hook for the limited routes, as its users install it: the answers to denied requests are its own.
- * The hook decides on one key; the handler asks for the others of a request that has several. A request is finished when
- * its last decision is known: its handler follows in the same turn of the event loop, if its client is still there.
+ * The limiter's own hook for the limited routes, as its users install it: the answers to denied
+ * requests are its own. The hook decides on one key; the handler asks for the others of a request
+ * that has several. A request is finished when its last decision is known: its handler follows in
+ * the same turn of the event loop, if its client is still there.
  */
 export const routeHook = (
   counters: Counters,
@@ -143,7 +149,8 @@ function limitedHandler(counters: Counters, limiter: RequestLimiter, work: Work)
   };
 }
 
-const areKeys = (keys: readonly unknown[]): boolean => keys.length <= MAX_DESCRIPTORS && keys.every(isKey);
+const areKeys = (keys: readonly unknown[]): boolean =>
+  keys.length <= MAX_DESCRIPTORS && keys.every(isKey);
 
 function admit(counters: Counters, request: WebRequest, reply: WebReply, work: Work): void {
   let body: string;
@@ -160,7 +167,11 @@ function admit(counters: Counters, request: WebRequest, reply: WebReply, work: W
   reply.header("content-type", JSON_TYPE).send(body);
 }
 
-function deny(counters: Counters, reply: WebReply, decision: Decision & { outcome: "limited" }): void {
+function deny(
+  counters: Counters,
+  reply: WebReply,
+  decision: Decision & { outcome: "limited" },
+): void {
   counters.hits++;
   counters.answers.s429++;
   // Whole seconds, rounded up, so that a client that waits this long is admitted; at least one.

@@ -11,13 +11,18 @@ import type { Instruments } from "../lib/instruments.js";
 export function diagnosis(counters: Counters, instruments: Pick<Instruments, "take">): Handler {
   let finished = 0;
   return (_request, reply) => {
-    const reading: ProcessDiagnosis = { requests: counters.finished - finished, ...instruments.take() };
+    const reading: ProcessDiagnosis = {
+      requests: counters.finished - finished,
+      ...instruments.take(),
+    };
     finished = counters.finished;
     reply.send(reading);
   };
 }
 
-/** `GET /usage`: cumulative counters of this process; the caller computes differences over a window. */
+/**
+ * `GET /usage`: cumulative counters of this process; the caller computes differences over a window.
+ */
 export function usage({ spec, limiter }: AppDependencies, counters: Counters): Handler {
   return (_request, reply) => {
     const cpu = process.cpuUsage();
@@ -39,7 +44,9 @@ export function usage({ spec, limiter }: AppDependencies, counters: Counters): H
   };
 }
 
-/** `GET /healthz`: identity, run and versions of this server; 503 when the store does not answer. */
+/**
+ * `GET /healthz`: identity, run and versions of this server; 503 when the store does not answer.
+ */
 export function healthz({
   spec,
   target,

@@ -4,10 +4,13 @@ import type { Handler } from "../frameworks/framework.js";
 import type { Counters } from "../lib/counters.js";
 
 /**
- * The hot path only adds to plain numbers. The process metrics start with the first request to this route, so that a
- * benchmark without such requests does not pay for them.
+ * The hot path only adds to plain numbers. The process metrics start with the first request to this
+ * route, so that a benchmark without such requests does not pay for them.
  */
-export function metrics(counters: Counters, limiter: Pick<RequestLimiter, "consumes"> | undefined): Handler {
+export function metrics(
+  counters: Counters,
+  limiter: Pick<RequestLimiter, "consumes"> | undefined,
+): Handler {
   let registry: Registry | undefined;
   return async (_request, reply) => {
     registry ??= createRegistry(counters, limiter);
@@ -15,18 +18,27 @@ export function metrics(counters: Counters, limiter: Pick<RequestLimiter, "consu
   };
 }
 
-function createRegistry(counters: Counters, limiter: Pick<RequestLimiter, "consumes"> | undefined): Registry {
+function createRegistry(
+  counters: Counters,
+  limiter: Pick<RequestLimiter, "consumes"> | undefined,
+): Registry {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   counter("ratelimit_hits_total", "Requests refused with 429", () => counters.hits);
-  counter("ratelimit_requests_total", "Requests to limited routes that began", () => counters.requests);
+  counter(
+    "ratelimit_requests_total",
+    "Requests to limited routes that began",
+    () => counters.requests,
+  );
   labelled("ratelimit_consumes_total", "Consumes, one for each descriptor", "outcome", () => {
     const { allowed, limited, failed } = limiter?.consumes ?? { allowed: 0, limited: 0, failed: 0 };
     return { allowed, limited, failed };
   });
   labelled("ratelimit_answers_total", "Answers of limited routes", "status", () =>
-    Object.fromEntries(Object.entries(counters.answers).map(([key, count]) => [key.slice(1), count])),
+    Object.fromEntries(
+      Object.entries(counters.answers).map(([key, count]) => [key.slice(1), count]),
+    ),
   );
   new Gauge({
     name: "ratelimit_requests_in_flight",
@@ -51,7 +63,12 @@ function createRegistry(counters: Counters, limiter: Pick<RequestLimiter, "consu
     });
   }
 
-  function labelled(name: string, help: string, label: string, read: () => Record<string, number>): void {
+  function labelled(
+    name: string,
+    help: string,
+    label: string,
+    read: () => Record<string, number>,
+  ): void {
     new Counter({
       name,
       help,

@@ -10,8 +10,10 @@ interface Computation {
 }
 
 /**
- * Integer mix (xorshift and multiply), each step after the one before: no allocation, linear in `complexity`.
- * @param complexity rounds, a whole number ≥ 1 @param seed 32 bits; the same one gives the same result
+ * Integer mix (xorshift and multiply), each step after the one before: no allocation, linear in
+ * `complexity`.
+ * @param complexity rounds, a whole number ≥ 1 @param seed 32 bits; the same one gives the same
+ *   result
  */
 export function compute(complexity: number, seed: number): Computation {
   let state = (seed ^ 0x9e3779b9) | 0;
@@ -31,7 +33,10 @@ export function compute(complexity: number, seed: number): Computation {
 /** The least work that an endpoint can do: a constant answer. */
 export const light: Work = () => '{"workload":"light"}';
 
-/** Seed and result are in the answer, so that anyone can repeat the work. @param complexity see `compute` */
+/**
+ * Seed and result are in the answer, so that anyone can repeat the work. @param complexity see
+ * `compute`
+ */
 export function heavy(complexity: number): Work {
   let seed = 0;
   return () => {

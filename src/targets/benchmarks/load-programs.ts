@@ -10,7 +10,10 @@ export interface LoadWork {
   protocol: NativeProtocol;
   /** Where the service, or the store that decides, listens. */
   place: Node;
-  /** What it sends, one after the other, round and round. A program that draws its own keys gets one call, with `RANDOM_KEY`. */
+  /**
+   * What it sends, one after the other, round and round. A program that draws its own keys gets one
+   * call, with `RANDOM_KEY`.
+   */
   calls: readonly object[];
   keys: number;
   connections: number;
@@ -34,7 +37,10 @@ export interface LoadProgram {
   imageOf?: string;
   /** Its version is read from its file, because what it prints depends on how it was built. */
   withoutVersionFlag?: true;
-  /** Whether it goes through a list of calls, or draws from that many keys, each as likely as any other. */
+  /**
+   * Whether it goes through a list of calls, or draws from that many keys, each as likely as any
+   * other.
+   */
   sends: "a list" | "even draws";
   runsFor: "time" | "calls";
   /** Commands with which it begins, which a server may count. */
@@ -48,14 +54,19 @@ export interface LoadProgram {
 
 export const RANDOM_KEY = "__rand_int__";
 
-/** A call without an answer is given up after this time, as by our own clients of the same services. */
+/**
+ * A call without an answer is given up after this time, as by our own clients of the same services.
+ */
 const CALL_TIMEOUT_S = 10;
 
 const CALLS = "calls";
 const LUA = "calls.lua";
 const PROTO = "calls.proto";
 
-/** A script of wrk: it sends the lines of a file as bodies, and prints its figures in µs as one line of JSON. */
+/**
+ * A script of wrk: it sends the lines of a file as bodies, and prints its figures in µs as one line
+ * of JSON.
+ */
 const LUA_TEXT = `local calls, at = {}, 0
 
 function init(arguments)
@@ -106,11 +117,15 @@ function jsonOf<Value>(text: string, schema: z.ZodType<Value>): Value {
   try {
     parsed = JSON.parse(text);
   } catch {
-    throw new Error(text.trim() === "" ? "it printed nothing" : `it printed no figures: ${quoted(text)}`);
+    throw new Error(
+      text.trim() === "" ? "it printed nothing" : `it printed no figures: ${quoted(text)}`,
+    );
   }
   const found = schema.safeParse(parsed);
   if (found.success) return found.data;
-  throw new Error(`it printed no figures: ${found.error.issues[0]?.path.join(".")} in ${quoted(text)}`);
+  throw new Error(
+    `it printed no figures: ${found.error.issues[0]?.path.join(".")} in ${quoted(text)}`,
+  );
 }
 
 type Latency = PrintedFigures["latency"];
@@ -149,7 +164,10 @@ const wrk: LoadProgram = {
   },
   figuresIn(output) {
     const last = output.trim().split("\n").at(-1) ?? "";
-    const { calls, duration, refused, connect, read, write, timeout, ...latency } = jsonOf(last, wrkSchema);
+    const { calls, duration, refused, connect, read, write, timeout, ...latency } = jsonOf(
+      last,
+      wrkSchema,
+    );
     const counts = { "failed connections": connect, "read errors": read, "write errors": write };
     const failures = Object.entries({ ...counts, "time-outs": timeout }).flatMap(([what, count]) =>
       count > 0 ? [`${count} ${what}`] : [],
@@ -196,8 +214,20 @@ const ghz: LoadProgram = {
       ...["--concurrency", String(work.connections)],
       ...["--connections", String(Math.min(SERVICE_CONNECTIONS, work.connections))],
       // Without a wait the calls under way at the end would count as errors.
-      ...["--duration", `${seconds}s`, "--duration-stop", "wait", "--timeout", `${CALL_TIMEOUT_S}s`],
-      ...["--data-file", join(folder, CALLS), "--disable-template-data", "--disable-template-functions"],
+      ...[
+        "--duration",
+        `${seconds}s`,
+        "--duration-stop",
+        "wait",
+        "--timeout",
+        `${CALL_TIMEOUT_S}s`,
+      ],
+      ...[
+        "--data-file",
+        join(folder, CALLS),
+        "--disable-template-data",
+        "--disable-template-functions",
+      ],
       ...["--format", "json", addressOf(work)],
     ];
   },
@@ -207,7 +237,9 @@ const ghz: LoadProgram = {
       code === "OK" || count === 0 ? [] : [`${count} with the status ${code}`],
     );
     const percentile = (share: number): number => {
-      const latency = found.latencyDistribution.find(({ percentage }) => percentage === share)?.latency;
+      const latency = found.latencyDistribution.find(
+        ({ percentage }) => percentage === share,
+      )?.latency;
       if (latency === undefined) throw new Error(`it printed no p${share}: ${quoted(output)}`);
       return latency;
     };
@@ -250,7 +282,12 @@ const overResp = (store: "valkey" | "redis"): LoadProgram => ({
   figuresIn: (output) => ({ ...parseBenchmarkCsv(output), refused: 0, failures: "" }),
 });
 
-export const loadPrograms: readonly LoadProgram[] = [wrk, ghz, overResp("valkey"), overResp("redis")];
+export const loadPrograms: readonly LoadProgram[] = [
+  wrk,
+  ghz,
+  overResp("valkey"),
+  overResp("redis"),
+];
 
 /** @throws Error for an id that is in no list: a target names it only through an option */
 export function findLoadProgram(id: string): LoadProgram {

@@ -5,7 +5,10 @@ export const KEYSPACE = 50_000;
 
 const SCRIPT_WINDOW_S = 60;
 
-/** In an argument of the benchmark program: 12 random digits below the number of keys, drawn for each command. */
+/**
+ * In an argument of the benchmark program: 12 random digits below the number of keys, drawn for
+ * each command.
+ */
 const RANDOM_KEY = "__rand_int__";
 
 /** An operation of the store layer: one entry in this list. */
@@ -14,7 +17,9 @@ interface OperationDescription {
   summary: string;
   /** Whether it reads or writes a value, whose size then is part of the configuration. */
   hasPayload: boolean;
-  /** Prefix of the keys that must be there before the load, so that it never meets an absent key. */
+  /**
+   * Prefix of the keys that must be there before the load, so that it never meets an absent key.
+   */
   filledKeys?: string;
   /** The server's feature that it needs. */
   needs?: "EVAL";
@@ -54,19 +59,25 @@ export const operations: readonly OperationDescription[] = [
     hasPayload: false,
     needs: "EVAL",
     commands: ["evalsha", "eval"],
-    test: (script) => ({ command: [...script, "1", `rlflx:${RANDOM_KEY}`, "1", String(SCRIPT_WINDOW_S)] }),
+    test: (script) => ({
+      command: [...script, "1", `rlflx:${RANDOM_KEY}`, "1", String(SCRIPT_WINDOW_S)],
+    }),
   },
 ];
 
 export const operationIds: readonly string[] = operations.map(({ id }) => id);
 
-export const findOperation = (id: string): OperationDescription => findKnown("operation", operations, id);
+export const findOperation = (id: string): OperationDescription =>
+  findKnown("operation", operations, id);
 
 /** The names of the keys that the benchmark program draws: 12 digits after the prefix. */
 export const keyName = (prefix: string, index: number): string =>
   `${prefix}${String(index).padStart(12, "0")}`;
 
-/** The text of the script that decides in rate-limiter-flexible's class for Redis. @throws Error if it names none */
+/**
+ * The text of the script that decides in rate-limiter-flexible's class for Redis. @throws Error if
+ * it names none
+ */
 export async function fixedWindowScript(): Promise<string> {
   const { RateLimiterRedis } = await import("rate-limiter-flexible");
   // The class accepts any client: none is called before the first consume.

@@ -11,7 +11,12 @@ const control = {
   open: async () => withoutStore({ handle: undefined, settings: {} }),
 } as const;
 
-export const none: ClientDescription = { id: "none", stores: ["none"], limiter: "none", ...control };
+export const none: ClientDescription = {
+  id: "none",
+  stores: ["none"],
+  limiter: "none",
+  ...control,
+};
 
 /** The limiter without a network, its counters in the server's process. */
 export const memory: ClientDescription = {

@@ -24,7 +24,8 @@ const shouldRateLimit: GrpcMethod = {
     Descriptor: "repeated Entry entries",
     Entry: "string key, string value",
     RateLimitResponse: "Code overallCode, repeated DescriptorStatus statuses",
-    DescriptorStatus: "Code code, RateLimit currentLimit, uint32 limitRemaining, Duration durationUntilReset",
+    DescriptorStatus:
+      "Code code, RateLimit currentLimit, uint32 limitRemaining, Duration durationUntilReset",
     RateLimit: "uint32 requestsPerUnit",
     Duration: "int64 seconds, int32 nanos",
   },
@@ -44,7 +45,11 @@ export const envoyGrpc: ClientDescription = {
   async open(place, { libraries = ownLibraries } = {}) {
     const service = requireService(place);
     const at = { host: service.host, port: service.ports?.grpc ?? service.port };
-    const connections = await openGrpc<RateLimitRequest, RateLimitResponse>(libraries, at, shouldRateLimit);
+    const connections = await openGrpc<RateLimitRequest, RateLimitResponse>(
+      libraries,
+      at,
+      shouldRateLimit,
+    );
     const handle: EnvoyHandle = { domain: domainOf(service.nonce), decide: connections.call };
     return withoutStore({ ...connections, handle });
   },

@@ -16,13 +16,19 @@ interface GrpcClient {
 
 /** The service's method on a client, which has its name there. */
 type Methods<Request, Answer> = Readonly<
-  Record<string, (request: Request, options: { deadline: number }, callback: Callback<Answer>) => unknown>
+  Record<
+    string,
+    (request: Request, options: { deadline: number }, callback: Callback<Answer>) => unknown
+  >
 >;
 
 interface GrpcConnections<Request, Answer> {
   version: string;
   settings: ClientSettings;
-  /** Calls on the next connection. @throws Error when it fails, or takes longer than the time-out of all clients */
+  /**
+   * Calls on the next connection. @throws Error when it fails, or takes longer than the time-out of
+   * all clients
+   */
   call(request: Request): Promise<Answer>;
   close(): void;
 }
@@ -46,14 +52,21 @@ function definitionOf({
   messages,
   enums = {},
 }: GrpcMethod) {
-  const types = Object.entries(messages).map(([name, text]) => [name, { fields: fieldsOf(text) }] as const);
-  const values = Object.entries(enums).map(([name, own]) => [name, { values: { ...own } }] as const);
+  const types = Object.entries(messages).map(
+    ([name, text]) => [name, { fields: fieldsOf(text) }] as const,
+  );
+  const values = Object.entries(enums).map(
+    ([name, own]) => [name, { values: { ...own } }] as const,
+  );
   const methods = { [method]: { requestType: request, responseType: response } };
   const inner = Object.fromEntries([...types, ...values, [service, { methods }]]);
   return path.split(".").reduceRight<object>((nested, name) => ({ [name]: { nested } }), inner);
 }
 
-/** Each connection has a subchannel of its own: grpc-js shares one between all clients of an address. */
+/**
+ * Each connection has a subchannel of its own: grpc-js shares one between all clients of an
+ * address.
+ */
 const options = {
   "grpc.use_local_subchannel_pool": 1,
   // A decision may have been counted although its answer was lost.
@@ -64,7 +77,9 @@ const options = {
   "grpc.service_config_disable_resolution": 1,
 } as const;
 
-/** Opens connections to a gRPC method; calls take turns. @throws Error when one is not ready in time */
+/**
+ * Opens connections to a gRPC method; calls take turns. @throws Error when one is not ready in time
+ */
 export async function openGrpc<Request, Answer>(
   libraries: Libraries,
   { host, port }: Pick<Node, "host" | "port">,
@@ -74,7 +89,10 @@ export async function openGrpc<Request, Answer>(
     libraries.load(GRPC_PACKAGE, () => import("@grpc/grpc-js")),
     import("@grpc/proto-loader"),
   ]);
-  const definitions = fromJSON({ nested: definitionOf(method) as never }, { longs: Number, enums: String });
+  const definitions = fromJSON(
+    { nested: definitionOf(method) as never },
+    { longs: Number, enums: String },
+  );
   const definition = definitions[`${method.package}.${method.service}`] as never;
   const Client = makeClientConstructor(definition, method.service) as unknown as new (
     address: string,
@@ -92,7 +110,9 @@ export async function openGrpc<Request, Answer>(
     (client) =>
       new Promise<void>((resolve, reject) => {
         client.waitForReady(Date.now() + OPEN_DEADLINE_MS, (error) =>
-          error ? reject(new Error(`${host}:${port} does not answer (gRPC): ${error.message}`)) : resolve(),
+          error
+            ? reject(new Error(`${host}:${port} does not answer (gRPC): ${error.message}`))
+            : resolve(),
         );
       }),
   );

@@ -26,7 +26,10 @@ const method: GrpcMethod = {
     GetRateLimitsResp: "repeated RateLimitResp responses",
     RateLimitResp: "Status status, int64 limit, int64 remaining, int64 reset_time, string error",
   },
-  enums: { Algorithm: { TOKEN_BUCKET: 0, LEAKY_BUCKET: 1 }, Status: { UNDER_LIMIT: 0, OVER_LIMIT: 1 } },
+  enums: {
+    Algorithm: { TOKEN_BUCKET: 0, LEAKY_BUCKET: 1 },
+    Status: { UNDER_LIMIT: 0, OVER_LIMIT: 1 },
+  },
 };
 
 export const gubernatorGrpc: ClientDescription = {
@@ -40,7 +43,11 @@ export const gubernatorGrpc: ClientDescription = {
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
     const place = namedPort(node, "grpc");
-    const connections = await openGrpc<GubernatorRequest, GubernatorResponse>(libraries, place, method);
+    const connections = await openGrpc<GubernatorRequest, GubernatorResponse>(
+      libraries,
+      place,
+      method,
+    );
     // A message leaves out what is 0, and so the status of an admission.
     const getRateLimits: GetRateLimits = async (request) => {
       const { responses = [] } = await connections.call(request);
@@ -59,6 +66,9 @@ export const gubernatorHttp: ClientDescription = {
   autoPipelining: () => "HTTP/1.1 answers one request after the other on a connection",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
     const pool = await openHttpPool(libraries, namedPort(node, "http"), HEALTH_PATH);
-    return withoutStore({ ...pool, handle: postJson(pool, PATH, "gubernator") satisfies GetRateLimits });
+    return withoutStore({
+      ...pool,
+      handle: postJson(pool, PATH, "gubernator") satisfies GetRateLimits,
+    });
   },
 };

@@ -30,7 +30,9 @@ export const postJson =
     throw new Error(`${name} answered ${status}: ${text.trim().slice(0, 200)}`);
   };
 
-/** A Pool of undici. @param path answers 200 once it is ready @throws Error when it is not in time */
+/**
+ * A Pool of undici. @param path answers 200 once it is ready @throws Error when it is not in time
+ */
 export async function openHttpPool(
   libraries: Libraries,
   { host, port }: { host: string; port: number },

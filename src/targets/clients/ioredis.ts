@@ -13,7 +13,8 @@ import { shardKeys, singleShardKeys } from "./shard-keys.js";
 const iovalkeyLibrary = {
   package: "iovalkey",
   load: () => import("iovalkey"),
-  // The fallback may look up the other address family on each reconnection, which only causes a delay.
+  // The fallback may look up the other address family on each reconnection, which only causes a
+  // delay.
   always: { familyFallback: { enabled: false } },
 };
 
@@ -114,7 +115,8 @@ const clusterOptions = {
   enableReadyCheck: true,
   scaleReads: "master",
   clusterRetryStrategy: reconnectDelay,
-  // A command whose connection closed may already have been counted: it fails instead of running again.
+  // A command whose connection closed may already have been counted: it fails instead of running
+  // again.
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,
   // Only a retry would ask for the slots anew: iovalkey would connect to a lost primary for ever.
@@ -128,8 +130,9 @@ type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
   };
 
 /**
- * What `+tuned` passes: commands of one turn are one write, a reply has one bound, and an unreachable store is a failure
- * at once. The bound is the command's: the other one, of the socket, only repeats the command on a new connection.
+ * What `+tuned` passes: commands of one turn are one write, a reply has one bound, and an
+ * unreachable store is a failure at once. The bound is the command's: the other one, of the socket,
+ * only repeats the command on a new connection.
  */
 const tunedOptions = { enableAutoPipelining: true, enableOfflineQueue: false } as const;
 const tunedConnection = { commandTimeout: common.requestTimeoutMs } as const;
@@ -149,7 +152,9 @@ function standaloneOptionsOf({
 
 function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): ClusterOptions {
   if (settings)
-    return settings === "tuned" ? { ...tunedOptions, redisOptions: tunedConnection } : { redisOptions: {} };
+    return settings === "tuned"
+      ? { ...tunedOptions, redisOptions: tunedConnection }
+      : { redisOptions: {} };
   return { ...clusterOptions, enableAutoPipelining: autoPipelining };
 }
 
@@ -192,13 +197,17 @@ const settingsOf = (
 const reason = (error: Error): string =>
   messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 
-/** Resolves when the client is ready: without an offline queue nothing may be sent earlier. @throws Error */
+/**
+ * Resolves when the client is ready: without an offline queue nothing may be sent earlier. @throws
+ * Error
+ */
 async function ready(connection: Connection): Promise<void> {
   let last = "no answer";
   const note = (error: Error) => {
     last = reason(error);
   };
-  // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled 'error'.
+  // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled
+  // 'error'.
   connection.on("error", note);
   connection.on("node error", note);
   const isReady = new Promise<void>((resolve) => connection.once("ready", resolve));
@@ -210,14 +219,20 @@ async function ready(connection: Connection): Promise<void> {
 
 /** Waits for pending replies, but disconnects when the store hangs or is gone. */
 async function close(connection: Connection): Promise<void> {
-  await within(connection.quit(), CLOSE_TIMEOUT_MS, () => "late").catch(() => connection.disconnect());
+  await within(connection.quit(), CLOSE_TIMEOUT_MS, () => "late").catch(() =>
+    connection.disconnect(),
+  );
 }
 
 /**
- * Sends commands that declare no keys. A cluster client looks for the keys in its own list of commands: it would send a
- * command of a module to any node, and every node would count for itself. So the key is set here.
+ * Sends commands that declare no keys. A cluster client looks for the keys in its own list of
+ * commands: it would send a command of a module to any node, and every node would count for itself.
+ * So the key is set here.
  */
-function commandOf(connection: Connection, { Command }: LoadedLibrary): NonNullable<OpenClient["command"]> {
+function commandOf(
+  connection: Connection,
+  { Command }: LoadedLibrary,
+): NonNullable<OpenClient["command"]> {
   return (key, name, ...parameters) => {
     const command = new Command(name, parameters, { replyEncoding: "utf8" });
     Object.assign(command, { keys: [key] });
@@ -255,7 +270,10 @@ async function openStandalone(
   };
 }
 
-/** The libraries pass over a node whose host a cluster leaves out of CLUSTER SLOTS: they get a name to map. */
+/**
+ * The libraries pass over a node whose host a cluster leaves out of CLUSTER SLOTS: they get a name
+ * to map.
+ */
 function nameUnknownHosts(reply: unknown): unknown {
   const ranges = Array.isArray(reply) ? reply : [];
   for (const node of ranges.flatMap((range) => (Array.isArray(range) ? range.slice(2) : [])))
@@ -263,7 +281,11 @@ function nameUnknownHosts(reply: unknown): unknown {
   return reply;
 }
 
-async function openCluster(library: LoadedLibrary, place: StorePlace, tuning: Tuning): Promise<OpenClient> {
+async function openCluster(
+  library: LoadedLibrary,
+  place: StorePlace,
+  tuning: Tuning,
+): Promise<OpenClient> {
   const { redisOptions, ...options } = clusterOptionsOf(tuning);
   library.Command.setReplyTransformer("cluster", nameUnknownHosts);
   const client = new library.Cluster([...place.nodes], {
@@ -281,7 +303,10 @@ async function openCluster(library: LoadedLibrary, place: StorePlace, tuning: Tu
     settings: await settingsOf(tuning, command),
     storeVersion: async () => {
       const primaries = client.nodes("master");
-      return versionFromInfo(place.store, await Promise.all(primaries.map((node) => node.info("server"))));
+      return versionFromInfo(
+        place.store,
+        await Promise.all(primaries.map((node) => node.info("server"))),
+      );
     },
     command,
     shardKeys: () => shardKeys((name, ...words) => client.call(name, words)),

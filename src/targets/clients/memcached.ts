@@ -8,7 +8,10 @@ import { singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "memcached";
 
-/** docs/clients.md has the reason for each. With its defaults the library never recovers from a restart of the store. */
+/**
+ * docs/clients.md has the reason for each. With its defaults the library never recovers from a
+ * restart of the store.
+ */
 const options = {
   poolSize: 10,
   /** To connect, ms. */
@@ -56,8 +59,8 @@ const CLOSE_TIMEOUT_MS = 1_000;
 type Pools = { connections: Record<string, { pending: number }> };
 
 /**
- * Opens the first connection, which all commands then share: at once they would find the empty pool full. @throws
- * Error
+ * Opens the first connection, which all commands then share: at once they would find the empty pool
+ * full. @throws Error
  */
 function versionOf(client: Memcached, timeoutMs: number): Promise<string> {
   const asked = new Promise<string>((resolve, reject) => {
@@ -76,7 +79,10 @@ async function close(client: Memcached): Promise<void> {
   client.end();
   const { connections } = client as unknown as Pools;
   const deadlineMs = performance.now() + CLOSE_TIMEOUT_MS;
-  while (Object.values(connections).some(({ pending }) => pending > 0) && performance.now() < deadlineMs)
+  while (
+    Object.values(connections).some(({ pending }) => pending > 0) &&
+    performance.now() < deadlineMs
+  )
     await delay(10);
   client.end();
 }

@@ -12,14 +12,20 @@ import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "redis";
 
-/** An idle connection sends PING, so that silence longer than the time-out means that the store hangs. */
+/**
+ * An idle connection sends PING, so that silence longer than the time-out means that the store
+ * hangs.
+ */
 const PING_INTERVAL_MS = 1_000;
 
 const CLOSE_TIMEOUT_MS = 1_000;
 
 const socket = {
   connectTimeout: common.connectTimeoutMs,
-  /** The command time-out of the library ends when a command is written; only this one limits the wait for a reply. */
+  /**
+   * The command time-out of the library ends when a command is written; only this one limits the
+   * wait for a reply.
+   */
   socketTimeout: common.requestTimeoutMs,
   reconnectStrategy: () => common.reconnectDelayMs,
   noDelay: true,
@@ -38,8 +44,8 @@ const connection = {
 } as const;
 
 /**
- * No CLIENT SETINFO and no PING. Without those, silence says nothing about the server, so the socket has no time-out
- * either, and each command has one of its own.
+ * No CLIENT SETINFO and no PING. Without those, silence says nothing about the server, so the
+ * socket has no time-out either, and each command has one of its own.
  */
 const { pingInterval: _pingInterval, ...withoutPing } = connection;
 const { socketTimeout: _socketTimeout, ...withoutTimeout } = socket;
@@ -49,8 +55,9 @@ const bareOptions = {
 } as const;
 
 /**
- * What `+tuned` passes. The socket's time-out is the one bound of a reply: the command's ends when a command is written, and
- * costs more than the rest of the client. PING keeps an idle connection from being cut by it.
+ * What `+tuned` passes. The socket's time-out is the one bound of a reply: the command's ends when
+ * a command is written, and costs more than the rest of the client. PING keeps an idle connection
+ * from being cut by it.
  */
 const tunedConnection = {
   disableOfflineQueue: true,
@@ -86,7 +93,10 @@ const sharedSettings: ClientSettings = {
 /** See `bareOptions`. */
 const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...bareSettings } = sharedSettings;
 
-const fixedSettings: ClientSettings = { auto_pipelining: true, auto_resend_unfulfilled_commands: false };
+const fixedSettings: ClientSettings = {
+  auto_pipelining: true,
+  auto_resend_unfulfilled_commands: false,
+};
 const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
   defaults: fixedSettings,
   tuned: {
@@ -98,10 +108,15 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
   },
 };
 
-/** The options of a connection in either topology. @param settings absent: those that all clients share */
+/**
+ * The options of a connection in either topology. @param settings absent: those that all clients
+ * share
+ */
 function optionsOf(settings: OwnSettings | undefined) {
   if (settings === "defaults") return { connection: {}, socket: {} };
-  return settings === "tuned" ? { connection: tunedConnection, socket: tunedSocket } : { connection, socket };
+  return settings === "tuned"
+    ? { connection: tunedConnection, socket: tunedSocket }
+    : { connection, socket };
 }
 
 const settingsOf = (settings: OwnSettings | undefined, hello: () => Promise<unknown>) =>
@@ -121,7 +136,8 @@ async function connect(client: Client): Promise<void> {
   const note = (error: Error) => {
     last = messageOf(error);
   };
-  // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled 'error'.
+  // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled
+  // 'error'.
   client.on("error", note);
   client.on("node-error", note);
   let late = false;
@@ -144,8 +160,13 @@ async function connect(client: Client): Promise<void> {
   });
 }
 
-/** Waits for pending replies, unless the store hangs. @param connections of a cluster client, all */
-async function close(client: Client, connections: readonly Pick<Client, "destroy">[]): Promise<void> {
+/**
+ * Waits for pending replies, unless the store hangs. @param connections of a cluster client, all
+ */
+async function close(
+  client: Client,
+  connections: readonly Pick<Client, "destroy">[],
+): Promise<void> {
   const timer = setTimeout(() => {
     for (const each of connections) each.destroy();
   }, CLOSE_TIMEOUT_MS);
@@ -154,7 +175,10 @@ async function close(client: Client, connections: readonly Pick<Client, "destroy
   clearTimeout(timer);
 }
 
-/** @throws Error for an old version without these methods, which would otherwise fail only when it is closed */
+/**
+ * @throws Error for an old version without these methods, which would otherwise fail only when it
+ *   is closed
+ */
 function requireMethods(client: object): void {
   for (const method of ["close", "destroy"]) {
     if (!(method in client)) throw new Error(`this version's client has no ${method}()`);
@@ -168,7 +192,8 @@ function credentials({ access }: StorePlace) {
   };
 }
 
-const encryption = ({ access }: StorePlace) => (access?.tls ? ({ tls: true, ...access.tls } as const) : {});
+const encryption = ({ access }: StorePlace) =>
+  access?.tls ? ({ tls: true, ...access.tls } as const) : {};
 
 async function openStandalone(
   create: typeof createClient,
@@ -187,7 +212,9 @@ async function openStandalone(
   return {
     handle: client,
     version,
-    settings: skipsHandshake ? bareSettings : await settingsOf(settings, () => client.sendCommand(["HELLO"])),
+    settings: skipsHandshake
+      ? bareSettings
+      : await settingsOf(settings, () => client.sendCommand(["HELLO"])),
     storeVersion: async () =>
       skipsHandshake ? undefined : versionFromInfo(place.store, [await client.info("server")]),
     command: (_key, name, ...parameters) => {
@@ -226,9 +253,13 @@ async function openCluster(
     settings: await settingsOf(settings, () => ask("HELLO")),
     storeVersion: async () => {
       const nodes = await primaries();
-      return versionFromInfo(place.store, await Promise.all(nodes.map((node) => node.info("server"))));
+      return versionFromInfo(
+        place.store,
+        await Promise.all(nodes.map((node) => node.info("server"))),
+      );
     },
-    command: (key, name, ...parameters) => client.sendCommand(key, false, [name, ...parameters.map(String)]),
+    command: (key, name, ...parameters) =>
+      client.sendCommand(key, false, [name, ...parameters.map(String)]),
     shardKeys: () => shardKeys(ask),
     close: () => {
       const connections = client.masters.flatMap((node) => node.client ?? []);
@@ -247,7 +278,11 @@ export const nodeRedis: ClientDescription = {
   handleApi: "node-redis",
   limiter: "rate-limiter-flexible",
   // Without `useRedisPackage` the class calls methods that this library does not have.
-  flexible: { className: "RateLimiterRedis", options: { useRedisPackage: true }, script: { kind: "eval" } },
+  flexible: {
+    className: "RateLimiterRedis",
+    options: { useRedisPackage: true },
+    script: { kind: "eval" },
+  },
   // Its class runs this script anyway.
   sameScript: {},
   ownSettings: { defaults: { waitsForStore: true }, tuned: {} },

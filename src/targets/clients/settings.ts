@@ -11,7 +11,11 @@ export const common = {
 } as const;
 
 /** What the description of almost every client says. */
-export const usual = { control: false, survivesStoreRestart: true, survivesScriptFlush: true } as const;
+export const usual = {
+  control: false,
+  survivesStoreRestart: true,
+  survivesScriptFlush: true,
+} as const;
 
 /** What a client of a service opens, by every protocol. */
 export const SERVICE_CONNECTIONS = 10;
@@ -19,10 +23,16 @@ export const SERVICE_CONNECTIONS = 10;
 /** How long `open` tries before it gives up. */
 export const OPEN_DEADLINE_MS = 5_000;
 
-/** In a result, in place of a setting that was not passed: the library's own value, whatever its version has. */
+/**
+ * In a result, in place of a setting that was not passed: the library's own value, whatever its
+ * version has.
+ */
 const LIBRARY_DEFAULT = "default";
 
-/** The value of `proto` in the answer to HELLO: libraries give pairs as a map, an object, or a list of one of two forms. */
+/**
+ * The value of `proto` in the answer to HELLO: libraries give pairs as a map, an object, or a list
+ * of one of two forms.
+ */
 function protocolIn(answer: unknown): unknown {
   if (answer instanceof Map) return answer.get("proto");
   if (!Array.isArray(answer)) return (answer as { proto?: unknown } | undefined)?.proto;
@@ -31,8 +41,8 @@ function protocolIn(answer: unknown): unknown {
 }
 
 /**
- * The settings as a result reports them. Where only some were passed, the protocol is that which the connection speaks, as
- * the store names it: other versions of a library have another default.
+ * The settings as a result reports them. Where only some were passed, the protocol is that which
+ * the connection speaks, as the store names it: other versions of a library have another default.
  * @param shared those that all clients share; null: the library has no such setting
  * @param passed those that were passed; absent: the shared ones
  * @param hello sends HELLO without a version, which changes nothing
@@ -47,7 +57,10 @@ export async function reportedSettings(
   const version = Number(protocolIn(await hello().catch(() => undefined)));
   return {
     ...Object.fromEntries(
-      Object.entries(shared).map(([name, value]) => [name, value === null ? null : LIBRARY_DEFAULT]),
+      Object.entries(shared).map(([name, value]) => [
+        name,
+        value === null ? null : LIBRARY_DEFAULT,
+      ]),
     ),
     ...passed,
     protocol: version === 2 || version === 3 ? `RESP${version}` : LIBRARY_DEFAULT,
@@ -57,7 +70,10 @@ export async function reportedSettings(
 /** The reply, or an Error when it takes longer than this. */
 export function bounded<Reply>(reply: Promise<Reply>, timeoutMs: number): Promise<Reply> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const timer = setTimeout(
+      () => reject(new Error(`no answer within ${timeoutMs} ms`)),
+      timeoutMs,
+    );
     const settled =
       <Value>(settle: (value: Value) => void) =>
       (value: Value) => {
@@ -68,7 +84,10 @@ export function bounded<Reply>(reply: Promise<Reply>, timeoutMs: number): Promis
   });
 }
 
-/** Tries until the deadline of `open`. @param attempt gets the time that is left @throws its last error */
+/**
+ * Tries until the deadline of `open`. @param attempt gets the time that is left @throws its last
+ * error
+ */
 export async function retried<Value>(attempt: (leftMs: number) => Promise<Value>): Promise<Value> {
   const deadlineMs = performance.now() + OPEN_DEADLINE_MS;
   for (;;) {

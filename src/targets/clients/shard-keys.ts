@@ -1,12 +1,16 @@
 import type { Node } from "../../contract/env.js";
 import type { OpenClient } from "../types.js";
 
-/** A key for each primary by the slots that `ask` is told; the hash tag keeps it whatever the prefix. @throws Error */
+/**
+ * A key for each primary by the slots that `ask` is told; the hash tag keeps it whatever the
+ * prefix. @throws Error
+ */
 export async function shardKeys(
   ask: (name: string, ...words: string[]) => Promise<unknown>,
 ): Promise<string[]> {
   const ranges = (await ask("CLUSTER", "SLOTS")) as [number, number, unknown][];
-  if (!Array.isArray(ranges) || ranges.length === 0) throw new Error("CLUSTER SLOTS names no slots");
+  if (!Array.isArray(ranges) || ranges.length === 0)
+    throw new Error("CLUSTER SLOTS names no slots");
   const primaryOf = (slot: number) => {
     const range = ranges.find(([first, last]) => first <= slot && slot <= last);
     return range === undefined ? undefined : JSON.stringify(range[2]);
@@ -15,7 +19,8 @@ export async function shardKeys(
   const keys: string[] = [];
   for (let n = 0; missing.size > 0; n++) {
     // 16384 tags can only miss a primary with very few slots; such a cluster is not measured.
-    if (n === 16_384) throw new Error(`no key found for ${missing.size} of the cluster's primaries`);
+    if (n === 16_384)
+      throw new Error(`no key found for ${missing.size} of the cluster's primaries`);
     const key = `preload-{${n}}`;
     const primary = primaryOf(Number(await ask("CLUSTER", "KEYSLOT", key)));
     if (primary !== undefined && missing.delete(primary)) keys.push(key);
@@ -35,7 +40,10 @@ export function namedPort(node: Node | undefined, name: string): { host: string;
 
 /** An open client that asks no store: whatever it calls decides. */
 export const withoutStore = (
-  open: Pick<OpenClient, "handle" | "settings"> & { version?: string; close?(): void | Promise<void> },
+  open: Pick<OpenClient, "handle" | "settings"> & {
+    version?: string;
+    close?(): void | Promise<void>;
+  },
 ): OpenClient => ({
   handle: open.handle,
   settings: open.settings,

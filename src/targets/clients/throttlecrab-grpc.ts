@@ -20,8 +20,10 @@ const method: GrpcMethod = {
   request: "ThrottleRequest",
   response: "ThrottleResponse",
   messages: {
-    ThrottleRequest: "string key, int32 max_burst, int32 count_per_period, int32 period, int32 quantity",
-    ThrottleResponse: "bool allowed, int32 limit, int32 remaining, int32 retry_after, int32 reset_after",
+    ThrottleRequest:
+      "string key, int32 max_burst, int32 count_per_period, int32 period, int32 quantity",
+    ThrottleResponse:
+      "bool allowed, int32 limit, int32 remaining, int32 retry_after, int32 reset_after",
   },
 };
 
@@ -36,7 +38,11 @@ export const throttlecrabGrpc: ClientDescription = {
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",
   async open({ nodes: [node] }, { libraries = ownLibraries } = {}) {
     const place = namedPort(node, "grpc");
-    const connections = await openGrpc<ThrottleRequest, Partial<ThrottleAnswer>>(libraries, place, method);
+    const connections = await openGrpc<ThrottleRequest, Partial<ThrottleAnswer>>(
+      libraries,
+      place,
+      method,
+    );
     // A message leaves out what is false or 0.
     const throttle: Throttle = async (request) =>
       readAnswer({ allowed: false, ...(await connections.call(request)) });

@@ -24,7 +24,10 @@ import { shardKeys, singleShardKeys } from "./shard-keys.js";
 /** A reply in a transaction, in the form of ioredis. */
 type TransactionReply = [error: null, reply: unknown];
 
-/** A transaction as RateLimiterRedis uses it: chained commands, and `exec` resolves with pairs of error and reply. */
+/**
+ * A transaction as RateLimiterRedis uses it: chained commands, and `exec` resolves with pairs of
+ * error and reply.
+ */
 interface Transaction {
   set(key: string, value: number, unit?: "EX", seconds?: number): Transaction;
   incrby(key: string, by: number): Transaction;
@@ -35,7 +38,10 @@ interface Transaction {
 
 /** The methods of an ioredis client that RateLimiterRedis calls, on a glide client. */
 interface GlideAsIoredis {
-  /** Adds a method `name` that runs the script by EVALSHA, after a SCRIPT LOAD where the store does not have it. */
+  /**
+   * Adds a method `name` that runs the script by EVALSHA, after a SCRIPT LOAD where the store does
+   * not have it.
+   */
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string }): void;
   multi(): Transaction;
   del(key: string): Promise<number>;
@@ -52,7 +58,10 @@ type Client = Pick<GlideClient | GlideClusterClient, "invokeScript" | "del"> & {
   exec(batch: Batch | ClusterBatch, raiseOnError: boolean): Promise<GlideReturnType[] | null>;
 };
 
-/** rate-limiter-flexible's RateLimiterRedis on glide, at the cost of an object and an array per consume. */
+/**
+ * rate-limiter-flexible's RateLimiterRedis on glide, at the cost of an object and an array per
+ * consume.
+ */
 export function glideAsIoredis(client: Client, { Script, batch }: GlideClasses): GlideAsIoredis {
   const scripts = new Map<string, Script>();
   const shim: GlideAsIoredis & Record<string, unknown> = {
@@ -61,7 +70,10 @@ export function glideAsIoredis(client: Client, { Script, batch }: GlideClasses):
       const script = new Script(lua);
       scripts.set(name, script);
       shim[name] = (words: string[]) =>
-        client.invokeScript(script, { keys: words.slice(0, numberOfKeys), args: words.slice(numberOfKeys) });
+        client.invokeScript(script, {
+          keys: words.slice(0, numberOfKeys),
+          args: words.slice(numberOfKeys),
+        });
     },
     multi: () => transaction(client, batch()),
     del: (key) => client.del([key]),
@@ -103,11 +115,19 @@ function transaction(client: Client, batch: Batch | ClusterBatch): Transaction {
 
 const PACKAGE = "@valkey/valkey-glide";
 
-/** Far more than the connections of any run: above the limit glide rejects at once, it does not queue. */
+/**
+ * Far more than the connections of any run: above the limit glide rejects at once, it does not
+ * queue.
+ */
 const INFLIGHT_REQUESTS_LIMIT = 100_000;
 
 /** A fixed delay between attempts: `factor × base ^ n`, without jitter. */
-const backoff = { numberOfRetries: 1, factor: common.reconnectDelayMs, exponentBase: 1, jitterPercent: 0 };
+const backoff = {
+  numberOfRetries: 1,
+  factor: common.reconnectDelayMs,
+  exponentBase: 1,
+  jitterPercent: 0,
+};
 
 const sharedSettings: ClientSettings = {
   protocol: "RESP2",
@@ -161,14 +181,17 @@ function attempt<Client extends Closable>(create: () => Promise<Client>): Promis
   );
 }
 
-/** Glide's socket in /tmp stays after `close()` and is shared: it is removed when the process ends. */
+/**
+ * Glide's socket in /tmp stays after `close()` and is shared: it is removed when the process ends.
+ */
 let removesSocket = false;
 function removeSocketAtExit(): void {
   if (removesSocket) return;
   removesSocket = true;
   const own = `glide-socket-${process.pid}-`;
   process.once("exit", () => {
-    for (const name of readdirSync("/tmp")) if (name.startsWith(own)) rmSync(`/tmp/${name}`, { force: true });
+    for (const name of readdirSync("/tmp"))
+      if (name.startsWith(own)) rmSync(`/tmp/${name}`, { force: true });
   });
 }
 
@@ -186,7 +209,10 @@ interface Configuring {
 
 const presenting = new WeakSet<object>();
 
-/** Its protocol has a certificate of the client, but its options have none (2.5.2). A process has one store. */
+/**
+ * Its protocol has a certificate of the client, but its options have none (2.5.2). A process has
+ * one store.
+ */
 function presentCertificate(client: object, { cert = "", key = "" }: StoreTls): void {
   const base = Object.getPrototypeOf(client) as Configuring;
   if (presenting.has(base)) return;
@@ -199,7 +225,9 @@ function presentCertificate(client: object, { cert = "", key = "" }: StoreTls): 
   };
 }
 
-/** glide ends the process where the user has no home: no HOME, and no entry in the list of users. */
+/**
+ * glide ends the process where the user has no home: no HOME, and no entry in the list of users.
+ */
 function setHome(): void {
   try {
     homedir();
@@ -216,7 +244,8 @@ async function open(
 ): Promise<OpenClient> {
   setHome();
   const glide = await libraries.load(PACKAGE, () => import("@valkey/valkey-glide"));
-  if (asIoredis && !glide.Batch) throw new Error("this version has no Batch, which RateLimiterRedis needs");
+  if (asIoredis && !glide.Batch)
+    throw new Error("this version has no Batch, which RateLimiterRedis needs");
   glide.Logger.init("off");
   removeSocketAtExit();
   if (place.access?.tls?.cert) presentCertificate(glide.GlideClient.prototype, place.access.tls);
@@ -243,19 +272,22 @@ async function open(
   const version = libraries.version(PACKAGE);
   if (!isCluster(place.topology)) {
     const client = await attempt(() => glide.GlideClient.createClient(options));
-    const shim = asIoredis && glideAsIoredis(client, { Script, batch: () => new glide.Batch(true) });
+    const shim =
+      asIoredis && glideAsIoredis(client, { Script, batch: () => new glide.Batch(true) });
     return {
       handle: shim || client,
       version,
       settings: await settingsOf(settings, () => client.customCommand(["HELLO"])),
       storeVersion: async () => versionFromInfo(place.store, [await client.info(sections)]),
-      command: (_key, name, ...parameters) => client.customCommand([name, ...parameters.map(String)]),
+      command: (_key, name, ...parameters) =>
+        client.customCommand([name, ...parameters.map(String)]),
       shardKeys: singleShardKeys,
       close: async () => close(client, shim),
     };
   }
   const client = await attempt(() => glide.GlideClusterClient.createClient(options));
-  const shim = asIoredis && glideAsIoredis(client, { Script, batch: () => new glide.ClusterBatch(true) });
+  const shim =
+    asIoredis && glideAsIoredis(client, { Script, batch: () => new glide.ClusterBatch(true) });
   const ask = (...words: string[]) => client.customCommand(words, { route: "randomNode" });
   return {
     handle: shim || client,
@@ -263,10 +295,15 @@ async function open(
     settings: await settingsOf(settings, () => ask("HELLO")),
     storeVersion: async () => {
       const answers = await client.info({ sections, route: "allPrimaries" });
-      return versionFromInfo(place.store, typeof answers === "string" ? [answers] : Object.values(answers));
+      return versionFromInfo(
+        place.store,
+        typeof answers === "string" ? [answers] : Object.values(answers),
+      );
     },
     command: (key, name, ...parameters) =>
-      client.customCommand([name, ...parameters.map(String)], { route: { type: "primarySlotKey", key } }),
+      client.customCommand([name, ...parameters.map(String)], {
+        route: { type: "primarySlotKey", key },
+      }),
     shardKeys: () => shardKeys(ask),
     close: async () => close(client, shim),
   };
@@ -295,6 +332,7 @@ export const valkeyGlide: ClientDescription = {
     open: (place, tuning) => open(place, tuning, true),
   },
   ownSettings: { defaults: {}, tuned: {} },
-  autoPipelining: () => "it has no such setting, its core collects the commands that wait for the socket",
+  autoPipelining: () =>
+    "it has no such setting, its core collects the commands that wait for the socket",
   open: (place, tuning) => open(place, tuning),
 };

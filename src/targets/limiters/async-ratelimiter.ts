@@ -7,7 +7,9 @@ const PACKAGE = "async-ratelimiter";
 const CANNOT_EXHAUST =
   "a denial reads the log of earlier requests, so a key without one cannot be denied at the same cost, and a limit of 0 is refused";
 
-/** The members of its class that we use. Its declarations name a type of another version of ioredis. */
+/**
+ * The members of its class that we use. Its declarations name a type of another version of ioredis.
+ */
 interface Library {
   new (options: {
     db: unknown;
@@ -15,7 +17,10 @@ interface Library {
     max: number;
     duration: number;
   }): {
-    /** `remaining` is counted before the request; `reset` in milliseconds, as its script computes it. */
+    /**
+     * `remaining` is counted before the request; `reset` in milliseconds, as its script computes
+     * it.
+     */
     get(options: { id: string }): Promise<{ remaining: number; reset: number }>;
   };
   defineCommand: { ratelimiter: { lua: string } };

@@ -43,7 +43,9 @@ function milliseconds(duration: Status["durationUntilReset"]): number {
 }
 
 const entryOf = (key: string) => ({
-  entries: [{ key: key.startsWith(EXHAUSTED_KEY_PREFIX) ? KEYS.exhausted : KEYS.standard, value: key }],
+  entries: [
+    { key: key.startsWith(EXHAUSTED_KEY_PREFIX) ? KEYS.exhausted : KEYS.standard, value: key },
+  ],
 });
 
 const requestFor = (domain: string, keys: readonly string[], cost: number): RateLimitRequest => ({
@@ -53,21 +55,29 @@ const requestFor = (domain: string, keys: readonly string[], cost: number): Rate
 });
 
 /** @throws Error for an answer that decides nothing */
-function verdictOf(domain: string, { statuses = [] }: RateLimitResponse, expected: number): Verdict {
+function verdictOf(
+  domain: string,
+  { statuses = [] }: RateLimitResponse,
+  expected: number,
+): Verdict {
   if (statuses.length !== expected)
     throw new Error(`the service decided on ${statuses.length} of ${expected} descriptors`);
   const verdict = { denied: 0, remaining: 0, msBeforeNext: 0 };
   for (const { code, currentLimit, durationUntilReset } of statuses) {
     if (!currentLimit) throw new Error(noLimit(domain));
     if (code === "OK") continue;
-    if (code !== "OVER_LIMIT") throw new Error(`the service answered with the code ${code ?? "UNKNOWN"}`);
+    if (code !== "OVER_LIMIT")
+      throw new Error(`the service answered with the code ${code ?? "UNKNOWN"}`);
     verdict.denied++;
     verdict.msBeforeNext = Math.max(verdict.msBeforeNext, milliseconds(durationUntilReset));
   }
   return verdict;
 }
 
-/** Decides on both kinds of keys, on every connection. @throws Error where a key has no limit, or a call fails */
+/**
+ * Decides on both kinds of keys, on every connection. @throws Error where a key has no limit, or a
+ * call fails
+ */
 async function requireLimits(handle: EnvoyHandle): Promise<void> {
   const descriptors = Object.values(KEYS).map((key) => ({ entries: [{ key, value: "trial" }] }));
   const trial = async (): Promise<void> => {
@@ -89,12 +99,18 @@ export const envoyLimiter: LimiterDescription = {
   decisionCommands: ["incrby", "get"],
   takesCost: true,
   callOf: (key, { cost = 1 }, { nonce }) => requestFor(domainOf(nonce), [key], cost),
-  ...(envoyRatelimit.unsupportedReason ? { unsupportedReason: envoyRatelimit.unsupportedReason } : {}),
+  ...(envoyRatelimit.unsupportedReason
+    ? { unsupportedReason: envoyRatelimit.unsupportedReason }
+    : {}),
   async create({ handle }, _description, { points }) {
     const envoy = handle as EnvoyHandle;
     await requireLimits(envoy);
     return new OneCallLimiter(points, async (keys, cost) =>
-      verdictOf(envoy.domain, await envoy.decide(requestFor(envoy.domain, keys, cost)), keys.length),
+      verdictOf(
+        envoy.domain,
+        await envoy.decide(requestFor(envoy.domain, keys, cost)),
+        keys.length,
+      ),
     );
   },
 };

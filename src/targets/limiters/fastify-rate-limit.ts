@@ -3,8 +3,22 @@ import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Libraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
-import type { ClientDescription, HookedRequest, InstallHook, Limiter, LimiterDescription } from "../types.js";
-import { inMemory, LibraryLimiter, noBlock, onIoredis, preload, scriptSha1, withLimiter } from "./library.js";
+import type {
+  ClientDescription,
+  HookedRequest,
+  InstallHook,
+  Limiter,
+  LimiterDescription,
+} from "../types.js";
+import {
+  inMemory,
+  LibraryLimiter,
+  noBlock,
+  onIoredis,
+  preload,
+  scriptSha1,
+  withLimiter,
+} from "./library.js";
 
 const PACKAGE = "@fastify/rate-limit";
 
@@ -32,7 +46,9 @@ const limiterOf = (decide: Decide, limit: number): Limiter =>
     (key, cost) =>
       cost === 1
         ? decide({ key, routeOptions: ROUTE })
-        : Promise.reject(new Error(`${PACKAGE} counts requests: a cost of ${cost} is not possible`)),
+        : Promise.reject(
+            new Error(`${PACKAGE} counts requests: a cost of ${cost} is not possible`),
+          ),
     ({ isExceeded, remaining, ttl }) => (isExceeded ? limited(limit, remaining, ttl) : ALLOWED),
   );
 
@@ -40,8 +56,10 @@ const loadPlugin = async (libraries: Libraries) =>
   (await libraries.load(PACKAGE, () => import("@fastify/rate-limit"))).default;
 
 /**
- * Registers the plugin on its own Fastify instance, which never listens, and returns `createRateLimit()`: the function
- * that decides in every use of the library; the limiter layer and requests of several keys need it. It is called without options, because they would change the key prefix.
+ * Registers the plugin on its own Fastify instance, which never listens, and returns
+ * `createRateLimit()`: the function that decides in every use of the library; the limiter layer and
+ * requests of several keys need it. It is called without options, because they would change the key
+ * prefix.
  */
 async function createDecide(libraries: Libraries, settings: Settings): Promise<Decide> {
   const { default: Fastify } = await import("fastify");
@@ -108,7 +126,11 @@ export const fastifyRateLimit: LimiterDescription = {
       handle.del(keyPrefix + key),
     );
     // That of the script that `incr` runs.
-    const sha1 = await scriptSha1(PACKAGE, (redis) => createDecide(libraries, { redis }), "rateLimit");
+    const sha1 = await scriptSha1(
+      PACKAGE,
+      (redis) => createDecide(libraries, { redis }),
+      "rateLimit",
+    );
     return { version, script: { kind: "evalsha", name_or_sha1: sha1 }, ...pair };
   },
 };

@@ -56,7 +56,9 @@ function requestFor(
   };
 }
 
-/** @throws Error for an answer that does not decide on all keys: then none must count as admitted */
+/**
+ * @throws Error for an answer that does not decide on all keys: then none must count as admitted
+ */
 function verdictOf({ responses = [] }: GubernatorResponse, expected: number): Verdict {
   if (responses.length !== expected)
     throw new Error(`gubernator decided on ${responses.length} of ${expected} keys`);

@@ -2,7 +2,10 @@ import { createHash } from "node:crypto";
 import { failed, noDecisions } from "../request-limiter.js";
 import type { ClientDescription, Decision, Limiter, VariedClient } from "../types.js";
 
-/** Decides by the answers of a library or a module, and counts them. One that rejects is a failure, never a denial. */
+/**
+ * Decides by the answers of a library or a module, and counts them. One that rejects is a failure,
+ * never a denial.
+ */
 export class LibraryLimiter<Answer> implements Limiter {
   readonly decisions = noDecisions();
   readonly #ask: (key: string, cost: number) => Promise<Answer>;
@@ -40,9 +43,12 @@ export class LibraryLimiter<Answer> implements Limiter {
   }
 }
 
-export const sha1Of = (text: string | Buffer): string => createHash("sha1").update(text).digest("hex");
+export const sha1Of = (text: string | Buffer): string =>
+  createHash("sha1").update(text).digest("hex");
 
-/** Loads the scripts on each primary: each limiter consumes a temporary key. @throws the first error */
+/**
+ * Loads the scripts on each primary: each limiter consumes a temporary key. @throws the first error
+ */
 export async function preload(
   limiters: readonly Limiter[],
   keys: readonly string[],
@@ -63,7 +69,10 @@ export const unsupported = (
   why: string,
 ): { skip: string } => ({ skip: `${client} does not support +${option}: ${why}` });
 
-/** A client of ioredis's kind with a limiter that calls its methods, or why another kind cannot have it. */
+/**
+ * A client of ioredis's kind with a limiter that calls its methods, or why another kind cannot have
+ * it.
+ */
 export function onIoredis(client: ClientDescription, limiter: string): VariedClient {
   if (client.handleApi !== "ioredis")
     return unsupported(client, limiter, "it takes a client with the methods of ioredis");
@@ -78,9 +87,17 @@ export const onBothStores = (client: ClientDescription): ClientDescription => ({
   stores: client.stores[0] === "redis" ? ["redis", "valkey"] : ["valkey", "redis"],
 });
 
-/** A client without what belongs to its own limiter, with one that loads its script again where it is gone. */
+/**
+ * A client without what belongs to its own limiter, with one that loads its script again where it
+ * is gone.
+ */
 export function withLimiter(client: ClientDescription, limiter: string): ClientDescription {
-  const { flexible: _flexible, sameScript: _sameScript, unsupportedReason: _reason, ...rest } = client;
+  const {
+    flexible: _flexible,
+    sameScript: _sameScript,
+    unsupportedReason: _reason,
+    ...rest
+  } = client;
   return { ...rest, limiter, survivesStoreRestart: true, survivesScriptFlush: true };
 }
 
@@ -95,7 +112,10 @@ interface ScriptRecorder {
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string | Buffer }): void;
 }
 
-/** The sha1 of a script that a library does not export: a stub records it. @param name if it has several */
+/**
+ * The sha1 of a script that a library does not export: a stub records it. @param name if it has
+ * several
+ */
 export async function scriptSha1(
   library: string,
   use: (recorder: ScriptRecorder) => unknown,

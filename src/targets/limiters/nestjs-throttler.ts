@@ -10,7 +10,10 @@ const REDIS_STORAGE = "@nest-lab/throttler-storage-redis";
 /** Its name where its users give none. */
 const THROTTLER = "default";
 
-/** With this many hits of one key in the window its memory takes about 20 times as long as with 1,000. */
+/**
+ * With this many hits of one key in the window its memory takes about 20 times as long as with
+ * 1,000.
+ */
 const MAX_HITS_IN_MEMORY = 20_000;
 
 interface Answer {
@@ -19,7 +22,13 @@ interface Answer {
   timeToBlockExpire: number;
 }
 interface Storage {
-  increment(key: string, ttl: number, limit: number, blockDuration: number, name: string): Promise<Answer>;
+  increment(
+    key: string,
+    ttl: number,
+    limit: number,
+    blockDuration: number,
+    name: string,
+  ): Promise<Answer>;
 }
 interface RedisStorage extends Storage {
   redis: unknown;
@@ -62,7 +71,9 @@ export const nestjsThrottler: LimiterDescription = {
   unsupportedReason: ({ block_s }) => noBlock(PACKAGE, block_s),
   async create(client, { stores }, { points, window_s }, keyPrefix, libraries) {
     const library = await commonJs<Throttler>(libraries.fromFolder(PACKAGE));
-    const redis = stores.includes("memory") ? undefined : await redisStorage(client.handle, libraries);
+    const redis = stores.includes("memory")
+      ? undefined
+      : await redisStorage(client.handle, libraries);
     const storage = redis ?? new library.ThrottlerStorageService();
     const ttl = window_s * 1_000;
     const limiting = (limit: number) =>
@@ -108,7 +119,8 @@ export const nestjsThrottler: LimiterDescription = {
       await preload(Object.values(pair), await client.shardKeys(), async (key) => {
         const tagged = `{${keyPrefix}:${key}:${THROTTLER}}`;
         await handle.del(`${tagged}:hits`, `${tagged}:blocked`);
-        // The library's keys are on other primaries than that of this one, which has to be connected, too.
+        // The library's keys are on other primaries than that of this one, which has to be
+        // connected, too.
         await handle.del(key);
       });
     }
@@ -117,7 +129,10 @@ export const nestjsThrottler: LimiterDescription = {
   },
 };
 
-/** Its storage on the client: it takes connections of its own copy of ioredis alone, so this one takes their place. */
+/**
+ * Its storage on the client: it takes connections of its own copy of ioredis alone, so this one
+ * takes their place.
+ */
 async function redisStorage(handle: unknown, libraries: Libraries): Promise<RedisStorage> {
   const library = await commonJs<RedisLibrary>(libraries.fromFolder(REDIS_STORAGE));
   const storage = new library.ThrottlerStorageRedisService({ lazyConnect: true });

@@ -46,7 +46,10 @@ export async function redisStore(
   return store;
 }
 
-/** The limiters on a store of express-rate-limit, which counts; whether a count is within the limit its caller decides. */
+/**
+ * The limiters on a store of express-rate-limit, which counts; whether a count is within the limit
+ * its caller decides.
+ */
 export function limitersOn(store: Pick<Store, "increment">, { points }: Limits) {
   const limiting = (limit: number) =>
     new LibraryLimiter(

@@ -16,7 +16,10 @@ export const PACKAGE = "rate-limiter-flexible";
 /** The members of the library's answer that we use. */
 type Answer = { msBeforeNext: number; remainingPoints: number };
 
-/** The methods of all its classes. `consume` rejects with an `Answer` when it denies, with an Error when it fails. */
+/**
+ * The methods of all its classes. `consume` rejects with an `Answer` when it denies, with an Error
+ * when it fails.
+ */
 export interface LibraryLimiter {
   consume(key: string, points?: number): Promise<Answer>;
   delete(key: string): Promise<boolean>;
@@ -43,10 +46,17 @@ type LibraryClass = new (options: LibraryOptions) => LibraryLimiter;
 /** The library's exports that we use: classes of limiters, and one that combines two of them. */
 interface LibraryExports {
   RateLimiterMemory: LibraryClass;
-  BurstyRateLimiter: new (steady: LibraryLimiter, burst: LibraryLimiter) => Pick<LibraryLimiter, "consume">;
+  BurstyRateLimiter: new (
+    steady: LibraryLimiter,
+    burst: LibraryLimiter,
+  ) => Pick<LibraryLimiter, "consume">;
 }
 
-type Make = (LimiterClass: LibraryClass, options: LibraryOptions, library: LibraryExports) => LibraryLimiter;
+type Make = (
+  LimiterClass: LibraryClass,
+  options: LibraryOptions,
+  library: LibraryExports,
+) => LibraryLimiter;
 
 class FlexibleLimiter implements Limiter {
   readonly decisions = noDecisions();
@@ -83,7 +93,9 @@ class FlexibleLimiter implements Limiter {
   }
 }
 
-/** The library's limiter, for a client that may never answer: a consume that takes longer rejects. */
+/**
+ * The library's limiter, for a client that may never answer: a consume that takes longer rejects.
+ */
 const boundedLimiter = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
   get withoutStore() {
     return library.withoutStore;
@@ -95,8 +107,14 @@ const boundedLimiter = (library: LibraryLimiter, timeoutMs: number): LibraryLimi
 const isAnswer = (refusal: unknown): refusal is Answer =>
   typeof (refusal as Answer | null)?.msBeforeNext === "number";
 
-/** The name of the script in the store: the sha1 of the text that this limiter sends, or the name of the function. */
-function scriptOf(library: LibraryLimiter, { className, script }: FlexibleUse): LimiterScript | undefined {
+/**
+ * The name of the script in the store: the sha1 of the text that this limiter sends, or the name of
+ * the function.
+ */
+function scriptOf(
+  library: LibraryLimiter,
+  { className, script }: FlexibleUse,
+): LimiterScript | undefined {
   if (!script) return undefined;
   if (script.kind === "fcall") return { kind: script.kind, name_or_sha1: script.function };
   const text = library._incrTtlLuaScript;
@@ -114,7 +132,8 @@ const createFlexible =
     )) as unknown as Partial<Record<string, LibraryClass>>;
     const version = libraries.version(PACKAGE);
     const LibraryLimiterClass = library[flexible.className];
-    if (!LibraryLimiterClass) throw new Error(`${PACKAGE} ${version} has no class ${flexible.className}`);
+    if (!LibraryLimiterClass)
+      throw new Error(`${PACKAGE} ${version} has no class ${flexible.className}`);
     const shared = {
       ...flexible.options,
       storeClient: client.handle,
@@ -125,17 +144,27 @@ const createFlexible =
     const exports = library as unknown as LibraryExports;
     const { points, block_s: blockDuration } = limits;
     const standard = make(LibraryLimiterClass, { ...shared, points, blockDuration }, exports);
-    // 0 points: denied from the first consume, at the same store cost. No block: it would add a command.
-    const exhausted = make(LibraryLimiterClass, { ...shared, points: 0, blockDuration: 0 }, exports);
+    // 0 points: denied from the first consume, at the same store cost. No block: it would add a
+    // command.
+    const exhausted = make(
+      LibraryLimiterClass,
+      { ...shared, points: 0, blockDuration: 0 },
+      exports,
+    );
     const script = scriptOf(standard, flexible);
     const { timeoutMs } = flexible;
     const limiterOn = (made: LibraryLimiter): Limiter =>
-      new FlexibleLimiter(timeoutMs === undefined ? made : boundedLimiter(made, timeoutMs), limits.points);
+      new FlexibleLimiter(
+        timeoutMs === undefined ? made : boundedLimiter(made, timeoutMs),
+        limits.points,
+      );
     const pair = { standard: limiterOn(standard), exhausted: limiterOn(exhausted) };
     // Then the measured load runs:
-    // - on ioredis and iovalkey, EVALSHA. They send the whole script on the first call of each connection, and a cluster's
+    // - on ioredis and iovalkey, EVALSHA. They send the whole script on the first call of each
+    //   connection, and a cluster's
     //   connections open with the first command to their node (commands fail while the connection opens).
-    // - on valkey-glide, FCALL. Its class loads two function libraries at the first call without a lock, so that a cold
+    // - on valkey-glide, FCALL. Its class loads two function libraries at the first call without a
+    //   lock, so that a cold
     //   start with 2000 requests would load 4000 times.
     await preload(Object.values(pair), await client.shardKeys(), async (key) => {
       // On both: in memory each has its own counters.
@@ -157,7 +186,10 @@ export const rateLimiterFlexible: LimiterDescription = {
   create: createFlexible((LimiterClass, options) => new LimiterClass(options)),
 };
 
-/** A client of Redis or Valkey with another way to use the library, or the reason why another client cannot have it. */
+/**
+ * A client of Redis or Valkey with another way to use the library, or the reason why another client
+ * cannot have it.
+ */
 function onFlexible(
   client: ClientDescription,
   limiter: string,
@@ -217,7 +249,11 @@ class BurstyLimiter implements LibraryLimiter {
   readonly #both: Pick<LibraryLimiter, "consume">;
   #commands = 0;
 
-  constructor(LimiterClass: LibraryClass, options: LibraryOptions, { BurstyRateLimiter }: LibraryExports) {
+  constructor(
+    LimiterClass: LibraryClass,
+    options: LibraryOptions,
+    { BurstyRateLimiter }: LibraryExports,
+  ) {
     const { points, keyPrefix } = options;
     this.#steady = new LimiterClass({ ...options, points: Math.ceil(points / 2) });
     this.#burst = new LimiterClass({
@@ -256,7 +292,8 @@ class BurstyLimiter implements LibraryLimiter {
 const bursty: LimiterDescription = {
   ...shared,
   id: "bursty",
-  summary: "a second limiter admits bursts beyond the first, each with half of the quota (BurstyRateLimiter)",
+  summary:
+    "a second limiter admits bursts beyond the first, each with half of the quota (BurstyRateLimiter)",
   // What both have left together is not one number that a cost could be compared with.
   takesCost: false,
   applyTo: (client) => onFlexible(client, "bursty"),

@@ -5,8 +5,9 @@ import { LibraryLimiter, noBlock, onIoredis, preload, scriptSha1 } from "./libra
 const PACKAGE = "redis-gcra";
 
 /**
- * Its script adds the time of one point to a time in milliseconds as a double, whose last place is 0.00024 ms: it fails
- * where a point takes less. A larger quota, which no load can use up, keeps its burst and is refilled by this much.
+ * Its script adds the time of one point to a time in milliseconds as a double, whose last place is
+ * 0.00024 ms: it fails where a point takes less. A larger quota, which no load can use up, keeps
+ * its burst and is refilled by this much.
  */
 const MOST_POINTS_PER_MS = 100;
 
@@ -40,8 +41,14 @@ export const redisGcra: LimiterDescription = {
           isLimited ? limited(points, remaining, Math.min(retryIn, period)) : ALLOWED,
       );
     const pair = { standard: limiting((cost) => cost), exhausted: limiting(() => points + 1) };
-    await preload(Object.values(pair), await client.shardKeys(), (key) => handle.del(`${prefix}/${key}`));
+    await preload(Object.values(pair), await client.shardKeys(), (key) =>
+      handle.del(`${prefix}/${key}`),
+    );
     const sha1 = await scriptSha1(PACKAGE, (redis) => create({ redis }));
-    return { version: libraries.version(PACKAGE), script: { kind: "evalsha", name_or_sha1: sha1 }, ...pair };
+    return {
+      version: libraries.version(PACKAGE),
+      script: { kind: "evalsha", name_or_sha1: sha1 },
+      ...pair,
+    };
   },
 };

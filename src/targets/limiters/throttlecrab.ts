@@ -1,12 +1,20 @@
 import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { ALLOWED, limited } from "../request-limiter.js";
-import type { ClientDescription, LimiterDescription, OptionDescription, VariedClient } from "../types.js";
+import type {
+  ClientDescription,
+  LimiterDescription,
+  OptionDescription,
+  VariedClient,
+} from "../types.js";
 import { LibraryLimiter, noBlock, unsupported } from "./library.js";
 
 export const THROTTLECRAB = "throttlecrab";
 
-/** One call of ThrottleCrab, whatever the protocol: `max_burst` and `count` points in `period` seconds. */
+/**
+ * One call of ThrottleCrab, whatever the protocol: `max_burst` and `count` points in `period`
+ * seconds.
+ */
 export interface ThrottleRequest {
   key: string;
   max_burst: number;
@@ -24,25 +32,40 @@ export interface ThrottleAnswer {
   retry_after: number;
 }
 
-/** What the handle of a client of ThrottleCrab does. @throws Error for an answer that is no decision */
+/**
+ * What the handle of a client of ThrottleCrab does. @throws Error for an answer that is no decision
+ */
 export type Throttle = (request: ThrottleRequest) => Promise<ThrottleAnswer>;
 
 /** `[allowed, limit, remaining, reset_after, retry_after]` */
 function readReply(reply: unknown): ThrottleAnswer {
   const [allowed, , remaining, , retry_after] = Array.isArray(reply) ? (reply as unknown[]) : [];
-  if ((allowed !== 0 && allowed !== 1) || typeof remaining !== "number" || typeof retry_after !== "number")
+  if (
+    (allowed !== 0 && allowed !== 1) ||
+    typeof remaining !== "number" ||
+    typeof retry_after !== "number"
+  )
     throw new Error(`not a reply of THROTTLE: ${String(reply).slice(0, 100)}`);
   return { allowed: allowed === 1, remaining, retry_after };
 }
 
-/** @throws Error for an answer of HTTP or gRPC that does not say whether it admits: then it must not count as admitted */
+/**
+ * @throws Error for an answer of HTTP or gRPC that does not say whether it admits: then it must not
+ *   count as admitted
+ */
 export function readAnswer(answer: unknown): ThrottleAnswer {
   const { allowed, remaining, retry_after } = (answer ?? {}) as Partial<ThrottleAnswer>;
-  if (typeof allowed !== "boolean") throw new Error("not an answer of ThrottleCrab: it has no `allowed`");
+  if (typeof allowed !== "boolean")
+    throw new Error("not an answer of ThrottleCrab: it has no `allowed`");
   return { allowed, remaining: Number(remaining ?? 0), retry_after: Number(retry_after ?? 0) };
 }
 
-const requestFor = (keyPrefix: string, key: string, { points, window_s }: Limits, quantity: number) => ({
+const requestFor = (
+  keyPrefix: string,
+  key: string,
+  { points, window_s }: Limits,
+  quantity: number,
+) => ({
   key: `${keyPrefix}:${key}`,
   max_burst: points,
   count_per_period: points,
@@ -56,7 +79,9 @@ const exhaustedQuantity = ({ points }: Limits): number => points + 1;
 const wordsOf = ({ key, max_burst, count_per_period, period, quantity }: ThrottleRequest) =>
   [key, max_burst, count_per_period, period, quantity] as const;
 
-/** A client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use ThrottleCrab. */
+/**
+ * A client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use ThrottleCrab.
+ */
 function overResp(client: ClientDescription): VariedClient {
   if (!client.canSkipHandshake) {
     return {
@@ -94,7 +119,12 @@ export const throttlecrabLimiter: LimiterDescription = {
   takesCost: true,
   callOf(key, limits, { keyPrefix }) {
     const isExhausted = key.startsWith(EXHAUSTED_KEY_PREFIX);
-    return requestFor(keyPrefix, key, limits, isExhausted ? exhaustedQuantity(limits) : (limits.cost ?? 1));
+    return requestFor(
+      keyPrefix,
+      key,
+      limits,
+      isExhausted ? exhaustedQuantity(limits) : (limits.cost ?? 1),
+    );
   },
   unsupportedReason: ({ points, block_s }) =>
     points === 1
@@ -102,7 +132,8 @@ export const throttlecrabLimiter: LimiterDescription = {
       : noBlock("ThrottleCrab", block_s),
   async create({ command, handle }, { id }, limits, keyPrefix) {
     const overCommand: Throttle | undefined =
-      command && (async (request) => readReply(await command(request.key, "THROTTLE", ...wordsOf(request))));
+      command &&
+      (async (request) => readReply(await command(request.key, "THROTTLE", ...wordsOf(request))));
     const throttle = overCommand ?? (handle as Throttle);
     if (typeof throttle !== "function") throw new Error(`${id} cannot send THROTTLE`);
     // Nothing is sent here: it has no script to load, and its counters cannot be reset.
@@ -112,19 +143,26 @@ export const throttlecrabLimiter: LimiterDescription = {
         ({ allowed, remaining, retry_after }) =>
           allowed ? ALLOWED : limited(limits.points, remaining, 1_000 * retry_after),
       );
-    return { standard: limiting((cost) => cost), exhausted: limiting(() => exhaustedQuantity(limits)) };
+    return {
+      standard: limiting((cost) => cost),
+      exhausted: limiting(() => exhaustedQuantity(limits)),
+    };
   },
 };
 
 /** The flag of its program that chooses how expired keys are removed. */
 const FLAG = "--store";
 
-/** How ThrottleCrab removes expired keys. Without an option it uses its default, which is `periodic`. */
+/**
+ * How ThrottleCrab removes expired keys. Without an option it uses its default, which is
+ * `periodic`.
+ */
 const cleanUp = (id: string, summary: string): OptionDescription => ({
   id,
   summary: `ThrottleCrab's store of this name: ${summary}`,
   apply(client) {
-    if (client.limiter !== THROTTLECRAB) return unsupported(client, id, "it is a setting of ThrottleCrab");
+    if (client.limiter !== THROTTLECRAB)
+      return unsupported(client, id, "it is a setting of ThrottleCrab");
     const { storeArguments = [] } = client;
     if (storeArguments.includes(FLAG))
       return { skip: `${client.id}: +${id} and another store of ThrottleCrab exclude each other` };

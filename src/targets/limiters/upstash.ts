@@ -13,10 +13,15 @@ interface Handle {
   del(...keys: string[]): Promise<number>;
 }
 
-/** The first line of its scripts has a flag of Upstash's own server, which Redis and Valkey refuse. */
+/**
+ * The first line of its scripts has a flag of Upstash's own server, which Redis and Valkey refuse.
+ */
 const FLAG_LINE = /^#!lua flags=allow-key-locking\n/;
 
-/** Two methods of Upstash's own client on another one; scripts lose their first line, so the sha1 differs. */
+/**
+ * Two methods of Upstash's own client on another one; scripts lose their first line, so the sha1
+ * differs.
+ */
 class ScriptAdapter {
   /** A hash of the script as it is sent. */
   sha1 = "";
@@ -79,7 +84,8 @@ function describe(
           prefix,
           // Otherwise denials do not reach the store.
           ephemeralCache: false,
-          // Otherwise a request that gets no answer is admitted after 5 s. The client bounds its replies.
+          // Otherwise a request that gets no answer is admitted after 5 s. The client bounds its
+          // replies.
           timeout: 0,
         });
         return new LibraryLimiter(
@@ -110,7 +116,10 @@ const fixed = describe(
 const sliding: LimiterDescription = {
   ...describe(
     "upstash-sliding",
-    { algorithm: "sliding window", summary: "the limiter is @upstash/ratelimit, its sliding window" },
+    {
+      algorithm: "sliding window",
+      summary: "the limiter is @upstash/ratelimit, its sliding window",
+    },
     (Ratelimit, points, window_s) => Ratelimit.slidingWindow(points, `${window_s} s`),
   ),
   applyTo(client, topology) {
@@ -130,7 +139,8 @@ const tokenBucket = describe(
     summary: "the limiter is @upstash/ratelimit, its token bucket, refilled as evenly as it can be",
   },
   (Ratelimit, points, window_s) => {
-    // The library refills whole tokens after whole milliseconds. Once a window would be a fixed window.
+    // The library refills whole tokens after whole milliseconds. Once a window would be a fixed
+    // window.
     const steps = commonDivisor(points, 1_000 * window_s);
     return Ratelimit.tokenBucket(points / steps, `${(1_000 * window_s) / steps} ms`, points);
   },

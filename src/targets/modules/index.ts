@@ -35,7 +35,10 @@ function storesOf(
   return stores.includes(first) ? [first, ...stores.filter((id) => id !== first)] : stores;
 }
 
-/** The limiter of a module: one command decides, on any client that can route a command to the node of its key. */
+/**
+ * The limiter of a module: one command decides, on any client that can route a command to the node
+ * of its key.
+ */
 function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): LimiterDescription {
   const { id, command: name } = module;
   return {
@@ -57,7 +60,10 @@ function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): LimiterDe
         stores: storesOf(client, module.stores),
         module: id,
         ...(collects
-          ? { autoPipelining: () => `${name} is not in the library's list of commands that it can collect` }
+          ? {
+              autoPipelining: () =>
+                `${name} is not in the library's list of commands that it can collect`,
+            }
           : {}),
       };
     },
@@ -80,7 +86,8 @@ function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): LimiterDe
           return isAllowed ? ALLOWED : limited(limits.points, remaining, msBeforeNext);
         });
       const standard = limiting(send, (reply, cost) => own.read(reply, limits, cost));
-      // More than the whole quota at once: denied whatever the key has left, and like any denial nothing is written.
+      // More than the whole quota at once: denied whatever the key has left, and like any denial
+      // nothing is written.
       const most = limits.points + 1;
       const exhausted = limiting(
         (key) => send(key, most),
@@ -99,10 +106,16 @@ function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): LimiterDe
   };
 }
 
-/** `[limited, limit, remaining, retry_after, reset]`: times in seconds, `retry_after` is -1 where waiting does not help. */
+/**
+ * `[limited, limit, remaining, retry_after, reset]`: times in seconds, `retry_after` is -1 where
+ * waiting does not help.
+ */
 type Reply = [limited: number, limit: number, remaining: number, retryAfter: number, reset: number];
 
-/** N points per W seconds are a burst of N - 1 beyond the first, refilled with N points each W seconds. */
+/**
+ * N points per W seconds are a burst of N - 1 beyond the first, refilled with N points each W
+ * seconds.
+ */
 const redisCell: Module = {
   module: {
     id: "redis-cell",
@@ -117,7 +130,8 @@ const redisCell: Module = {
   algorithm: "GCRA",
   parameters: ({ points, window_s }, cost) => [points - 1, points, window_s, cost],
   read(reply, { points }) {
-    if (!Array.isArray(reply) || reply.length !== 5) throw new Error(`not a reply of cl.throttle: ${reply}`);
+    if (!Array.isArray(reply) || reply.length !== 5)
+      throw new Error(`not a reply of cl.throttle: ${reply}`);
     const [limited, , remaining, retryAfter, reset] = reply as Reply;
     return {
       isAllowed: limited === 0,
@@ -128,7 +142,10 @@ const redisCell: Module = {
   },
 };
 
-/** A bucket of N whole tokens that W seconds refill. The reply is the number of tokens that are left, -1 for a denial. */
+/**
+ * A bucket of N whole tokens that W seconds refill. The reply is the number of tokens that are
+ * left, -1 for a denial.
+ */
 const redisShield: Module = {
   module: {
     id: "redis-shield",
@@ -146,7 +163,8 @@ const redisShield: Module = {
     if (typeof reply !== "number") throw new Error(`not a reply of SHIELD.absorb: ${reply}`);
     return {
       isAllowed: reply >= 0,
-      // A denial tells neither what is left nor when to come again: this long the cost takes at most.
+      // A denial tells neither what is left nor when to come again: this long the cost takes at
+      // most.
       remaining: Math.max(0, reply),
       msBeforeNext: Math.ceil(1_000 * window_s * Math.min(1, cost / points)),
     };

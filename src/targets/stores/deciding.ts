@@ -1,7 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { askDirectly } from "../../contract/direct-http.js";
 import type { Node } from "../../contract/env.js";
-import { BenchError, EXIT, environmentError, messageOf, usageError } from "../../contract/errors.js";
+import {
+  BenchError,
+  EXIT,
+  environmentError,
+  messageOf,
+  usageError,
+} from "../../contract/errors.js";
 import type { StoreReading } from "../../contract/store.js";
 import type { StoreEngine } from "../types.js";
 
@@ -42,13 +48,22 @@ export interface DecidingNode extends Node {
   ports: { http: number; grpc: number };
 }
 
-/** A server with a limiter of its own, which tells its counters over HTTP and has no command that changes it. */
+/**
+ * A server with a limiter of its own, which tells its counters over HTTP and has no command that
+ * changes it.
+ */
 interface DecidingServer
-  extends Pick<StoreEngine, "id" | "defaultPort" | "evidence" | "nodeArguments" | "nodeEnvironment"> {
+  extends Pick<
+    StoreEngine,
+    "id" | "defaultPort" | "evidence" | "nodeArguments" | "nodeEnvironment"
+  > {
   name: string;
   /** Asks nothing that the server counts. @throws Error where it does not decide yet */
   requireReady(node: DecidingNode): Promise<void>;
-  /** Since its start: they cannot be reset, so a clean start has none. @param metrics of `GET /metrics` */
+  /**
+   * Since its start: they cannot be reset, so a clean start has none. @param metrics of `GET
+   * /metrics`
+   */
   readingOf(name: string, metrics: string): StoreReading;
 }
 
@@ -75,7 +90,12 @@ export function metricsIn(name: string, metrics: string): (metric: string) => nu
   };
 }
 
-export function decidingEngine({ name, requireReady, readingOf, ...engine }: DecidingServer): StoreEngine {
+export function decidingEngine({
+  name,
+  requireReady,
+  readingOf,
+  ...engine
+}: DecidingServer): StoreEngine {
   /** @throws usageError for a node that the harness has not started */
   const nodeOf = ({ host, port, ports = {} }: Node): DecidingNode => {
     const { http, grpc } = ports;
@@ -106,11 +126,14 @@ export function decidingEngine({ name, requireReady, readingOf, ...engine }: Dec
         },
         // Each run has a process of its own, and there is no command that empties one.
         async reset() {},
-        read: () => Promise.all(nodes.map(async (node) => readingOf(node.name, await get(node, "/metrics")))),
+        read: () =>
+          Promise.all(nodes.map(async (node) => readingOf(node.name, await get(node, "/metrics")))),
         // It does not report them: the arguments of its program are part of the target.
         settings: async () => ({}),
         async discover() {
-          throw usageError(`${name} cannot be detected: it is measured on a process that the harness starts`);
+          throw usageError(
+            `${name} cannot be detected: it is measured on a process that the harness starts`,
+          );
         },
         close() {},
       };

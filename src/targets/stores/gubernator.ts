@@ -2,7 +2,10 @@ import type { StoreReading } from "../../contract/store.js";
 import { GUBERNATOR, HEALTH_PATH } from "../limiters/gubernator.js";
 import { decidingEngine, get, metricsIn } from "./deciding.js";
 
-/** Its default of 50,000 is full after seconds of fresh keys; then it forgets keys that are over their limit. */
+/**
+ * Its default of 50,000 is full after seconds of fresh keys; then it forgets keys that are over
+ * their limit.
+ */
 const CACHED_KEYS = 10_000_000;
 
 /** @throws environmentError where a counter is missing */
@@ -20,7 +23,10 @@ export function readingOf(name: string, metrics: string): StoreReading {
   };
 }
 
-/** One node of gubernator, which decides itself. Nodes gossip on its main port; HTTP and gRPC have two others. */
+/**
+ * One node of gubernator, which decides itself. Nodes gossip on its main port; HTTP and gRPC have
+ * two others.
+ */
 export const gubernator = decidingEngine({
   id: GUBERNATOR,
   name: GUBERNATOR,
@@ -28,7 +34,8 @@ export const gubernator = decidingEngine({
   evidence: ["decisions", "keys", "evictions", "restarts"],
   nodeArguments: ({ arguments: own = [] }) => [...own],
   nodeEnvironment({ bind, port, ports }) {
-    // It calls itself at the address by which it knows itself. Without gossip it knows no node, and decides nothing.
+    // It calls itself at the address by which it knows itself. Without gossip it knows no node, and
+    // decides nothing.
     const self = `127.0.0.1:${ports.grpc}`;
     const gossip = `127.0.0.1:${port}`;
     return {

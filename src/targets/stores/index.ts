@@ -47,7 +47,8 @@ export const stores: readonly StoreDescription[] = [
     engine: "memcached",
     program: "memcached",
     image: { name: "memcached:1.6", variable: "MEMCACHED_IMAGE" },
-    // Its default of 64 MB is full after seconds of fresh keys. The others as docs/clients.md says; no UDP.
+    // Its default of 64 MB is full after seconds of fresh keys. The others as docs/clients.md says;
+    // no UDP.
     arguments: ["-m", "1024", "-c", "4096", "-t", "2", "-U", "0"],
     topologies: ["standalone"],
     commandThreads: 2,

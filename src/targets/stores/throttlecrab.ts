@@ -5,7 +5,9 @@ import { type DecidingNode, decidingEngine, get, metricsIn } from "./deciding.js
 
 const CONNECT_TIMEOUT_MS = 10_000;
 
-/** Opens a connection and closes it: any command over RESP, a PING too, would count as an admission. */
+/**
+ * Opens a connection and closes it: any command over RESP, a PING too, would count as an admission.
+ */
 const requireListening = ({ host, name }: DecidingNode, port: number): Promise<void> =>
   new Promise((resolve, reject) => {
     const socket = connectSocket({ host, port, timeout: CONNECT_TIMEOUT_MS });
@@ -30,7 +32,10 @@ export function readingOf(name: string, metrics: string): StoreReading {
   };
 }
 
-/** ThrottleCrab, which decides itself. It listens for RESP on its main port, and for HTTP and gRPC on two others. */
+/**
+ * ThrottleCrab, which decides itself. It listens for RESP on its main port, and for HTTP and gRPC
+ * on two others.
+ */
 export const throttlecrab = decidingEngine({
   id: "throttlecrab",
   name: "ThrottleCrab",

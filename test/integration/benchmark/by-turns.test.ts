@@ -14,10 +14,16 @@ import { StubServer } from "../../helpers/stub-server.js";
 const specFor = ({ url }: StubServer, warmup: string) => {
   const env = { TARGET_URL: url, DURATION: "0.6", WARMUP: warmup, CONNECTIONS: "4", TIMEOUT: "1" };
   const { generator, ...spec } = decodeGeneratorEnv(env);
-  return { ...spec, generator: { ...generator, waits_for_readings: true, progress: "json" as const } };
+  return {
+    ...spec,
+    generator: { ...generator, waits_for_readings: true, progress: "json" as const },
+  };
 };
 
-/** A generator of a group. @param onDrained at each drained moment, before the line that lets it go on */
+/**
+ * A generator of a group. @param onDrained at each drained moment, before the line that lets it go
+ * on
+ */
 async function generateGroup(
   stubs: readonly StubServer[],
   onDrained: (phase: string) => Promise<void> = async () => {},
@@ -46,7 +52,10 @@ async function generateGroup(
 }
 
 test("every target of a group has its result, its counts reconcile, and the server received nothing else", async () => {
-  const stubs = [await StubServer.start({ delay_us: 200 }), await StubServer.start({ delay_us: 400 })];
+  const stubs = [
+    await StubServer.start({ delay_us: 200 }),
+    await StubServer.start({ delay_us: 400 }),
+  ];
   // Idle for longer than the time-out of a request: no connection is closed or opened for that.
   const { code, outputs, seconds } = await generateGroup(stubs, () => sleep(1_500));
   expect(code).toBe(0);
@@ -68,7 +77,10 @@ test("every target of a group has its result, its counts reconcile, and the serv
 });
 
 test("an automatic warm-up goes on until every target that answers is steady, and is part of what the server received", async () => {
-  const stubs = [await StubServer.start({ delay_us: 200 }), await StubServer.start({ delay_us: 200 })];
+  const stubs = [
+    await StubServer.start({ delay_us: 200 }),
+    await StubServer.start({ delay_us: 200 }),
+  ];
   const { outputs } = await generateGroup(stubs, undefined, "auto");
   for (const [index, output] of outputs.entries()) {
     if ("failed" in output) throw new Error(output.failed);
@@ -82,7 +94,10 @@ test("an automatic warm-up goes on until every target that answers is steady, an
 });
 
 test("a target that dies in the round fails alone", async () => {
-  const stubs = [await StubServer.start({ delay_us: 200 }), await StubServer.start({ delay_us: 200 })];
+  const stubs = [
+    await StubServer.start({ delay_us: 200 }),
+    await StubServer.start({ delay_us: 200 }),
+  ];
   const { code, outputs } = await generateGroup(stubs, async (phase) => {
     if (phase === "drained") await stubs[1]?.kill();
   });

@@ -6,7 +6,12 @@ import { StubServer } from "../../helpers/stub-server.js";
 
 test("a server that hangs costs the hanging requests: they time out, and the connection goes on", async () => {
   const stub = await StubServer.start({ hang: 400 });
-  const result = await measured({ TARGET_URL: stub.url, REQUESTS: "1500", CONNECTIONS: "3", TIMEOUT: "3" });
+  const result = await measured({
+    TARGET_URL: stub.url,
+    REQUESTS: "1500",
+    CONNECTIONS: "3",
+    TIMEOUT: "3",
+  });
   const ends = { sent: 1500, timed_out: 3, allowed: 1497, followed: 0, connection_errors: 0 };
   expect(result.counts).toMatchObject(ends);
   expectConsistent(result);
@@ -24,7 +29,8 @@ test("a server that cuts connections in the middle of answers costs those reques
   const result = await measured({ TARGET_URL: stub.url, REQUESTS: "1500", CONNECTIONS: "3" });
   expect(result.counts).toMatchObject({ sent: 1500, connection_errors: 30, allowed: 1470 });
   expectConsistent(result);
-  // A lost request that stayed in the queue would give its age, up to the whole window, to all later answers.
+  // A lost request that stayed in the queue would give its age, up to the whole window, to all
+  // later answers.
   const { p50, bounds } = result.latency ?? {};
   expect(p50 ?? bounds?.p50?.high).toBeLessThan(50 * result.duration);
   expect(result.outcome).toBe("failed");
@@ -39,7 +45,9 @@ describe("a server that dies in the middle", () => {
     const stub = await StubServer.start({ delay_us: 200 });
     const running = generate({ TARGET_URL: stub.url, TIMEOUT: "1", ...load });
     await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain("measure");
-    await expect.poll(async () => (await stub.counts()).asked, { timeout: 240_000 }).toBeGreaterThan(100);
+    await expect
+      .poll(async () => (await stub.counts()).asked, { timeout: 240_000 })
+      .toBeGreaterThan(100);
     await stub.kill();
     const { code, stdout } = await running.ended;
     expect(code).toBe(0);
@@ -101,7 +109,11 @@ describe("before anything is measured", () => {
 
   test("a server without our nonce is an unfit environment: somebody else has the port [R-port-1]", async () => {
     const stub = await StubServer.start();
-    const { code, stderr } = await generate({ TARGET_URL: stub.url, RUN_NONCE: "mine", DURATION: "1" }).ended;
+    const { code, stderr } = await generate({
+      TARGET_URL: stub.url,
+      RUN_NONCE: "mine",
+      DURATION: "1",
+    }).ended;
     expect(code).toBe(3);
     expect(stderr).toContain(stub.url);
     expect((await stub.counts()).asked).toBe(0);
@@ -116,7 +128,12 @@ describe("before anything is measured", () => {
       await expect.poll(() => answers(url), { timeout: 240_000 }).toBe(true);
       const wrong = await generate({ TARGET_URL: url, RUN_NONCE: "mine", DURATION: "1" }).ended;
       expect(wrong.code).toBe(3);
-      const right = await measured({ TARGET_URL: url, RUN_NONCE: "theirs", REQUESTS: "200", WARMUP: "0.2" });
+      const right = await measured({
+        TARGET_URL: url,
+        RUN_NONCE: "theirs",
+        REQUESTS: "200",
+        WARMUP: "0.2",
+      });
       expect(right.consumers[0]?.run_nonce).toBe("theirs");
       expect(right.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
     } finally {

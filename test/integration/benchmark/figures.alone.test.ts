@@ -8,7 +8,12 @@ test("a server that answers after 470 µs has a p50 that a plain client finds to
   const stub = await StubServer.start({ delay_us: 470 });
   await stub.plainLatencies(200);
   const plain = await stub.plainLatencies(1_000);
-  const result = await measured({ TARGET_URL: stub.url, DURATION: "2", WARMUP: "0.5", CONNECTIONS: "1" });
+  const result = await measured({
+    TARGET_URL: stub.url,
+    DURATION: "2",
+    WARMUP: "0.5",
+    CONNECTIONS: "1",
+  });
   expectConsistent(result);
   const { min = 0 } = result.latency ?? {};
   const { p50, average } = { p50: result.latency?.p50 ?? 0, average: result.latency?.average ?? 0 };

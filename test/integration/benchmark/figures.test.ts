@@ -73,7 +73,12 @@ test("several workers are one generator: connections and counts add up, histogra
 
 test("a foreign server's figures are absent, not zero", async () => {
   const stub = await StubServer.start();
-  const result = await measured({ TARGET_URL: stub.url, REQUESTS: "100", CONNECTIONS: "2", WARMUP: "0.1" });
+  const result = await measured({
+    TARGET_URL: stub.url,
+    REQUESTS: "100",
+    CONNECTIONS: "2",
+    WARMUP: "0.1",
+  });
   for (const key of ["cpu_usage", "memory_usage", "memory_resident", "store", "prediction"]) {
     expect(result).not.toHaveProperty(key);
   }

@@ -7,7 +7,10 @@ import { decodeHistogram } from "../../../src/judge/histogram.js";
 import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
 import { measured } from "../../helpers/programs.js";
 
-/** A server in which every 100th request waits for so long; without a time for ever. The others are answered at once. */
+/**
+ * A server in which every 100th request waits for so long; without a time for ever. The others are
+ * answered at once.
+ */
 async function startServer(stall_ms: number | undefined) {
   const asked = { all: 0, stalled: 0 };
   const server = createServer(({ url = "" }, response) => {

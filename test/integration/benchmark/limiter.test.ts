@@ -1,6 +1,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { MeasuredResult } from "../../../src/contract/result.js";
-import { encodeRunSpec, type GeneratorSpec, type RunSpec, runSpec } from "../../../src/contract/run-spec.js";
+import {
+  encodeRunSpec,
+  type GeneratorSpec,
+  type RunSpec,
+  runSpec,
+} from "../../../src/contract/run-spec.js";
 import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
 import { generate, measured } from "../../helpers/programs.js";
 import { TestStore } from "../../helpers/store.js";
@@ -60,8 +65,15 @@ const generatorOf = ({ consumers: [only, ...others] }: MeasuredResult) => {
 describe("a limiter on a real store", () => {
   test("in an open loop: each fresh key is one key of the store, also over several workers", async () => {
     const { store, spec } = await startStore();
-    const load = { model: "open", rate_per_second: 400, arrivals: "constant", connections: 20 } as const;
-    const result = await measured(specFor("iovalkey", spec, { load, traffic: "mixed2", workers: 3 }));
+    const load = {
+      model: "open",
+      rate_per_second: 400,
+      arrivals: "constant",
+      connections: 20,
+    } as const;
+    const result = await measured(
+      specFor("iovalkey", spec, { load, traffic: "mixed2", workers: 3 }),
+    );
     expectConsistent(result);
     expectScheduleReconciled(result);
     expect(result.schedule?.offered).toBe(400);
@@ -105,7 +117,9 @@ describe("a limiter on a real store", () => {
 
 describe("a target without a store", () => {
   test("none: what it costs is what the driver costs", async () => {
-    const result = await measured(specFor("none", inProcess("none"), { extent: { requests: 20_001 } }));
+    const result = await measured(
+      specFor("none", inProcess("none"), { extent: { requests: 20_001 } }),
+    );
     expectConsistent(result);
     expect(result.counts).toMatchObject({ sent: 20_001, allowed: 20_001, followed: 0, cut: 0 });
     expect(generatorOf(result).at_end).not.toHaveProperty("consumes");

@@ -9,16 +9,25 @@ import { shuffler } from "../../../src/traffic/shuffle.js";
 import { measured, ROOT } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
-// Beyond the capacity the line grows with every second, so that half of the answers are late, not only the last percent
-// of them, which a busy machine can make late by itself.
+// Beyond the capacity the line grows with every second, so that half of the answers are late, not
+// only the last percent of them, which a busy machine can make late by itself.
 const objectives = parseThresholds("--slo", "p50<24ms,errors<0.1%");
 
 async function searchOn(url: string, from: number): Promise<Trial[]> {
   const settings = { from, min: 100, max: 10_000, trials_per_rate: 5 };
   const trials: Trial[] = [];
-  for (let next = nextTrials(settings, trials); "rates" in next; next = nextTrials(settings, trials))
+  for (
+    let next = nextTrials(settings, trials);
+    "rates" in next;
+    next = nextTrials(settings, trials)
+  )
     for (const rate_per_second of shuffler(trials.length).shuffle(next.rates)) {
-      const env = { TARGET_URL: url, RATE: String(rate_per_second), DURATION: "0.6", CONNECTIONS: "200" };
+      const env = {
+        TARGET_URL: url,
+        RATE: String(rate_per_second),
+        DURATION: "0.6",
+        CONNECTIONS: "200",
+      };
       const { status } = judgeTrial(await measured(env), objectives);
       trials.push({ rate_per_second, bracket: next.phase === "bracket", status });
     }
@@ -30,11 +39,18 @@ const estimateSchema = z.object({ estimate: z.number(), low: z.number(), high: z
 /** What the report makes of the trials. */
 function estimateOf(trials: readonly Trial[]): z.infer<typeof estimateSchema> {
   const counted = trials.filter(({ bracket, status }) => !bracket && status !== "void");
-  const asked = counted.map(({ rate_per_second, status }) => ({ rate_per_second, kept: status === "kept" }));
-  const { stdout, stderr } = spawnSync(join(ROOT, ".venv/bin/python"), [join(ROOT, "report"), "statistics"], {
-    input: JSON.stringify({ question: "max_rate", trials: asked }),
-    encoding: "utf8",
-  });
+  const asked = counted.map(({ rate_per_second, status }) => ({
+    rate_per_second,
+    kept: status === "kept",
+  }));
+  const { stdout, stderr } = spawnSync(
+    join(ROOT, ".venv/bin/python"),
+    [join(ROOT, "report"), "statistics"],
+    {
+      input: JSON.stringify({ question: "max_rate", trials: asked }),
+      encoding: "utf8",
+    },
+  );
   expect(stderr).toBe("");
   return estimateSchema.parse(JSON.parse(stdout));
 }

@@ -6,7 +6,12 @@ import { StubServer } from "../../helpers/stub-server.js";
 
 async function openLoop(behaviour: StubBehaviour, env: Readonly<Record<string, string>>) {
   const stub = await StubServer.start(behaviour);
-  const result = await measured({ TARGET_URL: stub.url, WARMUP: "0.5", CONNECTIONS: "100", ...env });
+  const result = await measured({
+    TARGET_URL: stub.url,
+    WARMUP: "0.5",
+    CONNECTIONS: "100",
+    ...env,
+  });
   expectScheduleReconciled(result);
   return { stub, result };
 }
@@ -24,7 +29,8 @@ test.each(["constant", "poisson"])(
     // Those of the last tenth of a second were answered after the window.
     expect(counts.followed).toBe(counts.after_window.allowed);
     expect(requests.total).toBe((schedule?.sent ?? 0) - counts.followed);
-    // Half a second of warm-up came before; nothing was answered that was not sent, or made up afterwards.
+    // Half a second of warm-up came before; nothing was answered that was not sent, or made up
+    // afterwards.
     const { asked } = await stub.counts();
     if (arrivals === "constant") {
       expect(schedule?.offered).toBe(400);
@@ -67,7 +73,9 @@ test("a server with half the capacity that is offered is called saturated (M5)",
   const env = { RATE: "1000", DURATION: "2", CONNECTIONS: "40", WARMUP: "0" };
   const { result } = await openLoop({ slots: 10, slot_ms: 20 }, env);
   const { schedule, counts } = result;
-  expect(result.verdict.reasons).toContainEqual(expect.objectContaining({ rule: "M5", severity: "invalid" }));
+  expect(result.verdict.reasons).toContainEqual(
+    expect.objectContaining({ rule: "M5", severity: "invalid" }),
+  );
   expect(result.outcome).toBe("overloaded");
   // Half of the requests were never sent: how long they would have taken is not known.
   expect(result.latency?.bounds?.p75?.high).toBeNull();
@@ -81,7 +89,8 @@ test("a server with half the capacity that is offered is called saturated (M5)",
 test("a send that waited longer than the time-out for a connection is dropped, and counted", async () => {
   const env = { RATE: "400", DURATION: "3", CONNECTIONS: "4", WARMUP: "0", TIMEOUT: "1" };
   const { result } = await openLoop({ slots: 4, slot_ms: 40 }, env);
-  // 100/s are served: of the sends of the first two thirds of a second, most wait for more than one.
+  // 100/s are served: of the sends of the first two thirds of a second, most wait for more than
+  // one.
   expect(result.schedule?.dropped).toBeGreaterThan(100);
   expect(result.schedule?.blocked).toBeGreaterThan(1_000);
   // The oldest of those that were dropped, sent or not.

@@ -3,7 +3,9 @@ import type { MeasuredResult } from "../../../src/contract/result.js";
 import { measured } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
-/** Longer than the shortest automatic warm-up: one that always took 3 s would end inside the ramp. */
+/**
+ * Longer than the shortest automatic warm-up: one that always took 3 s would end inside the ramp.
+ */
 const RAMP_S = 3.5;
 
 async function measure(warmup: string): Promise<MeasuredResult> {
@@ -17,7 +19,9 @@ describe("a server that takes three times as long at first (M26)", () => {
     expect(request.warmup_s).toBe(0.3);
     expect(warmup.steady).toBeUndefined();
     expect(warmup.took_s).toBeLessThan(RAMP_S);
-    expect(verdict.reasons).toContainEqual(expect.objectContaining({ rule: "M26", severity: "suspect" }));
+    expect(verdict.reasons).toContainEqual(
+      expect.objectContaining({ rule: "M26", severity: "suspect" }),
+    );
   });
 
   test("`auto` outlasts the ramp, ends once it is steady, and the window is not flagged", async () => {

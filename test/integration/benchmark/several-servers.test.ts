@@ -4,8 +4,10 @@ import { generate, measured } from "../../helpers/programs.js";
 import { TestServer } from "../../helpers/server.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
-const startStubs = (count: number) => Promise.all(Array.from({ length: count }, () => StubServer.start()));
-const addresses = (servers: readonly { url: string }[]): string => servers.map(({ url }) => url).join(",");
+const startStubs = (count: number) =>
+  Promise.all(Array.from({ length: count }, () => StubServer.start()));
+const addresses = (servers: readonly { url: string }[]): string =>
+  servers.map(({ url }) => url).join(",");
 
 describe("connections to several servers", () => {
   test.each([
@@ -41,21 +43,28 @@ describe("connections to several servers", () => {
 
 describe("several servers of ours", () => {
   const startServers = async (environments: readonly Record<string, string>[]) => {
-    const servers = await Promise.all(environments.map((env) => TestServer.start({ MODE: "none", ...env })));
+    const servers = await Promise.all(
+      environments.map((env) => TestServer.start({ MODE: "none", ...env })),
+    );
     onTestFinished(async () => void (await Promise.all(servers.map((server) => server.stop()))));
     return servers;
   };
 
   test("that differ are an unfit environment", async () => {
-    const servers = await startServers([{ MODE: "memory" }, { MODE: "memory", RATE_LIMIT_POINTS: "7" }]);
-    const { code, stderr } = await generate({ TARGET_URL: addresses(servers), DURATION: "1" }).ended;
+    const servers = await startServers([
+      { MODE: "memory" },
+      { MODE: "memory", RATE_LIMIT_POINTS: "7" },
+    ]);
+    const { code, stderr } = await generate({ TARGET_URL: addresses(servers), DURATION: "1" })
+      .ended;
     expect(code).toBe(3);
     expect(stderr).toContain(servers[1]?.url);
   });
 
   test("next to a foreign one are an unfit environment", async () => {
     const servers = [...(await startServers([{}])), await StubServer.start()];
-    const { code, stderr } = await generate({ TARGET_URL: addresses(servers), DURATION: "1" }).ended;
+    const { code, stderr } = await generate({ TARGET_URL: addresses(servers), DURATION: "1" })
+      .ended;
     expect(code).toBe(3);
     expect(stderr).toContain(servers[1]?.url);
   });

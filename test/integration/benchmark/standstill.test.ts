@@ -8,7 +8,9 @@ import { StubServer } from "../../helpers/stub-server.js";
 const STOPPED_MS = 500;
 
 /** The result of a run in whose window `stop` does something. */
-async function runWith(stop: (generator: ReturnType<typeof generate>, stub: StubServer) => Promise<void>) {
+async function runWith(
+  stop: (generator: ReturnType<typeof generate>, stub: StubServer) => Promise<void>,
+) {
   const stub = await StubServer.start();
   const load = { RATE: "200", CONNECTIONS: "4", DURATION: "1.5", WARMUP: "0.2" };
   const generator = generate({ TARGET_URL: stub.url, ...load });

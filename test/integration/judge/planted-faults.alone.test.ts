@@ -32,7 +32,9 @@ const canPin = (): boolean => {
 /** Processes that burn a CPU, each begun with this command; they end with the test. */
 function burn(count: number, ...before: string[]): void {
   const [program = "", ...parameters] = [...before, process.execPath, "-e", "for (;;);"];
-  const burners = Array.from({ length: count }, () => spawn(program, parameters, { stdio: "ignore" }));
+  const burners = Array.from({ length: count }, () =>
+    spawn(program, parameters, { stdio: "ignore" }),
+  );
   onTestFinished(() => burners.forEach((burner: ChildProcess) => void burner.kill("SIGKILL")));
 }
 
@@ -45,7 +47,8 @@ describe.skipIf(process.platform !== "linux")("programs of somebody else beside 
     if (!load) throw new Error("the load of this machine");
     const roles = Object.values(result.resources);
     for (const { run_delay_us } of roles) expect(run_delay_us).toBeGreaterThan(0);
-    // All CPUs of the machine, less what our own roles had of them: the pauses around the window are a tenth of it.
+    // All CPUs of the machine, less what our own roles had of them: the pauses around the window
+    // are a tenth of it.
     const ours = roles.reduce((total, { cpu_percent }) => total + cpu_percent, 0);
     expect(load.foreign_cpu_percent).toBeLessThan(100 * load.cpus - 0.8 * ours + 10);
     return { campaign, result, load, ours };
@@ -74,7 +77,9 @@ describe.skipIf(!canPin())("a load generator that is starved", () => {
     const run = async () => {
       const env = { TARGET_URL: stub.url, DURATION: "1", WARMUP: "0.5", CONNECTIONS: "20" };
       const generator = generate(env);
-      const pinned = spawn(TASKSET, ["-a", "-p", "-c", "0", String(generator.pid)], { stdio: "ignore" });
+      const pinned = spawn(TASKSET, ["-a", "-p", "-c", "0", String(generator.pid)], {
+        stdio: "ignore",
+      });
       await new Promise((resolve) => pinned.once("exit", resolve));
       const { code, stdout, stderr } = await generator.ended;
       expect(code, stderr).toBe(0);

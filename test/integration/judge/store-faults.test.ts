@@ -17,7 +17,9 @@ async function onStore(parameters: readonly string[], flags: readonly string[]) 
 
 function expectBroken({ measured }: Campaign, severity: string): MeasuredResult | undefined {
   expect(measured).toHaveLength(1);
-  expect(measured[0]?.verdict.reasons).toContainEqual(expect.objectContaining({ rule: "M14", severity }));
+  expect(measured[0]?.verdict.reasons).toContainEqual(
+    expect.objectContaining({ rule: "M14", severity }),
+  );
   return measured[0];
 }
 

@@ -5,7 +5,10 @@ import { targetOf } from "../../helpers/target.js";
 import { AT_ONCE, decidingServerContract } from "../../suites/deciding-server.js";
 import { LIMITS, openRequestLimiter } from "../../suites/open-target.js";
 
-const CLIENTS = ["gubernator-http", "gubernator-grpc"].flatMap((id) => [id, `${id}+gubernator-leaky`]);
+const CLIENTS = ["gubernator-http", "gubernator-grpc"].flatMap((id) => [
+  id,
+  `${id}+gubernator-leaky`,
+]);
 
 /** A number of its metrics; 0 before its first event. */
 async function metric({ place }: TestDecidingServer, name: string): Promise<number> {
@@ -53,7 +56,10 @@ describe("gubernator without a peer", needs(["gubernator"]), () => {
   test("decides nothing: each check is a failure, and it is never ready", async () => {
     const server = await TestDecidingServer.start("gubernator");
     try {
-      const { client, limiter } = await openRequestLimiter(targetOf("gubernator-grpc"), server.place);
+      const { client, limiter } = await openRequestLimiter(
+        targetOf("gubernator-grpc"),
+        server.place,
+      );
       try {
         await server.kill();
         await server.run({ GUBER_PEER_DISCOVERY_TYPE: "none" });
@@ -61,7 +67,9 @@ describe("gubernator without a peer", needs(["gubernator"]), () => {
           .poll(async () => JSON.stringify(await limiter.consume("ada"), errorText), POLL)
           .toContain("pool is empty");
         expect(limiter.consumes).toMatchObject({ allowed: 0, limited: 0 });
-        await expect(openRequestLimiter(targetOf("gubernator-http"), server.place)).rejects.toThrow("503");
+        await expect(openRequestLimiter(targetOf("gubernator-http"), server.place)).rejects.toThrow(
+          "503",
+        );
       } finally {
         await client.close();
       }

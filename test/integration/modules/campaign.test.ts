@@ -35,7 +35,10 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
       expect(result.counts.limited).toBeGreaterThan(0);
       expect(result.store?.modules).toEqual([{ id: "redis-cell", version: "1", sha256 }]);
       expect(result.versions.limiter).toBe(`1 (sha256 ${sha256.slice(0, 12)}…)`);
-      expect(result.configuration?.target).toMatchObject({ decided_by: "module", algorithm: "GCRA" });
+      expect(result.configuration?.target).toMatchObject({
+        decided_by: "module",
+        algorithm: "GCRA",
+      });
     }
     expect(campaign.measured.map(({ store }) => store?.nodes.length).sort()).toEqual([1, 3]);
     expect(campaign.manifest.modules).toEqual({ "redis-cell": { sha256 } });
@@ -45,7 +48,10 @@ describe("a campaign with redis-cell", needs(["redis-cell", "valkey"]), () => {
     const dry = Campaign.run(newFolder(), TARGET, ["--dry-run"], { REDIS_CELL_MODULE: FILE });
     expect((await dry.ended).stdout).toMatch(/^1 run /m);
     const none = await Campaign.run(newFolder(), `${TARGET},iovalkey`, ["--dry-run"]).ended;
-    expect(none).toMatchObject({ code: 0, stdout: expect.stringContaining("--program redis-cell=") });
+    expect(none).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("--program redis-cell="),
+    });
 
     const store = await TestStore.start(moduleArguments("redis-cell"));
     const plain = await TestStore.start();

@@ -32,7 +32,13 @@ test("adaptive runs that are killed under way go on, end within their limits, an
 });
 
 test("a budget ends it between two rounds with a message, and the rounds that were left out are not missing", async () => {
-  const campaign = Campaign.run(newFolder(), "none", ["--runs", "auto", "--budget", "8s", "--json"]);
+  const campaign = Campaign.run(newFolder(), "none", [
+    "--runs",
+    "auto",
+    "--budget",
+    "8s",
+    "--json",
+  ]);
   const { stdout } = await campaign.ends();
   const { adaptive, configurations } = summaryOf(campaign);
   expect(adaptive.ended).toBe("budget");
@@ -46,10 +52,18 @@ test("a budget ends it between two rounds with a message, and the rounds that we
     .trim()
     .split("\n")
     .map((line) => JSON.parse(line));
-  expect(events.find(({ event }) => event === "campaign")).toMatchObject({ runs: 20, estimate_s: 8 });
+  expect(events.find(({ event }) => event === "campaign")).toMatchObject({
+    runs: 20,
+    estimate_s: 8,
+  });
   const first = events.find(({ event }) => event === "run_started");
   expect(first).toMatchObject({ run: 1, round: 1, runs_per_configuration: 20, at_most: true });
-  expect(events.find(({ event }) => event === "look")).toMatchObject({ round: row?.runs, go_on: 0 });
-  expect(events.find(({ event }) => event === "report")).toMatchObject({ adaptive: { ended: "budget" } });
+  expect(events.find(({ event }) => event === "look")).toMatchObject({
+    round: row?.runs,
+    go_on: 0,
+  });
+  expect(events.find(({ event }) => event === "report")).toMatchObject({
+    adaptive: { ended: "budget" },
+  });
   expect(events.at(-1)).toMatchObject({ event: "ended", runs: { not_begun: 0 } });
 });

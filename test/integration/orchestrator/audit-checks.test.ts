@@ -17,7 +17,10 @@ import { targetOf } from "../../helpers/target.js";
 
 const PLUGIN = join(ROOT, "test/helpers/broken-limiters.plugin.mjs");
 
-/** What is tried, the status that it shows where it is promised, and the checks by words: those of one limiter share a system. */
+/**
+ * What is tried, the status that it shows where it is promised, and the checks by words: those of
+ * one limiter share a system.
+ */
 type Tried = [limiter: string, status: CheckStatus, checks: string];
 
 const KEPT: Tried[] = [
@@ -46,7 +49,8 @@ const BROKEN: Tried[] = [
   ["whole", "broken", "eviction ipv6-prefix"],
 ];
 
-// The check of expiry sends thousands of requests at once: a third system beside it would let some time out.
+// The check of expiry sends thousands of requests at once: a third system beside it would let some
+// time out.
 vi.setConfig({ maxConcurrency: 2 });
 
 let runtime: Runtime;
@@ -55,7 +59,8 @@ let lease: Lease;
 beforeAll(async () => {
   build();
   const source = await readPlugin(PLUGIN);
-  // The programs load it themselves. Here it is listed without the hooks of Node, which vitest replaces.
+  // The programs load it themselves. Here it is listed without the hooks of Node, which vitest
+  // replaces.
   const { default: members } = (await import(PLUGIN)) as { default: LoadedPlugin["members"] };
   registerTargets([{ ...source, members }]);
   vi.stubEnv("XDG_STATE_HOME", mkdtempSync(join(tmpdir(), "audit-checks-")));
@@ -92,7 +97,8 @@ async function findingsOf(limiter: string, ids: readonly string[]): Promise<Find
   const { findings } = await auditTarget(
     { target, caps: {}, modules: {}, serviceEnv: undefined },
     { runtime, lease, log: () => {} },
-    // A limiter without a hook is given the whole address: it is tried as one that breaks the promise.
+    // A limiter without a hook is given the whole address: it is tried as one that breaks the
+    // promise.
     checks.flatMap(({ unsupportedReason: _, ...each }) => (ids.includes(each.id) ? [each] : [])),
     { check: () => {}, finding: () => {} },
   );
@@ -103,7 +109,9 @@ test.concurrent.each([...KEPT, ...BROKEN])("%s %s %s", async (limiter, status, w
   const ids = words.split(" ");
   const findings = await findingsOf(limiter, ids);
   const expected = checks.filter(({ id }) => ids.includes(id));
-  expect(findings.map(({ check, status, holds, reason }) => [check, status, holds, reason])).toEqual(
+  expect(
+    findings.map(({ check, status, holds, reason }) => [check, status, holds, reason]),
+  ).toEqual(
     expected.map(({ id, unpromisedReason }) =>
       unpromisedReason?.({ store: "valkey" })
         ? [id, "not-promised", status === "holds", undefined]
@@ -115,10 +123,14 @@ test.concurrent.each([...KEPT, ...BROKEN])("%s %s %s", async (limiter, status, w
 test.concurrent("one defect is one finding, whatever it breaks", async () => {
   const ids = ["exact-burst", "exact-burst-4-servers", "several-descriptors", "hostile-keys"];
   const findings = await findingsOf("off-by-one", ids);
-  expect(findings.map(({ check, status }) => [check, status])).toEqual(ids.map((id) => [id, "broken"]));
+  expect(findings.map(({ check, status }) => [check, status])).toEqual(
+    ids.map((id) => [id, "broken"]),
+  );
   const [burst, ...others] = findings;
   expect(burst).toMatchObject({ excess: 1 });
-  expect(new Set(others.map(({ consequence_of }) => consequence_of))).toEqual(new Set(["exact-burst"]));
+  expect(new Set(others.map(({ consequence_of }) => consequence_of))).toEqual(
+    new Set(["exact-burst"]),
+  );
   // Pairs of keys are judged by what a burst admits: each is counted apart.
   expect(others.at(-1)?.seen).not.toContain("wrong");
   expect(countsOf([{ findings }])).toMatchObject({ broken: 1, consequences: 3 });

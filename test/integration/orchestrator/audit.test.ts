@@ -16,7 +16,16 @@ test("ends with 6 when a promise is broken, prints its document, and writes the 
   const asked = "exact-burst-4-servers,ipv6-prefix";
   const clients = "ioredis@valkey+off-by-one memory none";
   const plugin = join(ROOT, "test/helpers/broken-limiters.plugin.mjs");
-  const flags = ["--config", "audit.yaml", "--clients", clients, "--checks", asked, "--plugin", plugin];
+  const flags = [
+    "--config",
+    "audit.yaml",
+    "--clients",
+    clients,
+    "--checks",
+    asked,
+    "--plugin",
+    plugin,
+  ];
   // From Node.js 24 on requests to loopback would go to this proxy, which nobody answers.
   const proxy = {
     NODE_USE_ENV_PROXY: "1",
@@ -27,7 +36,9 @@ test("ends with 6 when a promise is broken, prints its document, and writes the 
   const { stdout } = await started.ends(EXIT.regression);
   const document = auditSchema.parse(JSON.parse(stdout));
   // As a shell takes it.
-  expect(document.command).toContain(`audit --config audit.yaml --clients '${clients}' --checks ${asked}`);
+  expect(document.command).toContain(
+    `audit --config audit.yaml --clients '${clients}' --checks ${asked}`,
+  );
   expect(document.skips.map(({ asked }) => asked)).toEqual(["none"]);
   const [offByOne, memory] = document.targets.map(({ findings }) =>
     findings.map(({ check, status }) => [check, status]),

@@ -9,7 +9,10 @@ const TRAFFIC = ["--traffic", "boundary", "--concurrency", "100"];
 const SHORT = ["--rate", "5000", "--window", "1", "--duration-mode", "custom:3"];
 
 /** The results of a short campaign. */
-async function results(clients: string, ...flags: readonly string[]): Promise<[Campaign, MeasuredResult[]]> {
+async function results(
+  clients: string,
+  ...flags: readonly string[]
+): Promise<[Campaign, MeasuredResult[]]> {
   const campaign = Campaign.run(newFolder(), clients, [...TRAFFIC, ...flags]);
   const { stderr } = await campaign.ended;
   expect(campaign.measured.length, stderr).toBeGreaterThan(0);
@@ -18,12 +21,21 @@ async function results(clients: string, ...flags: readonly string[]): Promise<[C
 
 const held = ({ boundary }: MeasuredResult) =>
   Object.fromEntries((boundary?.promises ?? []).map((promise) => [promise.id, promise.holds]));
-const ADMISSION_HOLDS = { burst: true, rate: true, "over-admission": true, "under-admission": true };
+const ADMISSION_HOLDS = {
+  burst: true,
+  rate: true,
+  "over-admission": true,
+  "under-admission": true,
+};
 
 describe("traffic at the boundary, on real limiters", () => {
   test("fixed windows, two servers and two workers; GCRA: promises hold, and bursts are as the algorithm says", async () => {
     const two = ["--servers", "2", "--workers", "2"];
-    const [_campaign, found] = await results("iovalkey,ioredis@valkey+redis-gcra", ...SHORT, ...two);
+    const [_campaign, found] = await results(
+      "iovalkey,ioredis@valkey+redis-gcra",
+      ...SHORT,
+      ...two,
+    );
     expect(found).toHaveLength(2);
     for (const result of found) {
       expect(held(result)).toMatchObject(ADMISSION_HOLDS);
@@ -31,8 +43,12 @@ describe("traffic at the boundary, on real limiters", () => {
       expect(result.boundary?.above.limited).toBeGreaterThan(result.boundary?.above.admitted ?? 0);
       expect(result.prediction).toBeUndefined();
       const { above, below, undecided } = result.boundary ?? {};
-      const answers = [above, below].flatMap((group) => [group?.admitted ?? 0, group?.limited ?? 0]);
-      // Every request, on whichever worker and server, is counted once. One that was due in the lead-in may be sent later.
+      const answers = [above, below].flatMap((group) => [
+        group?.admitted ?? 0,
+        group?.limited ?? 0,
+      ]);
+      // Every request, on whichever worker and server, is counted once. One that was due in the
+      // lead-in may be sent later.
       const counted = answers.reduce((total, count) => total + count, undecided ?? 0);
       expect(counted).toBeGreaterThanOrEqual(result.counts.sent);
       expect(counted).toBeLessThanOrEqual(result.counts.sent + result.warmup.lead_in.requests);
@@ -47,7 +63,8 @@ describe("traffic at the boundary, on real limiters", () => {
     const calm = ["--rate", "2500", "--window", "2", "--duration-mode", "custom:6"];
     const [, [result]] = await results("memory", "--servers", "2", ...calm);
     expect(result && held(result)).toMatchObject({ burst: false, "over-admission": false });
-    // An answer takes so little here that a busy machine may delay requests by more (M5): then the outcome is not known.
+    // An answer takes so little here that a busy machine may delay requests by more (M5): then the
+    // outcome is not known.
     const broken = result?.verdict.reasons.flatMap(({ rule, severity }) =>
       severity === "invalid" ? [rule] : [],
     );
@@ -58,7 +75,10 @@ describe("traffic at the boundary, on real limiters", () => {
 
   test("the limiter layer knows waits in milliseconds", async () => {
     const [, [result]] = await results("ioredis@valkey+redis-gcra", ...SHORT, "--layer", "limiter");
-    expect(result && held(result)).toMatchObject({ ...ADMISSION_HOLDS, "retry-after-admits": true });
+    expect(result && held(result)).toMatchObject({
+      ...ADMISSION_HOLDS,
+      "retry-after-admits": true,
+    });
     expect(result?.boundary?.retry_after?.resolution_ms).toBe(1);
   });
 });

@@ -28,13 +28,16 @@ describe("a campaign of each client leaves reconciled results, a report, and not
       const expected = target?.limiter === "none" ? undefined : 0.1;
       expect(result.prediction?.limited_share).toBe(expected);
       const share = result.counts.limited / result.requests.total;
-      expect(Math.abs(share - (expected ?? 0))).toBeLessThanOrEqual(result.prediction?.tolerance ?? 0);
+      expect(Math.abs(share - (expected ?? 0))).toBeLessThanOrEqual(
+        result.prediction?.tolerance ?? 0,
+      );
       expect(result.cpu_usage).toBeGreaterThan(0);
       expect(result.memory_usage).toBeGreaterThan(1_000_000);
       const store = findStore(target?.store ?? "").program ? ["store-1"] : [];
       expect(Object.keys(result.resources).sort()).toEqual(["generator-1", "server-1", ...store]);
       // Those of several machines.
-      for (const member of ["placement", "links", "machine_load"]) expect(result).not.toHaveProperty(member);
+      for (const member of ["placement", "links", "machine_load"])
+        expect(result).not.toHaveProperty(member);
     }
     const { folder, manifest } = campaign;
     expect(readdirSync(folder)).toEqual(

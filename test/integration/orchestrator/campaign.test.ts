@@ -20,7 +20,8 @@ test("a campaign with diagnosing runs has instruments in these alone, which the 
   const { at_window_open, at_end } = client?.consumers[0] ?? {};
   expect(server?.requests).toBe((at_end?.requests ?? 0) - (at_window_open?.requests ?? 0));
   expect(server?.allocated_bytes).toBeGreaterThan(1_000 * (server?.requests ?? 0));
-  // Each request is read from its connection and its decision from the store's, and both are answered.
+  // Each request is read from its connection and its decision from the store's, and both are
+  // answered.
   expect(server?.system_calls?.writes).toBeGreaterThan(server?.requests ?? 0);
   const evidence = client?.store?.nodes[0]?.at_end.decisions ?? 0;
   expect(nodes[0]?.commands.evalsha?.calls).toBe(evidence);

@@ -19,9 +19,13 @@ describe("bash", () => {
   function completionsOf(line: string, point = line.length): string[] {
     const wordBreaks = "$' \\t\\n\"\\'><=;|&(:'";
     const ask = `COMP_WORDBREAKS=${wordBreaks} COMP_LINE=$1 COMP_POINT=$2; _ratelimit_bench; printf '%s\\n' "\${COMPREPLY[@]}"`;
-    const { stdout, stderr } = spawnSync("bash", ["-uc", `${script}\n${ask}`, "bash", line, String(point)], {
-      encoding: "utf8",
-    });
+    const { stdout, stderr } = spawnSync(
+      "bash",
+      ["-uc", `${script}\n${ask}`, "bash", line, String(point)],
+      {
+        encoding: "utf8",
+      },
+    );
     // Options of readline can only be set while it completes.
     expect(stderr).toBe("");
     return stdout.split("\n").filter(Boolean);
@@ -35,7 +39,10 @@ describe("bash", () => {
     ["ratelimit-bench run --dur", ["--duration-mode"]],
     ["ratelimit-bench run --traffic mi", ["mixed2", "mixed10"]],
     ["ratelimit-bench run --quick --workload b", ["both"]],
-    ["ratelimit-bench run --clients none,io", ["none,iovalkey", "none,iovalkey:cluster", "none,ioredis"]],
+    [
+      "ratelimit-bench run --clients none,io",
+      ["none,iovalkey", "none,iovalkey:cluster", "none,ioredis"],
+    ],
     ["ratelimit-bench run --runs ", ["auto"]],
     ["ratelimit-bench run --seed ", []],
     ["ratelimit-bench run --output ", []],
@@ -47,7 +54,9 @@ describe("bash", () => {
   });
 
   test("completes what is before the cursor", () => {
-    expect(completionsOf("ratelimit-bench ru --quick", "ratelimit-bench ru".length)).toEqual(["run"]);
+    expect(completionsOf("ratelimit-bench ru --quick", "ratelimit-bench ru".length)).toEqual([
+      "run",
+    ]);
   });
 });
 
@@ -71,14 +80,18 @@ function completesWhatIsTyped(shell: string, command: string): void {
     `source <("$NODE" "$CLI" completion ${shell})\nratelimit-bench() ${printArguments}\nPS1=\nexport TERM=dumb\n`,
   );
   const typed = LINES.map(([line]) => `ratelimit-bench ${line}\n`).join("");
-  const { stdout } = spawnSync("script", ["--quiet", "--return", "--command", command, "/dev/null"], {
-    input: `. "$HOME/start"\n${typed}exit\n`,
-    encoding: "utf8",
-    // Files are completed, too.
-    cwd: home,
-    env: { PATH: process.env.PATH, HOME: home, NODE: process.execPath, CLI, TERM: "dumb" },
-    timeout: 240_000,
-  });
+  const { stdout } = spawnSync(
+    "script",
+    ["--quiet", "--return", "--command", command, "/dev/null"],
+    {
+      input: `. "$HOME/start"\n${typed}exit\n`,
+      encoding: "utf8",
+      // Files are completed, too.
+      cwd: home,
+      env: { PATH: process.env.PATH, HOME: home, NODE: process.execPath, CLI, TERM: "dumb" },
+      timeout: 240_000,
+    },
+  );
   const got = stdout.split(/\r?\n/).filter((line) => line.startsWith("<"));
   expect(got, stdout).toEqual(LINES.map(([, words]) => words.map((word) => `<${word}>`).join("")));
 }

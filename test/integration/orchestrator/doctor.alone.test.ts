@@ -34,12 +34,16 @@ test("doctor measures a target and its copy by turns, and says what the machine 
   for (const name of ["TMPDIR", "XDG_STATE_HOME"]) vi.stubEnv(name, home);
   const print = vi.fn<(text: string) => void>();
   const context = { packageFolder: ROOT, env: {}, commands: [], campaign, audit: vi.fn(), print };
-  expect(await doctor.run("--json --runtime local --seconds 20".split(" "), context)).toBe(EXIT.done);
+  expect(await doctor.run("--json --runtime local --seconds 20".split(" "), context)).toBe(
+    EXIT.done,
+  );
   expect(readdirSync(home).filter((name) => name !== "ratelimit-bench")).toEqual([]);
   const { fit, checks, resolution } = JSON.parse(print.mock.calls.join());
   expect(fit).toBe(true);
   expect(checks.map(({ check }: { check: string }) => check)).toContain("cores");
   expect(resolution).toMatchObject({ rounds: 2, slices_s: 1, interval: null });
   expect(resolution.deviation_percent).toBeGreaterThan(0);
-  expect(resolution.differences.map(({ percent }: { percent: number }) => percent)).toEqual([3, 5, 10]);
+  expect(resolution.differences.map(({ percent }: { percent: number }) => percent)).toEqual([
+    3, 5, 10,
+  ]);
 });

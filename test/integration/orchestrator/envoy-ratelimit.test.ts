@@ -12,11 +12,16 @@ const PROGRAM = ["--program", `envoy-ratelimit=${envoyProgram()}`];
 const SHORT = ["--duration-mode", "requests:1000", "--warmup", "0.1"];
 const { tags, skip } = needs(["envoy-ratelimit", "redis", "memcached"]);
 
-/** A campaign that ended well and left nothing; each result's counts agree by the test's own arithmetic. */
+/**
+ * A campaign that ended well and left nothing; each result's counts agree by the test's own
+ * arithmetic.
+ */
 async function measured(clients: string, flags: readonly string[] = []): Promise<Campaign> {
   const campaign = await validCampaign(newFolder(), clients, [...PROGRAM, ...SHORT, ...flags]);
   for (const result of campaign.measured) {
-    expect(result.verdict.reasons.filter(({ rule }) => rule === "M12" || rule === "M15")).toEqual([]);
+    expect(result.verdict.reasons.filter(({ rule }) => rule === "M12" || rule === "M15")).toEqual(
+      [],
+    );
     expectConsistent(result);
   }
   return campaign;
@@ -39,7 +44,8 @@ function countsOf({ service, store, consumers, configuration }: Campaign["measur
     text: configuration?.target.text,
     calls: consumes.reduce((total, { calls }) => total + calls, 0),
     consumers: consumes.reduce((total, { decided }) => total + decided, 0),
-    service: (service?.at_end.decisions ?? Number.NaN) - (service?.at_start.decisions ?? Number.NaN),
+    service:
+      (service?.at_end.decisions ?? Number.NaN) - (service?.at_start.decisions ?? Number.NaN),
     store: ofStore.reduce((total, count) => total + count, 0),
   };
 }
@@ -58,14 +64,22 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
       expect(result.descriptors_per_call).toBe(2);
       expect(result.resources["service-1"]).toMatchObject({ kind: "service" });
       expect(result.resources["service-1"]?.cpu_us).toBeGreaterThan(0);
-      expect(result.service).toMatchObject({ id: "envoy-ratelimit", role: "service-1", settings: {} });
+      expect(result.service).toMatchObject({
+        id: "envoy-ratelimit",
+        role: "service-1",
+        settings: {},
+      });
       expect(result.versions.limiter).toMatch(/^[0-9a-f.]{5,12}$/);
       expect(result.configuration?.target).toMatchObject({
         decided_by: "service",
         algorithm: "aligned window",
       });
     }
-    expect(Object.keys(campaign.manifest.stores).sort()).toEqual(["envoy-ratelimit", "memcached", "redis"]);
+    expect(Object.keys(campaign.manifest.stores).sort()).toEqual([
+      "envoy-ratelimit",
+      "memcached",
+      "redis",
+    ]);
   });
 
   test("options and the user's settings reach the service and the hash; a local cache spares the store, each primary of a cluster decides", async () => {
@@ -127,6 +141,10 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
         failure: { role: signal === "SIGKILL" ? role : "store" },
       });
     };
-    await Promise.all([lost("service-1", "SIGKILL"), lost("store-1", "SIGKILL"), lost("store-1", "SIGSTOP")]);
+    await Promise.all([
+      lost("service-1", "SIGKILL"),
+      lost("store-1", "SIGKILL"),
+      lost("store-1", "SIGSTOP"),
+    ]);
   });
 });

@@ -29,7 +29,14 @@ const holding = (folder: string, text: string): string[] =>
 async function encryptedStore(port: number, asks = false): Promise<TestStore> {
   return TestStore.start(
     [
-      ...["--tls-port", String(port), "--tls-cert-file", tls("cert.pem"), "--tls-key-file", tls("key.pem")],
+      ...[
+        "--tls-port",
+        String(port),
+        "--tls-cert-file",
+        tls("cert.pem"),
+        "--tls-key-file",
+        tls("key.pem"),
+      ],
       ...["--tls-ca-cert-file", tls("ca.pem"), "--tls-auth-clients", asks ? "yes" : "no"],
       // The test's own connection stays in the clear, as a user who needs no password.
       ..."--user default on nopass ~* &* +@all".split(" "),
@@ -73,7 +80,9 @@ describe("a store that the user already runs", needs(["redis"]), () => {
     expect(await store.ask((client) => client.get("users:own"))).toBe("precious");
     expect((await store.scriptCalls()).eval).toBeGreaterThanOrEqual(1);
     const foreign = await store.ask((client) => client.keys("*"));
-    expect(foreign.filter((key) => key !== "users:own" && !key.startsWith("ratelimit-bench:"))).toEqual([]);
+    expect(
+      foreign.filter((key) => key !== "users:own" && !key.startsWith("ratelimit-bench:")),
+    ).toEqual([]);
     for (const key of foreign.filter((name) => name !== "users:own").slice(0, 20))
       expect(await store.ask((client) => client.ttl(key))).not.toBe(-1);
     expect(`${stdout}${stderr}`).not.toContain(PASSWORD);
@@ -88,7 +97,13 @@ describe("a store that the user already runs", needs(["redis"]), () => {
       const store = await encryptedStore(port);
       onTestFinished(() => store.stop());
       const url = `rediss://bench:${PASSWORD}@localhost:${port}`;
-      const flags = [...SHORT, "--store-url", url, "--program", `envoy-ratelimit=${envoyProgram()}`];
+      const flags = [
+        ...SHORT,
+        "--store-url",
+        url,
+        "--program",
+        `envoy-ratelimit=${envoyProgram()}`,
+      ];
       const env = { STORE_CA: tls("ca.pem") };
       const campaign = Campaign.run(newFolder(), "envoy-http@redis", flags, env);
       const { stdout, stderr } = await campaign.ends();
@@ -102,7 +117,10 @@ describe("a store that the user already runs", needs(["redis"]), () => {
     for (const store of [await encryptedStore(free), await encryptedStore(asking, true)])
       onTestFinished(() => store.stop());
     const refused = async (url: string, message: string) => {
-      const env = { STORE_URL: url, ...(url.startsWith("rediss") ? { STORE_CA: tls("ca.pem") } : {}) };
+      const env = {
+        STORE_URL: url,
+        ...(url.startsWith("rediss") ? { STORE_CA: tls("ca.pem") } : {}),
+      };
       const { code, stdout, stderr } = await Campaign.run(newFolder(), "ioredis", [], env).ended;
       expect(code).toBe(3);
       expect(stderr).toContain(message);

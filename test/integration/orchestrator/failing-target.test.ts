@@ -6,7 +6,10 @@ import { temporaryFolders } from "../../helpers/folders.js";
 
 const newFolder = temporaryFolders();
 
-/** Two equal clients without a store: `steady` always decides, `flaky` fails 2 % of the consumes of its second run. */
+/**
+ * Two equal clients without a store: `steady` always decides, `flaky` fails 2 % of the consumes of
+ * its second run.
+ */
 const plugin = (runsFile: string): string => `
 import { appendFileSync, readFileSync } from "node:fs";
 
@@ -72,10 +75,10 @@ test("a target that fails its load in one of three runs is measured to the end, 
       .sort();
   expect(outcomesOf("steady")).toEqual(["served", "served", "served"]);
   expect(outcomesOf("flaky")).toEqual(["failed", "served", "served"]);
-  const report = (name: string): string => readFileSync(join(campaign.folder, "report", name), "utf8");
-  const rows: { label: string; runs: number; served_runs: number; spoiled_runs: number }[] = JSON.parse(
-    report("summary.json"),
-  ).configurations;
+  const report = (name: string): string =>
+    readFileSync(join(campaign.folder, "report", name), "utf8");
+  const rows: { label: string; runs: number; served_runs: number; spoiled_runs: number }[] =
+    JSON.parse(report("summary.json")).configurations;
   const flaky = rows.find(({ label }) => label === "flaky");
   expect(flaky).toMatchObject({ runs: 3, served_runs: 2, spoiled_runs: 1 });
 });

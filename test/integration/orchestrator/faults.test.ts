@@ -14,7 +14,11 @@ const outcomes = (campaign: Campaign) =>
   );
 
 /** A campaign whose part was sent a signal in the first window, once it has ended. */
-async function afterLosing(role: string, clients: string, signal: NodeJS.Signals): Promise<Campaign> {
+async function afterLosing(
+  role: string,
+  clients: string,
+  signal: NodeJS.Signals,
+): Promise<Campaign> {
   const campaign = Campaign.run(newFolder(), clients, TWO);
   const pid = await campaign.part(role);
   await campaign.waitForLog("  measure");
@@ -46,7 +50,8 @@ test("a part that dies or hangs in the first run fails only that run, and is nam
     expect(existsSync(join(campaign.folder, "report", "index.html"))).toBe(true);
     expect(await campaign.leftovers()).toEqual([]);
   }
-  // What hangs may yet let the window end: then the run is measured, and invalid. It is never valid.
+  // What hangs may yet let the window end: then the run is measured, and invalid. It is never
+  // valid.
   const [first, second] = hanging.results.values();
   expect([4, 5]).toContain((await hanging.ended).code);
   expect(first?.verdict.status).toBe("invalid");
@@ -75,7 +80,10 @@ test("without any engine `auto` falls back to this machine, and says why [R-no-e
   mkdirSync(programs);
   // Podman may be installed here: this one is not.
   writeFileSync(join(programs, "podman"), "#!/bin/sh\nexit 127\n", { mode: 0o755 });
-  const env = { DOCKER_HOST: "unix:///nonexistent/docker.sock", PATH: `${programs}:${process.env.PATH}` };
+  const env = {
+    DOCKER_HOST: "unix:///nonexistent/docker.sock",
+    PATH: `${programs}:${process.env.PATH}`,
+  };
   const campaign = Campaign.run(home, "none", ["--runtime", "auto", "--dry-run"], env);
   const { stdout } = await campaign.ends();
   expect(stdout).toMatch(/runtime: local \(.*Docker.*Podman/);

@@ -7,15 +7,21 @@ import { measuredCampaign } from "../../helpers/measured-campaign.js";
 
 const newFolder = temporaryFolders();
 
-const measured = (clients: string, flags: readonly string[]) => measuredCampaign(newFolder(), clients, flags);
-const idsOf = (count: number) => Array.from({ length: count }, (_, index) => `generator-${index + 1}`);
+const measured = (clients: string, flags: readonly string[]) =>
+  measuredCampaign(newFolder(), clients, flags);
+const idsOf = (count: number) =>
+  Array.from({ length: count }, (_, index) => `generator-${index + 1}`);
 
 describe("several generators", () => {
   test("of a closed loop: connections are divided, and every count adds up to the store's", async () => {
-    const flags = "--generators 4 --concurrency 9 --warmup auto --duration-mode custom:2".split(" ");
+    const flags = "--generators 4 --concurrency 9 --warmup auto --duration-mode custom:2".split(
+      " ",
+    );
     const [result] = (await measured("iovalkey", flags)).measured;
     expect(result?.generators.map(({ id }) => id)).toEqual(idsOf(4));
-    const connections = result?.generators.flatMap(({ workers }) => workers.map((each) => each.connections));
+    const connections = result?.generators.flatMap(({ workers }) =>
+      workers.map((each) => each.connections),
+    );
     expect(connections).toEqual([3, 2, 2, 2]);
     for (const id of idsOf(4)) expect(result?.resources[id]?.cpu_us).toBeGreaterThan(0);
     // The first one alone reads the server, and the whole load is in its counters.
@@ -23,11 +29,16 @@ describe("several generators", () => {
     const { admissions } = result ?? {};
     if (admissions?.status !== "counted") throw new Error(admissions?.reason);
     const { counted: points } = admissions.points;
-    expect(admissions).toMatchObject({ below: 0, above: 0, points: { least: points, most: points } });
+    expect(admissions).toMatchObject({
+      below: 0,
+      above: 0,
+      points: { least: points, most: points },
+    });
     expect(result?.warmup.steady).toBeDefined();
     expect(result?.prediction?.limited_share).toBe(0.1);
     // On a busy machine a reading may come too late for its second.
-    const seen = result?.samples.map(({ server_resident_bytes }) => server_resident_bytes ?? 0) ?? [];
+    const seen =
+      result?.samples.map(({ server_resident_bytes }) => server_resident_bytes ?? 0) ?? [];
     expect(Math.max(...seen)).toBeGreaterThan(0);
   });
 

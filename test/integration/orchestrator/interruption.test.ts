@@ -16,17 +16,23 @@ describe("an interruption ends the campaign in order:", () => {
     ["Ctrl-C", "warmup", "valkey-glide", LONG_WARMUP, "SIGINT", 130],
     ["SIGTERM", "measure", "iovalkey:cluster-3", LONG_MEASURE, "SIGTERM", 143],
     ["a closed terminal", "measure", "memory", LONG_MEASURE, "SIGHUP", 143],
-  ] as const)("%s while %s [R-interrupt-1]", async (_what, phase, clients, flags, signal, expected) => {
-    const campaign = Campaign.run(newFolder(), clients, flags);
-    await campaign.waitForLog(`  ${phase}`);
-    campaign.signal(signal);
-    await campaign.ends(expected);
-    expect(existsSync(join(campaign.folder, "report"))).toBe(false);
-    const [run, ...others] = campaign.results.values();
-    expect(run).toMatchObject({ status: "aborted", failure: { text: `interrupted by ${signal}` } });
-    expect(others).toEqual([]);
-    expect(campaign.manifest.status).toBe("aborted");
-  });
+  ] as const)(
+    "%s while %s [R-interrupt-1]",
+    async (_what, phase, clients, flags, signal, expected) => {
+      const campaign = Campaign.run(newFolder(), clients, flags);
+      await campaign.waitForLog(`  ${phase}`);
+      campaign.signal(signal);
+      await campaign.ends(expected);
+      expect(existsSync(join(campaign.folder, "report"))).toBe(false);
+      const [run, ...others] = campaign.results.values();
+      expect(run).toMatchObject({
+        status: "aborted",
+        failure: { text: `interrupted by ${signal}` },
+      });
+      expect(others).toEqual([]);
+      expect(campaign.manifest.status).toBe("aborted");
+    },
+  );
 
   test("Ctrl-C while the server starts: it is in the lease before it is ready [R-interrupt-2]", async () => {
     const campaign = Campaign.run(newFolder(), "memory", LONG_WARMUP);
@@ -55,11 +61,22 @@ describe("an interruption ends the campaign in order:", () => {
 
 test("Ctrl-C in a search: one campaign with a partial answer, and `--resume` goes on with it", async () => {
   const home = newFolder();
-  const search = ["--find-max-rate", "--slo", "errors<50%", "--rate", "50", "--duration-mode", "custom:1"];
+  const search = [
+    "--find-max-rate",
+    "--slo",
+    "errors<50%",
+    "--rate",
+    "50",
+    "--duration-mode",
+    "custom:1",
+  ];
   const campaign = Campaign.run(home, "none", search);
   await campaign.waitForLog("none at 80/s: kept");
   await campaign.interrupted();
-  expect(campaign.manifest.max_rate?.trials).toMatchObject([{ status: "kept" }, { status: "kept" }]);
+  expect(campaign.manifest.max_rate?.trials).toMatchObject([
+    { status: "kept" },
+    { status: "kept" },
+  ]);
   const document = JSON.parse(campaign.report("max-rate.json"));
   expect(document.found).toMatchObject([{ label: "none", ended: null }]);
   const resumed = Campaign.resume(home);
@@ -113,7 +130,8 @@ test("a campaign that is killed with its guard leaves orphans that the next star
   // Without a terminal it shows what there is, and needs to be told.
   const render = await Campaign.command(home, ["clean"]).ended;
   expect(render.code).toBe(2);
-  for (const { pid } of await campaign.runningProcesses()) expect(render.stdout).toContain(String(pid));
+  for (const { pid } of await campaign.runningProcesses())
+    expect(render.stdout).toContain(String(pid));
   expect(render.stderr).toContain("--yes");
   expect((await campaign.runningProcesses()).length).toBeGreaterThanOrEqual(2);
   await Campaign.command(home, ["clean", "--yes"]).ends();

@@ -25,7 +25,8 @@ const context = {
 
 async function verdictsOf(folder: string): Promise<Verdicts["campaigns"][number] | undefined> {
   expect(await judge.run([folder], context)).toBe(EXIT.done);
-  return verdictsSchema.parse(JSON.parse(readFileSync(join(folder, VERDICTS_FILE), "utf8"))).campaigns[0];
+  return verdictsSchema.parse(JSON.parse(readFileSync(join(folder, VERDICTS_FILE), "utf8")))
+    .campaigns[0];
 }
 
 test("Envoy on memcached, which fell to a third within its rounds, is suspect; results and archive stay", async () => {
@@ -48,7 +49,9 @@ test("Envoy on memcached, which fell to a third within its rounds, is suspect; r
   const unpacked = await verdictsOf(join(folder, STAMP));
   const { judged, changes, not_checked } = packed ?? {};
   expect(unpacked).toEqual({ folder: ".", judged, changes, not_checked });
-  expect(readdirSync(join(folder, STAMP)).filter((name) => !before.includes(name))).toEqual([VERDICTS_FILE]);
+  expect(readdirSync(join(folder, STAMP)).filter((name) => !before.includes(name))).toEqual([
+    VERDICTS_FILE,
+  ]);
 });
 
 test("what is no folder is refused by the one line that names it", async () => {

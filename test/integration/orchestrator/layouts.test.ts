@@ -12,7 +12,12 @@ const measured = (clients: string, flags: readonly string[]) =>
   measuredCampaign(newFolder(), clients, [...SHORT, ...flags]);
 
 test("one and three servers on one store: each has its share of the requests, its nonce and its resources", async () => {
-  const { measured: results } = await measured("iovalkey", ["--servers", "1,3", "--concurrency", "9"]);
+  const { measured: results } = await measured("iovalkey", [
+    "--servers",
+    "1,3",
+    "--concurrency",
+    "9",
+  ]);
   expect(results.map(({ configuration }) => configuration?.servers).sort()).toEqual([1, 3]);
   for (const { admissions } of results) {
     if (admissions?.status !== "counted") throw new Error(admissions?.reason);
@@ -37,17 +42,26 @@ test("a limiter that loses updates makes its run invalid, and the key that lost 
   const flags = ["--servers", "2", "--concurrency", "20", "--traffic", "fixed"];
   const campaign = Campaign.run(newFolder(), "ioredis@valkey+non-atomic", flags);
   await campaign.ends(EXIT.runsInvalid);
-  const [{ verdict, admissions } = { verdict: undefined, admissions: undefined }] = campaign.measured;
-  expect(admissions).toMatchObject({ status: "counted", keys: 1, below: 1, worst: { key: "user-0" } });
+  const [{ verdict, admissions } = { verdict: undefined, admissions: undefined }] =
+    campaign.measured;
+  expect(admissions).toMatchObject({
+    status: "counted",
+    keys: 1,
+    below: 1,
+    worst: { key: "user-0" },
+  });
   const text = expect.stringContaining("user-0");
   expect(verdict?.reasons).toContainEqual({ rule: "M27", severity: "invalid", text });
 });
 
 test("the limiter layer beside the server layer: the same traffic and limiter, without a server", async () => {
   const { measured: results } = await measured("iovalkey,none", ["--layer", "server,limiter"]);
-  const ofLayer = (layer: string) => results.filter(({ configuration }) => configuration?.layer === layer);
+  const ofLayer = (layer: string) =>
+    results.filter(({ configuration }) => configuration?.layer === layer);
   expect([ofLayer("server").length, ofLayer("limiter").length]).toEqual([2, 2]);
-  for (const { consumers, resources, configuration, prediction, counts, ...result } of ofLayer("limiter")) {
+  for (const { consumers, resources, configuration, prediction, counts, ...result } of ofLayer(
+    "limiter",
+  )) {
     expect(consumers.map(({ id }) => id)).toEqual(["generator-1"]);
     expect(Object.values(resources).map(({ kind }) => kind)).not.toContain("server");
     expect(result.request).toMatchObject({ urls: [], workload: "none" });
@@ -66,10 +80,9 @@ test(
   async () => {
     const clients = "memcached,memcached:cluster,ioredis@valkey";
     const campaign = await measured(clients, ["--layer", "limiter"]);
-    expect(campaign.measured.map(({ configuration }) => configuration?.target.store).sort()).toEqual([
-      "memcached",
-      "valkey",
-    ]);
+    expect(
+      campaign.measured.map(({ configuration }) => configuration?.target.store).sort(),
+    ).toEqual(["memcached", "valkey"]);
     expect(campaign.manifest.plan.skips).toEqual([
       { asked: "memcached:cluster", reason: expect.stringContaining("standalone") },
     ]);

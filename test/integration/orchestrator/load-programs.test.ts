@@ -10,7 +10,16 @@ import { needs } from "../../helpers/needs.js";
 
 const newFolder = temporaryFolders();
 
-const FLAGS = ["--layer", "limiter", "--concurrency", "10", "--duration-mode", "custom:1", "--warmup", "0.5"];
+const FLAGS = [
+  "--layer",
+  "limiter",
+  "--concurrency",
+  "10",
+  "--duration-mode",
+  "custom:1",
+  "--warmup",
+  "0.5",
+];
 
 /** A campaign that ended well and left nothing. */
 async function measured(clients: string, flags: readonly string[]): Promise<Campaign> {
@@ -22,7 +31,9 @@ async function measured(clients: string, flags: readonly string[]): Promise<Camp
 const printedOf = (campaign: Campaign): PrintedResult[] =>
   [...campaign.results.values()].flatMap((result) => (result.status === "printed" ? [result] : []));
 
-/** The service or store counted the program's calls, and at most those that were under way besides. */
+/**
+ * The service or store counted the program's calls, and at most those that were under way besides.
+ */
 function expectCounted({ calls, operations, verdict, configuration }: PrintedResult): void {
   const more = (calls?.after ?? 0) - (calls?.before ?? 0) - operations.total;
   expect(more, configuration?.target.label).toBeGreaterThanOrEqual(0);
@@ -47,7 +58,9 @@ test(
       expect(result.latency.p99).toBeLessThanOrEqual(result.latency.max);
     }
     const report = join(campaign.folder, "report");
-    expect(readFileSync(join(report, "load-programs.csv"), "utf8").trim().split("\n")).toHaveLength(3);
+    expect(readFileSync(join(report, "load-programs.csv"), "utf8").trim().split("\n")).toHaveLength(
+      3,
+    );
     // Never ranked: the only row is the client.
     expect(readFileSync(join(report, "summary.csv"), "utf8").trim().split("\n")).toHaveLength(2);
   },

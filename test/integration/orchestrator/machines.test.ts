@@ -37,7 +37,10 @@ describe("a campaign on several machines", () => {
     expect(link.between).toEqual(["left", "right"]);
     expect(link.round_trip_us.p50).toBeLessThanOrEqual(link.round_trip_us.p90);
     // One computer has one clock.
-    for (const { offset_us, bound_us } of [link.clock.before, link.clock.after ?? link.clock.before])
+    for (const { offset_us, bound_us } of [
+      link.clock.before,
+      link.clock.after ?? link.clock.before,
+    ])
       expect(Math.abs(offset_us)).toBeLessThanOrEqual(bound_us);
     expect(link.clock.after).toBeDefined();
 
@@ -45,7 +48,12 @@ describe("a campaign on several machines", () => {
     if (!result) throw new Error("there is no result");
     expectConsistent(result);
     expectReconciled(result);
-    const places = { "generator-1": "left", "generator-2": "left", "server-1": "right", "store-1": "right" };
+    const places = {
+      "generator-1": "left",
+      "generator-2": "left",
+      "server-1": "right",
+      "store-1": "right",
+    };
     expect(result.placement).toEqual(places);
     const { clock: _, ...measured } = link;
     expect(result.links).toEqual([measured]);
@@ -53,7 +61,8 @@ describe("a campaign on several machines", () => {
     // All roles of the computer are in it, whichever machine they are on.
     for (const load of Object.values(result.machine_load ?? {}))
       expect(load.busy_cpu_percent).toBeGreaterThanOrEqual(
-        Object.values(result.resources).reduce((total, { cpu_percent }) => total + cpu_percent, 0) * 0.8,
+        Object.values(result.resources).reduce((total, { cpu_percent }) => total + cpu_percent, 0) *
+          0.8,
       );
     expect(Object.keys(result.machine_load ?? {})).toEqual(["left", "right"]);
   });

@@ -16,7 +16,16 @@ interface Target {
 const measure = (home: string, clients: string, ...flags: string[]): Campaign =>
   Campaign.command(home, [
     "memory",
-    ...["--clients", clients, "--output", join(home, "results root"), "--cooldown", "0", "--seed", "1"],
+    ...[
+      "--clients",
+      clients,
+      "--output",
+      join(home, "results root"),
+      "--cooldown",
+      "0",
+      "--seed",
+      "1",
+    ],
     ...flags,
   ]);
 

@@ -1,7 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { type CampaignEvent, type EventOf, eventSchema, phases } from "../../../src/contract/events.js";
+import {
+  type CampaignEvent,
+  type EventOf,
+  eventSchema,
+  phases,
+} from "../../../src/contract/events.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
@@ -69,8 +74,10 @@ describe("--json", () => {
         0,
       );
       expect(answers / result.requests.total).toBeCloseTo(1, 1);
-      for (const { generator_event_loop_utilisation: busy } of seconds) expect(busy).toBeGreaterThan(0);
-      // Within a run the time runs down; one that takes longer than its estimate keeps that of the runs to come.
+      for (const { generator_event_loop_utilisation: busy } of seconds)
+        expect(busy).toBeGreaterThan(0);
+      // Within a run the time runs down; one that takes longer than its estimate keeps that of the
+      // runs to come.
       const left = seconds.map(({ time_left_s }) => time_left_s);
       expect(left).toEqual([...left].sort((a, b) => b - a));
       expect(seconds.some((each) => (each.server_cpu_percent ?? 0) > 0)).toBe(true);

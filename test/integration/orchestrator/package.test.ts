@@ -26,11 +26,12 @@ function call(command: string, ...parameters: string[]) {
   const ended = spawnSync(command, parameters, { cwd: project, env, encoding: "utf8" });
   return { code: ended.status, stdout: ended.stdout, stderr: ended.stderr };
 }
-const installed = (...parameters: string[]) => call("node_modules/.bin/ratelimit-bench", ...parameters);
+const installed = (...parameters: string[]) =>
+  call("node_modules/.bin/ratelimit-bench", ...parameters);
 
 /**
- * The Python environment of the checkout stands where the package looks for its own: making one takes a minute, and
- * test/report/cli/test_environment.py shows that it is made.
+ * The Python environment of the checkout stands where the package looks for its own: making one
+ * takes a minute, and test/report/cli/test_environment.py shows that it is made.
  */
 function lendEnvironment(folderOfPackage: string): void {
   const where = "import report.cli.environment as e; print(e.cached_environment())";
@@ -39,7 +40,8 @@ function lendEnvironment(folderOfPackage: string): void {
     encoding: "utf8",
   }).trim();
   mkdirSync(folder, { recursive: true });
-  for (const name of ["bin", "lib", "pyvenv.cfg"]) symlinkSync(join(ROOT, ".venv", name), join(folder, name));
+  for (const name of ["bin", "lib", "pyvenv.cfg"])
+    symlinkSync(join(ROOT, ".venv", name), join(folder, name));
   const version = "import sys; print('%d.%d' % sys.version_info[:2], end='')";
   writeFileSync(
     join(folder, ".complete"),
@@ -132,7 +134,9 @@ test("every link of its pages leads to a file in it", () => {
 test("--version names the installed versions of all clients, limiters and stores", () => {
   const { code, stdout, stderr } = call("npx", "--no-install", "ratelimit-bench", "--version");
   expect([code, stderr.replace(/^npm warn.*\n/gm, "")]).toEqual([0, ""]);
-  const { version, dependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+  const { version, dependencies } = JSON.parse(
+    readFileSync(join(ROOT, "package.json"), "utf8"),
+  ) as {
     version: string;
     dependencies: Record<string, string>;
   };
@@ -146,7 +150,9 @@ test("--version names the installed versions of all clients, limiters and stores
     ["autocannon", "autocannon"],
     ["fastify", "fastify"],
   ] as const) {
-    expect(stdout).toMatch(new RegExp(`^ +${line} +${dependencies[name]?.replaceAll(".", "\\.")}$`, "m"));
+    expect(stdout).toMatch(
+      new RegExp(`^ +${line} +${dependencies[name]?.replaceAll(".", "\\.")}$`, "m"),
+    );
   }
   expect(stdout).toMatch(/^ +valkey +\d+\.\d+\.\d+ .*; in containers valkey\/valkey:/m);
 });
@@ -155,13 +161,16 @@ test("--help lists the commands, and each explains itself", () => {
   const { code, stdout } = installed("--help");
   expect(code).toBe(0);
   const names = [...stdout.matchAll(/^ {2}(\w+) {2,}\S/gm)].map(([, name]) => name ?? "");
-  expect(names).toEqual(expect.arrayContaining(["run", "single", "clean", "version", "completion", "help"]));
+  expect(names).toEqual(
+    expect.arrayContaining(["run", "single", "clean", "version", "completion", "help"]),
+  );
   expect(installed("help", "run").stdout).toContain("Usage: ratelimit-bench run [flags]");
   expect(installed("help", "faults").stdout).toContain("--fault ");
 });
 
 test("a campaign runs, its result is valid, and its report is in ./results", () => {
-  const flags = "--duration-mode custom:1 --warmup 0.5 --cooldown 0 --runs 1 --concurrency 4 --runtime local";
+  const flags =
+    "--duration-mode custom:1 --warmup 0.5 --cooldown 0 --runs 1 --concurrency 4 --runtime local";
   const { code, stderr } = installed("run", "--clients", "none", ...flags.split(" "));
   expect(code, stderr).toBe(0);
   const folder = join(project, "results/latest");

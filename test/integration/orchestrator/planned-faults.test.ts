@@ -6,7 +6,12 @@ import { temporaryFolders } from "../../helpers/folders.js";
 const newFolder = temporaryFolders();
 
 /** A campaign of one run with these faults, at a low rate. */
-const withFaults = (clients: string, seconds: number, faults: string, ...flags: string[]): Campaign =>
+const withFaults = (
+  clients: string,
+  seconds: number,
+  faults: string,
+  ...flags: string[]
+): Campaign =>
   Campaign.run(newFolder(), clients, [
     ...["--rate", "200", "--duration-mode", `custom:${seconds}`, "--fault", faults],
     ...flags,
@@ -45,7 +50,8 @@ describe("planned faults are done and undone, and no rule takes them for faults 
     expect(node?.at_end.evicted_keys).toBe(0);
     // While its memory was full, and while it was down.
     const failedDuring = (fault: string) => {
-      const { from_s = 0, to_s = 0 } = result.faults?.find(({ name }) => name === fault)?.injected ?? {};
+      const { from_s = 0, to_s = 0 } =
+        result.faults?.find(({ name }) => name === fault)?.injected ?? {};
       const slices = result.slices.failed.slice(Math.floor(10 * from_s), Math.ceil(10 * to_s) + 1);
       return slices.reduce((sum, count) => sum + count, 0);
     };
@@ -56,7 +62,9 @@ describe("planned faults are done and undone, and no rule takes them for faults 
   });
 
   test("of one server alone", async () => {
-    const result = await resultOf(withFaults("iovalkey", 7, "one-of-n-servers@3s+0.5s", "--servers", "2"));
+    const result = await resultOf(
+      withFaults("iovalkey", 7, "one-of-n-servers@3s+0.5s", "--servers", "2"),
+    );
     expect(result.faults).toMatchObject([{ roles: ["server-1"], store_reconnections: 1 }]);
     expect(rulesOf(result)).toEqual([]);
     const uptimes = result.consumers.map(({ at_end }) => at_end.uptime_s);
@@ -67,7 +75,11 @@ describe("planned faults are done and undone, and no rule takes them for faults 
     const result = await resultOf(
       withFaults("iovalkey:cluster", 8, "primary-pause@3s+0.5s/manual-failover@4s/kill:store-2@5s"),
     );
-    expect(result.faults?.map(({ roles }) => roles)).toEqual([["store-1"], ["store-1"], ["store-2"]]);
+    expect(result.faults?.map(({ roles }) => roles)).toEqual([
+      ["store-1"],
+      ["store-1"],
+      ["store-2"],
+    ]);
     expect(rulesOf(result)).toEqual([]);
     expect(result.store?.nodes.map(({ role }) => role)).toEqual(
       [1, 3, 4, 5, 6].map((node) => `store-${node}`),
@@ -81,7 +93,9 @@ test("an end that no fault explains still fails the run", async () => {
   await campaign.waitForLog(": undone");
   process.kill(server, "SIGKILL");
   await campaign.ends(4);
-  expect([...campaign.results.values()]).toMatchObject([{ status: "failed", failure: { role: "server-1" } }]);
+  expect([...campaign.results.values()]).toMatchObject([
+    { status: "failed", failure: { role: "server-1" } },
+  ]);
 });
 
 test("Ctrl-C while a store is stopped, or down, leaves nothing [R-interrupt-8]", async () => {

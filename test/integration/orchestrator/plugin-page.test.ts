@@ -15,12 +15,17 @@ import { storeProgram } from "../../helpers/store.js";
 
 const newFolder = temporaryFolders();
 
-/** A shell of a user who has installed the package: its command is on the PATH, and nothing else of it. */
+/**
+ * A shell of a user who has installed the package: its command is on the PATH, and nothing else of
+ * it.
+ */
 function shell(command: string, folder: string, home: string): Promise<Ended> {
   const bin = join(home, "bin");
   mkdirSync(bin, { recursive: true });
   const cli = join(ROOT, "dist/orchestrator/cli.js");
-  writeFileSync(join(bin, "ratelimit-bench"), `#!/bin/sh\nexec node '${cli}' "$@"\n`, { mode: 0o755 });
+  writeFileSync(join(bin, "ratelimit-bench"), `#!/bin/sh\nexec node '${cli}' "$@"\n`, {
+    mode: 0o755,
+  });
   const PATH = `${bin}${delimiter}${process.env.PATH}`;
   const env = { PATH, HOME: home, XDG_STATE_HOME: join(home, "state"), RATELIMIT_BENCH: ROOT };
   return new Promise((resolve) => {
@@ -51,7 +56,8 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
     const home = newFolder();
     const folder = newFolder();
     const paths = savePage(folder);
-    // Where an engine answers, the page's command takes it; that is another test's, in test/containers.
+    // Where an engine answers, the page's command takes it; that is another test's, in
+    // test/containers.
     const { code, stderr, stdout } = await shell(
       measure.replace("ratelimit-bench run", "ratelimit-bench run --runtime local"),
       folder,
@@ -63,9 +69,9 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
     const plugins = PLUGINS.map((name, index) => ({ name, sha256: sha256(paths[index] ?? "") }));
     const manifest = manifestSchema.parse(read("manifest.json"));
     expect(manifest.plugins).toEqual(plugins);
-    expect(manifest.plan.sources?.filter((source) => source.startsWith("from the plugin"))).toHaveLength(
-      PLUGINS.length,
-    );
+    expect(
+      manifest.plan.sources?.filter((source) => source.startsWith("from the plugin")),
+    ).toHaveLength(PLUGINS.length);
     const results = readdirSync(latest)
       .filter((name) => /_run1\.json$/.test(name))
       .map((name): MeasuredResult => measuredResultSchema.parse(read(name)));
@@ -100,7 +106,9 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
     scripts.delete("ioredis@valkey+my-limiter");
     expect(new Set(scripts.values()).size).toBe(1);
     expect([...scripts.values()]).not.toContain(own);
-    const settings = results.find(({ configuration }) => configuration?.target.store === "my-store")?.store;
+    const settings = results.find(
+      ({ configuration }) => configuration?.target.store === "my-store",
+    )?.store;
     expect(settings?.settings["io-threads"]).toBe("2");
     expect(readdirSync(join(latest, "report"))).toContain("index.html");
   });
@@ -117,8 +125,8 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
       passed,
       skipped = 0,
       all,
-    } = /Tests +(?<passed>\d+) passed(?: \| (?<skipped>\d+) skipped)? \((?<all>\d+)\)/.exec(said)?.groups ??
-    {};
+    } = /Tests +(?<passed>\d+) passed(?: \| (?<skipped>\d+) skipped)? \((?<all>\d+)\)/.exec(said)
+      ?.groups ?? {};
     expect(Number(passed) + Number(skipped), stdout).toBe(Number(all));
     expect(Number(passed)).toBeGreaterThanOrEqual(10);
     if (storeProgram("redis")) {

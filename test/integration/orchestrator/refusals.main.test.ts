@@ -8,7 +8,11 @@ const newFolder = temporaryFolders();
 
 describe("before anything is started", () => {
   /** Exit code 2 or 3, one line, nothing left, no results. */
-  async function expectRefused(campaign: Campaign, expected: number, ...parts: string[]): Promise<void> {
+  async function expectRefused(
+    campaign: Campaign,
+    expected: number,
+    ...parts: string[]
+  ): Promise<void> {
     const { code, stdout, stderr } = await campaign.ended;
     for (const part of parts) expect(stderr).toContain(part);
     const lines = stderr.trimEnd().split("\n").length;

@@ -24,7 +24,8 @@ test("a relay makes round trips longer, and cuts the servers from the store, wit
   if (!slow || !cut) throw new Error("two faults");
   const slicesOf = ({ from_s, to_s }: typeof slow): number[] =>
     answers.flatMap((_, slice) => (slice >= 10 * from_s && slice < 10 * to_s ? [slice] : []));
-  // How soon a relay does what it is told depends on the machine: half of the fault's time is certain.
+  // How soon a relay does what it is told depends on the machine: half of the fault's time is
+  // certain.
   const slowed = slicesOf(slow).filter(
     (slice) => (latency_sum_us[slice] ?? 0) > 20_000 * (answers[slice] ?? 0),
   );

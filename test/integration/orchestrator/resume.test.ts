@@ -11,7 +11,10 @@ const newFolder = temporaryFolders();
 test("a campaign that is killed in a run, and again in its report, is resumed each time [R-resume-1]", async () => {
   const home = newFolder();
   const bytes = new Map<string, Buffer>();
-  /** Kills it once the log says a line for so many times; `there`: how many runs are on the disk then. */
+  /**
+   * Kills it once the log says a line for so many times; `there`: how many runs are on the disk
+   * then.
+   */
   const killed = async (campaign: Campaign, line: string, times: number, there: number) => {
     await campaign.waitForLog(line, times);
     // One that hears no other signal.
@@ -42,13 +45,21 @@ test("a campaign that is killed in a run, and again in its report, is resumed ea
 });
 
 /** Changes a result, and vouches for it where the checksum shall be right. */
-function change(folder: string, file: string, edit: (text: string) => string, vouch: boolean): void {
+function change(
+  folder: string,
+  file: string,
+  edit: (text: string) => string,
+  vouch: boolean,
+): void {
   const text = edit(readFileSync(join(folder, file), "utf8"));
   writeFileSync(join(folder, file), text);
   const sums = readFileSync(join(folder, "SHA256SUMS"), "utf8");
   const sum = createHash("sha256").update(text).digest("hex");
   if (vouch)
-    writeFileSync(join(folder, "SHA256SUMS"), sums.replace(new RegExp(`.{64}(?= {2}${file}\n)`), sum));
+    writeFileSync(
+      join(folder, "SHA256SUMS"),
+      sums.replace(new RegExp(`.{64}(?= {2}${file}\n)`), sum),
+    );
 }
 
 test("damaged results are measured again with a warning, a full disk keeps the old file, and the exit code counts all runs [R-full-disk-2]", async () => {
@@ -56,7 +67,8 @@ test("damaged results are measured again with a warning, a full disk keeps the o
   const first = Campaign.run(home, "iovalkey", [
     ...["--runs", "2", "--duration-mode", "requests:1000", "--warmup", "0.1"],
   ]);
-  // The report's process is found by what killed campaigns leave in their lease; here it is ended under way.
+  // The report's process is found by what killed campaigns leave in their lease; here it is ended
+  // under way.
   await first.waitForLog("building the report");
   process.kill(await first.part("helper"), "SIGKILL");
   const { stderr } = await first.ends(4);
@@ -87,7 +99,8 @@ test("damaged results are measured again with a warning, a full disk keeps the o
   expect(atFull.code).toBe(4);
   expect(readFileSync(join(folder, spoilt))).toEqual(half);
 
-  const spoil = (text: string) => text.replace(/("verdict":\{[^{}]*?"status":)"\w+"/, '$1"invalid"');
+  const spoil = (text: string) =>
+    text.replace(/("verdict":\{[^{}]*?"status":)"\w+"/, '$1"invalid"');
   change(folder, kept, spoil, true);
   writeFileSync(join(folder, `.${kept}.0badcafe.tmp`), "half");
   const resumed = Campaign.resume(home);

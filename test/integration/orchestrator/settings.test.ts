@@ -26,12 +26,19 @@ test("a missed threshold fails the campaign; its manifest as --config gives the 
 
 test("--dry-run prints matrix, order, skips with reasons and the estimate, and starts nothing", async () => {
   const home = newFolder();
-  const clients = ["--clients", "iovalkey,ioredis@valkey:cluster,valkey-glide@redis", "--concurrency", "5 6"];
+  const clients = [
+    "--clients",
+    "iovalkey,ioredis@valkey:cluster,valkey-glide@redis",
+    "--concurrency",
+    "5 6",
+  ];
   const flags = "--dry-run --runtime local --runs 2 --seed 1 --duration-mode fixed30".split(" ");
   const campaign = Campaign.command(home, ["run", ...clients, ...flags]);
   const { code, stdout, stderr } = await campaign.ended;
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
-  expect(stdout).toMatch(/^ +3 +iovalkey +valkey standalone +light +realistic +6 connections +30 s +2 /m);
+  expect(stdout).toMatch(
+    /^ +3 +iovalkey +valkey standalone +light +realistic +6 connections +30 s +2 /m,
+  );
   expect(stdout).toMatch(/^ {2}round 2: \([1-4] [1-4]\) \([1-4] [1-4]\)$/m);
   expect(stdout).toMatch(/^skipped valkey-glide@redis: .*\+same-script/m);
   expect(stdout).toMatch(/^8 runs /m);
@@ -42,7 +49,14 @@ test("--dry-run prints matrix, order, skips with reasons and the estimate, and s
 /** The CLI with so many open files, or with other programs. */
 function run(env: Readonly<Record<string, string>>, files: number, ...parameters: string[]) {
   const script = `ulimit -n ${files}; exec "$@"`;
-  const command = ["-c", script, "bash", process.execPath, "dist/orchestrator/cli.js", ...parameters];
+  const command = [
+    "-c",
+    script,
+    "bash",
+    process.execPath,
+    "dist/orchestrator/cli.js",
+    ...parameters,
+  ];
   const whole = { ...process.env, XDG_STATE_HOME: newFolder(), ...env };
   return spawnSync("bash", command, { cwd: ROOT, encoding: "utf8", env: whole });
 }
@@ -51,7 +65,11 @@ test("too few open files are one line, for the command line itself, for a plan a
   const help = run({}, 100, "--help");
   expect(help.status, help.stderr).toBe(3);
   expect(help.stderr).toMatch(/^[^\n]*ulimit -n[^\n]*\n$/);
-  const campaign = ["run", ..."--clients none --runtime local --runs 1 --output".split(" "), newFolder()];
+  const campaign = [
+    "run",
+    ..."--clients none --runtime local --runs 1 --output".split(" "),
+    newFolder(),
+  ];
   for (const flags of [["--dry-run"], []]) {
     const { status, stderr } = run({}, 400, ...campaign, "--concurrency", "1000", ...flags);
     expect(status, stderr).toBe(3);

@@ -10,8 +10,26 @@ const newFolder = temporaryFolders();
 
 function runStores(home: string, flags: readonly string[]): Campaign {
   const output = ["--output", join(home, "results root")];
-  const short = ["--duration-mode", "custom:1", "--warmup", "0", "--cooldown", "0", "--runtime", "local"];
-  return Campaign.command(home, ["run", "--layer", "store", "--seed", "1", ...short, ...flags, ...output]);
+  const short = [
+    "--duration-mode",
+    "custom:1",
+    "--warmup",
+    "0",
+    "--cooldown",
+    "0",
+    "--runtime",
+    "local",
+  ];
+  return Campaign.command(home, [
+    "run",
+    "--layer",
+    "store",
+    "--seed",
+    "1",
+    ...short,
+    ...flags,
+    ...output,
+  ]);
 }
 
 const printedOf = (campaign: Campaign): PrintedResult[] =>
@@ -22,7 +40,14 @@ const printedOf = (campaign: Campaign): PrintedResult[] =>
 
 describe("the store layer on real stores", needs(["redis", "valkey", "redis-benchmark"]), () => {
   test("measures every operation on both stores, and counts its calls exactly", async () => {
-    const flags = ["--stores", "valkey,redis", "--reference", "redis", "--payload-bytes", "100,200"];
+    const flags = [
+      "--stores",
+      "valkey,redis",
+      "--reference",
+      "redis",
+      "--payload-bytes",
+      "100,200",
+    ];
     const campaign = runStores(newFolder(), [...flags, "--concurrency", "10", "--runs", "1"]);
     expect([0, 5]).toContain((await campaign.ended).code);
     const results = printedOf(campaign);
@@ -44,13 +69,23 @@ describe("the store layer on real stores", needs(["redis", "valkey", "redis-benc
       expect(latency.p99).toBeLessThanOrEqual(latency.max);
     }
     const bytes = (payload: number) =>
-      results.find(({ operation }) => operation.payload_bytes === payload)?.memory?.bytes_per_key ?? 0;
+      results.find(({ operation }) => operation.payload_bytes === payload)?.memory?.bytes_per_key ??
+      0;
     expect(bytes(200) - bytes(100)).toBeGreaterThan(90);
     expect(campaign.report("store-operations.csv").trim().split("\n")).toHaveLength(13);
   });
 
   test("a store that dies in the middle fails only that run, and is named; an interruption leaves nothing behind", async () => {
-    const flags = ["--stores", "redis", "--operations", "incr", "--concurrency", "5", "--runs", "2"];
+    const flags = [
+      "--stores",
+      "redis",
+      "--operations",
+      "incr",
+      "--concurrency",
+      "5",
+      "--runs",
+      "2",
+    ];
     const campaign = runStores(newFolder(), [...flags, "--duration-mode", "custom:30"]);
     await campaign.waitForLog("  measure");
     // An earlier store was asked what it lacks, and has ended.
@@ -73,7 +108,9 @@ test(
     const work = ["--operations", "incr,script", "--concurrency", "5", "--runs", "1"];
     const campaign = runStores(home, [...flags, ...work]);
     expect([0, 5]).toContain((await campaign.ended).code);
-    const third = printedOf(campaign).filter(({ configuration }) => configuration?.target.store === "third");
+    const third = printedOf(campaign).filter(
+      ({ configuration }) => configuration?.target.store === "third",
+    );
     expect(third.map(({ operation }) => operation.id)).toEqual(["incr"]);
     for (const { calls, operations, verdict } of third) {
       expect(calls).toBeUndefined();
@@ -93,9 +130,21 @@ test.each([
   expect(code).toBe(2);
 });
 
-test("a dry run starts nothing and lists the works", needs(["redis", "redis-benchmark"]), async () => {
-  const flags = ["--stores", "redis", "--payload-bytes", "100,200", "--concurrency", "50 10", "--dry-run"];
-  const { code, stdout } = await runStores(newFolder(), flags).ended;
-  expect(stdout).toContain("36 runs");
-  expect(code).toBe(0);
-});
+test(
+  "a dry run starts nothing and lists the works",
+  needs(["redis", "redis-benchmark"]),
+  async () => {
+    const flags = [
+      "--stores",
+      "redis",
+      "--payload-bytes",
+      "100,200",
+      "--concurrency",
+      "50 10",
+      "--dry-run",
+    ];
+    const { code, stdout } = await runStores(newFolder(), flags).ended;
+    expect(stdout).toContain("36 runs");
+    expect(code).toBe(0);
+  },
+);

@@ -37,7 +37,9 @@ test("programs of one store are measured by turns, each as a row with the versio
   await campaign.ends();
   const { plan, stores } = campaign.manifest;
   expect(plan.order).toBe("turns");
-  const byLabel = new Map(campaign.measured.map((each) => [each.configuration?.target.label, each]));
+  const byLabel = new Map(
+    campaign.measured.map((each) => [each.configuration?.target.label, each]),
+  );
   expect([...byLabel.keys()].sort()).toEqual(labels.map(withNode));
   for (const result of byLabel.values()) {
     expectReconciled(result);
@@ -73,5 +75,9 @@ test("a store and a Node that run with another version than their programs said 
     ["ioredis@valkey+node-1.2.3", seen, "M19", expect.stringContaining("Node 1.2.3")],
     ["ioredis@valkey~1.0+node-1.2.3", seen, "M19", expect.stringContaining("1.0 of the store")],
   ]);
-  expect(campaign.manifest.stores["node~1.2.3"]).toEqual({ path: node, version: "1.2.3", embedded: false });
+  expect(campaign.manifest.stores["node~1.2.3"]).toEqual({
+    path: node,
+    version: "1.2.3",
+    embedded: false,
+  });
 });

@@ -33,7 +33,12 @@ const refusal = (port: number): Promise<string> =>
 describe("an encrypted store of the campaign", needs(["redis"]), () => {
   test("every client, each by turns with itself in the clear: all decisions are counted, no certificate or key stays", async () => {
     const home = newFolder();
-    const plain = ["ioredis", "node-redis", "iovalkey@redis+same-script", "valkey-glide@redis+same-script"];
+    const plain = [
+      "ioredis",
+      "node-redis",
+      "iovalkey@redis+same-script",
+      "valkey-glide@redis+same-script",
+    ];
     const clients = plain.flatMap((client) => [client, `${client}+tls`]).join(",");
     const campaign = await validCampaign(home, clients, ["--warmup", "0.1"]);
     expect(referencesIn(campaign.manifest.plan)).toHaveLength(4);
@@ -52,7 +57,8 @@ describe("an encrypted store of the campaign", needs(["redis"]), () => {
     const campaign = Campaign.run(home, "ioredis+tls", ["--warmup", "30", "--layer", "limiter"]);
     await campaign.waitForLog("  warmup");
     const store = await campaign.part("store-1");
-    const [, port] = /127\.0\.0\.1:(\d+)/.exec(readFileSync(`/proc/${store}/cmdline`, "utf8")) ?? [];
+    const [, port] =
+      /127\.0\.0\.1:(\d+)/.exec(readFileSync(`/proc/${store}/cmdline`, "utf8")) ?? [];
     const [key = ""] = pemFiles(campaign.temporary).filter((path) => path.endsWith("key.pem"));
     expect(statSync(key).mode & 0o077).toBe(0);
     expect(await refusal(Number(port))).toBe("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
@@ -64,7 +70,8 @@ describe("an encrypted store of the campaign", needs(["redis"]), () => {
 test("a program that was built without TLS ends the campaign with 3 and the flag that names another", async () => {
   const home = newFolder();
   const program = join(home, "valkey-server");
-  const script = '[ "$1" = --version ] && echo v=9.0.0 && exit\necho "# Failed finding TLS support."\nexit 1';
+  const script =
+    '[ "$1" = --version ] && echo v=9.0.0 && exit\necho "# Failed finding TLS support."\nexit 1';
   writeFileSync(program, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   const campaign = Campaign.run(home, "iovalkey+tls", ["--program", `valkey=${program}`]);
   const { stderr } = await campaign.ends(3);

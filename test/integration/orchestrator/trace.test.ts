@@ -41,12 +41,31 @@ test("an access log is replayed as it came and at its times; results have its fi
 
 test("each request keeps its time: a burst of one key stays one", async () => {
   const log = join(newFolder(), "burst.csv");
-  // In 6 s, 50 requests of one key within 0.1 s, then 50 of others. Spread over the rest they would all be admitted.
+  // In 6 s, 50 requests of one key within 0.1 s, then 50 of others. Spread over the rest they would
+  // all be admitted.
   const burst = Array.from({ length: 50 }, (_, n) => `${(1000 + n / 500).toFixed(3)},one`);
-  const calm = Array.from({ length: 50 }, (_, n) => `${(1000.1 + 0.117 * n).toFixed(3)},other-${n}`);
+  const calm = Array.from(
+    { length: 50 },
+    (_, n) => `${(1000.1 + 0.117 * n).toFixed(3)},other-${n}`,
+  );
   writeFileSync(log, [...burst, ...calm].join("\n"));
-  const flags = ["--trace", log, "--trace-speed", "1", "--duration-mode", "custom:6", "--warmup", "3"];
-  const campaign = Campaign.run(newFolder(), "iovalkey", [...flags, "--points", "10", "--window", "1"]);
+  const flags = [
+    "--trace",
+    log,
+    "--trace-speed",
+    "1",
+    "--duration-mode",
+    "custom:6",
+    "--warmup",
+    "3",
+  ];
+  const campaign = Campaign.run(newFolder(), "iovalkey", [
+    ...flags,
+    "--points",
+    "10",
+    "--window",
+    "1",
+  ]);
   const { stderr } = await campaign.ended;
   const [result] = campaign.measured;
   expect(result, stderr).toBeDefined();

@@ -34,7 +34,9 @@ test("Ctrl-C in a turn leaves nothing", async () => {
   const campaign = Campaign.run(newFolder(), CLIENTS, [...FLAGS, "--duration-mode", "custom:30"]);
   await campaign.waitForLog("measure");
   await campaign.interrupted();
-  expect([...campaign.results.values()].map(({ status }) => status)).toEqual(Array(2).fill("aborted"));
+  expect([...campaign.results.values()].map(({ status }) => status)).toEqual(
+    Array(2).fill("aborted"),
+  );
 });
 
 test("a store that dies in a turn fails its run alone", async () => {

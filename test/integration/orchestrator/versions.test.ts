@@ -1,4 +1,11 @@
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
@@ -23,7 +30,8 @@ const REACHING = /^(npm_config_.*|https?_proxy|no_proxy|node_extra_ca_certs|ssl_
 function withNpm(home: string, script?: string): Record<string, string> {
   const cache = { XDG_CACHE_HOME: join(home, "cache") };
   const reaching = Object.entries(process.env).filter(([name]) => REACHING.test(name));
-  if (script === undefined) return { ...Object.fromEntries(reaching), ...cache } as Record<string, string>;
+  if (script === undefined)
+    return { ...Object.fromEntries(reaching), ...cache } as Record<string, string>;
   const programs = join(home, "programs");
   mkdirSync(programs, { recursive: true });
   writeFileSync(join(programs, "npm"), `#!/usr/bin/env node\n${script}\n`);
@@ -38,7 +46,8 @@ const HANGING = `require("node:fs").writeFileSync("half.txt", ""); setInterval((
 test("versions are installed in a cache of their own and measured side by side, as every result says", async () => {
   const home = newFolder();
   const lock = () => readFileSync(join(ROOT, "package-lock.json"), "utf8");
-  const own = () => JSON.parse(readFileSync(join(ROOT, "node_modules/ioredis/package.json"), "utf8")).version;
+  const own = () =>
+    JSON.parse(readFileSync(join(ROOT, "node_modules/ioredis/package.json"), "utf8")).version;
   const before = [lock(), own()];
   const clients = "ioredis~5.6.1@valkey+rate-limiter-flexible~7.1.1,ioredis@valkey";
   const campaign = Campaign.run(home, clients, [], withNpm(home));
@@ -58,15 +67,28 @@ test("versions are installed in a cache of their own and measured side by side, 
     "ioredis~5.6.1@valkey+rate-limiter-flexible~7.1.1": ["5.6.1", "7.1.1"],
   });
   expect(versions).toMatchObject([
-    { name: "ioredis", version: "5.6.1", packages: { ioredis: "5.6.1", debug: expect.any(String) } },
-    { name: "rate-limiter-flexible", version: "7.1.1", packages: { "rate-limiter-flexible": "7.1.1" } },
+    {
+      name: "ioredis",
+      version: "5.6.1",
+      packages: { ioredis: "5.6.1", debug: expect.any(String) },
+    },
+    {
+      name: "rate-limiter-flexible",
+      version: "7.1.1",
+      packages: { "rate-limiter-flexible": "7.1.1" },
+    },
   ]);
   expect(JSON.stringify(campaign.manifest)).not.toMatch(/resolved|https?:\/\/(?!127\.0\.0\.1)/);
   const summary = campaign.report("summary.csv");
   for (const [label] of seen) expect(summary).toContain(label);
 
   // What is there needs no registry any more.
-  const again = Campaign.run(newFolder(), "ioredis~5.6.1@valkey", [], withNpm(home, refusing("ETARGET")));
+  const again = Campaign.run(
+    newFolder(),
+    "ioredis~5.6.1@valkey",
+    [],
+    withNpm(home, refusing("ETARGET")),
+  );
   const ended = await again.ended;
   expect(ended).toMatchObject({ code: 0, stderr: again.suspectWarning });
   expect(again.measured[0]?.versions.client).toBe("5.6.1");
@@ -77,7 +99,12 @@ describe("a version that cannot be installed", () => {
     "%s ends the campaign in one line before anything is measured, and leaves nothing [R-no-version-1]",
     async (npm) => {
       const home = newFolder();
-      const campaign = Campaign.run(home, "ioredis~5.99.0@valkey", [], withNpm(home, refusing(npm)));
+      const campaign = Campaign.run(
+        home,
+        "ioredis~5.99.0@valkey",
+        [],
+        withNpm(home, refusing(npm)),
+      );
       const { code, stderr } = await campaign.ended;
       expect(stderr).toMatch(/^[^\n]*ioredis 5\.99\.0[^\n]*\n$/);
       expect(code).toBe(3);
@@ -110,7 +137,9 @@ describe("an installation that is interrupted", () => {
   const begun = async (home: string) => {
     const campaign = Campaign.run(home, "ioredis~5.6.1@valkey", [], withNpm(home, HANGING));
     const npm = await campaign.part("helper");
-    while (!cached(home).some((name) => existsSync(join(home, "cache", VERSIONS, name, "half.txt"))))
+    while (
+      !cached(home).some((name) => existsSync(join(home, "cache", VERSIONS, name, "half.txt")))
+    )
       await new Promise((resolve) => setTimeout(resolve, 20));
     return { campaign, npm };
   };

@@ -7,7 +7,9 @@ import { KubernetesApi } from "../../../src/runtimes/kubernetes/api.js";
 import { apiFailure } from "../../../src/runtimes/kubernetes/failures.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
-/** What a real cluster answers is in test/kubernetes, and recorded in test/unit/runtimes/kubernetes. */
+/**
+ * What a real cluster answers is in test/kubernetes, and recorded in test/unit/runtimes/kubernetes.
+ */
 const newFolder = temporaryFolders();
 
 /** The kubeconfig of a server that accepts connections and never answers. */
@@ -26,7 +28,9 @@ async function silentCluster(): Promise<string> {
     kind: "Config",
     clusters: [{ name: "silent", cluster: { server: url, "insecure-skip-tls-verify": true } }],
     users: [{ name: "user", user: { token: "t" } }],
-    contexts: [{ name: "silent", context: { cluster: "silent", user: "user", namespace: "bench" } }],
+    contexts: [
+      { name: "silent", context: { cluster: "silent", user: "user", namespace: "bench" } },
+    ],
     "current-context": "silent",
   };
   writeFileSync(path, JSON.stringify(config));

@@ -9,7 +9,10 @@ const { newFolder, shell } = runner();
 
 /** The client as it is installed here. */
 const BASE = `module.exports = require(${JSON.stringify(join(ROOT, "node_modules/ioredis"))});`;
-/** It takes 2 ms more to send a command: many times what a request takes, so that six rounds decide on a busy machine too. */
+/**
+ * It takes 2 ms more to send a command: many times what a request takes, so that six rounds decide
+ * on a busy machine too.
+ */
 const HEAD = `${BASE}
 const { prototype } = module.exports.Redis;
 const send = prototype.sendCommand;
@@ -18,10 +21,13 @@ prototype.sendCommand = function (...words) {
   return send.apply(this, words);
 };`;
 
-test("base and head are measured by turns, and a slower head is a regression", { timeout: 600_000 }, () => {
+test("base and head are measured by turns, and a slower head is a regression", {
+  timeout: 600_000,
+}, () => {
   build();
   const root = newFolder();
-  const manifest = (version: string) => JSON.stringify({ name: "ioredis", version, main: "index.js" });
+  const manifest = (version: string) =>
+    JSON.stringify({ name: "ioredis", version, main: "index.js" });
   const commits = [BASE, HEAD].map((text, index) =>
     [
       `printf '%s' '${text}' >index.js; printf '%s' '${manifest(`5.0.${index}`)}' >package.json`,
@@ -47,7 +53,12 @@ test("base and head are measured by turns, and a slower head is a regression", {
   };
   const run = (name: string) => {
     const found = step(action.runs.steps, name);
-    const env = { ...environmentOf(found, known), WARMUP: "0", COOLDOWN: "0", GITHUB_ACTION_PATH: ROOT };
+    const env = {
+      ...environmentOf(found, known),
+      WARMUP: "0",
+      COOLDOWN: "0",
+      GITHUB_ACTION_PATH: ROOT,
+    };
     return shell(found.run, root, env);
   };
   const prepared = run("Base and head");
@@ -55,7 +66,9 @@ test("base and head are measured by turns, and a slower head is a regression", {
   const measured = run("Measure and compare");
   expect(measured.code, measured.stdout + measured.stderr).toBe(0);
   expect(measured.outputs.code).toBe("6");
-  const { plan } = JSON.parse(readFileSync(join(measured.outputs.campaign ?? "", "manifest.json"), "utf8"));
+  const { plan } = JSON.parse(
+    readFileSync(join(measured.outputs.campaign ?? "", "manifest.json"), "utf8"),
+  );
   expect(plan.order).toBe("turns");
   expect(readFileSync(measured.outputs.comment ?? "", "utf8")).toContain("regression");
 });

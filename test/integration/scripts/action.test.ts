@@ -21,7 +21,13 @@ describe("action.yml", () => {
     ["PACKAGE_FOLDER", "a\nb"],
   ])("%s=%j is refused before anything is checked out", (name, value) => {
     const WORK = join(newFolder(), "work");
-    const env = { TARGET: "ioredis@valkey", BASE: "0".repeat(40), HEAD: "1.2.3", WORK, [name]: value };
+    const env = {
+      TARGET: "ioredis@valkey",
+      BASE: "0".repeat(40),
+      HEAD: "1.2.3",
+      WORK,
+      [name]: value,
+    };
     const { code, stderr } = script("prepare-sides.sh", [], env);
     expect(code, stderr).toBe(2);
     expect(stderr).toMatch(new RegExp(`^::error::${name} must be [^\\n]+\\n$`));
@@ -79,26 +85,36 @@ describe("action.yml", () => {
     ["4", "7", 4],
     ["1", "0", 1],
     ["0", "2", 2],
-  ])("a campaign that ended with %s, compared with %s, ends the step with %i", (CAMPAIGN, COMPARED, code) => {
-    const root = newFolder();
-    cpSync(CI, join(root, "scripts/ci"), { recursive: true });
-    const WORK = join(root, "work");
-    const results = join(WORK, "results");
-    const report = join(results, "campaign/report");
-    mkdirSync(report, { recursive: true });
-    writeFileSync(join(report, "summary.md"), "# Summary\n");
-    symlinkSync("campaign", join(results, "latest"));
-    writeFileSync(join(root, "scripts/run-all.sh"), `#!/bin/sh\nexit ${CAMPAIGN}\n`, { mode: 0o755 });
-    mkdirSync(join(root, "dist/orchestrator"), { recursive: true });
-    writeFileSync(join(root, "dist/orchestrator/cli.js"), `process.exit(${COMPARED});\n`);
-    const measured = shell("scripts/ci/measure-sides.sh", root, { TARGET: "ioredis@valkey", WORK });
-    expect(measured.code, measured.stderr).toBe(code);
-    // One target was asked for: the action says which reference it adds.
-    expect(measured.stdout).toContain("the base ioredis-base@valkey is added as the reference");
-    // The artifact is uploaded whatever the comparison says.
-    expect(measured.outputs.campaign).toBe(CAMPAIGN === "1" ? undefined : join(results, "campaign"));
-    expect(measured.outputs.code).toBe(code === 0 ? COMPARED : undefined);
-  });
+  ])(
+    "a campaign that ended with %s, compared with %s, ends the step with %i",
+    (CAMPAIGN, COMPARED, code) => {
+      const root = newFolder();
+      cpSync(CI, join(root, "scripts/ci"), { recursive: true });
+      const WORK = join(root, "work");
+      const results = join(WORK, "results");
+      const report = join(results, "campaign/report");
+      mkdirSync(report, { recursive: true });
+      writeFileSync(join(report, "summary.md"), "# Summary\n");
+      symlinkSync("campaign", join(results, "latest"));
+      writeFileSync(join(root, "scripts/run-all.sh"), `#!/bin/sh\nexit ${CAMPAIGN}\n`, {
+        mode: 0o755,
+      });
+      mkdirSync(join(root, "dist/orchestrator"), { recursive: true });
+      writeFileSync(join(root, "dist/orchestrator/cli.js"), `process.exit(${COMPARED});\n`);
+      const measured = shell("scripts/ci/measure-sides.sh", root, {
+        TARGET: "ioredis@valkey",
+        WORK,
+      });
+      expect(measured.code, measured.stderr).toBe(code);
+      // One target was asked for: the action says which reference it adds.
+      expect(measured.stdout).toContain("the base ioredis-base@valkey is added as the reference");
+      // The artifact is uploaded whatever the comparison says.
+      expect(measured.outputs.campaign).toBe(
+        CAMPAIGN === "1" ? undefined : join(results, "campaign"),
+      );
+      expect(measured.outputs.code).toBe(code === 0 ? COMPARED : undefined);
+    },
+  );
 
   const comment = step(action.runs.steps, "Comment");
   const say = (gh: { PATH: string }) => {
@@ -110,7 +126,11 @@ describe("action.yml", () => {
       "github.event.pull_request.number": "7",
       "steps.measure.outputs.comment": file,
     };
-    const env = { ...environmentOf(comment, known), GITHUB_REPOSITORY: "a/b", GITHUB_ACTION_PATH: ROOT };
+    const env = {
+      ...environmentOf(comment, known),
+      GITHUB_REPOSITORY: "a/b",
+      GITHUB_ACTION_PATH: ROOT,
+    };
     return shell(comment.run, newFolder(), { ...env, PATH: gh.PATH });
   };
 

@@ -8,7 +8,10 @@ import { build, ROOT } from "../../helpers/programs.js";
 const newFolder = temporaryFolders();
 const isClone = existsSync(join(ROOT, ".git"));
 
-/** A clone of the last commit by a git that is set to CRLF, as on Windows; packages and build are borrowed. */
+/**
+ * A clone of the last commit by a git that is set to CRLF, as on Windows; packages and build are
+ * borrowed.
+ */
 function cloneWithCrlf(): string {
   const clone = join(newFolder(), "clone");
   execFileSync("git", ["-c", "core.autocrlf=true", "clone", "--quiet", "--shared", ROOT, clone]);
@@ -40,7 +43,11 @@ test.skipIf(!isClone)(
       const ended = spawnSync(`scripts/${name}`, ["--help"], { cwd: clone, env, encoding: "utf8" });
       expect(ended, name).toMatchObject({ status: 0, stdout: expect.not.stringContaining(clone) });
     }
-    const checked = spawnSync("scripts/check-config.sh", ["--json"], { cwd: clone, env, encoding: "utf8" });
+    const checked = spawnSync("scripts/check-config.sh", ["--json"], {
+      cwd: clone,
+      env,
+      encoding: "utf8",
+    });
     expect(JSON.parse(checked.stdout).checks).toContainEqual(
       expect.objectContaining({ check: "node", status: "ok" }),
     );

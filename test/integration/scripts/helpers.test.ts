@@ -25,7 +25,9 @@ const TOOLS = (
 function pathWith(programs: Readonly<Record<string, string>>): string {
   const folder = newFolder();
   for (const tool of TOOLS) {
-    const found = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"].map((each) => join(each, tool)).find(existsSync);
+    const found = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+      .map((each) => join(each, tool))
+      .find(existsSync);
     if (found) symlinkSync(found, join(folder, tool));
   }
   for (const [name, script] of Object.entries(programs)) {
@@ -62,8 +64,16 @@ describe("check-config.sh", () => {
   });
 
   test.each([
-    ["an engine without permission", { docker: "echo permission denied >&2; exit 1" }, /docker .*usermod/],
-    ["an engine that is not running", { docker: "echo cannot connect >&2; exit 1" }, /docker .*start it/],
+    [
+      "an engine without permission",
+      { docker: "echo permission denied >&2; exit 1" },
+      /docker .*usermod/,
+    ],
+    [
+      "an engine that is not running",
+      { docker: "echo cannot connect >&2; exit 1" },
+      /docker .*start it/,
+    ],
     ["an old Node.js", { node: "echo v18.0.0" }, /node .*20\.19/],
     [
       "an old Python",
@@ -80,12 +90,18 @@ describe("check-config.sh", () => {
   test.each([
     ["exit 134", "fail"],
     ["exit 0", "ok"],
-  ])("limited address space is tried out: where Node.js answers with %s it is %s", (answer, expected) => {
-    const path = pathWith({ ...FIT, node: `[ "$1" = -e ] && ${answer}; echo v22.1.0` });
-    const limited = `ulimit -v 8000000; exec ${join(ROOT, "scripts/check-config.sh")} --json`;
-    const { stdout } = spawnSync("bash", ["-c", limited], { env: { PATH: path }, encoding: "utf8" });
-    expect(statusOf(stdout, "ulimits")).toBe(expected);
-  });
+  ])(
+    "limited address space is tried out: where Node.js answers with %s it is %s",
+    (answer, expected) => {
+      const path = pathWith({ ...FIT, node: `[ "$1" = -e ] && ${answer}; echo v22.1.0` });
+      const limited = `ulimit -v 8000000; exec ${join(ROOT, "scripts/check-config.sh")} --json`;
+      const { stdout } = spawnSync("bash", ["-c", limited], {
+        env: { PATH: path },
+        encoding: "utf8",
+      });
+      expect(statusOf(stdout, "ulimits")).toBe(expected);
+    },
+  );
 
   test("works without Node.js and Python, and its JSON stays JSON", () => {
     const path = pathWith({ docker: `echo '"\\' >&2; exit 1` });
@@ -119,7 +135,10 @@ test("docker-to-podman.sh installs a shim, never over another docker, and remove
   expect(run("docker-to-podman.sh", ["--install", folder, "--dry-run"], path).code).toBe(0);
   expect(existsSync(folder)).toBe(false);
   expect(run("docker-to-podman.sh", ["--install", folder], path).code).toBe(0);
-  const shim = spawnSync(join(folder, "docker"), ["ps", "-a b"], { env: { PATH: path }, encoding: "utf8" });
+  const shim = spawnSync(join(folder, "docker"), ["ps", "-a b"], {
+    env: { PATH: path },
+    encoding: "utf8",
+  });
   expect(shim.stdout.trim()).toBe("podman got ps -a b");
   expect(run("docker-to-podman.sh", ["--uninstall", folder], path).code).toBe(0);
   expect(readdirSync(folder)).toEqual([]);
@@ -133,10 +152,18 @@ test("docker-to-podman.sh installs a shim, never over another docker, and remove
 });
 
 test("setup-podman.sh says what is missing and installs nothing by itself", () => {
-  const { code, stdout } = run("setup-podman.sh", [], pathWith({ "apt-get": "touch $HOME/installed" }));
+  const { code, stdout } = run(
+    "setup-podman.sh",
+    [],
+    pathWith({ "apt-get": "touch $HOME/installed" }),
+  );
   expect(code).toBe(3);
   expect(stdout).toMatch(/podman .*apt-get install/);
-  const dry = run("setup-podman.sh", ["--install", "--dry-run"], pathWith({ "apt-get": "echo INSTALLED" }));
+  const dry = run(
+    "setup-podman.sh",
+    ["--install", "--dry-run"],
+    pathWith({ "apt-get": "echo INSTALLED" }),
+  );
   expect(dry.stdout).not.toContain("INSTALLED");
 });
 
@@ -162,7 +189,10 @@ test("help needs nothing that is installed; a campaign without Python is an envi
     ["run-all.sh", ["help"]],
     ["run-benchmark.sh", ["-h"]],
   ] as const)
-    expect(run(script, flags, bare)).toMatchObject({ code: 0, stdout: expect.stringContaining("Usage") });
+    expect(run(script, flags, bare)).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining("Usage"),
+    });
   expect(run("run-all.sh", ["help", "faults"], bare)).toMatchObject({
     code: 0,
     stdout: expect.stringContaining("--fault"),
@@ -172,7 +202,9 @@ test("help needs nothing that is installed; a campaign without Python is an envi
     expect([topic, code, stderr.trim().split("\n").length]).toEqual([topic, topic ? 2 : 0, 1]);
   }
   const python = pathWith({ python3: "exit 1" });
-  expect(run("run-all.sh", ["--quick"], `${python}:${process.env.PATH}`, { HOME: newFolder() }).code).toBe(3);
+  expect(
+    run("run-all.sh", ["--quick"], `${python}:${process.env.PATH}`, { HOME: newFolder() }).code,
+  ).toBe(3);
 });
 
 test("fix-network.sh without an engine is an environment error", () => {
@@ -209,7 +241,9 @@ describe("fix-network.sh", () => {
 
   test("what cannot be removed is an environment error, and the rest is still tried", () => {
     const HOME = newFolder();
-    const { code } = run("fix-network.sh", ["--yes"], engineWith(`1:0:${hostname()}`, "exit 1"), { HOME });
+    const { code } = run("fix-network.sh", ["--yes"], engineWith(`1:0:${hostname()}`, "exit 1"), {
+      HOME,
+    });
     expect(code).toBe(3);
     expect(readFileSync(join(HOME, "removed"), "utf8")).toContain("network rm n1");
   });

@@ -24,7 +24,10 @@ for name in typescript @kubernetes/client-node vitest; do
 done
 cp package-lock.json node_modules/installed.json`;
 
-/** A checkout without packages of either kind: setup.sh is as it stands. @param npm empty: the real one */
+/**
+ * A checkout without packages of either kind: setup.sh is as it stands. @param npm empty: the real
+ * one
+ */
 function checkout(npm = NPM) {
   const root = newFolder();
   const program = (path: string, text: string) => {
@@ -34,10 +37,18 @@ function checkout(npm = NPM) {
   for (const name of ["scripts", "first on PATH"]) mkdirSync(join(root, name));
   copyFileSync(join(ROOT, "scripts/setup.sh"), join(root, "scripts/setup.sh"));
   program(join(root, "scripts/build.sh"), "true");
-  const devDependencies = { "@kubernetes/client-node": "1.0.0", typescript: "1.0.0", vitest: "1.0.0" };
+  const devDependencies = {
+    "@kubernetes/client-node": "1.0.0",
+    typescript: "1.0.0",
+    vitest: "1.0.0",
+  };
   writeFileSync(join(root, "package.json"), JSON.stringify({ devDependencies }));
-  writeFileSync(join(root, "package-lock.json"), JSON.stringify({ packages: { "": { devDependencies } } }));
-  for (const name of ["requirements.txt", "requirements-dev.txt"]) writeFileSync(join(root, name), "");
+  writeFileSync(
+    join(root, "package-lock.json"),
+    JSON.stringify({ packages: { "": { devDependencies } } }),
+  );
+  for (const name of ["requirements.txt", "requirements-dev.txt"])
+    writeFileSync(join(root, name), "");
   const first = join(root, "first on PATH");
   if (npm) program(join(first, "npm"), npm);
   return {
@@ -52,7 +63,9 @@ function checkout(npm = NPM) {
     },
     /** What npm installed of devDependencies. */
     installed: () => {
-      const { packages } = JSON.parse(readFileSync(join(root, "node_modules/installed.json"), "utf8"));
+      const { packages } = JSON.parse(
+        readFileSync(join(root, "node_modules/installed.json"), "utf8"),
+      );
       return Object.keys(packages[""].devDependencies);
     },
     /** Another python3 comes first from now on. */
@@ -67,7 +80,9 @@ test("the Python environment is made once, whichever python3 is first on PATH la
   expect(made).toEqual({ code: 0, stderr: expect.stringMatching(installing) });
   const stamp = readFileSync(join(root, ".venv/.requirements-stamp"), "utf8");
   for (const version of ["3.99.0", "3.8.1"]) {
-    putFirst(`echo Python ${version}; case $* in *version_info*) exit ${version === "3.8.1" ? 1 : 0};; esac`);
+    putFirst(
+      `echo Python ${version}; case $* in *version_info*) exit ${version === "3.8.1" ? 1 : 0};; esac`,
+    );
     expect(setUp()).toEqual({ code: 0, stderr: "" });
   }
   expect(readFileSync(join(root, ".venv/.requirements-stamp"), "utf8")).toBe(stamp);
@@ -106,7 +121,10 @@ test("campaigns, Kubernetes and tests get what they need, and what needs less us
   expect([isInstalling(), installed()]).toEqual([true, ["typescript"]]);
 });
 
-/** A package of npm as a tarball with a program, and a wheel; both named `tiny`. @returns the requirement of the wheel */
+/**
+ * A package of npm as a tarball with a program, and a wheel; both named `tiny`. @returns the
+ * requirement of the wheel
+ */
 function makePackages(root: string): string {
   const source = join(root, "tiny/package");
   mkdirSync(source, { recursive: true });
@@ -128,7 +146,12 @@ print(hashlib.sha256(open(archive.filename, "rb").read()).hexdigest())`;
 /** A lock file with one package for development only. */
 function writeLock(root: string): void {
   const own = { name: "own", version: "1.0.0", devDependencies: { tiny: `file:${root}/tiny.tgz` } };
-  const tiny = { version: "1.0.0", resolved: `file:${root}/tiny.tgz`, dev: true, bin: { tiny: "run.js" } };
+  const tiny = {
+    version: "1.0.0",
+    resolved: `file:${root}/tiny.tgz`,
+    dev: true,
+    bin: { tiny: "run.js" },
+  };
   const packages = { "": own, "node_modules/tiny": tiny };
   writeFileSync(join(root, "package.json"), JSON.stringify(own));
   writeFileSync(
@@ -163,14 +186,23 @@ test("settings of npm, pip, another Python and the shell do not decide what is i
   });
   expect(ended).toMatchObject({ code: 0 });
   expect(existsSync(join(root, "node_modules/.bin/tiny"))).toBe(true);
-  const library = join(root, ".venv/lib", String(readdirSync(join(root, ".venv/lib"))[0]), "site-packages");
+  const library = join(
+    root,
+    ".venv/lib",
+    String(readdirSync(join(root, ".venv/lib"))[0]),
+    "site-packages",
+  );
   expect(existsSync(join(library, "tiny.py"))).toBe(true);
   expect(readdirSync(elsewhere)).toEqual(["scripts"]);
 });
 
 test.each([
   ["npm", "node_modules/.setup-stamp", ""],
-  ["pip", ".venv/.requirements-stamp", "[install]\ndry-run = true\nno-index = true\nfind-links = ."],
+  [
+    "pip",
+    ".venv/.requirements-stamp",
+    "[install]\ndry-run = true\nno-index = true\nfind-links = .",
+  ],
 ])("what %s leaves out is no set-up that is done", (name, stamp, configuration) => {
   const { root, setUp } = checkout();
   if (name === "npm") writeLock(root);
@@ -180,7 +212,9 @@ test.each([
   }
   writeFileSync(join(root, "pip.conf"), configuration);
   for (let attempt = 0; attempt < 2; attempt++) {
-    expect(setUp(["--dev"], { PIP_CONFIG_FILE: join(root, "pip.conf"), PIP_FIND_LINKS: "" }).code).toBe(3);
+    expect(
+      setUp(["--dev"], { PIP_CONFIG_FILE: join(root, "pip.conf"), PIP_FIND_LINKS: "" }).code,
+    ).toBe(3);
     expect(existsSync(join(root, stamp))).toBe(false);
   }
 });

@@ -1,5 +1,13 @@
 import { spawnSync } from "node:child_process";
-import { chmodSync, cpSync, mkdirSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
@@ -23,7 +31,10 @@ function checkout(cli?: string): string {
 }
 
 function call(command: string, parameters: readonly string[] = [], options = {}) {
-  const { status, stdout, stderr } = spawnSync(command, parameters, { encoding: "utf8", ...options });
+  const { status, stdout, stderr } = spawnSync(command, parameters, {
+    encoding: "utf8",
+    ...options,
+  });
   return { code: status, stdout, stderr };
 }
 

@@ -43,7 +43,10 @@ describe("benchmark.yml", () => {
     const tell = step(list, "Summary");
     const summary = join(newFolder(), "summary");
     const known2 = { "steps.campaign.outputs.campaign": folder };
-    const told = shell(tell.run, ROOT, { ...environmentOf(tell, known2), GITHUB_STEP_SUMMARY: summary });
+    const told = shell(tell.run, ROOT, {
+      ...environmentOf(tell, known2),
+      GITHUB_STEP_SUMMARY: summary,
+    });
     expect(told.code, told.stderr).toBe(0);
     expect(readFileSync(summary, "utf8")).toContain(basename(folder));
     // What `pages.yml` takes from it.

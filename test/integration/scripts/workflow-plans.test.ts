@@ -31,7 +31,8 @@ function flagsOf(script: string, env: Readonly<Record<string, string>>): string[
   return readFileSync(flags, "utf8").trim().split("\n");
 }
 
-const planOf = (flags: readonly string[]) => makePlan(parsed([...flags, "--seed", "1"]), everything);
+const planOf = (flags: readonly string[]) =>
+  makePlan(parsed([...flags, "--seed", "1"]), everything);
 
 const benchmark = workflows.find(({ file }) => file.endsWith("benchmark.yml"));
 const job = benchmark?.jobs.benchmark;
@@ -45,7 +46,9 @@ test.each([
   expect(plan.order).toBe("turns");
   expect(referencesIn(plan).length).toBeGreaterThan(0);
   expect(roundsThatDecide(plan)).toBe(plan.runs_per_configuration);
-  expect(estimateCampaignS(plan, SLOW)).toBeLessThan(CAMPAIGN_SHARE * 60 * (job["timeout-minutes"] ?? 0));
+  expect(estimateCampaignS(plan, SLOW)).toBeLessThan(
+    CAMPAIGN_SHARE * 60 * (job["timeout-minutes"] ?? 0),
+  );
 });
 
 test("the form of benchmark.yml offers what the schedule measures", () => {
@@ -67,7 +70,10 @@ test("one target of a benchmark gets a reference, and the plan names it", () => 
 
 test("what the action measures by default decides", () => {
   const inputs = action.inputs as Record<string, Input>;
-  const known = Object.entries(inputs).map(([name, { default: text }]) => [`inputs.${name}`, `${text}`]);
+  const known = Object.entries(inputs).map(([name, { default: text }]) => [
+    `inputs.${name}`,
+    `${text}`,
+  ]);
   const env = environmentOf(step(action.runs.steps, "Measure and compare"), {
     ...Object.fromEntries(known),
     "inputs.target": "ioredis",

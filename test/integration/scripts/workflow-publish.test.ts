@@ -80,7 +80,9 @@ test("the steps of pages.yml keep the campaigns on a branch of their own", () =>
       expect(code, stderr).toBe(0);
     };
     if (day !== undefined) {
-      cpSync(join(measured, named(day)), join(RUNNER_TEMP, "campaign", named(day)), { recursive: true });
+      cpSync(join(measured, named(day)), join(RUNNER_TEMP, "campaign", named(day)), {
+        recursive: true,
+      });
     }
     const checkout = clone(name);
     for (const title of ["History", "Site"]) runStep(title, checkout);
@@ -101,7 +103,9 @@ test("the steps of pages.yml keep the campaigns on a branch of their own", () =>
   const log = shell("git -C origin.git log --format=%s benchmark-history", root);
   expect(log.stdout.trim().split("\n")).toHaveLength(2);
   // Nothing of the project itself is on that branch.
-  expect(shell("git -C origin.git ls-tree --name-only benchmark-history", root).stdout).toBe("history\n");
+  expect(shell("git -C origin.git ls-tree --name-only benchmark-history", root).stdout).toBe(
+    "history\n",
+  );
 });
 
 describe("release.yml", () => {
@@ -117,10 +121,15 @@ describe("release.yml", () => {
   };
 
   test("a tag needs its version in package.json and its notes in the changelog", () => {
-    const check = checkout("1.2.3", "# Changelog\n\n## 1.2.3 (2026-11-21)\n\n- New\n\n## 1.2.2\n\n- Old\n");
+    const check = checkout(
+      "1.2.3",
+      "# Changelog\n\n## 1.2.3 (2026-11-21)\n\n- New\n\n## 1.2.2\n\n- Old\n",
+    );
     expect(check("v1.2.3")).toMatchObject({ code: 0, stdout: "\n- New\n" });
     for (const tag of ["v1.2.4", "1.2.3", "v1.2.3;x", ""]) expect(check(tag).code, tag).toBe(2);
-    expect(checkout("1.2.2", "## Unreleased\n\n- New\n\n## 1.2.20\n\n- x\n")("v1.2.2").code).toBe(2);
+    expect(checkout("1.2.2", "## Unreleased\n\n- New\n\n## 1.2.20\n\n- x\n")("v1.2.2").code).toBe(
+      2,
+    );
   });
 
   test("images are named after the owner in lower case, and their digests are told", () => {

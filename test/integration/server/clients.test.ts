@@ -8,7 +8,10 @@ const POINTS = 50;
 const count = (statuses: readonly number[], status: number) =>
   statuses.filter((each) => each === status).length;
 
-/** What every client must do is in test/suites/client.ts; here is what the server makes of one of them. */
+/**
+ * What every client must do is in test/suites/client.ts; here is what the server makes of one of
+ * them.
+ */
 const CLIENT = "iovalkey";
 
 describe("a server on a Valkey of one node", () => {
@@ -42,7 +45,10 @@ describe("a server on a Valkey of one node", () => {
     async (id) => {
       const health = await (await start({ MODE: `${id}@valkey+same-script` })).health();
       expect(health.target.text).toBe(`${id}@valkey:standalone+same-script`);
-      expect(health).toMatchObject({ run_nonce: "test-run", limits: { points: POINTS, window_s: 600 } });
+      expect(health).toMatchObject({
+        run_nonce: "test-run",
+        limits: { points: POINTS, window_s: 600 },
+      });
       expect(health.versions.client).toMatch(/^\d+\.\d+\.\d+/);
       const info = await store.ask((connection) => connection.info("server"));
       expect(info).toContain(`valkey_version:${health.versions.store}\r\n`);
@@ -59,13 +65,19 @@ describe("a server on a Valkey of one node", () => {
     const running = await start({ RATE_LIMIT_POINTS: "1000000" });
     const wave = () => running.statuses(2000, (n) => `/light?userId=${n % 100}`);
     expect(count(await wave(), 200)).toBe(2000);
-    // The connections are open now: a store that stands still for a moment lets all their consumes pile up.
+    // The connections are open now: a store that stands still for a moment lets all their consumes
+    // pile up.
     store.pause();
     const statuses = wave();
     await until(async () => (await running.usage()).in_flight === 2000);
     store.resume();
     expect(count(await statuses, 200)).toBe(2000);
-    expect((await running.usage()).consumes).toEqual({ calls: 4000, allowed: 4000, limited: 0, failed: 0 });
+    expect((await running.usage()).consumes).toEqual({
+      calls: 4000,
+      allowed: 4000,
+      limited: 0,
+      failed: 0,
+    });
   });
 
   test("keeps a request in flight until its consume is finished, also when its client is gone", async () => {
@@ -79,7 +91,12 @@ describe("a server on a Valkey of one node", () => {
     expect((await running.usage()).in_flight).toBe(1);
     store.resume();
     await until(async () => (await running.usage()).in_flight === 0);
-    expect((await running.usage()).consumes).toEqual({ calls: 1, allowed: 1, limited: 0, failed: 0 });
+    expect((await running.usage()).consumes).toEqual({
+      calls: 1,
+      allowed: 1,
+      limited: 0,
+      failed: 0,
+    });
   });
 
   test("answers 503 when the store died, never 429, and works again once it is back", async () => {

@@ -7,4 +7,5 @@ const libraries = await installedFor("none+nest");
 
 serverContract("nest", libraries.fromFolder);
 
-describe("its limiter", () => hookContract("memory+nest+nestjs-throttler", "nestjs-throttler", libraries));
+describe("its limiter", () =>
+  hookContract("memory+nest+nestjs-throttler", "nestjs-throttler", libraries));

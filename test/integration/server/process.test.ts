@@ -14,12 +14,15 @@ describe.concurrent("a server that cannot start says why in one line", () => {
   test.each([
     [{ MODE: "nope" }, 2, "MODE=nope"],
     [{ MODE: "a\nb; touch x" }, 2, "MODE"],
-  ] as [Record<string, string>, number, string][])("%j ends with %i", async (environment, code, named) => {
-    const end = await TestServer.spawn(environment).ended;
-    expect(end).toMatchObject({ code, stdout: "" });
-    expect(end.stderr).toMatch(/^[^\n]+\n$/);
-    expect(end.stderr).toContain(named);
-  });
+  ] as [Record<string, string>, number, string][])(
+    "%j ends with %i",
+    async (environment, code, named) => {
+      const end = await TestServer.spawn(environment).ended;
+      expect(end).toMatchObject({ code, stdout: "" });
+      expect(end.stderr).toMatch(/^[^\n]+\n$/);
+      expect(end.stderr).toContain(named);
+    },
+  );
 
   test("an address that is taken ends with 3", async () => {
     const port = await freePort();
@@ -76,7 +79,11 @@ describe("a server that runs", () => {
     await server.request("/light");
     const { stdout, stderr } = await server.stop();
     expect(stdout.trimEnd().split("\n")).toHaveLength(1);
-    expect(JSON.parse(stdout)).toEqual({ event: "listening", url: server.url, pid: server.process.pid });
+    expect(JSON.parse(stdout)).toEqual({
+      event: "listening",
+      url: server.url,
+      pid: server.process.pid,
+    });
     expect(stderr).toBe("");
   });
 
@@ -93,7 +100,8 @@ describe("a server that runs", () => {
     async (signal) => {
       const running = await TestServer.start({ MODE: "memory" });
       await running.statuses(20, () => "/light");
-      // Connections that have just been refused are part of a server that stops: only the end counts.
+      // Connections that have just been refused are part of a server that stops: only the end
+      // counts.
       const load = Promise.allSettled(Array.from({ length: 50 }, () => running.request("/heavy")));
       expect(await running.stop(signal)).toMatchObject({ code: 0, stderr: "" });
       await load;
@@ -105,7 +113,10 @@ describe.concurrent("a store that is in trouble", () => {
   test("ends with 0 on SIGTERM also while the store hangs over an open request", async () => {
     const store = await TestStore.start();
     try {
-      const running = await TestServer.start({ MODE: "node-redis@valkey", VALKEY_PORT: String(store.port) });
+      const running = await TestServer.start({
+        MODE: "node-redis@valkey",
+        VALKEY_PORT: String(store.port),
+      });
       store.pause();
       const answer = running.request("/light").catch((error: Error) => error);
       await until(async () => (await running.usage()).in_flight === 1);
@@ -117,7 +128,8 @@ describe.concurrent("a store that is in trouble", () => {
   });
 
   test("ends with 3 and one line when nobody answers", async () => {
-    const { code, stdout, stderr } = await TestServer.spawn({ MODE: "iovalkey", VALKEY_PORT: "1" }).ended;
+    const { code, stdout, stderr } = await TestServer.spawn({ MODE: "iovalkey", VALKEY_PORT: "1" })
+      .ended;
     expect({ code, stdout }).toEqual({ code: 3, stdout: "" });
     expect(stderr).toMatch(/^[^\n]*127\.0\.0\.1:1\b[^\n]*\n$/);
   });

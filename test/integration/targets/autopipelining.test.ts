@@ -18,7 +18,9 @@ describe("on one node", () => {
     withOpenTargets([targetOf(text)], setup.place, async ([subject]) => {
       const { stream } = (subject as OpenTarget).client.handle as { stream: Socket };
       const { mock } = vi.spyOn(stream, "write");
-      await Promise.all(Array.from({ length: CONSUMES }, (_, n) => subject?.standard.consume(`key-${n}`)));
+      await Promise.all(
+        Array.from({ length: CONSUMES }, (_, n) => subject?.standard.consume(`key-${n}`)),
+      );
       return mock.calls.length;
     });
 

@@ -21,7 +21,10 @@ async function reported(actions: readonly string[], env: Readonly<Record<string,
   return probeReportSchema.parse(JSON.parse(stdout));
 }
 
-/** The probe finds these hosts by the URL, reads all nodes under them, and every client reaches every primary. */
+/**
+ * The probe finds these hosts by the URL, reads all nodes under them, and every client reaches
+ * every primary.
+ */
 async function expectHosts(
   url: string,
   hosts: readonly string[],
@@ -44,7 +47,8 @@ async function expectHosts(
     try {
       const keys = await client.shardKeys();
       expect(keys, id).toHaveLength(3);
-      for (const key of keys) expect(String(await client.command?.(key, "SET", key, id)), id).toBe("OK");
+      for (const key of keys)
+        expect(String(await client.command?.(key, "SET", key, id)), id).toBe("OK");
     } finally {
       await client.close();
     }
@@ -54,12 +58,20 @@ async function expectHosts(
 const six = (host: string): string[] => Array.from({ length: 6 }, () => host);
 
 /** Sets it on every node, and waits until all announce what is wanted. */
-async function configure(cluster: TestCluster, name: string, value: string, wanted: RegExp): Promise<void> {
-  for (const node of cluster.nodes) await node.ask((store) => store.call("CONFIG", "SET", name, value));
+async function configure(
+  cluster: TestCluster,
+  name: string,
+  value: string,
+  wanted: RegExp,
+): Promise<void> {
+  for (const node of cluster.nodes)
+    await node.ask((store) => store.call("CONFIG", "SET", name, value));
   for (const node of cluster.nodes) {
     await until(async () => {
       const slots = await node.ask((store) => store.call("CLUSTER", "SLOTS"));
-      const found = (slots as [number, number, ...[string | null][]][]).flatMap(([, , ...nodes]) => nodes);
+      const found = (slots as [number, number, ...[string | null][]][]).flatMap(
+        ([, , ...nodes]) => nodes,
+      );
       return found.length === 6 && found.every(([host]) => wanted.test(String(host)));
     });
   }
@@ -71,7 +83,14 @@ test("names that a cluster announces are kept; none, and an unknown one, is the 
   const port = cluster.nodes[0]?.port;
   await configure(cluster, "cluster-preferred-endpoint-type", "hostname", /^\?$/);
   // valkey-glide refuses a cluster that announces unknown names.
-  await expectHosts(`redis://localhost:${port}`, six("localhost"), {}, "valkey", {}, CLIENTS.slice(0, 3));
+  await expectHosts(
+    `redis://localhost:${port}`,
+    six("localhost"),
+    {},
+    "valkey",
+    {},
+    CLIENTS.slice(0, 3),
+  );
   await configure(cluster, "cluster-announce-hostname", "localhost", /^localhost$/);
   await expectHosts(`redis://127.0.0.1:${port}`, six("localhost"));
   await configure(cluster, "cluster-preferred-endpoint-type", "unknown-endpoint", /^(null)?$/);
@@ -90,7 +109,9 @@ test(
       // The certificate does not hold for this address.
       ...["--cluster-announce-ip", "127.0.0.2", "--cluster-announce-hostname", "localhost"],
     ];
-    const cluster = await TestCluster.start("redis", async () => arguments_(String(await freePort())));
+    const cluster = await TestCluster.start("redis", async () =>
+      arguments_(String(await freePort())),
+    );
     onTestFinished(() => cluster.stop());
     await configure(cluster, "cluster-preferred-endpoint-type", "hostname", /^localhost$/);
     const { nodeArguments = [] } = cluster.nodes[0] ?? {};

@@ -1,4 +1,13 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+} from "vitest";
 import { sum } from "../../../src/contract/numbers.js";
 import { common } from "../../../src/targets/clients/settings.js";
 import { findLimiter, findStore } from "../../../src/targets/resolve.js";
@@ -143,14 +152,17 @@ describe("what goes wrong", { tags, skip }, () => {
     return service;
   };
 
-  test.each(CLIENTS)("%s: a domain without a limit is refused: it would admit everything", async (id) => {
-    const files = envoyRatelimit.files(LIMITS, "another-run");
-    const { spec } = await started({ files }, false);
-    const message = domainOf(spec.nonce);
-    const deadline = Date.now() + 120_000;
-    await expect(envoyRatelimit.ready(spec, deadline)).rejects.toThrow(message);
-    await expect(open(`${id}@redis`, { ...setup.place, service: spec })).rejects.toThrow(message);
-  });
+  test.each(CLIENTS)(
+    "%s: a domain without a limit is refused: it would admit everything",
+    async (id) => {
+      const files = envoyRatelimit.files(LIMITS, "another-run");
+      const { spec } = await started({ files }, false);
+      const message = domainOf(spec.nonce);
+      const deadline = Date.now() + 120_000;
+      await expect(envoyRatelimit.ready(spec, deadline)).rejects.toThrow(message);
+      await expect(open(`${id}@redis`, { ...setup.place, service: spec })).rejects.toThrow(message);
+    },
+  );
 
   test.each(CLIENTS)("%s: an answer without a limit is a failure, not an admission", async (id) => {
     const service = await started();
@@ -163,7 +175,9 @@ describe("what goes wrong", { tags, skip }, () => {
     await until(async () => {
       const decision = await limiter.consume("ada");
       expect(decision.outcome).toBe("failed");
-      return decision.outcome === "failed" && /it would admit everything/.test(decision.error.message);
+      return (
+        decision.outcome === "failed" && /it would admit everything/.test(decision.error.message)
+      );
     });
     await client.close();
   });
@@ -181,9 +195,13 @@ describe("what goes wrong", { tags, skip }, () => {
     const service = await TestEnvoy.start(nobody, LIMITS, {}, false);
     onTestFinished(() => service.stop());
     expect(await service.exited).toBe(2);
-    await expect(envoyRatelimit.ready(service.spec, performance.now())).rejects.toThrow("ECONNREFUSED");
+    await expect(envoyRatelimit.ready(service.spec, performance.now())).rejects.toThrow(
+      "ECONNREFUSED",
+    );
     for (const id of CLIENTS)
-      await expect(open(`${id}@redis`, { ...setup.place, service: service.spec })).rejects.toThrow();
+      await expect(
+        open(`${id}@redis`, { ...setup.place, service: service.spec }),
+      ).rejects.toThrow();
   });
 
   test("a store that dies is a failure within the time-out, not a denial and not a hang; then it recovers", async () => {

@@ -28,7 +28,9 @@ describe("+fail-open and +insurance-limiter", needs(["valkey"]), () => {
     const { limiter, client, close } = await opened(text);
     onTestFinished(() => close());
     const ask = async (times: number): Promise<string[]> => {
-      const decisions = await Promise.all(Array.from({ length: times }, () => limiter.consume("ada")));
+      const decisions = await Promise.all(
+        Array.from({ length: times }, () => limiter.consume("ada")),
+      );
       return decisions.map(({ outcome }) => outcome);
     };
     const beyond = LIMITS.points + 5;

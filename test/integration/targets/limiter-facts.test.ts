@@ -9,9 +9,11 @@ import { factTargets, findFacts, type LimiterFacts } from "../../suites/limiter-
 import { removeGlideSockets } from "../../suites/open-target.js";
 
 const known = new Map(
-  (JSON.parse(readFileSync(join(ROOT, "test/fixtures/limiter-facts.json"), "utf8")) as LimiterFacts[]).map(
-    (facts) => [facts.target, facts],
-  ),
+  (
+    JSON.parse(
+      readFileSync(join(ROOT, "test/fixtures/limiter-facts.json"), "utf8"),
+    ) as LimiterFacts[]
+  ).map((facts) => [facts.target, facts]),
 );
 
 afterAll(() => removeGlideSockets(process.pid));
@@ -20,14 +22,20 @@ afterAll(() => removeGlideSockets(process.pid));
 describe.concurrent("docs/limiters.md says what limiters do: if it differs, run npm run facts and npm run generate", () => {
   for (const target of factTargets()) {
     const missing = missingFor(target);
-    if (missing) process.stderr.write(`facts of ${target.text} are not compared: no ${missing} was found\n`);
+    if (missing)
+      process.stderr.write(`facts of ${target.text} are not compared: no ${missing} was found\n`);
     test(target.text, { skip: missing !== undefined }, async ({ expect }) => {
       await ensureInstalled(target);
       const { tried, bytes_per_key: bytes, ...found } = await findFacts(target);
-      const { tried: triedBefore, bytes_per_key: bytesBefore, ...before } = known.get(target.text) ?? {};
+      const {
+        tried: triedBefore,
+        bytes_per_key: bytesBefore,
+        ...before
+      } = known.get(target.text) ?? {};
       expect(found).toEqual(before);
       const { atomic, notAtomicOn = [] } = findLimiter(target.limiter);
-      if (atomic !== undefined) expect(found.atomic).toBe(atomic && !notAtomicOn.includes(target.store));
+      if (atomic !== undefined)
+        expect(found.atomic).toBe(atomic && !notAtomicOn.includes(target.store));
       // Another version has another allocator, or other structures.
       if (tried.store !== triedBefore?.store || bytes === null) return;
       expect(Math.abs(bytes - (bytesBefore ?? 0))).toBeLessThanOrEqual(0.15 * bytes + 10);

@@ -34,13 +34,20 @@ RATES = {
 
 def runs_of(label: str, rate: int, count: int = 10, **changes: Any) -> list[Document]:
     configured = configuration(label, **changes)
-    more: Document = {"limited_by": {"resource": "client", "text": "busy"}} if "grpc" in label else {}
-    return [result(configured, run, int(rate * (1 + 0.002 * run)), **more) for run in range(1, count + 1)]
+    more: Document = (
+        {"limited_by": {"resource": "client", "text": "busy"}} if "grpc" in label else {}
+    )
+    return [
+        result(configured, run, int(rate * (1 + 0.002 * run)), **more)
+        for run in range(1, count + 1)
+    ]
 
 
 @pytest.fixture(scope="module")
 def field() -> Any:
-    return analysis_of_results(*(run for label, rate in RATES.items() for run in runs_of(label, rate)))
+    return analysis_of_results(
+        *(run for label, rate in RATES.items() for run in runs_of(label, rate))
+    )
 
 
 def labels(ranking: Ranking) -> list[str]:
@@ -89,12 +96,20 @@ def test_one_kind_with_one_algorithm_needs_no_best() -> None:
 def test_other_limits_or_costs_are_other_work() -> None:
     limits = [{"points": points, "window_s": 60, "block_s": 0} for points in (10, 100, 100)]
     limits[2]["cost"] = 5
-    runs = (runs_of(label, 5000, 1, limits=each) for each in limits for label in ("ioredis", "node-redis"))
+    runs = (
+        runs_of(label, 5000, 1, limits=each)
+        for each in limits
+        for label in ("ioredis", "node-redis")
+    )
     found = analysis_of_results(*(run for (run,) in runs))
     assert len({cell_title(cell) for cell in found.cells}) == 3
     texts = [cell.limits for cell in found.cells]
     assert texts == ["10 points", "100 points", "100 points"]
-    assert [len(ranking.summaries) for cell in found.cells for ranking in cell.rankings] == [2, 2, 2]
+    assert [len(ranking.summaries) for cell in found.cells for ranking in cell.rankings] == [
+        2,
+        2,
+        2,
+    ]
     (table,) = result_tables(found.cells, ())
     assert {"Quota", "Cost"} <= {column.name for column in table.columns}
 
@@ -108,7 +123,12 @@ def test_results_with_and_without_an_algorithm_are_one_row() -> None:
 
 def test_tables_and_filters_name_both_facts_where_they_differ(field: Any) -> None:
     (table,) = result_tables(field.cells, ())
-    assert [column.name for column in table.columns[:4]] == ["Client", "Decided by", "Algorithm", "Store"]
+    assert [column.name for column in table.columns[:4]] == [
+        "Client",
+        "Decided by",
+        "Algorithm",
+        "Store",
+    ]
     last = [cell.text for cell in table.rows[-1].cells[:4]]
     assert last == ["ioredis@throttlecrab", "service", "GCRA", "throttlecrab"]
     assert ("Service CPU", "µs/request at full load") in [
@@ -126,7 +146,9 @@ def test_cpu_per_decision_times_decisions_is_what_the_counters_grew_by() -> None
             assert figures and figures.decisions
             parts = decision_cpu_us(figures)
             for kind, value in parts.items():
-                grew = sum(each["cpu_us"] for each in run["resources"].values() if each["kind"] == kind)
+                grew = sum(
+                    each["cpu_us"] for each in run["resources"].values() if each["kind"] == kind
+                )
                 assert value * figures.decisions == pytest.approx(grew, rel=0.01)
             total = total_of(part_kinds(summary.identity))(figures)
             assert total == pytest.approx(sum(parts.values()), rel=0.01)
@@ -176,7 +198,8 @@ def test_where_the_client_is_the_limit_nothing_is_claimed_about_the_service(fiel
 def test_a_dear_protocol_is_named_only_where_runs_show_it(field: Any) -> None:
     (table,) = decision_cpu_tables(field)
     dearer = (
-        "envoy-grpc costs Node 5.56×, 5.52–5.59× the CPU time of ioredis per decision at full load on redis."
+        "envoy-grpc costs Node 5.56×, 5.52–5.59× the CPU time of ioredis "
+        "per decision at full load on redis."
     )
     assert dearer in table.caption
     few_runs = (*runs_of("ioredis", 5000, 3), *runs_of("envoy-grpc", 900, 3))
@@ -199,4 +222,6 @@ def test_the_environment_names_modules_and_services() -> None:
 
 def test_every_kind_of_role_has_its_columns() -> None:
     assert {f"{kind}_cpu_us_per_request" for kind in MEASURED_KINDS} <= set(RUNS_HEADER)
-    assert {f"cpu_us_per_decision_{kind}" for kind in ("server", "service", "store")} <= set(RUNS_HEADER)
+    assert {f"cpu_us_per_decision_{kind}" for kind in ("server", "service", "store")} <= set(
+        RUNS_HEADER
+    )

@@ -47,10 +47,14 @@ def test_types_are_nullable(example: Frames) -> None:
 
 
 def test_a_median_is_that_of_the_runs_that_count(example: Frames) -> None:
-    counted = example.runs[example.runs["verdict"].ne("invalid") & example.runs["outcome"].eq("served")]
+    counted = example.runs[
+        example.runs["verdict"].ne("invalid") & example.runs["outcome"].eq("served")
+    ]
     medians = counted.groupby("row")["requests_per_second"].median()
     summary = example.summary.set_index("row")["requests_per_second"]
-    pd.testing.assert_series_equal(summary.dropna().sort_index(), medians.sort_index(), check_names=False)
+    pd.testing.assert_series_equal(
+        summary.dropna().sort_index(), medians.sort_index(), check_names=False
+    )
 
 
 def test_tables_share_the_key_of_a_configuration(example: Frames) -> None:
@@ -86,7 +90,9 @@ def test_page_csv_and_json_use_the_same_words_for_conclusions(example_folder: Pa
 
 def test_a_ratio_is_that_of_its_comparison(example: Frames) -> None:
     ranked = example.comparisons[example.comparisons["family"].isin(["ranking", "copy"])]
-    both = ranked.merge(example.summary, left_on="new_row", right_on="row", suffixes=("", "_of_row"))
+    both = ranked.merge(
+        example.summary, left_on="new_row", right_on="row", suffixes=("", "_of_row")
+    )
     same_base = both[both["base"].eq(both["ratio_to"])]
     assert len(same_base) > 0
     assert same_base["ratio"].equals(same_base["ratio_of_row"])

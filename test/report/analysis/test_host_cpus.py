@@ -1,4 +1,5 @@
-"""The CPUs that stand beside figures (rule M12): how many, whether roles share them, and their caps."""
+"""The CPUs that stand beside figures (rule M12): how many, whether roles share them, and their
+caps."""
 
 from typing import Any
 
@@ -16,7 +17,9 @@ def sentence(cpusets: dict[str, str], *labels: str) -> str:
     for label in labels or ("iovalkey",):
         own = {kind: cap for kind, cap in caps.items() if kind != "store" or label != "memory"}
         made = result(configuration(label, caps=own), host_load=LOAD, runtime=runtime)
-        made["resources"] = {role: each for role, each in made["resources"].items() if each["kind"] in own}
+        made["resources"] = {
+            role: each for role, each in made["resources"].items() if each["kind"] in own
+        }
         documents.append(made)
     return cpus_sentence(analysis_of_results(*documents).summaries)
 
@@ -31,5 +34,8 @@ def test_roles_share_cpus_unless_each_kind_has_its_own() -> None:
 
 def test_a_row_without_a_store_has_no_sentence_of_its_own() -> None:
     assert (
-        sentence({"server": "0", "store": "0", "generator": "0"}, "iovalkey", "memory").count("4 CPUs") == 1
+        sentence({"server": "0", "store": "0", "generator": "0"}, "iovalkey", "memory").count(
+            "4 CPUs"
+        )
+        == 1
     )

@@ -1,4 +1,5 @@
-"""Layers and numbers of servers: nothing is ranked across them, and each layer has its own words."""
+"""Layers and numbers of servers: nothing is ranked across them, and each layer has its own
+words."""
 
 from typing import Any
 
@@ -17,7 +18,9 @@ FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)
 
 def runs_of(label: str, rate: int, **changes: Any) -> list[Document]:
     configured = configuration(label, **changes)
-    return [result(configured, run, int(rate * factor)) for run, factor in enumerate(FACTORS, start=1)]
+    return [
+        result(configured, run, int(rate * factor)) for run, factor in enumerate(FACTORS, start=1)
+    ]
 
 
 def two_layers() -> list[Document]:
@@ -53,7 +56,10 @@ def test_layers_share_no_ranking_and_conclude_on_their_own() -> None:
 
 
 def test_cpu_at_the_limiter_layer_is_that_of_the_client() -> None:
-    slow, fast = runs_of("iovalkey", 20_000, **LIMITER), runs_of("ioredis@valkey", 20_000, **LIMITER)
+    slow, fast = (
+        runs_of("iovalkey", 20_000, **LIMITER),
+        runs_of("ioredis@valkey", 20_000, **LIMITER),
+    )
     for number, document in enumerate(slow):
         document["resources"]["generator-1"]["cpu_us_per_request"] = 80 + number / 10
     (cell,) = analysis_of_results(*slow, *fast).cells
@@ -79,7 +85,9 @@ def test_latencies_below_a_millisecond_are_in_microseconds_at_the_limiter_layer_
     text = layer_text_of(summaries_of(result(limiter, allowed_us=quick)))
     assert (text.latency(0.05), text.latency_unit) == ("50", "µs")
     assert layer_text_of(summaries_of(result(limiter, allowed_us=slow))).latency_unit == "ms"
-    assert layer_text_of(summaries_of(result(configuration(), allowed_us=quick))).latency_unit == "ms"
+    assert (
+        layer_text_of(summaries_of(result(configuration(), allowed_us=quick))).latency_unit == "ms"
+    )
 
 
 def test_page_has_charts_and_tables_for_each_layer(build: Build) -> None:
@@ -98,7 +106,9 @@ def test_page_has_charts_and_tables_for_each_layer(build: Build) -> None:
     assert "decisions/s" in reader.text and "requests/s or decisions/s" in reader.text
     axis = data["figures"]["throughput-limiter"]["layout"]["xaxis"]["title"]["text"]
     assert axis == "decisions per second"
-    drawn = {row for trace in data["figures"]["throughput-limiter"]["data"] for row in trace["meta"]}
+    drawn = {
+        row for trace in data["figures"]["throughput-limiter"]["data"] for row in trace["meta"]
+    }
     assert {data["rows"][row]["client"] for row in drawn} == {"iovalkey", "ioredis"}
     assert "Limiter layer: Standalone · realistic · 50 at a time" in reader.text
     summary = outcome.text("summary.md")
@@ -128,7 +138,12 @@ def test_numbers_of_servers_are_conditions_like_connections(build: Build) -> Non
     lines = data["figures"]["scaling"]["data"]
     names = ["iovalkey", "iovalkey, linear", "ioredis@valkey", "ioredis@valkey, linear"]
     assert [(line["name"], line["x"]) for line in lines] == [(name, [1, 2]) for name in names]
-    assert [line["y"] for line in lines] == [[6000, 12000], [6000, 12000], [5000, 10000], [5000, 10000]]
+    assert [line["y"] for line in lines] == [
+        [6000, 12000],
+        [6000, 12000],
+        [5000, 10000],
+        [5000, 10000],
+    ]
     assert len(data["figures"]["scaling"]["layout"]["meta"]["views"]) == 1
     rows = outcome.rows()
     assert [row["servers"] for row in rows] == ["1", "1", "2", "2"]
@@ -144,7 +159,10 @@ def test_numbers_of_generators_are_conditions_that_are_never_compared(build: Bui
         for document in runs_of(label, rate, **generators)
     ]
     analysis = analysis_of_results(*results)
-    assert [{row.identity.generators for row in cell.summaries} for cell in analysis.cells] == [{1}, {2}]
+    assert [{row.identity.generators for row in cell.summaries} for cell in analysis.cells] == [
+        {1},
+        {2},
+    ]
     assert filter_values(analysis.summaries)["generators"] == ["1 generator", "2 generators"]
     outcome = build(manifest_of(results), results)
     rows = outcome.rows()

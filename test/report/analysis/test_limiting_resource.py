@@ -1,5 +1,5 @@
-"""What limited runs stands in each row; where it was none of the target's own, the conclusion says what
-throughput is then. The conclusion itself does not change."""
+"""What limited runs stands in each row; where it was none of the target's own, the conclusion says
+what throughput is then. The conclusion itself does not change."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -19,14 +19,21 @@ STEADY = (0.997, 0.999, 1.0, 1.001, 1.003)
 TOGETHER = "cost of all roles together"
 
 
-def runs_of(label: str, rate: int, limits: Sequence[str] = ("host CPU",), **changes: Any) -> list[Document]:
+def runs_of(
+    label: str, rate: int, limits: Sequence[str] = ("host CPU",), **changes: Any
+) -> list[Document]:
     """Five runs; the limits in turn."""
     documents = []
     for number, factor in enumerate(STEADY):
         resource = limits[number % len(limits)]
         limited_by = {"resource": resource, "text": f"{resource}, run {number + 1}"}
         documents.append(
-            result(configuration(label, **changes), number + 1, int(rate * factor), limited_by=limited_by)
+            result(
+                configuration(label, **changes),
+                number + 1,
+                int(rate * factor),
+                limited_by=limited_by,
+            )
         )
     return documents
 
@@ -52,14 +59,24 @@ def test_a_row_of_which_few_runs_name_a_resource_is_limited_by_none() -> None:
 
 
 def test_every_form_of_the_report_has_it(build: Build) -> None:
-    documents = [*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000, ("server loop", "none"))]
-    outcome = build(manifest([documents[0]["configuration"], documents[-1]["configuration"]]), documents)
+    documents = [
+        *runs_of("iovalkey", 6000),
+        *runs_of("valkey-glide", 5000, ("server loop", "none")),
+    ]
+    outcome = build(
+        manifest([documents[0]["configuration"], documents[-1]["configuration"]]), documents
+    )
     assert [(row["limited_by"], row["limited_by_runs"]) for row in outcome.rows()] == [
         ("host CPU", "5"),
         ("server loop", "3"),
     ]
     limit = outcome.summary["configurations"][1]["limited_by"]
-    assert limit == {"resource": "server loop", "text": "server loop, run 3", "runs": 3, "of_runs": 5}
+    assert limit == {
+        "resource": "server loop",
+        "text": "server loop, run 3",
+        "runs": 3,
+        "of_runs": 5,
+    }
     markdown = outcome.text("summary.md")
     assert "Limited by" in markdown and "server loop (3 of 5 runs)" in markdown
     assert "server loop (3 of 5 runs)" in outcome.page
@@ -68,20 +85,27 @@ def test_every_form_of_the_report_has_it(build: Build) -> None:
 
 def test_a_limit_that_is_not_the_targets_own_makes_throughput_the_cost_of_all_roles() -> None:
     limited = [*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000)]
-    own = [*runs_of("iovalkey", 6000, ("store CPU",)), *runs_of("valkey-glide", 5000, ("server loop",))]
+    own = [
+        *runs_of("iovalkey", 6000, ("store CPU",)),
+        *runs_of("valkey-glide", 5000, ("server loop",)),
+    ]
     found = sentence_of(*limited)
     assert f"The host's CPU was the limit, so throughput is the {TOGETHER}." in found
     assert TOGETHER not in sentence_of(*own)
     # The rest of the sentence is the same: what was shown does not depend on it.
-    assert found.replace(f" The host's CPU was the limit, so throughput is the {TOGETHER}.", "") == (
-        sentence_of(*own)
-    )
+    assert found.replace(
+        f" The host's CPU was the limit, so throughput is the {TOGETHER}.", ""
+    ) == (sentence_of(*own))
 
 
 @pytest.mark.parametrize(("limits", "said"), [(("none",), False), (("generator", "none"), True)])
 def test_half_of_the_pairs_are_enough(limits: Sequence[str], said: bool) -> None:
-    """Without pairs each run is compared with each of the other side: 3 of 5 runs are in 15 of 25 pairs."""
-    documents = [*runs_of("iovalkey", 6000, limits), *runs_of("valkey-glide", 5000, ("server loop",))]
+    """Without pairs each run is compared with each of the other side: 3 of 5 runs are in 15 of 25
+    pairs."""
+    documents = [
+        *runs_of("iovalkey", 6000, limits),
+        *runs_of("valkey-glide", 5000, ("server loop",)),
+    ]
     assert (TOGETHER in sentence_of(*documents)) is said
 
 
@@ -94,7 +118,9 @@ def test_the_client_is_ours_only_where_a_service_decides() -> None:
         ]
 
     assert TOGETHER not in sentence_of(*both("iovalkey", "valkey-glide"))
-    assert "The harness's own client was the limit" in sentence_of(*both("envoy-grpc", "envoy-http"))
+    assert "The harness's own client was the limit" in sentence_of(
+        *both("envoy-grpc", "envoy-http")
+    )
 
 
 def test_rows_that_alone_had_such_a_limit_are_named() -> None:
@@ -107,7 +133,10 @@ def test_rows_that_alone_had_such_a_limit_are_named() -> None:
     (ranking,) = cell.rankings
     found = sentence(ranking)
     assert found.count(TOGETHER) == 1
-    assert "load generator" in found and "valkey-glide" in found.split("load generator")[0].split(". ")[-1]
+    assert (
+        "load generator" in found
+        and "valkey-glide" in found.split("load generator")[0].split(". ")[-1]
+    )
 
 
 def test_a_comparison_says_it_too(build: Build, capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,10 +21,16 @@ def test_cost_alone() -> None:
 
 
 def test_points_and_window() -> None:
-    rows = _rows(_limits(points=10, window_s=1), _limits(points=10, window_s=60), _limits(points=1000))
+    rows = _rows(
+        _limits(points=10, window_s=1), _limits(points=10, window_s=60), _limits(points=1000)
+    )
     fields = varying_fields(rows)
     texts = [load_text(row.identity, fields) for row in rows]
-    assert texts == ["10 points · 1 s window", "10 points · 60 s window", "1,000 points · 60 s window"]
+    assert texts == [
+        "10 points · 1 s window",
+        "10 points · 60 s window",
+        "1,000 points · 60 s window",
+    ]
 
 
 def test_a_shared_cost_is_named_and_shared_limits_are_not() -> None:

@@ -1,4 +1,5 @@
-"""Each figure of a row is the median of that figure over its runs, everywhere the same (rule M28)."""
+"""Each figure of a row is the median of that figure over its runs, everywhere the same (rule
+M28)."""
 
 import html
 import json
@@ -17,8 +18,8 @@ from report.analysis.figures import FigureSummary, consumer_cpu, p99, percentile
 from report.analysis.summary import Summary
 from report.statistics.histograms import Bounds
 
-#: p99 of five runs at one rate in ms; the runs of a constant rate have one throughput, so that the one in the
-#: middle by number was drawn.
+#: p99 of five runs at one rate in ms; the runs of a constant rate have one throughput, so that the
+#: one in the middle by number was drawn.
 P99S_MS = (50.6, 6.0, 88.7, 9.4, 70.2)
 CPU_US = (64.3, 86.4, 71.0, 68.2, 90.5)
 RATE = {"model": "open", "rate_per_second": 200, "arrivals": "constant", "connections": 50}
@@ -28,7 +29,13 @@ def at_a_rate(label: str, run: int, p99_ms: float, cpu_us: float = 70, **changes
     """20,000 answers, two of 100 as slow as its p99."""
     slow = {4000: 19_600, round(1000 * p99_ms): 400}
     document = result(
-        configuration(label, load=RATE), run, 200, allowed_us=slow, limited_us={}, window_s=100, **changes
+        configuration(label, load=RATE),
+        run,
+        200,
+        allowed_us=slow,
+        limited_us={},
+        window_s=100,
+        **changes,
     )
     document["service_time"] = latency(slow)
     document["schedule"] = {
@@ -51,7 +58,9 @@ def at_a_rate(label: str, run: int, p99_ms: float, cpu_us: float = 70, **changes
     return document
 
 
-def campaign(labels: Sequence[str], runs: Sequence[Document], *asked: str) -> tuple[Document, list[Document]]:
+def campaign(
+    labels: Sequence[str], runs: Sequence[Document], *asked: str
+) -> tuple[Document, list[Document]]:
     thresholds = [{"text": text, "metric": "p99", "op": "<", "value": 15} for text in asked]
     configured = [configuration(label, load=RATE) for label in labels]
     return manifest(configured, runs=len(runs) // len(labels), thresholds=thresholds), list(runs)
@@ -82,7 +91,8 @@ def test_a_row_at_a_rate_has_the_median_p99_and_thresholds_judge_it(
 
 
 def test_no_two_figures_for_one_thing(build: Build) -> None:
-    """Page, Markdown, CSV, JSON and the file for github-action-benchmark print one p99 and one CPU time."""
+    """Page, Markdown, CSV, JSON and the file for github-action-benchmark print one p99 and one CPU
+    time."""
     both = zip(P99S_MS, CPU_US, strict=True)
     documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(both, start=1)]
     arguments = ("--output-format", "all", "--csv", "long", "--images")
@@ -91,7 +101,10 @@ def test_no_two_figures_for_one_thing(build: Build) -> None:
     p99, cpu = (line[name] for name in ("latency_p99_ms", "server_cpu_us_per_request"))
     assert about(p99, 50.6) and about(cpu, 71.0)
     assert about(p99, row["latency_p99_ms"]) and about(cpu, row["server_cpu_us_per_request"])
-    assert [row["ranges"]["server_cpu_us_per_request"][end] for end in ("min", "max")] == [64.3, 90.5]
+    assert [row["ranges"]["server_cpu_us_per_request"][end] for end in ("min", "max")] == [
+        64.3,
+        90.5,
+    ]
     figures = {each["metric"]: each for each in outcome.rows("figures.csv")}
     assert (figures["p99"]["value"], figures["cpu_per_request"]["value"]) == (p99, cpu)
     smaller = json.loads(outcome.text("benchmark-smaller-is-better.json"))
@@ -124,7 +137,9 @@ def test_charts_draw_the_medians(build: Build) -> None:
     assert server["x"] == [71.0]
 
 
-def test_the_selected_run_of_an_open_loop_has_the_median_p99_and_the_originals_columns(build: Build) -> None:
+def test_the_selected_run_of_an_open_loop_has_the_median_p99_and_the_originals_columns(
+    build: Build,
+) -> None:
     both = zip(P99S_MS, CPU_US, strict=True)
     documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(both, start=1)]
     outcome = build(*campaign(["iovalkey"], documents))
@@ -142,7 +157,11 @@ def test_the_originals_columns_are_of_one_run_and_ours_are_medians(build: Build)
     runs = ((2000, 12), (2001, 11), (2002, 30), (2003, 13), (2004, 14))
     documents = [
         result(
-            configuration(), run, rate, allowed_us={5000: 5 * rate - 1000, 1000 * p99: 1000}, limited_us={}
+            configuration(),
+            run,
+            rate,
+            allowed_us={5000: 5 * rate - 1000, 1000 * p99: 1000},
+            limited_us={},
         )
         for run, (rate, p99) in enumerate(runs, start=1)
     ]
@@ -164,16 +183,29 @@ def test_equal_rows_print_equal_figures_whichever_run_is_selected(build: Build) 
     ]
     one, other = build(*campaign(labels, documents)).rows()
     assert one["Latency_P99"] == other["Latency_P99"]
-    names = ("latency_p50_ms", "latency_p99_ms", "server_cpu_us_per_request", "store_cpu_us_per_request")
+    names = (
+        "latency_p50_ms",
+        "latency_p99_ms",
+        "server_cpu_us_per_request",
+        "store_cpu_us_per_request",
+    )
     assert [one[name] for name in names] == [other[name] for name in names]
 
 
-def test_a_percentile_with_too_few_samples_in_single_runs_comes_from_all_together(build: Build) -> None:
-    """Four runs of 4,000 answers: p99 needs 10,000, and p99.9 needs 100,000. Of all 16,000 the slowest 160
-    are those of the fourth run, and the one at rank 15,840 is below them."""
+def test_a_percentile_with_too_few_samples_in_single_runs_comes_from_all_together(
+    build: Build,
+) -> None:
+    """Four runs of 4,000 answers: p99 needs 10,000, and p99.9 needs 100,000. Of all 16,000 the
+    slowest 160 are those of the fourth run, and the one at rank 15,840 is below them."""
     tails = ({9000: 20}, {9000: 20}, {9000: 20}, {30_000: 160})
     documents = [
-        result(configuration(), run, 800, allowed_us={2000: 4000 - sum(tail.values()), **tail}, limited_us={})
+        result(
+            configuration(),
+            run,
+            800,
+            allowed_us={2000: 4000 - sum(tail.values()), **tail},
+            limited_us={},
+        )
         for run, tail in enumerate(tails, start=1)
     ]
     outcome = build(manifest([configuration()], runs=4), documents, "--output-format", "all")
@@ -196,7 +228,12 @@ def test_histograms_are_not_merged_where_a_run_failed_its_load(build: Build) -> 
     }
     documents = [
         result(
-            configuration(), run, 800, allowed_us={2000: 4000}, limited_us={}, **(failed if run == 1 else {})
+            configuration(),
+            run,
+            800,
+            allowed_us={2000: 4000},
+            limited_us={},
+            **(failed if run == 1 else {}),
         )
         for run in range(1, 6)
     ]
@@ -248,9 +285,12 @@ def test_a_row_has_no_figures_where_a_middle_run_failed_its_load(spoiled: tuple[
 
 
 def bounded(run: int, p99_9_ms: int, lost: int = 0) -> Document:
-    """The slowest 25 of 10,000 answers have this p99.9; of the lost requests the ages alone are known."""
+    """The slowest 25 of 10,000 answers have this p99.9; of the lost requests the ages alone are
+    known."""
     slow = {1000: 9_975, 1000 * p99_9_ms: 25}
-    return result(configuration(), run, allowed_us=slow, limited_us={}, timed_out_us={9_000_000: lost})
+    return result(
+        configuration(), run, allowed_us=slow, limited_us={}, timed_out_us={9_000_000: lost}
+    )
 
 
 def p99_9_of(*documents: Document) -> FigureSummary:
@@ -258,8 +298,11 @@ def p99_9_of(*documents: Document) -> FigureSummary:
 
 
 def test_a_run_of_which_bounds_are_known_moves_the_median_by_order_alone() -> None:
-    # One run without an upper bound, above all others: the median is the middle one of the others' figures.
-    found = p99_9_of(bounded(1, 10), bounded(2, 20), bounded(3, 30), bounded(4, 40, lost=40), bounded(5, 25))
+    # One run without an upper bound, above all others: the median is the middle one of the others'
+    # figures.
+    found = p99_9_of(
+        bounded(1, 10), bounded(2, 20), bounded(3, 30), bounded(4, 40, lost=40), bounded(5, 25)
+    )
     assert found.bounds is None
     assert found.value == pytest.approx(25, rel=2e-3)
     assert found.range is None

@@ -24,7 +24,9 @@ def memory_of(*results: Document) -> tuple[KeyMemory, ...]:
 
 def test_the_counter_of_the_store_comes_first_and_resident_memory_beside_it() -> None:
     asked = [(keys, run) for keys in (100, 200, 300) for run in (1, 2)]
-    (row,) = memory_of(*(run_of(keys, 500 + 130 * keys, run, resident=150 * keys) for keys, run in asked))
+    (row,) = memory_of(
+        *(run_of(keys, 500 + 130 * keys, run, resident=150 * keys) for keys, run in asked)
+    )
     counter, resident = row.slopes
     assert (counter.source, resident.source) == ("store", "store_resident")
     assert counter.line.slope == pytest.approx(130)
@@ -68,7 +70,10 @@ def test_figures_of_different_kinds_are_never_in_one_column_or_enumeration() -> 
             for label, each in (("iovalkey", 130), ("memcached", 90))
             for keys in (100, 200)
         ),
-        *(run_of(keys, 0, label="ioredis", counter=False, resident=300 * keys) for keys in (100, 200)),
+        *(
+            run_of(keys, 0, label="ioredis", counter=False, resident=300 * keys)
+            for keys in (100, 200)
+        ),
     )
     assert [(row.identity.label, [slope.kind for slope in row.slopes]) for row in rows] == [
         ("iovalkey", ["allocator", "process"]),
@@ -122,7 +127,9 @@ def test_a_target_without_a_slope_says_why() -> None:
 
 def test_other_campaigns_have_no_memory_per_key() -> None:
     fixed = configuration("iovalkey", extent={"requests": 100})
-    assert memory_of(result(fixed), result(configuration("iovalkey", extent={"requests": 200}))) == ()
+    assert (
+        memory_of(result(fixed), result(configuration("iovalkey", extent={"requests": 200}))) == ()
+    )
     assert memory_of(run_of(100, 1)) == ()
     # Other limits are another target.
     other = run_of(200, 1)
@@ -138,7 +145,9 @@ def test_document_and_table() -> None:
         run_of(200, 1, label="none"),
     )
     document = memory_document(analysis)
-    jsonschema.validate(document, json.loads((SCHEMAS / "memory.schema.json").read_text(encoding="utf-8")))
+    jsonschema.validate(
+        document, json.loads((SCHEMAS / "memory.schema.json").read_text(encoding="utf-8"))
+    )
     assert document["targets"][0]["slopes"][0] == {
         "source": "store",
         "bytes_per_key": 130,
@@ -148,7 +157,10 @@ def test_document_and_table() -> None:
     }
     header, store, resident, none = memory_csv(analysis.memory).splitlines()
     assert header.startswith("target,store,topology,limiter,source,bytes_per_key,")
-    assert store == "iovalkey,valkey,standalone,rate-limiter-flexible,store,130.00,130.00,130.00,0,1.00,3,0,"
+    assert (
+        store
+        == "iovalkey,valkey,standalone,rate-limiter-flexible,store,130.00,130.00,130.00,0,1.00,3,0,"
+    )
     assert resident.split(",")[4:6] == ["store_resident", "0.00"]
     assert none == "none,none,none,none,,,,,,,0,0,it keeps no counters"
 

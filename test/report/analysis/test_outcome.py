@@ -24,7 +24,11 @@ TEXT = "2.1 % of the requests failed: 630 time-outs"
 
 def runs(label: str, spoiled: int, rates: tuple[int, ...] = RATES) -> list[Document]:
     """The first ones are spoiled."""
-    failed: dict[str, Any] = {"outcome": "failed", "outcome_text": TEXT, "timed_out_us": {1_000_000: 630}}
+    failed: dict[str, Any] = {
+        "outcome": "failed",
+        "outcome_text": TEXT,
+        "timed_out_us": {1_000_000: 630},
+    }
     return [
         result(configuration(label), number, rate, **(failed if number <= spoiled else {}))
         for number, rate in enumerate(rates, start=1)
@@ -34,7 +38,10 @@ def runs(label: str, spoiled: int, rates: tuple[int, ...] = RATES) -> list[Docum
 def test_who_was_shown_to_be_faster_stands_above_though_it_fails_at_times() -> None:
     twice = tuple(2 * rate for rate in RATES)
     (cell,) = cells(summaries_of(*runs("iovalkey", 1, twice), *runs("ioredis@valkey", 0)))
-    assert [row.identity.label for row in cell.rankings[0].summaries] == ["iovalkey", "ioredis@valkey"]
+    assert [row.identity.label for row in cell.rankings[0].summaries] == [
+        "iovalkey",
+        "ioredis@valkey",
+    ]
 
 
 def test_a_row_that_typically_failed_has_no_figures_and_says_so(build: Build) -> None:
@@ -44,7 +51,9 @@ def test_a_row_that_typically_failed_has_no_figures_and_says_so(build: Build) ->
     outcome = build(manifest(configured, runs=10, thresholds=asked), documents)
     assert outcome.code == 0, outcome.err
     document = outcome.summary
-    Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(document)
+    Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(
+        document
+    )
     row = next(each for each in document["configurations"] if each["label"] == "iovalkey")
     assert row["requests_per_second"] is None
     assert row["hole"] == "failed its load in 9 of 10 runs"
@@ -86,11 +95,15 @@ def test_a_percentile_that_failures_could_move_is_printed_as_its_bounds(build: B
     assert outcome.code == 0, outcome.err
     (line,) = outcome.rows()
     assert (line["latency_p99_9_ms"], line["latency_p99_9_high_ms"]) == ("", "")
-    assert line["latency_p99_9_low_ms"].startswith("1000") or line["latency_p99_9_low_ms"].startswith("1001")
+    assert line["latency_p99_9_low_ms"].startswith("1000") or line[
+        "latency_p99_9_low_ms"
+    ].startswith("1001")
     assert (line["Latency_Avg"], line["latency_max_ms"], line["latency_stddev_ms"]) == ("", "", "")
     assert line["Latency_P99"] == "1.000"
     document = outcome.summary
-    Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(document)
+    Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(
+        document
+    )
     (row,) = document["configurations"]
     assert row["latency_ms"]["p99_9"] is None
     assert row["latency_bounds_ms"]["p99_9"]["high"] is None
@@ -103,7 +116,11 @@ def test_a_percentile_that_failures_could_move_is_printed_as_its_bounds(build: B
 def test_latencies_that_hide_what_failed_are_refused(build: Build) -> None:
     """A null that is no null, a figure that has bounds, a null without them."""
     stalls = result(
-        configuration(), 1, allowed_us={1000: 19_800}, limited_us={900: 170}, timed_out_us={1_000_000: 30}
+        configuration(),
+        1,
+        allowed_us={1000: 19_800},
+        limited_us={900: 170},
+        timed_out_us={1_000_000: 30},
     )
     bounds = stalls["latency"]["bounds"]
     without_max = {name: each for name, each in bounds.items() if name != "max"}
@@ -124,7 +141,11 @@ def test_a_percentile_is_compared_by_its_upper_bound_and_never_unsupported_or_la
     # 30 of 10,030 timed out at 3 ms: rank 9,930 is the 30th of 130 requests above 1 ms.
     bounded, open_ended = (
         result(
-            configuration(), run, allowed_us={1000: 9900, **slow}, limited_us={}, timed_out_us={3000: lost}
+            configuration(),
+            run,
+            allowed_us={1000: 9900, **slow},
+            limited_us={},
+            timed_out_us={3000: lost},
         )
         for run, slow, lost in ((1, {8000: 100}, 30), (2, {}, 130))
     )
@@ -158,7 +179,9 @@ def test_two_rows_that_always_failed_are_not_called_equally_fast(build: Build) -
 
 def test_pictures_and_benchmark_files_keep_a_target_that_failed(build: Build) -> None:
     labels, failing = ("iovalkey", "ioredis@valkey", "node-redis@valkey"), (3, 9, 0)
-    documents = [run for label, spoiled in zip(labels, failing, strict=True) for run in runs(label, spoiled)]
+    documents = [
+        run for label, spoiled in zip(labels, failing, strict=True) for run in runs(label, spoiled)
+    ]
     configured = [configuration(label) for label in labels]
     outcome = build(manifest(configured, runs=10), documents, "--images", "--output-format", "all")
     assert outcome.code == 0, outcome.err

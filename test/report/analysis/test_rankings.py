@@ -18,7 +18,13 @@ def standings(cell: Cell) -> list[tuple[str, list[tuple[str, int | None]]]]:
     return [
         (
             ranking.group.store or "?",
-            list(zip([row.identity.label for row in ranking.summaries], ranks_of(ranking), strict=True)),
+            list(
+                zip(
+                    [row.identity.label for row in ranking.summaries],
+                    ranks_of(ranking),
+                    strict=True,
+                )
+            ),
         )
         for ranking in cell.rankings
     ]
@@ -89,7 +95,9 @@ def test_other_programs_beside_one_row_alone_forbid_a_conclusion() -> None:
 
 
 def test_rows_on_another_store_are_ranked_apart() -> None:
-    (cell,) = cells_of(*runs_of("ioredis", 9000), *runs_of("iovalkey", 1000), *runs_of("valkey-glide", 500))
+    (cell,) = cells_of(
+        *runs_of("ioredis", 9000), *runs_of("iovalkey", 1000), *runs_of("valkey-glide", 500)
+    )
     assert cell.stores_differ
     assert standings(cell) == [
         ("valkey", [("iovalkey", 1), ("valkey-glide", 2)]),
@@ -100,7 +108,9 @@ def test_rows_on_another_store_are_ranked_apart() -> None:
 def test_on_versions_of_a_store_each_client_is_ranked_with_itself() -> None:
     every = [*runs_of("iovalkey@valkey~8.1", 1000), *runs_of("valkey-glide@valkey~8.1", 500)]
     (cell,) = cells_of(*every)
-    assert standings(cell) == [("valkey", [("iovalkey@valkey~8.1", 1), ("valkey-glide@valkey~8.1", 2)])]
+    assert standings(cell) == [
+        ("valkey", [("iovalkey@valkey~8.1", 1), ("valkey-glide@valkey~8.1", 2)])
+    ]
     (cell,) = cells_of(
         *every,
         *runs_of("iovalkey@valkey~9.1", 1100),
@@ -176,7 +186,9 @@ def test_caps_of_a_service_tell_no_rows_apart_that_have_none() -> None:
     store = {"store": {"cpus": 2}}
     service = {**target("envoy-grpc@valkey"), "service": "envoy-ratelimit"}
     capped = [
-        configuration("envoy-grpc@valkey", target=service, caps={**store, "service": {"cpus": cpus}})
+        configuration(
+            "envoy-grpc@valkey", target=service, caps={**store, "service": {"cpus": cpus}}
+        )
         for cpus in (1, 2)
     ]
     library = result(configuration("iovalkey", caps=store))

@@ -22,7 +22,9 @@ REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iov
 ROUNDS = 10
 
 
-def cell_of(truth: dict[str, float], others: tuple[str, ...] = (FAST, SLOW, COPY), cv: float = 0.005) -> Cell:
+def cell_of(
+    truth: dict[str, float], others: tuple[str, ...] = (FAST, SLOW, COPY), cv: float = 0.005
+) -> Cell:
     """On a host that loses, or gains, a fifth of its speed."""
     (cell,) = cells(rows(np.random.default_rng(1), ramp, others, ROUNDS, cv, truth))
     return cell
@@ -33,14 +35,17 @@ def test_each_row_is_compared_with_the_reference_by_pairs() -> None:
     assert ranking.reference and ranking.reference.identity.label == REFERENCE
     compared = {(pair.base.identity.label, pair.new.identity.label) for pair in ranking.pairs}
     assert compared == {(REFERENCE, FAST), (REFERENCE, SLOW)}
-    assert {(pair.comparison.pairs, pair.comparison.comparisons) for pair in ranking.pairs} == {(10, 2)}
+    assert {(pair.comparison.pairs, pair.comparison.comparisons) for pair in ranking.pairs} == {
+        (10, 2)
+    }
     ranked = zip((row.identity.label for row in ranking.summaries), ranks_of(ranking), strict=True)
     assert list(ranked) == [(FAST, 1), (REFERENCE, 2), (SLOW, 3)]
     assert ranking.winner and ranking.winner.identity.label == FAST
 
 
 def test_faster_than_the_reference_is_not_the_fastest() -> None:
-    """Two rows are equally fast, and faster than the reference: both are said to be, and none has won."""
+    """Two rows are equally fast, and faster than the reference: both are said to be, and none has
+    won."""
     (ranking,) = cell_of({FAST: 1.1, SLOW: 1.1}).rankings
     assert {pair.comparison.status for pair in ranking.pairs} == {"better"}
     assert ranking.winner is None
@@ -66,11 +71,17 @@ def test_the_copies_of_a_campaign_are_one_family() -> None:
     """Each alone, seven pairs in one direction are told apart; of four copies together none is."""
     rng = np.random.default_rng(1)
     both = [
-        summarize(campaign(slots, throughputs(rng, slots, calm, 0.001, {COPY: 1.05}), REFERENCE, traffic))
+        summarize(
+            campaign(slots, throughputs(rng, slots, calm, 0.001, {COPY: 1.05}), REFERENCE, traffic)
+        )
         for traffic in ("realistic", "hot", "fixed", "allowed")
         for slots in [plan(rng, REFERENCE, (FAST, COPY), 7)]
     ]
-    together = [replace(row, id=f"{n}{row.id}", by_turns=True) for n, part in enumerate(both) for row in part]
+    together = [
+        replace(row, id=f"{n}{row.id}", by_turns=True)
+        for n, part in enumerate(both)
+        for row in part
+    ]
     alone = [row for row in together if row.id.startswith("0")]
     for rows_, told in ((alone, True), (together, False)):
         found = resolutions(rows_).values()
@@ -94,7 +105,8 @@ def test_a_missing_run_of_the_reference_drops_its_partners() -> None:
 
 
 def in_rounds(previous: bool = False) -> tuple[Document, list[Document]]:
-    """Ten rounds, in a document of version 2 after one that does not count; the fast one is faster."""
+    """Ten rounds, in a document of version 2 after one that does not count; the fast one is
+    faster."""
     configurations = [configuration(label) for label in (REFERENCE, FAST, COPY)]
     rates = dict(zip((hash_of(each) for each in configurations), (2000, 2200, 2002), strict=True))
     document = manifest(configurations, ROUNDS)
@@ -129,7 +141,9 @@ def test_the_report_of_such_a_campaign(build: Build) -> None:
     assert "iovalkey+copy is iovalkey once more and had 1.00×" in conclusion["sentence"]
     by_label: dict[str, Any] = {row["label"]: row for row in told["configurations"]}
     assert by_label[COPY]["control"] is True
-    counted = {(row["runs"], row["runs_set_aside"], row["missing_runs"]) for row in by_label.values()}
+    counted = {
+        (row["runs"], row["runs_set_aside"], row["missing_runs"]) for row in by_label.values()
+    }
     assert counted == {(10, 1, 0)}
     # Those before the first round were three times slower, and are in no figure.
     assert by_label[REFERENCE]["requests_per_second"]["min"] >= 2000
@@ -170,10 +184,22 @@ def test_rounds_that_were_measured_again_are_listed_and_in_no_figure(build: Buil
     document, results = in_rounds()
     aborted = {**results[0], "started_at": "2026-01-02T01:00:00.000Z"}
     document["set_aside"] = ["aborted/1-x_run1.json"]
-    outcome = build(document, results, files={"aborted/1-x_run1.json": json.dumps(aborted).encode()})
+    outcome = build(
+        document, results, files={"aborted/1-x_run1.json": json.dumps(aborted).encode()}
+    )
     assert outcome.code == 0, outcome.err
     (listed,) = [row for row in outcome.rows("runs.csv") if row["set_aside"]]
-    assert (listed["started_at"], listed["file"]) == (aborted["started_at"], "aborted/1-x_run1.json")
-    assert "in no figure: its round was interrupted" in outcome.page and aborted["started_at"] in outcome.page
+    assert (listed["started_at"], listed["file"]) == (
+        aborted["started_at"],
+        "aborted/1-x_run1.json",
+    )
+    assert (
+        "in no figure: its round was interrupted" in outcome.page
+        and aborted["started_at"] in outcome.page
+    )
     told = outcome.summary["configurations"]
-    assert sorted((row["runs"], row["runs_set_aside"]) for row in told) == [(10, 0), (10, 0), (10, 1)]
+    assert sorted((row["runs"], row["runs_set_aside"]) for row in told) == [
+        (10, 0),
+        (10, 0),
+        (10, 1),
+    ]

@@ -13,14 +13,20 @@ def threshold(text: str, metric: str, op: str, value: float, **more: float) -> D
     return {"text": text, "metric": metric, "op": op, "value": value, **more}
 
 
-def outcomes(build: Build, results: list[Document], *asked: Document) -> dict[str, tuple[float | None, str]]:
+def outcomes(
+    build: Build, results: list[Document], *asked: Document
+) -> dict[str, tuple[float | None, str]]:
     """By label and threshold: the value and how it came out."""
-    configured = {result["configuration"]["target"]["label"]: result["configuration"] for result in results}
+    configured = {
+        result["configuration"]["target"]["label"]: result["configuration"] for result in results
+    }
     manifested = manifest(list(configured.values()), runs=3, thresholds=list(asked))
     outcome = build(manifested, results, "--summary-json")
     assert outcome.code == 0
     judged = json.loads(outcome.out)["thresholds"]
-    return {f"{each['label']} {each['threshold']}": (each["value"], each["status"]) for each in judged}
+    return {
+        f"{each['label']} {each['threshold']}": (each["value"], each["status"]) for each in judged
+    }
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,9 @@ def compare(root: Path, capsys: pytest.CaptureFixture[str], *arguments: str) -> 
     return Written(code, capsys.readouterr().err, root / "report")
 
 
-def test_same_configurations_stand_side_by_side(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_same_configurations_stand_side_by_side(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     add_campaign(root, 1, {"iovalkey": (1000, 1010, 1020), "ioredis@valkey": (500, 500, 500)})
     add_campaign(root, 2, {"iovalkey": (2000, 2020, 2040)})
     done = compare(root, capsys)
@@ -80,7 +82,9 @@ def test_costs_at_full_load_and_at_a_rate_have_tables_of_their_own(
         folder = root / f"2026010{day}_000000"
         rows = [configuration("iovalkey"), configuration("iovalkey", load=rate)]
         started = {"campaign": folder.name, "started_at": f"2026-01-0{day}T00:00:00.000Z"}
-        results = [result(row, run, 1000 + run, campaign=folder.name) for row in rows for run in (1, 2, 3)]
+        results = [
+            result(row, run, 1000 + run, campaign=folder.name) for row in rows for run in (1, 2, 3)
+        ]
         write_campaign(folder, manifest(rows, 3, **started), results)
     page = compare(root, capsys, "--include-trends").section(1)
     titles = re.findall(r"<h3[^>]*>([^<]*)</h3>", page)
@@ -101,7 +105,9 @@ def test_baseline_gives_the_ratio_of_runs(root: Path, capsys: pytest.CaptureFixt
     add_campaign(root, 1, {"iovalkey": (1000, 1010, 1020)})
     add_campaign(root, 2, {"iovalkey": (1515, 1515, 1515), "ioredis@valkey": (7, 7, 7)})
     done = compare(root, capsys, "--baseline", FIRST)
-    ratios = {(row["campaign"], row["label"]): row["requests_per_second_to_baseline"] for row in done.rows}
+    ratios = {
+        (row["campaign"], row["label"]): row["requests_per_second_to_baseline"] for row in done.rows
+    }
     assert ratios == {
         (FIRST, "iovalkey"): "1.000000",
         (SECOND, "iovalkey"): "1.500000",
@@ -129,7 +135,9 @@ def test_unknown_baseline_is_wrong_usage(root: Path, capsys: pytest.CaptureFixtu
     assert not done.folder.exists()
 
 
-def test_containers_and_local_processes_are_apart(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_containers_and_local_processes_are_apart(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     add_campaign(root, 1, {"iovalkey": (1000,)}, runtime=DOCKER)
     add_campaign(root, 2, {"iovalkey": (4000,)})
     done = compare(root, capsys, "--baseline", FIRST, "--include-trends")
@@ -138,8 +146,14 @@ def test_containers_and_local_processes_are_apart(root: Path, capsys: pytest.Cap
         ("2", "2", ""),
     ]
     local, docker = done.section(1), done.section(2)
-    assert FIRST not in re.sub(r"<summary.*?</summary>", "", local, flags=re.DOTALL) and SECOND not in docker
-    assert "No ratios here. The baseline 20260101_000000 was measured elsewhere: Runtime: local" in local
+    assert (
+        FIRST not in re.sub(r"<summary.*?</summary>", "", local, flags=re.DOTALL)
+        and SECOND not in docker
+    )
+    assert (
+        "No ratios here. The baseline 20260101_000000 was measured elsewhere: Runtime: local"
+        in local
+    )
     assert "Not comparable with the first section, which differs in: Runtime: docker" in docker
     assert done.text("trends.html").count("<figure") == 2
     assert done.rows[1]["requests_per_second_to_baseline"] == ""
@@ -149,7 +163,9 @@ def test_stores_of_several_versions_are_named_with_both_versions_and_runtimes(
     root: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     add_campaign(root, 1, {"iovalkey": (1000,)})
-    add_campaign(root, 2, {"iovalkey": (1000,), "none": (9000,)}, runtime=DOCKER, versions={"store": "8.1.1"})
+    add_campaign(
+        root, 2, {"iovalkey": (1000,), "none": (9000,)}, runtime=DOCKER, versions={"store": "8.1.1"}
+    )
     done = compare(root, capsys, "--baseline", FIRST)
     notice = (
         "These campaigns did not all run the same valkey: 9.1.2 embedded (local, 20260101_000000); "
@@ -184,7 +200,9 @@ def test_other_machines_and_versions_are_apart_and_said(
     assert said in done.section(2)
 
 
-def test_another_client_is_another_row_without_ratio(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_another_client_is_another_row_without_ratio(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     add_campaign(root, 1, {"iovalkey": (1000, 1000)})
     add_campaign(root, 2, {"iovalkey": (2000, 2000)}, versions={"client": "9.0.0"})
     done = compare(root, capsys, "--baseline", FIRST, "--include-trends")
@@ -193,7 +211,9 @@ def test_another_client_is_another_row_without_ratio(root: Path, capsys: pytest.
     assert "◆ client 9.0.0" in done.text("trends.html")
 
 
-def test_trend_marks_where_the_level_changes(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_trend_marks_where_the_level_changes(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     for day in range(1, 13):
         level = 1000 if day <= 6 else 1500
         add_campaign(root, day, {"iovalkey": (level + day, level + day + 1, level + day + 2)})
@@ -217,7 +237,9 @@ def test_trend_marks_where_a_target_begins_to_fail_its_load(
     assert {row["highest_to_lowest"] for row in done.rows} == {""}
 
 
-def test_a_target_that_always_failed_has_a_history(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_target_that_always_failed_has_a_history(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     add_campaign(root, 1, {"iovalkey": (1000,) * 3}, failed=3)
     add_campaign(root, 2, {"iovalkey": (1000,) * 3}, failed=3)
     done = compare(root, capsys, "--include-trends", "--baseline", FIRST)
@@ -242,14 +264,18 @@ def test_index_links_to_each_campaign(root: Path, capsys: pytest.CaptureFixture[
     assert "latest" not in page
 
 
-def test_report_is_built_again_over_its_own_output(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_report_is_built_again_over_its_own_output(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     add_campaign(root, 1, {"iovalkey": (1000,)})
     first = compare(root, capsys).text("compare.html")
     again = compare(root, capsys)
     assert (again.code, again.text("compare.html")) == (0, first)
 
 
-def test_broken_file_is_named_with_its_campaign(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_broken_file_is_named_with_its_campaign(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     add_campaign(root, 1, {"iovalkey": (1000,)})
     (add_campaign(root, 2, {"iovalkey": (1000,)}) / "x.json").write_text("{", encoding="utf-8")
     done = compare(root, capsys)
@@ -271,7 +297,9 @@ def test_keep_going_lists_what_is_left_out(root: Path, capsys: pytest.CaptureFix
         assert "20260103_000000: 00_run1.json: $ is not JSON" in done.text(name)
 
 
-def test_a_copy_of_a_campaign_is_not_counted_twice(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_copy_of_a_campaign_is_not_counted_twice(
+    root: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     first = add_campaign(root, 1, {"iovalkey": (1000,)})
     copy = root / "a-copy"
     copy.mkdir()
@@ -284,7 +312,9 @@ def test_a_copy_of_a_campaign_is_not_counted_twice(root: Path, capsys: pytest.Ca
 
 def test_hostile_names_break_nothing(root: Path, capsys: pytest.CaptureFixture[str]) -> None:
     hostile = "</script><img src=x onerror=alert(1)>=1|`"
-    folder = add_campaign(root, 1, {"iovalkey": (1000,)}, versions={"client": hostile, "node": hostile})
+    folder = add_campaign(
+        root, 1, {"iovalkey": (1000,)}, versions={"client": hostile, "node": hostile}
+    )
     folder.rename(root / "=1 <b onload='x'> |`")
     done = compare(root, capsys, "--include-trends", "--baseline", FIRST)
     assert done.code == 0
@@ -328,14 +358,18 @@ def test_many_campaigns_keep_pages_small(root: Path, capsys: pytest.CaptureFixtu
         ("both", {"index.html", "compare.html", "compare.csv"}),
     ],
 )
-def test_formats(root: Path, capsys: pytest.CaptureFixture[str], chosen: str, names: set[str]) -> None:
+def test_formats(
+    root: Path, capsys: pytest.CaptureFixture[str], chosen: str, names: set[str]
+) -> None:
     add_campaign(root, 1, {"iovalkey": (1000,)})
     folder = compare(root, capsys, "--output-format", chosen).folder
     assert {path.name for path in folder.iterdir()} == names
 
 
 @pytest.mark.parametrize("name", ["nothing", ""])
-def test_folder_without_campaigns(root: Path, capsys: pytest.CaptureFixture[str], name: str) -> None:
+def test_folder_without_campaigns(
+    root: Path, capsys: pytest.CaptureFixture[str], name: str
+) -> None:
     done = compare(root / name, capsys)
     assert done.code == 2
     assert done.err.count("\n") == 1
@@ -377,16 +411,23 @@ def _dated(folder: Path, copy: Path, day: int) -> None:
     copy.mkdir()
     for path in folder.iterdir():
         text = path.read_text(encoding="utf-8").replace(folder.name, copy.name)
-        # Ports are chosen at random; the day, and the program's path, are those of the machine at that time.
+        # Ports are chosen at random; the day, and the program's path, are those of the machine at
+        # that time.
         text = re.sub(r"127\.0\.0\.1:\d+", f"127.0.0.1:{20_000 + day}", text)
-        text = text.replace("2026-11-27T", f"2026-12-{day:02d}T").replace("/opt/venv", f"/opt/{day}")
+        text = text.replace("2026-11-27T", f"2026-12-{day:02d}T").replace(
+            "/opt/venv", f"/opt/{day}"
+        )
         document = json.loads(text)
         if path.name == "manifest.json":
-            document["machine"] |= {"index_ms": 17.0 + day, "memory_bytes": 25_276_510_208 + 4096 * day}
+            document["machine"] |= {
+                "index_ms": 17.0 + day,
+                "memory_bytes": 25_276_510_208 + 4096 * day,
+            }
             lengths = {"lead_in_ms": day, "slice_ms": 100 * day}
             document["turns"] = dict.fromkeys(document["turns"], lengths)
             if day % 2:
-                # Campaigns were once written without it, and with an id that several processors shared.
+                # Campaigns were once written without it, and with an id that several processors
+                # shared.
                 del document["machine"]["microcode"]
                 document["machine"]["machine_id"] = f"{day:016x}"
         (copy / path.name).write_text(json.dumps(document), encoding="utf-8")

@@ -1,4 +1,5 @@
-"""The matrix of targets by questions: what the newest campaign of a condition found, with its source."""
+"""The matrix of targets by questions: what the newest campaign of a condition found, with its
+source."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -38,7 +39,9 @@ def source(day: int, machine: str = "Some CPU") -> Source:
 
 def test_cpu_is_that_at_full_load_and_latency_that_at_a_rate() -> None:
     matrix = Matrix()
-    matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 6000), *runs_of("none", 9000)), source(1))
+    matrix.add_campaign(
+        analysis_of_results(*runs_of("iovalkey", 6000), *runs_of("none", 9000)), source(1)
+    )
     (table,) = view_of(matrix).section.tables
     units = {column.name: column.unit for column in table.columns}
     assert [name for name, unit in units.items() if "at full load" in unit] == [
@@ -48,17 +51,33 @@ def test_cpu_is_that_at_full_load_and_latency_that_at_a_rate() -> None:
     ]
 
 
-def audit_of(findings: dict[str, list[Finding]], topology: str = "standalone", asked: str = "") -> Audit:
+def audit_of(
+    findings: dict[str, list[Finding]], topology: str = "standalone", asked: str = ""
+) -> Audit:
     audited = [
         AuditTarget(
-            Target(asked or label, label, "ioredis", "redis", topology, "upstash-fixed", [], "library"),
+            Target(
+                asked or label, label, "ioredis", "redis", topology, "upstash-fixed", [], "library"
+            ),
             found,
             0,
         )
         for label, found in findings.items()
     ]
     rest: Any = (audited, [], AuditCounts(1, 2, 0, 0, 0, 0))
-    head: Any = ("ratelimit-bench/audit", 2, "one", "2026-01-01", "2026-01-01", "", "local", "", "", {}, [])
+    head: Any = (
+        "ratelimit-bench/audit",
+        2,
+        "one",
+        "2026-01-01",
+        "2026-01-01",
+        "",
+        "local",
+        "",
+        "",
+        {},
+        [],
+    )
     return Audit(*head, *rest)
 
 
@@ -88,7 +107,10 @@ def test_conditions_are_apart_and_a_latency_at_the_stated_rate_stands_beside_oth
     matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 1000, **OPEN)), source(2))
     matrix.add_campaign(analysis_of_results(*runs_of("iovalkey", 500, **other)), source(3))
     closed, open_loop = rows_of(matrix).values()
-    assert (closed["Throughput"], open_loop["Condition"].split(" · ")[:2]) == ("–", ["light", "realistic"])
+    assert (closed["Throughput"], open_loop["Condition"].split(" · ")[:2]) == (
+        "–",
+        ["light", "realistic"],
+    )
     assert "–" not in (closed["p99 at a rate"], open_loop["p99 at a rate"], closed["Node"])
     assert "500/s" in open_loop["Condition"]
     view = view_of(matrix)
@@ -104,7 +126,9 @@ def test_a_fault_that_a_target_cannot_have_leaves_no_cell_to_fill() -> None:
     planned = replace(analysis.campaign, manifest={"plan": {"skips": [skip]}})
     matrix = Matrix()
     other_name = audit_of(
-        {"ioredis:cluster": [Finding("window-edge", "holds", 0)]}, "cluster", "ioredis@redis:cluster"
+        {"ioredis:cluster": [Finding("window-edge", "holds", 0)]},
+        "cluster",
+        "ioredis@redis:cluster",
     )
     matrix.add_audit(other_name, "audit")
     matrix.add_campaign(structs.replace(analysis, campaign=planned), source(1))
@@ -127,11 +151,15 @@ def test_an_empty_cell_has_the_command_that_would_fill_it() -> None:
     assert hints["Service"] == "does not apply: it has no service"
     matrix.add_campaign(analysis_of_results(*runs_of("none", 6000, **load)), source(1))
     (row,) = [row for row in view_of(matrix).section.tables[0].rows if row.cells[0].text == "none"]
-    reasons = {cell.hint.removeprefix("does not apply: ") for cell in row.cells if "not apply" in cell.hint}
+    reasons = {
+        cell.hint.removeprefix("does not apply: ") for cell in row.cells if "not apply" in cell.hint
+    }
     assert reasons == {"it has no service", "it has no store", "it limits nothing"}
 
 
-@pytest.mark.parametrize(("label", "topology"), [("memory", "none"), ("ioredis:cluster", "cluster")])
+@pytest.mark.parametrize(
+    ("label", "topology"), [("memory", "none"), ("ioredis:cluster", "cluster")]
+)
 def test_a_target_is_one_row_of_campaigns_and_audits(label: str, topology: str) -> None:
     matrix = Matrix()
     matrix.add_campaign(analysis_of_results(*runs_of(label, 6000)), source(1))
@@ -155,14 +183,23 @@ def test_where_two_machines_disagree_the_cell_shows_both() -> None:
 
 def test_the_published_page_has_the_matrix_and_its_filters(tmp_path: Path) -> None:
     results = tmp_path / "results" / "20260101_000000"
-    rates = {"iovalkey": 6000, "ioredis@valkey": 3000, "none": 9000, "iovalkey+in-memory-block": 8000}
+    rates = {
+        "iovalkey": 6000,
+        "ioredis@valkey": 3000,
+        "none": 9000,
+        "iovalkey+in-memory-block": 8000,
+    }
     rows = [configuration(label) for label in rates]
     documents = [each for label, rate in rates.items() for each in runs_of(label, rate)]
     write_campaign(results, manifest(rows, 5), documents)
     assert main([str(tmp_path / "site"), str(tmp_path / "results")]) == 0
     reader = read((tmp_path / "site" / CAMPAIGNS).read_text("utf-8"))
     assert "iovalkey costs Node least" in reader.text and ", local, 2026-01-02)." in reader.text
-    assert {row["client"] for row in data_of(reader)["rows"].values()} == {"iovalkey", "ioredis", "none"}
+    assert {row["client"] for row in data_of(reader)["rows"].values()} == {
+        "iovalkey",
+        "ioredis",
+        "none",
+    }
 
 
 def test_the_first_screen_counts_what_is_exact_and_measured_targets_come_first() -> None:
@@ -173,14 +210,24 @@ def test_the_first_screen_counts_what_is_exact_and_measured_targets_come_first()
     findings = {label: [Finding(burst, status, 0)] for label, status in statuses.items()}
     matrix.add_audit(audit_of(findings), "audit")
     view = view_of(matrix)
-    assert view.sentences == ("Exact when many ask at once: 1 of 2 targets, not ioredis+non-atomic.",)
+    assert view.sentences == (
+        "Exact when many ask at once: 1 of 2 targets, not ioredis+non-atomic.",
+    )
     assert [row.cells[0].text for row in view.section.tables[0].rows] == ["valkey-glide", *statuses]
 
 
 def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
     findings = [
-        Finding("clocks-2-s", "not-promised", 0, seen="184: 80 over", admissions=Admissions(184, 96, 104)),
-        Finding("clocks-30-s", "not-promised", 0, seen="90: 6 under", admissions=Admissions(90, 96, 104)),
+        Finding(
+            "clocks-2-s",
+            "not-promised",
+            0,
+            seen="184: 80 over",
+            admissions=Admissions(184, 96, 104),
+        ),
+        Finding(
+            "clocks-30-s", "not-promised", 0, seen="90: 6 under", admissions=Admissions(90, 96, 104)
+        ),
         Finding("ipv6-prefix", "holds", 0, seen="/64", admissions=Admissions(20, 20, 20)),
     ]
     matrix = Matrix()
@@ -188,6 +235,9 @@ def test_conditions_of_an_audit_have_what_was_admitted_and_its_bounds() -> None:
     (table,) = view_of(matrix).section.tables
     names = [f"{column.name} {column.unit}" for column in table.columns]
     cells = dict(zip(names, table.rows[0].cells, strict=True))
-    assert (cells["Clocks 2 s apart"].text, cells["Clocks 2 s apart"].range) == ("○ 80 over", "184 of 96–104")
+    assert (cells["Clocks 2 s apart"].text, cells["Clocks 2 s apart"].range) == (
+        "○ 80 over",
+        "184 of 96–104",
+    )
     assert cells["Clocks 30 s apart"].text == "○ 6 under"
     assert cells["IPv6 clients by prefix"].text == "✓ /64"

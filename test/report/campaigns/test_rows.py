@@ -17,7 +17,9 @@ FIRST, SECOND = "20260101_000000", "20260102_000000"
 @pytest.fixture
 def rows(tmp_path: Path) -> pd.DataFrame:
     folders = [
-        add_campaign(tmp_path, 1, {"iovalkey": (1000, 1010, 1020), "ioredis@valkey": (500, 500, 500)}),
+        add_campaign(
+            tmp_path, 1, {"iovalkey": (1000, 1010, 1020), "ioredis@valkey": (500, 500, 500)}
+        ),
         add_campaign(tmp_path, 2, {"iovalkey": (2000, 2020, 2040)}),
     ]
     campaigns = [load_campaign(folder, series=False) for folder in folders]
@@ -48,7 +50,9 @@ def test_what_no_other_campaign_measured_has_no_ratio(rows: pd.DataFrame) -> Non
 def test_files_have_columns_of_a_baseline_only_with_one(rows: pd.DataFrame) -> None:
     to_baseline = [name for name in COLUMNS if name.endswith("_to_baseline")]
     assert len(to_baseline) == 4
-    with_one, without = (compare_csv(rows, baseline).split("\n")[0].split(",") for baseline in (FIRST, None))
+    with_one, without = (
+        compare_csv(rows, baseline).split("\n")[0].split(",") for baseline in (FIRST, None)
+    )
     assert with_one == list(COLUMNS)
     assert without == [name for name in COLUMNS if name not in to_baseline]
     assert list(compare_records(rows, None)[0]) == without

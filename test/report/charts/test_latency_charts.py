@@ -39,7 +39,9 @@ def figures_of(outcome: Outcome) -> Any:
 
 
 def test_latency_over_connections_has_p99_and_mean_of_each_number(build: Build) -> None:
-    documents = [at_connections(number, slow_us=slow_us) for number, slow_us in ((50, 6000), (500, 60_000))]
+    documents = [
+        at_connections(number, slow_us=slow_us) for number, slow_us in ((50, 6000), (500, 60_000))
+    ]
     chart = figures_of(report_of(build, *documents))["latency-trend"]
     p99_line, mean_line = chart["data"]
     assert p99_line["x"] == mean_line["x"] == [50, 500]
@@ -69,7 +71,11 @@ def two_group_sizes() -> tuple[Document, list[Document]]:
                 run = {"configuration_hash": key, "run": round_, "file": f"{key}{round_}.json"}
                 runs.append({**run, "round": round_, "group": group})
     document = manifest(list(configurations.values()), 2)
-    document["plan"] |= {"order": "turns", "runs": runs, "references": [runs[0]["configuration_hash"]]}
+    document["plan"] |= {
+        "order": "turns",
+        "runs": runs,
+        "references": [runs[0]["configuration_hash"]],
+    }
     return document, documents
 
 
@@ -94,11 +100,15 @@ def test_the_mean_stands_beside_percentiles_in_tables_of_latency(build: Build) -
     for table in tables_of(page):
         means = [place for place, head in enumerate(table.heads) if head.startswith("Mean")]
         for place in means:
-            assert [row[place].split()[0] for row in table.rows if len(row) > place] == [MEAN], table.id
+            assert [row[place].split()[0] for row in table.rows if len(row) > place] == [MEAN], (
+                table.id
+            )
             found[table.id] = table.heads[place]
-    assert {"decision-at-rate": "Mean ms", "table1": "Mean ms at full load", "table2": "Mean ms"}.items() <= (
-        found.items()
-    )
+    assert {
+        "decision-at-rate": "Mean ms",
+        "table1": "Mean ms at full load",
+        "table2": "Mean ms",
+    }.items() <= (found.items())
     assert len(found) == 5
     assert "decision" not in found
 
@@ -108,7 +118,9 @@ def test_markdown_and_console_have_the_mean_of_open_loops_alone(build: Build) ->
     (head,) = [line for line in markdown.splitlines() if line.startswith("| Target")]
     assert re.search(r"\| Mean, ms +\| p99, ms +\|", head)
     (head, row, *_) = [
-        line for line in screen_lines(analysis_of_results(measured(**RATE))) if " ms" in line or MEAN in line
+        line
+        for line in screen_lines(analysis_of_results(measured(**RATE)))
+        if " ms" in line or MEAN in line
     ]
     assert "mean ms" in head and MEAN in row
     closed = "\n".join(screen_lines(analysis_of_results(measured())))

@@ -13,12 +13,20 @@ from report.charts.layout import ChartData, chart_data_of
 
 
 def load(per_second: int, arrivals: str = "constant", connections: int = 50) -> Document:
-    return {"model": "open", "rate_per_second": per_second, "arrivals": arrivals, "connections": connections}
+    return {
+        "model": "open",
+        "rate_per_second": per_second,
+        "arrivals": arrivals,
+        "connections": connections,
+    }
 
 
 def open_result(label: str, per_second: int, **changes: Document) -> Document:
     document = result(
-        configuration(label, load=load(per_second)), 1, allowed_us={1000: 4500}, limited_us={1000: 500}
+        configuration(label, load=load(per_second)),
+        1,
+        allowed_us={1000: 4500},
+        limited_us={1000: 500},
     )
     document["service_time"] = latency({800: 5000})
     document["schedule"] = {
@@ -55,12 +63,18 @@ def test_closed_and_open_loops_of_the_same_target_share_no_cell() -> None:
 
 def test_page_tells_capacity_and_latency_at_a_rate_apart(build: Build) -> None:
     page = build(None, [result(configuration("iovalkey")), open_result("iovalkey", 1000)]).page
-    capacity = page[page.index('<table class="decision" id="decision"') : page.index('id="decision-at-rate"')]
+    capacity = page[
+        page.index('<table class="decision" id="decision"') : page.index('id="decision-at-rate"')
+    ]
     assert "50 connections" in capacity
     assert "1,000/s constant, up to 50 connections" not in capacity
     at_rate = page[page.index('id="at-rate"') :]
-    row = next(row for row in re.findall(r"<tr data-row.*?</tr>", at_rate, re.S) if "iovalkey" in row)
-    figures = [re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)]
+    row = next(
+        row for row in re.findall(r"<tr data-row.*?</tr>", at_rate, re.S) if "iovalkey" in row
+    )
+    figures = [
+        re.sub(r"<[^>]+>", "", cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)
+    ]
     latencies = ["1.00", "1.00", "1.00†", "0.800", "0.800"]
     gaps = ["1.00", "0.90 · 1.00 · 1.12 · 1.40", "one a send"]
     assert figures == ["valkey", *latencies, "998", "7", "10", *gaps]
@@ -70,9 +84,19 @@ def test_page_tells_capacity_and_latency_at_a_rate_apart(build: Build) -> None:
 
 def test_csv_names_the_load_and_what_became_of_the_schedule(build: Build) -> None:
     outcome = build(None, [result(configuration("iovalkey")), open_result("iovalkey", 1000)])
-    names = ("load_model", "rate_per_second", "arrivals", "service_p99_ms", "sends_late", "sends_dropped")
+    names = (
+        "load_model",
+        "rate_per_second",
+        "arrivals",
+        "service_p99_ms",
+        "sends_late",
+        "sends_dropped",
+    )
     rows = [tuple(row[name] for name in names) for row in outcome.rows()]
-    assert rows == [("closed", "", "", "", "", ""), ("open", "1000.000", "constant", "0.800", "7", "10")]
+    assert rows == [
+        ("closed", "", "", "", "", ""),
+        ("open", "1000.000", "constant", "0.800", "7", "10"),
+    ]
 
 
 def chart_data(summaries: tuple[Summary, ...]) -> ChartData:

@@ -27,12 +27,17 @@ def with_readings(document: Document, percents: Mapping[str, tuple[float, float]
 
 def usage_of(document: Document) -> dict[str, list[tuple[float | None, float]]]:
     found = usage_over_time(validate_result(document))  # type: ignore[arg-type]
-    return {kind: [(each.cpu_percent, each.resident_bytes / MIB) for each in found[kind]] for kind in found}
+    return {
+        kind: [(each.cpu_percent, each.resident_bytes / MIB) for each in found[kind]]
+        for kind in found
+    }
 
 
 def figures_of(build: Build, *documents: Document) -> Any:
     configurations = {each["configuration_hash"]: each["configuration"] for each in documents}
-    return data_of(read(build(manifest(list(configurations.values()), 1), documents).page))["figures"]
+    return data_of(read(build(manifest(list(configurations.values()), 1), documents).page))[
+        "figures"
+    ]
 
 
 def test_cpu_and_memory_over_time_have_the_shape_of_throughput_over_time(build: Build) -> None:
@@ -41,7 +46,10 @@ def test_cpu_and_memory_over_time_have_the_shape_of_throughput_over_time(build: 
     figures = figures_of(build, document)
     drawn = {chart.id for chart in OVER_TIME} & set(figures)
     kinds = {"consumer": (80, 90), "store": (20, 30)}
-    assert drawn == {"series", *(f"{kind}-{what}-over-time" for kind in kinds for what in ("cpu", "memory"))}
+    assert drawn == {
+        "series",
+        *(f"{kind}-{what}-over-time" for kind in kinds for what in ("cpu", "memory")),
+    }
     for kind, values in kinds.items():
         for what in ("cpu", "memory"):
             (line,) = figures[f"{kind}-{what}-over-time"]["data"]

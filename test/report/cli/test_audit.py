@@ -63,8 +63,18 @@ def _audit(*targets: dict[str, Any]) -> dict[str, Any]:
         "node": "24.0.0",
         "programs": {"redis": "8.0.2"},
         "checks": [
-            {"id": "exact-burst", "title": "Exact burst", "promise": "The quota.", "matters": "It counts."},
-            {"id": "expiry", "title": "Expiry", "promise": "No key stays.", "matters": "Stores fill."},
+            {
+                "id": "exact-burst",
+                "title": "Exact burst",
+                "promise": "The quota.",
+                "matters": "It counts.",
+            },
+            {
+                "id": "expiry",
+                "title": "Expiry",
+                "promise": "No key stays.",
+                "matters": "Stores fill.",
+            },
         ],
         "targets": list(targets),
         "skips": [{"asked": "none", "reason": HOSTILE}],
@@ -74,7 +84,9 @@ def _audit(*targets: dict[str, Any]) -> dict[str, Any]:
 
 BROKEN = _target(
     "ioredis+non-atomic",
-    _finding("exact-burst", "broken", promised="20 of 100", seen=f"87 {HOSTILE}", notes=["declared so"]),
+    _finding(
+        "exact-burst", "broken", promised="20 of 100", seen=f"87 {HOSTILE}", notes=["declared so"]
+    ),
     _finding("expiry", "skipped", reason="its store does not list keys"),
 )
 WHOLE = _target(
@@ -97,7 +109,12 @@ def test_the_page_has_a_table_of_targets_and_checks_and_what_was_promised_and_se
     assert capsys.readouterr().out.strip() == str((folder / "index.html").resolve())
     text = (folder / "index.html").read_text(encoding="utf-8")
     assert "1 of 2 targets breaks a promise: 1 defect. 1 check could not be made." in text
-    for words in ("20 of 100", "declared so", "its store does not list keys", "3 of 40 requests failed"):
+    for words in (
+        "20 of 100",
+        "declared so",
+        "its store does not list keys",
+        "3 of 40 requests failed",
+    ):
         assert words in text
     assert "<img src=x" not in text
     assert read(text).text.count("ioredis+non-atomic") >= 3
@@ -113,7 +130,9 @@ def test_the_markdown_names_broken_promises_and_admits_no_markup(folder: Path) -
     assert "<" not in re.sub(r"`[^`\n]*`", "", text)
 
 
-def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_details(folder: Path) -> None:
+def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_details(
+    folder: Path,
+) -> None:
     (folder / "audit.json").write_text(json.dumps(_audit(WHOLE, BROKEN)), encoding="utf-8")
     assert main([str(folder)]) == 0
     text = (folder / "audit.md").read_text(encoding="utf-8")
@@ -124,7 +143,11 @@ def test_targets_with_the_most_broken_promises_come_first_and_lead_to_their_own_
 
 @pytest.mark.parametrize(
     ("change", "named"),
-    [({"schema_version": 3}, "$.schema_version"), ({"counts": {}}, "$.counts"), ({"speed": 1}, "$.speed")],
+    [
+        ({"schema_version": 3}, "$.schema_version"),
+        ({"counts": {}}, "$.counts"),
+        ({"speed": 1}, "$.speed"),
+    ],
 )
 def test_a_file_that_is_no_audit_is_refused_with_its_field(
     folder: Path, capsys: pytest.CaptureFixture[str], change: dict[str, Any], named: str
@@ -137,7 +160,9 @@ def test_a_file_that_is_no_audit_is_refused_with_its_field(
 
 def test_what_nobody_promises_is_told_and_counts_for_nothing(folder: Path) -> None:
     target = _target("ioredis", _finding("exact-burst", "holds"))
-    told = _finding("expiry", "not-promised", holds=False, promised="0 of 400", seen="200: 200 over")
+    told = _finding(
+        "expiry", "not-promised", holds=False, promised="0 of 400", seen="200: 200 over"
+    )
     target["findings"].append(told)
     (folder / "audit.json").write_text(json.dumps(_audit(target)), encoding="utf-8")
     assert main([str(folder)]) == 0
@@ -152,8 +177,12 @@ def test_what_nobody_promises_is_told_and_counts_for_nothing(folder: Path) -> No
 
 def test_one_defect_is_one_finding_whatever_it_breaks(folder: Path) -> None:
     burst = _finding("exact-burst", "broken", seen="21", excess=1)
-    follows = _finding("expiry", "broken", seen="15 pairs counted apart", consequence_of="exact-burst")
-    (folder / "audit.json").write_text(json.dumps(_audit(_target("ioredis", burst, follows))), "utf-8")
+    follows = _finding(
+        "expiry", "broken", seen="15 pairs counted apart", consequence_of="exact-burst"
+    )
+    (folder / "audit.json").write_text(
+        json.dumps(_audit(_target("ioredis", burst, follows))), "utf-8"
+    )
     assert main([str(folder)]) == 0
     text = read((folder / "index.html").read_text(encoding="utf-8")).text
     assert "1 of 1 target breaks a promise: 1 defect, seen in 2 checks." in text
@@ -165,7 +194,10 @@ def test_one_defect_is_one_finding_whatever_it_breaks(folder: Path) -> None:
 def test_an_audit_of_the_first_format_blames_nobody_for_what_nobody_promised(folder: Path) -> None:
     made = [_finding("eviction", "broken", seen="200: 200 over"), _finding("clocks-2-s", "holds")]
     document = _audit(_target("ioredis", *made, _finding("expiry", "broken", seen="1 keys")))
-    document |= {"schema_version": 1, "counts": {"holds": 1, "broken": 2, "skipped": 0, "failed": 0}}
+    document |= {
+        "schema_version": 1,
+        "counts": {"holds": 1, "broken": 2, "skipped": 0, "failed": 0},
+    }
     (folder / "audit.json").write_text(json.dumps(document), encoding="utf-8")
     audit = load_audit(folder)
     statuses = [(finding.status, finding.holds) for finding in audit.targets[0].findings]
@@ -173,7 +205,9 @@ def test_an_audit_of_the_first_format_blames_nobody_for_what_nobody_promised(fol
     assert (audit.counts.holds, audit.counts.broken, audit.counts.not_promised) == (0, 1, 2)
 
 
-def test_a_folder_without_an_audit_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_folder_without_an_audit_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(tmp_path)]) == 2
     assert "audit.json cannot be read" in capsys.readouterr().err
 
@@ -181,8 +215,18 @@ def test_a_folder_without_an_audit_is_refused(tmp_path: Path, capsys: pytest.Cap
 def test_the_table_has_the_newest_finding_of_each_condition(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    clocks = {"id": "clocks-2-s", "title": "Clocks", "promise": "The quota.", "matters": "It counts."}
-    prefix = {"id": "ipv6-prefix", "title": "IPv6", "promise": "One quota.", "matters": "It counts."}
+    clocks = {
+        "id": "clocks-2-s",
+        "title": "Clocks",
+        "promise": "The quota.",
+        "matters": "It counts.",
+    }
+    prefix = {
+        "id": "ipv6-prefix",
+        "title": "IPv6",
+        "promise": "One quota.",
+        "matters": "It counts.",
+    }
 
     def write(day: int, *findings: dict[str, Any]) -> None:
         document = _audit(_target("ioredis@redis:standalone+upstash-fixed", *findings))
@@ -193,15 +237,27 @@ def test_the_table_has_the_newest_finding_of_each_condition(
         (folder / "audit.json").write_text(json.dumps(document), encoding="utf-8")
 
     admissions = {"seen": 184, "least": 96, "most": 104}
-    write(2, _finding("clocks-2-s", "not-promised", holds=False, seen="184: 80 over", admissions=admissions))
     write(
-        1, _finding("clocks-2-s", "holds", seen="100"), _finding("ipv6-prefix", "skipped", reason="no keys")
+        2,
+        _finding(
+            "clocks-2-s", "not-promised", holds=False, seen="184: 80 over", admissions=admissions
+        ),
+    )
+    write(
+        1,
+        _finding("clocks-2-s", "holds", seen="100"),
+        _finding("ipv6-prefix", "skipped", reason="no keys"),
     )
     assert main(["--table", str(tmp_path)]) == 0
     shown = capsys.readouterr().out
     row = next(line for line in shown.splitlines() if "upstash-fixed" in line)
     cells = [cell.strip() for cell in row.strip("|").split("|")]
-    assert cells == ["`ioredis@redis+upstash-fixed`", "fixed window", "○ 80 over (184 of 96–104)", "–"]
+    assert cells == [
+        "`ioredis@redis+upstash-fixed`",
+        "fixed window",
+        "○ 80 over (184 of 96–104)",
+        "–",
+    ]
     assert "no keys" in shown
     (tmp_path / "none").mkdir()
     assert main(["--table", str(tmp_path / "none")]) == 2

@@ -18,7 +18,8 @@ HOSTILE = "<img src=x onerror=alert(1)>|`*"
 NEW, BASE = "iovalkey", "ioredis@valkey"
 OPEN = {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}
 CAMPAIGN = (
-    "clients: [iovalkey@valkey, ioredis@valkey]\ntraffic: realistic\npoints: 1000000\nconcurrency: 50\n"
+    "clients: [iovalkey@valkey, ioredis@valkey]\n"
+    "traffic: realistic\npoints: 1000000\nconcurrency: 50\n"
 )
 
 
@@ -37,8 +38,11 @@ def _measure(
     settings: Document | None = None,
     **changes: Any,
 ) -> None:
-    """A campaign of both targets, the base at 4000/s, and its copy; so many of the new runs have no p99."""
-    configurations = [configuration(label, **(settings or {})) for label in (NEW, BASE, f"{BASE}+copy")]
+    """A campaign of both targets, the base at 4000/s, and its copy; so many of the new runs have no
+    p99."""
+    configurations = [
+        configuration(label, **(settings or {})) for label in (NEW, BASE, f"{BASE}+copy")
+    ]
     runs = [
         result(each, run, rate, campaign=name, **changes)
         for each, level in zip(configurations, (new, 4000, copy), strict=True)
@@ -51,7 +55,9 @@ def _measure(
     write_campaign(root / name, document, runs)
 
 
-def _rows(tmp_path: Path, expects: str, more: str = "", campaign: str = CAMPAIGN) -> list[list[str]]:
+def _rows(
+    tmp_path: Path, expects: str, more: str = "", campaign: str = CAMPAIGN
+) -> list[list[str]]:
     """Cells of the table's rows, for one claim with one comparison."""
     (tmp_path / "claims").mkdir(exist_ok=True)
     claim = f"""{campaign}claims:
@@ -106,7 +112,12 @@ def test_every_campaign_that_measured_the_same_is_a_row_whatever_its_name(tmp_pa
     shutil.copytree(results / "elsewhere", results / "a copy")
     # Other traffic, another load, several servers: none is an attempt.
     closed = {"model": "closed", "connections": 7}
-    others: list[Document] = [{"traffic": "allowed"}, {"load": closed}, {"load": OPEN}, {"servers": 2}]
+    others: list[Document] = [
+        {"traffic": "allowed"},
+        {"load": closed},
+        {"load": OPEN},
+        {"servers": 2},
+    ]
     for number, settings in enumerate(others):
         start = f"2026-01-04T03:04:0{number}.000Z"
         _measure(results, f"20260104_03040{number}", settings=settings, start=start)
@@ -125,36 +136,63 @@ def test_a_percentile_that_a_run_calls_unsupported_is_never_judged(tmp_path: Pat
 
 def test_a_late_percentile_is_never_judged(tmp_path: Path) -> None:
     schedule = {
-        **{"rate_per_second": 2000, "arrivals": "constant", "offered": 10_000, "sent": 10_000, "late": 9_000},
-        **{"blocked": 0, "dropped": 0, "unsent": 0, "achieved_per_second": 2000, "late_percentiles": ["p50"]},
+        **{
+            "rate_per_second": 2000,
+            "arrivals": "constant",
+            "offered": 10_000,
+            "sent": 10_000,
+            "late": 9_000,
+        },
+        **{
+            "blocked": 0,
+            "dropped": 0,
+            "unsent": 0,
+            "achieved_per_second": 2000,
+            "late_percentiles": ["p50"],
+        },
         "shared_wakes": False,
     }
     settings = {"load": OPEN}
     _measure(
-        tmp_path / "results", "x", settings=settings, schedule=schedule, service_time=latency({800: 9_000})
+        tmp_path / "results",
+        "x",
+        settings=settings,
+        schedule=schedule,
+        service_time=latency({800: 9_000}),
     )
     (row,) = _rows(
-        tmp_path, "metric: p50, is: better", campaign=CAMPAIGN.replace("concurrency: 50", "rate: 2000")
+        tmp_path,
+        "metric: p50, is: better",
+        campaign=CAMPAIGN.replace("concurrency: 50", "rate: 2000"),
     )
     assert row[VERDICT].startswith(UNDECIDED) and "20 of 20" in row[VERDICT]
 
 
 @pytest.mark.parametrize("copy", [4400, 5800])
-def test_what_a_copy_of_the_reference_shows_as_well_is_not_decided(tmp_path: Path, copy: int) -> None:
+def test_what_a_copy_of_the_reference_shows_as_well_is_not_decided(
+    tmp_path: Path, copy: int
+) -> None:
     _measure(tmp_path / "results", "20260102_030405", copy=copy)
     (row,) = _rows(tmp_path, "metric: throughput, ratio: [1.2, 1.5]")
     assert row[VERDICT].startswith(UNDECIDED)
 
 
-def test_suspect_runs_are_counted_and_a_claim_that_nobody_measured_says_what_it_needs(tmp_path: Path) -> None:
-    _measure(tmp_path / "results", "20260102_030405", verdict=verdict("suspect", ("M6", "saturated")))
+def test_suspect_runs_are_counted_and_a_claim_that_nobody_measured_says_what_it_needs(
+    tmp_path: Path,
+) -> None:
+    _measure(
+        tmp_path / "results", "20260102_030405", verdict=verdict("suspect", ("M6", "saturated"))
+    )
     other = """  - id: b-beats-a
     says: { sentence: B is faster, source: B }
     needs: a build of that branch
 """
     measured, unmeasured = _rows(tmp_path, "metric: throughput, is: faster", other)
     assert "20 of 20 suspect" in measured[LOAD]
-    assert unmeasured[VERDICT].startswith(UNDECIDED) and "a build of that branch" in unmeasured[VERDICT]
+    assert (
+        unmeasured[VERDICT].startswith(UNDECIDED)
+        and "a build of that branch" in unmeasured[VERDICT]
+    )
 
 
 @pytest.mark.parametrize(
@@ -170,7 +208,8 @@ def test_suspect_runs_are_counted_and_a_claim_that_nobody_measured_says_what_it_
 )
 def test_what_is_no_claim_is_refused_by_its_file(tmp_path: Path, expects: str) -> None:
     text = (
-        f"claims: [{{id: a, says: {{sentence: s, source: s}}, expects: [{{of: a, against: b, {expects}}}]}}]"
+        "claims: [{id: a, says: {sentence: s, source: s}, "
+        f"expects: [{{of: a, against: b, {expects}}}]}}]"
     )
     (tmp_path / "a.yaml").write_text(text, encoding="utf-8")
     with pytest.raises(ReportError) as caught:

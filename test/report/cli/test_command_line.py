@@ -13,7 +13,9 @@ from report.compare.matching import METRICS
 
 def choices_of(command: str, name: str) -> Sequence[str]:
     (found,) = (
-        flag["choices"] for flag in generated("report-commands")[command]["flags"] if flag["name"] == name
+        flag["choices"]
+        for flag in generated("report-commands")[command]["flags"]
+        if flag["name"] == name
     )
     return list(found)
 
@@ -29,7 +31,10 @@ def test_a_program_takes_every_flag_with_its_default_and_its_help(command: str) 
     parser = command_parser("it", command)
     flags = generated("report-commands")[command]["flags"]
     for flag in flags:
-        words = [f"--{flag['name']}", *([(flag.get("choices") or ["x"])[-1]] if "value" in flag else [])]
+        words = [
+            f"--{flag['name']}",
+            *([(flag.get("choices") or ["x"])[-1]] if "value" in flag else []),
+        ]
         name = flag["name"].replace("-", "_")
         assert getattr(parser.parse_args(words), name) in (True, words[-1])
         assert getattr(parser.parse_args([]), name) in (False, flag.get("defaultValue"))

@@ -14,7 +14,8 @@ import pytest
 from package_copy import copy_start
 from report.cli import environment
 
-# An environment takes seconds to make: the tests of this file share one, so they run in one process.
+# An environment takes seconds to make: the tests of this file share one, so they run in one
+# process.
 pytestmark = pytest.mark.xdist_group("environment")
 
 
@@ -83,7 +84,11 @@ def test_made_once_by_whoever_comes_first(package: Path, cache: Path) -> None:
     assert subprocess.run(value, capture_output=True, text=True, check=True).stdout == "1\n"
     again = call(package, cache)
     assert (again.stdout.strip(), again.stderr) == (str(folder), "")
-    assert sorted(path.name for path in package.iterdir()) == ["report", "requirements.txt", "scripts"]
+    assert sorted(path.name for path in package.iterdir()) == [
+        "report",
+        "requirements.txt",
+        "scripts",
+    ]
 
 
 def test_report_goes_on_in_the_cached_environment(package: Path, cache: Path) -> None:
@@ -110,7 +115,8 @@ def test_another_python_that_comes_first_uses_what_is_there(
     (folder / "kept").touch()
     # Any other version, and even one that is too old to make an environment.
     other = (
-        "import runpy, sys, platform; platform.python_version = lambda: '3.9.1'; sys.version_info = (3, 9, 1)"
+        "import runpy, sys, platform; "
+        "platform.python_version = lambda: '3.9.1'; sys.version_info = (3, 9, 1)"
     )
     program = str(package / "report")
     done = subprocess.run(
@@ -150,7 +156,11 @@ def test_made_again_where_its_own_python_cannot_load_the_packages(
 @pytest.mark.long
 def test_packages_that_cannot_be_had_are_one_line(package: Path, tmp_path: Path) -> None:
     other = Path(shutil.copytree(package, tmp_path / "other"))
-    wrong = (other / "requirements.txt").read_text(encoding="utf-8").replace("sha256:", "sha256:0", 1)[:-2]
+    wrong = (
+        (other / "requirements.txt")
+        .read_text(encoding="utf-8")
+        .replace("sha256:", "sha256:0", 1)[:-2]
+    )
     (other / "requirements.txt").write_text(f"{wrong}\n", encoding="utf-8")
     done = call(other, tmp_path / "cache", "x", command="generate")
     assert done.returncode == 3
@@ -181,7 +191,10 @@ def test_cache_that_cannot_be_written_names_the_mend(package: Path, tmp_path: Pa
 
 
 def test_python_without_venv_names_the_mend(
-    package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    package: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr(environment, "ROOT", package)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
@@ -191,7 +204,9 @@ def test_python_without_venv_names_the_mend(
 
 
 # Each of them alone installs elsewhere, installs nothing, or stops Python or pip.
-def test_made_whatever_the_variables_of_another_python_and_of_pip_say(package: Path, tmp_path: Path) -> None:
+def test_made_whatever_the_variables_of_another_python_and_of_pip_say(
+    package: Path, tmp_path: Path
+) -> None:
     (tmp_path / "json.py").write_text("raise SystemExit('of another Python')", encoding="utf-8")
     settings = {
         "PYTHONHOME": str(tmp_path),

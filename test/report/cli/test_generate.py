@@ -50,7 +50,9 @@ def test_any_folder_link_locale_and_working_directory(campaign: Path, tmp_path: 
 
 def test_modules_of_another_python_are_not_loaded(campaign: Path, tmp_path: Path) -> None:
     for name in ("json", "pathlib", "jinja2", "report"):
-        (tmp_path / f"{name}.py").write_text("raise SystemExit('of another Python')", encoding="utf-8")
+        (tmp_path / f"{name}.py").write_text(
+            "raise SystemExit('of another Python')", encoding="utf-8"
+        )
     done = call(campaign, cwd=tmp_path, PYTHONPATH=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, "")
 
@@ -85,7 +87,10 @@ def test_goes_on_in_the_projects_environment(tmp_path: Path) -> None:
     python.write_text('#!/bin/sh\nprintf "%s\\n" "$@"\n', encoding="utf-8")
     python.chmod(0o755)
     done = subprocess.run(
-        [sys.executable, str(script), "a b", "--summary-json"], capture_output=True, text=True, check=False
+        [sys.executable, str(script), "a b", "--summary-json"],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     script_folder = str(script.parents[1] / "report")
     assert done.stdout.splitlines() == ["-I", script_folder, "generate", "a b", "--summary-json"]
@@ -109,7 +114,9 @@ def test_environment_that_does_not_start_is_one_line(tmp_path: Path) -> None:
     python = tmp_path / ".venv" / "bin" / "python"
     python.parent.mkdir(parents=True)
     python.write_text("not a program", encoding="utf-8")
-    done = subprocess.run([sys.executable, str(script), "x"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, str(script), "x"], capture_output=True, text=True, check=False
+    )
     assert done.returncode == 3
     assert done.stderr.count("\n") == 1
 
@@ -171,7 +178,10 @@ def of_runs(root: Path, name: str, *rates: int) -> Path:
 
 @pytest.mark.parametrize("given", ["results", "results/latest", None])
 def test_extract_median_copies_the_selected_run_over_all_campaigns(
-    tmp_path: Path, given: str | None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path,
+    given: str | None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     root = tmp_path / "results"
     of_runs(root, "20260101_000000", 100, 900)
@@ -185,13 +195,17 @@ def test_extract_median_copies_the_selected_run_over_all_campaigns(
     (copied,) = medians.glob("*.json")
     assert copied.read_bytes() == (root / "20260102_000000" / copied.name).read_bytes()
     assert json.loads(copied.read_text(encoding="utf-8"))["run"] == 2
-    assert "median of 5 runs" in (medians / "median_extraction_summary.txt").read_text(encoding="utf-8")
+    assert "median of 5 runs" in (medians / "median_extraction_summary.txt").read_text(
+        encoding="utf-8"
+    )
     # Copies are no campaign of their own.
     assert main([*flags[1:], "--compare-runs"]) == 0
     assert "median_results_" not in (root / "report" / "compare.csv").read_text(encoding="utf-8")
 
 
-def test_extract_median_needs_two_campaigns(campaign: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_extract_median_needs_two_campaigns(
+    campaign: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([str(campaign), "--extract-median"]) == 2
     assert "two or more" in capsys.readouterr().err
     assert [path.name for path in campaign.parent.iterdir()] == [campaign.name]

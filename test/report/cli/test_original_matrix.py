@@ -1,4 +1,5 @@
-"""The original's matrix of results: its page and its lines in README.md come from the campaigns alone."""
+"""The original's matrix of results: its page and its lines in README.md come from the campaigns
+alone."""
 
 from pathlib import Path
 
@@ -25,7 +26,8 @@ def _configurations(label: str, topology: str, connections: int) -> Document:
 
 
 def _measure(results: Path, day: int, topology: str, connections: int, glide: int = 5400) -> None:
-    """valkey-glide differs from the reference; iovalkey's runs scatter too far to decide anything."""
+    """valkey-glide differs from the reference; iovalkey's runs scatter too far to decide
+    anything."""
     levels = {REFERENCE: (4000, 0.002), FASTER: (glide, 0.002), CLOSE: (4050, 0.2)}
     configurations = [_configurations(label, topology, connections) for label in levels]
     runs = [

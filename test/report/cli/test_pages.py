@@ -17,7 +17,14 @@ from campaign_writer import manifest, write_campaign
 from fault_documents import faulted
 from page_reader import read
 from report.base.errors import ReportError
-from report.campaigns.kinds import BENCHMARK, FAULTS, INSTRUMENTS, MEMORY, RATE_SEARCH, campaign_kind
+from report.campaigns.kinds import (
+    BENCHMARK,
+    FAULTS,
+    INSTRUMENTS,
+    MEMORY,
+    RATE_SEARCH,
+    campaign_kind,
+)
 from report.cli.pages import CAMPAIGNS, main, standing_campaigns
 from report.results import archives
 from report.results.archives import unpack
@@ -27,9 +34,15 @@ EVIL = b"<script>alert(1)</script>"
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 
-def _member(name: str, data: bytes = EVIL, kind: bytes = tarfile.REGTYPE, link: str = "") -> tarfile.TarInfo:
+def _member(
+    name: str, data: bytes = EVIL, kind: bytes = tarfile.REGTYPE, link: str = ""
+) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
-    member.size, member.type, member.linkname = (len(data) if kind == tarfile.REGTYPE else 0), kind, link
+    member.size, member.type, member.linkname = (
+        (len(data) if kind == tarfile.REGTYPE else 0),
+        kind,
+        link,
+    )
     return member
 
 
@@ -42,7 +55,9 @@ def _pack(archive: Path, folder: Path | None, *members: tarfile.TarInfo) -> None
             packed.addfile(member, io.BytesIO(EVIL) if member.isreg() else None)
 
 
-def test_the_newest_benchmark_is_at_the_root_and_the_table_links_every_report(tmp_path: Path) -> None:
+def test_the_newest_benchmark_is_at_the_root_and_the_table_links_every_report(
+    tmp_path: Path,
+) -> None:
     results, site = tmp_path / "results", tmp_path / "a site"
     for day in (3, 12, 7):
         add_campaign(results / "of somebody", day, RATES)
@@ -50,11 +65,16 @@ def test_the_newest_benchmark_is_at_the_root_and_the_table_links_every_report(tm
     (results / "latest").symlink_to(results / "of somebody" / "20260107_000000")
     assert main([str(site), str(results)]) == 0
     table = (site / CAMPAIGNS).read_text("utf-8")
-    assert re.findall(r"(?<=>)results/of somebody/(\d+)", table) == ["20260112", "20260107", "20260103"]
+    assert re.findall(r"(?<=>)results/of somebody/(\d+)", table) == [
+        "20260112",
+        "20260107",
+        "20260103",
+    ]
     for page in (CAMPAIGNS, "claims.html", "index.html"):
         links = re.findall(r'href="([^"#:]+)"', (site / page).read_text("utf-8"))
         assert [link for link in links if not (site / unquote(link)).is_file()] == []
-    # At the root stands the newest one, with links to its runs, the table and the claims of this project.
+    # At the root stands the newest one, with links to its runs, the table and the claims of this
+    # project.
     newest = site / "results/of somebody/20260112_000000"
     assert (site / "summary.csv").read_bytes() == (newest / "report/summary.csv").read_bytes()
     assert {f"{CAMPAIGNS}#matrix", "claims.html"} <= _links(site / "index.html")
@@ -85,7 +105,9 @@ def test_a_standing_campaign_is_at_the_root_and_links_what_is_newer(tmp_path: Pa
     assert main([str(site), str(results), str(history)]) == 0
     standing = site / "results/matrix/report"
     assert (site / "summary.csv").read_bytes() == (standing / "summary.csv").read_bytes()
-    newer = {f"{place}/report/index.html" for place in ("history/20260111_000000", "results/faults")}
+    newer = {
+        f"{place}/report/index.html" for place in ("history/20260111_000000", "results/faults")
+    }
     assert newer <= _links(site / "index.html")
     assert "results/missing: no such campaign" in (site / CAMPAIGNS).read_text("utf-8")
 
@@ -93,14 +115,18 @@ def test_a_standing_campaign_is_at_the_root_and_links_what_is_newer(tmp_path: Pa
 def test_a_campaign_of_faults_stands_for_nothing(tmp_path: Path) -> None:
     _add_with_faults(tmp_path / "results/faults")
     assert main([str(tmp_path / "site"), str(tmp_path / "results")]) == 0
-    assert (tmp_path / "site/index.html").read_bytes() == (tmp_path / "site" / CAMPAIGNS).read_bytes()
+    assert (tmp_path / "site/index.html").read_bytes() == (
+        tmp_path / "site" / CAMPAIGNS
+    ).read_bytes()
 
 
 def test_the_standing_campaigns_of_this_project_are_there() -> None:
     root = Path("results")
     for address in standing_campaigns(root):
         place = root.parent / address
-        assert (place / "manifest.json").is_file() or place.with_name(f"{place.name}.tar.xz").is_file()
+        assert (place / "manifest.json").is_file() or place.with_name(
+            f"{place.name}.tar.xz"
+        ).is_file()
 
 
 @pytest.mark.parametrize(
@@ -126,7 +152,10 @@ def test_nothing_of_an_archive_is_published_but_what_was_checked(tmp_path: Path)
     folder = write_campaign(
         tmp_path / "20260102_030405",
         manifest(
-            [configuration()], 1, command=HOSTILE, machine={**manifest([])["machine"], "cpu_model": HOSTILE}
+            [configuration()],
+            1,
+            command=HOSTILE,
+            machine={**manifest([])["machine"], "cpu_model": HOSTILE},
         ),
         [result(configuration(), 1, 2000)],
     )
@@ -138,16 +167,22 @@ def test_nothing_of_an_archive_is_published_but_what_was_checked(tmp_path: Path)
         "parent": _member("20260102_030405/../../x"),
         "absolute": _member(str(tmp_path / "absolute file")),
         "link": _member("20260102_030405/link_run1.json", kind=tarfile.SYMTYPE, link="/etc/passwd"),
-        "inner": _member("20260102_030405/inner_run1.json", kind=tarfile.SYMTYPE, link="00_run1.json"),
+        "inner": _member(
+            "20260102_030405/inner_run1.json", kind=tarfile.SYMTYPE, link="00_run1.json"
+        ),
         "hard": _member(
-            "20260102_030405/hard_run1.json", kind=tarfile.LNKTYPE, link="20260102_030405/00_run1.json"
+            "20260102_030405/hard_run1.json",
+            kind=tarfile.LNKTYPE,
+            link="20260102_030405/00_run1.json",
         ),
         "device": _member("20260102_030405/device", kind=tarfile.CHRTYPE),
     }.items():
         _pack(results / f"{name}.tar.xz", folder, member)
     (results / f"{HOSTILE}.tar.xz").write_bytes(EVIL)
     assert main([str(site), str(results)]) == 0
-    published = {path.relative_to(site).as_posix(): path for path in site.rglob("*") if path.is_file()}
+    published = {
+        path.relative_to(site).as_posix(): path for path in site.rglob("*") if path.is_file()
+    }
     place = "results/hostile/packed"
     names = {name.removeprefix(f"{place}/") for name in published if name.startswith(f"{place}/")}
     assert {name for name in names if "/" not in name} == {"manifest.json", "00_run1.json", "a.log"}
@@ -177,7 +212,10 @@ def test_an_archive_may_hold_only_so_much(tmp_path: Path, monkeypatch: pytest.Mo
         packed.addfile(member, io.BytesIO(bytes(member.size)))
     # What follows the last member is not read as one.
     _pack(tmp_path / "small.tar.xz", None, _member("small"))
-    with lzma.open(tmp_path / "small.tar.xz") as small, lzma.open(tmp_path / "tail.tar.xz", "w") as tail:
+    with (
+        lzma.open(tmp_path / "small.tar.xz") as small,
+        lzma.open(tmp_path / "tail.tar.xz", "w") as tail,
+    ):
         tail.write(small.read() + bytes(3 * 1024**2))
     unpack(tmp_path / "large.tar.xz", tmp_path / "fits")
     assert (tmp_path / "fits/zeros").stat().st_mode & 0o7022 == 0

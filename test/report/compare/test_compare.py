@@ -48,7 +48,9 @@ Put = Callable[..., Path]
 
 
 @pytest.fixture
-def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Call:
+def call(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Call:
     """Calls the command in a folder of its own."""
     monkeypatch.chdir(tmp_path)
 
@@ -63,7 +65,8 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
 
 @pytest.fixture
 def put(tmp_path: Path) -> Put:
-    """Writes `results/NAME`: of each target so many requests/s, times each factor; `latest` points to it.
+    """Writes `results/NAME`: of each target so many requests/s, times each factor; `latest` points
+    to it.
 
     With a `reference` of so many requests/s the targets were measured by turns beside it.
     """
@@ -138,7 +141,12 @@ def changing(folder: Path) -> Iterator[Document]:
 
 
 def at_rate(per_second: int) -> Document:
-    return {"model": "open", "rate_per_second": per_second, "arrivals": "constant", "connections": 50}
+    return {
+        "model": "open",
+        "rate_per_second": per_second,
+        "arrivals": "constant",
+        "connections": 50,
+    }
 
 
 @pytest.mark.parametrize("metric", ["p50", "p99"])
@@ -155,10 +163,13 @@ BURNING = "iovalkey+autopipelining+same-script"
 
 @pytest.fixture
 def put_burning(put: Put) -> Callable[..., None]:
-    """A campaign in which a target takes a tenth more CPU per request than another, at the same loads."""
+    """A campaign in which a target takes a tenth more CPU per request than another, at the same
+    loads."""
 
     def write(*loads: Document, runs: int = 6) -> None:
-        for document in changing(put("one", {IOVALKEY: 6000, BURNING: 6000}, JITTER[:runs], loads=loads)):
+        for document in changing(
+            put("one", {IOVALKEY: 6000, BURNING: 6000}, JITTER[:runs], loads=loads)
+        ):
             if document["configuration"]["target"]["label"] == BURNING:
                 document["resources"]["server-1"]["cpu_us_per_request"] *= 1.1
 
@@ -195,10 +206,16 @@ def test_in_a_closed_loop_cpu_per_request_is_no_second_conclusion(
     assert call(IOVALKEY, BURNING, "--metric", "cpu", "--fail-on", "never").code == 0
 
 
-def test_cpu_at_one_rate_decides_beside_a_closed_loop(call: Call, put_burning: Callable[..., None]) -> None:
+def test_cpu_at_one_rate_decides_beside_a_closed_loop(
+    call: Call, put_burning: Callable[..., None]
+) -> None:
     put_burning(CLOSED, at_rate(6000), at_rate(3000))
     rows = call(IOVALKEY, BURNING, "--metric", "cpu", "--format", "json")
-    assert [row["conclusion"] for row in rows.document["comparisons"]] == ["not decided", "worse", "worse"]
+    assert [row["conclusion"] for row in rows.document["comparisons"]] == [
+        "not decided",
+        "worse",
+        "worse",
+    ]
     assert (rows.code, rows.document["verdict"]) == (6, "regression")
     # What concludes nothing does not leave the rest undecided.
     assert call(BURNING, IOVALKEY, "--metric", "cpu").code == 0
@@ -268,7 +285,10 @@ def test_a_control_is_said_to_have_no_store(call: Call, put: Put) -> None:
 def test_same_script_that_was_not_the_same_is_refused(call: Call, put: Put) -> None:
     for number, document in enumerate(changing(put("one", {IOVALKEY: 6000, GLIDE: 5000}))):
         if number >= len(JITTER):
-            document["consumers"][0]["limiter_script"] = {"kind": "evalsha", "name_or_sha1": "f" * 40}
+            document["consumers"][0]["limiter_script"] = {
+                "kind": "evalsha",
+                "name_or_sha1": "f" * 40,
+            }
     refused = call(IOVALKEY, GLIDE)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert "were to run one script and did not (EVALSHA " in refused.err
@@ -283,7 +303,8 @@ def test_other_store_is_refused(call: Call, put: Put) -> None:
     refused = call("ioredis", "ioredis@valkey")
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert (
-        "store differs: ioredis ran on redis 9.1.2 (embedded); ioredis@valkey on valkey 9.1.2" in refused.err
+        "store differs: ioredis ran on redis 9.1.2 (embedded); ioredis@valkey on valkey 9.1.2"
+        in refused.err
     )
     allowed = call("ioredis", "ioredis@valkey", "--allow", "store")
     assert allowed.code == 6
@@ -292,7 +313,9 @@ def test_other_store_is_refused(call: Call, put: Put) -> None:
 
 def test_an_embedded_store_beside_an_installed_one_is_one_runtime(call: Call, put: Put) -> None:
     for document in changing(put("one", {"ioredis": 6000, "ioredis@valkey": 5000})):
-        document["runtime"]["embedded_store"] = document["configuration"]["target"]["store"] == "valkey"
+        document["runtime"]["embedded_store"] = (
+            document["configuration"]["target"]["store"] == "valkey"
+        )
     assert "runtime differs" not in call("ioredis", "ioredis@valkey").err
     assert call("ioredis", "ioredis@valkey", "--allow", "store").code == 6
 
@@ -307,10 +330,18 @@ def test_other_machine_and_runtime_are_refused(call: Call, put: Put) -> None:
     assert refused.code == 2
     assert "machine differs: CPU Example CPU @ 2.50GHz, then Another CPU" in refused.err
     assert call("results/one", "results/two", "--allow", "machine").code == 0
-    put("three", {IOVALKEY: 6000}, reference=4000, result_changes={"runtime": DOCKER}, runtime=DOCKER)
+    put(
+        "three",
+        {IOVALKEY: 6000},
+        reference=4000,
+        result_changes={"runtime": DOCKER},
+        runtime=DOCKER,
+    )
     refused = call("results/one", "results/three")
     assert refused.code == 2
-    assert "runtime differ: one ran on valkey 9.1.2 (embedded), runtime local; three on" in refused.err
+    assert (
+        "runtime differ: one ran on valkey 9.1.2 (embedded), runtime local; three on" in refused.err
+    )
     assert call("results/one", "results/three", "--allow", "runtime,store").code == 0
 
 
@@ -366,7 +397,9 @@ def test_a_machine_s_key_is_cpu_model_microcode_number_of_cpus_and_kernel(
     assert refused.code == 2 and "machine differs" in refused.err
 
 
-def test_of_hardware_that_a_campaign_does_not_have_on_record_nothing_is_claimed(call: Call, put: Put) -> None:
+def test_of_hardware_that_a_campaign_does_not_have_on_record_nothing_is_claimed(
+    call: Call, put: Put
+) -> None:
     put("one", {IOVALKEY: 6000}, reference=4000)
     put("two", {IOVALKEY: 6000}, reference=4000, machine=on_machine(**HARDWARE))
     put("three", {IOVALKEY: 6000}, reference=4000, machine=on_machine(microcode="0x1"))
@@ -382,8 +415,9 @@ def test_caps_of_containers_that_differ_are_named(call: Call, put: Put) -> None:
         put(name, {IOVALKEY: 6000}, result_changes={"runtime": caps}, runtime=caps)
     refused = call("results/one", "results/two")
     assert refused.code == 2
-    assert "runtime differs: one ran on runtime docker (caps: server none; store 2 CPUs; generator none)" in (
-        refused.err
+    assert (
+        "runtime differs: one ran on runtime docker (caps: server none; store 2 CPUs; generator none)"
+        in (refused.err)
     )
     assert "store 0.5 CPUs" in refused.err
 
@@ -407,7 +441,9 @@ def test_other_store_versions_of_local_and_container_campaigns_are_one_notice_th
         assert refused.err.count(notice) == 1
         allowed = call(*arguments, "--allow", "store,runtime")
         assert allowed.out.count(notice) == 1
-        (row, *_) = call(*arguments, "--allow", "store,runtime", "--format", "json").document["comparisons"]
+        (row, *_) = call(*arguments, "--allow", "store,runtime", "--format", "json").document[
+            "comparisons"
+        ]
         assert row["compared_parts"] == ["store version", "runtime"]
 
 
@@ -474,7 +510,10 @@ def test_without_a_common_reference_nothing_is_decided(call: Call, put: Put, cha
             del run["round"], run["group"]
         (folder / "manifest.json").write_text(json.dumps(manifested))
     for document in changing(folder):
-        if document["configuration"]["target"]["label"] == REFERENCE and change in ("version", "store"):
+        if document["configuration"]["target"]["label"] == REFERENCE and change in (
+            "version",
+            "store",
+        ):
             document["versions"]["client" if change == "version" else "store"] = "9.9.9"
     said = call("results/one", "results/two", "--allow", "order,store", "--format", "json")
     (row,) = [each for each in said.document["comparisons"] if each["new"]["label"] == IOVALKEY]
@@ -493,13 +532,19 @@ def test_a_round_in_which_the_reference_failed_its_load_is_left_out(call: Call, 
             document |= {"outcome": "failed", "outcome_text": "failed"}
     said = call("results/one", "results/two", "--format", "json")
     (row,) = said.document["comparisons"]
-    assert (said.code, row["conclusion"], row["ratio"]) == (0, "no difference", pytest.approx(1, abs=0.01))
+    assert (said.code, row["conclusion"], row["ratio"]) == (
+        0,
+        "no difference",
+        pytest.approx(1, abs=0.01),
+    )
 
 
 @pytest.mark.parametrize(
     ("turns", "code"), [({"group": 5}, 2), ({"slice_ms": 400}, 2), ({"slice_ms": 120}, 0), ({}, 0)]
 )
-def test_order_group_and_slice_are_checked(call: Call, put: Put, turns: Document, code: int) -> None:
+def test_order_group_and_slice_are_checked(
+    call: Call, put: Put, turns: Document, code: int
+) -> None:
     put("one", {IOVALKEY: 6000}, reference=4000)
     put("two", {IOVALKEY: 6000}, reference=4000, turns=TURNS | turns)
     assert call("results/one", "results/two").code == code
@@ -530,7 +575,9 @@ def test_a_baseline_without_a_reference_says_that_it_decides_nothing(call: Call,
     assert "--reference auto" in saved.err
 
 
-def test_a_baseline_of_an_older_schema_is_to_be_saved_again(call: Call, put: Put, tmp_path: Path) -> None:
+def test_a_baseline_of_an_older_schema_is_to_be_saved_again(
+    call: Call, put: Put, tmp_path: Path
+) -> None:
     put("one", {IOVALKEY: 6000, GLIDE: 5000})
     assert call("--save-baseline", "main").code == 0
     saved = tmp_path / "results" / "baselines" / "main"
@@ -616,7 +663,9 @@ def test_a_target_of_another_campaign_is_found_there(call: Call, put: Put) -> No
     refused = call(IOVALKEY, GLIDE)
     assert (refused.code, refused.err.count("\n")) == (2, 1)
     assert f"{IOVALKEY} is no target of campaign 20260103_000000" in refused.err
-    assert refused.err.endswith("; campaign 20260102_000000 has it: --campaign results/20260102_000000\n")
+    assert refused.err.endswith(
+        "; campaign 20260102_000000 has it: --campaign results/20260102_000000\n"
+    )
     assert call(IOVALKEY, GLIDE, "--campaign", "results/20260102_000000").code == 6
 
 
@@ -662,12 +711,16 @@ def test_everything_behind_one_exit_code_is_one_family(call: Call, put: Put) -> 
 SLOWING = tuple(1 - 0.03 * number for number in range(10))
 
 
-def put_in_rounds(put: Put, throughputs: dict[str, float], references: Sequence[str] = (IOVALKEY,)) -> None:
+def put_in_rounds(
+    put: Put, throughputs: dict[str, float], references: Sequence[str] = (IOVALKEY,)
+) -> None:
     configured = [configuration(label, load=CLOSED) for label in throughputs]
     plan = manifest(configured, len(SLOWING))["plan"]
     for run in plan["runs"]:
         run |= {"round": run["run"]}
-    hashes = {each["configuration"]["target"]["label"]: each["hash"] for each in plan["configurations"]}
+    hashes = {
+        each["configuration"]["target"]["label"]: each["hash"] for each in plan["configurations"]
+    }
     plan["references"] = [hashes[label] for label in references]
     put("one", throughputs, SLOWING, plan=plan)
 
@@ -684,7 +737,9 @@ def test_runs_of_one_round_are_compared_by_pairs(call: Call, put: Put) -> None:
     assert call(IOVALKEY, GLIDE).code == 7
 
 
-def test_a_copy_is_compared_with_nothing_of_another_campaign_and_gates_nothing(call: Call, put: Put) -> None:
+def test_a_copy_is_compared_with_nothing_of_another_campaign_and_gates_nothing(
+    call: Call, put: Put
+) -> None:
     put_in_rounds(put, {IOVALKEY: 6000, GLIDE: 5700, "iovalkey+copy+same-script": 6360})
     assert call(IOVALKEY, GLIDE).code == 6
     assert call("--save-baseline", "main").code == 0
@@ -701,7 +756,9 @@ def put_adaptive(put: Put, name: str, throughputs: dict[str, float], rounds: int
     put(name, throughputs, factors, reference=4000, plan=plan, adaptive=adaptive)
 
 
-def test_campaigns_that_stopped_early_are_compared_at_the_earlier_look(call: Call, put: Put) -> None:
+def test_campaigns_that_stopped_early_are_compared_at_the_earlier_look(
+    call: Call, put: Put
+) -> None:
     put_adaptive(put, "one", {IOVALKEY: 6000, GLIDE: 5000}, 5)
     put_adaptive(put, "two", {IOVALKEY: 5000, GLIDE: 5000}, 10)
     said = call("results/one", "results/two", "--format", "json")

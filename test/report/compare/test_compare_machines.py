@@ -43,7 +43,9 @@ class Folder:
 
 
 @pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Folder:
+def folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Folder:
     monkeypatch.chdir(tmp_path)
     return Folder(tmp_path, capsys)
 

@@ -15,7 +15,8 @@ from conftest import Build
 from report.campaigns.build import build_report
 from report.cli.compare import main as compare
 
-#: Skewed runs: the ratio of medians is 0.75 in the one pair and 1.00 in the other, the estimate is neither.
+#: Skewed runs: the ratio of medians is 0.75 in the one pair and 1.00 in the other, the estimate is
+#: neither.
 RUNS = {
     "iovalkey": (1000, 1000, 1000, 1300, 1330),
     "valkey-glide": (700, 720, 750, 760, 770),
@@ -31,7 +32,9 @@ def campaign() -> tuple[Document, list[Document]]:
     for configured, (label, rates) in zip(configurations, RUNS.items(), strict=True):
         for run, rate in enumerate(rates, start=1):
             document = result(configured, run, rate)
-            document["resources"]["server-1"]["cpu_us_per_request"] = CPU[label] * (1 + run * run / 100)
+            document["resources"]["server-1"]["cpu_us_per_request"] = CPU[label] * (
+                1 + run * run / 100
+            )
             results.append(document)
     return manifest(configurations, 5), results
 
@@ -55,7 +58,9 @@ def printed_rows(page: str, table: str, column: int, word: int = 0) -> dict[str,
         cells = re.findall(r"<td.*?</td>", row, re.S)
         plain = [re.sub(r"<[^>]*>", " ", text).split() for text in cells]
         name = re.sub(r"<[^>]*>", "", label[0] if label else "").replace("\u200b", "").strip()
-        found[re.sub(r"^\d+\.\s*|\s*\(best\)", "", name)] = plain[column][word] if plain[column] else ""
+        found[re.sub(r"^\d+\.\s*|\s*\(best\)", "", name)] = (
+            plain[column][word] if plain[column] else ""
+        )
     return found
 
 
@@ -88,7 +93,9 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
         assert forest[label].startswith(f"{ratio}× ")
         assert figures[label] == f"{ratio}×,"
         assert decision_cpu[label] == f"({first_cpu[label]}×,"
-        (line,) = [line for line in text.splitlines() if line.startswith("|") and f"`{label}`" in line]
+        (line,) = [
+            line for line in text.splitlines() if line.startswith("|") and f"`{label}`" in line
+        ]
         assert f"| {ratio}×, " in line and f"| {first_cpu[label]}×, " in line
     assert figures["iovalkey"] == "–"
 
@@ -102,7 +109,16 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
     # `compare`, of the same campaign.
     for label, ratio in first.items():
         compare(
-            ["iovalkey", label, "--campaign", str(outcome.folder), "--format", "json", "--allow", "script"]
+            [
+                "iovalkey",
+                label,
+                "--campaign",
+                str(outcome.folder),
+                "--format",
+                "json",
+                "--allow",
+                "script",
+            ]
         )
         (row,) = json.loads(capsys.readouterr().out)["comparisons"]
         assert f"{row['ratio']:.2f}" == ratio

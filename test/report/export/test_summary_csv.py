@@ -12,8 +12,8 @@ from evidence import REDIS_SHA1
 from report.base.csv_text import safe_cell
 from report.base.paths import SCHEMAS
 
-#: 40 limited answers of 0.5 ms and 60 allowed ones of 1 ms in 5 s: 20 requests/s, mean 0.8 ms, p50 and p99
-#: 1 ms, standard deviation √(0.4 · 0.3² + 0.6 · 0.2²) = 0.245 ms.
+#: 40 limited answers of 0.5 ms and 60 allowed ones of 1 ms in 5 s: 20 requests/s, mean 0.8 ms, p50
+#: and p99 1 ms, standard deviation √(0.4 · 0.3² + 0.6 · 0.2²) = 0.245 ms.
 KNOWN_LIMITED, KNOWN_ALLOWED = {500: 40}, {1000: 60}
 
 HEADER = (
@@ -95,10 +95,17 @@ def test_absent_figures_are_empty_cells(build: Build) -> None:
     outcome = build(manifest([configuration()], runs=1), [failed_result(configuration(), 1)])
     (row,) = outcome.rows()
     figures = [
-        name for name in row if name.startswith(("Req", "Latency", "latency", "requests", "CPU", "Memory"))
+        name
+        for name in row
+        if name.startswith(("Req", "Latency", "latency", "requests", "CPU", "Memory"))
     ]
     assert {row[name] for name in figures if name != "RequestType"} == {""}
-    assert (row["verdict"], row["runs"], row["valid_runs"], row["failed_runs"]) == ("invalid", "1", "0", "1")
+    assert (row["verdict"], row["runs"], row["valid_runs"], row["failed_runs"]) == (
+        "invalid",
+        "1",
+        "0",
+        "1",
+    )
     assert row["verdict_reasons"] == "run 1: server-1: exited with code 137"
 
 
@@ -148,7 +155,11 @@ def test_numbers_are_not_quoted() -> None:
 
 
 def test_summary_document_fits_its_schema(build: Build) -> None:
-    configured, failing, control = configuration(), configuration("valkey-glide"), configuration("none")
+    configured, failing, control = (
+        configuration(),
+        configuration("valkey-glide"),
+        configuration("none"),
+    )
     saturated = verdict("suspect", ("M6", "generator saturated"))
     outcome = build(
         manifest([configured, failing, control], runs=3),
@@ -171,7 +182,12 @@ def test_summary_document_fits_its_schema(build: Build) -> None:
     statuses = ("valid", "suspect", "invalid", "failed", "missing")
     counted = ("runs", *(f"{status}_runs" for status in statuses), "median_run")
     assert [first[name] for name in counted] == [3, 1, 1, 1, 0, 0, 1]
-    assert first["requests_per_second"] == {"median": 2050, "min": 2000, "max": 2100, "cv_percent": 3.449}
+    assert first["requests_per_second"] == {
+        "median": 2050,
+        "min": 2000,
+        "max": 2100,
+        "cv_percent": 3.449,
+    }
     assert first["verdict"] == "invalid"
     assert [second[name] for name in counted] == [1, 0, 0, 0, 1, 2, None]
     assert (second["requests_per_second"], second["latency_p99_ms"]) == (None, None)
@@ -183,7 +199,12 @@ def test_planned_row_without_any_file_is_there(build: Build) -> None:
     planned = manifest([configuration(), configuration("ioredis")], runs=2)
     outcome = build(planned, [result(configuration(), 1)], "--summary-json")
     missing = json.loads(outcome.out)["configurations"][0]
-    assert [missing[name] for name in ("label", "runs", "missing_runs", "verdict")] == ["ioredis", 0, 2, None]
+    assert [missing[name] for name in ("label", "runs", "missing_runs", "verdict")] == [
+        "ioredis",
+        0,
+        2,
+        None,
+    ]
     assert missing["hole"] == "no run recorded"
     assert "planned, but no result file was found" in outcome.page
 
@@ -193,4 +214,6 @@ def test_the_long_form_has_a_line_for_each_figure(build: Build) -> None:
     run["resources"]["server-1"]["cpu_us_per_request"] = 48
     outcome = build(None, [run], "--csv", "long")
     assert outcome.code == 0, outcome.err
-    assert any(",cpu_per_request,us,48.000," in line for line in outcome.text("figures.csv").splitlines())
+    assert any(
+        ",cpu_per_request,us,48.000," in line for line in outcome.text("figures.csv").splitlines()
+    )

@@ -1,4 +1,5 @@
-"""runs.csv to the byte, summary.md, summary.json, images, and the files for github-action-benchmark."""
+"""runs.csv to the byte, summary.md, summary.json, images, and the files for
+github-action-benchmark."""
 
 import json
 import re
@@ -24,11 +25,15 @@ def written(folder: Path) -> set[str]:
 
 def test_bytes_of_runs_csv(build: Build) -> None:
     configured = configuration("ioredis@valkey:cluster")
-    known = result(configured, 2, **KNOWN, verdict=verdict("suspect", ("M6", "generator saturated")))
+    known = result(
+        configured, 2, **KNOWN, verdict=verdict("suspect", ("M6", "generator saturated"))
+    )
     outcome = build(manifest([configured], runs=3), [known, failed_result(configured, 1)])
     key = known["configuration_hash"]
     header, *lines = outcome.text("runs.csv").splitlines(keepends=True)
-    assert header.startswith("configuration_hash,label,topology,workload,complexity,traffic,connections,")
+    assert header.startswith(
+        "configuration_hash,label,topology,workload,complexity,traffic,connections,"
+    )
     first = f"{key},ioredis@valkey:cluster,cluster,light,,realistic,50,,,5,,"
     assert lines == [
         f"{first}1,false,failed,invalid,server-1: exited with code 137,,,,2026-01-02T03:04:05.000Z,"
@@ -49,21 +54,28 @@ def test_bytes_of_runs_csv(build: Build) -> None:
 
 def test_runs_csv_says_how_the_host_disturbed_a_run(build: Build) -> None:
     disturbed = result(
-        configuration(), 2, host_load={"cpus": 2, "busy_cpu_percent": 197.5, "foreign_cpu_percent": 88.25}
+        configuration(),
+        2,
+        host_load={"cpus": 2, "busy_cpu_percent": 197.5, "foreign_cpu_percent": 88.25},
     )
     disturbed["resources"]["server-1"]["run_delay_us"] = 1_234
     for node in ("store-1", "store-2"):
         disturbed["resources"][node] = {**disturbed["resources"]["store-1"], "run_delay_us": 500}
     outcome = build(manifest([configuration()], runs=2), [result(configuration(), 1), disturbed])
     silent, told = outcome.rows("runs.csv")
-    names = ["foreign_cpu_percent", *(f"{role}_run_delay_us" for role in ("server", "store", "generator"))]
+    names = [
+        "foreign_cpu_percent",
+        *(f"{role}_run_delay_us" for role in ("server", "store", "generator")),
+    ]
     assert [told[name] for name in names] == ["88.2", "1234", "1000", ""]
     assert [silent[name] for name in names] == ["", "", "", ""]
 
 
 @pytest.mark.parametrize("chosen", sorted(FORMATS))
 def test_format_writes_its_files(build: Build, chosen: str) -> None:
-    outcome = build(manifest([configuration()], 1), [result(configuration())], "--output-format", chosen)
+    outcome = build(
+        manifest([configuration()], 1), [result(configuration())], "--output-format", chosen
+    )
     assert outcome.code == 0
     # Without what a key takes, a store layer, load programs, a search, faults and several servers.
     benchmarks = [f"benchmark-{side}-is-better.json" for side in ("bigger", "smaller")]
@@ -96,15 +108,23 @@ def markdown(build: Build, *arguments: object) -> str:
 
 
 def test_markdown_holds_ratios_computed_by_hand(build: Build) -> None:
-    slow, fast, control = configuration("iovalkey"), configuration("valkey-glide"), configuration("none")
+    slow, fast, control = (
+        configuration("iovalkey"),
+        configuration("valkey-glide"),
+        configuration("none"),
+    )
     rates = {1000: slow, 4000: fast, 8000: control}
-    runs = [result(configured, run, rate) for rate, configured in rates.items() for run in (1, 2, 3)]
+    runs = [
+        result(configured, run, rate) for rate, configured in rates.items() for run in (1, 2, 3)
+    ]
     text = markdown(build, manifest([slow, fast, control]), runs)
     assert re.search(
-        r"\| `valkey-glide` \| 4,000 \(4,000–4,000\) \|.* \| – \| – \| server loop \| 3 of 3 \|", text
+        r"\| `valkey-glide` \| 4,000 \(4,000–4,000\) \|.* \| – \| – \| server loop \| 3 of 3 \|",
+        text,
     )
     assert re.search(
-        r"\| `iovalkey` \| 1,000 \(1,000–1,000\) \|.* \| 0\.25× \| 4\.00× \| server loop \| 3 of 3 \|", text
+        r"\| `iovalkey` \| 1,000 \(1,000–1,000\) \|.* \| 0\.25× \| 4\.00× \| server loop \| 3 of 3 \|",
+        text,
     )
     assert "| `none` | 8,000 (8,000–8,000) |" in text
     assert "have 3 runs each that count, and a difference takes at least 5 of each to show" in text
@@ -112,9 +132,12 @@ def test_markdown_holds_ratios_computed_by_hand(build: Build) -> None:
 
 def test_markdown_stays_small_whatever_comes(build: Build) -> None:
     many = [
-        configuration("iovalkey", load={"model": "closed", "connections": number}) for number in range(1, 401)
+        configuration("iovalkey", load={"model": "closed", "connections": number})
+        for number in range(1, 401)
     ]
-    text = markdown(build, manifest(many, 1), [result(each) for each in many], "--output-format", "md")
+    text = markdown(
+        build, manifest(many, 1), [result(each) for each in many], "--output-format", "md"
+    )
     assert len(text.encode()) <= MAX_BYTES
     assert text.endswith("More was left out here: summary.csv and runs.csv hold every row.\n")
 
@@ -147,15 +170,23 @@ def test_rows_of_one_name_are_told_apart(build: Build) -> None:
     one = configuration()
     other = configuration(limits={"points": 7, "window_s": 60, "block_s": 0})
     folder = build(manifest([one, other], 1), [result(one), result(other)]).folder / "report"
-    names = [entry["name"] for entry in json.loads((folder / "benchmark-bigger-is-better.json").read_text())]
+    names = [
+        entry["name"]
+        for entry in json.loads((folder / "benchmark-bigger-is-better.json").read_text())
+    ]
     assert len(set(names)) == 2
 
 
 def test_images_are_whole_svg_files(build: Build) -> None:
     one, failing = configuration("iovalkey"), configuration("valkey-glide")
-    outcome = build(manifest([one, failing], 1), [result(one), failed_result(failing, 1)], "--images")
+    outcome = build(
+        manifest([one, failing], 1), [result(one), failed_result(failing, 1)], "--images"
+    )
     folder = outcome.folder / "report" / "images"
-    assert sorted(path.name for path in folder.iterdir()) == ["latency-cell1.svg", "throughput-cell1.svg"]
+    assert sorted(path.name for path in folder.iterdir()) == [
+        "latency-cell1.svg",
+        "throughput-cell1.svg",
+    ]
     for path in folder.iterdir():
         text = path.read_text(encoding="utf-8")
         root = ElementTree.fromstring(text)  # noqa: S314

@@ -52,9 +52,13 @@ def test_hostile_text_is_no_template_of_a_chart(build: Build) -> None:
     configured["target"] |= {"label": "%{customdata}", "text": "%{customdata}"}
     page = build(None, [result(configured)]).page
     figures = data_of(read(page))["figures"]
-    templates = [trace.get("hovertemplate", "") for each in figures.values() for trace in each["data"]]
+    templates = [
+        trace.get("hovertemplate", "") for each in figures.values() for trace in each["data"]
+    ]
     assert any("%\u200b{customdata}" in template for template in templates)
-    assert not any("%{customdata}:" in template or "%{customdata} at" in template for template in templates)
+    assert not any(
+        "%{customdata}:" in template or "%{customdata} at" in template for template in templates
+    )
 
 
 def test_a_trace_says_first_what_was_limited_and_is_not_told_as_a_deviation(build: Build) -> None:
@@ -78,10 +82,14 @@ def test_charts_hold_no_markup_of_a_result(build: Build) -> None:
 def test_policy_admits_the_scripts_of_the_page_and_nothing_else(build: Build) -> None:
     outcome = build(None, [result(configuration())])
     reader = read(outcome.page)
-    (policy,) = [a["content"] for tag, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"]
+    (policy,) = [
+        a["content"] for tag, a in reader.tags if a.get("http-equiv") == "Content-Security-Policy"
+    ]
     assert policy is not None
     directives = dict(part.split(" ", 1) for part in policy.split("; "))
-    code = [text for attributes, text in reader.scripts if attributes.get("type") != "application/json"]
+    code = [
+        text for attributes, text in reader.scripts if attributes.get("type") != "application/json"
+    ]
     digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in code]
     assert directives["default-src"] == "'none'"
     assert directives["script-src"].split() == [f"'sha256-{digest}'" for digest in digests]
@@ -90,9 +98,13 @@ def test_policy_admits_the_scripts_of_the_page_and_nothing_else(build: Build) ->
 
 def test_page_refers_to_nothing_outside(build: Build) -> None:
     reader = read(build(manifest([configuration()]), [result(configuration())]).page)
-    places = [a[name] for _, a in reader.tags for name in ("src", "href", "action", "data") if a.get(name)]
+    places = [
+        a[name] for _, a in reader.tags for name in ("src", "href", "action", "data") if a.get(name)
+    ]
     assert places
-    assert [place for place in places if place and re.match(r"[a-z]+:|//", place) and place != "data:,"] == []
+    assert [
+        place for place in places if place and re.match(r"[a-z]+:|//", place) and place != "data:,"
+    ] == []
 
 
 def test_raw_results_are_linked_by_their_quoted_names(build: Build) -> None:
@@ -113,7 +125,9 @@ def test_a_note_of_the_plan_goes_with_the_rows_that_it_names(build: Build) -> No
 
 
 def test_aborted_campaign_is_said_before_any_figure(build: Build) -> None:
-    text = read(build(manifest([configuration()], 1, status="aborted"), [result(configuration())]).page).text
+    text = read(
+        build(manifest([configuration()], 1, status="aborted"), [result(configuration())]).page
+    ).text
     assert text.index("This campaign was aborted:") < text.index(
         "beside it the range of the runs that served"
     )

@@ -1,4 +1,5 @@
-"""What must not run, break or be believed: hostile texts in every field, files that are something else."""
+"""What must not run, break or be believed: hostile texts in every field, files that are something
+else."""
 
 import csv
 import hashlib
@@ -144,7 +145,9 @@ def test_what_is_no_file_does_not_stop_the_report(
 
 def test_a_result_that_was_changed_after_its_run_is_named(build: Build) -> None:
     data = json.dumps(result(configuration(), 2)).encode()
-    sums = f"{hashlib.sha256(data).hexdigest()}  kept.json\n{'0' * 64} *changed.json\nnonsense\n\xff"
+    sums = (
+        f"{hashlib.sha256(data).hexdigest()}  kept.json\n{'0' * 64} *changed.json\nnonsense\n\xff"
+    )
     changed = json.dumps(result(configuration(), 3)).encode()
     files = {"kept.json": data, "changed.json": changed, "SHA256SUMS": sums.encode("latin-1")}
     outcome = build(None, [result(configuration())], files=files)
@@ -156,8 +159,13 @@ def test_a_result_that_was_changed_after_its_run_is_named(build: Build) -> None:
 
 
 def test_keep_going_builds_the_rest_and_lists_what_is_missing(build: Build) -> None:
-    files = {"a<b>.json": b"{", "z.json": json.dumps(failed_result(configuration("ioredis"), 1)).encode()}
-    outcome = build(manifest([configuration()], 1), [result(configuration())], "--keep-going", files=files)
+    files = {
+        "a<b>.json": b"{",
+        "z.json": json.dumps(failed_result(configuration("ioredis"), 1)).encode(),
+    }
+    outcome = build(
+        manifest([configuration()], 1), [result(configuration())], "--keep-going", files=files
+    )
     assert outcome.code == 2
     assert "a<b>.json: $ is not JSON" in outcome.err
     assert "Excluded: a&lt;b&gt;.json: $ is not JSON" in outcome.page

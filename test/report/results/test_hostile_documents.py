@@ -1,4 +1,5 @@
-"""Documents with something hostile in any field of manifest and result: the field is named, or reported."""
+"""Documents with something hostile in any field of manifest and result: the field is named, or
+reported."""
 
 import copy
 import json
@@ -24,14 +25,58 @@ Place = tuple[str | int, ...]
 DEEP: Any = json.loads("[" * 60 + "]" * 60)
 #: Of every type; many are what the schema of some field admits.
 HOSTILE: tuple[Any, ...] = (
-    *(None, True, False, 0, -1, -0.0, 1, 0.5, 2, 100, 1e-300, 1e300, 10**15, float("nan"), float("inf")),
-    *("", " ", "banana", "0", "-1", "0-", "9-1", "0-99999999", "1,,2", "\x00", "\u202e", "é" * 100_000),
-    *("../../x", "<script>", "2026-13-45T99:99:99Z", "9999-12-31T23:59:59.999Z", "0001-01-01T00:00:00Z"),
+    *(
+        None,
+        True,
+        False,
+        0,
+        -1,
+        -0.0,
+        1,
+        0.5,
+        2,
+        100,
+        1e-300,
+        1e300,
+        10**15,
+        float("nan"),
+        float("inf"),
+    ),
+    *(
+        "",
+        " ",
+        "banana",
+        "0",
+        "-1",
+        "0-",
+        "9-1",
+        "0-99999999",
+        "1,,2",
+        "\x00",
+        "\u202e",
+        "é" * 100_000,
+    ),
+    *(
+        "../../x",
+        "<script>",
+        "2026-13-45T99:99:99Z",
+        "9999-12-31T23:59:59.999Z",
+        "0001-01-01T00:00:00Z",
+    ),
     *([], [[]], [None], [{}], [""], ["banana"], [0], [0, 0, 0], [-1.5], DEEP),
     *({}, {"": ""}, {"banana": "banana"}, {"server-1": {}}, {"server-1": 0}, {"0": [0]}),
 )
 #: What patterns in the schemas admit.
-TEXTS = ("a", "0" * 16, "0" * 64, "p1_0", "2026-01-02T03:04:05.678Z", "20260102_030405", "server-1", "0")
+TEXTS = (
+    "a",
+    "0" * 16,
+    "0" * 64,
+    "p1_0",
+    "2026-01-02T03:04:05.678Z",
+    "20260102_030405",
+    "server-1",
+    "0",
+)
 
 
 def schema_of(name: str) -> Schema:
@@ -64,7 +109,9 @@ class Places:
         match found.get("type"):
             case "object":
                 names = found.get("required", [])
-                return {name: self.sample(found.get("properties", {}).get(name, {})) for name in names}
+                return {
+                    name: self.sample(found.get("properties", {}).get(name, {})) for name in names
+                }
             case "array":
                 if "prefixItems" in found:
                     return [self.sample(each) for each in found["prefixItems"]]
@@ -110,12 +157,17 @@ class Hostile:
     def __init__(self, seed: int) -> None:
         self._random = random.Random(seed)  # noqa: S311
         self._configuration = configuration()
-        self._sound = {"manifest": manifest([self._configuration], 2), "result": result(self._configuration)}
+        self._sound = {
+            "manifest": manifest([self._configuration], 2),
+            "result": result(self._configuration),
+        }
         self._values: dict[str, dict[Place, Any]] = {}
         for name, document in self._sound.items():
             schema = schema_of(name)
             places = Places(schema)
-            self._values[name] = {place: value for place, value in places.of(schema, document) if place}
+            self._values[name] = {
+                place: value for place, value in places.of(schema, document) if place
+            }
 
     def next(self) -> tuple[str, Document, list[Document]]:
         """What was changed, the manifest, and the results."""
@@ -153,8 +205,13 @@ def check(folder: Path, seed: int, count: int) -> None:
 
 def test_a_cache_of_no_cpus_is_named(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     described = manifest([configuration()], 1)
-    described["machine"]["caches"] = [{"level": 1, "type": "Data", "size_bytes": 1, "cpus": "banana"}]
-    assert main([str(write_campaign(tmp_path / "campaign", described, [result(configuration())]))]) == 2
+    described["machine"]["caches"] = [
+        {"level": 1, "type": "Data", "size_bytes": 1, "cpus": "banana"}
+    ]
+    assert (
+        main([str(write_campaign(tmp_path / "campaign", described, [result(configuration())]))])
+        == 2
+    )
     assert "$.machine.caches[0].cpus" in capsys.readouterr().err
 
 
@@ -193,7 +250,11 @@ def test_the_records_admit_what_the_schemas_admit() -> None:
     [
         (("resources", "server-1", "cpu_us"), -1, "$.resources['server-1'].cpu_us"),
         (("counts", "by_code", "429"), "many", "$.counts.by_code['429']"),
-        (("generators", 0, "histograms", "allowed", "unit"), "s", "$.generators[0].histograms.allowed.unit"),
+        (
+            ("generators", 0, "histograms", "allowed", "unit"),
+            "s",
+            "$.generators[0].histograms.allowed.unit",
+        ),
         (("configuration", "extent", "requests"), 5, "$.configuration.extent.requests"),
         (("configuration", "external_store"), False, "$.configuration.external_store"),
         (("configuration", "load", "model"), "ajar", "$.configuration.load.model"),

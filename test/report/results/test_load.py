@@ -1,4 +1,5 @@
-"""What is kept of a campaign, so that ten thousand results fit into memory, and nothing is lost by it."""
+"""What is kept of a campaign, so that ten thousand results fit into memory, and nothing is lost by
+it."""
 
 from pathlib import Path
 
@@ -70,7 +71,9 @@ def test_series_beyond_the_limit_are_left_out_and_said(
     runs = [{**ramped(1, 1000)} for _ in labels]
     for run, label in zip(runs, labels, strict=True):
         fresh = result(configuration(label))
-        run.update({name: fresh[name] for name in ("configuration", "configuration_hash", "consumers")})
+        run.update(
+            {name: fresh[name] for name in ("configuration", "configuration_hash", "consumers")}
+        )
     found = load_campaign(write_campaign(tmp_path / "many", None, runs))
     assert [len(run.measured.seconds) for run in found.runs if run.measured] == [20, 0, 0]
     assert campaign_notices(found) == (
@@ -78,7 +81,9 @@ def test_series_beyond_the_limit_are_left_out_and_said(
     )
 
 
-def test_readings_of_roles_count_as_seconds_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_readings_of_roles_count_as_seconds_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     document = ramped(1, 1000)
     document["resources"]["store-1"]["samples"] = [
         {"t_s": second, "cpu_percent": 10, "resident_bytes": 1} for second in (1, 2, 3)

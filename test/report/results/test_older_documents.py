@@ -1,4 +1,5 @@
-"""Documents of each former version become documents of the present one, and damaged ones are named."""
+"""Documents of each former version become documents of the present one, and damaged ones are
+named."""
 
 import json
 from collections.abc import Iterator
@@ -52,7 +53,8 @@ def manifest_of_version_3(*configured: Document) -> Document:
     found = manifest(configured)
     plan = found["plan"]
     plan["configurations"] = [
-        {"hash": planned(each)["hash"], "configuration": _without_facts(each)} for each in configured
+        {"hash": planned(each)["hash"], "configuration": _without_facts(each)}
+        for each in configured
     ]
     plan["schema_version"] = found["schema_version"] = 3
     found["machine"]["machine_id"] = "0" * 16
@@ -67,7 +69,9 @@ def test_version_3_gets_what_a_result_states_today(label: str) -> None:
     assert converted(as_version_3(present)) == present
 
 
-@pytest.mark.parametrize("load", [{"model": "closed", "connections": 1}, {**OPEN, "rate_per_second": 1e6}])
+@pytest.mark.parametrize(
+    "load", [{"model": "closed", "connections": 1}, {**OPEN, "rate_per_second": 1e6}]
+)
 @pytest.mark.parametrize("layer", ["server", "limiter"])
 def test_loads_get_their_words(layer: str, load: Document) -> None:
     found = converted(as_version_3(result(configuration(layer=layer, load=load))))["load_text"]
@@ -129,13 +133,21 @@ def _manifest_of_version_2(*configured: Document) -> Document:
     found["host_speed"] = {"version": 1, "clock": "cpu time"}
     found["machines"][0]["host_speed"] = found["host_speed"]
     runs = found["plan"]["runs"]
-    found["plan"]["runs"] = [{**runs[0], "run": 0}, *({**run, "round": 1, "block": 2} for run in runs)]
+    found["plan"]["runs"] = [
+        {**runs[0], "run": 0},
+        *({**run, "round": 1, "block": 2} for run in runs),
+    ]
     return found
 
 
-def test_campaigns_of_version_2_are_reported_without_the_runs_that_never_counted(build: Build) -> None:
+def test_campaigns_of_version_2_are_reported_without_the_runs_that_never_counted(
+    build: Build,
+) -> None:
     first = {**_version_2(result(configuration())), "run": 0}
-    assert [never_counted(each) for each in (first, _version_2(result(configuration())))] == [True, False]
+    assert [never_counted(each) for each in (first, _version_2(result(configuration())))] == [
+        True,
+        False,
+    ]
     campaign = _manifest_of_version_2(configuration())
     outcome = build(campaign, [first, _version_2(result(configuration()))])
     assert outcome.code == 0
@@ -157,7 +169,8 @@ def test_other_documents_stay_as_they_are(version: Any) -> None:
 
 
 def _damaged(document: Any) -> Iterator[Any]:
-    """The document with one of its values, at any depth, replaced by null, or by what is of another type."""
+    """The document with one of its values, at any depth, replaced by null, or by what is of another
+    type."""
     if not isinstance(document, dict):
         return
     for name, value in document.items():
@@ -185,7 +198,9 @@ def test_no_damage_stops_a_conversion() -> None:
         ("generators.0.histograms.allowed.data", "AAAA", "$.latency_curve_ms is missing"),
     ],
 )
-def test_damage_in_an_older_document_is_named(build: Build, path: str, value: Any, field: str) -> None:
+def test_damage_in_an_older_document_is_named(
+    build: Build, path: str, value: Any, field: str
+) -> None:
     document = as_version_3(result(configuration()))
     *parents, last = path.split(".")
     place: Any = document

@@ -33,7 +33,10 @@ def calls(document: Document) -> dict[str, int] | None:
 def test_calls_that_ran_are_those_of_all_nodes_less_what_was_before_and_what_failed() -> None:
     document = with_nodes(
         ({}, calls_of({"eval": 1000}, failed=3)),
-        (calls_of({"eval": 100, "fcall": 5}, failed=1), calls_of({"eval": 700, "fcall": 5}, failed=1)),
+        (
+            calls_of({"eval": 100, "fcall": 5}, failed=1),
+            calls_of({"eval": 700, "fcall": 5}, failed=1),
+        ),
     )
     assert calls(document) == {"eval": 997 + 600}
 
@@ -84,7 +87,9 @@ EXTERNAL = configuration("iovalkey", external_store=True)
 
 
 def test_store_that_already_ran_is_never_ranked_with_one_of_ours() -> None:
-    (cell,) = cells(summaries_of(result(EXTERNAL, 1, 9000), result(configuration("iovalkey"), 1, 1000)))
+    (cell,) = cells(
+        summaries_of(result(EXTERNAL, 1, 9000), result(configuration("iovalkey"), 1, 1000))
+    )
     assert [ranks_of(ranking) for ranking in cell.rankings] == [[None], [None]]
     assert cell.stores_differ
 
@@ -92,7 +97,11 @@ def test_store_that_already_ran_is_never_ranked_with_one_of_ours() -> None:
 def test_store_that_already_ran_is_said_to(build: Build) -> None:
     other = configuration("valkey-glide", external_store=True)
     document = manifest([EXTERNAL, other], 1)
-    document["stores"]["valkey"] = {"path": "already running", "version": "9.1.2", "embedded": False}
+    document["stores"]["valkey"] = {
+        "path": "already running",
+        "version": "9.1.2",
+        "embedded": False,
+    }
     outcome = build(document, [result(EXTERNAL), result(other)])
     page = outcome.page
     assert "The store valkey already ran before this campaign. It was not emptied" in page
@@ -105,5 +114,7 @@ def test_store_that_already_ran_is_said_to(build: Build) -> None:
 def test_store_and_configuration_must_agree_on_whose_store_it_is() -> None:
     document = result(configuration("iovalkey"))
     document["store"]["external"] = True
-    with pytest.raises(FieldError, match=r"store\.external is true, but .* is not one that already ran"):
+    with pytest.raises(
+        FieldError, match=r"store\.external is true, but .* is not one that already ran"
+    ):
         run_of(validate_result(document), "a.json")

@@ -1,4 +1,5 @@
-"""Older results do not state when requests were served again: the timeline tells the same as the judge."""
+"""Older results do not state when requests were served again: the timeline tells the same as the
+judge."""
 
 import math
 from collections.abc import Sequence
@@ -63,13 +64,20 @@ def figures(place: int) -> FaultFiguresFault:
 @pytest.mark.parametrize(
     ("parts", "lasts_s", "expected"),
     [
-        pytest.param([(1.3, FAILS), (8, SERVED)], 1, 1.3, id="errors until the client is connected again"),
-        pytest.param([(2, HANGS), (0.1, (210, 0)), (8, SERVED)], 2, 2, id="what waited is answered"),
+        pytest.param(
+            [(1.3, FAILS), (8, SERVED)], 1, 1.3, id="errors until the client is connected again"
+        ),
+        pytest.param(
+            [(2, HANGS), (0.1, (210, 0)), (8, SERVED)], 2, 2, id="what waited is answered"
+        ),
         pytest.param([(8, SERVED)], 1, 0, id="no outage"),
         pytest.param([(1, FAILS), (9, (9, 1))], 1, math.inf, id="errors stay"),
         pytest.param([(1, FAILS), (9, (9, 0))], 1, math.inf, id="some requests wait for ever"),
         pytest.param(
-            [(1, FAILS), (2.9, SERVED), (0.1, FAILS), (5, SERVED)], 1, 4, id="three seconds in a row"
+            [(1, FAILS), (2.9, SERVED), (0.1, FAILS), (5, SERVED)],
+            1,
+            4,
+            id="three seconds in a row",
         ),
         pytest.param([(4, SERVED), (2, FAILS), (5, SERVED)], 6, 6, id="the outage comes late"),
         pytest.param([(2, SERVED)], 0, None, id="the run ends too soon"),

@@ -1,4 +1,5 @@
-"""What must not be reported: file and field are named, the exit code is 2, and an existing report stays."""
+"""What must not be reported: file and field are named, the exit code is 2, and an existing report
+stays."""
 
 import json
 from pathlib import Path
@@ -60,7 +61,9 @@ def altered(path: str, value: Any) -> Document:
 def test_wrong_field_is_named(build: Build, path: str, value: Any, field: str) -> None:
     outcome = build(manifest([configuration()]), [altered(path, value)])
     assert outcome.code == 2
-    assert outcome.err.startswith(f"generate_report: 00_run{value if path == 'run' else 1}.json: {field}")
+    assert outcome.err.startswith(
+        f"generate_report: 00_run{value if path == 'run' else 1}.json: {field}"
+    )
     assert outcome.err.count("\n") == 1
     assert not (outcome.folder / "report").exists()
 
@@ -93,7 +96,9 @@ def encoded_with(text: str, replacement: str) -> bytes:
     ],
 )
 def test_damaged_or_foreign_file_is_named(build: Build, data: bytes, text: str) -> None:
-    outcome = build(manifest([configuration()]), [result(configuration())], files={"strange.json": data})
+    outcome = build(
+        manifest([configuration()]), [result(configuration())], files={"strange.json": data}
+    )
     assert outcome.code == 2
     assert outcome.err.startswith(f"generate_report: strange.json: {text}")
     assert outcome.err.count("\n") == 1
@@ -132,7 +137,10 @@ def test_one_hash_for_two_configurations_is_refused(build: Build) -> None:
     one, other = result(configuration(), 1), result(configuration("ioredis"), 2)
     outcome = build(None, [one, {**other, "configuration_hash": one["configuration_hash"]}])
     assert outcome.code == 2
-    assert "01_run2.json: $.configuration differs from that of the same hash in 00_run1.json" in outcome.err
+    assert (
+        "01_run2.json: $.configuration differs from that of the same hash in 00_run1.json"
+        in outcome.err
+    )
 
 
 def test_wrong_manifest_is_named(build: Build) -> None:
@@ -140,7 +148,9 @@ def test_wrong_manifest_is_named(build: Build) -> None:
     del broken["machine"]["cpus"]
     outcome = build(broken, [result(configuration())])
     assert outcome.code == 2
-    assert outcome.err.splitlines()[-1] == "generate_report: manifest.json: $.machine.cpus is missing"
+    assert (
+        outcome.err.splitlines()[-1] == "generate_report: manifest.json: $.machine.cpus is missing"
+    )
 
 
 # [R-report-3]

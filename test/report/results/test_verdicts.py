@@ -23,11 +23,21 @@ SUSPECT: Document = {
     "not_applicable": [],
 }
 NOT_CHECKED = [{"rule": "M36", "text": "the result does not hold it"}]
-CHANGE: Document = {"files": ["00_run1.json"], "verdict": SUSPECT, "judgement": {"outcome": "served"}}
+CHANGE: Document = {
+    "files": ["00_run1.json"],
+    "verdict": SUSPECT,
+    "judgement": {"outcome": "served"},
+}
 
 
 def verdicts(**campaign: object) -> bytes:
-    judged = {"folder": ".", "judged": 2, "not_checked": NOT_CHECKED, "changes": [CHANGE], **campaign}
+    judged = {
+        "folder": ".",
+        "judged": 2,
+        "not_checked": NOT_CHECKED,
+        "changes": [CHANGE],
+        **campaign,
+    }
     head = {"schema": "ratelimit-bench/verdicts", "schema_version": 1, "rules_version": RULES}
     return json.dumps({**head, "campaigns": [judged]}).encode()
 
@@ -71,7 +81,9 @@ def test_what_newer_rules_judged_when_it_was_measured_stays(tmp_path: Path) -> N
     assert stated(load_campaign(folder))[-1] == ("valid", RULES + 1)
 
 
-def test_an_archive_is_read_with_the_verdicts_above_it_unless_it_was_changed(tmp_path: Path) -> None:
+def test_an_archive_is_read_with_the_verdicts_above_it_unless_it_was_changed(
+    tmp_path: Path,
+) -> None:
     folder, root = written(tmp_path / "c"), tmp_path / "results"
     (root / "claims").mkdir(parents=True)
     digest = packed(folder, root / "claims" / "c.tar.xz")
@@ -106,7 +118,10 @@ def test_a_damaged_file_of_verdicts_is_named(build: Build) -> None:
 
 
 def test_the_page_says_which_rules_judged_and_what_is_not_checked(build: Build) -> None:
-    documents = manifest([configuration()]), [result(configuration(), 1), result(configuration(), 2)]
+    documents = (
+        manifest([configuration()]),
+        [result(configuration(), 1), result(configuration(), 2)],
+    )
     before = build(*documents)
     assert "rules of their time" in read(before.page).text
     after = read(build(*documents, files={VERDICTS: verdicts()}).page).text

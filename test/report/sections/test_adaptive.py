@@ -56,14 +56,18 @@ def test_after_a_round_it_says_who_goes_on_and_why_the_others_do_not(tmp_path: P
     found = ask(folder, "--round", "5")
     go_on = {row["label"]: row["goes_on"] for row in found["configurations"]}
     assert go_on == {"iovalkey": False, "valkey-glide": False, "none": True}
-    assert found["concluded"] == ["iovalkey is slower than valkey-glide (0.83×, 0.83–0.84×, 5 runs per side)"]
+    assert found["concluded"] == [
+        "iovalkey is slower than valkey-glide (0.83×, 0.83–0.84×, 5 runs per side)"
+    ]
     assert found["not_concluded"] == [
         "none, light · realistic · 50 connections · 5 s: 5 runs that count are too few for an interval: "
         "it takes 6"
     ]
 
 
-def test_runs_that_were_not_needed_are_not_missing_and_the_page_says_what_came_of_it(tmp_path: Path) -> None:
+def test_runs_that_were_not_needed_are_not_missing_and_the_page_says_what_came_of_it(
+    tmp_path: Path,
+) -> None:
     folder = campaign(tmp_path / "c", {"valkey-glide": 5, "iovalkey": 5, "none": 10}, end(10))
     assert generate([str(folder)]) == 0
     summary = json.loads((folder / "report" / "summary.json").read_text(encoding="utf-8"))
@@ -143,7 +147,8 @@ def test_a_copy_and_its_reference_are_measured_as_long_as_any_other(
 
 
 def test_groups_in_which_nothing_was_compared_any_more_are_not_missing(tmp_path: Path) -> None:
-    """The other one stopped after five rounds: the reference was asked for ten, and had nothing to do."""
+    """The other one stopped after five rounds: the reference was asked for ten, and had nothing to
+    do."""
     folder = in_groups(tmp_path / "c", 3000)
     manifested = json.loads((folder / "manifest.json").read_text())
     copy = hash_of(configuration("iovalkey+copy"))
@@ -153,8 +158,8 @@ def test_groups_in_which_nothing_was_compared_any_more_are_not_missing(tmp_path:
 
 
 def by_turns(folder: Path, count: int) -> Path:
-    """Two groups a round, the reference in each and the control in one, on a host that changes from group to
-    group; the fast one is a fifth faster."""
+    """Two groups a round, the reference in each and the control in one, on a host that changes from
+    group to group; the fast one is a fifth faster."""
     slow, fast, ioredis, control = SLOW, FAST, configuration("ioredis@valkey"), CONTROL
     manifested = manifest([slow, fast, ioredis, control], runs=20)
     plan = manifested["plan"]
@@ -186,7 +191,9 @@ def by_turns(folder: Path, count: int) -> Path:
     return write_campaign(folder, manifested, results)
 
 
-def test_by_turns_a_target_is_decided_by_pairs_and_a_control_stays_beside_the_others(tmp_path: Path) -> None:
+def test_by_turns_a_target_is_decided_by_pairs_and_a_control_stays_beside_the_others(
+    tmp_path: Path,
+) -> None:
     folder = by_turns(tmp_path / "c", 9)
     found = ask(folder, "--round", "9")
     assert {row["label"]: row["goes_on"] for row in found["configurations"]} == {
@@ -207,7 +214,9 @@ def test_by_turns_a_control_is_compared_by_the_groups_that_it_shares(tmp_path: P
     assert (ceiling.comparison.pairs, ceiling.comparison.status) == (9, "worse")
 
 
-def test_by_turns_rows_that_share_no_group_are_compared_as_runs_of_other_moments(tmp_path: Path) -> None:
+def test_by_turns_rows_that_share_no_group_are_compared_as_runs_of_other_moments(
+    tmp_path: Path,
+) -> None:
     campaign = load_campaign(by_turns(tmp_path / "c", 9))
     rows = {row.identity.label: row for row in summarize(campaign)}
     apart = sample_between(rows["valkey-glide"], rows["ioredis@valkey"], throughput)

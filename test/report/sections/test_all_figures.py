@@ -64,7 +64,9 @@ def test_figures_are_medians_with_their_range() -> None:
         )
     )
     p99 = next(
-        cell for column, cell in zip(table.columns, table.rows[0].cells, strict=True) if column.name == "p99"
+        cell
+        for column, cell in zip(table.columns, table.rows[0].cells, strict=True)
+        if column.name == "p99"
     )
     low, high = map(float, p99.range.split("–"))
     assert low <= float(p99.text) < high
@@ -90,9 +92,17 @@ def test_roles_of_a_kind_are_added_up_whatever_their_ids() -> None:
         "server-1": role("server", 60),
         "any other id": role("server", 62),
     }
-    assert list(cpu_us_per_request(roles).items()) == [("server", 122), ("store", 12), ("generator", 40)]
+    assert list(cpu_us_per_request(roles).items()) == [
+        ("server", 122),
+        ("store", 12),
+        ("generator", 40),
+    ]
 
 
 def test_sum_without_one_of_its_parts_is_no_sum() -> None:
-    roles = {"store-1": role("store", 5), "store-2": role("store", None), "server-1": role("server", 60)}
+    roles = {
+        "store-1": role("store", 5),
+        "store-2": role("store", None),
+        "server-1": role("server", 60),
+    }
     assert cpu_us_per_request(roles) == {"server": 60}

@@ -17,7 +17,9 @@ def built(build: Build, *runs: tuple[str, Document, str]) -> Any:
                 configuration(label, traffic="boundary"),
                 numbers[label],
                 outcome=outcome,
-                outcome_text="the limiter did not keep its promise" if outcome == "failed" else None,
+                outcome_text="the limiter did not keep its promise"
+                if outcome == "failed"
+                else None,
                 boundary=found,
                 prediction=None,
             )
@@ -25,7 +27,9 @@ def built(build: Build, *runs: tuple[str, Document, str]) -> Any:
     return build(None, documents)
 
 
-def test_the_worst_run_of_each_promise_is_shown_also_of_a_target_that_failed_by_it(build: Build) -> None:
+def test_the_worst_run_of_each_promise_is_shown_also_of_a_target_that_failed_by_it(
+    build: Build,
+) -> None:
     outcome = built(
         build,
         ("iovalkey", boundary(1.9, 1), "served"),

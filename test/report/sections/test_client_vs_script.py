@@ -14,9 +14,13 @@ def tables_of(*results: Document) -> tuple[Table, ...]:
     return client_vs_script_tables(cell)
 
 
-def measured(label: str, requests_per_second: int, store_cpu_us: float = 12, runs: int = 1) -> list[Document]:
+def measured(
+    label: str, requests_per_second: int, store_cpu_us: float = 12, runs: int = 1
+) -> list[Document]:
     """Runs whose server used 4 s of CPU time in 5 s, so 800 µs a request at 1000 requests/s."""
-    documents = [result(configuration(label), run, requests_per_second) for run in range(1, runs + 1)]
+    documents = [
+        result(configuration(label), run, requests_per_second) for run in range(1, runs + 1)
+    ]
     for document in documents:
         document["resources"]["store-1"]["cpu_us_per_request"] = store_cpu_us
     return documents
@@ -42,7 +46,8 @@ def row_of(*results: Document) -> Row:
 
 def test_ratios_are_same_by_own() -> None:
     row = row_of(
-        *measured("valkey-glide", 1000, 20, runs=5), *measured("valkey-glide+same-script", 1250, 15, runs=5)
+        *measured("valkey-glide", 1000, 20, runs=5),
+        *measured("valkey-glide+same-script", 1250, 15, runs=5),
     )
     assert row.label == "valkey-glide"
     assert row.own == ("FCALL consume", "1,000", "800", "20.0")
@@ -62,7 +67,9 @@ def test_one_run_of_each_has_no_ratio() -> None:
 
 
 def test_fewer_than_five_runs_on_a_side_say_so() -> None:
-    row = row_of(*measured("iovalkey", 1000, runs=5), *measured("iovalkey+same-script", 1000, runs=4))
+    row = row_of(
+        *measured("iovalkey", 1000, runs=5), *measured("iovalkey+same-script", 1000, runs=4)
+    )
     assert row.tag == "only 4 runs"
     assert row.ratios == ("1.00×, 1.00–1.00×",) * 3
 
@@ -91,7 +98,9 @@ def test_clients_are_read_down_the_column_of_the_one_script() -> None:
 
 
 def test_sides_are_never_of_two_stores() -> None:
-    assert tables_of(*measured("ioredis", 1000), *measured("ioredis@valkey+same-script", 1250)) == ()
+    assert (
+        tables_of(*measured("ioredis", 1000), *measured("ioredis@valkey+same-script", 1250)) == ()
+    )
     tables = tables_of(
         *measured("ioredis", 1000, runs=2),
         *measured("ioredis+same-script", 1100, runs=2),

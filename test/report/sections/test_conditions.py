@@ -1,4 +1,5 @@
-"""Every option that separates rankings is named in the report by its entry in the list of options."""
+"""Every option that separates rankings is named in the report by its entry in the list of
+options."""
 
 import pytest
 from msgspec import structs
@@ -14,7 +15,9 @@ from report.sections.verdict_text import difference, mode_text
 def _planned(rows: tuple[Summary, ...], **said: object) -> list[Summary]:
     """The rows as one ranking of the plan, whatever their targets are."""
     keys = tuple(row.identity.key for row in rows)
-    ranking = structs.replace(PlannedRanking(id=f"ranking-{rows[0].id}", members=keys, family=1), **said)
+    ranking = structs.replace(
+        PlannedRanking(id=f"ranking-{rows[0].id}", members=keys, family=1), **said
+    )
     return [structs.replace(row, ranking=ranking) for row in rows]
 
 
@@ -36,7 +39,9 @@ def test_an_option_that_separates_rankings_is_named(separation: Separation) -> N
 
 def test_rows_are_ranked_as_the_plan_says_whatever_their_targets_are() -> None:
     labels = ("iovalkey", "ioredis", "valkey-glide+tls")
-    rows = summaries_of(*(result(configuration(label), run) for label in labels for run in range(1, 6)))
+    rows = summaries_of(
+        *(result(configuration(label), run) for label in labels for run in range(1, 6))
+    )
     (cell,) = cells(_planned(rows))
     (ranking,) = cell.rankings
     assert {row.identity.label for row in ranking.summaries} == set(labels)

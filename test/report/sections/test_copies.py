@@ -1,5 +1,5 @@
-"""The copy stands directly below its reference wherever that stands, and the latency at full load only where
-the size of the group is told."""
+"""The copy stands directly below its reference wherever that stands, and the latency at full load
+only where the size of the group is told."""
 
 import re
 
@@ -19,7 +19,8 @@ ROUNDS = 8
 
 
 def by_turns() -> tuple[Document, list[Document]]:
-    """Each round has a group of four targets, and one of the controls, in which the reference is slower."""
+    """Each round has a group of four targets, and one of the controls, in which the reference is
+    slower."""
     configurations = {label: configuration(label) for label in RATES}
     document = manifest(list(configurations.values()), ROUNDS)
     document["plan"] |= {"order": "turns", "references": [hash_of(configurations[REFERENCE])]}
@@ -33,7 +34,13 @@ def by_turns() -> tuple[Document, list[Document]]:
                     run, slower = number + ROUNDS, 0.8
                 file = f"{key}_run{run}.json"
                 runs.append(
-                    {"configuration_hash": key, "run": run, "file": file, "round": number, "group": group}
+                    {
+                        "configuration_hash": key,
+                        "run": run,
+                        "file": file,
+                        "round": number,
+                        "group": group,
+                    }
                 )
                 rate = int(slower * RATES[label]) + 3 * (number % 3)
                 results.append(result(configurations[label], run, rate))
@@ -68,14 +75,20 @@ def test_in_tables_of_the_page(outcome: Outcome, table_id: str) -> None:
 
 
 def test_in_pictures_markdown_and_console(outcome: Outcome) -> None:
-    labels = re.findall(r'forest-label">(.*?)</span>\s*<span class="forest-axis', outcome.page, re.S)
+    labels = re.findall(
+        r'forest-label">(.*?)</span>\s*<span class="forest-axis', outcome.page, re.S
+    )
     assert after([re.sub(r"<[^>]*>|\s", "", label) for label in labels if label]) == COPY
     markdown = [
-        line.split("`")[1] for line in outcome.text("summary.md").splitlines() if line[:3] in ("| `", "| *")
+        line.split("`")[1]
+        for line in outcome.text("summary.md").splitlines()
+        if line[:3] in ("| `", "| *")
     ]
     assert after(markdown) == COPY
     assert markdown.count(COPY) == 1
-    screen = [line.split()[0] for line in outcome.summary["recommendation"]["screen"] if line[:1].strip()]
+    screen = [
+        line.split()[0] for line in outcome.summary["recommendation"]["screen"] if line[:1].strip()
+    ]
     assert screen.count(COPY) == 2
     for part in (screen[: len(screen) // 2], screen[len(screen) // 2 :]):
         assert after(part) == COPY
@@ -130,7 +143,9 @@ def test_rows_of_groups_of_different_sizes_are_apart(outcome: Outcome) -> None:
     assert (set(threes), set(fours)) == (set(GROUPS[1]), set(GROUPS[0]))
     assert after(list(fours)) == COPY
     size, p99 = found.heads.index("Group targets"), found.heads.index("p99 ms at full load")
-    assert {row[size] for row in threes.values()} == {"3"} and {row[size] for row in fours.values()} == {"4"}
+    assert {row[size] for row in threes.values()} == {"3"} and {
+        row[size] for row in fours.values()
+    } == {"4"}
     in_three, in_four = (float(rows[REFERENCE][p99][:5]) for rows in (threes, fours))
     assert in_three > 1.2 * in_four
     whole = table(outcome, "table1")

@@ -72,7 +72,9 @@ def test_what_nothing_told_is_not_known() -> None:
     assert row["Its pauses"] == "none"
     unknown = {name for name, text in row.items() if text == NOT_KNOWN}
     script = {"Script", "Script, p99", "Network"}
-    assert unknown == {"Event loop late", "Allocated", "Context switches", "Reads + writes"} | script
+    assert (
+        unknown == {"Event loop late", "Allocated", "Context switches", "Reads + writes"} | script
+    )
 
 
 def planned(runs: int) -> Document:

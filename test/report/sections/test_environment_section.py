@@ -49,7 +49,14 @@ def test_hardware_is_told_as_far_as_it_is_known(tmp_path: Path) -> None:
 def test_hardware_that_is_not_known_is_not_there(tmp_path: Path) -> None:
     facts = machine_facts_of(tmp_path)
     assert facts["CPU"] == "Example CPU @ 2.50GHz, 2 cores"
-    assert not {"SMT", "Caches", "NUMA nodes", "Hypervisor", "Microcode", "Index of the machine"} & set(facts)
+    assert not {
+        "SMT",
+        "Caches",
+        "NUMA nodes",
+        "Hypervisor",
+        "Microcode",
+        "Index of the machine",
+    } & set(facts)
 
 
 def test_without_smt_each_cpu_is_a_core(tmp_path: Path) -> None:

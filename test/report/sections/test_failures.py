@@ -57,7 +57,9 @@ def test_every_kind_is_counted_over_all_runs() -> None:
 
 def test_no_error_is_said_and_no_row_is_shown() -> None:
     found = failures_of(result(configuration()))
-    assert found.text[0].startswith("No request failed in 1 measured run with 10,000 answered requests.")
+    assert found.text[0].startswith(
+        "No request failed in 1 measured run with 10,000 answered requests."
+    )
     assert len(found.tables) == 1
 
 

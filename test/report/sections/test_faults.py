@@ -32,7 +32,9 @@ def cells(*documents: Document) -> dict[str, str]:
     """Text and range of the figures of the first row."""
     table = table_of(*documents)
     return {
-        column.name: (f"{cell.text} [{cell.range}]" if cell.range else cell.text).replace("\u00a0", " ")
+        column.name: (f"{cell.text} [{cell.range}]" if cell.range else cell.text).replace(
+            "\u00a0", " "
+        )
         for column, cell in zip(table.columns[3:], table.rows[0].cells[3:], strict=True)
     }
 
@@ -79,7 +81,9 @@ def test_a_recovery_that_did_not_come_is_the_longest_one() -> None:
 
 def test_the_last_screen_has_a_sentence_for_each_target() -> None:
     groups = fault_groups(
-        analysis_of_results(faulted(), failed_result(faulted("ioredis")["configuration"], 1)).campaign
+        analysis_of_results(
+            faulted(), failed_result(faulted("ioredis")["configuration"], 1)
+        ).campaign
     )
     assert fault_sentences(groups) == [
         "When the store restarts, iovalkey: an outage of 1.2 s is seen, requests are served again after "
@@ -113,7 +117,9 @@ def test_a_result_that_does_not_tell_when_requests_were_served_again() -> None:
     document = faulted()
     del document["fault_figures"]["faults"][0]["served_again_s"]
     assert cells(document)["Served again"] == "not known"
-    (row,) = csv.DictReader(io.StringIO(faults_csv(fault_groups(analysis_of_results(document).campaign))))
+    (row,) = csv.DictReader(
+        io.StringIO(faults_csv(fault_groups(analysis_of_results(document).campaign)))
+    )
     assert (row["served_again_s"], row["served_again_from"]) == ("", "")
 
 
@@ -173,7 +179,9 @@ def test_a_fault_that_was_not_injected_has_its_reason() -> None:
 
 def test_each_fault_has_its_rows_and_its_chart_with_one_strip_a_target() -> None:
     documents = [
-        faulted(label, fault=fault) for fault in (RESTART, PAUSE) for label in ("iovalkey", "ioredis")
+        faulted(label, fault=fault)
+        for fault in (RESTART, PAUSE)
+        for label in ("iovalkey", "ioredis")
     ]
     groups = fault_groups(analysis_of_results(*documents).campaign)
     blocks = fault_table(groups).groups

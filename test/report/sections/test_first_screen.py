@@ -33,7 +33,9 @@ def sentence_of(*results: dict[str, object]) -> str:
 
 
 def test_who_is_not_told_apart_shares_the_top() -> None:
-    text = sentence_of(*rows(iovalkey=(6000, JITTER), ioredis=(5990, JITTER), node_redis=(5700, WIDE)))
+    text = sentence_of(
+        *rows(iovalkey=(6000, JITTER), ioredis=(5990, JITTER), node_redis=(5700, WIDE))
+    )
     assert "fastest" not in text
     assert (
         "The throughput of ioredis@valkey+same-script (1.00×, 0.99–1.00×) is within ±2 % of that of "
@@ -46,14 +48,22 @@ def test_who_is_not_told_apart_shares_the_top() -> None:
 
 
 def test_five_targets_of_five_runs_are_too_few_for_ten_comparisons() -> None:
-    labels = ["valkey-glide", "iovalkey", "ioredis@valkey", "node-redis@valkey", "iovalkey+autopipelining"]
+    labels = [
+        "valkey-glide",
+        "iovalkey",
+        "ioredis@valkey",
+        "node-redis@valkey",
+        "iovalkey+autopipelining",
+    ]
     results = [
         result(configuration(f"{label}+same-script"), run, int((6000 - 500 * place) * factor))
         for place, label in enumerate(labels)
         for run, factor in enumerate(JITTER, start=1)
     ]
     (answer,) = decision_cells(cells(summaries_of(*results)))
-    assert "5 runs per side are too few for 10 comparisons in one family" in answer.groups[0].sentence
+    assert (
+        "5 runs per side are too few for 10 comparisons in one family" in answer.groups[0].sentence
+    )
     assert "about 6 runs per side would decide" in answer.groups[0].sentence
     assert "fastest" not in answer.groups[0].sentence
 
@@ -62,14 +72,20 @@ def test_one_row_with_few_runs_leaves_the_others_tested() -> None:
     results = rows(iovalkey=(6000, JITTER), ioredis=(5000, JITTER), node_redis=(4000, JITTER[:3]))
     (answer,) = decision_cells(cells(summaries_of(*results)))
     (group,) = answer.groups
-    assert "ioredis@valkey+same-script (0.83×, 0.83–0.84×) is slower than iovalkey" in group.sentence
+    assert (
+        "ioredis@valkey+same-script (0.83×, 0.83–0.84×) is slower than iovalkey" in group.sentence
+    )
     assert (
         "node-redis@valkey+same-script has 3 runs that count, and a difference takes at least 5"
         in group.sentence
     )
     assert "fastest" not in group.sentence
     shown = [(row.ratio, row.status) for row in group.rows]
-    assert shown == [("–", ""), ("0.83×, 0.83–0.84×", "slower"), ("0.67×, 0.66–0.67×", "not decided")]
+    assert shown == [
+        ("–", ""),
+        ("0.83×, 0.83–0.84×", "slower"),
+        ("0.67×, 0.66–0.67×", "not decided"),
+    ]
 
 
 def test_warnings_reach_the_row() -> None:
@@ -84,12 +100,17 @@ def test_a_ramp_in_the_samples_is_warned_of(ramp_s: int) -> None:
     width = 10 * ramp_s
     answers = [300 if place < width else 500 + place % 3 for place in range(300)]
     found = summaries_of(
-        *(result(configuration(), run, 2000, duration=30, slices=slices(answers)) for run in (1, 2, 3))
+        *(
+            result(configuration(), run, 2000, duration=30, slices=slices(answers))
+            for run in (1, 2, 3)
+        )
     )
     warnings = found[0].warnings
     assert len(warnings) == (1 if ramp_s else 0)
     if ramp_s:
-        assert warnings[0].startswith("The first 10 s of the window are 40.1 % slower than the rest")
+        assert warnings[0].startswith(
+            "The first 10 s of the window are 40.1 % slower than the rest"
+        )
         assert warnings[0].endswith("(--warmup auto, or 10 s more).")
 
 

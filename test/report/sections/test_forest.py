@@ -1,4 +1,5 @@
-"""The picture of the first screen: what is left of 1 is worse, and one row never squeezes the others."""
+"""The picture of the first screen: what is left of 1 is worse, and one row never squeezes the
+others."""
 
 import re
 from pathlib import Path
@@ -19,7 +20,9 @@ STEADY = (0.997, 0.999, 1.0, 1.001, 1.003)
 WIDE = (1.0, 0.95, 1.05, 0.97, 1.02)
 
 
-def runs_of(label: str, rate: int, factors: tuple[float, ...] = STEADY, **changes: Any) -> list[Document]:
+def runs_of(
+    label: str, rate: int, factors: tuple[float, ...] = STEADY, **changes: Any
+) -> list[Document]:
     return [
         result(configuration(label, **changes), run, int(rate * factor))
         for run, factor in enumerate(factors, start=1)
@@ -35,7 +38,9 @@ def test_rows_stand_by_their_ratio_and_are_told_by_shape_and_word() -> None:
     tied = (*runs_of("iovalkey", 6000, WIDE), *runs_of("ioredis@valkey", 5990, WIDE))
     found = forest_of(*tied, *runs_of("valkey-glide", 3000))
     by_label = {row.label: row for row in found.rows}
-    base, open_row, slower = (by_label[name] for name in ("iovalkey", "ioredis@valkey", "valkey-glide"))
+    base, open_row, slower = (
+        by_label[name] for name in ("iovalkey", "ioredis@valkey", "valkey-glide")
+    )
     assert base.at == found.one
     assert slower.low is not None and slower.at is not None and slower.high is not None
     assert 0 <= slower.low <= slower.at <= slower.high < found.floor[0]
@@ -108,7 +113,9 @@ def without_p99(label: str) -> list[Document]:
 
 def test_a_row_without_a_ratio_has_no_place() -> None:
     broken = verdict("invalid", ("M8", "3 answers are not accounted for"))
-    invalid = [result(configuration("valkey-glide"), run, 3000, verdict=broken) for run in range(1, 6)]
+    invalid = [
+        result(configuration("valkey-glide"), run, 3000, verdict=broken) for run in range(1, 6)
+    ]
     found = forest_of(*runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5000), *invalid)
     by_label = {row.label: row for row in found.rows}
     assert by_label["iovalkey"].at == found.one
@@ -128,7 +135,8 @@ def test_where_no_row_has_a_ratio_nothing_is_drawn() -> None:
 
 #: They differ in their middle alone, where a long name is cut.
 LONG = tuple(
-    f"ioredis@valkey+autopipelining+pipeline-{part}us+offline-queue+same-script" for part in (10, 25, 75)
+    f"ioredis@valkey+autopipelining+pipeline-{part}us+offline-queue+same-script"
+    for part in (10, 25, 75)
 )
 
 
@@ -146,9 +154,15 @@ def test_no_place_of_the_cut_tells_apart_what_differs_in_many_places() -> None:
 
 
 def test_two_rows_share_no_cut_name_in_console_and_images() -> None:
-    targets = [target("ioredis@valkey+autopipelining+same-script") | {"label": label} for label in LONG]
+    targets = [
+        target("ioredis@valkey+autopipelining+same-script") | {"label": label} for label in LONG
+    ]
     analysis = analysis_of_results(
-        *(each for n, long in enumerate(targets) for each in runs_of("ioredis", 5000 - 900 * n, target=long))
+        *(
+            each
+            for n, long in enumerate(targets)
+            for each in runs_of("ioredis", 5000 - 900 * n, target=long)
+        )
     )
     drawn = re.findall(r'text-anchor="end">([^<]*…[^<]*)<', images(analysis)[0]["answer-1.svg"])
     assert len(set(drawn)) == len(LONG)

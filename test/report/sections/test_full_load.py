@@ -1,5 +1,5 @@
-"""A cost holds at the load where it was measured (rule M35): of a closed loop it says so, of an open loop it
-is one at the rate, and nothing is extrapolated from the one to the other."""
+"""A cost holds at the load where it was measured (rule M35): of a closed loop it says so, of an
+open loop it is one at the rate, and nothing is extrapolated from the one to the other."""
 
 import re
 from typing import Any
@@ -57,7 +57,9 @@ def test_of_a_closed_loop_every_cpu_figure_says_at_full_load(build: Build) -> No
     markdown = markdown_heads(outcome.text("summary.md"))
     assert len(markdown) > 3 and all(AT_FULL_LOAD in head for head in markdown)
     assert chart_titles(outcome.page) == ["CPU per request at full load"]
-    (header, *_) = [line for line in outcome.summary["recommendation"]["screen"] if "store µs" in line]
+    (header, *_) = [
+        line for line in outcome.summary["recommendation"]["screen"] if "store µs" in line
+    ]
     assert header.startswith("CPU at full load ")
 
 
@@ -78,7 +80,9 @@ def test_closed_and_open_loops_share_no_column_of_cpu(build: Build) -> None:
         heads = [head for head in table.heads if head in heads_of_cpu]
         assert len({AT_FULL_LOAD in head for head in heads}) < 2, table.id
         # The load is a column only where rows differ in it.
-        loads = {row[table.heads.index("Load")] for row in table.rows if heads and "Load" in table.heads}
+        loads = {
+            row[table.heads.index("Load")] for row in table.rows if heads and "Load" in table.heads
+        }
         assert len({"2,000/s" in load for load in loads}) < 2, table.id
 
 
@@ -104,7 +108,9 @@ def test_a_sentence_about_cpu_says_at_full_load_in_a_closed_loop_alone() -> None
         documents = runs_of(load)
         for number, document in enumerate(documents):
             dear = "iovalkey" in document["configuration"]["target"]["label"]
-            document["resources"]["server-1"]["cpu_us_per_request"] = (90 if dear else 45) + number % 6 / 50
+            document["resources"]["server-1"]["cpu_us_per_request"] = (
+                90 if dear else 45
+            ) + number % 6 / 50
         recommended = recommend(analysis_of_results(*documents))
         return next(each for each in recommended.lead.split(". ") if "server CPU" in each)
 
@@ -114,7 +120,10 @@ def test_a_sentence_about_cpu_says_at_full_load_in_a_closed_loop_alone() -> None
 
 def test_a_series_of_cpu_or_latency_names_its_load() -> None:
     def extras(load: dict[str, Any]) -> list[str]:
-        return [each["extra"] for each in smaller_is_better(analysis_of_results(*runs_of(load)).summaries)]
+        return [
+            each["extra"]
+            for each in smaller_is_better(analysis_of_results(*runs_of(load)).summaries)
+        ]
 
     assert all(AT_FULL_LOAD in extra for extra in extras({}))
     assert not any(AT_FULL_LOAD in extra for extra in extras(OPEN))

@@ -40,7 +40,10 @@ def test_rows_of_several_nodes_are_compared_with_the_route_on_their_own() -> Non
     controls = ((f"none+{old}", 6000), (f"none+{new}", 4000))
     rates = ((f"iovalkey+{old}", 3000), (f"iovalkey+{new}", 3000), *controls)
     found = {row[0]: (row[1], row[4].split("×")[0]) for row in tables(*rates)["limiter-cost-rows"]}
-    assert found == {f"iovalkey+{old}": (f"none+{old}", "0.50"), f"iovalkey+{new}": (f"none+{new}", "0.75")}
+    assert found == {
+        f"iovalkey+{old}": (f"none+{old}", "0.50"),
+        f"iovalkey+{new}": (f"none+{new}", "0.75"),
+    }
 
 
 def test_without_a_route_without_a_limiter_nothing_is_said() -> None:

@@ -43,7 +43,11 @@ def test_a_control_stands_beside_the_client_that_it_replaces(build: Build) -> No
     outcome = build(None, results, "--output-format", "all")
     assert outcome.code == 0, outcome.err
     (row,) = outcome.rows("load-programs.csv")
-    assert (row["target"], row["program"], row["counted_runs"]) == ("throttlecrab-http+wrk", "wrk", "2")
+    assert (row["target"], row["program"], row["counted_runs"]) == (
+        "throttlecrab-http+wrk",
+        "wrk",
+        "2",
+    )
     assert float(row["decisions_per_second"]) == 50_001.5
     (client,) = outcome.rows()
     assert client["Client"] == "throttlecrab-http"

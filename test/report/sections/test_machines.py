@@ -39,7 +39,9 @@ def test_machines_that_share_roles_are_one_box_and_many_are_counted() -> None:
         **{f"store-{number}": "app" for number in range(1, 7)},
     }
     document = machines_manifest([configuration()], 1, placement)
-    document["sessions"][0]["links"] = [link(name, "app", 40 + number) for number, name in enumerate(names)]
+    document["sessions"][0]["links"] = [
+        link(name, "app", 40 + number) for number, name in enumerate(names)
+    ]
     found = picture_of(document, placed_result(1, placement=placement))
     first, second = found.tiers  # type: ignore[attr-defined]
     assert (len(first.boxes), first.more_boxes) == (6, "and 3 machines more")
@@ -78,7 +80,10 @@ def test_runs_csv_names_the_machine_of_each_role(build: Build) -> None:
 
 def test_the_shape_of_a_placement_does_not_depend_on_names() -> None:
     def shapes(*placements: dict[str, str]) -> list[str]:
-        runs = [run_of(validate_result(placed_result(1, placement=each)), "1.json") for each in placements]
+        runs = [
+            run_of(validate_result(placed_result(1, placement=each)), "1.json")
+            for each in placements
+        ]
         return placement_shapes(runs)
 
     renamed = {role: f"other-{name}" for role, name in APART.items()}

@@ -34,7 +34,9 @@ def searched(
     trials: list[Trial], why: str | None = "done", **changes: Any
 ) -> tuple[Document, list[Document]]:
     """Manifest and results of a search; files are named as `write_campaign` names them."""
-    configurations = {hash_of(each): each for label, rate, _, _ in trials for each in [at_rate(label, rate)]}
+    configurations = {
+        hash_of(each): each for label, rate, _, _ in trials for each in [at_rate(label, rate)]
+    }
     made: dict[str, int] = {}
     runs, states, results = [], [], []
     for number, (label, rate, bracket, status) in enumerate(trials):
@@ -55,7 +57,11 @@ def searched(
         "max": 1_000_000,
         "trials_per_rate": 5,
     }
-    manifested["max_rate"] = {"trials": states, "spent_s": 60, **({"ended": {"why": why}} if why else {})}
+    manifested["max_rate"] = {
+        "trials": states,
+        "spent_s": 60,
+        **({"ended": {"why": why}} if why else {}),
+    }
     return manifested, results
 
 
@@ -69,7 +75,9 @@ def of(label: str, capacity: float) -> list[Trial]:
 
 
 def documents(folder: Path, *parts: Any) -> list[dict[str, Any]]:
-    return list(map(max_rate_document, analyse(load_campaign(write_campaign(folder, *parts))).max_rates))
+    return list(
+        map(max_rate_document, analyse(load_campaign(write_campaign(folder, *parts))).max_rates)
+    )
 
 
 def test_each_target_has_its_estimate_with_the_interval_and_what_limited_it(build: Build) -> None:
@@ -77,7 +85,9 @@ def test_each_target_has_its_estimate_with_the_interval_and_what_limited_it(buil
     built = build(manifested, results, "--summary-json")
     assert built.code == 0, built.err
     document = json.loads(built.out)
-    Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(document)
+    Draft202012Validator(json.loads((SCHEMAS / "summary.schema.json").read_text())).validate(
+        document
+    )
     iovalkey, ioredis = document["max_rate"]
     assert (iovalkey["label"], ioredis["label"]) == ("iovalkey", "ioredis")
     assert iovalkey["interval"] == pytest.approx({"low": 1000, "high": 1030}, rel=2e-3)
@@ -114,7 +124,10 @@ def test_a_target_that_the_generator_limits_is_censored(tmp_path: Path) -> None:
     assert found["censored_by"] == "generator"
     assert (found["estimate_per_second"], found["interval"]["high"]) == (None, None)
     assert found["sentence"].startswith("iovalkey: at least 999/s keeps p99<10ms")
-    assert "the load generator was the limit (the generator's event loop was 97 % busy)" in found["sentence"]
+    assert (
+        "the load generator was the limit (the generator's event loop was 97 % busy)"
+        in found["sentence"]
+    )
 
 
 def test_trials_without_a_bound_say_so(tmp_path: Path) -> None:

@@ -40,7 +40,9 @@ def recommended(*results: Document, **manifested: Any) -> Recommendation:
 
 
 def test_cpu_at_capacity_is_told_where_the_throughput_is_not_decided() -> None:
-    dear = recommended(*runs_of("iovalkey", 6000, WIDE), *runs_of("valkey-glide", 5990, WIDE, cpu_us=108))
+    dear = recommended(
+        *runs_of("iovalkey", 6000, WIDE), *runs_of("valkey-glide", 5990, WIDE, cpu_us=108)
+    )
     assert dear.lead.startswith(
         "On this machine not decided: valkey-glide against iovalkey. valkey-glide uses 1.80"
     )
@@ -66,8 +68,12 @@ def test_some_differ_and_others_do_not() -> None:
 
 
 def test_fewer_than_five_runs_say_what_it_takes() -> None:
-    found = recommended(*runs_of("iovalkey", 6000, STEADY[:3]), *runs_of("valkey-glide", 5000, STEADY[:3]))
-    assert found.lead.startswith("Nothing is decided: iovalkey and valkey-glide have 3 runs each that count")
+    found = recommended(
+        *runs_of("iovalkey", 6000, STEADY[:3]), *runs_of("valkey-glide", 5000, STEADY[:3])
+    )
+    assert found.lead.startswith(
+        "Nothing is decided: iovalkey and valkey-glide have 3 runs each that count"
+    )
     assert found.decide == "To decide, make about 10 runs of each (20 runs):"
     assert found.command == "./scripts/run-all.sh --quick --seed 7 --runs 10"
 
@@ -99,7 +105,9 @@ def test_of_several_comparisons_the_first_that_is_decided_leads() -> None:
         *runs_of("iovalkey", 6000, WIDE, traffic="fixed"),
         *runs_of("valkey-glide", 6000, WIDE, traffic="fixed"),
     )
-    assert found.lead.startswith("On this machine, realistic: iovalkey is the fastest. valkey-glide (0.83×, ")
+    assert found.lead.startswith(
+        "On this machine, realistic: iovalkey is the fastest. valkey-glide (0.83×, "
+    )
     assert found.lead.endswith(" is slower than iovalkey. 1 more comparison is below.")
     assert [line.text.partition(":")[0] for line in found.lines] == ["Fixed", "Realistic"]
 
@@ -109,7 +117,11 @@ def test_other_programs_beside_one_row_are_told_and_decide_nothing() -> None:
     quiet = runs_of("iovalkey", 6000)
     for documents, percent in ((busy, 40), (quiet, 1)):
         for document in documents:
-            document["host_load"] = {"cpus": 2, "busy_cpu_percent": 150, "foreign_cpu_percent": percent}
+            document["host_load"] = {
+                "cpus": 2,
+                "busy_cpu_percent": 150,
+                "foreign_cpu_percent": percent,
+            }
     found = recommended(*busy, *quiet)
     why = "other programs used 1 % of one CPU beside iovalkey and 40 % beside valkey-glide"
     assert "fastest" not in found.lead and f"because {why}." in found.lead
@@ -121,7 +133,10 @@ def test_other_programs_beside_one_row_are_told_and_decide_nothing() -> None:
     ("command", "wanted"),
     [
         ("./run-all.sh --clients a --runs 3", "./run-all.sh --clients a --runs 10"),
-        ("./run-all.sh --runs=auto --budget '20 m' --clients a", "./run-all.sh --clients a --runs 10"),
+        (
+            "./run-all.sh --runs=auto --budget '20 m' --clients a",
+            "./run-all.sh --clients a --runs 10",
+        ),
         ("./run-all.sh --quick", "./run-all.sh --quick --runs 10"),
     ],
 )
@@ -132,7 +147,9 @@ def test_the_command_asks_for_so_many_runs(command: str, wanted: str) -> None:
 def test_only_limits_that_hold_are_told() -> None:
     own = recommended(*runs_of("iovalkey", 6000), *runs_of("valkey-glide", 5000), conditions=[])
     same = recommended(
-        *runs_of("iovalkey+same-script", 6000), *runs_of("valkey-glide+same-script", 5000), conditions=[]
+        *runs_of("iovalkey+same-script", 6000),
+        *runs_of("valkey-glide+same-script", 5000),
+        conditions=[],
     )
     assert any("client and script together" in line.text for line in own.caveats)
     assert [line.text for line in same.caveats] == [
@@ -142,5 +159,7 @@ def test_only_limits_that_hold_are_told() -> None:
 
 
 def test_a_client_close_to_the_ceiling_is_told() -> None:
-    found = recommended(*runs_of("iovalkey", 9500), *runs_of("valkey-glide", 5000), *runs_of("none", 10_000))
+    found = recommended(
+        *runs_of("iovalkey", 9500), *runs_of("valkey-glide", 5000), *runs_of("none", 10_000)
+    )
     assert any("(0.95× of none): the harness may limit it" in line.text for line in found.caveats)

@@ -42,7 +42,9 @@ def test_waiting_is_a_share_of_the_window_over_all_nodes_of_a_store() -> None:
 
 def test_by_turns_other_programs_are_one_note_of_the_campaign(build: Build) -> None:
     turns = {"group": 2, "turns": 30, "lead_in_ms": 5, "slice_ms": 100, "drained_s": 0.1}
-    runs = [disturbed(run, percent) | {"turns": turns} for run, percent in enumerate((20, 30, 60), 1)]
+    runs = [
+        disturbed(run, percent) | {"turns": turns} for run, percent in enumerate((20, 30, 60), 1)
+    ]
     for run in runs:
         run["verdict"] = verdict("valid")
     page = build(manifest([configuration()], runs=3), runs).page

@@ -1,4 +1,5 @@
-"""Client and script are told apart: groups, what a group says of its scripts, and what tells groups apart."""
+"""Client and script are told apart: groups, what a group says of its scripts, and what tells groups
+apart."""
 
 import re
 
@@ -25,7 +26,11 @@ def measured(label: str, requests_per_second: int = 1000, run: int = 1) -> Docum
 
 def groups(cell: Cell) -> list[tuple[str, bool, Labels]]:
     return [
-        (ranking.group.store or "?", ranking.group.same_script, [s.identity.label for s in ranking.summaries])
+        (
+            ranking.group.store or "?",
+            ranking.group.same_script,
+            [s.identity.label for s in ranking.summaries],
+        )
         for ranking in cell.rankings
     ]
 
@@ -83,7 +88,9 @@ def test_own_scripts_that_are_the_same_are_said_to_be() -> None:
 
 def test_functions_of_one_name_are_not_called_identical() -> None:
     function = {"kind": "fcall", "name_or_sha1": "consume"}
-    cell = cell_of(measured("valkey-glide"), result(configuration("iovalkey"), limiter_script=function))
+    cell = cell_of(
+        measured("valkey-glide"), result(configuration("iovalkey"), limiter_script=function)
+    )
     assert "same script" not in disclosure(cell.rankings[0])
     assert cell.rankings[0].one_script is None
 
@@ -103,7 +110,8 @@ def test_functions_of_one_name_are_not_called_identical() -> None:
 )
 def test_what_differs_between_groups_is_said(labels: list[str], differ: list[str]) -> None:
     assert (
-        re.findall(r"The (\w+) differ", difference(cell_of(*(measured(label) for label in labels)))) == differ
+        re.findall(r"The (\w+) differ", difference(cell_of(*(measured(label) for label in labels))))
+        == differ
     )
 
 
@@ -126,7 +134,9 @@ def test_one_script_that_is_not_on_record_is_not_ranked(build: Build) -> None:
 def test_row_under_another_script_than_said_is_apart() -> None:
     other = {"kind": "evalsha", "name_or_sha1": VALKEY_SHA1}
     stray = result(configuration("iovalkey+same-script"), limiter_script=other)
-    cell = cell_of(measured("ioredis@valkey+same-script"), measured("valkey-glide+same-script"), stray)
+    cell = cell_of(
+        measured("ioredis@valkey+same-script"), measured("valkey-glide+same-script"), stray
+    )
     assert [rows for _, _, rows in groups(cell)] == [
         ["ioredis@valkey+same-script", "valkey-glide+same-script"],
         ["iovalkey+same-script"],
@@ -136,7 +146,9 @@ def test_row_under_another_script_than_said_is_apart() -> None:
 
 def test_row_that_never_ran_stands_where_it_was_meant_to() -> None:
     failed = failed_result(configuration("iovalkey+same-script"), 1)
-    cell = cell_of(measured("ioredis@valkey+same-script"), measured("valkey-glide+same-script"), failed)
+    cell = cell_of(
+        measured("ioredis@valkey+same-script"), measured("valkey-glide+same-script"), failed
+    )
     assert groups(cell)[0][2][-1] == "iovalkey+same-script"
     assert len(cell.rankings) == 1
 
@@ -149,19 +161,31 @@ def test_limiters_without_an_algorithm_are_ranked_apart_and_the_difference_is_sa
         result(configuration_without_algorithm("iovalkey+fastify-rate-limit"), 1, 1200),
     )
     ranked = [
-        (ranking.group.limiter, [s.identity.label for s in ranking.summaries]) for ranking in cell.rankings
+        (ranking.group.limiter, [s.identity.label for s in ranking.summaries])
+        for ranking in cell.rankings
     ]
     assert ranked == [
-        ("fastify-rate-limit", ["ioredis@valkey+fastify-rate-limit", "iovalkey+fastify-rate-limit"]),
+        (
+            "fastify-rate-limit",
+            ["ioredis@valkey+fastify-rate-limit", "iovalkey+fastify-rate-limit"],
+        ),
         ("rate-limiter-flexible", ["ioredis@valkey", "iovalkey"]),
     ]
-    assert difference(cell).startswith("The limiters differ: fastify-rate-limit and rate-limiter-flexible.")
+    assert difference(cell).startswith(
+        "The limiters differ: fastify-rate-limit and rate-limiter-flexible."
+    )
     assert mode_text(cell.rankings[0]) == "the limiter fastify-rate-limit"
     assert "limiters differ" not in difference(factorial())
 
 
 def test_clients_are_never_ranked_across_the_origin_of_their_settings() -> None:
-    labels = ["iovalkey", "ioredis@valkey", "iovalkey+tuned", "ioredis@valkey+tuned", "iovalkey+defaults"]
+    labels = [
+        "iovalkey",
+        "ioredis@valkey",
+        "iovalkey+tuned",
+        "ioredis@valkey+tuned",
+        "iovalkey+defaults",
+    ]
     cell = cell_of(*(measured(label, 1000 + 100 * place) for place, label in enumerate(labels)))
     assert [names for _, _, names in groups(cell)] == [
         ["ioredis@valkey", "iovalkey"],
@@ -183,7 +207,10 @@ def test_web_frameworks_are_ranked_together_only_when_asked() -> None:
     labels = ["iovalkey", "ioredis@valkey", "iovalkey+express"]
     rows = [measured(label, 1000 + 100 * place) for place, label in enumerate(labels)]
     cell = cell_of(*rows)
-    assert [names for _, _, names in groups(cell)] == [["ioredis@valkey", "iovalkey"], ["iovalkey+express"]]
+    assert [names for _, _, names in groups(cell)] == [
+        ["ioredis@valkey", "iovalkey"],
+        ["iovalkey+express"],
+    ]
     assert mode_text(cell.rankings[1]).endswith("on express")
     assert "frameworks differ: fastify and express" in difference(cell)
 
@@ -195,6 +222,8 @@ def test_protocols_are_disclosed_where_they_differ() -> None:
         return document
 
     mixed = cell_of(spoke("iovalkey+tuned", "RESP2"), spoke("ioredis@valkey+tuned", "RESP3"))
-    assert "The protocols differ: RESP2 (iovalkey) and RESP3 (ioredis)." in disclosure(mixed.rankings[0])
+    assert "The protocols differ: RESP2 (iovalkey) and RESP3 (ioredis)." in disclosure(
+        mixed.rankings[0]
+    )
     same = cell_of(spoke("iovalkey", "RESP2"), spoke("ioredis@valkey", "RESP2"))
     assert "protocol" not in disclosure(same.rankings[0])

@@ -1,4 +1,5 @@
-"""A new section is one function and one line in the list: every form shows it, whatever its text."""
+"""A new section is one function and one line in the list: every form shows it, whatever its
+text."""
 
 import pytest
 
@@ -7,7 +8,16 @@ from conftest import Build
 from page_reader import read
 from report.export.summary_markdown import section_blocks
 from report.sections import all_sections
-from report.sections.section import Section, TableCell, TableRow, named, number, numbers, table_of, words
+from report.sections.section import (
+    Section,
+    TableCell,
+    TableRow,
+    named,
+    number,
+    numbers,
+    table_of,
+    words,
+)
 
 HOSTILE = "<b>a|b</b>\u202e`x`@y = \nz"
 
@@ -19,7 +29,11 @@ def section() -> Section:
     ]
     columns = (*words("Name", "Never"), *numbers([("Figure", "ms")]), *words("Why"))
     return Section(
-        "new", "A new question", "Answered.", tables=(table_of("new-rows", columns, rows),), open=True
+        "new",
+        "A new question",
+        "Answered.",
+        tables=(table_of("new-rows", columns, rows),),
+        open=True,
     )
 
 
@@ -29,7 +43,9 @@ def test_a_column_without_a_word_is_left_out_and_a_reason_keeps_its_place() -> N
     assert [row.kept for row in table.rows] == [1, 1]
 
 
-def test_the_page_shows_it_and_no_markup_of_it(build: Build, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_shows_it_and_no_markup_of_it(
+    build: Build, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(all_sections, "SECTIONS", (lambda _: section(), *all_sections.SECTIONS))
     outcome = build(None, [result(configuration())])
     assert outcome.code == 0, outcome.err

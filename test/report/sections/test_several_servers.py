@@ -27,7 +27,9 @@ def with_answers(document: Document, answers: Sequence[int]) -> Document:
 
 def runs_of(rate: int, servers: int, label: str = "iovalkey", **changes: Any) -> list[Document]:
     configured = configuration(label, servers=servers, **changes)
-    documents = [result(configured, run, int(rate * factor)) for run, factor in enumerate(FACTORS, start=1)]
+    documents = [
+        result(configured, run, int(rate * factor)) for run, factor in enumerate(FACTORS, start=1)
+    ]
     for document in documents:
         with_answers(document, spread_evenly(document["counts"]["sent"], servers))
         document["servers_ready_s"] = {f"server-{n}": 0.2 * n for n in range(1, servers + 1)}
@@ -135,7 +137,8 @@ def test_page_csv_and_json_agree(build: Build) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answers", "index"), [((5, 5, 5, 5), 1.0), ((8, 0), 0.5), ((3, 1), 0.8), ((0, 0), None), ((), None)]
+    ("answers", "index"),
+    [((5, 5, 5, 5), 1.0), ((8, 0), 0.5), ((3, 1), 0.8), ((0, 0), None), ((), None)],
 )
 def test_jain_index(answers: tuple[int, ...], index: float | None) -> None:
     assert jain_index(answers) == (None if index is None else pytest.approx(index))

@@ -17,9 +17,13 @@ REDIS = [10_000, 10_100, 9_900, 10_050, 9_950, 10_020, 9_980, 10_010, 9_990, 10_
 VALKEY = [round(1.25 * each) for each in REDIS]
 
 
-def runs_of(store: str, rates: Sequence[float], operation: str = "set", **changes: Any) -> list[Document]:
+def runs_of(
+    store: str, rates: Sequence[float], operation: str = "set", **changes: Any
+) -> list[Document]:
     configured = store_configuration(store, operation, 100 if operation == "set" else None)
-    return [printed_result(configured, run, each, **changes) for run, each in enumerate(rates, start=1)]
+    return [
+        printed_result(configured, run, each, **changes) for run, each in enumerate(rates, start=1)
+    ]
 
 
 def planned(configurations: list[Document], runs: int, reference: str = "redis") -> Document:
@@ -81,7 +85,9 @@ def test_works_are_compared_apart(build: Build) -> None:
 
 def test_failed_invalid_and_missing_runs_are_counted_and_named(build: Build) -> None:
     redis, valkey = store_configuration("redis"), store_configuration("valkey")
-    broken = printed_result(valkey, 2, 99_999, verdict=verdict("invalid", ("M1", "the store counted 7")))
+    broken = printed_result(
+        valkey, 2, 99_999, verdict=verdict("invalid", ("M1", "the store counted 7"))
+    )
     dead = failed_result(valkey, 3, "ended during the run with SIGKILL")
     results = [*runs_of("redis", REDIS[:4]), printed_result(valkey, 1, 12_500), broken, dead]
     outcome = build(planned([redis, valkey], 4), results, "--output-format", "all")

@@ -1,4 +1,5 @@
-"""Versions of a library side by side: rows of their own, ranked together, told apart wherever they stand."""
+"""Versions of a library side by side: rows of their own, ranked together, told apart wherever they
+stand."""
 
 from builder import Document, configuration, result
 from campaign_writer import manifest
@@ -31,7 +32,13 @@ def cell_of(*results: Document) -> Cell:
 
 def ranked(cell: Cell) -> list[list[tuple[str, int | None]]]:
     return [
-        list(zip([row.identity.short_label for row in ranking.summaries], ranks_of(ranking), strict=True))
+        list(
+            zip(
+                [row.identity.short_label for row in ranking.summaries],
+                ranks_of(ranking),
+                strict=True,
+            )
+        )
         for ranking in cell.rankings
     ]
 
@@ -69,7 +76,9 @@ def test_client_and_script_are_told_apart_within_a_version() -> None:
         f"{NEW}+same-script",
         "iovalkey~0.3.1+fastify-rate-limit~10.3.0",
     ]
-    results = [row for label in labels for row in measured(label.replace("ioredis", "ioredis@valkey"))]
+    results = [
+        row for label in labels for row in measured(label.replace("ioredis", "ioredis@valkey"))
+    ]
     (table,) = client_vs_script_tables(cell_of(*results))
     rows = [[cell.text for cell in row.cells] for row in table.rows]
     assert sorted(texts[0] for texts in rows if "–" not in texts[1:9]) == [NEW, OLD]

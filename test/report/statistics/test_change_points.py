@@ -14,8 +14,8 @@ def test_a_step_is_found_where_it_is() -> None:
 
 
 def test_p_of_a_perfect_step_is_that_of_all_orders() -> None:
-    # Of the C(10, 5) = 252 ways to choose the lower half, 2 separate the halves at the fifth cut; K = 25 is
-    # reached at no other cut without that. 2/252 = 0.0079.
+    # Of the C(10, 5) = 252 ways to choose the lower half, 2 separate the halves at the fifth cut; K
+    # = 25 is reached at no other cut without that. 2/252 = 0.0079.
     (found,) = change_points(STEP)
     assert found.p == pytest.approx(2 / 252, abs=0.003)
     assert smallest_p(10) == pytest.approx(found.p)

@@ -1,4 +1,5 @@
-"""What a plan says of its runs is what the report computes for them: both read one list of constants."""
+"""What a plan says of its runs is what the report computes for them: both read one list of
+constants."""
 
 import pytest
 
@@ -23,7 +24,9 @@ def test_the_smallest_numbers_of_runs_are_those_that_a_test_can_use() -> None:
         CONSTANTS["min_pairs"],
     )
     # The fewest pairs are the first whose interval leaves out no more than the level.
-    assert exact_coverage(TOGETHER.fewest, None, exact_rank(TOGETHER.fewest, None, ALPHA)) >= 1 - ALPHA
+    assert (
+        exact_coverage(TOGETHER.fewest, None, exact_rank(TOGETHER.fewest, None, ALPHA)) >= 1 - ALPHA
+    )
     assert smallest_p(TOGETHER.fewest, None) <= ALPHA < smallest_p(TOGETHER.fewest - 1, None)
     # The first look spends just enough for two sides that do not overlap.
     assert smallest_p(UNPAIRED.fewest, UNPAIRED.fewest) <= CONSTANTS["look_shares"]["first"]

@@ -116,7 +116,9 @@ def test_no_number_of_runs_decides_a_ratio_on_the_floor() -> None:
 def test_other_programs_ask_the_service() -> None:
     asked = {"question": "paired_ratio", "a": times(1.1) * 2, "b": STEADY * 2}
     words = [sys.executable, str(PACKAGE), "statistics"]
-    done = subprocess.run(words, input=json.dumps(asked), capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        words, input=json.dumps(asked), capture_output=True, text=True, check=True
+    )
     assert json.loads(done.stdout)["median"] == pytest.approx(1.1)
 
 
@@ -129,6 +131,8 @@ def test_rounds_of_equal_targets_say_what_a_machine_can_show() -> None:
     more, needed = found["rounds_needed"]
     assert more > needed
     # So many rounds find 5 %, and one fewer does not.
-    assert power(pairs, [], needed)["detectable"] <= 0.05 < power(pairs, [], needed - 1)["detectable"]
+    assert (
+        power(pairs, [], needed)["detectable"] <= 0.05 < power(pairs, [], needed - 1)["detectable"]
+    )
     with pytest.raises(ValueError, match="two pairs"):
         power(pairs[:1], [1.1], 7)

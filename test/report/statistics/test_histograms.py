@@ -18,7 +18,8 @@ def percentiles_ms(histogram: HdrHistogram) -> dict[str, float | None]:
 
 
 def test_percentiles_of_merged_histograms_are_not_averages_of_percentiles() -> None:
-    # 990 values of 100 µs on one worker, 10 of 2000 µs on another: the median is 0.1 ms, not 1.05 ms.
+    # 990 values of 100 µs on one worker, 10 of 2000 µs on another: the median is 0.1 ms, not 1.05
+    # ms.
     merged = merge_histograms([histogram_of({100: 990}), histogram_of({2000: 10})])
     assert merged is not None
     found = percentiles_ms(merged)
@@ -35,7 +36,8 @@ def test_percentile_is_the_value_at_its_rank() -> None:
 
 
 def test_percentiles_are_those_of_the_generators_library() -> None:
-    # Made by hdr-histogram-js: 1598 of 100 µs, one of 5000, one of 9000; rank ⌈0.999 · 1600⌉ is the 5000.
+    # Made by hdr-histogram-js: 1598 of 100 µs, one of 5000, one of 9000; rank ⌈0.999 · 1600⌉ is the
+    # 5000.
     data = "HISTFAAAAC14nJNpmSzMwMDAxcDAwMjAwMDMAAEgNgO7Oh8DjH+c8Y/ET0OmZj4mAF4VBS4="
     decoded = decode_histogram({"count": 1600, "data": data})
     found = percentiles_ms(decoded)
@@ -72,7 +74,8 @@ def test_percentiles_need_samples(samples: int, unsupported: tuple[str, ...]) ->
 
 
 def test_requests_without_an_answer_bound_what_they_could_move() -> None:
-    # 990 answers of 1 ms; 10 time-outs at 20 ms. Rank 990 of 1000 is an answer, rank 999 a time-out.
+    # 990 answers of 1 ms; 10 time-outs at 20 ms. Rank 990 of 1000 is an answer, rank 999 a
+    # time-out.
     found = percentile_bounds(histogram_of({1000: 990}), histogram_of({20_000: 10}))
     assert (found["p50"].figure, found["p99"].figure) == (1.0, 1.0)
     assert found["p99_9"].low == pytest.approx(20.0, rel=1e-3)
@@ -81,8 +84,8 @@ def test_requests_without_an_answer_bound_what_they_could_move() -> None:
 
 
 def test_a_percentile_has_an_upper_bound_where_an_answer_stands_at_its_rank() -> None:
-    # 50 of 1 ms, 40 of 2 ms, 9 of 8 ms, and one lost at 3 ms: rank 90 of 100 is 2 ms whatever came of it,
-    # rank 91 would be that one (3 ms) or the next answer (8 ms).
+    # 50 of 1 ms, 40 of 2 ms, 9 of 8 ms, and one lost at 3 ms: rank 90 of 100 is 2 ms whatever came
+    # of it, rank 91 would be that one (3 ms) or the next answer (8 ms).
     answered = histogram_of({1000: 50, 2000: 40, 8000: 9})
     found = percentile_bounds(answered, histogram_of({3000: 1}))
     assert found["p90"].figure == pytest.approx(2.0, rel=1e-3)

@@ -10,9 +10,15 @@ from report.statistics.instability import SLICE_S, trend, two_levels, warm_up_ra
 
 
 def ramped(
-    rng: np.random.Generator, runs: int, seconds: float, ramp_s: float, depth: float, noise: float = 0.06
+    rng: np.random.Generator,
+    runs: int,
+    seconds: float,
+    ramp_s: float,
+    depth: float,
+    noise: float = 0.06,
 ) -> list[list[float]]:
-    """Answers of each 100 ms: from `1 - depth` up to 1 within `ramp_s`, with noise that carries on."""
+    """Answers of each 100 ms: from `1 - depth` up to 1 within `ramp_s`, with noise that carries
+    on."""
     count = round(seconds / SLICE_S)
     level = 1 - depth * np.clip(1 - np.arange(count) * SLICE_S / max(ramp_s, SLICE_S), 0, 1)
     drawn = rng.standard_normal((runs, count))
@@ -75,7 +81,9 @@ def test_one_outlier_is_not_a_level() -> None:
         lambda rng: two_levels((1000 * (1 + 0.05 * rng.standard_normal(10))).tolist()),
         *(
             partial(
-                lambda runs, window_s, rng: warm_up_ramp(ramped(rng, runs, window_s, 0, 0.0)), runs, window_s
+                lambda runs, window_s, rng: warm_up_ramp(ramped(rng, runs, window_s, 0, 0.0)),
+                runs,
+                window_s,
             )
             for window_s in (3, 5, 10, 30)
             for runs in (1, 5)

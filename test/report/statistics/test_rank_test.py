@@ -21,7 +21,12 @@ def test_without_ties_it_is_scipys_exact_test(n: int, m: int) -> None:
 
 @pytest.mark.parametrize(
     ("a", "b"),
-    [([1, 2, 2, 3], [2, 3, 3, 4, 4]), ([1, 1, 1], [1, 1, 2, 2]), ([5, 5], [5, 5]), ([3, 9, 9, 9], [9, 9, 1])],
+    [
+        ([1, 2, 2, 3], [2, 3, 3, 4, 4]),
+        ([1, 1, 1], [1, 1, 2, 2]),
+        ([5, 5], [5, 5]),
+        ([3, 9, 9, 9], [9, 9, 1]),
+    ],
 )
 def test_with_ties_it_is_the_count_of_all_assignments(a: list[float], b: list[float]) -> None:
     together = [*a, *b]

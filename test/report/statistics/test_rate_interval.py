@@ -42,7 +42,9 @@ def _wandering(deviation: float, persistence: float) -> Moves:
     def moves(rng: np.random.Generator, count: int) -> np.ndarray:
         found = [rng.standard_normal()]
         for _ in range(count - 1):
-            found.append(persistence * found[-1] + math.sqrt(1 - persistence**2) * rng.standard_normal())
+            found.append(
+                persistence * found[-1] + math.sqrt(1 - persistence**2) * rng.standard_normal()
+            )
         return deviation * np.array(found)
 
     return moves
@@ -63,8 +65,9 @@ HOSTS: dict[str, Host] = {
 
 
 def search(rng: np.random.Generator, host: Host, rounds: int = 5) -> RateEstimate:
-    """Trials as a search makes them: five rates about a bracket that single trials found, and more where they
-    do not enclose the bound. The same rules as in src/orchestrator/max-rate/trials.ts."""
+    """Trials as a search makes them: five rates about a bracket that single trials found, and more
+    where they do not enclose the bound. The same rules as in
+    src/orchestrator/max-rate/trials.ts."""
     moments, levels = (iter(moves(rng, 2000)) for moves in (host.trials, host.rounds))
 
     def kept(rate: float, level: float) -> bool:
@@ -117,8 +120,11 @@ def _more(outcomes: dict[float, list[bool]], first: list[float]) -> list[float]:
     ("host", "count"),
     [*(pytest.param(host, 100, marks=pytest.mark.long) for host in HOSTS), ("rounds 6 %", 20)],
 )
-def test_a_known_capacity_lies_in_the_interval_in_at_least_95_percent(host: str, count: int) -> None:
-    """Three standard errors: of an interval that just covers enough one in 700 draws would be refused."""
+def test_a_known_capacity_lies_in_the_interval_in_at_least_95_percent(
+    host: str, count: int
+) -> None:
+    """Three standard errors: of an interval that just covers enough one in 700 draws would be
+    refused."""
     rng = np.random.default_rng(30)
     found = [search(rng, HOSTS[host]) for _ in range(count)]
     covered = sum((each.low or 0) <= CAPACITY <= (each.high or math.inf) for each in found)
@@ -152,10 +158,16 @@ def test_what_the_trials_do_not_bound_is_open() -> None:
 
 def test_the_order_within_a_round_and_the_unit_do_not_matter() -> None:
     rates = (850, 900, 950, 1000)
-    rounds = [[(rate, rate * (1 + 0.05 * (number % 3)) < 1000) for rate in rates] for number in range(6)]
+    rounds = [
+        [(rate, rate * (1 + 0.05 * (number % 3)) < 1000) for rate in rates] for number in range(6)
+    ]
     found = estimate_max_rate([trial for each in rounds for trial in each])
     other = estimate_max_rate([(7 * rate, kept) for each in rounds for rate, kept in each[::-1]])
-    for one, scaled in ((found.estimate, other.estimate), (found.low, other.low), (found.high, other.high)):
+    for one, scaled in (
+        (found.estimate, other.estimate),
+        (found.low, other.low),
+        (found.high, other.high),
+    ):
         assert one is not None
         assert scaled == pytest.approx(7 * one, rel=1e-6)
 
@@ -165,7 +177,11 @@ def test_rounds_that_differ_bound_the_rate_less_than_trials_that_do() -> None:
 
     def width(*rounds: str) -> float:
         found = estimate_max_rate(
-            [(rate, each == "k") for trials in rounds for rate, each in zip(rates, trials, strict=True)]
+            [
+                (rate, each == "k")
+                for trials in rounds
+                for rate, each in zip(rates, trials, strict=True)
+            ]
         )
         assert found.low and found.high
         return found.high / found.low

@@ -82,7 +82,8 @@ def test_six_pairs_give_the_whole_range() -> None:
 
 
 def test_fifteen_pairs_leave_out_three_on_each_side() -> None:
-    # Binomial(15, 1/2): P(X <= 3) = 576/32768 = 1.76 %, P(X <= 4) = 5.9 %: from the 4th to the 12th.
+    # Binomial(15, 1/2): P(X <= 3) = 576/32768 = 1.76 %, P(X <= 4) = 5.9 %: from the 4th to the
+    # 12th.
     interval = paired_ratio([float(n) for n in range(1, 16)], [1.0] * 15)
     assert (interval.median, interval.low, interval.high) == (8.0, 4.0, 12.0)
     assert interval.coverage == pytest.approx(1 - 2 * 576 / 32768)

@@ -20,7 +20,9 @@ def rounds(values: list[float]) -> dict[tuple[int, int], float]:
     return {(number, 1): value for number, value in enumerate(values, start=1)}
 
 
-def study(count: int, cv: float, ratio: float, schedule: LookSchedule = LOOKS) -> tuple[Counter[str], float]:
+def study(
+    count: int, cv: float, ratio: float, schedule: LookSchedule = LOOKS
+) -> tuple[Counter[str], float]:
     """Statuses of so many samples of sides, and runs per side on average."""
     most = schedule.looks[-1]
     new, base = sides(np.random.default_rng(20260102), count, most, cv, ratio=ratio)
@@ -46,14 +48,16 @@ def test_the_same_thing_twice_is_told_apart_in_at_most_5_percent_however_often_i
 
 @pytest.mark.long
 def test_looking_at_each_round_with_the_rule_of_one_look_would_flag_far_more() -> None:
-    """What the shares are for: without them, and with a floor that hides nothing, it is beyond 10 %."""
+    """What the shares are for: without them, and with a floor that hides nothing, it is beyond 10
+    %."""
     new, base = sides(np.random.default_rng(20260102), 300, 20, 0.1)
     flagged = sum(
         any(compare_runs(a[:n], b[:n], 0.0).status in ("better", "worse") for n in LOOKS.looks)
         for a, b in zip(new.tolist(), base.tolist(), strict=True)
     )
     in_looks = sum(
-        compare_in_looks([rounds(b), rounds(a)], LOOKS, 20, 0.0).comparisons[0].status in ("better", "worse")
+        compare_in_looks([rounds(b), rounds(a)], LOOKS, 20, 0.0).comparisons[0].status
+        in ("better", "worse")
         for a, b in zip(new.tolist(), base.tolist(), strict=True)
     )
     assert flagged > 0.1 * 300
@@ -121,7 +125,9 @@ def test_what_is_decided_stays_and_later_looks_and_runs_change_nothing_of_it() -
 
 
 def test_before_the_first_look_nothing_is_claimed() -> None:
-    family = compare_in_looks([rounds(STEADY[:4]), rounds([2 * value for value in STEADY[:4]])], LOOKS, 4)
+    family = compare_in_looks(
+        [rounds(STEADY[:4]), rounds([2 * value for value in STEADY[:4]])], LOOKS, 4
+    )
     assert family.stops == (None, None)
     assert family.comparisons[0].too_few_runs
 
@@ -134,7 +140,9 @@ def test_where_the_time_ends_is_the_last_look() -> None:
     assert family.stops == ((6, "last"), (6, "last"))
 
 
-@pytest.mark.parametrize("looks", [(5,), (5, 8), (5, 7, 10), (5, 7, 10, 14, 20), (5, 7, 10, 14, 20, 28, 40)])
+@pytest.mark.parametrize(
+    "looks", [(5,), (5, 8), (5, 7, 10), (5, 7, 10, 14, 20), (5, 7, 10, 14, 20, 28, 40)]
+)
 def test_all_looks_together_spend_5_percent(looks: tuple[int, ...]) -> None:
     assert sum(share for _, share in LookSchedule(looks=looks).levels) == pytest.approx(0.05)
 
@@ -195,15 +203,18 @@ def test_estimates_of_campaigns_that_stop_early_are_as_often_too_large_as_too_sm
     assert plain > above
 
 
-#: By turns the first look is the round in which three comparisons can be decided at its share: 3 · 2^(1-10).
+#: By turns the first look is the round in which three comparisons can be decided at its share: 3 ·
+#: 2^(1-10).
 BY_TURNS = LookSchedule(looks=(10, 14, 20))
 
 
 def study_by_turns(count: int, ratio: float, deviation: float = 0.04) -> tuple[int, int, float]:
-    """Three targets and their reference on a host that drifts, shifts and bursts; one of them has `ratio`.
+    """Three targets and their reference on a host that drifts, shifts and bursts; one of them has
+    `ratio`.
 
     Returns:
-        Families with a false alarm, those that found the ratio, and rounds of that target on average.
+        Families with a false alarm, those that found the ratio, and rounds of that target on
+        average.
     """
     rng = np.random.default_rng(20260102)
     alarms = found = 0
@@ -249,7 +260,11 @@ def test_by_turns_a_decided_target_leaves_and_looks_go_by_pairs_from_the_first_o
     ragged = [1, 0.8, 1.25, 0.9, 1.1]
     sides_ = [host, [1.2 * v for v in host], [v * ragged[n % 5] for n, v in enumerate(host)]]
     family = compare_in_looks(
-        [rounds(side) for side in sides_], LookSchedule(looks=(9, 13, 20)), 9, reference=0, together=True
+        [rounds(side) for side in sides_],
+        LookSchedule(looks=(9, 13, 20)),
+        9,
+        reference=0,
+        together=True,
     )
     assert family.settled == (9, None)
     assert [each.pairs for each in family.comparisons] == [9, 9]

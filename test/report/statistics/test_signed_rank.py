@@ -8,7 +8,13 @@ import pytest
 from scipy import stats
 
 from report.statistics.decision import Level, compare_samples
-from report.statistics.rank_test import exact_coverage, exact_rank, signed_rank_tails, smallest_p, two_sided
+from report.statistics.rank_test import (
+    exact_coverage,
+    exact_rank,
+    signed_rank_tails,
+    smallest_p,
+    two_sided,
+)
 from report.statistics.ratio import ratio_of_pairs
 from report.statistics.samples import Sample, sample_of
 from simulation import SHAPES
@@ -42,7 +48,12 @@ def test_p_is_that_of_scipy() -> None:
 
 @pytest.mark.parametrize(
     "differences",
-    [[1.0, 1, 1, -1, 2, 2, -2, 3], [0.0, 0, 1, 2, -3, 4], [0.0, 0, 0], [math.inf, -math.inf, 1, math.inf]],
+    [
+        [1.0, 1, 1, -1, 2, 2, -2, 3],
+        [0.0, 0, 1, 2, -3, 4],
+        [0.0, 0, 0],
+        [math.inf, -math.inf, 1, math.inf],
+    ],
 )
 def test_ties_zeros_and_worst_ranks_are_counted_as_they_are(differences: list[float]) -> None:
     assert _p(differences) == pytest.approx(by_hand(differences))
@@ -55,7 +66,11 @@ def test_the_smallest_p_of_pairs() -> None:
 
 def test_the_interval_is_that_of_the_tables() -> None:
     # Hollander, Wolfe and Chicken, table A.4: ten pairs, the 9th of 55 Walsh averages at 95.1 %.
-    assert (exact_rank(10, None, 0.05), exact_rank(5, None, 0.05), exact_rank(6, None, 0.05)) == (9, 0, 1)
+    assert (exact_rank(10, None, 0.05), exact_rank(5, None, 0.05), exact_rank(6, None, 0.05)) == (
+        9,
+        0,
+        1,
+    )
     assert exact_coverage(10, None, 9) == pytest.approx(0.951, abs=5e-4)
 
 
@@ -128,7 +143,8 @@ def test_pairs_begin_at_ten_planned_rounds_whatever_the_runs() -> None:
 
 @pytest.mark.long
 def test_claims_of_no_difference_are_corrected_over_the_family_too() -> None:
-    """Of twenty sides that differ by a little more than 2 %, one or another is called equal by chance.
+    """Of twenty sides that differ by a little more than 2 %, one or another is called equal by
+    chance.
 
     The draws are seeded; of others one in 700 would be refused.
     """
@@ -138,9 +154,13 @@ def test_claims_of_no_difference_are_corrected_over_the_family_too() -> None:
         family = []
         for _ in range(20):
             runs = 1000 * np.exp(0.005 * rng.standard_normal((2, 10)))
-            family.append(sample_of(in_rounds((1.0205 * runs[0]).tolist()), in_rounds(runs[1].tolist()), 10))
+            family.append(
+                sample_of(in_rounds((1.0205 * runs[0]).tolist()), in_rounds(runs[1].tolist()), 10)
+            )
         alone += any(
-            each.status == "no difference" for sample in family for each in compare_samples([sample])
+            each.status == "no difference"
+            for sample in family
+            for each in compare_samples([sample])
         )
         together += any(each.status == "no difference" for each in compare_samples(family))
     assert alone > 20

@@ -75,7 +75,8 @@ def test_interleaving_keeps_drift_from_being_taken_for_a_difference(cv: float) -
     }
     assert found["sudden", "interleaved"].flagged <= 0.05
     assert found["sudden", "consecutive"].flagged >= (0.4 if cv == 0.01 else 0.1)
-    # Evenly, 3 % of drift put 1.5 % between the sides: the floor hides that, the test alone does not.
+    # Evenly, 3 % of drift put 1.5 % between the sides: the floor hides that, the test alone does
+    # not.
     assert found["steady", "interleaved"].rejected <= 0.05
     assert found["steady", "consecutive"].rejected >= (0.8 if cv == 0.01 else 0.3)
 

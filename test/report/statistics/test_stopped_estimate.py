@@ -33,7 +33,8 @@ def test_where_nothing_could_have_stopped_it_earlier_nothing_is_corrected() -> N
 @pytest.mark.long
 @pytest.mark.parametrize("truth", [0.0, 0.04, 0.08])
 def test_half_of_the_estimates_lie_above_the_truth(truth: float) -> None:
-    """Of normal estimates that stop at the first difference in the one direction, or at the last look.
+    """Of normal estimates that stop at the first difference in the one direction, or at the last
+    look.
 
     Three standard errors: one in 370 draws would be refused. These are seeded.
     """
@@ -42,7 +43,9 @@ def test_half_of_the_estimates_lie_above_the_truth(truth: float) -> None:
     corrected = plain = 0
     for runs in rng.normal(truth, deviation, (trials, LOOKS[-1])):
         estimates = np.cumsum(runs)[np.array(LOOKS) - 1] / np.array(LOOKS)
-        at = next((n for n, look in enumerate(looks) if estimates[n] > look.boundary), len(LOOKS) - 1)
+        at = next(
+            (n for n, look in enumerate(looks) if estimates[n] > look.boundary), len(LOOKS) - 1
+        )
         if estimates[at] < 0:
             continue
         plain += estimates[at] > truth

@@ -10,9 +10,12 @@ from report.statistics.decision import compare_runs
 
 
 @pytest.mark.parametrize(
-    ("higher_is_better", "of_more", "of_less"), [(True, "faster", "slower"), (False, "worse", "better")]
+    ("higher_is_better", "of_more", "of_less"),
+    [(True, "faster", "slower"), (False, "worse", "better")],
 )
-def test_a_rate_is_faster_and_a_cost_is_better(higher_is_better: bool, of_more: str, of_less: str) -> None:
+def test_a_rate_is_faster_and_a_cost_is_better(
+    higher_is_better: bool, of_more: str, of_less: str
+) -> None:
     base = [99.0, 100.0, 101.0, 102.0, 103.0]
     more = compare_runs([2 * value for value in base], base, higher_is_better=higher_is_better)
     less = compare_runs([value / 2 for value in base], base, higher_is_better=higher_is_better)

@@ -1,4 +1,5 @@
-"""Runs in which the target failed its load have the worst rank: 0, or infinity where less is better."""
+"""Runs in which the target failed its load have the worst rank: 0, or infinity where less is
+better."""
 
 import json
 import math
@@ -68,13 +69,19 @@ def test_two_sides_whose_typical_runs_failed_have_no_ratio(worst: float) -> None
     """The ratio of two worst ranks is 1 by rule, and is no figure."""
     always = compare_runs([worst] * 5, [worst] * 5, higher_is_better=worst == 0)
     assert (always.status, always.ratio, always.interval) == ("no difference", None, None)
-    mostly = compare_runs([worst] * 6 + STEADY[:4], [worst] * 6 + STEADY[:4], higher_is_better=worst == 0)
+    mostly = compare_runs(
+        [worst] * 6 + STEADY[:4], [worst] * 6 + STEADY[:4], higher_is_better=worst == 0
+    )
     assert (mostly.status, mostly.ratio, mostly.interval) == ("not decided", None, None)
     assert interval_of(always) == interval_of(mostly) == ""
-    half = compare_runs([worst] * 5 + STEADY[:5], [worst] * 4 + STEADY[:6], higher_is_better=worst == 0)
+    half = compare_runs(
+        [worst] * 5 + STEADY[:5], [worst] * 4 + STEADY[:6], higher_is_better=worst == 0
+    )
     assert half.ratio is None
     assert interval_of(half).startswith("no ratio, at ")
-    seldom = compare_runs([worst] * 4 + STEADY[:6], [worst] * 4 + STEADY[:6], higher_is_better=worst == 0)
+    seldom = compare_runs(
+        [worst] * 4 + STEADY[:6], [worst] * 4 + STEADY[:6], higher_is_better=worst == 0
+    )
     assert seldom.ratio == pytest.approx(1, rel=0.01)
 
 

@@ -1,7 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type ClosedConnections, ClosedLoop } from "../../../src/benchmark/closed-loop.js";
-import { ChannelConnections, type ChannelListener } from "../../../src/benchmark/drivers/connection-pool.js";
+import {
+  ChannelConnections,
+  type ChannelListener,
+} from "../../../src/benchmark/drivers/connection-pool.js";
 import type { WindowListener } from "../../../src/benchmark/load-loop.js";
 import { cheapMonotonicMs } from "../../../src/benchmark/measurement/clock.js";
 import type { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
@@ -76,7 +79,13 @@ describe("requests in flight when the window of a closed loop closes", () => {
     // The fast channel may have had one in flight, too.
     const fast = after_window.allowed - 1;
     expect([0, 1]).toContain(fast);
-    const ends = { allowed: 1 + fast, limited: 1, failed_answers: 1, connection_errors: 1, timed_out: 1 };
+    const ends = {
+      allowed: 1 + fast,
+      limited: 1,
+      failed_answers: 1,
+      connection_errors: 1,
+      timed_out: 1,
+    };
     expect(after_window).toEqual(ends);
     expect({ followed, cut }).toEqual({ followed: 5 + fast, cut: 0 });
     expect(counts.sent).toBe(total(sent));
@@ -85,7 +94,9 @@ describe("requests in flight when the window of a closed loop closes", () => {
     expect(total(slices.allowed)).toBe(counts.allowed);
     expect(total(slices.limited) + total(slices.failed)).toBe(0);
     expect(histograms.allowed.count).toBe(counts.allowed + 1 + fast);
-    expect([histograms.limited.count, histograms.failed.count, histograms.censored.count]).toEqual([1, 1, 2]);
+    expect([histograms.limited.count, histograms.failed.count, histograms.censored.count]).toEqual([
+      1, 1, 2,
+    ]);
     // Longer than the window, in which it had no answer.
     expect(decodeHistogram(histograms.allowed).maxValue).toBeGreaterThan(100_000);
     // Its age from the send, when it was given up.
@@ -93,9 +104,17 @@ describe("requests in flight when the window of a closed loop closes", () => {
   });
 
   test("of a lead-in count in the window, whenever they end", async () => {
-    // The first request of three channels ends in the window, after it, or never; then all are fast.
-    const first = [{ end: "failed", after_ms: 60 }, { end: "lost", after_ms: 180 }, undefined, soon] as const;
-    const { loop, sent } = await loopOver(4, (channel, request) => (request > 0 ? soon : first[channel]));
+    // The first request of three channels ends in the window, after it, or never; then all are
+    // fast.
+    const first = [
+      { end: "failed", after_ms: 60 },
+      { end: "lost", after_ms: 180 },
+      undefined,
+      soon,
+    ] as const;
+    const { loop, sent } = await loopOver(4, (channel, request) =>
+      request > 0 ? soon : first[channel],
+    );
     const opens_ms = cheapMonotonicMs() + 40;
     const window = await loop.measure({ ...plan(WINDOW, 30), opens_ms }, listener);
     const { counts, histograms, lead_in_requests } = window;
@@ -104,12 +123,25 @@ describe("requests in flight when the window of a closed loop closes", () => {
     expect(counts.sent).toBe(counts.allowed + counts.failed_answers + counts.followed);
     const { allowed: _allowed, ...unsuccessful } = counts.after_window;
     expect(counts.failed_answers).toBe(1);
-    expect(unsuccessful).toEqual({ limited: 0, failed_answers: 0, connection_errors: 1, timed_out: 1 });
+    expect(unsuccessful).toEqual({
+      limited: 0,
+      failed_answers: 0,
+      connection_errors: 1,
+      timed_out: 1,
+    });
     expect(histograms.censored.count).toBe(2);
   });
 
   test("are none in a run by number of requests: it waits for all of them", async () => {
-    const replies: Reply[] = [soon, soon, soon, undefined, soon, undefined, { end: "lost", after_ms: 1 }];
+    const replies: Reply[] = [
+      soon,
+      soon,
+      soon,
+      undefined,
+      soon,
+      undefined,
+      { end: "lost", after_ms: 1 },
+    ];
     const { loop, sent } = await loopOver(3, () => (replies.length > 0 ? replies.shift() : soon));
     const { counts, histograms, slices } = await loop.measure(plan({ requests: 12 }), listener);
     const ends = { timed_out: 2, connection_errors: 1, allowed: 9 };

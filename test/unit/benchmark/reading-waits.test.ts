@@ -49,7 +49,12 @@ describe("a second of the load generator's progress", () => {
 
   test("without answers has no share and no latency, instead of zeros", () => {
     const silent = second([0.1], []);
-    const idle = { event: "second", t_s: 1, requests_per_second: 0, generator_event_loop_utilisation: 0.1 };
+    const idle = {
+      event: "second",
+      t_s: 1,
+      requests_per_second: 0,
+      generator_event_loop_utilisation: 0.1,
+    };
     expect(silent).toEqual(idle);
     expect(secondText(silent)).toBe("1 s: 0 requests/s, generator 10 % busy");
   });
@@ -85,13 +90,16 @@ test("a drained moment is announced, and lasts until the line comes", async () =
 test.each<[string, (input: PassThrough) => void]>([
   ["has ended", (input) => void input.end()],
   ["fails", (input) => void input.destroy(new Error("EBADF"))],
-])("an input that %s ends the generator at this moment and at any later one", async (_case, end) => {
-  const { input, waits } = waiting();
-  const first = waits.at("connected");
-  end(input);
-  await ended(first);
-  await ended(waits.at("drained"));
-});
+])(
+  "an input that %s ends the generator at this moment and at any later one",
+  async (_case, end) => {
+    const { input, waits } = waiting();
+    const first = waits.at("connected");
+    end(input);
+    await ended(first);
+    await ended(waits.at("drained"));
+  },
+);
 
 test("lines that came before the end of the input count", async () => {
   const { input, waits } = waiting();

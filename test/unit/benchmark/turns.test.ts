@@ -19,10 +19,13 @@ import { lengthsFor, secondsOfSlices, spreadMs } from "../../../src/traffic/turn
 const placesOf = (generators: number, workers: number) =>
   Array.from({ length: generators }, (_, index) => {
     const share = generators > 1 ? { share: { index, of: generators } } : {};
-    return Array.from({ length: workers }, (_, worker) => placeOfWorker({ ...share, workers }, worker));
+    return Array.from({ length: workers }, (_, worker) =>
+      placeOfWorker({ ...share, workers }, worker),
+    );
   });
 
-const sumOf = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+const sumOf = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
 
 test.each([
   [10, 1, 1],
@@ -54,7 +57,10 @@ test.each([
   },
 );
 
-/** All sends of the first second at 1000/s, in their order: when each is due, and which request it is. */
+/**
+ * All sends of the first second at 1000/s, in their order: when each is due, and which request it
+ * is.
+ */
 function sendsOf(
   generators: number,
   workers: number,
@@ -65,11 +71,16 @@ function sendsOf(
     .flat()
     .flatMap((place): [number, number][] => {
       const share = { rate_per_second: 1000, arrivals, seed, ...place };
-      const whole = openTraffic(findProfile("realistic"), seed, { connections: 1, first: 0, count: 1 });
+      const whole = openTraffic(findProfile("realistic"), seed, {
+        connections: 1,
+        first: 0,
+        count: 1,
+      });
       const [stream] = whole.streams.map((each) => streamOfShare(each, share));
       const next = createArrivals(share);
       const sends: [number, number][] = [];
-      for (let due = next(); due < 1000; due = next()) sends.push([due, stream?.next() ?? Number.NaN]);
+      for (let due = next(); due < 1000; due = next())
+        sends.push([due, stream?.next() ?? Number.NaN]);
       return sends;
     })
     .sort(([one], [other]) => one - other);
@@ -137,7 +148,9 @@ const LENGTHS = { lead_in_ms: 1, slice_ms: 100 };
 test("each cycle gives every target one turn, never two at a time, in an order that is drawn anew", async () => {
   const log: string[] = [];
   const names = ["a", "b", "c"];
-  const windows = names.map((name) => new TurnWindow(new StubConnections(name, log), String, NO_USE));
+  const windows = names.map(
+    (name) => new TurnWindow(new StubConnections(name, log), String, NO_USE),
+  );
   const seconds: boolean[] = [];
   await takeTurns(
     windows,
@@ -150,7 +163,8 @@ test("each cycle gives every target one turn, never two at a time, in an order t
   // Nobody opens before the one before is drained.
   expect(log).toEqual(opened.flatMap((line) => [line, line.replace("opens", "drained")]));
   const cycles = Array.from({ length: 6 }, (_, cycle) => opened.slice(3 * cycle, 3 * cycle + 3));
-  for (const cycle of cycles) expect([...cycle].sort()).toEqual(names.map((name) => `${name} opens`));
+  for (const cycle of cycles)
+    expect([...cycle].sort()).toEqual(names.map((name) => `${name} opens`));
   expect(new Set(cycles.map((cycle) => cycle.join())).size).toBeGreaterThan(1);
   expect(seconds).toEqual([true]);
 });
@@ -232,7 +246,9 @@ test.each([
 );
 
 test("a window has eight cycles at least, and longer ones stay as planned", () => {
-  expect([0, 10, 80].map((slowest) => secondsOfSlices(3, lengthsFor(slowest)))).toEqual([3, 3, 12.8]);
+  expect([0, 10, 80].map((slowest) => secondsOfSlices(3, lengthsFor(slowest)))).toEqual([
+    3, 3, 12.8,
+  ]);
 });
 
 test("connections begin over a mean latency, at once where timers cannot tell", () => {

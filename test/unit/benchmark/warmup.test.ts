@@ -49,7 +49,8 @@ describe("a warm-up of auto [M26]", () => {
   });
 
   test("of a closed loop goes on while its answers rise, and ends soon after", () => {
-    const answers = (index: number) => Math.round((index < 45 ? 200 + 20 * index : 1100) * noisy(index));
+    const answers = (index: number) =>
+      Math.round((index < 45 ? 200 + 20 * index : 1100) * noisy(index));
     const end = endOf({ answers });
     expect(end).toBeGreaterThan(4.5);
     expect(end).toBeLessThan(6);
@@ -57,7 +58,8 @@ describe("a warm-up of auto [M26]", () => {
 
   test("of an open loop goes by latency: its answers are those of the schedule", () => {
     const answers = () => 100;
-    const latency_us = (index: number) => Math.round((index < 45 ? 5000 - 100 * index : 500) * noisy(index));
+    const latency_us = (index: number) =>
+      Math.round((index < 45 ? 5000 - 100 * index : 500) * noisy(index));
     expect(endOf({ model: "open", answers, latency_us: () => 500 })).toBe(3);
     expect(endOf({ model: "open", answers, latency_us })).toBeGreaterThan(4.5);
   });
@@ -85,9 +87,12 @@ describe("a warm-up of auto [M26]", () => {
     expect(endOf({ answers, latency_us })).toBeLessThan(7);
   });
 
-  test.each(["closed", "open"] as const)("of a %s loop does not end while nothing is answered", (model) => {
-    expect(endOf({ model, answers: () => 0, failed: 200 })).toBeUndefined();
-  });
+  test.each(["closed", "open"] as const)(
+    "of a %s loop does not end while nothing is answered",
+    (model) => {
+      expect(endOf({ model, answers: () => 0, failed: 200 })).toBeUndefined();
+    },
+  );
 
   test("waits for the slices of all workers", () => {
     const watch = new WarmupWatch(2, "closed");

@@ -26,7 +26,12 @@ const configuration: Configuration = {
   caps: {},
 };
 
-const open = { model: "open", rate_per_second: 5000, arrivals: "constant", connections: 200 } as const;
+const open = {
+  model: "open",
+  rate_per_second: 5000,
+  arrivals: "constant",
+  connections: 200,
+} as const;
 
 describe("the hash of a configuration", () => {
   test("never changes: campaigns of different years stay comparable", () => {
@@ -61,7 +66,9 @@ describe("the hash of a configuration", () => {
     ["generators", { generators: 2 }],
     ["caps", { caps: { server: { cpus: 1 } } }],
   ])("changes with the %s", (_what, change) => {
-    expect(configurationHash({ ...configuration, ...change })).not.toBe(configurationHash(configuration));
+    expect(configurationHash({ ...configuration, ...change })).not.toBe(
+      configurationHash(configuration),
+    );
   });
 });
 
@@ -77,7 +84,11 @@ test.each([
 test("limits of which there are several values are in the file name, and any cost", () => {
   const limits = { points: 10, window_s: 5, block_s: 0 };
   const name = (cost: object, ...listed: ("points" | "window_s")[]) =>
-    configurationFileName({ ...configuration, limits: { ...limits, ...cost } }, "realistic", listed);
+    configurationFileName(
+      { ...configuration, limits: { ...limits, ...cost } },
+      "realistic",
+      listed,
+    );
   expect(name({})).toBe("iovalkey-cluster_heavy_100c_30s");
   expect(name({ cost: 5 })).toBe("iovalkey-cluster_heavy_100c_30s_cost5");
   expect(name({ cost: 5 }, "window_s", "points")).toBe(

@@ -2,7 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { within } from "../../../src/contract/deadline.js";
 
-const standStill = (ms: number) => void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
+const standStill = (ms: number) =>
+  void Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, ms);
 
 test("work that is late ends with the reason", async () => {
   await expect(within(sleep(10_000, 0, { ref: false }), 5, () => "late")).rejects.toThrow("late");

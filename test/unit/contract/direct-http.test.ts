@@ -6,7 +6,10 @@ import { askDirectly } from "../../../src/contract/direct-http.js";
 import { engineAt } from "../../../src/runtimes/containers/engine.js";
 import { get } from "../../../src/targets/stores/deciding.js";
 
-/** Where Node.js keeps the dispatcher of `fetch`: NODE_USE_ENV_PROXY replaces it and the global agent. */
+/**
+ * Where Node.js keeps the dispatcher of `fetch`: NODE_USE_ENV_PROXY replaces it and the global
+ * agent.
+ */
 const DISPATCHER = Symbol.for("undici.globalDispatcher.1");
 const globals = globalThis as Record<symbol, unknown>;
 
@@ -47,12 +50,17 @@ test("no request to our own parts goes by the proxy of the environment [R-proxy-
   expect(posted.text).toBe("POST /json");
   const node = { host: "127.0.0.1", port: port(), name: "store", ports: { http: port(), grpc: 0 } };
   expect(await get(node, "/metrics")).toBe("GET /metrics");
-  const { docker } = await engineAt({ host: "127.0.0.1", port: port(), protocol: "http" }, "Docker");
+  const { docker } = await engineAt(
+    { host: "127.0.0.1", port: port(), protocol: "http" },
+    "Docker",
+  );
   expect(String(await docker.ping())).toBe("GET /_ping");
   expect(proxied).toBe(0);
 });
 
 test("a redirect is not followed, and a server that is silent is given up", async () => {
   expect((await askDirectly(urlOf("/elsewhere"), { timeout_ms: 2_000 })).status).toBe(302);
-  await expect(askDirectly(urlOf("/silent"), { timeout_ms: 30 })).rejects.toThrow("no answer within 30 ms");
+  await expect(askDirectly(urlOf("/silent"), { timeout_ms: 30 })).rejects.toThrow(
+    "no answer within 30 ms",
+  );
 });

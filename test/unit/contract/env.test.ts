@@ -47,7 +47,11 @@ describe("the address of a store that already runs", () => {
   });
 
   test("a certificate is of no use without encryption", async () => {
-    await expectFailure(() => parseStoreUrl("redis://cache", { ca: "PEM" }), EXIT.usage, "rediss://");
+    await expectFailure(
+      () => parseStoreUrl("redis://cache", { ca: "PEM" }),
+      EXIT.usage,
+      "rediss://",
+    );
   });
 
   test("a certificate of its own needs the key, and both are read", async () => {
@@ -55,7 +59,11 @@ describe("the address of a store that already runs", () => {
     const tls = (file: string) => join(ROOT, "test/fixtures/tls", file);
     const both = { STORE_CERT: tls("cert.pem"), STORE_KEY: tls("key.pem") };
     for (const [name, path] of Object.entries(both))
-      await expectFailure(() => storeAddressFrom({ ...url, [name]: path }), EXIT.usage, "STORE_KEY");
+      await expectFailure(
+        () => storeAddressFrom({ ...url, [name]: path }),
+        EXIT.usage,
+        "STORE_KEY",
+      );
     expect(storeAddressFrom({ ...url, ...both })?.access.tls).toEqual({
       cert: readFileSync(both.STORE_CERT, "utf8"),
       key: readFileSync(both.STORE_KEY, "utf8"),
@@ -74,11 +82,21 @@ test.each<[string, unknown, string]>([
   ["a message that ends in a new line", new Error("alert number 42\n"), "alert number 42"],
   [
     "an empty message before others",
-    Object.assign(new AggregateError([refused("::1"), refused("127.0.0.1")]), { code: "ECONNREFUSED" }),
+    Object.assign(new AggregateError([refused("::1"), refused("127.0.0.1")]), {
+      code: "ECONNREFUSED",
+    }),
     "connect ECONNREFUSED ::1; connect ECONNREFUSED 127.0.0.1",
   ],
-  ["an empty message with a cause", new Error("", { cause: refused("a") }), "connect ECONNREFUSED a"],
-  ["an empty message with a code", Object.assign(new Error(), { code: "ECONNRESET" }), "ECONNRESET"],
+  [
+    "an empty message with a cause",
+    new Error("", { cause: refused("a") }),
+    "connect ECONNREFUSED a",
+  ],
+  [
+    "an empty message with a code",
+    Object.assign(new Error(), { code: "ECONNRESET" }),
+    "ECONNRESET",
+  ],
   ["nothing but a name", new TypeError(), "TypeError"],
   ["a text", "why", "why"],
 ])("%s is shown", (_what, error, shown) => {
@@ -86,7 +104,9 @@ test.each<[string, unknown, string]>([
 });
 
 test("several lines become one", () => {
-  expect(inOneLine("C0:error\r\n  alert bad certificate\n\n")).toBe("C0:error alert bad certificate");
+  expect(inOneLine("C0:error\r\n  alert bad certificate\n\n")).toBe(
+    "C0:error alert bad certificate",
+  );
 });
 
 test.each([
@@ -153,12 +173,19 @@ describe("the load generator's environment", () => {
       { id: "server-1", url: "http://a:1", run_nonce: "n" },
       { id: "server-2", url: "https://b:2/api", run_nonce: "n" },
     ]);
-    expect(load).toEqual({ model: "open", rate_per_second: 0.25, arrivals: "constant", connections: 200 });
+    expect(load).toEqual({
+      model: "open",
+      rate_per_second: 0.25,
+      arrivals: "constant",
+      connections: 200,
+    });
   });
 
   test("is a run spec, which survives the way there and back", () => {
     const spec = decodeGeneratorEnv({ ...base, REQUESTS: "1000", OUTPUT_FILE: "/tmp/a b.json" });
-    expect(decodeGeneratorEnv({ ...encodeRunSpec(spec), TARGET_URL: "http://ignored:1" })).toEqual(spec);
+    expect(decodeGeneratorEnv({ ...encodeRunSpec(spec), TARGET_URL: "http://ignored:1" })).toEqual(
+      spec,
+    );
   });
 
   test.each([
@@ -219,9 +246,16 @@ describe("the probe's environment", () => {
       key_prefix: "rl",
       plugins: ["/tmp/a.js"],
     });
-    const env = { PROBE_STORE: "valkey", PLUGINS: "/tmp/b.js", STORE_URL: "redis://:secret@10.0.0.1:7001" };
+    const env = {
+      PROBE_STORE: "valkey",
+      PLUGINS: "/tmp/b.js",
+      STORE_URL: "redis://:secret@10.0.0.1:7001",
+    };
     expect(decodeProbeEnv({ ...env, ...encodeRunSpec(spec) })).toMatchObject({
-      spec: { store: { ...store, nodes: [{ host: "10.0.0.1", port: 7001 }] }, plugins: ["/tmp/a.js"] },
+      spec: {
+        store: { ...store, nodes: [{ host: "10.0.0.1", port: 7001 }] },
+        plugins: ["/tmp/a.js"],
+      },
       access: { password: "secret" },
     });
   });

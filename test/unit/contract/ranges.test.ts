@@ -32,5 +32,8 @@ test.each(members)("%s: a document takes what its flag takes, and no more", (nam
 test("a variable of a single run takes what its flag takes, and no more", () => {
   const seed = SETTINGS.find(({ key }) => key === "seed")?.singleRun?.schema;
   const { max } = RANGES.seed;
-  expect([max, max + 1].map((value) => seed?.safeParse(String(value)).success)).toEqual([true, false]);
+  expect([max, max + 1].map((value) => seed?.safeParse(String(value)).success)).toEqual([
+    true,
+    false,
+  ]);
 });

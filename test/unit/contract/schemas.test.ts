@@ -27,7 +27,9 @@ test("a failed result cannot carry figures [R-generator-dies-1]", () => {
     verdict: { status: "invalid", reasons: [], not_applicable: [] },
   };
   expect(failedResultSchema.safeParse(failed).success).toBe(true);
-  expect(failedResultSchema.safeParse({ ...failed, requests: { average: 0, total: 0 } }).success).toBe(false);
+  expect(
+    failedResultSchema.safeParse({ ...failed, requests: { average: 0, total: 0 } }).success,
+  ).toBe(false);
 });
 
 /** What a program does with what its main returns or throws. */
@@ -36,7 +38,13 @@ async function endOf(main: string): Promise<{ code: number; stderr: string }> {
     import { runProgram } from "./src/contract/program.ts";
     import { environmentError } from "./src/contract/errors.ts";
     runProgram(async () => { ${main} });`;
-  const run = promisify(execFile)(process.execPath, ["--import", "tsx", "--input-type=module", "-e", script]);
+  const run = promisify(execFile)(process.execPath, [
+    "--import",
+    "tsx",
+    "--input-type=module",
+    "-e",
+    script,
+  ]);
   return run.then(
     ({ stderr }) => ({ code: 0, stderr }),
     (error: { code: number; stderr: string }) => ({ code: error.code, stderr: error.stderr }),
@@ -45,7 +53,10 @@ async function endOf(main: string): Promise<{ code: number; stderr: string }> {
 
 test("a program exits after an expected failure with its code and one line, after a defect with 1 and its stack", async () => {
   expect(await endOf("return 5;")).toEqual({ code: 5, stderr: "" });
-  expect(await endOf('throw environmentError("no store");')).toEqual({ code: 3, stderr: "no store\n" });
+  expect(await endOf('throw environmentError("no store");')).toEqual({
+    code: 3,
+    stderr: "no store\n",
+  });
   const defect = await endOf('throw new Error("oops");');
   expect(defect.code).toBe(1);
   expect(defect.stderr).toMatch(/Error: oops\n +at /);

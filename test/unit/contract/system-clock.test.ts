@@ -17,16 +17,19 @@ function clocks() {
   return { state, monotonicMs: read, wallMs: () => Math.floor(read() + state.ahead_ms) };
 }
 
-test.each([5000, -5000, 3_600_000])("a wall clock that was set by %i ms is found, and how far", (ms) => {
-  const both = clocks();
-  const comparison = new ClockComparison(both);
-  both.state.monotonic_ms += 20_000;
-  both.state.ahead_ms += ms;
-  const change = comparison.change();
-  expect(wasClockSet(change)).toBe(true);
-  expect(Math.abs(change.changed_ms - ms)).toBeLessThan(5);
-  expect(change.over_s).toBeGreaterThan(20);
-});
+test.each([5000, -5000, 3_600_000])(
+  "a wall clock that was set by %i ms is found, and how far",
+  (ms) => {
+    const both = clocks();
+    const comparison = new ClockComparison(both);
+    both.state.monotonic_ms += 20_000;
+    both.state.ahead_ms += ms;
+    const change = comparison.change();
+    expect(wasClockSet(change)).toBe(true);
+    expect(Math.abs(change.changed_ms - ms)).toBeLessThan(5);
+    expect(change.over_s).toBeGreaterThan(20);
+  },
+);
 
 test("one that runs, or that a time service slews, was not set", () => {
   const both = clocks();

@@ -59,7 +59,11 @@ describe("the text of a target", () => {
   test.each(["", "5", "5.6", "^5.6.1", "latest", "5.6.1/..", "1.2.3\n", "x".repeat(50)])(
     "a version %j is refused, as it is not exactly one, in a line that shows one [R-version-1]",
     async (version) => {
-      await expectFailure(() => parseTargetText(`ioredis~${version}@valkey`), EXIT.usage, "ioredis~1.2.3");
+      await expectFailure(
+        () => parseTargetText(`ioredis~${version}@valkey`),
+        EXIT.usage,
+        "ioredis~1.2.3",
+      );
       await expectFailure(() => parseTargetText(`ioredis+a~${version}`), EXIT.usage, "a~1.2.3");
     },
   );
@@ -67,12 +71,20 @@ describe("the text of a target", () => {
   test.each(["", "../x", "$(touch x)", "x".repeat(50)])(
     "a store's version %j is refused, as it can be no tag of an image",
     async (version) => {
-      await expectFailure(() => parseTargetText(`ioredis@valkey~${version}`), EXIT.usage, "valkey~8.1");
+      await expectFailure(
+        () => parseTargetText(`ioredis@valkey~${version}`),
+        EXIT.usage,
+        "valkey~8.1",
+      );
     },
   );
 
   test("one option in two versions is rejected, because those are two targets", async () => {
-    await expectFailure(() => parseTargetText("ioredis+a~1.0.0+a~2.0.0"), EXIT.usage, "two versions");
+    await expectFailure(
+      () => parseTargetText("ioredis+a~1.0.0+a~2.0.0"),
+      EXIT.usage,
+      "two versions",
+    );
   });
 });
 
@@ -94,6 +106,9 @@ test.each([
   // A name is no number, and what is not known contradicts nothing.
   ["mine", "9.1.2", true],
   ["8.1", "unknown", true],
-])("a store that was asked for as %s and is %s is the one that was asked for: %s", (label, seen, is) => {
-  expect(isRequestedVersion(label, seen)).toBe(is);
-});
+])(
+  "a store that was asked for as %s and is %s is the one that was asked for: %s",
+  (label, seen, is) => {
+    expect(isRequestedVersion(label, seen)).toBe(is);
+  },
+);

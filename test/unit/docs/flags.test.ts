@@ -6,7 +6,9 @@ import { ROOT } from "../../helpers/programs.js";
 const read = (path: string): string => readFileSync(join(ROOT, path), "utf8");
 
 test("every flag of docs/flags.md stands in a test", () => {
-  const flags = [...read("docs/flags.md").matchAll(/^- `(--[\w-]+)/gm)].map(([, flag = ""]) => flag);
+  const flags = [...read("docs/flags.md").matchAll(/^- `(--[\w-]+)/gm)].map(
+    ([, flag = ""]) => flag,
+  );
   const tests = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
     .filter((file) => /\.(ts|py)$/.test(file))
     .map((file) => read(join("test", file)));

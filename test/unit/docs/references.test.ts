@@ -27,9 +27,17 @@ import { MIN_CYCLES } from "../../../src/contract/turns.js";
 import { SECONDS_TO_STOP } from "../../../src/orchestrator/campaign/dry-run.js";
 import { CLUSTERS, GROUP_SIZE } from "../../../src/orchestrator/plan/groups.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
-import { CUSTOM_DURATION, DYNAMIC, NAMED_DURATIONS } from "../../../src/orchestrator/request/durations.js";
+import {
+  CUSTOM_DURATION,
+  DYNAMIC,
+  NAMED_DURATIONS,
+} from "../../../src/orchestrator/request/durations.js";
 import { ORIGINAL, PRESETS } from "../../../src/orchestrator/request/presets.js";
-import { DEFAULT_CAPS, DEFAULT_MAX_RUNS, defaultOf } from "../../../src/orchestrator/request/settings.js";
+import {
+  DEFAULT_CAPS,
+  DEFAULT_MAX_RUNS,
+  defaultOf,
+} from "../../../src/orchestrator/request/settings.js";
 import { lengthsFor, SEPARATE_SLICE_MS } from "../../../src/traffic/turn-order.js";
 import { ROOT } from "../../helpers/programs.js";
 
@@ -61,7 +69,10 @@ const flowing = (path: string): string => read(path).replaceAll(/\s+/g, " ");
 
 /** Paths of source files in a text, without placeholders such as `NAME`. */
 function pathsIn(text: string, folders: readonly string[]): string[] {
-  const path = new RegExp(`(?<![\\w/.~-])(?:${folders.join("|")})/[\\w./-]*\\.(?:ts|py|mjs|sh|md)\\b`, "g");
+  const path = new RegExp(
+    `(?<![\\w/.~-])(?:${folders.join("|")})/[\\w./-]*\\.(?:ts|py|mjs|sh|md)\\b`,
+    "g",
+  );
   return (text.match(path) ?? []).filter((found) => !/[A-Z]{4}/.test(found));
 }
 
@@ -85,7 +96,9 @@ test("every source file that a document names is there", () => {
 });
 
 test("every source file that a comment names is there", () => {
-  const sources = listed.filter((path) => /^(src|report|bench|scripts|test)\/.*\.(ts|py|sh|mjs)$/.test(path));
+  const sources = listed.filter((path) =>
+    /^(src|report|bench|scripts|test)\/.*\.(ts|py|sh|mjs)$/.test(path),
+  );
   const folders = [...FOLDERS, ...INNER_FOLDERS];
   expect(sources.length).toBeGreaterThan(500);
   expect(sources.flatMap((path) => deadPaths(path, commentsIn(read(path)), folders))).toEqual([]);
@@ -95,7 +108,9 @@ test("numbers of the methodology are those of the code", () => {
   const page = flowing("docs/methodology.md");
   const { lead_in_ms, slice_ms } = lengthsFor(0);
 
-  expect(page).toContain(`The last ${LEAD_IN_S} s of the warm-up (of a shorter one than ${2 * LEAD_IN_S} s`);
+  expect(page).toContain(
+    `The last ${LEAD_IN_S} s of the warm-up (of a shorter one than ${2 * LEAD_IN_S} s`,
+  );
   expect(page).toContain(
     `takes ${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s, by turns ${AUTO_WARMUP.min_by_turns_s} to ` +
       `${AUTO_WARMUP.max_s} s: until ${AUTO_WARMUP.min_requests} requests`,
@@ -103,9 +118,13 @@ test("numbers of the methodology are those of the code", () => {
   expect(page).toContain(`counted (${lead_in_ms} ms or more`);
   expect(page).toContain(`at least ${numberWord(MIN_CYCLES)} cycles`);
   expect(page).toContain(`a slice of ${slice_ms} ms, at the limiter layer ${SEPARATE_SLICE_MS} ms`);
-  expect(page).toContain(`up to ${numberWord(GROUP_SIZE)} of equal load (${numberWord(CLUSTERS)} on`);
+  expect(page).toContain(
+    `up to ${numberWord(GROUP_SIZE)} of equal load (${numberWord(CLUSTERS)} on`,
+  );
   expect(page).toContain(`From ${MIN_ROUNDS_FOR_A_COPY} rounds on a copy of each reference`);
-  expect(flowing("docs/reading.md")).toContain(`from ${MIN_ROUNDS_FOR_A_COPY} rounds on the reference`);
+  expect(flowing("docs/reading.md")).toContain(
+    `from ${MIN_ROUNDS_FOR_A_COPY} rounds on the reference`,
+  );
 });
 
 test("numbers of the statistics are those of the code, on every page", () => {
@@ -119,9 +138,13 @@ test("numbers of the statistics are those of the code, on every page", () => {
   expect(flowing("docs/comparing.md")).toContain(
     `otherwise from ${numberWord(MIN_ROUNDS_TO_PAIR)} rounds on`,
   );
-  expect(flowing("docs/comparing.md")).toContain(`of at least ${numberWord(MIN_PAIRS)} rounds each`);
+  expect(flowing("docs/comparing.md")).toContain(
+    `of at least ${numberWord(MIN_PAIRS)} rounds each`,
+  );
   expect(flowing("docs/reading.md")).toContain(`the interval lies within ${floor}`);
-  expect(flowing("README.md")).toContain(`With fewer than ${numberWord(MIN_PAIRS)} rounds by turns`);
+  expect(flowing("README.md")).toContain(
+    `With fewer than ${numberWord(MIN_PAIRS)} rounds by turns`,
+  );
 });
 
 test("the page of faults names each with its length, and the times of one without", () => {
@@ -141,7 +164,9 @@ test("the page of faults names each with its length, and the times of one withou
   expect(page).toContain(
     `begins at ${FAULT_START_S} s, and the window goes on for ${SETTLES_S} s after it (${settles_s} s after \`primary-kill\`)`,
   );
-  expect(page).toContain(`With times of your own ${LEAST_BASELINE_S} s before and after are enough`);
+  expect(page).toContain(
+    `With times of your own ${LEAST_BASELINE_S} s before and after are enough`,
+  );
 });
 
 test("defaults and ranges of flags are those of the code, in docs and compose files", () => {
@@ -152,14 +177,18 @@ test("defaults and ranges of flags are those of the code, in docs and compose fi
   expect(flowing("docs/flags.md")).toContain(
     `${dimensions.map(({ key, max }) => `\`--${key}\` ${USUAL} to ${max}`).join(", ")}: there must`,
   );
-  expect(flowing("docs/containers.md")).toContain(`\`STORE_CPUS\`, \`STORE_MEMORY\` (${cpus}, ${memory})`);
+  expect(flowing("docs/containers.md")).toContain(
+    `\`STORE_CPUS\`, \`STORE_MEMORY\` (${cpus}, ${memory})`,
+  );
   expect(read("docker/common.yml")).toContain(`cpus: \${STORE_CPUS:-${cpus}}`);
   expect(read("docker/common.yml")).toContain(`mem_limit: \${STORE_MEMORY:-${memory}}`);
   expect(flowing("docs/flags.md")).toContain(
     `${DYNAMIC.seconds} s up to ${DYNAMIC.most_connections} connections, ${DYNAMIC.seconds_above} s above, ${DYNAMIC.more_in_a_cluster} s more for a cluster`,
   );
   expect(campaigns).toContain(`${SECONDS_TO_STOP} s remain to stop`);
-  expect(campaigns).toContain(`The ${numberWord(Number(defaultOf("runs")))} runs of a plain command`);
+  expect(campaigns).toContain(
+    `The ${numberWord(Number(defaultOf("runs")))} runs of a plain command`,
+  );
   expect(campaigns).toContain(ORIGINAL.concurrency);
   for (const { id, settings } of PRESETS.filter((preset) => preset.id !== "smoke")) {
     const [, text = ""] = new RegExp(`- \`${id}\`: (.*?)(?= - |$)`).exec(campaigns) ?? [];
@@ -180,13 +209,17 @@ test("the action and the workflows take the durations and the rounds of the code
 test("exit codes of docs and of the action's scripts are those of the code", () => {
   const page = read("docs/troubleshooting.md");
   const [, list = ""] = page.split("## Exit codes\n");
-  const codes = [...list.matchAll(/^- \*\*([\d, ]+)\*\*/gm)].flatMap(([, text = ""]) => text.split(", "));
+  const codes = [...list.matchAll(/^- \*\*([\d, ]+)\*\*/gm)].flatMap(([, text = ""]) =>
+    text.split(", "),
+  );
   expect(codes.map(Number)).toEqual(Object.values(EXIT));
 
   const { done, regression, notDecided, configurationFailed, runsInvalid } = EXIT;
   const compared = [done, regression, notDecided];
   expect(read("scripts/ci/exit-by-verdict.sh")).toContain(`must_be CODE '${compared.join("|")}'`);
-  expect(read("scripts/ci/measure-sides.sh")).toContain(`case $code in ${compared.join(" | ")}) ;;`);
+  expect(read("scripts/ci/measure-sides.sh")).toContain(
+    `case $code in ${compared.join(" | ")}) ;;`,
+  );
   expect(read("action.yml")).toContain(
     `${done} no regression, ${regression} regression, ${notDecided} not decided`,
   );

@@ -18,7 +18,9 @@ const items = page
 /** Ids in the titles of tests, or above them, each as often as it is there. */
 const known = readdirSync(join(ROOT, "test"), { recursive: true, encoding: "utf8" })
   .filter((file) => /\.test\.ts$|(^|\/)test_\w+\.py$/.test(file))
-  .flatMap((file) => [...readFileSync(join(ROOT, "test", file), "utf8").matchAll(/\[(R-[a-z-]+-\d+)\]/g)])
+  .flatMap((file) => [
+    ...readFileSync(join(ROOT, "test", file), "utf8").matchAll(/\[(R-[a-z-]+-\d+)\]/g),
+  ])
   .map(([, id = ""]) => id);
 
 test("every item of the page names its tests", () => {

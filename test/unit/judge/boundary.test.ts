@@ -12,7 +12,11 @@ import {
   mostWithin,
   UNDECIDED,
 } from "../../../src/judge/boundary/algorithms.js";
-import { boundaryOf, brokenPromiseText, retryAfterOf } from "../../../src/judge/boundary/boundary.js";
+import {
+  boundaryOf,
+  brokenPromiseText,
+  retryAfterOf,
+} from "../../../src/judge/boundary/boundary.js";
 import { admissions } from "../../../src/traffic/admission.js";
 import { boundary } from "../../../src/traffic/boundary.js";
 import { openTraffic } from "../../../src/traffic/streams.js";
@@ -33,10 +37,15 @@ const span = {
   wall_offset_ms: WALL_OFFSET_MS,
 };
 
-/** A limiter, asked at the moment at which it reads and, if another, at the one at which it writes. */
+/**
+ * A limiter, asked at the moment at which it reads and, if another, at the one at which it writes.
+ */
 type Decide = (slot: number, now_s: number) => boolean;
 
-/** The requests of the traffic on a limiter, with latencies of up to 4 ms, as the logs of some workers. */
+/**
+ * The requests of the traffic on a limiter, with latencies of up to 4 ms, as the logs of some
+ * workers.
+ */
 function played(decide: Decide, workers = 1): KeyDecisions[] {
   const generator = xoroshiro128plus(3);
   const uniform = () => (generator.next() >>> 0) / 2 ** 32;
@@ -44,7 +53,12 @@ function played(decide: Decide, workers = 1): KeyDecisions[] {
   const requests = Array.from({ length: RATE * (WARMUP_S + MEASURED_S) }, (_, n) => {
     const sent_ms = ORIGIN_MS + (1000 * n) / RATE;
     const took_ms = 0.2 + 3.8 * uniform();
-    return { which: stream?.next() ?? 0, sent_ms, took_ms, decided_ms: sent_ms + took_ms * uniform() };
+    return {
+      which: stream?.next() ?? 0,
+      sent_ms,
+      took_ms,
+      decided_ms: sent_ms + took_ms * uniform(),
+    };
   });
   const admitted = new Map<object, boolean>();
   for (const request of requests.toSorted((one, other) => one.decided_ms - other.decided_ms))
@@ -97,7 +111,12 @@ describe("a limiter that does something else is seen", () => {
       "fixed window",
       played(admissions["fixed window"]({ ...limits, points: 3 * QUOTA }, 1000)),
     );
-    expect(holds(found)).toEqual({ ...ALL_HOLD, burst: false, rate: false, "over-admission": false });
+    expect(holds(found)).toEqual({
+      ...ALL_HOLD,
+      burst: false,
+      rate: false,
+      "over-admission": false,
+    });
     expect(found.over_admission.keys).toBeGreaterThan(150);
     expect(brokenPromiseText(found)).toMatch(/quotas in a window, 2 at most/);
   });
@@ -120,7 +139,9 @@ describe("a limiter that does something else is seen", () => {
       writes.push({ at_s: now_s + 0.003, slot, count: state.count + 1 });
       return true;
     };
-    expect(holds(judged("fixed window", played(decide)))).toMatchObject({ "over-admission": false });
+    expect(holds(judged("fixed window", played(decide)))).toMatchObject({
+      "over-admission": false,
+    });
   });
 
   test("counters of two processes, each of which gets half of the requests", () => {
@@ -130,7 +151,11 @@ describe("a limiter that does something else is seen", () => {
       "fixed window",
       played((slot, now_s) => processes[n++ % 2]?.(slot, now_s) ?? false),
     );
-    expect(holds(found)).toMatchObject({ burst: false, "over-admission": false, "under-admission": true });
+    expect(holds(found)).toMatchObject({
+      burst: false,
+      "over-admission": false,
+      "under-admission": true,
+    });
   });
 
   test("half of the quota, and a bucket that is a fixed window", () => {
@@ -150,7 +175,10 @@ test("the logs of several workers give what one worker's log gives", () => {
   expect(judged("fixed window", played(keys(), 3))).toEqual(judged("fixed window", played(keys())));
 });
 
-/** Requests of one key: send and answer in milliseconds, and what it met; a number is a limited answer's wait. */
+/**
+ * Requests of one key: send and answer in milliseconds, and what it met; a number is a limited
+ * answer's wait.
+ */
 type Met = readonly [sent_ms: number, answered_ms: number, met: "admitted" | "unknown" | number];
 function keyOf(...requests: readonly Met[]): KeyDecisions {
   return {
@@ -161,16 +189,19 @@ function keyOf(...requests: readonly Met[]): KeyDecisions {
     outcome: Uint8Array.from(requests, ([, , met]) =>
       met === "admitted" ? ADMITTED : met === "unknown" ? UNDECIDED : LIMITED,
     ),
-    wait_ms: Float32Array.from(requests, ([, , met]) => (typeof met === "number" ? met : Number.NaN)),
+    wait_ms: Float32Array.from(requests, ([, , met]) =>
+      typeof met === "number" ? met : Number.NaN,
+    ),
   };
 }
 
 test("a burst counts admissions that lie in a window from send to answer", () => {
   const most = (...intervals: [number, number][]) =>
     mostWithin(
-      intervalsOf(keyOf(...intervals.map(([sent, answered]) => [sent, answered, "admitted"] as const)), [
-        ADMITTED,
-      ]),
+      intervalsOf(
+        keyOf(...intervals.map(([sent, answered]) => [sent, answered, "admitted"] as const)),
+        [ADMITTED],
+      ),
       1000,
     );
   expect(most([0, 1], [500, 501], [998, 999.9])).toBe(3);
@@ -187,7 +218,12 @@ describe("a wait", () => {
   const waits = (...requests: readonly Met[]) => {
     const found = retryAfterOf([keyOf(...requests)], whole);
     return (
-      found && [found.after.requests, found.after.admitted, found.before.requests, found.before.admitted]
+      found && [
+        found.after.requests,
+        found.after.admitted,
+        found.before.requests,
+        found.before.admitted,
+      ]
     );
   };
 
@@ -208,9 +244,9 @@ describe("a wait", () => {
 
   test("says nothing where another request may have been admitted since, or answers overlap with its end", () => {
     expect(waits([0, 1, 1000], [900, 901, "admitted"], [1010, 1011, 1000])).toEqual([0, 0, 0, 0]);
-    expect(waits([0, 1, 1000], [900, Number.POSITIVE_INFINITY, "unknown"], [1010, 1011, 1000])).toEqual([
-      0, 0, 0, 0,
-    ]);
+    expect(
+      waits([0, 1, 1000], [900, Number.POSITIVE_INFINITY, "unknown"], [1010, 1011, 1000]),
+    ).toEqual([0, 0, 0, 0]);
     expect(waits([0, 1, 1000], [1010, 1015, 1000], [1012, 1014, "admitted"])).toEqual([0, 0, 0, 0]);
     expect(waits([0, 5, 1000], [1003, 1004, 1000])).toEqual([0, 0, 0, 0]);
   });

@@ -15,9 +15,13 @@ interface Slice {
 const SERVED: Slice = { allowed: 9, limited: 1 };
 const FAILS: Slice = { failed: 10 };
 const HANGS: Slice = {};
-const times = (seconds: number, slice: Slice): Slice[] => Array.from({ length: 10 * seconds }, () => slice);
+const times = (seconds: number, slice: Slice): Slice[] =>
+  Array.from({ length: 10 * seconds }, () => slice);
 
-/** A timeline from its slices; a span's p99 is the largest of its slices, 1 ms unless a slice says otherwise. */
+/**
+ * A timeline from its slices; a span's p99 is the largest of its slices, 1 ms unless a slice says
+ * otherwise.
+ */
 function timelineOf(slices: readonly Slice[]): Timeline {
   const counts = (name: "allowed" | "limited" | "failed" | "timed_out") =>
     slices.map((slice) => slice[name] ?? 0);
@@ -60,13 +64,19 @@ const fault = (from_s: number, to_s: number): FaultRecord => ({
 
 /** The figures of the first of these faults. */
 function figuresOf(slices: readonly Slice[], ...faults: readonly FaultRecord[]) {
-  const [figures] = faultFigures({ timeline: timelineOf(slices), faults, samples: [] })?.faults ?? [];
+  const [figures] =
+    faultFigures({ timeline: timelineOf(slices), faults, samples: [] })?.faults ?? [];
   return figures;
 }
 
 describe("the figures of a fault", () => {
   test("of a store that restarts: errors until the client is connected again", () => {
-    const slices = [...times(10, SERVED), ...times(0.2, SERVED), ...times(2, FAILS), ...times(8, SERVED)];
+    const slices = [
+      ...times(10, SERVED),
+      ...times(0.2, SERVED),
+      ...times(2, FAILS),
+      ...times(8, SERVED),
+    ];
     expect(figuresOf(slices, fault(10, 11))).toEqual({
       fault: 0,
       observed_s: 10.2,
@@ -99,7 +109,8 @@ describe("the figures of a fault", () => {
       outage_seen_s: 2,
       first_error_s: null,
       error_share: null,
-      // Not sooner: a second that ends with the burst has all requests served, and begins with none.
+      // Not sooner: a second that ends with the burst has all requests served, and begins with
+      // none.
       served_again_s: 2.002,
       recovery_s: 2.602,
       p99_worst_us: 2_000_000,
@@ -134,19 +145,33 @@ describe("the figures of a fault", () => {
     ["all are served, with a p99 of more than twice that before", { ...SERVED, p99_us: 2_001 }, 1],
     ["some requests wait for ever", { allowed: 9 }, null],
   ])("never settled again: %s", (_, after, served_again_s) => {
-    const found = figuresOf([...times(10, SERVED), ...times(1, FAILS), ...times(9, after)], fault(10, 11));
+    const found = figuresOf(
+      [...times(10, SERVED), ...times(1, FAILS), ...times(9, after)],
+      fault(10, 11),
+    );
     expect(found).toMatchObject({ recovery: "never", recovery_s: null, served_again_s });
   });
 
   test("requests may be served again long before the p99 has settled", () => {
     const slow: Slice = { ...SERVED, p99_us: 9_000 };
-    const slices = [...times(10, SERVED), ...times(1.3, FAILS), ...times(4, slow), ...times(5, SERVED)];
-    expect(figuresOf(slices, fault(10, 11))).toMatchObject({ served_again_s: 1.3, recovery_s: 5.3 });
+    const slices = [
+      ...times(10, SERVED),
+      ...times(1.3, FAILS),
+      ...times(4, slow),
+      ...times(5, SERVED),
+    ];
+    expect(figuresOf(slices, fault(10, 11))).toMatchObject({
+      served_again_s: 1.3,
+      recovery_s: 5.3,
+    });
   });
 
   test("whether requests are served again needs no baseline, but three seconds after the fault", () => {
     const early = [...times(2, SERVED), ...times(1, FAILS), ...times(6, SERVED)];
-    expect(figuresOf(early, fault(2, 3))).toMatchObject({ recovery: "not known", served_again_s: 1 });
+    expect(figuresOf(early, fault(2, 3))).toMatchObject({
+      recovery: "not known",
+      served_again_s: 1,
+    });
     expect(figuresOf(times(12, SERVED), fault(10, 10))).not.toHaveProperty("served_again_s");
   });
 
@@ -159,8 +184,18 @@ describe("the figures of a fault", () => {
   test.each([3, 10])(
     "the outage ends with the first second at nine tenths of the rate before, whatever comes later: after %s s",
     (start_s) => {
-      const late = [...times(2, SERVED), ...times(0.1, FAILS), ...times(3, SERVED), ...times(0.1, HANGS)];
-      const slices = [...times(start_s, SERVED), ...times(1.3, FAILS), ...late, ...times(2, { allowed: 9 })];
+      const late = [
+        ...times(2, SERVED),
+        ...times(0.1, FAILS),
+        ...times(3, SERVED),
+        ...times(0.1, HANGS),
+      ];
+      const slices = [
+        ...times(start_s, SERVED),
+        ...times(1.3, FAILS),
+        ...late,
+        ...times(2, { allowed: 9 }),
+      ];
       expect(figuresOf(slices, fault(start_s, start_s + 1))).toMatchObject({
         outage_seen_s: 1.3,
         error_share: 1,
@@ -173,7 +208,12 @@ describe("the figures of a fault", () => {
   );
 
   test("an outage that begins while the fault is in place counts, although three good seconds came first", () => {
-    const slices = [...times(10, SERVED), ...times(4, SERVED), ...times(2, FAILS), ...times(5, SERVED)];
+    const slices = [
+      ...times(10, SERVED),
+      ...times(4, SERVED),
+      ...times(2, FAILS),
+      ...times(5, SERVED),
+    ];
     expect(figuresOf(slices, fault(10, 16))).toMatchObject({ first_error_s: 4, recovery_s: 6 });
   });
 
@@ -211,7 +251,10 @@ describe("the figures of a fault", () => {
     const timeline = timelineOf([...times(4, SERVED), ...after]);
     const short = faultFigures({ timeline, faults: [fault(4, 5)], samples: [] });
     expect(short?.before).toEqual({ seconds: 4, p99_us: 1000, limited_share: 0.1 });
-    expect(short?.faults[0]).toMatchObject({ recovery_s: 1, recovery_text: expect.stringContaining("4 s") });
+    expect(short?.faults[0]).toMatchObject({
+      recovery_s: 1,
+      recovery_text: expect.stringContaining("4 s"),
+    });
     expect(figuresOf([...times(2.9, SERVED), ...after], fault(2.9, 3.9))).toMatchObject({
       outage_seen_s: 1,
       recovery: "not known",
@@ -224,7 +267,11 @@ describe("the figures of a fault", () => {
     const slices = [...times(10, SERVED), ...times(2, FAILS), ...times(4, SERVED)];
     const second = [...times(1, FAILS), ...times(5, { ...SERVED, p99_us: 3_000 })];
     const faults = [fault(16, 17), fault(10, 11)];
-    const found = faultFigures({ timeline: timelineOf([...slices, ...second]), faults, samples: [] });
+    const found = faultFigures({
+      timeline: timelineOf([...slices, ...second]),
+      faults,
+      samples: [],
+    });
     expect(found?.faults).toMatchObject([
       { fault: 0, observed_s: 6, outage_seen_s: 1, recovery: "never", requests_lost: 100 },
       { fault: 1, observed_s: 6, outage_seen_s: 2, recovery_s: 2, requests_lost: 200 },

@@ -44,7 +44,9 @@ test.each([1, 2, 3, 4, 5, 6, 7, 8])(
 );
 
 test("percentiles are within 0.1 % of the exact ones, even beyond a minute", () => {
-  const values = [...latencies(seededRandom(11), 20_000), 61_000_000, 599_000_000].sort((a, b) => a - b);
+  const values = [...latencies(seededRandom(11), 20_000), 61_000_000, 599_000_000].sort(
+    (a, b) => a - b,
+  );
   const histogram = decodeHistogram(encodeHistogram(histogramOf(values)));
   for (const percentile of [50, 75, 90, 95, 97.5, 99, 99.9, 100]) {
     const exact = values[Math.ceil((percentile / 100) * values.length) - 1] ?? 0;
@@ -57,7 +59,11 @@ describe("an encoded histogram", () => {
   test("decodes to the same histogram", () => {
     const values = latencies(seededRandom(5), 1_000);
     const encoded = encodeHistogram(histogramOf(values));
-    expect(encoded).toMatchObject({ unit: "us", encoding: "hdr-v2-compressed-base64", count: 1_000 });
+    expect(encoded).toMatchObject({
+      unit: "us",
+      encoding: "hdr-v2-compressed-base64",
+      count: 1_000,
+    });
     const { max, ...rest } = histogramOf(values).summary;
     const back = decodeHistogram(encoded).summary;
     expect(back).toMatchObject(rest);

@@ -1,16 +1,24 @@
 import { expect, test } from "vitest";
 import type { MeasuredResult, Result, Verdict } from "../../../src/contract/result.js";
 import { judged } from "../../../src/judge/judged.js";
-import { type ChangedResult, groupedChanges, judgedCampaign } from "../../../src/judge/judged-again.js";
+import {
+  type ChangedResult,
+  groupedChanges,
+  judgedCampaign,
+} from "../../../src/judge/judged-again.js";
 import { verdictOf } from "../../../src/judge/rules.js";
 import { validEvidence } from "../../helpers/evidence.js";
 
 const SLICES_PER_TURN = 6;
 
-/** A stored result by turns with so many answers in each turn, of rules that found no fault in it. */
+/**
+ * A stored result by turns with so many answers in each turn, of rules that found no fault in it.
+ */
 function byTurns(answers: readonly number[]): MeasuredResult {
   const run = validEvidence();
-  const slices = answers.flatMap((count) => Array<number>(SLICES_PER_TURN).fill(count / SLICES_PER_TURN));
+  const slices = answers.flatMap((count) =>
+    Array<number>(SLICES_PER_TURN).fill(count / SLICES_PER_TURN),
+  );
   const none = slices.map(() => 0);
   run.slices = { ...run.slices, allowed: slices, limited: none, failed: none };
   run.turns = {
@@ -18,7 +26,11 @@ function byTurns(answers: readonly number[]): MeasuredResult {
     reopened: { all: 0, without_cause: 0 },
   };
   const { rules_version: _, ...verdict } = verdictOf([]);
-  return { ...judged(run), limited_by: { resource: "client", text: "the client was busy" }, verdict };
+  return {
+    ...judged(run),
+    limited_by: { resource: "client", text: "the client was busy" },
+    verdict,
+  };
 }
 
 const STEADY = [5400, 5500, 5300, 5450, 5350];
@@ -53,7 +65,9 @@ test("what the present rules say alike is no change, whatever the version of the
   const result = judged(validEvidence());
   const { rules_version: _, ...older } = result.verdict;
   expect(judgedCampaign([{ file: "a", result }]).changes).toEqual([]);
-  expect(judgedCampaign([{ file: "a", result: { ...result, verdict: older } }]).changes).toEqual([]);
+  expect(judgedCampaign([{ file: "a", result: { ...result, verdict: older } }]).changes).toEqual(
+    [],
+  );
 });
 
 test("what no result of a campaign holds is said once, and changes none of them", () => {
@@ -91,7 +105,10 @@ test("changes with one text are one, and in the order of their files", () => {
     verdict,
     before: "valid",
   });
-  const [valid, other] = [verdictOf([]), verdictOf([{ rule: "M1", severity: "invalid", text: "no" }])];
+  const [valid, other] = [
+    verdictOf([]),
+    verdictOf([{ rule: "M1", severity: "invalid", text: "no" }]),
+  ];
   expect(groupedChanges([change("c", valid), change("b", other), change("a", valid)])).toEqual([
     { files: ["a", "c"], verdict: valid },
     { files: ["b"], verdict: other },

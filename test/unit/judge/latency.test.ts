@@ -1,6 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { type LatencyHistograms, movableFigures } from "../../../src/contract/result.js";
-import { atLeast, CURVE_THOUSANDTHS, latencyBlock, latencyCurve } from "../../../src/judge/latency.js";
+import {
+  atLeast,
+  CURVE_THOUSANDTHS,
+  latencyBlock,
+  latencyCurve,
+} from "../../../src/judge/latency.js";
 import { histogramWith } from "../../helpers/evidence.js";
 import { seededRandom } from "../../helpers/random.js";
 
@@ -25,7 +30,9 @@ const PER_MILLE = { p50: 500, p75: 750, p90: 900, p95: 950, p97_5: 975, p99: 990
 const PERCENTILES = Object.entries(PER_MILLE) as [keyof typeof PER_MILLE, number][];
 
 test("without failures each figure is the named percentile, in milliseconds", () => {
-  const block = blockOf({ allowed: Array.from({ length: 1_000 }, (_, index) => (index + 1) * 1_000) });
+  const block = blockOf({
+    allowed: Array.from({ length: 1_000 }, (_, index) => (index + 1) * 1_000),
+  });
   for (const [name, thousandths] of PERCENTILES)
     expect((block[name] ?? 0) / thousandths, name).toBeCloseTo(1, 2);
   expect(block.min).toBe(1);
@@ -100,7 +107,9 @@ describe("requests without an answer", () => {
   });
 });
 
-/** The rule by sorting, with failures of this age: first at their ages, then after everything else. */
+/**
+ * The rule by sorting, with failures of this age: first at their ages, then after everything else.
+ */
 function bruteForce(answers: readonly number[], others: readonly number[], thousandths: number) {
   const rank = Math.ceil((thousandths * (answers.length + others.length)) / 1000);
   const ascending = (values: readonly number[]) => values.toSorted((a, b) => a - b);
@@ -140,15 +149,18 @@ describe("failures never improve a figure", () => {
   const high = (block: ReturnType<typeof blockOf>, name: (typeof movableFigures)[number]): number =>
     block[name] ?? block.bounds?.[name]?.high ?? Number.POSITIVE_INFINITY;
 
-  test.each(seeds)("not compared with the same requests answered at their ages, sample %i", (seed) => {
-    const random = seededRandom(1_000 + seed);
-    const answers = exact(random, 1 + Math.floor(300 * random()));
-    const others = exact(random, 1 + Math.floor(30 * random() ** 2));
-    const failing = blockOf({ allowed: answers, failed: others });
-    const answered = blockOf({ allowed: [...answers, ...others] });
-    for (const name of movableFigures) {
-      expect(high(failing, name), name).toBeGreaterThanOrEqual(answered[name] ?? 0);
-      expect(atLeast(failing, name), name).toBeGreaterThanOrEqual(answered[name] ?? 0);
-    }
-  });
+  test.each(seeds)(
+    "not compared with the same requests answered at their ages, sample %i",
+    (seed) => {
+      const random = seededRandom(1_000 + seed);
+      const answers = exact(random, 1 + Math.floor(300 * random()));
+      const others = exact(random, 1 + Math.floor(30 * random() ** 2));
+      const failing = blockOf({ allowed: answers, failed: others });
+      const answered = blockOf({ allowed: [...answers, ...others] });
+      for (const name of movableFigures) {
+        expect(high(failing, name), name).toBeGreaterThanOrEqual(answered[name] ?? 0);
+        expect(atLeast(failing, name), name).toBeGreaterThanOrEqual(answered[name] ?? 0);
+      }
+    },
+  );
 });

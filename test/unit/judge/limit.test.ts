@@ -11,7 +11,9 @@ const GIGABIT = { there: 1e9, back: 1e9 };
 
 /** A role that sent and received so many megabytes. */
 const over = (kind: Role["kind"], sent_mb: number, received_mb = 0): Role =>
-  role(kind, 10, { network: { sent_bytes: sent_mb * MEGABYTE, received_bytes: received_mb * MEGABYTE } });
+  role(kind, 10, {
+    network: { sent_bytes: sent_mb * MEGABYTE, received_bytes: received_mb * MEGABYTE },
+  });
 
 const link = (one: string, other: string, bits_per_second = GIGABIT) => ({
   between: [one, other] as [string, string],
@@ -43,18 +45,18 @@ describe("what links between machines carried", () => {
       "server-2": role("server"),
     };
     const spread = { "generator-1": "a", "generator-2": "a", "server-1": "b", "server-2": "a" };
-    expect(carriedLinks({ links: [link("a", "b")], placement: spread, resources }, 1)[0]?.share).toBeCloseTo(
-      1.6,
-    );
+    expect(
+      carriedLinks({ links: [link("a", "b")], placement: spread, resources }, 1)[0]?.share,
+    ).toBeCloseTo(1.6);
   });
 
   test("is not known without counters, without links, or on one machine", () => {
     const resources = { "generator-1": over("generator", 1), "server-1": over("server", 1) };
     expect(carriedLinks({ resources }, 10)).toEqual([]);
     expect(carriedLinks({ links: [], placement, resources }, 10)).toEqual([]);
-    expect(carriedLinks({ links, placement, resources: { "generator-1": role("generator") } }, 10)).toEqual(
-      [],
-    );
+    expect(
+      carriedLinks({ links, placement, resources: { "generator-1": role("generator") } }, 10),
+    ).toEqual([]);
     const together = { "generator-1": "a", "server-1": "a" };
     expect(carriedLinks({ links, placement: together, resources }, 10)).toEqual([]);
   });
@@ -79,7 +81,10 @@ describe("the network as the limit of a run", () => {
   };
 
   test("is told from 80 % of the measured rate on", () => {
-    expect(loaded(0.81)).toEqual({ resource: "network", text: expect.stringMatching(/a ⇄ b .*81 %/) });
+    expect(loaded(0.81)).toEqual({
+      resource: "network",
+      text: expect.stringMatching(/a ⇄ b .*81 %/),
+    });
     expect(loaded(0.79).resource).toBe("none");
   });
 
@@ -120,8 +125,15 @@ describe("the CPUs of several machines", () => {
 /** In which nothing is sent, so that counters can be read. */
 const PAUSES_MS = 700;
 
-/** A run with a server's event loop so busy between its drained readings, which are longer apart than the window, and these roles. */
-function run(loop: number, resources: Record<string, Role>, changes: Partial<Evidence> = {}): Evidence {
+/**
+ * A run with a server's event loop so busy between its drained readings, which are longer apart
+ * than the window, and these roles.
+ */
+function run(
+  loop: number,
+  resources: Record<string, Role>,
+  changes: Partial<Evidence> = {},
+): Evidence {
   const plain = validEvidence();
   const { at_window_open: open, at_end } = serverOf(plain);
   const window_ms = 1000 * plain.duration;
@@ -141,10 +153,16 @@ const withWorkers = (
 const hostLoad = (busy_cpu_percent: number, foreign_cpu_percent = 0): Partial<Evidence> => ({
   host_load: { cpus: 2, busy_cpu_percent, foreign_cpu_percent },
 });
-/** A run of 10 s whose generator has a link of 1 Gbit/s that carried so many bytes in each direction. */
+/**
+ * A run of 10 s whose generator has a link of 1 Gbit/s that carried so many bytes in each
+ * direction.
+ */
 const overLink = (received_bytes: number, sent_bytes: number): Partial<Evidence> => {
   const link = { name: "eth0", bits_per_second: 1e9, received_bytes, sent_bytes };
-  return { generators: validEvidence().generators.map((part) => ({ ...part, links: [link] })), duration: 10 };
+  return {
+    generators: validEvidence().generators.map((part) => ({ ...part, links: [link] })),
+    duration: 10,
+  };
 };
 const denied = (basis: "limits" | "traffic"): Partial<Evidence> => ({
   counts: { ...validEvidence().counts, allowed: 10, limited: 9_990 },
@@ -169,29 +187,64 @@ describe("the resource that limited a run, with its figure", () => {
   test.each<[string, Evidence, string, ...string[]]>([
     ["a busy loop", run(0.97, { ...server(90), ...store(40) }), "server loop", "97 %"],
     ["a busy store", run(0.5, stores), "store CPU", "store-2", "96 %"],
-    ["the most used of several, all of which are named", run(0.92, store(99)), "store CPU", "92 %", "99 %"],
+    [
+      "the most used of several, all of which are named",
+      run(0.92, store(99)),
+      "store CPU",
+      "92 %",
+      "99 %",
+    ],
     ["a server at its cap", run(0.4, server(48, { caps: { cpus: 0.5 } })), "server CPU"],
-    ["a server that was held up", run(0.4, server(30, { caps: { cpus: 2 }, throttling })), "server CPU"],
+    [
+      "a server that was held up",
+      run(0.4, server(30, { caps: { cpus: 2 }, throttling })),
+      "server CPU",
+    ],
     ["a store at its cap", run(0.4, store(49, { caps: { cpus: 0.5 } })), "store CPU"],
     ["a store below its cap", run(0.4, store(49, { caps: { cpus: 2 } })), "none"],
     ["an unsteady window", run(0.97, {}, halves(0.8)), "none"],
     ["a steady one", run(0.97, {}, halves(0.95)), "server loop"],
     ["a busy generator", run(0.5, {}, withWorkers({ event_loop_utilisation: 0.95 })), "generator"],
-    ["a generator without a CPU", run(0.5, {}, withWorkers({ cpu_wait_share: 0.7 })), "generator", "70 %"],
-    ["the loop by its active time, not by samples", run(0.96, {}, { samples }), "server loop", "96 %"],
+    [
+      "a generator without a CPU",
+      run(0.5, {}, withWorkers({ cpu_wait_share: 0.7 })),
+      "generator",
+      "70 %",
+    ],
+    [
+      "the loop by its active time, not by samples",
+      run(0.96, {}, { samples }),
+      "server loop",
+      "96 %",
+    ],
     // Answers to requests that were under way when the window closed come after it.
     ["a loop that went on after the window", run(1.02, {}), "server loop", "100 %"],
-    ["the host, not a loop that may have waited for it", run(1, {}, hostLoad(184)), "host CPU", "92 %"],
+    [
+      "the host, not a loop that may have waited for it",
+      run(1, {}, hostLoad(184)),
+      "host CPU",
+      "92 %",
+    ],
     [
       "the CPUs that our processes may use, while others are idle",
-      run(0.4, {}, { host_load: { cpus: 2, cpus_allowed: 1, busy_cpu_percent: 98, foreign_cpu_percent: 1 } }),
+      run(
+        0.4,
+        {},
+        { host_load: { cpus: 2, cpus_allowed: 1, busy_cpu_percent: 98, foreign_cpu_percent: 1 } },
+      ),
       "host CPU",
       "the 1 of 2 CPUs",
     ],
     ["other programs on the host", run(0.4, {}, hostLoad(198, 112.4)), "host CPU", "99 %", "112 %"],
     ["a loop on a host that was not full", run(0.95, {}, hostLoad(178)), "server loop"],
     ["nothing, most of all the host", run(0.3, {}, hostLoad(160)), "none", "80 %"],
-    ["a link that was full one way", run(0.5, {}, overLink(1.2e9, 0.3e9)), "network", "eth0", "96 %"],
+    [
+      "a link that was full one way",
+      run(0.5, {}, overLink(1.2e9, 0.3e9)),
+      "network",
+      "eth0",
+      "96 %",
+    ],
     ["a link that was full the other way", run(0.5, {}, overLink(0.3e9, 1.2e9)), "network"],
     // A link carries its rate each way: the two do not add up.
     ["a link that was half full both ways", run(0.5, {}, overLink(0.7e9, 0.7e9)), "none"],

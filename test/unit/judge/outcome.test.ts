@@ -12,13 +12,16 @@ import {
   validEvidence,
 } from "../../helpers/evidence.js";
 
-const reasons = (run: ValidRun) => judge(run).reasons.map(({ rule, severity }) => `${rule} ${severity}`);
+const reasons = (run: ValidRun) =>
+  judge(run).reasons.map(({ rule, severity }) => `${rule} ${severity}`);
 const text = (run: ValidRun) => judge(run).reasons.find(({ rule }) => rule === "M5")?.text ?? "";
 
 test("a schedule that was kept is valid; Little's law is for closed loops", () => {
   const verdict = judge(openLoopEvidence());
   expect(verdict.reasons).toEqual([]);
-  expect(verdict.not_applicable).toEqual([{ rule: "M7", text: "open loop: connections may be idle" }]);
+  expect(verdict.not_applicable).toEqual([
+    { rule: "M7", text: "open loop: connections may be idle" },
+  ]);
 });
 
 describe("M5 invalid:", () => {
@@ -26,12 +29,19 @@ describe("M5 invalid:", () => {
     const { sent } = openLoopEvidence().counts;
     const offered = Math.ceil(sent / 0.985);
     const missing = offered - sent;
-    const run = openLoopEvidence({ offered, dropped: 100, unsent: missing - 100, blocked: missing });
+    const run = openLoopEvidence({
+      offered,
+      dropped: 100,
+      unsent: missing - 100,
+      blocked: missing,
+    });
     expect(reasons(run)).toEqual(["M5 invalid"]);
     expect(text(run)).toMatch(
       /saturated: 2000\/s were offered, 2000\/s answered, and none of the 200 connections/,
     );
-    expect(text(run)).toMatch(/1\.5 % of 10\d+ requests were never sent \(100 dropped, \d+ waiting/);
+    expect(text(run)).toMatch(
+      /1\.5 % of 10\d+ requests were never sent \(100 dropped, \d+ waiting/,
+    );
   });
 
   test("sends were missing although connections were free: the generator is the cause", () => {
@@ -91,7 +101,15 @@ test("M8 invalid: sends that no count includes", () => {
 });
 
 describe("the summary of several workers", () => {
-  const part = { offered: 100, sent: 98, late: 1, blocked: 2, dropped: 1, unsent: 1, shared_wakes: false };
+  const part = {
+    offered: 100,
+    sent: 98,
+    late: 1,
+    blocked: 2,
+    dropped: 1,
+    unsent: 1,
+    shared_wakes: false,
+  };
   const parts = [
     { ...part, lateness: histogramOf(98, 100), gaps: histogramOf(97, 1_000) },
     { ...part, lateness: histogramOf(90, 900), gaps: histogramOf(97, 9_000), shared_wakes: true },
@@ -102,7 +120,14 @@ describe("the summary of several workers", () => {
 
   test("adds up counts and merges lateness", () => {
     const schedule = summary();
-    expect(schedule).toMatchObject({ offered: 200, sent: 196, late: 2, blocked: 4, dropped: 2, unsent: 2 });
+    expect(schedule).toMatchObject({
+      offered: 200,
+      sent: 196,
+      late: 2,
+      blocked: 4,
+      dropped: 2,
+      unsent: 2,
+    });
     expect(schedule.achieved_per_second).toBe(49);
     expect(schedule.lateness_ms).toMatchObject({ p50: 0.1, p90: 0.9, max: 0.9 });
     expect(schedule.late_percentiles).toEqual([]);
@@ -112,13 +137,18 @@ describe("the summary of several workers", () => {
   test("names the percentiles of latency of which lateness is more than a tenth", () => {
     const { latency } = openLoopEvidence();
     if (!latency) throw new Error("latency");
-    expect(summary({ ...latency, p50: 0.9, p90: 10, p99: 5 }).late_percentiles).toEqual(["p50", "p99"]);
-    // Of a p99 that is not known the least that it can be.
-    const unknown = { ...latency, p50: 2, p90: 10, p99: null };
-    expect(summary({ ...unknown, bounds: { p99: { low: 8, high: null } } }).late_percentiles).toEqual([
+    expect(summary({ ...latency, p50: 0.9, p90: 10, p99: 5 }).late_percentiles).toEqual([
+      "p50",
       "p99",
     ]);
-    expect(summary({ ...unknown, bounds: { p99: { low: 10, high: null } } }).late_percentiles).toEqual([]);
+    // Of a p99 that is not known the least that it can be.
+    const unknown = { ...latency, p50: 2, p90: 10, p99: null };
+    expect(
+      summary({ ...unknown, bounds: { p99: { low: 8, high: null } } }).late_percentiles,
+    ).toEqual(["p99"]);
+    expect(
+      summary({ ...unknown, bounds: { p99: { low: 10, high: null } } }).late_percentiles,
+    ).toEqual([]);
   });
 });
 
@@ -127,7 +157,10 @@ const judged = (run: ValidRun) => {
   return { status: verdict.status, ...outcomeOf(run, verdict) };
 };
 
-/** An open loop in which so many of the offered sends were never made, and so many waited for a connection. */
+/**
+ * An open loop in which so many of the offered sends were never made, and so many waited for a
+ * connection.
+ */
 const openRun = (unsent: number, blocked: number): ValidRun =>
   openLoopEvidence({ offered: validEvidence().counts.sent + unsent, unsent, blocked }, 10);
 
@@ -163,7 +196,12 @@ describe("more than 0.1 % of the requests failed:", () => {
     const empty = histogramOf(0);
     Object.assign(run.generators[0] ?? {}, {
       counts: run.counts,
-      histograms: { allowed: empty, limited: empty, failed: empty, censored: histogramOf(10, 10e6) },
+      histograms: {
+        allowed: empty,
+        limited: empty,
+        failed: empty,
+        censored: histogramOf(10, 10e6),
+      },
     });
     run.requests = { average: 0, total: 0 };
     for (const kind of ["allowed", "limited", "latency_sum_us"] as const) run.slices[kind].fill(0);
@@ -248,7 +286,9 @@ describe("nothing is known of the target", () => {
 
 test("overloaded and failed runs are spoiled; served and unknown ones are not", () => {
   expect(
-    ([undefined, "served", "overloaded", "failed"] as const).map((outcome) => isSpoiled({ outcome })),
+    ([undefined, "served", "overloaded", "failed"] as const).map((outcome) =>
+      isSpoiled({ outcome }),
+    ),
   ).toEqual([false, false, true, true]);
 });
 
@@ -271,11 +311,28 @@ describe("a limiter that does not keep its promise (M27)", () => {
         over_admission: none,
         under_admission: none,
         burst: { most: 10 * seen, factor: seen },
-        rate: { promised_per_second: 5, lowest_per_second: 5, mean_per_second: 5, highest_per_second: 5 },
+        rate: {
+          promised_per_second: 5,
+          lowest_per_second: 5,
+          mean_per_second: 5,
+          highest_per_second: 5,
+        },
         promises: [
           { id: "burst", promised: 2, seen, unit: "quotas", holds: seen <= 2 },
-          { id: "retry-after-admits", promised: 1, seen: retried, unit: "share", holds: retried === 1 },
-          { id: "under-admission", promised: 0, seen: denied, unit: "requests", holds: denied === 0 },
+          {
+            id: "retry-after-admits",
+            promised: 1,
+            seen: retried,
+            unit: "share",
+            holds: retried === 1,
+          },
+          {
+            id: "under-admission",
+            promised: 0,
+            seen: denied,
+            unit: "requests",
+            holds: denied === 0,
+          },
         ],
       },
     };

@@ -44,7 +44,11 @@ test.each<[string, Partial<PrintedEvidence>, string]>([
   ["evicted keys", onStore(reading, { ...reading, evicted_keys: 3 }), "M14 suspect"],
   ["no counters of a role", { resources: { "store-1": role("store", 60) } }, "M15 suspect"],
   ["a clock that was set", { clock_change: { changed_ms: 5000, over_s: 4 } }, "M36 invalid"],
-  ["foreign load", { host_load: { cpus: 4, busy_cpu_percent: 200, foreign_cpu_percent: 40 } }, "M25 suspect"],
+  [
+    "foreign load",
+    { host_load: { cpus: 4, busy_cpu_percent: 200, foreign_cpu_percent: 40 } },
+    "M25 suspect",
+  ],
 ])("%s", (_, changes, expected) => {
   expect(rulesOf(changes)).toEqual([expected]);
 });
@@ -53,10 +57,13 @@ test.each([
   [20_009, []],
   [20_011, ["M1 invalid"]],
   [19_999, ["M1 invalid"]],
-])("of a program that ends after a time the calls under way may have been counted: %i", (after, expected) => {
-  const operations = { total: 20_000, per_second: 10_000, more_at_most: 10 };
-  expect(rulesOf({ operations, calls: { before: 0, after } })).toEqual(expected);
-});
+])(
+  "of a program that ends after a time the calls under way may have been counted: %i",
+  (after, expected) => {
+    const operations = { total: 20_000, per_second: 10_000, more_at_most: 10 };
+    expect(rulesOf({ operations, calls: { before: 0, after } })).toEqual(expected);
+  },
+);
 
 test("what a store does not report is not applicable, and no reason", () => {
   const bare = { version: "" };

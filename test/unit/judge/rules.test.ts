@@ -62,7 +62,9 @@ describe("rules do not judge what a planned fault explains:", () => {
 
   test("but a restart of another role, or beside another fault", () => {
     expect(reasonsOf(runWith([serverRestart], restartStore))).toContain("M14");
-    expect(reasonsOf(runWith([flush], restartStore))).toEqual(expect.arrayContaining(["M8", "M14"]));
+    expect(reasonsOf(runWith([flush], restartStore))).toEqual(
+      expect.arrayContaining(["M8", "M14"]),
+    );
   });
 
   test("a server that was restarted on purpose", () => {
@@ -95,7 +97,11 @@ describe("rules do not judge what a planned fault explains:", () => {
       slices.limited = slices.limited.map((count, index) => (index < 10 ? count / 2 : count));
     };
     expect(reasonsOf(runWith([flush], ramp))).toContain("M26");
-    const early = { ...flush, planned: { start_s: 2, length_s: 0 }, injected: { from_s: 2, to_s: 2 } };
+    const early = {
+      ...flush,
+      planned: { start_s: 2, length_s: 0 },
+      injected: { from_s: 2, to_s: 2 },
+    };
     expect(reasonsOf(runWith([early], ramp))).not.toContain("M26");
   });
 });
@@ -114,7 +120,11 @@ describe("the outcome beside a fault is what the target did before it and at the
     });
   const outcome = (run: ValidRun) =>
     outcomeOf(run, { status: "valid", reasons: [], not_applicable: [] }).outcome;
-  const early = { ...restart, planned: { start_s: 1, length_s: 1 }, injected: { from_s: 1, to_s: 2 } };
+  const early = {
+    ...restart,
+    planned: { start_s: 1, length_s: 1 },
+    injected: { from_s: 1, to_s: 2 },
+  };
 
   test("failures of the fault are what is measured", () => {
     // The window has 50 slices.
@@ -182,10 +192,17 @@ describe("the rules of a run with a service", () => {
     [
       "denials that were got as admissions",
       ({ service: { at_end } }) =>
-        Object.assign(at_end, { allowed: (at_end.allowed ?? 0) - 1, limited: (at_end.limited ?? 0) + 1 }),
+        Object.assign(at_end, {
+          allowed: (at_end.allowed ?? 0) - 1,
+          limited: (at_end.limited ?? 0) + 1,
+        }),
       "M8 invalid",
     ],
-    ["too few decisions in the store", (run) => (storeOf(run).at_end.decisions = CONSUMES - 1), "M8 invalid"],
+    [
+      "too few decisions in the store",
+      (run) => (storeOf(run).at_end.decisions = CONSUMES - 1),
+      "M8 invalid",
+    ],
     ["another process at the end", ({ service }) => (service.at_end.run_id = "2"), "M14 invalid"],
     ["no CPU counters", (run) => delete run.resources["service-1"], "M15 suspect"],
   ])("object to %s", (_name, spoil, expected) => {
@@ -269,7 +286,9 @@ describe("the counts of keys", () => {
   test("that lie outside are counted by direction, and the key that is furthest off is named", () => {
     const surplus = { key: "surplus", least: 5, most: 6, counted: 8 };
     const lost = { key: "lost", least: 40, most: 40, counted: 37 };
-    expect(admissionsOf([{ key: "fine", least: 1, most: 1, counted: 1 }, surplus, lost])).toMatchObject({
+    expect(
+      admissionsOf([{ key: "fine", least: 1, most: 1, counted: 1 }, surplus, lost]),
+    ).toMatchObject({
       below: 1,
       above: 1,
       worst: lost,
@@ -306,7 +325,9 @@ const harmless: Record<string, (run: ValidRun) => void> = {
     addFailures(run, "connection_errors", 2, "after it");
     serverOf(run).at_end.requests -= 5;
   },
-  "consumes that are still under way, because nobody waits for them any more, run or not": (run) => {
+  "consumes that are still under way, because nobody waits for them any more, run or not": (
+    run,
+  ) => {
     const { at_end } = serverOf(run);
     addFailures(run, "timed_out", 3);
     at_end.in_flight = 3;
@@ -314,13 +335,18 @@ const harmless: Record<string, (run: ValidRun) => void> = {
     Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 2));
   },
   "calls under several commands": (run) => {
-    const script_calls = { eval: { calls: 5, failed: 0 }, evalsha: { calls: CONSUMES - 4, failed: 1 } };
+    const script_calls = {
+      eval: { calls: 5, failed: 0 },
+      evalsha: { calls: CONSUMES - 4, failed: 1 },
+    };
     Object.assign(storeOf(run).at_end, { decisions: CONSUMES, script_calls });
   },
   "calls on several nodes": (run) => {
     run.store.nodes.push({ role: "store-2", at_start: reading(), at_end: reading(evalsha(40, 3)) });
     Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 37));
-    run.resources["store-2"] = run.resources["store-1"] as NonNullable<(typeof run.resources)[string]>;
+    run.resources["store-2"] = run.resources["store-1"] as NonNullable<
+      (typeof run.resources)[string]
+    >;
   },
   "evictions before the run": (run) => {
     storeOf(run).at_start.evicted_keys = 7;
@@ -363,7 +389,15 @@ describe("a rule that cannot be applied says why, and neither passes nor fails t
     const { store: _t, prediction: _p, configuration: _c, ...seen } = validEvidence();
     const { status, not_applicable } = judge({ ...seen, consumers: [] });
     expect(status).toBe("valid");
-    expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M10", "M11", "M12", "M13", "M15", "M19"]);
+    expect(not_applicable.map(({ rule }) => rule)).toEqual([
+      "M8",
+      "M10",
+      "M11",
+      "M12",
+      "M13",
+      "M15",
+      "M19",
+    ]);
   });
 
   test("Little's law with few answers or with failures among them", () => {
@@ -401,7 +435,12 @@ type Spoil = (run: ValidRun) => void;
 
 function asking(
   run: ValidRun,
-  versions: { client_version?: string; limiter_version?: string; store_version?: string; node?: string },
+  versions: {
+    client_version?: string;
+    limiter_version?: string;
+    store_version?: string;
+    node?: string;
+  },
 ): void {
   run.configuration = { ...configuration, target: { ...configuration.target, ...versions } };
 }
@@ -427,7 +466,8 @@ const faults: Record<string, Record<string, Spoil>> = {
   },
   "M2 invalid": {
     "answers without a latency": (run) => (generatorOf(run).histograms.limited = histogramOf(0)),
-    "more latencies than answers": (run) => (generatorOf(run).histograms.allowed = histogramOf(9_005)),
+    "more latencies than answers": (run) =>
+      (generatorOf(run).histograms.allowed = histogramOf(9_005)),
     "followed requests without a latency": (run) =>
       (generatorOf(run).histograms.allowed = histogramOf(9_000)),
     "a failed answer without an age": (run) => {
@@ -438,7 +478,8 @@ const faults: Record<string, Record<string, Spoil>> = {
       addFailures(run, "timed_out", 1);
       generatorOf(run).histograms.censored = histogramOf(0);
     },
-    "an age of a request that was not lost": (run) => (generatorOf(run).histograms.censored = histogramOf(1)),
+    "an age of a request that was not lost": (run) =>
+      (generatorOf(run).histograms.censored = histogramOf(1)),
     "a service time of a request that was never sent": (run) => {
       const { histograms } = generatorOf(run);
       generatorOf(run).service_histograms = { ...histograms, censored: histogramOf(1) };
@@ -496,9 +537,11 @@ const faults: Record<string, Record<string, Spoil>> = {
       generatorOf(run).counts.allowed--;
       generatorOf(run).counts.limited++;
     },
-    "a server that saw fewer requests than were answered": (run) => (serverOf(run).at_end.requests -= 6),
+    "a server that saw fewer requests than were answered": (run) =>
+      (serverOf(run).at_end.requests -= 6),
     "a server that saw more requests than were sent": (run) => serverOf(run).at_end.requests++,
-    "a store that ran one script too few": (run) => Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 1)),
+    "a store that ran one script too few": (run) =>
+      Object.assign(storeOf(run).at_end, evalsha(CONSUMES - 1)),
     "a store that ran one script too many": (run) =>
       Object.assign(storeOf(run).at_end, evalsha(CONSUMES + 1)),
     "a call that nobody decided, although nothing is under way": (run) => {
@@ -511,12 +554,15 @@ const faults: Record<string, Record<string, Spoil>> = {
   },
   "M36 invalid": {
     "a generator that stood still": (run) => (generatorOf(run).longest_gap_ms = 2000),
-    "the second of two generators that stood still": (run) => (addGenerator(run).longest_gap_ms = 101),
+    "the second of two generators that stood still": (run) =>
+      (addGenerator(run).longest_gap_ms = 101),
     "a system clock that was set": (run) => (run.clock_change = { changed_ms: 5000, over_s: 10 }),
-    "a system clock that was set back": (run) => (run.clock_change = { changed_ms: -5000, over_s: 10 }),
+    "a system clock that was set back": (run) =>
+      (run.clock_change = { changed_ms: -5000, over_s: 10 }),
   },
   "M10 invalid": {
-    "a share of limited answers that rose with the speed": (run) => (run.prediction.seen_share = 0.1101),
+    "a share of limited answers that rose with the speed": (run) =>
+      (run.prediction.seen_share = 0.1101),
     "a share of limited answers that is too low": (run) => (run.prediction.seen_share = 0.0899),
   },
   "M10 suspect": {
@@ -558,7 +604,8 @@ const faults: Record<string, Record<string, Spoil>> = {
   },
   "M14 invalid": {
     "a store that restarted": (run) => (storeOf(run).at_end.run_id = "store-run-2"),
-    "a server that restarted at the end of the window": (run) => (serverOf(run).at_end.uptime_s = 0.5),
+    "a server that restarted at the end of the window": (run) =>
+      (serverOf(run).at_end.uptime_s = 0.5),
     "a server that restarted early in the window": (run) =>
       (serverOf(run).at_end.uptime_s = serverOf(run).at_window_open.uptime_s + 0.9 * run.duration),
   },
@@ -576,7 +623,9 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
   "M16 suspect": {
-    "connections that were opened again between turns, and that the target had not closed": (run) => {
+    "connections that were opened again between turns, and that the target had not closed": (
+      run,
+    ) => {
       const lengths = { lead_in_ms: 5, slice_ms: 100, drained_s: 0 };
       run.turns = { group: 2, turns: 100, ...lengths, reopened: { all: 3, without_cause: 1 } };
     },
@@ -591,9 +640,12 @@ const faults: Record<string, Record<string, Spoil>> = {
     },
   },
   "M19 invalid": {
-    "another version of the client than was asked for": (run) => asking(run, { client_version: "0.3.1" }),
-    "another version of the limiter than was asked for": (run) => asking(run, { limiter_version: "7.1.1" }),
-    "another version of the store than was asked for": (run) => asking(run, { store_version: "1.0" }),
+    "another version of the client than was asked for": (run) =>
+      asking(run, { client_version: "0.3.1" }),
+    "another version of the limiter than was asked for": (run) =>
+      asking(run, { limiter_version: "7.1.1" }),
+    "another version of the store than was asked for": (run) =>
+      asking(run, { store_version: "1.0" }),
     "another Node than was asked for": (run) => asking(run, { node: "1.0" }),
     "a version that was asked for and not seen": (run) => {
       asking(run, { limiter_version: "11.4.0" });
@@ -697,7 +749,9 @@ describe("several servers", () => {
 test("rules that need evidence which a store does not give are not applicable", () => {
   const run = validEvidence();
   const { version, uptime_s } = storeOf(run).at_end;
-  run.store.nodes = [{ role: "store-1", at_start: { version, uptime_s }, at_end: { version, uptime_s } }];
+  run.store.nodes = [
+    { role: "store-1", at_start: { version, uptime_s }, at_end: { version, uptime_s } },
+  ];
   delete serverOf(run).limiter_script;
   const { status, not_applicable } = judge(run);
   expect(status).toBe("valid");
@@ -754,8 +808,12 @@ describe("M8, decisions that are not one command each,", () => {
     };
     expect(judged((run) => plant(run, (allowed) => allowed))).toEqual([]);
     expect(judged((run) => plant(run, (_allowed, all) => all))).toEqual([]);
-    expect(judged((run) => plant(run, (allowed) => allowed - 1))).toMatchObject([{ severity: "invalid" }]);
-    expect(judged((run) => plant(run, (_allowed, all) => all + 1))).toMatchObject([{ severity: "invalid" }]);
+    expect(judged((run) => plant(run, (allowed) => allowed - 1))).toMatchObject([
+      { severity: "invalid" },
+    ]);
+    expect(judged((run) => plant(run, (_allowed, all) => all + 1))).toMatchObject([
+      { severity: "invalid" },
+    ]);
   });
 
   test("may lack in the store what was decided without it, and no more", () => {
@@ -885,15 +943,21 @@ describe("where something outside the target spoiled the run", () => {
     (_, spoil) => {
       const run = validEvidence();
       run.admissions = admissionsOf([{ key: "a", least: 10, most: 10, counted: 4 }]);
-      run.slices.allowed = run.slices.allowed.map((count, index) => (index < 10 ? count / 2 : count));
-      expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
+      run.slices.allowed = run.slices.allowed.map((count, index) =>
+        index < 10 ? count / 2 : count,
+      );
+      expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(
+        expect.arrayContaining(["M26", "M27"]),
+      );
       spoil(run);
       const verdict = judge(run);
       const reasons = verdict.reasons.map(({ rule }) => rule);
       expect(reasons).toContain("M36");
       expect(reasons).not.toContain("M26");
       expect(reasons).not.toContain("M27");
-      expect(verdict.not_applicable.map(({ rule }) => rule)).toEqual(expect.arrayContaining(["M26", "M27"]));
+      expect(verdict.not_applicable.map(({ rule }) => rule)).toEqual(
+        expect.arrayContaining(["M26", "M27"]),
+      );
       expect(outcomeOf(run, verdict)).toEqual({});
     },
   );

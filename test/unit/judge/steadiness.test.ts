@@ -1,6 +1,12 @@
 import { describe, expect, test } from "vitest";
 import type { Slices } from "../../../src/contract/result.js";
-import { areApart, halvesOf, hasTrend, rampIn, warmupNotes } from "../../../src/judge/steadiness.js";
+import {
+  areApart,
+  halvesOf,
+  hasTrend,
+  rampIn,
+  warmupNotes,
+} from "../../../src/judge/steadiness.js";
 import { seededRandom } from "../../helpers/random.js";
 
 const CYCLES = 30;
@@ -9,7 +15,8 @@ const CYCLES = 30;
 const hosts: Readonly<Record<string, (slices: number, random: () => number) => number[]>> = {
   calm: (slices) => Array(slices).fill(1),
   drifting: (slices) => Array.from({ length: slices }, (_, slice) => 1 - (0.4 * slice) / slices),
-  "level-shift": (slices) => Array.from({ length: slices }, (_, slice) => (slice < slices / 2 ? 1 : 0.6)),
+  "level-shift": (slices) =>
+    Array.from({ length: slices }, (_, slice) => (slice < slices / 2 ? 1 : 0.6)),
   bursty: (slices, random) => Array.from({ length: slices }, () => (random() > 1.3 ? 0.5 : 1)),
   "AR(1)": (slices, random) => {
     let level = 0;
@@ -126,7 +133,9 @@ function noisySlices(
 ): Slices {
   const deviations = noise(random, 10 * seconds, correlation);
   return slicesOf(
-    deviations.map((value, index) => Math.max(0, 1_000 * speed((index + 0.5) / 10) * (1 + cv * value))),
+    deviations.map((value, index) =>
+      Math.max(0, 1_000 * speed((index + 0.5) / 10) * (1 + cv * value)),
+    ),
   );
 }
 
@@ -167,7 +176,10 @@ describe("a ramp in the window", () => {
     (noisy) => {
       const random = seededRandom(11);
       for (const seconds of [3, 5, 10, 30]) {
-        const flagged = share(400, () => rampIn(noisySlices(random, seconds, noisy), "closed") !== undefined);
+        const flagged = share(
+          400,
+          () => rampIn(noisySlices(random, seconds, noisy), "closed") !== undefined,
+        );
         // At most 1.6 % in the worst case, and the error of 400 trials.
         expect(flagged, `${seconds} s`).toBeLessThan(0.035);
       }
@@ -179,7 +191,9 @@ describe("a ramp in the window", () => {
     const flagged = NOISES.map((noisy) =>
       share(
         500,
-        (trial) => rampIn(noisySlices(random, [3, 5, 10, 30][trial % 4] ?? 5, noisy), "closed") !== undefined,
+        (trial) =>
+          rampIn(noisySlices(random, [3, 5, 10, 30][trial % 4] ?? 5, noisy), "closed") !==
+          undefined,
       ),
     );
     expect(flagged.reduce((total, each) => total + each, 0) / flagged.length).toBeLessThan(0.01);
@@ -189,7 +203,9 @@ describe("a ramp in the window", () => {
     const random = seededRandom(13);
     const seen = (noisy: (typeof NOISES)[number]) =>
       share(300, () => rampIn(noisySlices(random, 5, noisy, rampOver(3)), "closed") !== undefined);
-    expect(rampIn(noisySlices(random, 5, { cv: 0, correlation: 0 }, rampOver(3)), "closed")).toBeDefined();
+    expect(
+      rampIn(noisySlices(random, 5, { cv: 0, correlation: 0 }, rampOver(3)), "closed"),
+    ).toBeDefined();
     expect(seen({ cv: 0.05, correlation: 0.45 })).toBe(1);
     expect(seen({ cv: 0.1, correlation: 0.45 })).toBeGreaterThan(0.95);
     expect(seen({ cv: 0.15, correlation: 0.6 })).toBeGreaterThan(0.7);
@@ -238,7 +254,9 @@ test("an automatic warm-up that ended unsteady is noted, and whether it had requ
   const warmup = { took_s: 10.0042, requests: 5_000, lead_in: { took_s: 0.5, requests: 200 } };
   expect(warmupNotes({ warmup })).toEqual([]);
   expect(warmupNotes({ warmup: { ...warmup, steady: true } })).toEqual([]);
-  expect(warmupNotes({ warmup: { ...warmup, steady: false } })).toEqual([expect.stringContaining("10 s")]);
+  expect(warmupNotes({ warmup: { ...warmup, steady: false } })).toEqual([
+    expect.stringContaining("10 s"),
+  ]);
   const few = warmupNotes({ warmup: { ...warmup, requests: 100, steady: false } });
   expect(few).toEqual([expect.stringContaining("100 requests")]);
 });

@@ -1,7 +1,12 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { foreignCpuPercent, type HostCpu, hostCpuOf, hostLoadOf } from "../../../src/machine/cpu-time.js";
+import {
+  foreignCpuPercent,
+  type HostCpu,
+  hostCpuOf,
+  hostLoadOf,
+} from "../../../src/machine/cpu-time.js";
 import { networkOf } from "../../../src/machine/facts.js";
 import { readCpuTopology, readHardware } from "../../../src/machine/hardware.js";
 import { temporaryFolders } from "../../helpers/folders.js";
@@ -89,7 +94,10 @@ test.each([
   ],
   // The maker of a real machine is no hypervisor.
   [{ ...flags("ht"), "sys/class/dmi/id/sys_vendor": "Dell Inc.\n" }, "none"],
-  [{ "proc/cpuinfo": "Features\t: fp asimd\n", "sys/class/dmi/id/sys_vendor": "QEMU\n" }, undefined],
+  [
+    { "proc/cpuinfo": "Features\t: fp asimd\n", "sys/class/dmi/id/sys_vendor": "QEMU\n" },
+    undefined,
+  ],
   [{ "proc/cpuinfo": "Features\t: fp asimd\n", "sys/hypervisor/type": "xen\n" }, "xen"],
 ])("the hypervisor of %j is %s", (files: Record<string, string>, expected) => {
   expect(readHardware(rootOf(files)).hypervisor).toBe(expected);
@@ -140,12 +148,14 @@ describe("the CPU time of the system", () => {
     });
   });
 
-  test.each(["", "cpu  1 2 3\ncpu0 1 2 3\n", "cpu  a b c d e f g h\ncpu0 1\n", "cpu  1 2 3 4 5 6 7 8\n"])(
-    "is not known of %j",
-    (text) => {
-      expect(hostCpuOf(text, 5)).toBeUndefined();
-    },
-  );
+  test.each([
+    "",
+    "cpu  1 2 3\ncpu0 1 2 3\n",
+    "cpu  a b c d e f g h\ncpu0 1\n",
+    "cpu  1 2 3 4 5 6 7 8\n",
+  ])("is not known of %j", (text) => {
+    expect(hostCpuOf(text, 5)).toBeUndefined();
+  });
 });
 
 const start: HostCpu = {
@@ -157,7 +167,10 @@ const start: HostCpu = {
   accounted_us: 100_000_000,
 };
 
-/** After so many seconds, with so many microseconds of each kind; the rest of both CPUs' time was busy. */
+/**
+ * After so many seconds, with so many microseconds of each kind; the rest of both CPUs' time was
+ * busy.
+ */
 function reading(seconds: number, { idle_us = 0, stolen_us = 0, interrupts_us = 0 }): HostCpu {
   return {
     at_ms: start.at_ms + 1000 * seconds,
@@ -190,7 +203,8 @@ describe("foreign CPU", () => {
 });
 
 test("the load of a host is that of the window: idle time just before and after it does not dilute it", () => {
-  // A window of 4 s and 1 s of pauses. Ours: 1.5 CPUs in the window. Others: half a CPU all the time.
+  // A window of 4 s and 1 s of pauses. Ours: 1.5 CPUs in the window. Others: half a CPU all the
+  // time.
   const end = reading(5, { idle_us: 10_000_000 - 6_000_000 - 2_500_000 });
   const load = { cpus: 2, busy_cpu_percent: 200, foreign_cpu_percent: 50 };
   expect(hostLoadOf(start, end, 6_000_000, 4)).toEqual(load);

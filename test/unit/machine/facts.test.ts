@@ -18,6 +18,8 @@ test.each([
 });
 
 test("the microcode is that of the first CPU, where the system tells it", () => {
-  expect(microcodeIn(`${cpuinfo}microcode : 0xb002151\nprocessor : 1\nmicrocode : 0x1\n`)).toBe("0xb002151");
+  expect(microcodeIn(`${cpuinfo}microcode : 0xb002151\nprocessor : 1\nmicrocode : 0x1\n`)).toBe(
+    "0xb002151",
+  );
   expect(microcodeIn(cpuinfo)).toBeUndefined();
 });

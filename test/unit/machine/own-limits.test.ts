@@ -73,8 +73,11 @@ test("without control groups all CPUs of the affinity are allowed, and nothing i
   expect(readOwnThrottling(root)).toBeUndefined();
 });
 
-test.skipIf(programOnPath("taskset") === undefined)("an affinity narrows the CPUs of a process", () => {
-  const status = ["-c", "0", "cat", "/proc/self/status"];
-  const { stdout } = spawnSync("taskset", status, { encoding: "utf8" });
-  expect(readOwnLimits(rootWith({ "proc/self/status": stdout })).cpus_allowed).toBe(1);
-});
+test.skipIf(programOnPath("taskset") === undefined)(
+  "an affinity narrows the CPUs of a process",
+  () => {
+    const status = ["-c", "0", "cat", "/proc/self/status"];
+    const { stdout } = spawnSync("taskset", status, { encoding: "utf8" });
+    expect(readOwnLimits(rootWith({ "proc/self/status": stdout })).cpus_allowed).toBe(1);
+  },
+);

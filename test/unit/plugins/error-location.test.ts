@@ -18,7 +18,9 @@ test("the innermost line of a plugin is named with the user's path", () => {
   expect(errorLocation(trace, [file])).toBe(`${file}:12:5`);
   expect(errorLocation(trace, [link])).toBe(`${link}:12:5`);
   expect(errorLocation(trace, [folder])).toBe(`${join(folder, "my client.js")}:12:5`);
-  expect(errorLocation("Error: no\n    at main (file:///elsewhere.js:1:1)", [file])).toBeUndefined();
+  expect(
+    errorLocation("Error: no\n    at main (file:///elsewhere.js:1:1)", [file]),
+  ).toBeUndefined();
 });
 
 test("a failure that a plugin caused names its line, once", () => {
@@ -27,7 +29,9 @@ test("a failure that a plugin caused names its line, once", () => {
   const cause = new Error("broken");
   cause.stack = `Error: broken\n    at open (${pathToFileURL(file).href}:7:3)`;
   const failed = new Error("a cannot use the valkey", { cause });
-  expect(withErrorLocation(failed.message, failed, [file])).toBe(`a cannot use the valkey (${file}:7:3)`);
+  expect(withErrorLocation(failed.message, failed, [file])).toBe(
+    `a cannot use the valkey (${file}:7:3)`,
+  );
   expect(withErrorLocation(`a at ${file}:7:3`, failed, [file])).toBe(`a at ${file}:7:3`);
   expect(withErrorLocation("other", new Error("other"), [file])).toBe("other");
 });

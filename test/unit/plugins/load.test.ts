@@ -74,7 +74,12 @@ describe("PLUGINS", () => {
   });
 
   test("with an invalid JSON list is a usage error", async () => {
-    await expectFailure(() => decodePlugins({ PLUGINS: '["/a' }), EXIT.usage, "PLUGINS=", "JSON list");
+    await expectFailure(
+      () => decodePlugins({ PLUGINS: '["/a' }),
+      EXIT.usage,
+      "PLUGINS=",
+      "JSON list",
+    );
     await expectFailure(() => decodePlugins({ PLUGINS: "[1]" }), EXIT.usage, "PLUGINS=");
   });
 });
@@ -106,12 +111,19 @@ describe("the bytes of a plugin", () => {
     expect((await readPlugin(folder)).facts).toEqual(added.facts);
     renameSync(join(folder, "more.js"), join(folder, "most.js"));
     const renamed = await readPlugin(folder);
-    expect(new Set([before, changed, added, renamed].map(({ facts }) => facts.sha256)).size).toBe(4);
+    expect(new Set([before, changed, added, renamed].map(({ facts }) => facts.sha256)).size).toBe(
+      4,
+    );
   });
 
   test("that cannot be read or copied into a container are a usage error", async () => {
     const folder = newFolder();
-    await expectFailure(() => readPlugin(join(folder, "no.js")), EXIT.usage, "no.js", "no such file");
+    await expectFailure(
+      () => readPlugin(join(folder, "no.js")),
+      EXIT.usage,
+      "no.js",
+      "no such file",
+    );
     await expectFailure(() => readPlugin(folder), EXIT.usage, "needs a package.json");
     writeFileSync(join(folder, "package.json"), "{}");
     symlinkSync("/etc/hostname", join(folder, "out"));
@@ -132,22 +144,58 @@ test.each([
 });
 
 test.each<[string, object, ...string[]]>([
-  ["an id that is taken", { clients: [client({ id: "ioredis" })] }, "client ioredis exists already"],
+  [
+    "an id that is taken",
+    { clients: [client({ id: "ioredis" })] },
+    "client ioredis exists already",
+  ],
   ["an id that is no id", { clients: [client({ id: "Mine" })] }, "clients[0].id"],
-  ["a member that is missing", { clients: [client({ open: undefined })] }, "clients[0].open", "function"],
+  [
+    "a member that is missing",
+    { clients: [client({ open: undefined })] },
+    "clients[0].open",
+    "function",
+  ],
   ["a member that nobody knows", { clients: [client({ opne: () => {} })] }, "clients[0]", "opne"],
-  ["a store that is none", { clients: [client({ stores: ["mongo"] })] }, "clients[0].stores", "mongo"],
-  ["a limiter that is none", { clients: [client({ limiter: "x" })] }, "clients.mine.limiter", "no limiter"],
+  [
+    "a store that is none",
+    { clients: [client({ stores: ["mongo"] })] },
+    "clients[0].stores",
+    "mongo",
+  ],
+  [
+    "a limiter that is none",
+    { clients: [client({ limiter: "x" })] },
+    "clients.mine.limiter",
+    "no limiter",
+  ],
   ["a store's id", { stores: [store({ id: "redis" })] }, "store redis exists already"],
-  ["a store named like a part", { stores: [store({ id: "server" })] }, "store server exists already"],
+  [
+    "a store named like a part",
+    { stores: [store({ id: "server" })] },
+    "store server exists already",
+  ],
   ["a store's engine", { stores: [store({ engine: "sql" })] }, "stores[0].engine", "resp"],
   ["a store without a program", { stores: [store({ program: undefined })] }, "stores[0].program"],
   ["a store's program", { stores: [store({ program: "/opt/x" })] }, "stores[0].program"],
-  ["a store's topology", { stores: [store({ topologies: ["ring"] })] }, "stores[0].topologies", "ring"],
-  ["a store like none", { stores: [store({ compatibleWith: "mongo" })] }, "stores.mystore.compatibleWith"],
+  [
+    "a store's topology",
+    { stores: [store({ topologies: ["ring"] })] },
+    "stores[0].topologies",
+    "ring",
+  ],
+  [
+    "a store like none",
+    { stores: [store({ compatibleWith: "mongo" })] },
+    "stores.mystore.compatibleWith",
+  ],
   ["a control", { clients: [client({ control: true })] }, "clients[0].control", "project's own"],
   ["a limiter without create", { limiters: [{ id: "l" }] }, "limiters[0].create", "function"],
-  ["an option without a summary", { options: [{ id: "o", apply: () => {} }] }, "options[0].summary"],
+  [
+    "an option without a summary",
+    { options: [{ id: "o", apply: () => {} }] },
+    "options[0].summary",
+  ],
   ["a limiter's id", { limiters: [{ ...findLimiter("none") }] }, "limiter none exists already"],
   [
     "traffic's shares",
@@ -158,7 +206,9 @@ test.each<[string, object, ...string[]]>([
     "traffic's longest key",
     {
       traffic: [
-        traffic({ population: () => ({ requests: [["a".repeat(257)]], shares: Float64Array.of(1) }) }),
+        traffic({
+          population: () => ({ requests: [["a".repeat(257)]], shares: Float64Array.of(1) }),
+        }),
       ],
     },
     "population().requests[0][0]",
@@ -167,14 +217,20 @@ test.each<[string, object, ...string[]]>([
     "a request of traffic with more keys than the server takes",
     {
       traffic: [
-        traffic({ population: () => ({ requests: [Array(17).fill("a")], shares: Float64Array.of(1) }) }),
+        traffic({
+          population: () => ({ requests: [Array(17).fill("a")], shares: Float64Array.of(1) }),
+        }),
       ],
     },
     "population().requests[0]",
   ],
   [
     "traffic's sum",
-    { traffic: [traffic({ population: () => ({ requests: [["a"]], shares: Float64Array.of(0.5) }) })] },
+    {
+      traffic: [
+        traffic({ population: () => ({ requests: [["a"]], shares: Float64Array.of(0.5) }) }),
+      ],
+    },
     "population().shares",
     "1 in all",
   ],
@@ -198,14 +254,21 @@ test("a client, its limiter, an option and traffic are found like the project's 
     summary: "the other limiter",
     apply: (each: ClientDescription) => ({ ...each, limiter: "my-limiter" }),
   };
-  const members = { clients: [client()], limiters: [limiter], options: [option], traffic: [traffic()] };
+  const members = {
+    clients: [client()],
+    limiters: [limiter],
+    options: [option],
+    traffic: [traffic()],
+  };
   registerTargets([plugin(members)]);
   registerTraffic([plugin(members)]);
   expect(resolveTarget("mine@valkey")).toMatchObject({
     target: { client: "mine", store: "valkey", limiter: "rate-limiter-flexible" },
   });
   expect(resolveTarget("ioredis+my-option")).toMatchObject({ target: { limiter: "my-limiter" } });
-  expect(describeClient({ client: "mine", topology: "standalone", options: [] })).toBe(members.clients[0]);
+  expect(describeClient({ client: "mine", topology: "standalone", options: [] })).toBe(
+    members.clients[0],
+  );
   expect(findLimiter("my-limiter")).toBe(limiter);
   expect(findProfile("my-traffic").summary).toBe("one key");
   // A second plugin cannot take what the first one has.
@@ -224,11 +287,17 @@ test("a store runs the clients of the store that it is compatible with, where a 
     target: { text: "ioredis@mystore:standalone", label: "ioredis@mystore", client: "ioredis" },
   });
   // It does not run Valkey's scripts, and has no cluster.
-  expect(resolveTarget("iovalkey@mystore")).toEqual({ skip: expect.stringContaining("cannot use mystore") });
-  expect(resolveTarget("ioredis@mystore:cluster")).toEqual({ skip: "mystore runs standalone only" });
+  expect(resolveTarget("iovalkey@mystore")).toEqual({
+    skip: expect.stringContaining("cannot use mystore"),
+  });
+  expect(resolveTarget("ioredis@mystore:cluster")).toEqual({
+    skip: "mystore runs standalone only",
+  });
   // Nobody gets it without asking.
   const nothingElse = (id: string) => id === "mystore";
-  expect(resolveTarget("ioredis", nothingElse)).toEqual({ skip: expect.stringContaining("no redis-server") });
+  expect(resolveTarget("ioredis", nothingElse)).toEqual({
+    skip: expect.stringContaining("no redis-server"),
+  });
   expect(resolveTarget("own")).toMatchObject({ target: { store: "mystore" } });
   expect(candidatePrograms(["ioredis@mystore", "own"]).map(({ id }) => id)).toEqual(["mystore"]);
 });
@@ -256,6 +325,11 @@ describe("a trace that a campaign wrote", () => {
     const whole = encodeTrace({ facts, ...columns });
     const more = encodeTrace({ facts: { ...facts, keys: 1 }, ...columns });
     for (const bytes of [whole.subarray(0, -1), more, Buffer.from("{}\n"), Buffer.from("throw 1")])
-      await expectFailure(() => loadPlugins([written(bytes)]), EXIT.usage, "requests.trace", "--trace");
+      await expectFailure(
+        () => loadPlugins([written(bytes)]),
+        EXIT.usage,
+        "requests.trace",
+        "--trace",
+      );
   });
 });

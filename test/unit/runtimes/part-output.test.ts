@@ -20,7 +20,9 @@ test.each([
   ["mod\tgithub.com/x/y\t(devel)\t\nbuild\tvcs.revision=3fb702589d36aa\n", "3fb70258"],
   ["mod\tgithub.com/x/y\t(devel)\t\n", undefined],
 ])("a Go program with the build information %j has the version %s", (information, version) => {
-  expect(goVersionIn(Buffer.from(`\x7fELF\0\xff path\tx\n${information}\0\0`, "latin1"))).toBe(version);
+  expect(goVersionIn(Buffer.from(`\x7fELF\0\xff path\tx\n${information}\0\0`, "latin1"))).toBe(
+    version,
+  );
 });
 
 test.each([

@@ -53,7 +53,10 @@ const network = (bytes: number) => ({ received_bytes: bytes, sent_bytes: 2 * byt
 
 test("counters go on over restarts, where those of each process begin at 0; memory is that of the last", () => {
   const earlier = new EarlierCounters();
-  expect(earlier.plus({ cpu_us: 5, resident_bytes: 100 })).toEqual({ cpu_us: 5, resident_bytes: 100 });
+  expect(earlier.plus({ cpu_us: 5, resident_bytes: 100 })).toEqual({
+    cpu_us: 5,
+    resident_bytes: 100,
+  });
   earlier.keep({ cpu_us: 10, resident_bytes: 100, network: network(3) });
   earlier.keep({ cpu_us: 20, resident_bytes: 100, network: network(4) });
   expect(earlier.plus({ cpu_us: 1, resident_bytes: 50, network: network(1) })).toEqual({
@@ -74,7 +77,9 @@ describe("the run delay of threads", () => {
 
   test("grows by the waiting time of each thread, including new ones, and does not shrink when one ends", () => {
     const times = (delays: Record<string, number>) =>
-      new Map(Object.entries(delays).map(([id, delay_us]) => [id, { cpu_us: 2 * delay_us, delay_us }]));
+      new Map(
+        Object.entries(delays).map(([id, delay_us]) => [id, { cpu_us: 2 * delay_us, delay_us }]),
+      );
     const before = times({ main: 1_000, pool: 90_000, ends: 500_000 });
     const after = times({ main: 4_000, pool: 90_000, begins: 700 });
     expect(runDelayBetween(before, after)).toBe(3_700);

@@ -71,7 +71,9 @@ describe("a run spec", () => {
 
   test.each(["limits", "server"])("without %s is bad usage that says so", (member) => {
     const { [member as "limits"]: _left, ...rest } = spec;
-    expect(() => readConfig({ RUN_SPEC: JSON.stringify(rest) })).toThrow(`RUN_SPEC: ${member} is missing`);
+    expect(() => readConfig({ RUN_SPEC: JSON.stringify(rest) })).toThrow(
+      `RUN_SPEC: ${member} is missing`,
+    );
   });
 });
 
@@ -87,10 +89,19 @@ test.each([
   [{ STORE: "memcached", MODE: "ioredis" }, ["MODE=ioredis contradicts STORE=memcached"]],
   [{ MODE: "memcached", USE_MEMCACHED_CLUSTER: "1" }, ["USE_MEMCACHED_CLUSTER", "standalone only"]],
   [{ MODE: "iovalkey", STORE: "redis" }, ["MODE=iovalkey", "STORE=redis", "valkey only"]],
-  [{ MODE: "valkey-glide", USE_REDIS_CLUSTER: "true" }, ["MODE=valkey-glide", "USE_REDIS_CLUSTER=true"]],
+  [
+    { MODE: "valkey-glide", USE_REDIS_CLUSTER: "true" },
+    ["MODE=valkey-glide", "USE_REDIS_CLUSTER=true"],
+  ],
   [{ MODE: "ioredis@redis", STORE: "valkey" }, ["MODE=ioredis@redis", "STORE=valkey"]],
-  [{ MODE: "ioredis@redis", USE_VALKEY_CLUSTER: "true" }, ["MODE=ioredis@redis", "USE_VALKEY_CLUSTER"]],
-  [{ MODE: "ioredis", STORE: "redis", USE_VALKEY_CLUSTER: "1" }, ["STORE=redis", "USE_VALKEY_CLUSTER"]],
+  [
+    { MODE: "ioredis@redis", USE_VALKEY_CLUSTER: "true" },
+    ["MODE=ioredis@redis", "USE_VALKEY_CLUSTER"],
+  ],
+  [
+    { MODE: "ioredis", STORE: "redis", USE_VALKEY_CLUSTER: "1" },
+    ["STORE=redis", "USE_VALKEY_CLUSTER"],
+  ],
   [
     { MODE: "ioredis", USE_REDIS_CLUSTER: "true", USE_VALKEY_CLUSTER: "true" },
     ["USE_REDIS_CLUSTER=true", "USE_VALKEY_CLUSTER=true"],
@@ -115,7 +126,8 @@ test.each([
     } catch (error) {
       caught = error;
     }
-    if (!(caught instanceof BenchError)) throw new Error(`expected a BenchError, got ${String(caught)}`);
+    if (!(caught instanceof BenchError))
+      throw new Error(`expected a BenchError, got ${String(caught)}`);
     expect(caught.exitCode).toBe(EXIT.usage);
     for (const part of parts) expect(caught.message).toContain(part);
     expect(caught.message).not.toMatch(/\n/);

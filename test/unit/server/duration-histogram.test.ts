@@ -42,15 +42,18 @@ test("bytes are counted across collections, which are told by kind", () => {
   expect(minor?.longest_us).toBeLessThanOrEqual(minor?.total_us ?? 0);
 });
 
-test.runIf(process.platform === "linux")("the system's counts are differences, and fit the contract", () => {
-  const instruments = new Instruments();
-  for (let n = 0; n < 1_000; n++) readFileSync("/proc/self/stat");
-  const seen = instruments.take();
-  expect(seen.system_calls?.reads).toBeGreaterThanOrEqual(1_000);
-  expect(seen.system_calls?.reads).toBeLessThan(10_000);
-  expect(seen.context_switches).toBeDefined();
-  expect(processDiagnosisSchema.parse({ requests: 0, ...seen })).toMatchObject(seen);
-});
+test.runIf(process.platform === "linux")(
+  "the system's counts are differences, and fit the contract",
+  () => {
+    const instruments = new Instruments();
+    for (let n = 0; n < 1_000; n++) readFileSync("/proc/self/stat");
+    const seen = instruments.take();
+    expect(seen.system_calls?.reads).toBeGreaterThanOrEqual(1_000);
+    expect(seen.system_calls?.reads).toBeLessThan(10_000);
+    expect(seen.context_switches).toBeDefined();
+    expect(processDiagnosisSchema.parse({ requests: 0, ...seen })).toMatchObject(seen);
+  },
+);
 
 test("the work grows linearly with complexity", () => {
   const one = compute(1, 7).steps;
@@ -60,7 +63,13 @@ test("the work grows linearly with complexity", () => {
 
 test("the same seed gives the same result, another seed or complexity another one", () => {
   expect(compute(3, 42)).toEqual(compute(3, 42));
-  const results = [compute(3, 42), compute(3, 43), compute(4, 42), compute(3, 0), compute(3, 2 ** 32 - 1)];
+  const results = [
+    compute(3, 42),
+    compute(3, 43),
+    compute(4, 42),
+    compute(3, 0),
+    compute(3, 2 ** 32 - 1),
+  ];
   expect(new Set(results.map(({ result }) => result)).size).toBe(results.length);
 });
 

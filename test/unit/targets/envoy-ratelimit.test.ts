@@ -13,7 +13,9 @@ const ports = { grpc: 7001, debug: 7002, prometheus: 7003 };
 const allocation = { bind: "0.0.0.0", port: 7000, ports, files: "/files" };
 
 test("its configuration has the run's own domain, the quota, and a key of quota 0", () => {
-  const [[path = "", text = ""] = []] = Object.entries(envoyRatelimit.files(LIMITS, "0123456789abcdef"));
+  const [[path = "", text = ""] = []] = Object.entries(
+    envoyRatelimit.files(LIMITS, "0123456789abcdef"),
+  );
   expect(path).toBe("ratelimit/config/bench.yaml");
   expect(text).toBe(`domain: bench-01234567
 descriptors:
@@ -26,9 +28,21 @@ descriptors:
 });
 
 test.each([
-  ["redis", "standalone", { BACKEND_TYPE: "redis", REDIS_TYPE: "SINGLE", REDIS_URL: "store-1:1,store-2:2" }],
-  ["valkey", "cluster-3", { BACKEND_TYPE: "redis", REDIS_TYPE: "CLUSTER", REDIS_URL: "store-1:1,store-2:2" }],
-  ["memcached", "standalone", { BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: "store-1:1,store-2:2" }],
+  [
+    "redis",
+    "standalone",
+    { BACKEND_TYPE: "redis", REDIS_TYPE: "SINGLE", REDIS_URL: "store-1:1,store-2:2" },
+  ],
+  [
+    "valkey",
+    "cluster-3",
+    { BACKEND_TYPE: "redis", REDIS_TYPE: "CLUSTER", REDIS_URL: "store-1:1,store-2:2" },
+  ],
+  [
+    "memcached",
+    "standalone",
+    { BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: "store-1:1,store-2:2" },
+  ],
 ])(
   "on %s %s it has the store's addresses, and listens where it was told alone",
   (store, topology, expected) => {
@@ -55,7 +69,12 @@ test.each([
 );
 
 test("a password of an external store reaches it", () => {
-  const place = { store: "redis", topology: "standalone", nodes: NODES, access: { password: "a:b" } };
+  const place = {
+    store: "redis",
+    topology: "standalone",
+    nodes: NODES,
+    access: { password: "a:b" },
+  };
   expect(envoyRatelimit.environment(allocation, place).REDIS_AUTH).toBe("default:a:b");
 });
 
@@ -64,7 +83,9 @@ test("the certificate of an external store's authority reaches it as a file", ()
   const place = { store: "redis", topology: "standalone", nodes: NODES, access };
   const path = envoyRatelimit.environment(allocation, place).REDIS_TLS_CACERT;
   expect(path).toBe("/files/store-ca.pem");
-  expect(envoyRatelimit.files(LIMITS, "0123456789abcdef", access)["store-ca.pem"]).toBe(access.tls.ca);
+  expect(envoyRatelimit.files(LIMITS, "0123456789abcdef", access)["store-ca.pem"]).toBe(
+    access.tls.ca,
+  );
 });
 
 describe("a target of it", () => {
@@ -91,11 +112,14 @@ describe("a target of it", () => {
   });
 
   test.each([1, 60, 3_600, 86_400])("keeps windows of %i s", (window_s) => {
-    expect(unsupportedLimits(targetOf("envoy-http"), { ...LIMITS, window_s, cost: 5 })).toBeUndefined();
+    expect(
+      unsupportedLimits(targetOf("envoy-http"), { ...LIMITS, window_s, cost: 5 }),
+    ).toBeUndefined();
   });
 
   test("does not keep other windows, or a block", () => {
-    const reason = (changes: object) => unsupportedLimits(targetOf("envoy-http"), { ...LIMITS, ...changes });
+    const reason = (changes: object) =>
+      unsupportedLimits(targetOf("envoy-http"), { ...LIMITS, ...changes });
     expect(reason({ window_s: 10 })).toMatch(/1, 60, 3600 and 86400 s.*10 s/);
     expect(reason({ block_s: 5 })).toContain("block");
   });

@@ -15,7 +15,11 @@ async function inMemory() {
 
 test("an exhausted key is denied at its first consume, and reports the same limit as other keys", async () => {
   const { exhausted } = await inMemory();
-  expect(await exhausted.consume("fresh")).toMatchObject({ outcome: "limited", limit: 3, remaining: 0 });
+  expect(await exhausted.consume("fresh")).toMatchObject({
+    outcome: "limited",
+    limit: 3,
+    remaining: 0,
+  });
 });
 
 test("more keys than the library's default capacity are counted in memory", async () => {

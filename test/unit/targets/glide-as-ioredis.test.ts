@@ -35,7 +35,13 @@ function fake(answers: { script?: unknown; exec?: unknown[] | null } = {}) {
   const classes = { Script: FakeScript, batch: () => batch } as unknown as GlideClasses;
   const shim = glideAsIoredis(client as unknown as Parameters<typeof glideAsIoredis>[0], classes);
   const limiter = (points: number, blockDuration = 0) =>
-    new RateLimiterRedis({ storeClient: shim, points, duration: 60, blockDuration, keyPrefix: "rl" });
+    new RateLimiterRedis({
+      storeClient: shim,
+      points,
+      duration: 60,
+      blockDuration,
+      keyPrefix: "rl",
+    });
   return { client, shim, written, limiter };
 }
 

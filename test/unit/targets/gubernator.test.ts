@@ -35,14 +35,23 @@ async function limiterOn(status: number, body: string, id = "gubernator") {
 
 const answer = (...responses: object[]) =>
   JSON.stringify({
-    responses: responses.map((each) => ({ limit: "5", remaining: "0", reset_time: "0", error: "", ...each })),
+    responses: responses.map((each) => ({
+      limit: "5",
+      remaining: "0",
+      reset_time: "0",
+      error: "",
+      ...each,
+    })),
   });
 const UNDER = { status: "UNDER_LIMIT" };
 const POOL_IS_EMPTY = { ...UNDER, error: "unable to pick a peer; pool is empty" };
 
 test("a 200 over the limit is a denial until its reset time", async () => {
   const reset_time = String(Date.now() + 30_000);
-  const { limiter } = await limiterOn(200, answer({ status: "OVER_LIMIT", remaining: "2", reset_time }));
+  const { limiter } = await limiterOn(
+    200,
+    answer({ status: "OVER_LIMIT", remaining: "2", reset_time }),
+  );
   const decision = await limiter.consume("ada", 3);
   expect(decision).toMatchObject({ outcome: "limited", limit: 5, remaining: 2 });
   const { msBeforeNext } = decision as { msBeforeNext: number };
@@ -50,19 +59,22 @@ test("a 200 over the limit is a denial until its reset time", async () => {
   expect(msBeforeNext).toBeLessThanOrEqual(30_000);
 });
 
-test.each(["gubernator", "gubernator-leaky"])("%s asks for all keys of a request at once", async (id) => {
-  const { limiter, asked } = await limiterOn(200, answer(UNDER, { status: "OVER_LIMIT" }), id);
-  expect((await limiter.consume(["ada", "exhausted-1"], 2)).outcome).toBe("limited");
-  expect({ ...limiter.consumes }).toEqual({ calls: 1, allowed: 1, limited: 1, failed: 0 });
-  const algorithm = id === "gubernator" ? "TOKEN_BUCKET" : "LEAKY_BUCKET";
-  const common = { name: "p", hits: 2, duration: 60_000, algorithm };
-  expect(asked()).toEqual({
-    requests: [
-      { ...common, unique_key: "ada", limit: 5 },
-      { ...common, unique_key: "exhausted-1", limit: 0 },
-    ],
-  });
-});
+test.each(["gubernator", "gubernator-leaky"])(
+  "%s asks for all keys of a request at once",
+  async (id) => {
+    const { limiter, asked } = await limiterOn(200, answer(UNDER, { status: "OVER_LIMIT" }), id);
+    expect((await limiter.consume(["ada", "exhausted-1"], 2)).outcome).toBe("limited");
+    expect({ ...limiter.consumes }).toEqual({ calls: 1, allowed: 1, limited: 1, failed: 0 });
+    const algorithm = id === "gubernator" ? "TOKEN_BUCKET" : "LEAKY_BUCKET";
+    const common = { name: "p", hits: 2, duration: 60_000, algorithm };
+    expect(asked()).toEqual({
+      requests: [
+        { ...common, unique_key: "ada", limit: 5 },
+        { ...common, unique_key: "exhausted-1", limit: 0 },
+      ],
+    });
+  },
+);
 
 test.each([
   ["a 200 under the limit with an error", 200, answer(POOL_IS_EMPTY), "pool is empty"],
@@ -87,7 +99,13 @@ gubernator_unexpired_evictions_count 7
 `;
 
 test("counters are read to the last one, however they are written; a missing one is refused", async () => {
-  const expected = { version: "", run_id: "1795661723.05", decisions: 1_234_567, keys: 12, evicted_keys: 7 };
+  const expected = {
+    version: "",
+    run_id: "1795661723.05",
+    decisions: 1_234_567,
+    keys: 12,
+    evicted_keys: 7,
+  };
   expect(readingOf("node", METRICS)).toEqual(expected);
   // Before the first decision.
   const fresh = METRICS.replace(/.*getratelimit.*\n/, "").replace("counter 30", "counter 0");

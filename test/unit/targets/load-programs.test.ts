@@ -21,7 +21,10 @@ describe("the CSV of valkey-benchmark and redis-benchmark", () => {
   test.each([
     ["", "it printed nothing"],
     [HEADER, "it printed a header and no figures"],
-    ["Segmentation fault", 'has no header "test","rps","avg_latency_ms","min_laten…: "Segmentation fault"'],
+    [
+      "Segmentation fault",
+      'has no header "test","rps","avg_latency_ms","min_laten…: "Segmentation fault"',
+    ],
     [`${HEADER}\n"SET","nan","0.1","0.1","0.1","0.1","0.1","0.1"`, "it printed no figures"],
     [`${HEADER}\n"SET","38022.81","0.174"`, 'it printed no figures: "\\"SET\\",\\"38022.81\\"'],
     [`${HEADER}\n"SET","0.00","0.0","0.0","0.0","0.0","0.0","0.0"`, "it printed no figures"],
@@ -31,7 +34,13 @@ describe("the CSV of valkey-benchmark and redis-benchmark", () => {
 });
 
 test("a benchmark program gets address, connections, operations, keys and payload, and no pipelining", () => {
-  const work = { test: { own: "set" }, connections: 50, requests: 1000, keys: 500, payloadBytes: 200 };
+  const work = {
+    test: { own: "set" },
+    connections: 50,
+    requests: 1000,
+    keys: 500,
+    payloadBytes: 200,
+  };
   expect(benchmarkArguments({ host: "127.0.0.1", port: 7000 }, work).join(" ")).toBe(
     "-h 127.0.0.1 -p 7000 -c 50 -n 1000 -r 500 -P 1 --csv -d 200 -t set",
   );
@@ -68,7 +77,13 @@ describe("wrk", () => {
     const [first, second] = (wrk.files(work).calls ?? "")
       .split("\n")
       .map((line) => JSON.parse(line || "null"));
-    expect(first).toEqual({ key: "rl:ada", max_burst: 100, count_per_period: 100, period: 60, quantity: 1 });
+    expect(first).toEqual({
+      key: "rl:ada",
+      max_burst: 100,
+      count_per_period: 100,
+      period: 60,
+      quantity: 1,
+    });
     // More than the burst at once is denied.
     expect(second).toMatchObject({ key: "rl:exhausted-1", quantity: 101 });
   });
@@ -77,13 +92,24 @@ describe("wrk", () => {
     const { calls } = workOf("envoy-http@redis+wrk", "ada", "exhausted-1");
     expect(calls).toEqual([
       { domain: "bench-01234567", descriptors: [{ entries: [{ key: "user", value: "ada" }] }] },
-      { domain: "bench-01234567", descriptors: [{ entries: [{ key: "exhausted", value: "exhausted-1" }] }] },
+      {
+        domain: "bench-01234567",
+        descriptors: [{ entries: [{ key: "exhausted", value: "exhausted-1" }] }],
+      },
     ]);
   });
 
   const line = (changes: object = {}) =>
     JSON.stringify({
-      ...{ calls: 20_000, duration: 2_000_000, refused: 7, connect: 0, read: 0, write: 0, timeout: 0 },
+      ...{
+        calls: 20_000,
+        duration: 2_000_000,
+        refused: 7,
+        connect: 0,
+        read: 0,
+        write: 0,
+        timeout: 0,
+      },
       ...{ average: 500.5, min: 40, p50: 450, p95: 900, p99: 1200, max: 5000, ...changes },
     });
 
@@ -128,9 +154,18 @@ describe("ghz", () => {
 
   const printed = (changes: object = {}) =>
     JSON.stringify({
-      ...{ count: 10_000, total: 2_000_000_000, average: 400_000, fastest: 90_000, slowest: 9_000_000 },
+      ...{
+        count: 10_000,
+        total: 2_000_000_000,
+        average: 400_000,
+        fastest: 90_000,
+        slowest: 9_000_000,
+      },
       statusCodeDistribution: { OK: 10_000 },
-      latencyDistribution: [50, 95, 99].map((percentage) => ({ percentage, latency: percentage * 10_000 })),
+      latencyDistribution: [50, 95, 99].map((percentage) => ({
+        percentage,
+        latency: percentage * 10_000,
+      })),
       ...changes,
     });
 

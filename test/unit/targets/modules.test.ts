@@ -27,7 +27,10 @@ describe.each(modules.map(({ id }) => id))("+%s", (id) => {
       });
       for (const store of ["redis", "valkey"])
         for (const topology of ["standalone", "cluster", "cluster-3"])
-          expect(resolved(`${client}@${store}:${topology}+${id}`)).toMatchObject({ store, topology });
+          expect(resolved(`${client}@${store}:${topology}+${id}`)).toMatchObject({
+            store,
+            topology,
+          });
     },
   );
 
@@ -79,7 +82,10 @@ describe("the commands", () => {
     sent.length = 0;
     const denied = { outcome: "limited", limit: 20, remaining: 3, msBeforeNext: 17_000 };
     expect(await standard.consume("ada", 5)).toEqual(denied);
-    expect(await exhausted.consume("ada", 5)).toMatchObject({ remaining: 0, msBeforeNext: 600_000 });
+    expect(await exhausted.consume("ada", 5)).toMatchObject({
+      remaining: 0,
+      msBeforeNext: 600_000,
+    });
     expect(sent).toEqual([
       ["rl:ada", "cl.throttle", "rl:ada", 19, 20, 600, 5],
       ["rl:ada", "cl.throttle", "rl:ada", 19, 20, 600, 21],

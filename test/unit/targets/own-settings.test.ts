@@ -110,8 +110,14 @@ test.each([
 });
 
 test.each([
-  ["ioredis+tuned", { commandTimeout: 5_000, enableAutoPipelining: true, enableOfflineQueue: false }],
-  ["iovalkey+tuned", { commandTimeout: 5_000, enableAutoPipelining: true, enableOfflineQueue: false }],
+  [
+    "ioredis+tuned",
+    { commandTimeout: 5_000, enableAutoPipelining: true, enableOfflineQueue: false },
+  ],
+  [
+    "iovalkey+tuned",
+    { commandTimeout: 5_000, enableAutoPipelining: true, enableOfflineQueue: false },
+  ],
   ["valkey-glide+tuned", { requestTimeout: 5_000, inflightRequestsLimit: 100_000 }],
   ["node-redis+tuned", { commandOptions: { timeout: 0 }, disableOfflineQueue: true }],
 ])("+tuned passes one effective bound for a reply %s", async (text, expected) => {
@@ -126,11 +132,14 @@ test.each([
   ["an object", { proto: 3 }],
   ["a list of words and values", ["server", "redis", "proto", 3]],
   ["a list of pairs", [{ key: "proto", value: 3 }]],
-])("the report of the settings has the protocol that the store names as %s", async (_form, hello) => {
-  library.hello = hello;
-  for (const client of ["ioredis", "node-redis", "valkey-glide"])
-    expect((await opened(`${client}+defaults`)).settings.protocol, client).toBe("RESP3");
-});
+])(
+  "the report of the settings has the protocol that the store names as %s",
+  async (_form, hello) => {
+    library.hello = hello;
+    for (const client of ["ioredis", "node-redis", "valkey-glide"])
+      expect((await opened(`${client}+defaults`)).settings.protocol, client).toBe("RESP3");
+  },
+);
 
 test.each([
   ["ioredis+defaults+tuned", "exclude each other"],

@@ -1,9 +1,18 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { ownLibraries } from "../../../src/targets/libraries.js";
 import { rateLimiterFlexible } from "../../../src/targets/limiters/rate-limiter-flexible.js";
-import { asRequestLimiter, FAIL_OPEN_AFTER_MS, failOpen } from "../../../src/targets/request-limiter.js";
+import {
+  asRequestLimiter,
+  FAIL_OPEN_AFTER_MS,
+  failOpen,
+} from "../../../src/targets/request-limiter.js";
 import { describeClient, findClient, resolveTarget } from "../../../src/targets/resolve.js";
-import type { ClientDescription, Decision, Limiter, OpenClient } from "../../../src/targets/types.js";
+import type {
+  ClientDescription,
+  Decision,
+  Limiter,
+  OpenClient,
+} from "../../../src/targets/types.js";
 import { ALLOWED, FAILED, limited } from "../../helpers/app.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
 import { targetOf } from "../../helpers/target.js";
@@ -19,7 +28,10 @@ async function inMemory(limits = LIMITS) {
   return pairOf(created);
 }
 
-/** A connection of ioredis's kind that answers the script with what the test says, and notes what it was asked. */
+/**
+ * A connection of ioredis's kind that answers the script with what the test says, and notes what it
+ * was asked.
+ */
 function scripted(answer: (key: string) => Promise<[number, number]>) {
   const asked: string[][] = [];
   const handle = {
@@ -55,7 +67,11 @@ test("admits the points of each key, then denies with the rest of the window", a
 
 test("an exhausted key is denied at its first consume, and reports the same limit as other keys", async () => {
   const { exhausted } = await inMemory();
-  expect(await exhausted.consume("fresh")).toMatchObject({ outcome: "limited", limit: 3, remaining: 0 });
+  expect(await exhausted.consume("fresh")).toMatchObject({
+    outcome: "limited",
+    limit: 3,
+    remaining: 0,
+  });
 });
 
 test("a block has the given length, and exhausted keys have no block", async () => {
@@ -68,7 +84,9 @@ test("a block has the given length, and exhausted keys have no block", async () 
 
 test("a rejection that is neither an answer nor an error is a failure, not a denial", async () => {
   let broken = false;
-  const { client } = scripted(() => (broken ? Promise.reject("odd") : Promise.resolve([1, 60_000])));
+  const { client } = scripted(() =>
+    broken ? Promise.reject("odd") : Promise.resolve([1, 60_000]),
+  );
   const created = await createdOn(client, findClient("iovalkey"));
   broken = true;
   expect(await pairOf(created).standard.consume("a")).toMatchObject({ outcome: "failed" });
@@ -107,7 +125,13 @@ describe("a limiter that fails open", () => {
     const limiter = opening(async (key) => (key === "a" ? ALLOWED : limited(5)));
     expect(await limiter.consume("a")).toEqual(ALLOWED);
     expect(await limiter.consume("b")).toEqual(limited(5));
-    expect(limiter.consumes).toEqual({ calls: 2, allowed: 1, limited: 1, failed: 0, without_store: 0 });
+    expect(limiter.consumes).toEqual({
+      calls: 2,
+      allowed: 1,
+      limited: 1,
+      failed: 0,
+      without_store: 0,
+    });
     expect(vi.getTimerCount()).toBe(0);
   });
 
@@ -115,7 +139,13 @@ describe("a limiter that fails open", () => {
     const limiter = opening(async () => FAILED);
     expect(await limiter.consume("a")).toEqual(ALLOWED);
     expect(await limiter.consume(["b", "c"])).toEqual(ALLOWED);
-    expect(limiter.consumes).toEqual({ calls: 3, allowed: 3, limited: 0, failed: 0, without_store: 3 });
+    expect(limiter.consumes).toEqual({
+      calls: 3,
+      allowed: 3,
+      limited: 0,
+      failed: 0,
+      without_store: 3,
+    });
   });
 
   test("admits after a bounded wait, whatever is decided later", async () => {
@@ -155,7 +185,9 @@ describe("+fail-open", () => {
     ["memory", "no store that could fail"],
     ["ioredis+insurance-limiter", "its insurance limiter decides"],
   ])("is skipped for %s with the reason", (text, reason) => {
-    expect(resolveTarget(`${text}+fail-open`, () => true)).toEqual({ skip: expect.stringContaining(reason) });
+    expect(resolveTarget(`${text}+fail-open`, () => true)).toEqual({
+      skip: expect.stringContaining(reason),
+    });
   });
 });
 
@@ -187,7 +219,12 @@ test("one key is one call with its cost, counted by outcome", async () => {
 });
 
 test("several keys are a call each; the most restrictive decision counts, and a failure outweighs a denial", async () => {
-  const decisions: Record<string, Decision> = { a: ALLOWED, b: limited(5), c: limited(9), d: FAILED };
+  const decisions: Record<string, Decision> = {
+    a: ALLOWED,
+    b: limited(5),
+    c: limited(9),
+    d: FAILED,
+  };
   const { limiter: pair } = asked((key) => decisions[key] ?? ALLOWED);
   const limiter = asRequestLimiter({ standard: pair, exhausted: pair });
   expect(await limiter.consume(["a", "x"])).toEqual(ALLOWED);

@@ -31,12 +31,28 @@ test.each([
 describe("a target with options", () => {
   test.each([
     ["iovalkey+same-script", "iovalkey@valkey:standalone+same-script", "iovalkey+same-script"],
-    ["iovalkey@redis+same-script", "iovalkey@redis:standalone+same-script", "iovalkey@redis+same-script"],
-    ["valkey-glide+same-script", "valkey-glide@valkey:standalone+same-script", "valkey-glide+same-script"],
-    ["ioredis@valkey+same-script", "ioredis@valkey:standalone+same-script", "ioredis@valkey+same-script"],
+    [
+      "iovalkey@redis+same-script",
+      "iovalkey@redis:standalone+same-script",
+      "iovalkey@redis+same-script",
+    ],
+    [
+      "valkey-glide+same-script",
+      "valkey-glide@valkey:standalone+same-script",
+      "valkey-glide+same-script",
+    ],
+    [
+      "ioredis@valkey+same-script",
+      "ioredis@valkey:standalone+same-script",
+      "ioredis@valkey+same-script",
+    ],
     ["node-redis+same-script", "node-redis@redis:standalone+same-script", "node-redis+same-script"],
     ["node-redis@valkey:cluster", "node-redis@valkey:cluster", "node-redis@valkey:cluster"],
-    ["iovalkey+autopipelining", "iovalkey@valkey:standalone+autopipelining", "iovalkey+autopipelining"],
+    [
+      "iovalkey+autopipelining",
+      "iovalkey@valkey:standalone+autopipelining",
+      "iovalkey+autopipelining",
+    ],
     ["ioredis~5.6.1", "ioredis~5.6.1@redis:standalone", "ioredis~5.6.1"],
     ["ioredis@redis~8.0", "ioredis@redis~8.0:standalone", "ioredis@redis~8.0"],
     ["iovalkey+node-22.11", "iovalkey@valkey:standalone+node-22.11", "iovalkey+node-22.11"],
@@ -83,7 +99,12 @@ describe("a target with options", () => {
     ["iovalkey+copy+same-script", { copy_of: "iovalkey+same-script", same_script: true }],
   ])("%s states what its options mean, so that nobody reads them from its text", (text, facts) => {
     const { same_script, settings, encrypted, copy_of } = targetOf(text);
-    const absent = { same_script: undefined, settings: undefined, encrypted: undefined, copy_of: undefined };
+    const absent = {
+      same_script: undefined,
+      settings: undefined,
+      encrypted: undefined,
+      copy_of: undefined,
+    };
     expect({ same_script, settings, encrypted, copy_of }).toEqual({ ...absent, ...facts });
   });
 
@@ -122,7 +143,11 @@ describe("an impossible target is a skip with its reason", () => {
 });
 
 test("an unknown option is a usage error that suggests the nearest one", async () => {
-  await expectFailure(() => resolveTarget("ioredis+same-scrpt"), EXIT.usage, "did you mean same-script?");
+  await expectFailure(
+    () => resolveTarget("ioredis+same-scrpt"),
+    EXIT.usage,
+    "did you mean same-script?",
+  );
   const refused = () => resolveTarget("ioredis+x");
   await expectFailure(refused, EXIT.usage, "valid: fastify-rate-limit, ", "same-script");
   // Also where the client could not be measured anyway.
@@ -168,13 +193,23 @@ describe("the client that a target's options make", () => {
     };
     const varied = option.apply(spied, "standalone", "autopipelining");
     if ("skip" in varied) throw new Error(varied.skip);
-    await expect(varied.open({ store: "none", topology: "none", nodes: [] })).rejects.toThrow("no node");
+    await expect(varied.open({ store: "none", topology: "none", nodes: [] })).rejects.toThrow(
+      "no node",
+    );
     expect(asked).toEqual([{ autoPipelining: true }]);
   });
 
   test("cannot have an option that the client does not support", async () => {
-    const impossible = { client: "node-redis", topology: "standalone", options: ["autopipelining"] };
-    await expectFailure(() => describeClient(impossible), EXIT.usage, "does not support +autopipelining");
+    const impossible = {
+      client: "node-redis",
+      topology: "standalone",
+      options: ["autopipelining"],
+    };
+    await expectFailure(
+      () => describeClient(impossible),
+      EXIT.usage,
+      "does not support +autopipelining",
+    );
   });
 });
 
@@ -230,7 +265,11 @@ test("gubernator has two algorithms: its leaky bucket is an option that keeps it
     expect(targetOf(leaky.text)).toEqual(leaky);
     expect(describeClient(leaky).limiter).toBe("gubernator-leaky");
   }
-  for (const text of ["ioredis@gubernator", "ioredis+gubernator-leaky", "throttlecrab-http+gubernator-leaky"])
+  for (const text of [
+    "ioredis@gubernator",
+    "ioredis+gubernator-leaky",
+    "throttlecrab-http+gubernator-leaky",
+  ])
     expect(skip(text), text).toContain("gubernator");
 });
 

@@ -26,7 +26,13 @@ async function decisionOn(status: number, body: string): Promise<Decision> {
     await client.close();
     server.close();
   });
-  const created = await throttlecrabLimiter.create(client, throttlecrabHttp, LIMITS, "rl", ownLibraries);
+  const created = await throttlecrabLimiter.create(
+    client,
+    throttlecrabHttp,
+    LIMITS,
+    "rl",
+    ownLibraries,
+  );
   return pairOf(created).standard.consume("ada");
 }
 
@@ -35,7 +41,9 @@ const denial = { allowed: false, limit: 5, remaining: 0, reset_after: 60, retry_
 test("a 200 that denies is a denial", async () => {
   const limited = { outcome: "limited", limit: 5, remaining: 0, msBeforeNext: 12_000 };
   expect(await decisionOn(200, JSON.stringify(denial))).toEqual(limited);
-  expect(await decisionOn(200, JSON.stringify({ ...denial, allowed: true }))).toEqual({ outcome: "allowed" });
+  expect(await decisionOn(200, JSON.stringify({ ...denial, allowed: true }))).toEqual({
+    outcome: "allowed",
+  });
 });
 
 test.each([

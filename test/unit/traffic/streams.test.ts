@@ -2,7 +2,11 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../src/contract/errors.js";
 import { boundary, KEYS_ABOVE, MOST_REQUESTS } from "../../../src/traffic/boundary.js";
 import { findProfile, findWorkload } from "../../../src/traffic/lookup.js";
-import { limitedInTrace, predictLimitedShare, restartedAt } from "../../../src/traffic/prediction.js";
+import {
+  limitedInTrace,
+  predictLimitedShare,
+  restartedAt,
+} from "../../../src/traffic/prediction.js";
 import { profiles } from "../../../src/traffic/profiles.js";
 import { AliasTable, createStreams, openTraffic } from "../../../src/traffic/streams.js";
 import { meanRate, traceColumns, traceProfile } from "../../../src/traffic/trace.js";
@@ -15,7 +19,14 @@ columns.keys.set([0, 0, 0, 0, 1, 2, 3, 4]);
 columns.times_ms.set([0, 1, 2, 3, 1000, 2000, 3000, 3500]);
 const top_shares = { top_1: 0.5, top_10: 1, top_100: 1 };
 const rate_per_second = meanRate(columns);
-const facts = { sha256: "0".repeat(64), lines: 8, keys: 5, span_s: 3.5, rate_per_second, top_shares };
+const facts = {
+  sha256: "0".repeat(64),
+  lines: 8,
+  keys: 5,
+  span_s: 3.5,
+  rate_per_second,
+  top_shares,
+};
 const trace = { facts, ...columns };
 const profile = traceProfile(trace);
 
@@ -48,7 +59,8 @@ test("a prediction of a replay knows that the window begins with the first reque
     { begins_s: 0, length_s: 2, requests: 5 },
     { begins_s: 5, length_s: 0.01, requests: 4 },
   ];
-  const share = (phases: typeof load) => predictLimitedShare(profile, limits, { opens_s: 5, load: phases });
+  const share = (phases: typeof load) =>
+    predictLimitedShare(profile, limits, { opens_s: 5, load: phases });
   expect(share(load)).toBe(0);
   expect(share(restartedAt(5, load))).toBe(1 / 2);
 });
@@ -81,7 +93,13 @@ describe("what it cannot do is refused with what would help [R-boundary-2]", () 
   test.each([
     ["a closed loop", { model: "closed" as const, connections: 10 }, 10, 2, "add --rate"],
     ["too few points", open(1000), 30, 2, "give --rate 2500 or more, or --window 5"],
-    ["too few windows", open(5000), 5, 2, "give --duration-mode custom:6 or more, or a shorter --window"],
+    [
+      "too few windows",
+      open(5000),
+      5,
+      2,
+      "give --duration-mode custom:6 or more, or a shorter --window",
+    ],
     ["more than is kept", open(100_000), 60, 2, `${MOST_REQUESTS} at most`],
   ])("%s", (_, load, duration_s, window_s, text) => {
     expect(binding.problemWith(load, { duration_s }, window_s, "auto")).toContain(text);
@@ -90,7 +108,9 @@ describe("what it cannot do is refused with what would help [R-boundary-2]", () 
   test("three windows at the lowest rate are enough, also as a number of requests", () => {
     expect(binding.problemWith(open(2500), { duration_s: 6 }, 2, 0)).toBeUndefined();
     expect(binding.problemWith(open(2500), { requests: 15_000 }, 2, 0)).toBeUndefined();
-    expect(binding.problemWith(open(2500), { requests: 14_000 }, 2, 0)).toContain("5.6 s are less than");
+    expect(binding.problemWith(open(2500), { requests: 14_000 }, 2, 0)).toContain(
+      "5.6 s are less than",
+    );
   });
 });
 
@@ -106,10 +126,13 @@ test("keys are offered 3 times and half of their quota, and those below it never
     const offered = sends.length / windows / quota;
     expect(offered).toBeCloseTo(key < KEYS_ABOVE ? 3 : 0.5, 1);
     if (key < KEYS_ABOVE) continue;
-    const inAnyWindow = sends.map((from) => sends.filter((at) => at >= from && at < from + window_s).length);
+    const inAnyWindow = sends.map(
+      (from) => sends.filter((at) => at >= from && at < from + window_s).length,
+    );
     expect(Math.max(...inAnyWindow)).toBeLessThanOrEqual(quota);
   }
-  // A key above its quota begins with two quotas at once, so that concurrent requests meet the same count.
+  // A key above its quota begins with two quotas at once, so that concurrent requests meet the same
+  // count.
   const [first = []] = times;
   const atOnce = first.map((from) => first.filter((at) => at >= from && at < from + 0.01).length);
   expect(Math.max(...atOnce)).toBeGreaterThanOrEqual(2 * quota);
@@ -180,6 +203,11 @@ test("over many requests keys follow Zipf's law: rank 1 is used 10^0.99 times as
 });
 
 test("unknown traffic and workloads are usage errors that list the valid names", async () => {
-  await expectFailure(() => findProfile("real"), EXIT.usage, '"real"', "realistic, fixed, allowed, denied");
+  await expectFailure(
+    () => findProfile("real"),
+    EXIT.usage,
+    '"real"',
+    "realistic, fixed, allowed, denied",
+  );
   await expectFailure(() => findWorkload("x".repeat(300)), EXIT.usage, "light, heavy");
 });

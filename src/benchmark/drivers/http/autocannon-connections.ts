@@ -9,7 +9,9 @@ import { type Connection, outcomeOf, type RequestSource } from "./requests.js";
 const TICK_MS = 100;
 /** Longer than any run: the closed loop closes the window, not autocannon. */
 const FOREVER_S = 1_000_000;
-/** Pause before a refused or lost connection is opened again, so that a dead server is not flooded. */
+/**
+ * Pause before a refused or lost connection is opened again, so that a dead server is not flooded.
+ */
 const RECONNECT_MS = 50;
 
 /** When each request in flight was sent, monotonic milliseconds. */
@@ -19,11 +21,13 @@ const sentMs = (client: autocannon.Client): number[] =>
     .map(({ startTime: [seconds, nanoseconds] }) => seconds * 1e3 + nanoseconds / 1e6);
 
 /**
- * autocannon's clients behind the gate of the closed loop: one instance of autocannon for each server.
+ * autocannon's clients behind the gate of the closed loop: one instance of autocannon for each
+ * server.
  *
- * Four methods of autocannon's client (9.0.0) are overridden: `_doRequest` for the gate, and for connections that their
- * server closes; `nextRequest` for prebuilt requests; `_connect` and `_destroyConnection`, because autocannon keeps a
- * lost request in its queue, and every later answer of that connection would get the age of the lost one.
+ * Four methods of autocannon's client (9.0.0) are overridden: `_doRequest` for the gate, and for
+ * connections that their server closes; `nextRequest` for prebuilt requests; `_connect` and
+ * `_destroyConnection`, because autocannon keeps a lost request in its queue, and every later
+ * answer of that connection would get the age of the lost one.
  */
 export class AutocannonConnections implements ClosedConnections {
   readonly reopened: Reopened = { all: 0, without_cause: 0 };
@@ -44,7 +48,9 @@ export class AutocannonConnections implements ClosedConnections {
   constructor(connections: readonly Connection[], timeoutS: number) {
     this.#connections = connections;
     this.#timeoutS = timeoutS;
-    this.#instances = [...new Set(connections.map(({ url }) => url))].map((url) => this.#start(url));
+    this.#instances = [...new Set(connections.map(({ url }) => url))].map((url) =>
+      this.#start(url),
+    );
   }
 
   #start(url: URL): autocannon.Instance {
@@ -63,18 +69,27 @@ export class AutocannonConnections implements ClosedConnections {
         this.#setUp(client, connection.source);
       },
     });
-    instance.on("response", (client: autocannon.Client, status: number, _bytes: number, ms: number) => {
-      const outcome = outcomeOf(status);
-      if (outcome === "failed") this.#sources.get(client)?.undecided();
-      this.#recorder?.answer(outcome, status, ms, cheapMonotonicMs());
-    });
+    instance.on(
+      "response",
+      (client: autocannon.Client, status: number, _bytes: number, ms: number) => {
+        const outcome = outcomeOf(status);
+        if (outcome === "failed") this.#sources.get(client)?.undecided();
+        this.#recorder?.answer(outcome, status, ms, cheapMonotonicMs());
+      },
+    );
     return instance;
   }
 
   async connected(): Promise<void> {
-    const missing = () => this.#clients.filter(({ conn }) => conn.connecting || conn.destroyed).length;
+    const missing = () =>
+      this.#clients.filter(({ conn }) => conn.connecting || conn.destroyed).length;
     const hosts = new Set(this.#connections.map(({ url }) => url.host));
-    await untilConnected(missing, this.#clients.length, Math.max(5, this.#timeoutS), [...hosts].join(", "));
+    await untilConnected(
+      missing,
+      this.#clients.length,
+      Math.max(5, this.#timeoutS),
+      [...hosts].join(", "),
+    );
     Object.assign(this.reopened, { all: 0, without_cause: 0 });
   }
 
@@ -158,7 +173,8 @@ export class AutocannonConnections implements ClosedConnections {
     });
     const send = client._doRequest.bind(client);
     client._doRequest = () => {
-      // The server closes this connection after its answer: a request on it would be lost, by no fault of the server.
+      // The server closes this connection after its answer: a request on it would be lost, by no
+      // fault of the server.
       if (isClosing) {
         client._destroyConnection();
         client._connect();
@@ -201,7 +217,8 @@ export class AutocannonConnections implements ClosedConnections {
         source.undecided();
         this.#recorder?.lost(now_ms - sent_ms, now_ms);
       }
-      // It also stops listening to the lost socket, whose later error would open a second connection.
+      // It also stops listening to the lost socket, whose later error would open a second
+      // connection.
       if (client.conn) destroyConnection();
       isClosing = false;
       // A half-read answer must not be joined with the first answer of the next connection.

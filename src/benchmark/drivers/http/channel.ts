@@ -21,7 +21,8 @@ const KEEP_ALIVE = bytes("keep-alive");
 const TRANSFER_ENCODING = bytes("transfer-encoding");
 
 function matchesAt(buffer: Uint8Array, at: number, text: Uint8Array): boolean {
-  for (let i = 0; i < text.length; i++) if (((buffer[at + i] ?? 0) | LOWER_CASE) !== text[i]) return false;
+  for (let i = 0; i < text.length; i++)
+    if (((buffer[at + i] ?? 0) | LOWER_CASE) !== text[i]) return false;
   return true;
 }
 
@@ -30,14 +31,20 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
   return digit >= 0 && digit <= 9 ? digit : -1;
 };
 
-/** Offset of the line feed that ends the line, if the only carriage return of the line precedes it; else -1. */
+/**
+ * Offset of the line feed that ends the line, if the only carriage return of the line precedes it;
+ * else -1.
+ */
 function endOfLine(buffer: Uint8Array, from: number, length: number): number {
   let at = from;
   while (at < length && buffer[at] !== CR && buffer[at] !== LF) at++;
   return at + 1 < length && buffer[at] === CR && buffer[at + 1] === LF ? at + 1 : -1;
 }
 
-/** The whole number between `at` and the end of the line, with leading spaces; -1 if there is anything else. */
+/**
+ * The whole number between `at` and the end of the line, with leading spaces; -1 if there is
+ * anything else.
+ */
 function numberAt(buffer: Uint8Array, at: number, end: number): number {
   let value = -1;
   let offset = at;
@@ -57,8 +64,10 @@ function keepsAlive(buffer: Uint8Array, at: number, end: number): boolean {
 }
 
 /**
- * Fast path for the usual answer, complete in one read, with a content length, on a connection that stays open.
- * @param length bytes of `buffer` that were read @returns the status, or 0 for what the parser has to read
+ * Fast path for the usual answer, complete in one read, with a content length, on a connection that
+ * stays open.
+ * @param length bytes of `buffer` that were read @returns the status, or 0 for what the parser has
+ *   to read
  */
 export function wholeResponseStatus(buffer: Uint8Array, length: number): number {
   for (let i = 0; i < VERSION.length; i++) if (buffer[i] !== VERSION[i]) return 0;
@@ -69,18 +78,25 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
   let at = endOfLine(buffer, 12, length);
   if (at < 0) return 0;
   for (at++; at + 1 < length; at++) {
-    if (buffer[at] === CR && buffer[at + 1] === LF) return body >= 0 && at + 2 + body === length ? status : 0;
+    if (buffer[at] === CR && buffer[at + 1] === LF)
+      return body >= 0 && at + 2 + body === length ? status : 0;
     const line = at;
     at = endOfLine(buffer, at, length);
     if (at < 0) return 0;
     const first = (buffer[line] ?? 0) | LOWER_CASE;
     if (first === CONTENT_LENGTH[0]) {
-      if (buffer[line + CONTENT_LENGTH.length] === COLON && matchesAt(buffer, line, CONTENT_LENGTH)) {
+      if (
+        buffer[line + CONTENT_LENGTH.length] === COLON &&
+        matchesAt(buffer, line, CONTENT_LENGTH)
+      ) {
         // The parser decides about a second length.
         if (body >= 0) return 0;
         body = numberAt(buffer, line + CONTENT_LENGTH.length + 1, at - 1);
         if (body < 0) return 0;
-      } else if (buffer[line + CONNECTION.length] === COLON && matchesAt(buffer, line, CONNECTION)) {
+      } else if (
+        buffer[line + CONNECTION.length] === COLON &&
+        matchesAt(buffer, line, CONNECTION)
+      ) {
         if (!keepsAlive(buffer, line + CONNECTION.length + 1, at - 1)) return 0;
       }
     } else if (first === TRANSFER_ENCODING[0] && matchesAt(buffer, line, TRANSFER_ENCODING)) {
@@ -93,14 +109,23 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
   return 0;
 }
 
-/** Pause before a connection that ended without an answer is opened again, so that a dead server is not flooded. */
+/**
+ * Pause before a connection that ended without an answer is opened again, so that a dead server is
+ * not flooded.
+ */
 const RECONNECT_MS = 50;
-/** Size of the read buffer. The parser copies what it keeps, so all sockets of a thread share one buffer. */
+/**
+ * Size of the read buffer. The parser copies what it keeps, so all sockets of a thread share one
+ * buffer.
+ */
 const READ_BYTES = 64 * 1024;
 
 const RETRY_AFTER = /\r\nretry-after: *(\d{1,9}) *\r\n/i;
 
-/** The wait that the header `Retry-After` names, in milliseconds; NaN where there is none, or a date. */
+/**
+ * The wait that the header `Retry-After` names, in milliseconds; NaN where there is none, or a
+ * date.
+ */
 export const retryAfterMs = (head: string): number =>
   1000 * Number(RETRY_AFTER.exec(head)?.[1] ?? Number.NaN);
 
@@ -173,7 +198,9 @@ class HttpChannel implements Channel {
       },
     };
     // Like the closed loop: a benchmark need not verify the certificate of the server it measures.
-    const socket = isSecure ? connectSecurely({ ...options, rejectUnauthorized: false }) : connect(options);
+    const socket = isSecure
+      ? connectSecurely({ ...options, rejectUnauthorized: false })
+      : connect(options);
     this.#socket = socket;
     this.#hasAnswered = false;
     this.#isParsing = false;

@@ -24,7 +24,9 @@ export interface RequestSource {
   sent(): void;
   /** Nobody knows whether the request that was sent last was decided on. */
   undecided(): void;
-  /** Gets each decision, and the wait that a limited answer names; absent where nobody wants them. */
+  /**
+   * Gets each decision, and the wait that a limited answer names; absent where nobody wants them.
+   */
   log?: Pick<ConnectionLog, "answered">;
 }
 
@@ -50,7 +52,10 @@ const NINE = 57;
 /** Fresh numbers reserved for each connection: 1e11, more than any run sends. */
 const NUMBERS_PER_CONNECTION = 1e11;
 
-/** The digits of fresh keys, counted up in place: formatting a large number for each request costs far more. */
+/**
+ * The digits of fresh keys, counted up in place: formatting a large number for each request costs
+ * far more.
+ */
 class FreshNumber {
   readonly #digits: Buffer;
 
@@ -67,12 +72,17 @@ class FreshNumber {
   }
 }
 
-/** A connection has one request in flight, so its copy of a request with fresh keys is free for the next. */
+/**
+ * A connection has one request in flight, so its copy of a request with fresh keys is free for the
+ * next.
+ */
 function sourcesFor(
   url: URL,
   { requests, counts = new RequestCounts(requests.length), log }: ChannelRequests,
 ) {
-  const shared = requests.map((descriptors) => ({ requestBuffer: requestBuffer(url, descriptors) }));
+  const shared = requests.map((descriptors) => ({
+    requestBuffer: requestBuffer(url, descriptors),
+  }));
   const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
   const hasFresh = offsets.some((each) => each.length > 0);
   return (stream: RequestStream, connection: number): RequestSource => {
@@ -105,7 +115,10 @@ function sourcesFor(
 /** A connection: where it goes, and what it sends. */
 export type Connection = { url: URL; source: RequestSource };
 
-/** Connection i of all workers goes to endpoint i modulo their number, so that they are spread evenly. */
+/**
+ * Connection i of all workers goes to endpoint i modulo their number, so that they are spread
+ * evenly.
+ */
 export function connectionsTo(endpoints: readonly URL[], requests: ChannelRequests): Connection[] {
   const { streams, first } = requests;
   const sources = new Map<URL, ReturnType<typeof sourcesFor>>();

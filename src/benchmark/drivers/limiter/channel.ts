@@ -7,13 +7,20 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/types.js";
-import { type ConnectionCounts, type ConnectionLog, RequestCounts } from "../../measurement/decision-log.js";
+import {
+  type ConnectionCounts,
+  type ConnectionLog,
+  RequestCounts,
+} from "../../measurement/decision-log.js";
 import type { Channel, ChannelListener, OpenChannel } from "../connection-pool.js";
 import type { ChannelRequests } from "../driver.js";
 
 export type Keys = string | readonly string[];
 
-/** Digits that number the requests of one connection; those before them number the connection, as over HTTP. */
+/**
+ * Digits that number the requests of one connection; those before them number the connection, as
+ * over HTTP.
+ */
 const COUNTED_DIGITS = 11;
 
 export class KeySource {
@@ -56,7 +63,10 @@ export class KeySource {
 
   decided(decision: Decision): void {
     if (!this.#log || decision.outcome === "failed") return;
-    this.#log.answered(decision.outcome, decision.outcome === "limited" ? decision.msBeforeNext : Number.NaN);
+    this.#log.answered(
+      decision.outcome,
+      decision.outcome === "limited" ? decision.msBeforeNext : Number.NaN,
+    );
   }
 
   #keyOf(key: string): string {
@@ -75,8 +85,8 @@ export const limiterOutcomes: readonly Outcome[] = ["allowed", "limited", "faile
 const codes: Readonly<Record<Outcome, number>> = { allowed: 0, limited: 1, failed: 2 };
 
 /**
- * Consumes before the event loop gets its turn: a limiter without I/O settles in a microtask, and a channel that then
- * sends at once would keep timers and messages waiting for ever.
+ * Consumes before the event loop gets its turn: a limiter without I/O settles in a microtask, and a
+ * channel that then sends at once would keep timers and messages waiting for ever.
  */
 const CONSUMES_PER_TURN = 1024;
 
@@ -106,7 +116,10 @@ class TurnQueue {
 
 const REJECTED: Decision = { outcome: "failed", error: new Error("the limiter rejected") };
 
-/** One consume at a time. It needs no connection of its own: all channels of a worker share the limiter's client. */
+/**
+ * One consume at a time. It needs no connection of its own: all channels of a worker share the
+ * limiter's client.
+ */
 class LimiterChannel implements Channel {
   readonly #decider: Decider;
   readonly #keys: KeySource;
@@ -182,7 +195,13 @@ export function limiterChannels(
   return (index, listener) => {
     const stream = streams[index];
     if (!stream) throw new Error("more channels than request streams");
-    const keys = new KeySource(requests, stream, first + index, counts.connection(), log?.connection());
+    const keys = new KeySource(
+      requests,
+      stream,
+      first + index,
+      counts.connection(),
+      log?.connection(),
+    );
     return new LimiterChannel(decider, keys, calls, turns, listener);
   };
 }

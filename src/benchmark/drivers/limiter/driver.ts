@@ -5,10 +5,16 @@ import { type Decider, limiterChannels, limiterOutcomes } from "./channel.js";
 
 const ALLOWED = { outcome: "allowed" } as const;
 
-/** Admits all at once: a target without a limiter, whose figures are the cost of the driver, and the loopback. */
+/**
+ * Admits all at once: a target without a limiter, whose figures are the cost of the driver, and the
+ * loopback.
+ */
 const admitAll: Decider = { consume: async () => ALLOWED };
 
-/** Calls the target's own limiter over its own client, one per worker, without HTTP and without a server. */
+/**
+ * Calls the target's own limiter over its own client, one per worker, without HTTP and without a
+ * server.
+ */
 export const limiterDriver: Driver = {
   id: "limiter",
   codeText: (code) => limiterOutcomes[code] ?? String(code),

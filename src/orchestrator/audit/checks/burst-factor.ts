@@ -9,8 +9,9 @@ const QUOTAS = 2;
 const MARGIN_MS = 150;
 
 /**
- * The worst that a client can do to fixed windows: one request opens a window, and most of the quota is used just before
- * its end, the next quota just after it. Further bursts follow for other algorithms.
+ * The worst that a client can do to fixed windows: one request opens a window, and most of the
+ * quota is used just before its end, the next quota just after it. Further bursts follow for other
+ * algorithms.
  */
 function script({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst[] {
   const ends = [1, 2].flatMap((windows) => [

@@ -6,12 +6,17 @@ import { type Steady, steady } from "../scripted.js";
 const AHEAD_MS = [0, 500, 2_000, 30_000];
 const SERVERS = AHEAD_MS.map((clock_shift_ms) => ({ clock_shift_ms }));
 
-/** @param alone what the same load was admitted where one server with a right clock got all of it */
+/**
+ * @param alone what the same load was admitted where one server with a right clock got all of it
+ */
 export function clocksOutcome(apart: Steady, alone: Steady) {
   const { requests, seconds } = apart;
   // A limiter that is wrong in the long run is so without the clocks' help.
   const isOff = alone.seen < alone.least || alone.seen > alone.most;
-  const texts = { promised: ` of ${requests} in ${seconds} s`, ifOff: isOff ? ", with one clock too" : "" };
+  const texts = {
+    promised: ` of ${requests} in ${seconds} s`,
+    ifOff: isOff ? ", with one clock too" : "",
+  };
   return admissionsOutcome(apart, texts, [`with one clock: ${alone.seen} of ${rangeText(alone)}`]);
 }
 

@@ -1,6 +1,9 @@
 import { type Check, outcomeOf, skipped } from "../check.js";
 
-/** How long it is tried, in windows: the first request may repair the key, which then lasts for one more. */
+/**
+ * How long it is tried, in windows: the first request may repair the key, which then lasts for one
+ * more.
+ */
 const WINDOWS = 3;
 /** How often, in windows. */
 const EVERY = 0.25;
@@ -26,7 +29,9 @@ export const endlessKey: Check = {
       { length: Math.ceil((WINDOWS * system.window_ms + LONGER_MS) / every_ms) },
       (_, n) => (n + 1) * every_ms,
     );
-    const answers = await system.send(moments.map((after_ms) => ({ after_ms, keys: [key], count: 1 })));
+    const answers = await system.send(
+      moments.map((after_ms) => ({ after_ms, keys: [key], count: 1 })),
+    );
     const [first] = answers.requireDecided().all;
     const back = answers.all.find(({ status }) => status === 200);
     const left = (await system.store.perform(["stored-keys"]))?.stored;

@@ -17,11 +17,17 @@ const UNUSED_MS = 1_200;
 /** Keys of others at a time, and how often at most. */
 const OTHERS = 2_000;
 const MOST_TIMES = 8;
-/** So many dropped keys reach those that were longest unused: of the rest the store only looks at some. */
+/**
+ * So many dropped keys reach those that were longest unused: of the rest the store only looks at
+ * some.
+ */
 const EVICTED = 1_000;
 const MOST_TRIES = 3;
 
-/** What used-up keys were admitted again, in all. Each of the two has a group for each key, in the same order. */
+/**
+ * What used-up keys were admitted again, in all. Each of the two has a group for each key, in the
+ * same order.
+ */
 export function admittedAgain(
   algorithm: Algorithm,
   limits: Limits,
@@ -31,7 +37,10 @@ export function admittedAgain(
   const ranges = Array.from(
     { length: keys },
     (_, group) =>
-      admittedRanges(algorithm, limits, [before.ofGroup(group).burst, after.ofGroup(group).burst])[1],
+      admittedRanges(algorithm, limits, [
+        before.ofGroup(group).burst,
+        after.ofGroup(group).burst,
+      ])[1],
   );
   return {
     seen: after.admitted,

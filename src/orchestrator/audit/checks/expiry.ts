@@ -10,7 +10,9 @@ const LONGER_MS = 1_300;
 /** Share of the memory that may stay: tables shrink later than their keys go. */
 const MOST_LEFT = 0.5;
 
-/** Memory that the store counts itself and frees as keys end; undefined for one that waits with it. */
+/**
+ * Memory that the store counts itself and frees as keys end; undefined for one that waits with it.
+ */
 async function usedBytes({ store, target }: AuditedSystem): Promise<number | undefined> {
   if (target.store === "memcached") return undefined;
   const readings = (await store.perform(["read"]))?.readings ?? [];
@@ -21,7 +23,8 @@ async function usedBytes({ store, target }: AuditedSystem): Promise<number | und
 export const expiry: Check = {
   id: "expiry",
   title: "Expiry",
-  promise: "Two windows after the last request no key is left in the store, and its memory is back.",
+  promise:
+    "Two windows after the last request no key is left in the store, and its memory is back.",
   matters: "Keys are as many as there are visitors: a store that keeps them is full one day.",
   async run(system) {
     const stored = async () => (await system.store.perform(["stored-keys"]))?.stored;
@@ -29,7 +32,8 @@ export const expiry: Check = {
     const before = await usedBytes(system);
     (await system.onFreshKeys(KEYS)).requireDecided();
     const full = await usedBytes(system);
-    // On a slow machine the first keys end before the last ones are sent: what grew says nothing then.
+    // On a slow machine the first keys end before the last ones are sent: what grew says nothing
+    // then.
     const wasFull = ((await stored())?.keys ?? 0) >= MOST_LEFT * KEYS;
     await delay(2 * system.window_ms + LONGER_MS);
     const left = await stored();
@@ -39,7 +43,9 @@ export const expiry: Check = {
     const grown = known ? full - before : 0;
     const kept = known ? after - before : 0;
     const memory =
-      known && grown > 0 ? `, ${Math.max(0, Math.round((100 * kept) / grown))} % of their memory` : "";
+      known && grown > 0
+        ? `, ${Math.max(0, Math.round((100 * kept) / grown))} % of their memory`
+        : "";
     return outcomeOf(
       keys === 0 && !(known && grown > 0 && kept > MOST_LEFT * grown),
       `of ${KEYS} keys none is left after ${(2 * system.window_ms + LONGER_MS) / 1000} s${known ? `, at most ${100 * MOST_LEFT} % of their memory` : ""}`,

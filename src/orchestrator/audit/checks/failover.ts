@@ -10,8 +10,10 @@ const KEYS = 24;
 export const failover: Check = {
   id: "failover",
   title: "Failover",
-  promise: "When a primary is lost and its replica takes over, a limiter decides on all keys again.",
-  matters: "It is what replicas are for: a client that does not follow fails a part of all users for good.",
+  promise:
+    "When a primary is lost and its replica takes over, a limiter decides on all keys again.",
+  matters:
+    "It is what replicas are for: a client that does not follow fails a part of all users for good.",
   alone: true,
   async run(system) {
     const { id, replicas } = findTopology(system.target.topology);

@@ -17,7 +17,10 @@ type NamedWait = { header: string; seconds: number };
 /** Seconds since 1970 instead of seconds from now. */
 const EPOCH_S = 1_000_000_000;
 
-/** The waits that a denial names: `Retry-After`, `X-RateLimit-Reset`, and both forms of the draft's `RateLimit` fields. */
+/**
+ * The waits that a denial names: `Retry-After`, `X-RateLimit-Reset`, and both forms of the draft's
+ * `RateLimit` fields.
+ */
 export function namedWaits(denied: Pick<SentRequest, "headers" | "answered_ms">): NamedWait[] {
   const { headers = {}, answered_ms } = denied;
   const texts: [header: string, text: string | undefined][] = [
@@ -40,7 +43,10 @@ export function namedWaits(denied: Pick<SentRequest, "headers" | "answered_ms">)
 }
 
 /** What a denial says about the quota besides, where it contradicts it. */
-export function wrongQuota({ headers = {} }: Pick<SentRequest, "headers">, points: number): string[] {
+export function wrongQuota(
+  { headers = {} }: Pick<SentRequest, "headers">,
+  points: number,
+): string[] {
   const limit = headers["x-ratelimit-limit"] ?? headers["ratelimit-limit"];
   const remaining =
     headers["x-ratelimit-remaining"] ??
@@ -68,7 +74,8 @@ export function untrueHeaders({ denied, later }: Denial, points: number): string
   const waits = namedWaits(denied);
   const back = later.find(({ status }) => status === 200);
   const problems = wrongQuota(denied, points);
-  if (!waits.some(({ header }) => header === "retry-after")) problems.push("no Retry-After was given");
+  if (!waits.some(({ header }) => header === "retry-after"))
+    problems.push("no Retry-After was given");
   for (const { header, seconds } of waits) {
     const until_ms = denied.answered_ms + 1000 * seconds;
     // A client that does as it is told comes back at this moment or later.
@@ -95,11 +102,17 @@ async function deny(system: AuditedSystem, after_ms: number): Promise<Denial | u
   const { points } = system.limits;
   const last = after_ms + system.window_ms + LONGER_MS;
   const moments: number[] = [];
-  for (let moment = after_ms + 2 * EVERY_MS; moment < last; moment += EVERY_MS) moments.push(moment);
+  for (let moment = after_ms + 2 * EVERY_MS; moment < last; moment += EVERY_MS)
+    moments.push(moment);
   const answers: Answers = await system.send([
     { after_ms: 0, keys: [key], count: 1 },
     // One by one: a limiter that is not atomic denies, too.
-    ...Array.from({ length: points + 1 }, () => ({ after_ms, keys: [key], count: 1, waits: true as const })),
+    ...Array.from({ length: points + 1 }, () => ({
+      after_ms,
+      keys: [key],
+      count: 1,
+      waits: true as const,
+    })),
     ...moments.map((moment) => ({ after_ms: moment, keys: [key], count: 1 })),
   ]);
   const [denied] = answers.requireDecided().limited;
@@ -111,7 +124,8 @@ export const headers: Check = {
   title: "Response headers",
   beside: true,
   promise: "What a denial's headers say about limit, rest and wait comes true.",
-  matters: "Clients obey them: too short a wait makes them hammer, too long a wait takes quota away.",
+  matters:
+    "Clients obey them: too short a wait makes them hammer, too long a wait takes quota away.",
   async run(system) {
     const { points } = system.limits;
     const denials: { when: string; denial: Denial }[] = [];
@@ -119,14 +133,17 @@ export const headers: Check = {
       const denial = await deny(system, share * system.window_ms);
       if (denial) denials.push({ when: share === 0 ? "at once" : "late in the window", denial });
     }
-    if (denials.length === 0) return outcomeOf(false, "a key beyond its quota is denied", "it was admitted");
+    if (denials.length === 0)
+      return outcomeOf(false, "a key beyond its quota is denied", "it was admitted");
     const problems = denials.flatMap(({ when, denial }) =>
       untrueHeaders(denial, points).map((problem) => `${when}: ${problem}`),
     );
     const told = denials.map(({ when, denial: { denied, later } }) => {
       const back = later.find(({ status }) => status === 200);
       const waits = namedWaits(denied).map(({ header, seconds }) => `${header} ${seconds} s`);
-      const waited = back ? `${((back.answered_ms - denied.answered_ms) / 1000).toFixed(1)} s` : "never";
+      const waited = back
+        ? `${((back.answered_ms - denied.answered_ms) / 1000).toFixed(1)} s`
+        : "never";
       return `${when}: ${waits.join(", ") || "none"}, admitted after ${waited}`;
     });
     return outcomeOf(

@@ -13,7 +13,10 @@ const MORE = 4;
 interface Pair {
   what: string;
   keys: (fresh: string) => [string, string];
-  /** The keys are always the same, so they must meet a window of the wall clock that nobody has used. */
+  /**
+   * The keys are always the same, so they must meet a window of the wall clock that nobody has
+   * used.
+   */
   isSame?: true;
 }
 
@@ -30,7 +33,10 @@ const PAIRS: readonly Pair[] = [
   { what: "unicode", keys: (fresh) => [`${fresh}é`, `${fresh}e\u0301`] },
   { what: "beyond 16 bits", keys: (fresh) => [`${fresh}\u{1F600}`, `${fresh}\u{1F601}`] },
   { what: "newline", keys: (fresh) => [`${fresh}\na`, `${fresh}\nb`] },
-  { what: "line of a protocol", keys: (fresh) => [`${fresh}\r\nFLUSHALL\r\n`, `${fresh}\r\nPING\r\n`] },
+  {
+    what: "line of a protocol",
+    keys: (fresh) => [`${fresh}\r\nFLUSHALL\r\n`, `${fresh}\r\nPING\r\n`],
+  },
   { what: "trailing blank", keys: (fresh) => [fresh, `${fresh} `] },
   { what: "case", keys: (fresh) => [`${fresh}k`, `${fresh}K`] },
   { what: "percent sign", keys: (fresh) => [`${fresh}%20`, `${fresh}+`] },
@@ -46,7 +52,10 @@ interface Tried {
   text: string;
 }
 
-/** Whether the server, the library or the store refused it: it was never admitted, and never counted. */
+/**
+ * Whether the server, the library or the store refused it: it was never admitted, and never
+ * counted.
+ */
 const isRefused = (answers: Answers): boolean => answers.failed.length === answers.all.length;
 
 async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<Tried> {
@@ -60,7 +69,9 @@ async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<T
     const second = await system.oneByOne([other], count);
     if (system.metEdge(first.with(second)) && tries < MOST_TRIES) continue;
     const both = [first, second];
-    const statuses = both.map((each) => (isRefused(each) ? String(each.all[0]?.status ?? "none") : ""));
+    const statuses = both.map((each) =>
+      isRefused(each) ? String(each.all[0]?.status ?? "none") : "",
+    );
     const wrong = both.flatMap((answers) => {
       if (isRefused(answers)) return [];
       const range = admittedInAll(system.algorithm, system.limits, answers.bursts);
@@ -72,8 +83,12 @@ async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<T
       return { fate: "refused", text: [...new Set(statuses.filter(Boolean))].join(", ") };
     if (wrong.length === 0) return { fate: "counted apart", text: "" };
     // A bucket may have refilled a few points since the first key was used up.
-    const isMerged = first.failed.length === 0 && second.failed.length === 0 && second.admitted <= points / 2;
-    return { fate: isMerged ? "merged" : "wrong", text: `${first.admitted} and ${second.admitted} admitted` };
+    const isMerged =
+      first.failed.length === 0 && second.failed.length === 0 && second.admitted <= points / 2;
+    return {
+      fate: isMerged ? "merged" : "wrong",
+      text: `${first.admitted} and ${second.admitted} admitted`,
+    };
   }
 }
 
@@ -81,12 +96,14 @@ export const hostileKeys: Check = {
   id: "hostile-keys",
   title: "Hostile keys",
   promise: "Any text is counted as a key of its own or is refused; two keys are never merged.",
-  matters: "Keys come from outside: who can choose one that is merged with another's uses up its quota.",
+  matters:
+    "Keys come from outside: who can choose one that is merged with another's uses up its quota.",
   async run(system) {
     const tried: (Tried & { what: string })[] = [];
     for (const pair of PAIRS) tried.push({ what: pair.what, ...(await tryPair(system, pair)) });
     const of = (fate: Fate) => tried.filter((each) => each.fate === fate);
-    const names = (fate: Fate) => of(fate).map(({ what, text }) => (text ? `${what} (${text})` : what));
+    const names = (fate: Fate) =>
+      of(fate).map(({ what, text }) => (text ? `${what} (${text})` : what));
     const fates = (["merged", "wrong", "refused"] as const).flatMap((fate) =>
       of(fate).length > 0 ? [`${fate}: ${names(fate).join(", ")}`] : [],
     );

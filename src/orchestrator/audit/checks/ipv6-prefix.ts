@@ -48,7 +48,9 @@ async function burstFrom(system: AuditedSystem, groups: string[][], tries = 3): 
   if (system.metEdge(answers) && tries > 1) return burstFrom(system, groups, tries - 1);
   return groups.map((_, group) => {
     const own = answers.ofGroup(group);
-    const [range = { least: 0, most: 0 }] = admittedRanges(system.algorithm, system.limits, [own.burst]);
+    const [range = { least: 0, most: 0 }] = admittedRanges(system.algorithm, system.limits, [
+      own.burst,
+    ]);
     return { seen: own.admitted, ...range };
   });
 }
@@ -60,7 +62,9 @@ export const ipv6Prefix: Check = {
   matters: "A subscriber has a /64 at least, often a /56: one quota an address is no limit for it.",
   servers: [{ by_address: true }],
   unsupportedReason: ({ limiter }) =>
-    findLimiter(limiter).framework === undefined ? "its caller makes the keys of clients" : undefined,
+    findLimiter(limiter).framework === undefined
+      ? "its caller makes the keys of clients"
+      : undefined,
   async run(system) {
     const hosts = Array.from({ length: QUOTAS * system.limits.points }, (_, n) => n);
     const groups = [

@@ -22,9 +22,17 @@ interface Tried {
 async function tryKeys(system: AuditedSystem): Promise<Tried> {
   const { points } = system.limits;
   for (let tries = 1; ; tries++) {
-    const [a, b, c, d] = [system.freshKey(), system.freshKey(), system.freshKey(), system.freshKey()];
-    const send = async (keys: string[], count: number, begin?: ReturnType<AuditedSystem["alignedTo"]>) =>
-      (await system.oneByOne(keys, count, begin)).requireDecided();
+    const [a, b, c, d] = [
+      system.freshKey(),
+      system.freshKey(),
+      system.freshKey(),
+      system.freshKey(),
+    ];
+    const send = async (
+      keys: string[],
+      count: number,
+      begin?: ReturnType<AuditedSystem["alignedTo"]>,
+    ) => (await system.oneByOne(keys, count, begin)).requireDecided();
     const usedUp = await send([a], points + MORE, system.alignedTo(BEGIN));
     const both = await send([a, b], points / 2);
     const other = await send([b], points + MORE);
@@ -33,7 +41,8 @@ async function tryKeys(system: AuditedSystem): Promise<Tried> {
     const { from_ms, to_ms } = whole.burst;
     // A quota that came back in the meantime would be taken for one that was not used.
     const isLong = to_ms - from_ms > 0.8 * system.window_ms;
-    if (tries >= MOST_TRIES || !(isLong || system.metEdge(whole))) return { usedUp, both, other, fresh };
+    if (tries >= MOST_TRIES || !(isLong || system.metEdge(whole)))
+      return { usedUp, both, other, fresh };
   }
 }
 

@@ -29,13 +29,16 @@ export const storeRestart: Check = {
   id: "store-restart",
   title: "Store restart",
   promise: "When its store was killed and is back, a limiter decides again by itself.",
-  matters: "Stores are restarted for every update. What happens while the store is away is told as a note.",
+  matters:
+    "Stores are restarted for every update. What happens while the store is away is told as a note.",
   alone: true,
   async run(system) {
     if (system.store.nodes.length === 0) return skipped("its counters are in the server's process");
     // Nodes in containers forget each other, and no cluster forms itself.
     if (isCluster(system.target.topology))
-      return skipped("a cluster never restarts as a whole: the check failover loses one of its nodes");
+      return skipped(
+        "a cluster never restarts as a whole: the check failover loses one of its nodes",
+      );
     (await system.burst(system.freshKey(), 1)).requireDecided();
     const meanwhile = await restart(system);
     const promised = `it decides again within ${MOST_S} s of the store`;

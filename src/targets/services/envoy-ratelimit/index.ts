@@ -26,11 +26,19 @@ export const noLimit = (domain: string): string =>
   `the service has no limit for the domain ${domain}: it would admit everything`;
 
 /** Windows by their length in seconds. */
-const UNITS: Readonly<Record<number, string>> = { 1: "second", 60: "minute", 3600: "hour", 86400: "day" };
+const UNITS: Readonly<Record<number, string>> = {
+  1: "second",
+  60: "minute",
+  3600: "hour",
+  86400: "day",
+};
 
 const FOLDER = "ratelimit";
 
-/** What the service's library prints of a variable that it cannot read (github.com/kelseyhightower/envconfig). */
+/**
+ * What the service's library prints of a variable that it cannot read
+ * (github.com/kelseyhightower/envconfig).
+ */
 const REFUSED =
   /envconfig\.Process: assigning (?<name>[A-Z0-9_]+) to \w+: converting .* to type (?<type>[\w.]*\w)/;
 const TYPES: Readonly<Record<string, string>> = {
@@ -45,7 +53,9 @@ const TYPES: Readonly<Record<string, string>> = {
   "time.Duration": "a time, e.g. 75us or 2s",
 };
 
-/** Settings that the harness needs as they are, and the store's address. The others are the user's. */
+/**
+ * Settings that the harness needs as they are, and the store's address. The others are the user's.
+ */
 const RESERVED =
   /^((GRPC_|DEBUG_|PROMETHEUS_|)(HOST|PORT|ADDR)|(GRPC_)?UNIX_SOCKET|RUNTIME_\w+|CONFIG_TYPE|BACKEND_TYPE|USE_(STATSD|PROMETHEUS)|DISABLE_STATS|STATS_FLUSH_INTERVAL|LOCAL_CACHE_SIZE_IN_BYTES|(REDIS_(PERSECOND_)?(URL|TYPE|SOCKET_TYPE|AUTH|TLS\w*))|REDIS_PERSECOND|MEMCACHE_(HOST_PORT|SRV\w*)|EXPIRATION_JITTER_MAX_SECONDS|(GLOBAL_)?SHADOW_MODE)$/;
 
@@ -83,10 +93,15 @@ const ask = ({ host, port }: { host: string; port: number }, path: string, body?
   });
 
 const requestText = (domain: string, keys: readonly string[]): string =>
-  JSON.stringify({ domain, descriptors: keys.map((key) => ({ entries: [{ key, value: "trial" }] })) });
+  JSON.stringify({
+    domain,
+    descriptors: keys.map((key) => ({ entries: [{ key, value: "trial" }] })),
+  });
 
 const statusesSchema = z.object({
-  statuses: z.array(z.object({ currentLimit: z.record(z.string(), z.unknown()).nullish() })).default([]),
+  statuses: z
+    .array(z.object({ currentLimit: z.record(z.string(), z.unknown()).nullish() }))
+    .default([]),
 });
 
 /** @throws environmentError for an answer of something else */
@@ -94,11 +109,16 @@ function statusesIn(text: string): z.infer<typeof statusesSchema>["statuses"] {
   try {
     return parseAnswer(statusesSchema, text).statuses;
   } catch (error) {
-    throw environmentError(`${ID}: its answer to POST ${JSON_PATH} does not fit: ${messageOf(error)}`);
+    throw environmentError(
+      `${ID}: its answer to POST ${JSON_PATH} does not fit: ${messageOf(error)}`,
+    );
   }
 }
 
-/** Whether the service that this connection reaches has limits for both keys. @throws Error when it does not answer */
+/**
+ * Whether the service that this connection reaches has limits for both keys. @throws Error when it
+ * does not answer
+ */
 async function hasLimits(place: ServiceSpec): Promise<boolean> {
   const keys = Object.values(KEYS);
   const { status, text } = await ask(place, JSON_PATH, requestText(domainOf(place.nonce), keys));
@@ -122,7 +142,10 @@ async function requireOwnAnswers(place: ServiceSpec): Promise<void> {
   );
 }
 
-const metricsPlace = ({ host, port, ports }: ServiceSpec) => ({ host, port: ports?.prometheus ?? port });
+const metricsPlace = ({ host, port, ports }: ServiceSpec) => ({
+  host,
+  port: ports?.prometheus ?? port,
+});
 
 /** A service without this domain counts that it was asked for it, and does not ask the store. */
 const MARKER = "reading";
@@ -133,10 +156,12 @@ const FLUSHED_WITHIN_MS = 5_000;
 /** Values of metrics by name and labels. @throws environmentError when they cannot be read */
 async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
   const { status, text } = await ask(metricsPlace(place), "/metrics");
-  if (status !== 200) throw environmentError(`${ID}: its counters cannot be read: status ${status}`);
+  if (status !== 200)
+    throw environmentError(`${ID}: its counters cannot be read: status ${status}`);
   return new Map(
     text.split("\n").flatMap((line) => {
-      const { name = "", value } = /^(?<name>[a-z][^ ]*) (?<value>[\d.e+]+)$/i.exec(line)?.groups ?? {};
+      const { name = "", value } =
+        /^(?<name>[a-z][^ ]*) (?<value>[\d.e+]+)$/i.exec(line)?.groups ?? {};
       return value === undefined ? [] : [[name, Number(value)] as const];
     }),
   );
@@ -170,7 +195,10 @@ export const envoyRatelimit: ServiceDescription = {
   },
   files({ points, window_s }: Limits, nonce, access) {
     const limit = (quota: number) => `{unit: ${UNITS[window_s]}, requests_per_unit: ${quota}}`;
-    const descriptor = (key: string, quota: number) => [`  - key: ${key}`, `    rate_limit: ${limit(quota)}`];
+    const descriptor = (key: string, quota: number) => [
+      `  - key: ${key}`,
+      `    rate_limit: ${limit(quota)}`,
+    ];
     return {
       [`${FOLDER}/config/bench.yaml`]: [
         `domain: ${domainOf(nonce)}`,
@@ -215,7 +243,8 @@ export const envoyRatelimit: ServiceDescription = {
   async ready(place, deadlineMs) {
     await waitUntil(`service ${ID}`, deadlineMs, async () => {
       const { status, text } = await ask(place, HEALTH_PATH);
-      if (status !== 200) return `GET ${HEALTH_PATH} answers ${status} ${text.trim().slice(0, 100)}`;
+      if (status !== 200)
+        return `GET ${HEALTH_PATH} answers ${status} ${text.trim().slice(0, 100)}`;
       await metrics(place);
       return undefined;
     });
@@ -228,7 +257,10 @@ export const envoyRatelimit: ServiceDescription = {
     const sumOf = (counter: string): number => {
       const own = `ratelimit_service_rate_limit_${counter}{domain="${domainOf(place.nonce)}"`;
       // A counter appears with its first decision.
-      return [...all].reduce((total, [name, value]) => (name.startsWith(own) ? total + value : total), 0);
+      return [...all].reduce(
+        (total, [name, value]) => (name.startsWith(own) ? total + value : total),
+        0,
+      );
     };
     const started = all.get("process_start_time_seconds");
     return {

@@ -22,7 +22,10 @@ interface Command {
   reject(error: Error): void;
 }
 
-/** A connection by memcached's text protocol; it opens again with the next command after it was lost. */
+/**
+ * A connection by memcached's text protocol; it opens again with the next command after it was
+ * lost.
+ */
 export class MemcachedNode {
   readonly place: Node;
   readonly name: string;
@@ -103,7 +106,9 @@ export class MemcachedNode {
   }
 }
 
-/** Settings that can affect a figure; every result contains them as the running store reports them. */
+/**
+ * Settings that can affect a figure; every result contains them as the running store reports them.
+ */
 const SETTINGS = [
   "maxbytes",
   "maxconns",
@@ -124,20 +129,24 @@ const SETTINGS = [
 const microseconds = (seconds: number): number => Math.round(seconds * 1e6);
 
 /**
- * Decisions of rate-limiter-flexible's `RateLimiterMemcache`, from memcached's counters. A decision either increments an
- * existing key (one `incr` hit), or creates it: an `incr` miss, an `add` that is stored, and an `add` of the key's
- * expiry. Of clients that race to create a key all but one see an `incr` miss and an `add` that is not stored, and then
- * increment. `cmd_set` counts every `add`, stored or not, so that
+ * Decisions of rate-limiter-flexible's `RateLimiterMemcache`, from memcached's counters. A decision
+ * either increments an existing key (one `incr` hit), or creates it: an `incr` miss, an `add` that
+ * is stored, and an `add` of the key's expiry. Of clients that race to create a key all but one see
+ * an `incr` miss and an `add` that is not stored, and then increment. `cmd_set` counts every `add`,
+ * stored or not, so that
  *
  *     incr misses = created + lost races,  cmd_set = 2 × created + lost races
  *
- * and the decisions are hits + created = hits + cmd_set - misses. A block would add two to `cmd_set`, which is why
- * targets with this limiter take no block.
+ * and the decisions are hits + created = hits + cmd_set - misses. A block would add two to
+ * `cmd_set`, which is why targets with this limiter take no block.
  */
 const decisionsOf = (number: (name: string) => number): number =>
   number("incr_hits") + number("cmd_set") - number("incr_misses");
 
-/** Decisions of a limiter that names the commands that carry them: memcached counts some of its commands. */
+/**
+ * Decisions of a limiter that names the commands that carry them: memcached counts some of its
+ * commands.
+ */
 const callsOf = (commands: readonly string[], stats: ReadonlyMap<string, string>): number =>
   sum(commands.map((command) => Number(stats.get(`cmd_${command}`) ?? 0)));
 
@@ -223,7 +232,10 @@ async function persistKeys(nodes: readonly MemcachedNode[]): Promise<number> {
   return persisted;
 }
 
-/** `flush_all` only marks items as gone: the crawler removes them. A service may still write: so twice. */
+/**
+ * `flush_all` only marks items as gone: the crawler removes them. A service may still write: so
+ * twice.
+ */
 async function reset(nodes: readonly MemcachedNode[], deadlineMs: number): Promise<void> {
   for (const node of nodes) await node.call("flush_all");
   await waitUntil("emptied store", deadlineMs, async () => {
@@ -247,7 +259,8 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
   return {
     ready: (_topology, deadlineMs) =>
       waitUntil("store", deadlineMs, async () => {
-        for (const node of nodes) await node.call("version", Math.max(1, deadlineMs - performance.now()));
+        for (const node of nodes)
+          await node.call("version", Math.max(1, deadlineMs - performance.now()));
         return undefined;
       }),
     async form() {

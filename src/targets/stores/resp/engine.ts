@@ -6,8 +6,8 @@ import type { StoreDescription, StoreEngine } from "../../types.js";
 const root = new URL("../../../../", import.meta.url);
 
 /**
- * The settings of a store's configuration file as arguments of its program, so that the file is not needed where the
- * program runs. One directive per line; `""` is an empty value.
+ * The settings of a store's configuration file as arguments of its program, so that the file is not
+ * needed where the program runs. One directive per line; `""` is an empty value.
  * @returns an empty list for a store without a configuration file
  */
 function confArguments({ conf }: StoreDescription): string[] {
@@ -31,12 +31,15 @@ export const resp: StoreEngine = {
   nodeArguments: (store, topology, { bind, port, secondPort, folder, tls }) => [
     ...(tls ? ["--port", "0", "--tls-port"] : ["--port"]),
     ...[String(port), "--bind", bind],
-    ...(tls ? ["--tls-cert-file", tls.cert, "--tls-key-file", tls.key, "--tls-auth-clients", "no"] : []),
+    ...(tls
+      ? ["--tls-cert-file", tls.cert, "--tls-key-file", tls.key, "--tls-auth-clients", "no"]
+      : []),
     ...(store.isNamed ? [] : ["--dir", folder]),
     ...(topology.primaries + topology.replicas > 1 ? ["--cluster-port", String(secondPort)] : []),
     ...confArguments(store),
     ...(store.arguments ?? []),
     ...topology.nodeArguments,
   ],
-  connect: async (nodes, access, store) => (await import("./session.js")).connect(nodes, access, store),
+  connect: async (nodes, access, store) =>
+    (await import("./session.js")).connect(nodes, access, store),
 };

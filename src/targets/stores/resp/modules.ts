@@ -7,7 +7,10 @@ async function listOf(call: Promise<unknown>): Promise<unknown[]> {
   return Array.isArray(list) ? list : [];
 }
 
-/** The versions of a node's modules by name in lower case, from pairs such as `name redis-cell ver 1`. */
+/**
+ * The versions of a node's modules by name in lower case, from pairs such as `name redis-cell ver
+ * 1`.
+ */
 async function loadedVersions(node: StoreNode): Promise<Map<string, string>> {
   const lists = (await listOf(node.call("MODULE", "LIST"))) as unknown[][];
   return new Map(
@@ -21,7 +24,9 @@ async function loadedVersions(node: StoreNode): Promise<Map<string, string>> {
 /** The known modules of one node. A module is known by its command: a file may have any name. */
 async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
   const versions = await loadedVersions(node);
-  const infos = await listOf(node.call("COMMAND", "INFO", ...modules.map(({ command }) => command)));
+  const infos = await listOf(
+    node.call("COMMAND", "INFO", ...modules.map(({ command }) => command)),
+  );
   return Object.fromEntries(
     modules.flatMap(({ id, name }, index) =>
       Array.isArray(infos[index]) ? [[id, versions.get(name.toLowerCase()) ?? ""]] : [],
@@ -29,8 +34,13 @@ async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
   );
 }
 
-/** The known modules that every node has loaded, by id, with the version that the first node reports. */
+/**
+ * The known modules that every node has loaded, by id, with the version that the first node
+ * reports.
+ */
 export async function modulesOf(nodes: readonly StoreNode[]): Promise<Record<string, string>> {
   const [first = {}, ...others] = await Promise.all(nodes.map(modulesOfNode));
-  return Object.fromEntries(Object.entries(first).filter(([id]) => others.every((loaded) => id in loaded)));
+  return Object.fromEntries(
+    Object.entries(first).filter(([id]) => others.every((loaded) => id in loaded)),
+  );
 }

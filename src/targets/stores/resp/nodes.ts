@@ -8,7 +8,8 @@ import { LastingRefusal, waitUntil } from "../deciding.js";
 
 const SLOTS = 16_384;
 
-const clusterInfo = async (node: StoreNode) => parseFields(String(await node.call("CLUSTER", "INFO")));
+const clusterInfo = async (node: StoreNode) =>
+  parseFields(String(await node.call("CLUSTER", "INFO")));
 
 /** Address, port and bus port for MEET, which takes no host names. */
 async function address(node: StoreNode): Promise<[string, number, number]> {
@@ -22,12 +23,15 @@ async function address(node: StoreNode): Promise<[string, number, number]> {
 async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefined> {
   for (const node of nodes) {
     const known = (await clusterInfo(node)).get("cluster_known_nodes");
-    if (known !== String(nodes.length)) return `${node.name} knows ${known} of ${nodes.length} nodes`;
+    if (known !== String(nodes.length))
+      return `${node.name} knows ${known} of ${nodes.length} nodes`;
   }
   return undefined;
 }
 
-/** Why the cluster is not usable: state, slots, nodes and replica links, as every node reports them. */
+/**
+ * Why the cluster is not usable: state, slots, nodes and replica links, as every node reports them.
+ */
 export async function clusterProblem(
   nodes: readonly StoreNode[],
   { primaries, replicas }: TopologyDescription,
@@ -42,10 +46,14 @@ export async function clusterProblem(
       return `${node.name}: ${info.get("cluster_slots_ok")} of ${SLOTS} slots are covered`;
     const replication = await node.info("replication");
     const link = replication.get("master_link_status");
-    if (link !== undefined && link !== "up") return `${node.name}: the link to its primary is ${link}`;
+    if (link !== undefined && link !== "up")
+      return `${node.name}: the link to its primary is ${link}`;
     const seen = String(await node.call("CLUSTER", "NODES"));
-    const roles = seen.split("\n").filter((line) => /\bslave\b/.test(line) && !line.includes("fail"));
-    if (roles.length !== replicas) return `${node.name} sees ${roles.length} of ${replicas} replicas`;
+    const roles = seen
+      .split("\n")
+      .filter((line) => /\bslave\b/.test(line) && !line.includes("fail"));
+    if (roles.length !== replicas)
+      return `${node.name} sees ${roles.length} of ${replicas} replicas`;
   }
   const owners = await Promise.all(nodes.map((node) => node.info("replication")));
   const each = String(replicas / primaries);
@@ -58,8 +66,8 @@ export async function clusterProblem(
 }
 
 /**
- * Forms a cluster of empty nodes: the first ones become primaries with equal shares of the slots, and each of the others
- * becomes the replica of one primary. Every runtime uses this code.
+ * Forms a cluster of empty nodes: the first ones become primaries with equal shares of the slots,
+ * and each of the others becomes the replica of one primary. Every runtime uses this code.
  * @throws environmentError when the nodes do not agree before the deadline
  */
 export async function formCluster(
@@ -68,14 +76,17 @@ export async function formCluster(
   deadlineMs: number,
 ): Promise<void> {
   const { primaries: count, replicas } = topology;
-  if (nodes.length !== count + replicas) throw new Error(`a cluster needs ${count + replicas} nodes`);
+  if (nodes.length !== count + replicas)
+    throw new Error(`a cluster needs ${count + replicas} nodes`);
   await waitUntil("store nodes", deadlineMs, async () => {
     for (const node of nodes) await node.call("PING");
     return undefined;
   });
   const primaries = nodes.slice(0, count);
   // With distinct epochs the nodes need not resolve conflicts, which takes seconds.
-  await Promise.all(nodes.map((node, index) => node.call("CLUSTER", "SET-CONFIG-EPOCH", index + 1)));
+  await Promise.all(
+    nodes.map((node, index) => node.call("CLUSTER", "SET-CONFIG-EPOCH", index + 1)),
+  );
   await Promise.all(
     primaries.map((node, index) =>
       node.call(
@@ -137,9 +148,16 @@ const UNKNOWN_AUTHORITY = [
   "UNABLE_TO_GET_ISSUER_CERT",
   "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
 ];
-const UNFIT_CERTIFICATE = ["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID", "ERR_TLS_CERT_ALTNAME_INVALID"];
+const UNFIT_CERTIFICATE = [
+  "CERT_HAS_EXPIRED",
+  "CERT_NOT_YET_VALID",
+  "ERR_TLS_CERT_ALTNAME_INVALID",
+];
 
-/** What mends a refusal that waiting does not change; undefined where the store may still be starting. */
+/**
+ * What mends a refusal that waiting does not change; undefined where the store may still be
+ * starting.
+ */
 export function remedyFor(error: Error, { tls }: StoreAccess = {}): string | undefined {
   const { code = "" } = error as NodeJS.ErrnoException;
   if (/^WRONGPASS|invalid password|invalid username-password/i.test(error.message))
@@ -173,7 +191,8 @@ export function connectNode(place: Node, access: StoreAccess, { asksInfo = true 
     commandTimeout: COMMAND_TIMEOUT_MS,
     retryStrategy: () => 50,
   });
-  // `waitUntil` waits for a node that is starting; the last refusal is only reported when it never answers.
+  // `waitUntil` waits for a node that is starting; the last refusal is only reported when it never
+  // answers.
   let refusal: Error | undefined;
   connection.on("error", (error: Error) => {
     refusal = error;
@@ -206,8 +225,8 @@ export function connectNode(place: Node, access: StoreAccess, { asksInfo = true 
 const PASSING = /\b(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
 
 /**
- * The answer to a command that a server need not know or allow: undefined where it refuses, in whatever words. A lost
- * connection stays an error.
+ * The answer to a command that a server need not know or allow: undefined where it refuses, in
+ * whatever words. A lost connection stays an error.
  */
 export async function unlessRefused<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {

@@ -7,7 +7,9 @@ import { gives, onlyGiven } from "../index.js";
 import { type StoreNode, unlessRefused } from "./nodes.js";
 import { storesByFields } from "./version.js";
 
-/** Settings that can affect a figure; every result contains them as the running store reports them. */
+/**
+ * Settings that can affect a figure; every result contains them as the running store reports them.
+ */
 const SETTINGS = [
   "maxmemory",
   "maxmemory-policy",
@@ -31,13 +33,21 @@ export const isReplica = async (node: StoreNode): Promise<boolean> =>
 const statistic = (text: string, name: string): number =>
   Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(text)?.[1] ?? 0);
 
-/** All and failed calls of these commands since the statistics were reset; a command without a call is absent. */
+/**
+ * All and failed calls of these commands since the statistics were reset; a command without a call
+ * is absent.
+ */
 function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string>) {
   return Object.fromEntries(
     commands.flatMap((command) => {
       const text = fields.get(`cmdstat_${command}`);
       return text
-        ? [[command, { calls: statistic(text, "calls"), failed: statistic(text, "failed_calls") }] as const]
+        ? [
+            [
+              command,
+              { calls: statistic(text, "calls"), failed: statistic(text, "failed_calls") },
+            ] as const,
+          ]
         : [];
     }),
   );
@@ -46,7 +56,10 @@ function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string
 const fromZero = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 ? value : undefined;
 
-/** The fields of some sections of INFO. @param isNamed unknown sections, and INFO itself, may have any answer */
+/**
+ * The fields of some sections of INFO. @param isNamed unknown sections, and INFO itself, may have
+ * any answer
+ */
 async function fieldsOf(
   node: StoreNode,
   sections: readonly string[],
@@ -62,8 +75,8 @@ async function fieldsOf(
 }
 
 /**
- * The counters of one node, since its statistics were reset. What the server keeps to itself is absent. One that the user
- * named by its program alone may lack anything.
+ * The counters of one node, since its statistics were reset. What the server keeps to itself is
+ * absent. One that the user named by its program alone may lack anything.
  */
 export async function readNode(
   node: StoreNode,
@@ -71,7 +84,11 @@ export async function readNode(
   decisionCommands: readonly string[] = store.decisionCommands ?? SCRIPT_COMMANDS,
 ): Promise<StoreReading> {
   const { isNamed = false } = store;
-  const fields = await fieldsOf(node, ["server", "stats", "memory", "cpu", "commandstats"], isNamed);
+  const fields = await fieldsOf(
+    node,
+    ["server", "stats", "memory", "cpu", "commandstats"],
+    isNamed,
+  );
   const number = (name: string, factor = 1): number | undefined => {
     const value = Math.round(Number(fields.get(name)) * factor);
     return fields.has(name) && Number.isFinite(value) ? value : undefined;
@@ -98,7 +115,8 @@ export async function readNode(
   }
   const found = storesByFields((name) => fields.has(name));
   const kind = found.find(({ id }) => id === store.id);
-  if (!kind) throw environmentError(`${node.name} is ${found[0]?.id ?? "unknown"}, not ${store.id}`);
+  if (!kind)
+    throw environmentError(`${node.name} is ${found[0]?.id ?? "unknown"}, not ${store.id}`);
   const keys = gives(store, "keys") ? await unlessRefused(node.call("DBSIZE")) : undefined;
   return onlyGiven(
     withoutUndefined({
@@ -140,9 +158,14 @@ function withoutUndefined(
   return Object.fromEntries(given) as StoreReading;
 }
 
-/** A version as INFO may hold it, e.g. `kvrocks_version`; the one that it claims to be compatible with comes last. */
+/**
+ * A version as INFO may hold it, e.g. `kvrocks_version`; the one that it claims to be compatible
+ * with comes last.
+ */
 function versionField(fields: ReadonlyMap<string, string>): string | undefined {
-  const names = [...fields.keys()].filter((name) => /^[a-z]+_version$/.test(name) && name !== "gcc_version");
+  const names = [...fields.keys()].filter(
+    (name) => /^[a-z]+_version$/.test(name) && name !== "gcc_version",
+  );
   const own = names.find((name) => name !== "redis_version") ?? names[0];
   return own === undefined ? undefined : fields.get(own);
 }
@@ -179,7 +202,12 @@ export async function diagnoseNode(
         const text = fields.get(`cmdstat_${command}`);
         if (!text) return [];
         const percentiles = percentilesOf(fields.get(`latency_percentiles_usec_${command}`));
-        return [[command, { calls: statistic(text, "calls"), us: statistic(text, "usec"), ...percentiles }]];
+        return [
+          [
+            command,
+            { calls: statistic(text, "calls"), us: statistic(text, "usec"), ...percentiles },
+          ],
+        ];
       }),
     ),
     ...(received === undefined ? {} : { received_bytes: received }),
@@ -190,7 +218,10 @@ export async function diagnoseNode(
 const keysOf = async (node: StoreNode): Promise<number> =>
   Number((await unlessRefused(node.call("DBSIZE"))) ?? 0);
 
-/** Empties the store and resets its statistics. Only called for a store that the harness has started. */
+/**
+ * Empties the store and resets its statistics. Only called for a store that the harness has
+ * started.
+ */
 export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number): Promise<void> {
   for (const node of nodes) {
     // Some compatible servers do not survive FLUSHALL, so an empty one is left alone.

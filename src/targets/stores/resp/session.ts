@@ -4,21 +4,44 @@ import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { StoreFault, StoreFaultAction } from "../../../contract/probe-env.js";
 import type { Discovery, ProbeReport, StoredKeys, StoreFeature } from "../../../contract/store.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
-import { findOperation, fixedWindowScript, KEYSPACE, keyName } from "../../benchmarks/operations.js";
+import {
+  findOperation,
+  fixedWindowScript,
+  KEYSPACE,
+  keyName,
+} from "../../benchmarks/operations.js";
 import { findTopology, isCluster, topologies, UNKNOWN_HOST } from "../../topologies.js";
 import type { StoreDescription, StoreSession } from "../../types.js";
 import { waitUntil } from "../deciding.js";
 import { modulesOf } from "./modules.js";
-import { clusterProblem, connectNode, formCluster, type StoreNode, unlessRefused } from "./nodes.js";
-import { diagnoseNode, isReplica, readNode, readNumbers, readSettings, resetStore } from "./readings.js";
+import {
+  clusterProblem,
+  connectNode,
+  formCluster,
+  type StoreNode,
+  unlessRefused,
+} from "./nodes.js";
+import {
+  diagnoseNode,
+  isReplica,
+  readNode,
+  readNumbers,
+  readSettings,
+  resetStore,
+} from "./readings.js";
 import { storesByFields } from "./version.js";
 
 /** Keys of one reply, roughly, and calls that are under way together. */
 const AT_ONCE = 1000;
 const MOST_EXAMPLES = 5;
 
-/** Calls `use` with some keys at a time. SCAN passes by what has ended, and may name a key twice. */
-async function scan(node: StoreNode, use: (keys: readonly string[]) => Promise<void>): Promise<void> {
+/**
+ * Calls `use` with some keys at a time. SCAN passes by what has ended, and may name a key twice.
+ */
+async function scan(
+  node: StoreNode,
+  use: (keys: readonly string[]) => Promise<void>,
+): Promise<void> {
   let cursor = "0";
   do {
     const [next, keys] = (await node.call("SCAN", cursor, "COUNT", AT_ONCE)) as [string, string[]];
@@ -63,11 +86,17 @@ export async function persistKeys(nodes: readonly StoreNode[]): Promise<number> 
   return persisted;
 }
 
-/** The limit of the memory, as a share of what is used: a bit less, so that freed buffers make no room. */
+/**
+ * The limit of the memory, as a share of what is used: a bit less, so that freed buffers make no
+ * room.
+ */
 const FULL_SHARE = 0.95;
 /** So that the store drops no keys before others come: its buffers take memory, too. */
 const EVICTION_ROOM_BYTES = 256 * 1024;
-/** In the order of their restoring: with its policy back before its limit the store would evict keys. */
+/**
+ * In the order of their restoring: with its policy back before its limit the store would evict
+ * keys.
+ */
 const LIMIT_SETTINGS = ["maxmemory", "maxmemory-policy"] as const;
 
 type Nodes = readonly StoreNode[];
@@ -91,25 +120,34 @@ async function replicaOf(nodes: Nodes, primary: StoreNode): Promise<StoreNode> {
   throw environmentError(`${primary.name} has no replica that could take over`);
 }
 
-/** In agreement with its primary, so that no write is lost; resolves when the replica has become the primary. */
+/**
+ * In agreement with its primary, so that no write is lost; resolves when the replica has become the
+ * primary.
+ */
 async function failOver(nodes: Nodes, primary: StoreNode, deadlineMs: number): Promise<void> {
   const replica = await replicaOf(nodes, primary);
   await replica.call("CLUSTER", "FAILOVER");
   await waitUntil("replica", deadlineMs, async () =>
-    (await isReplica(replica)) ? `${replica.name} has not taken over from ${primary.name}` : undefined,
+    (await isReplica(replica))
+      ? `${replica.name} has not taken over from ${primary.name}`
+      : undefined,
   );
 }
 
 /** A store that drops counters is another fault than one that refuses writes. */
 async function fillMemory(node: StoreNode, { evicts }: StoreFault): Promise<void> {
   const used = Number((await node.info("memory")).get("used_memory"));
-  if (!Number.isFinite(used)) throw environmentError(`${node.name}: INFO has no number used_memory`);
+  if (!Number.isFinite(used))
+    throw environmentError(`${node.name}: INFO has no number used_memory`);
   await node.call("CONFIG", "SET", "maxmemory-policy", evicts ? "volatile-lru" : "noeviction");
   const limit = evicts ? used + EVICTION_ROOM_BYTES : Math.floor(FULL_SHARE * used);
   await node.call("CONFIG", "SET", "maxmemory", limit);
 }
 
-async function freeMemory(node: StoreNode, before: Readonly<Record<string, string>>): Promise<void> {
+async function freeMemory(
+  node: StoreNode,
+  before: Readonly<Record<string, string>>,
+): Promise<void> {
   for (const name of LIMIT_SETTINGS) {
     const value = before[name];
     if (value !== undefined) await node.call("CONFIG", "SET", name, value);
@@ -167,7 +205,8 @@ async function missingFeatures([first]: readonly StoreNode[]): Promise<StoreFeat
 
 /**
  * Writes all keys that the operation reads or overwrites, and loads its script.
- * @returns how many keys were written, and the command that runs the script: by its sha1 where the server can
+ * @returns how many keys were written, and the command that runs the script: by its sha1 where the
+ *   server can
  * @throws environmentError when the server refuses a command
  */
 async function prepareOperation(
@@ -178,8 +217,13 @@ async function prepareOperation(
   if (!first) return { filled: 0 };
   const value = "x".repeat(payload_bytes);
   for (let from = 0; filledKeys !== undefined && from < keys; from += FILLED_AT_ONCE) {
-    const numbers = Array.from({ length: Math.min(FILLED_AT_ONCE, keys - from) }, (_, index) => from + index);
-    await Promise.all(numbers.map((number) => first.call("SET", keyName(filledKeys, number), value)));
+    const numbers = Array.from(
+      { length: Math.min(FILLED_AT_ONCE, keys - from) },
+      (_, index) => from + index,
+    );
+    await Promise.all(
+      numbers.map((number) => first.call("SET", keyName(filledKeys, number), value)),
+    );
   }
   const filled = filledKeys === undefined ? 0 : keys;
   return needs === "EVAL" ? { filled, script: await scriptCommand(first) } : { filled };
@@ -191,20 +235,30 @@ async function scriptCommand(node: StoreNode): Promise<string[]> {
   return typeof sha1 === "string" ? ["EVALSHA", sha1] : ["EVAL", text];
 }
 
-/** `id host:port@bus,name flags primary …` in a line of CLUSTER NODES; a node that was not met yet has no host. */
+/**
+ * `id host:port@bus,name flags primary …` in a line of CLUSTER NODES; a node that was not met yet
+ * has no host.
+ */
 const NODE_LINE = /^(?<id>\S+) (?<ip>\S*):(?<port>\d+)@\S+ (?<flags>\S+)/;
 
-/** The endpoint of each node by its id, as clients get it: a name where the cluster prefers names. */
+/**
+ * The endpoint of each node by its id, as clients get it: a name where the cluster prefers names.
+ */
 async function endpoints(node: StoreNode): Promise<Map<string, string | null>> {
   const ranges = (await node.call("CLUSTER", "SLOTS")) as [
     number,
     number,
     ...[string | null, number, string][],
   ][];
-  return new Map(ranges.flatMap(([, , ...nodes]) => nodes.map(([host, , id]) => [id, host] as const)));
+  return new Map(
+    ranges.flatMap(([, , ...nodes]) => nodes.map(([host, , id]) => [id, host] as const)),
+  );
 }
 
-/** All nodes of the cluster by their announced endpoints, primaries first, and how many replicas are among them. */
+/**
+ * All nodes of the cluster by their announced endpoints, primaries first, and how many replicas are
+ * among them.
+ */
 async function clusterNodes(asked: StoreNode): Promise<{ nodes: Node[]; replicas: number }> {
   const endpointOf = await endpoints(asked);
   const lines = String(await asked.call("CLUSTER", "NODES")).split("\n");
@@ -220,27 +274,36 @@ async function clusterNodes(asked: StoreNode): Promise<{ nodes: Node[]; replicas
   return { nodes: ordered.map(({ host, port }) => ({ host, port })), replicas: replicas.length };
 }
 
-/** The topology with these numbers of nodes; of other clusters `cluster`, whose check then names what is missing. */
+/**
+ * The topology with these numbers of nodes; of other clusters `cluster`, whose check then names
+ * what is missing.
+ */
 function topologyOf(clustered: boolean, nodes: number, replicas: number): string {
   if (!clustered) return "standalone";
   const found = topologies.find(
     (topology) =>
-      isCluster(topology.id) && topology.replicas === replicas && topology.primaries === nodes - replicas,
+      isCluster(topology.id) &&
+      topology.replicas === replicas &&
+      topology.primaries === nodes - replicas,
   );
   return found?.id ?? "cluster";
 }
 
 /**
- * Detects the type, version and topology of the store at the first node, and the addresses of its nodes.
+ * Detects the type, version and topology of the store at the first node, and the addresses of its
+ * nodes.
  * @throws environmentError for an unknown type of store
  */
 export async function discover([first]: readonly StoreNode[]): Promise<Discovery> {
   if (!first) throw environmentError("no store was named");
   const server = await first.info("server");
   const [found] = storesByFields((field) => server.has(field));
-  if (!found) throw environmentError(`${first.name} is an unknown type of store: INFO reports no version`);
+  if (!found)
+    throw environmentError(`${first.name} is an unknown type of store: INFO reports no version`);
   const clustered = (await unlessRefused(first.info("cluster")))?.get("cluster_enabled") === "1";
-  const { nodes, replicas } = clustered ? await clusterNodes(first) : { nodes: [first.place], replicas: 0 };
+  const { nodes, replicas } = clustered
+    ? await clusterNodes(first)
+    : { nodes: [first.place], replicas: 0 };
   const modules = Object.keys(await modulesOf([first]));
   const memory = await unlessRefused(first.info("memory"));
   const [max, policy] = [memory?.get("maxmemory"), memory?.get("maxmemory_policy")];
@@ -271,7 +334,8 @@ export async function connect(
     read: (store, commands) => Promise.all(nodes.map((node) => readNode(node, store, commands))),
     diagnose: (commands = store?.decisionCommands) =>
       Promise.all(nodes.map((node) => diagnoseNode(node, commands))),
-    settings: async () => (store?.isNamed ? readSettings(nodes).catch(() => ({})) : readSettings(nodes)),
+    settings: async () =>
+      store?.isNamed ? readSettings(nodes).catch(() => ({})) : readSettings(nodes),
     numbers: (keys) => readNumbers(nodes, keys),
     storedKeys: () => storedKeys(nodes),
     persistKeys: () => persistKeys(nodes),

@@ -16,11 +16,17 @@ import { TestStore, until } from "../../../helpers/store.js";
 import { targetOf } from "../../../helpers/target.js";
 import { countOutcomes, withOpenTargets } from "../../../suites/open-target.js";
 
-/** A probe waits so long for what never comes: a busy machine must have asked each node by then, or it tells another reason. */
+/**
+ * A probe waits so long for what never comes: a busy machine must have asked each node by then, or
+ * it tells another reason.
+ */
 const WAIT_S = "8";
 
 /** What the probe reports; it must end well. */
-async function reported(actions: readonly string[], env: Record<string, string>): Promise<ProbeReport> {
+async function reported(
+  actions: readonly string[],
+  env: Record<string, string>,
+): Promise<ProbeReport> {
   const { code, stdout, stderr } = await probe(actions, env);
   if (code !== 0) throw new Error(`the probe ended with ${code}: ${stderr}`);
   return probeReportSchema.parse(JSON.parse(stdout));
@@ -32,7 +38,8 @@ const cpuUs = ({ readings: [first] = [] }: ProbeReport) =>
 
 const decisions = ({ readings = [] }: ProbeReport) =>
   readings.reduce((sum, reading) => sum + (reading.decisions ?? Number.NaN), 0);
-const keys = ({ readings = [] }: ProbeReport) => readings.map((reading) => reading.keys ?? Number.NaN);
+const keys = ({ readings = [] }: ProbeReport) =>
+  readings.map((reading) => reading.keys ?? Number.NaN);
 
 describe("a standalone store", () => {
   test("is emptied and its statistics reset; what happens then is counted exactly [R-keys-2]", async () => {
@@ -45,11 +52,17 @@ describe("a standalone store", () => {
     const clean = await reported(["ready", "reset", "read", "settings"], env);
     expect(clean.flushed).toBe(true);
     expect([keys(clean), decisions(clean)]).toEqual([[0], 0]);
-    const asked = { maxmemory: "1073741824", "maxmemory-policy": "volatile-lru", save: "", appendonly: "no" };
+    const asked = {
+      maxmemory: "1073741824",
+      "maxmemory-policy": "volatile-lru",
+      save: "",
+      appendonly: "no",
+    };
     expect(clean.settings).toMatchObject(asked);
     await node.ask(async (store) => {
       await store.evalsha("0".repeat(40), 0).catch(() => undefined);
-      for (let n = 0; n < 7; n++) await store.eval("return redis.call('SET', KEYS[1], '1')", 1, `k${n}`);
+      for (let n = 0; n < 7; n++)
+        await store.eval("return redis.call('SET', KEYS[1], '1')", 1, `k${n}`);
     });
     const after = await reported(["read"], env);
     expect([keys(after), decisions(after)]).toEqual([[7], 7]);
@@ -60,7 +73,10 @@ describe("a standalone store", () => {
 
   test.each([
     ["CONFIG is unknown", '--rename-command CONFIG ""'],
-    ["dangerous commands are not allowed", "--user default on nopass ~* &* +@all -@dangerous +info"],
+    [
+      "dangerous commands are not allowed",
+      "--user default on nopass ~* &* +@all -@dangerous +info",
+    ],
     [
       "only what is needed is allowed",
       "--user default on nopass ~* &* -@all +info +ping +eval +evalsha +script +set +flushall",
@@ -70,7 +86,9 @@ describe("a standalone store", () => {
     onTestFinished(() => node.stop());
     await node.ask((store) => store.eval("return 1", 0));
     const actions = ["discover", "ready", "read", "settings", "modules", "diagnose"];
-    const { discovered, readings, settings } = await reported(actions, { PROBE_NODES: placesOf([node]) });
+    const { discovered, readings, settings } = await reported(actions, {
+      PROBE_NODES: placesOf([node]),
+    });
     expect(discovered).toMatchObject({ store: "valkey", topology: "standalone" });
     expect(discovered?.memory).toEqual({ max_bytes: 0, policy: "noeviction" });
     expect(readings).toMatchObject([{ decisions: 1 }]);
@@ -79,15 +97,26 @@ describe("a standalone store", () => {
 
   test("of another kind than was said is refused, naming both [R-other-store-2]", async () => {
     const node = await standaloneNode();
-    const { code, stderr } = await probe(["read"], { PROBE_NODES: placesOf([node]), PROBE_STORE: "redis" });
+    const { code, stderr } = await probe(["read"], {
+      PROBE_NODES: placesOf([node]),
+      PROBE_STORE: "redis",
+    });
     expect(code).toBe(3);
-    for (const word of [`127.0.0.1:${node.port}`, "valkey", "redis"]) expect(stderr).toContain(word);
+    for (const word of [`127.0.0.1:${node.port}`, "valkey", "redis"])
+      expect(stderr).toContain(word);
   });
 
   // Side by side, because each waits for as long as it may.
   test("that never comes, hangs, is no cluster or keeps its keys is refused with its node, in time [R-keys-1]", async () => {
     // It says that it was emptied, and was not.
-    const renamed = ["--rename-command", "FLUSHALL", "GONE", "--rename-command", "TIME", "FLUSHALL"];
+    const renamed = [
+      "--rename-command",
+      "FLUSHALL",
+      "GONE",
+      "--rename-command",
+      "TIME",
+      "FLUSHALL",
+    ];
     const keeper = await TestStore.start(renamed);
     onTestFinished(() => keeper.stop());
     await keeper.ask((store) => store.set("left", "over"));
@@ -103,7 +132,11 @@ describe("a standalone store", () => {
       cases.map(async ([actions, port, env, words]) => {
         const place = `127.0.0.1:${port}`;
         const ended = await probe(actions, { PROBE_NODES: place, PROBE_TIMEOUT: WAIT_S, ...env });
-        expect(ended).toMatchObject({ code: 3, stdout: "", stderr: expect.stringContaining(place) });
+        expect(ended).toMatchObject({
+          code: 3,
+          stdout: "",
+          stderr: expect.stringContaining(place),
+        });
         expect(ended.stderr).toMatch(words);
       }),
     );
@@ -134,18 +167,25 @@ describe("a memcached", () => {
       const nodes = [{ host: "127.0.0.1", port: node.port }];
       const place = { store: "memcached", topology: "standalone", nodes };
       // Two clients, so that they race to create each key. Opening them consumed, too.
-      const { consumes, opening } = await withOpenTargets([target, target], place, async (opened) => {
-        const opening = decisions(await reported(["read"], envOf(node))) ?? Number.NaN;
-        const all: Promise<Decision>[] = [];
-        for (let n = 0; n < 3_000; n++) {
-          const limiter = opened[n % 2];
-          if (limiter)
-            all.push(limiter.standard.consume(`k${n % 300}`), limiter.exhausted.consume(`x${n % 30}`));
-        }
-        const counted = countOutcomes(await Promise.all(all));
-        expect(counted.failed).toBe(0);
-        return { consumes: all.length, opening };
-      });
+      const { consumes, opening } = await withOpenTargets(
+        [target, target],
+        place,
+        async (opened) => {
+          const opening = decisions(await reported(["read"], envOf(node))) ?? Number.NaN;
+          const all: Promise<Decision>[] = [];
+          for (let n = 0; n < 3_000; n++) {
+            const limiter = opened[n % 2];
+            if (limiter)
+              all.push(
+                limiter.standard.consume(`k${n % 300}`),
+                limiter.exhausted.consume(`x${n % 30}`),
+              );
+          }
+          const counted = countOutcomes(await Promise.all(all));
+          expect(counted.failed).toBe(0);
+          return { consumes: all.length, opening };
+        },
+      );
       const after = await reported(["read"], envOf(node));
       expect(decisions(after)).toBe(consumes + opening);
       // A counter and its expiry.
@@ -179,7 +219,10 @@ describe("a memcached", () => {
       await Promise.all(
         [node, valkey].map(async (each) => {
           const ended = await probe(["read"], { ...envOf(each), PROBE_TIMEOUT: WAIT_S });
-          expect(ended).toMatchObject({ code: 3, stderr: expect.stringContaining(`127.0.0.1:${each.port}`) });
+          expect(ended).toMatchObject({
+            code: 3,
+            stderr: expect.stringContaining(`127.0.0.1:${each.port}`),
+          });
         }),
       );
       node.resume();
@@ -188,7 +231,10 @@ describe("a memcached", () => {
 });
 
 /** A probe that serves, as the orchestrator holds it. */
-function served(): { ask(request: Partial<ProbeRequest>): Promise<string | undefined>; child: ChildProcess } {
+function served(): {
+  ask(request: Partial<ProbeRequest>): Promise<string | undefined>;
+  child: ChildProcess;
+} {
   const child = spawn(process.execPath, [join(ROOT, "dist/helpers/probe/index.js"), SERVE], {
     stdio: ["pipe", "pipe", "pipe"],
   });
@@ -207,15 +253,20 @@ describe("a probe that serves", () => {
       ask({ actions: ["ready"], nodes }),
       ask({ actions: ["reset", "read"], nodes }),
     ]);
-    const [ready, clean] = answers.map((line) => probeReportSchema.parse(JSON.parse(line ?? "null")));
+    const [ready, clean] = answers.map((line) =>
+      probeReportSchema.parse(JSON.parse(line ?? "null")),
+    );
     expect(ready?.ready_in_s).toBeGreaterThanOrEqual(0);
     expect(clean?.flushed).toBe(true);
-    // Between two requests the store has no connection of the probe's, once it has seen the end: one is the test's own.
+    // Between two requests the store has no connection of the probe's, once it has seen the end:
+    // one is the test's own.
     await until(async () =>
       (await node.ask((store) => store.info("clients"))).includes("connected_clients:1\r\n"),
     );
     await node.ask((store) => store.set("a", "1"));
-    const after = probeReportSchema.parse(JSON.parse((await ask({ actions: ["read"], nodes })) ?? "null"));
+    const after = probeReportSchema.parse(
+      JSON.parse((await ask({ actions: ["read"], nodes })) ?? "null"),
+    );
     expect(keys(after)).toEqual([1]);
     const ended = once(child, "exit");
     child.stdin?.end();
@@ -227,7 +278,11 @@ describe("a probe that serves", () => {
     const { ask, child } = served();
     const [ended, said] = [once(child, "exit"), text(child.stderr as Readable)];
     expect(
-      await ask({ actions: ["read"], nodes: [{ host: "127.0.0.1", port }], timeout_s: Number(WAIT_S) }),
+      await ask({
+        actions: ["read"],
+        nodes: [{ host: "127.0.0.1", port }],
+        timeout_s: Number(WAIT_S),
+      }),
     ).toBe(undefined);
     expect(await ended).toEqual([3, null]);
     expect(await said).toMatch(new RegExp(`^[^\\n]*127.0.0.1:${port}[^\\n]*\\n$`));
@@ -237,7 +292,11 @@ describe("a probe that serves", () => {
     const port = await freePort();
     const { ask, child } = served();
     const ended = once(child, "exit");
-    const answer = ask({ actions: ["ready"], nodes: [{ host: "127.0.0.1", port }], timeout_s: 600 });
+    const answer = ask({
+      actions: ["ready"],
+      nodes: [{ host: "127.0.0.1", port }],
+      timeout_s: 600,
+    });
     child.stdin?.end();
     expect(await ended).toEqual([0, null]);
     expect(await answer).toBe(undefined);
@@ -254,13 +313,19 @@ test("three empty nodes become a cluster without replicas, which is found as suc
     const info = String(await node.ask((store) => store.call("CLUSTER", "INFO")));
     expect(info).toContain("cluster_state:ok");
     expect(info).toContain("cluster_known_nodes:3");
-    expect(await node.ask((store) => store.info("replication"))).toMatch(/role:master\r\nconnected_slaves:0/);
+    expect(await node.ask((store) => store.info("replication"))).toMatch(
+      /role:master\r\nconnected_slaves:0/,
+    );
   }
   const { discovered } = await reported(["discover"], env);
   expect(discovered).toMatchObject({ topology: "cluster-3" });
   expect(discovered?.nodes).toHaveLength(3);
   // It is not the cluster with replicas, and a node less is no cluster.
-  const other = await probe(["ready"], { ...env, PROBE_TOPOLOGY: "cluster", PROBE_TIMEOUT: WAIT_S });
+  const other = await probe(["ready"], {
+    ...env,
+    PROBE_TOPOLOGY: "cluster",
+    PROBE_TIMEOUT: WAIT_S,
+  });
   expect(other).toMatchObject({ code: 3, stderr: expect.stringContaining("replicas") });
   await nodes[2]?.kill();
   expect((await probe(["ready"], { ...env, PROBE_TIMEOUT: "2" })).code).toBe(3);
@@ -280,10 +345,14 @@ describe("six empty nodes", () => {
     expect(lines).toHaveLength(6);
     expect(lines.filter((line) => line.includes("master"))).toHaveLength(3);
     const owned = lines.flatMap((line) => [...line.matchAll(/ (\d+)-(\d+)/g)]);
-    expect(owned.reduce((sum, [, from, to]) => sum + Number(to) - Number(from) + 1, 0)).toBe(16_384);
+    expect(owned.reduce((sum, [, from, to]) => sum + Number(to) - Number(from) + 1, 0)).toBe(
+      16_384,
+    );
     for (const node of nodes) {
       const info = await node.ask((store) => store.info("replication"));
-      expect(info).toMatch(/role:master[\s\S]*connected_slaves:1|role:slave[\s\S]*master_link_status:up/);
+      expect(info).toMatch(
+        /role:master[\s\S]*connected_slaves:1|role:slave[\s\S]*master_link_status:up/,
+      );
     }
 
     // Slot 0 … 5460 is the first primary's.

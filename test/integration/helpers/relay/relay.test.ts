@@ -7,7 +7,10 @@ import { startRelay } from "../../../../src/helpers/relay/relay.js";
 const HOST = "127.0.0.1";
 
 /** A relay in front of a server that sends back what it gets. */
-async function relayed(): Promise<{ relay: Awaited<ReturnType<typeof startRelay>>; store: Client }> {
+async function relayed(): Promise<{
+  relay: Awaited<ReturnType<typeof startRelay>>;
+  store: Client;
+}> {
   const server = createServer((socket) => {
     socket.on("error", () => {});
     socket.pipe(socket);

@@ -8,7 +8,10 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { monotonicMs, tightestOriginMs } from "../../../../src/benchmark/measurement/clock.js";
 import { ServerMonitor } from "../../../../src/benchmark/measurement/monitor.js";
-import { bytesBetween, readNetworkLinks } from "../../../../src/benchmark/measurement/network-links.js";
+import {
+  bytesBetween,
+  readNetworkLinks,
+} from "../../../../src/benchmark/measurement/network-links.js";
 import { readUsage } from "../../../../src/benchmark/measurement/server-readings.js";
 import {
   AnswerLog,
@@ -83,7 +86,9 @@ describe("the timeline of a window", () => {
       [workerOf(200, load), workerOf(200, load), workerOf(200, () => {})],
       opened,
     );
-    const exact = all.map((values) => values.toSorted((a, b) => a - b)[Math.ceil(0.99 * values.length) - 1]);
+    const exact = all.map(
+      (values) => values.toSorted((a, b) => a - b)[Math.ceil(0.99 * values.length) - 1],
+    );
     expect(p99_us).toEqual(exact);
   });
 
@@ -100,7 +105,12 @@ describe("the timeline of a window", () => {
     const near = (ms: number) => expect.closeTo(1000 * ms, -2);
     expect([second[0], second[6], second[7]]).toEqual([near(20), near(20), near(1)]);
     expect([second[110], second[111]]).toEqual([near(40), null]);
-    expect([before[29], before[30], before[105], before[106]]).toEqual([null, near(20), near(20), near(1)]);
+    expect([before[29], before[30], before[105], before[106]]).toEqual([
+      null,
+      near(20),
+      near(20),
+      near(1),
+    ]);
   });
 });
 
@@ -114,7 +124,12 @@ afterEach(() => {
   rmSync(root, { recursive: true });
 });
 
-function addLink(name: string, speed: string | undefined, bytes: readonly [number, number], device = true) {
+function addLink(
+  name: string,
+  speed: string | undefined,
+  bytes: readonly [number, number],
+  device = true,
+) {
   const folder = join(root, name);
   mkdirSync(join(folder, "statistics"), { recursive: true });
   if (device) mkdirSync(join(folder, "device"), { recursive: true });
@@ -149,7 +164,10 @@ describe("links of the machine", () => {
   });
 });
 
-/** Clocks whose difference is 1000 ms, in a thread that stops for so long before and after each cheap reading. */
+/**
+ * Clocks whose difference is 1000 ms, in a thread that stops for so long before and after each
+ * cheap reading.
+ */
 function clocks(pauses_ms: readonly number[]) {
   let now_ms = 5_000;
   let pause = 0;
@@ -182,8 +200,15 @@ test.each([
   },
 );
 
-/** Answers with the counters of a server that is idle until it is told to be busy, and then busy all the time. */
-async function counters(): Promise<{ url: string; beBusy(): void; restart(uptime_s: number): void }> {
+/**
+ * Answers with the counters of a server that is idle until it is told to be busy, and then busy all
+ * the time.
+ */
+async function counters(): Promise<{
+  url: string;
+  beBusy(): void;
+  restart(uptime_s: number): void;
+}> {
   let began_ms = monotonicMs();
   let busy_ms = Number.POSITIVE_INFINITY;
   const server = createServer((_request, response) => {
@@ -247,7 +272,9 @@ test("several servers are summed each second; the event loop is that of the busi
   expect(first?.cpu_percent).toBeCloseTo(120, 3);
   const { heap_used_bytes } = serverOf(validEvidence()).at_start;
   expect(first?.heap_used_bytes).toBe(2 * heap_used_bytes);
-  expect(monitor.samplesByServer.map(([sample]) => Math.round(sample?.cpu_percent ?? -1))).toEqual([0, 120]);
+  expect(monitor.samplesByServer.map(([sample]) => Math.round(sample?.cpu_percent ?? -1))).toEqual([
+    0, 120,
+  ]);
 });
 
 test("a server that was started again has no negative CPU time, also where it is older than at the last reading", async () => {

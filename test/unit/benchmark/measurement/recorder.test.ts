@@ -3,22 +3,32 @@ import { MicrosecondHistogram } from "../../../../src/benchmark/measurement/hist
 import { ResponseRecorder, SliceRecorder } from "../../../../src/benchmark/measurement/recorder.js";
 import { SampleMerger } from "../../../../src/benchmark/measurement/samples.js";
 import { sum } from "../../../../src/contract/numbers.js";
-import { createHistogram, decodeHistogram, encodeHistogram } from "../../../../src/judge/histogram.js";
+import {
+  createHistogram,
+  decodeHistogram,
+  encodeHistogram,
+} from "../../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
 import { mergeSlices } from "../../../../src/judge/merging/slices.js";
 
 test("the encoded histogram contains all values, short and long", () => {
-  const values = [0, 1, 470, 470, 2_047, 2_048, 2_049, 65_535, 65_536, 65_537, 9_000_000, 120_000_000];
+  const values = [
+    0, 1, 470, 470, 2_047, 2_048, 2_049, 65_535, 65_536, 65_537, 9_000_000, 120_000_000,
+  ];
   const measured = new MicrosecondHistogram();
   const histogram = createHistogram();
   for (const us of values) {
     measured.record(us);
     histogram.recordValue(us);
   }
-  const [encodedValues, recorded] = [measured.encoded(), encodeHistogram(histogram)].map((encoded) => {
-    const decoded = decodeHistogram(encoded);
-    return values.map((_, rank) => decoded.getValueAtPercentile((100 * (rank + 1)) / values.length));
-  });
+  const [encodedValues, recorded] = [measured.encoded(), encodeHistogram(histogram)].map(
+    (encoded) => {
+      const decoded = decodeHistogram(encoded);
+      return values.map((_, rank) =>
+        decoded.getValueAtPercentile((100 * (rank + 1)) / values.length),
+      );
+    },
+  );
   expect(encodedValues).toEqual(recorded);
   expect(measured.encoded().count).toBe(values.length);
 });
@@ -26,7 +36,8 @@ test("the encoded histogram contains all values, short and long", () => {
 describe("the slices of a window", () => {
   test("begin with the window; the last one also takes what came at the very close", () => {
     const slices = new SliceRecorder(5_000);
-    for (const now_ms of [5_000, 5_099.9, 5_100, 5_299, 5_300.4, 5_401]) slices.record("allowed", 10, now_ms);
+    for (const now_ms of [5_000, 5_099.9, 5_100, 5_299, 5_300.4, 5_401])
+      slices.record("allowed", 10, now_ms);
     expect(slices.of(300)).toEqual({
       width_ms: 100,
       allowed: [2, 1, 3],
@@ -155,7 +166,13 @@ describe("requests that are followed after the close of the window", () => {
       sent: 6,
       allowed: 1,
       followed: 5,
-      after_window: { allowed: 1, limited: 1, failed_answers: 1, connection_errors: 1, timed_out: 1 },
+      after_window: {
+        allowed: 1,
+        limited: 1,
+        failed_answers: 1,
+        connection_errors: 1,
+        timed_out: 1,
+      },
       cut: 0,
       by_code: { "code-200": 1 },
     });
@@ -171,7 +188,9 @@ describe("requests that are followed after the close of the window", () => {
     const recorder = follow();
     expect(recorder.sample(100)).toMatchObject({ allowed: 1, limited: 0, failed: 0 });
     const { allowed, limited, failed, latency_sum_us } = recorder.slices(1_000);
-    expect([allowed, limited, failed, latency_sum_us].map((slices) => sum(slices))).toEqual([1, 0, 0, 1_000]);
+    expect([allowed, limited, failed, latency_sum_us].map((slices) => sum(slices))).toEqual([
+      1, 0, 0, 1_000,
+    ]);
   });
 });
 
@@ -189,7 +208,11 @@ describe("the samples of several workers", () => {
     expect(sheet.add(0, second(2, 10, 1), 0)).toBeUndefined();
     const row = { t_s: 1.002, allowed: 101, p50_ms: 1, p99_ms: 50.001 };
     expect(sheet.add(1, second(1.002, 2, 50.001), 0)).toMatchObject(row);
-    expect(sheet.add(1, second(2, 10, 1), 0)).toMatchObject({ t_s: 2, interval_s: 0.998, allowed: 20 });
+    expect(sheet.add(1, second(2, 10, 1), 0)).toMatchObject({
+      t_s: 2,
+      interval_s: 0.998,
+      allowed: 20,
+    });
     expect(sheet.rows([], 0)).toHaveLength(2);
   });
 

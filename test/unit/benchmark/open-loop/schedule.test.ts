@@ -35,7 +35,13 @@ describe("the recorder of an open loop", () => {
     recorder.sent(1_010, 1_013, false);
     recorder.sent(1_020, 1_200, true);
     const { schedule } = figuresOf(recorder);
-    expect(schedule).toMatchObject({ offered: 3, sent: 3, late: 1, blocked: 1, lateness: { count: 2 } });
+    expect(schedule).toMatchObject({
+      offered: 3,
+      sent: 3,
+      late: 1,
+      blocked: 1,
+      lateness: { count: 2 },
+    });
     expect(valuesOf(schedule?.lateness)).toEqual([0, 3]);
   });
 
@@ -49,7 +55,13 @@ describe("the recorder of an open loop", () => {
     recorder.unsent(1_480, 1_500);
     recorder.close();
     const { counts, histograms, service_histograms, schedule } = figuresOf(recorder);
-    expect(counts).toMatchObject({ sent: 3, limited: 1, connection_errors: 1, timed_out: 1, followed: 0 });
+    expect(counts).toMatchObject({
+      sent: 3,
+      limited: 1,
+      connection_errors: 1,
+      timed_out: 1,
+      followed: 0,
+    });
     expect(schedule).toMatchObject({ offered: 5, sent: 3, dropped: 1, unsent: 1 });
     expect(valuesOf(histograms.limited)).toEqual([50]);
     expect(valuesOf(histograms.censored)).toEqual([20, 90, 130, 300]);
@@ -99,7 +111,13 @@ test.each<[string, number | undefined, number, boolean]>([
   expect(sharesWakes(idle_ms, warmup_ms)).toBe(shared);
 });
 
-const whole: ScheduleShare = { rate_per_second: 5000, arrivals: "constant", seed: 1, index: 0, of: 1 };
+const whole: ScheduleShare = {
+  rate_per_second: 5000,
+  arrivals: "constant",
+  seed: 1,
+  index: 0,
+  of: 1,
+};
 
 const take = (count: number, share: ScheduleShare): number[] =>
   Array.from({ length: count }, createArrivals(share));

@@ -7,7 +7,10 @@ import {
   measureLink,
 } from "../../../../src/helpers/machine-probe/link-client.js";
 import { startLinkServer } from "../../../../src/helpers/machine-probe/link-server.js";
-import { WALL_CLOCK_ERROR_US, WallClock } from "../../../../src/helpers/machine-probe/wall-clock.js";
+import {
+  WALL_CLOCK_ERROR_US,
+  WallClock,
+} from "../../../../src/helpers/machine-probe/wall-clock.js";
 import { startRelay } from "../../../../src/helpers/relay/relay.js";
 import { combinedOffset } from "../../../../src/orchestrator/run/machine-probes.js";
 import { seededRandom } from "../../../helpers/random.js";
@@ -20,16 +23,25 @@ function exchange(ahead_ms: number, there_ms: number, back_ms: number, works_ms 
   return { sent_ms, received_ms, replied_ms, answered_ms: replied_ms - ahead_ms + back_ms };
 }
 
-const holds = ({ offset_us, bound_us }: { offset_us: number; bound_us: number }, truth_ms: number) =>
-  Math.abs(offset_us - 1000 * truth_ms) <= bound_us;
+const holds = (
+  { offset_us, bound_us }: { offset_us: number; bound_us: number },
+  truth_ms: number,
+) => Math.abs(offset_us - 1000 * truth_ms) <= bound_us;
 
 describe("the offset of another clock", () => {
   test("is exact where both ways take equally long", () => {
-    expect(clockOffsetOf([exchange(-250, 0.05, 0.05)])).toEqual({ offset_us: -250_000, bound_us: 51.6 });
+    expect(clockOffsetOf([exchange(-250, 0.05, 0.05)])).toEqual({
+      offset_us: -250_000,
+      bound_us: 51.6,
+    });
   });
 
   test("comes from the shortest round trip, whatever else was measured", () => {
-    const found = clockOffsetOf([exchange(3, 9, 0.1), exchange(3, 0.02, 0.02), exchange(3, 0.1, 5)]);
+    const found = clockOffsetOf([
+      exchange(3, 9, 0.1),
+      exchange(3, 0.02, 0.02),
+      exchange(3, 0.1, 5),
+    ]);
     expect(found).toEqual({ offset_us: 3000, bound_us: 21.6 });
   });
 
@@ -53,7 +65,9 @@ describe("the offset of another clock", () => {
       const truth_ms = 1000 * (random() - 0.5);
       const delays = () => Array.from({ length: 5 }, () => [random() ** 4, random() ** 4] as const);
       const one = clockOffsetOf(delays().map(([there, back]) => exchange(truth_ms, there, back)));
-      const other = clockOffsetOf(delays().map(([there, back]) => exchange(-truth_ms, there, back)));
+      const other = clockOffsetOf(
+        delays().map(([there, back]) => exchange(-truth_ms, there, back)),
+      );
       const both = combinedOffset(one, { ...other, offset_us: -other.offset_us });
       expect(holds(one, truth_ms) && holds(both, truth_ms)).toBe(true);
       expect(both.bound_us).toBeLessThanOrEqual(Math.min(one.bound_us, other.bound_us) + 0.2);
@@ -75,7 +89,9 @@ const host = "127.0.0.1";
 const CLOCK = { now_ms: () => performance.timeOrigin + performance.now() };
 
 async function serve(ahead_ms = 0): Promise<number> {
-  const server = await startLinkServer(host, 0, () => ({ now_ms: () => CLOCK.now_ms() + ahead_ms }));
+  const server = await startLinkServer(host, 0, () => ({
+    now_ms: () => CLOCK.now_ms() + ahead_ms,
+  }));
   stops.push(() => server.stop());
   return server.port;
 }
@@ -122,7 +138,9 @@ describe("the link to another machine probe", () => {
     );
     server.close();
     await once(server, "close");
-    await expect(measureLink({ host, port, bandwidth: false }, CLOCK)).rejects.toThrow("ECONNREFUSED");
+    await expect(measureLink({ host, port, bandwidth: false }, CLOCK)).rejects.toThrow(
+      "ECONNREFUSED",
+    );
   });
 });
 

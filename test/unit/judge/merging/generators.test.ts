@@ -50,7 +50,12 @@ describe("of several generators", () => {
       const evidence = run((second) => {
         second.schedule = scheduleOf(second_us);
       });
-      evidence.request.load = { model: "open", rate_per_second: 2000, arrivals: "constant", connections: 10 };
+      evidence.request.load = {
+        model: "open",
+        rate_per_second: 2000,
+        arrivals: "constant",
+        connections: 10,
+      };
       generatorOf(evidence).schedule = scheduleOf(first_us);
       return reasons(evidence).filter((text) => text.includes("lateness"));
     };
@@ -77,7 +82,9 @@ const opened_at = "2026-01-01T00:00:02.000Z";
 const share = { opened_at, opened_late_ms: 0, opens_s: 1.5, sample_latencies: [] };
 
 /** What both generators of a valid run write, of which the first reads the server. */
-function outputs(change: (output: GeneratorOutput, index: number) => void = () => {}): GeneratorOutput[] {
+function outputs(
+  change: (output: GeneratorOutput, index: number) => void = () => {},
+): GeneratorOutput[] {
   const run = validEvidence();
   addGenerator(run);
   const { prediction: _prediction, ...rest } = run;

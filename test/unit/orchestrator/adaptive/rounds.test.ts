@@ -2,7 +2,10 @@ import { expect, test } from "vitest";
 import { manifestSchema } from "../../../../src/contract/manifest.js";
 import { unitsOf } from "../../../../src/contract/plan.js";
 import type { AdaptiveSummary } from "../../../../src/contract/summary.js";
-import { AdaptiveRounds, type AdaptiveRoundsOptions } from "../../../../src/orchestrator/adaptive/rounds.js";
+import {
+  AdaptiveRounds,
+  type AdaptiveRoundsOptions,
+} from "../../../../src/orchestrator/adaptive/rounds.js";
 import { isDecided, requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import type { NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
 import { type CampaignFixture, createCampaign } from "../../../helpers/existing-campaign.js";
@@ -44,10 +47,19 @@ async function simulate(
   const simulation: Simulation = { fixture: campaign, measured: [], looks: [], decisions: [] };
   const decideRound = async (round: number, isLast: boolean): Promise<AdaptiveSummary> => {
     simulation.decisions.push({ round, isLast });
-    const configurations = manifest.plan.configurations.map(({ hash, configuration: { target } }) => {
-      const goes_on = !isLast && round < (script[target.label] ?? 99);
-      return { configuration_hash: hash, label: target.label, load: "", runs: 0, goes_on, reason: "why" };
-    });
+    const configurations = manifest.plan.configurations.map(
+      ({ hash, configuration: { target } }) => {
+        const goes_on = !isLast && round < (script[target.label] ?? 99);
+        return {
+          configuration_hash: hash,
+          label: target.label,
+          load: "",
+          runs: 0,
+          goes_on,
+          reason: "why",
+        };
+      },
+    );
     return { ended: null, sentence: "", concluded: ["one"], not_concluded: [], configurations };
   };
   const options: AdaptiveRoundsOptions = {
@@ -63,7 +75,9 @@ async function simulate(
   for (const planned of manifest.plan.runs) {
     if (stopAfter !== undefined && simulation.measured.length === stopAfter) return simulation;
     if (!(await rounds.isNeeded(planned)) || completed.includes(planned.file)) continue;
-    const found = manifest.plan.configurations.find(({ hash }) => hash === planned.configuration_hash);
+    const found = manifest.plan.configurations.find(
+      ({ hash }) => hash === planned.configuration_hash,
+    );
     if (!found) throw new Error("the plan lacks a configuration");
     const { configuration } = found;
     await rounds.finished({ file: planned.file, status: "valid", configuration, seconds: 10 }, 0);
@@ -81,10 +95,14 @@ test("decided configurations stop; the others continue in the seeded order of fi
   const script = { iovalkey: 10, none: 7, "valkey-glide": 10 };
   const simulation = await simulate(script, { flags: INTERLEAVED });
   const { manifest } = simulation.fixture;
-  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([10, 7, 10]);
+  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([
+    10, 7, 10,
+  ]);
   const flags = [...THREE, "--concurrency", "50", "--runs", "20", "--order", "interleaved"];
   const fixed = planFor(...flags, "--seed", String(manifest.plan.seed));
-  const order = fixed.runs.map(({ file }) => file).filter((file) => simulation.measured.includes(file));
+  const order = fixed.runs
+    .map(({ file }) => file)
+    .filter((file) => simulation.measured.includes(file));
   expect(simulation.measured).toEqual(order);
   expect(simulation.decisions.map(({ round }) => round)).toEqual([5, 7, 10]);
   expect(manifest.adaptive?.ended).toMatchObject({ round: 10, why: "decided", concluded: ["one"] });
@@ -101,7 +119,13 @@ test("decided configurations stop; the others continue in the seeded order of fi
 test("a reference and its copy go on as long as any target of their ranking, and no longer", async () => {
   const flags = ["--clients", "iovalkey,valkey-glide,ioredis@valkey,none", ...INTERLEAVED];
   // Whatever is said about the reference and the copy.
-  const script = { iovalkey: 5, "iovalkey+copy": 99, "valkey-glide": 10, "ioredis@valkey": 5, none: 7 };
+  const script = {
+    iovalkey: 5,
+    "iovalkey+copy": 99,
+    "valkey-glide": 10,
+    "ioredis@valkey": 5,
+    none: 7,
+  };
   const simulation = await simulate(script, { flags });
   const labels = ["iovalkey", "iovalkey-copy", "valkey-glide", "ioredis-valkey", "none"];
   expect(labels.map((label) => runsOf(simulation, label))).toEqual([10, 10, 10, 5, 7]);
@@ -109,7 +133,9 @@ test("a reference and its copy go on as long as any target of their ranking, and
 
 test("no configuration has more runs than --max-runs, and the first decision is after five", async () => {
   const simulation = await simulate({}, { flags: ["--max-runs", "8", ...INTERLEAVED] });
-  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([8, 8, 8]);
+  expect(["iovalkey", "none", "valkey-glide"].map((label) => runsOf(simulation, label))).toEqual([
+    8, 8, 8,
+  ]);
   expect(simulation.decisions.map(({ round }) => round)).toEqual([5, 8]);
   expect(simulation.fixture.manifest.adaptive?.ended?.round).toBe(8);
 });
@@ -125,18 +151,21 @@ test("no round starts that would end after the budget, and a last decision is me
   expect(early.measured).toHaveLength(3);
 });
 
-test.each([2, 7, 18, 19, 23])("a campaign killed after %d runs ends the same way", async (stopAfter) => {
-  const script = { iovalkey: 7, none: 5, "valkey-glide": 14 };
-  const flags = ["--seed", "7", "--budget", "5m"];
-  const whole = await simulate(script, { flags });
-  const killed = await simulate(script, { flags, stopAfter });
-  expect(isDecided(killed.fixture.manifest)).toBe(false);
-  // As read from the disk.
-  const fixture = { ...killed.fixture, manifest: manifestSchema.parse(killed.fixture.manifest) };
-  const resumed = await simulate(script, { completed: killed.measured, fixture });
-  expect([...killed.measured, ...resumed.measured]).toEqual(whole.measured);
-  expect(resumed.fixture.manifest.adaptive).toEqual(whole.fixture.manifest.adaptive);
-});
+test.each([2, 7, 18, 19, 23])(
+  "a campaign killed after %d runs ends the same way",
+  async (stopAfter) => {
+    const script = { iovalkey: 7, none: 5, "valkey-glide": 14 };
+    const flags = ["--seed", "7", "--budget", "5m"];
+    const whole = await simulate(script, { flags });
+    const killed = await simulate(script, { flags, stopAfter });
+    expect(isDecided(killed.fixture.manifest)).toBe(false);
+    // As read from the disk.
+    const fixture = { ...killed.fixture, manifest: manifestSchema.parse(killed.fixture.manifest) };
+    const resumed = await simulate(script, { completed: killed.measured, fixture });
+    expect([...killed.measured, ...resumed.measured]).toEqual(whole.measured);
+    expect(resumed.fixture.manifest.adaptive).toEqual(whole.fixture.manifest.adaptive);
+  },
+);
 
 /** One group a round. */
 const BY_TURNS = ["--clients", "iovalkey,ioredis@valkey,valkey-glide,none"];
@@ -157,7 +186,9 @@ test("by turns a decided target leaves its group; reference, copy and control st
     expect(group).toEqual([...open, "iovalkey", "iovalkey+copy", "none", "valkey-glide"]);
   }
   expect(runsOf(simulation, "valkey-glide")).toBe(13);
-  expect(requestedRuns(simulation.fixture.manifest).map(({ file }) => file)).toEqual(simulation.measured);
+  expect(requestedRuns(simulation.fixture.manifest).map(({ file }) => file)).toEqual(
+    simulation.measured,
+  );
 });
 
 test("by turns a control that has no room beside the others stays as long as the reference beside it", async () => {

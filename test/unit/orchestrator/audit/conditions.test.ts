@@ -3,7 +3,11 @@ import type { SentRequest } from "../../../../src/contract/sender.js";
 import { Answers } from "../../../../src/orchestrator/audit/audited-system.js";
 import { clocksOutcome } from "../../../../src/orchestrator/audit/checks/clocks-apart.js";
 import { admittedAgain } from "../../../../src/orchestrator/audit/checks/eviction.js";
-import { namedWaits, untrueHeaders, wrongQuota } from "../../../../src/orchestrator/audit/checks/headers.js";
+import {
+  namedWaits,
+  untrueHeaders,
+  wrongQuota,
+} from "../../../../src/orchestrator/audit/checks/headers.js";
 import { prefixOutcome } from "../../../../src/orchestrator/audit/checks/ipv6-prefix.js";
 
 const T = 1_700_000_000_000;
@@ -75,7 +79,9 @@ const request = (at: number, status: number, headers?: Record<string, string>): 
 
 /** Asked every 50 ms; admitted from that moment on. */
 const later = (back: number, until = 4000) =>
-  Array.from({ length: until / 50 }, (_, n) => request(50 * (n + 1), 50 * (n + 1) >= back ? 200 : 429));
+  Array.from({ length: until / 50 }, (_, n) =>
+    request(50 * (n + 1), 50 * (n + 1) >= back ? 200 : 429),
+  );
 
 const untrue = (headers: Record<string, string>, back: number) =>
   untrueHeaders({ denied: request(0, 429, headers), later: later(back) }, 20);
@@ -103,14 +109,18 @@ test("waits are read from every header that has one, whatever its form", () => {
     ["ratelimit-reset", 3],
     ["ratelimit", 3],
   ]);
-  expect(seconds({ "x-ratelimit-reset": String(AT / 1000 + 4) })).toEqual([["x-ratelimit-reset", 4]]);
-  expect(seconds({ "retry-after": new Date(AT + 5000).toUTCString() })).toEqual([["retry-after", 5]]);
+  expect(seconds({ "x-ratelimit-reset": String(AT / 1000 + 4) })).toEqual([
+    ["x-ratelimit-reset", 4],
+  ]);
+  expect(seconds({ "retry-after": new Date(AT + 5000).toUTCString() })).toEqual([
+    ["retry-after", 5],
+  ]);
 });
 
 test("a denial that names another limit, or points that are left, contradicts itself", () => {
-  expect(wrongQuota({ headers: { "x-ratelimit-limit": "20", "x-ratelimit-remaining": "0" } }, 20)).toEqual(
-    [],
-  );
+  expect(
+    wrongQuota({ headers: { "x-ratelimit-limit": "20", "x-ratelimit-remaining": "0" } }, 20),
+  ).toEqual([]);
   expect(
     wrongQuota({ headers: { "x-ratelimit-limit": "21", "x-ratelimit-remaining": "3" } }, 20),
   ).toHaveLength(2);

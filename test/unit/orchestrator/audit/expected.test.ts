@@ -12,11 +12,17 @@ import { admissions } from "../../../../src/traffic/admission.js";
 const LIMITS: Limits = { points: 20, window_s: 2, block_s: 0 };
 /** A multiple of every window, so that moments are easy to read. */
 const T = 1_700_000_000_000;
-const burst = (from: number, to: number, count = 40) => ({ from_ms: T + from, to_ms: T + to, count });
+const burst = (from: number, to: number, count = 40) => ({
+  from_ms: T + from,
+  to_ms: T + to,
+  count,
+});
 
 describe("what an algorithm can admit", () => {
   test("is exactly the quota of a burst on a fresh key, and what a bucket refills while it lasts", () => {
-    expect(admittedRanges("fixed window", LIMITS, [burst(0, 150)])).toEqual([{ least: 20, most: 20 }]);
+    expect(admittedRanges("fixed window", LIMITS, [burst(0, 150)])).toEqual([
+      { least: 20, most: 20 },
+    ]);
     expect(admittedRanges("GCRA", LIMITS, [burst(0, 50)])).toEqual([{ least: 20, most: 20 }]);
     const [, second] = admittedRanges("GCRA", LIMITS, [burst(0, 50), burst(150, 350)]);
     // A point comes back every 100 ms, and one at the edge of a burst may count for it.
@@ -39,7 +45,9 @@ describe("what an algorithm can admit", () => {
   test("follows a block", () => {
     const limits = { points: 5, window_s: 1, block_s: 3 };
     const bursts = [burst(0, 20), burst(1300, 1310), burst(2700, 2710), burst(3300, 3310)];
-    expect(admittedRanges("fixed window", limits, bursts).map(({ least, most }) => [least, most])).toEqual([
+    expect(
+      admittedRanges("fixed window", limits, bursts).map(({ least, most }) => [least, most]),
+    ).toEqual([
       [5, 5],
       [0, 0],
       [0, 0],

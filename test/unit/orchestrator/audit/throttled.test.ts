@@ -14,7 +14,9 @@ async function auditOf(
   runtime = "local",
 ) {
   let throttled_us = 0;
-  vi.spyOn(AuditedSystem, "use").mockImplementation((_settings, _place, work) => work({} as AuditedSystem));
+  vi.spyOn(AuditedSystem, "use").mockImplementation((_settings, _place, work) =>
+    work({} as AuditedSystem),
+  );
   let attempts = 0;
   const check: Check = {
     id: "window-edge",
@@ -40,12 +42,18 @@ test("what is broken while our own control group was throttled is tried again, a
   const once = await auditOf("broken", (attempt) => (attempt === 1 ? 500 : 0));
   expect([once.finding?.status, once.attempts]).toEqual(["broken", 2]);
   const always = await auditOf("broken", () => 500);
-  expect(always.finding).toMatchObject({ status: "failed", reason: expect.stringContaining("throttled us") });
+  expect(always.finding).toMatchObject({
+    status: "failed",
+    reason: expect.stringContaining("throttled us"),
+  });
   expect(always.attempts).toBe(3);
 });
 
 test("what holds all the same holds, and containers are not in our control group", async () => {
-  expect(await auditOf("holds", () => 500)).toMatchObject({ finding: { status: "holds" }, attempts: 1 });
+  expect(await auditOf("holds", () => 500)).toMatchObject({
+    finding: { status: "holds" },
+    attempts: 1,
+  });
   expect(await auditOf("broken", () => 500, "docker")).toMatchObject({
     finding: { status: "broken" },
     attempts: 1,

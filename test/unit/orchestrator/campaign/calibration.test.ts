@@ -28,7 +28,9 @@ describe("the rate of a campaign with faults that names none", () => {
       expect(configuration).toMatchObject({ load: { model: "closed" }, extent: { duration_s: 5 } });
       expect(configuration).not.toHaveProperty("faults");
     }
-    expect(calibrated(selectConfigurations(requested("--servers", "1,2"), everything))).toHaveLength(4);
+    expect(
+      calibrated(selectConfigurations(requested("--servers", "1,2"), everything)),
+    ).toHaveLength(4);
   });
 
   test("is 60 % of the slowest throughput in two digits, one for all, and part of the plan", async () => {
@@ -47,7 +49,9 @@ describe("the rate of a campaign with faults that names none", () => {
     for (const { configuration } of plan.configurations)
       expect(configuration.load).toMatchObject({ model: "open", rate_per_second: 5_900 });
     expect(plan.calibration).toMatchObject({ rate_per_second: 5_900, share: 0.6 });
-    expect(plan.notes.at(-1)).toMatch(/5900\/s was found by calibration.*ioredis.*9876\/s.*--rate 5900/);
+    expect(plan.notes.at(-1)).toMatch(
+      /5900\/s was found by calibration.*ioredis.*9876\/s.*--rate 5900/,
+    );
     expect(at.settings.rate).toBe("5900");
     expect(at.command).toMatch(/ --rate 5900$/);
   });
@@ -64,13 +68,19 @@ describe("the rate of a campaign with faults that names none", () => {
       () => {},
     );
     expect(found.rate_per_second).toBe(600);
-    await expectFailure(() => calibrate([one], fails, () => {}), EXIT.environment, "--rate", "server-1");
+    await expectFailure(
+      () => calibrate([one], fails, () => {}),
+      EXIT.environment,
+      "--rate",
+      "server-1",
+    );
   });
 });
 
 const AUTO = ["--generators", "auto"];
 const asked = (...flags: string[]) => requestOf("--clients", "iovalkey,ioredis", ...AUTO, ...flags);
-const hardest = (...flags: string[]) => hardestLoads(selectConfigurations(asked(...flags), everything));
+const hardest = (...flags: string[]) =>
+  hardestLoads(selectConfigurations(asked(...flags), everything));
 
 /** Trials of a generator that sends so much at most. @param capacity of everything else */
 function found(configurations: readonly Configuration[], perGenerator: number, capacity: number) {
@@ -95,7 +105,9 @@ describe("the number of generators, where a campaign is to find it", () => {
       ["ioredis", 100],
     ]);
     const open = hardest("--rate", "500,2000");
-    expect(open.map(({ load }) => load.model === "open" && load.rate_per_second)).toEqual([2000, 2000]);
+    expect(open.map(({ load }) => load.model === "open" && load.rate_per_second)).toEqual([
+      2000, 2000,
+    ]);
     for (const { extent } of [...closed, ...open]) expect(extent).toEqual({ duration_s: 5 });
   });
 
@@ -103,7 +115,9 @@ describe("the number of generators, where a campaign is to find it", () => {
     const configurations = hardest("--concurrency", "100");
     const three = await found(configurations, 1000, 2500);
     expect(three).toMatchObject({ generators: 3, window_s: 5 });
-    expect(three.measured.map(({ generators, is_saturated }) => [generators, is_saturated])).toEqual([
+    expect(
+      three.measured.map(({ generators, is_saturated }) => [generators, is_saturated]),
+    ).toEqual([
       ...[1, 1, 2, 2].map((number) => [number, true]),
       ...[3, 3].map((number) => [number, false]),
     ]);

@@ -49,7 +49,10 @@ describe("runs of an interrupted campaign", () => {
   test.each<[string, (file: string, path: string) => void]>([
     ["has no checksum", () => unlinkSync(join(campaign.folder, CHECKSUMS))],
     ["has no checksum", () => writeFileSync(join(campaign.folder, CHECKSUMS), "damaged\n")],
-    ["has a different checksum", (_file, path) => writeFileSync(path, `${readFileSync(path, "utf8")} `)],
+    [
+      "has a different checksum",
+      (_file, path) => writeFileSync(path, `${readFileSync(path, "utf8")} `),
+    ],
     [
       "has a different checksum",
       (_file, path) => writeFileSync(path, readFileSync(path, "utf8").slice(0, 500)),
@@ -57,17 +60,29 @@ describe("runs of an interrupted campaign", () => {
     ["is gone", (_file, path) => unlinkSync(path)],
     ["is not a result", () => campaign.save(0, { ...result(0), surprise: 1 } as Result)],
     ["belongs to another run", () => campaign.save(0, { ...result(0), run: 2 })],
-    ["belongs to another run", () => campaign.save(0, { ...result(0), campaign: "20250101_000000" })],
-    ["belongs to another run", () => campaign.save(0, { ...result(0), configuration_hash: "0".repeat(16) })],
+    [
+      "belongs to another run",
+      () => campaign.save(0, { ...result(0), campaign: "20250101_000000" }),
+    ],
+    [
+      "belongs to another run",
+      () => campaign.save(0, { ...result(0), configuration_hash: "0".repeat(16) }),
+    ],
     ["is of a run that failed", () => campaign.save(0, failedRun(campaign.manifest, 0, "failed"))],
-    ["is of a run that was aborted", () => campaign.save(0, failedRun(campaign.manifest, 0, "aborted"))],
-  ])("a run whose result file %s is measured again, with a warning [R-damaged-1]", async (why, spoil) => {
-    const file = campaign.save(0, result(0));
-    spoil(file, join(campaign.folder, file));
-    const { completed, missing, rejected } = await completedRuns();
-    expect({ completed: completed.size, missing }).toEqual({ completed: 0, missing: 3 });
-    expect(rejected).toEqual([expect.stringContaining(`${file} ${why}`)]);
-  });
+    [
+      "is of a run that was aborted",
+      () => campaign.save(0, failedRun(campaign.manifest, 0, "aborted")),
+    ],
+  ])(
+    "a run whose result file %s is measured again, with a warning [R-damaged-1]",
+    async (why, spoil) => {
+      const file = campaign.save(0, result(0));
+      spoil(file, join(campaign.folder, file));
+      const { completed, missing, rejected } = await completedRuns();
+      expect({ completed: completed.size, missing }).toEqual({ completed: 0, missing: 3 });
+      expect(rejected).toEqual([expect.stringContaining(`${file} ${why}`)]);
+    },
+  );
 });
 
 test("checksums are read by sha256sum, are added one by one, and leave nothing else", async () => {
@@ -77,7 +92,10 @@ test("checksums are read by sha256sum, are added one by one, and leave nothing e
     writeFileSync(join(folder, file), file);
     await sums.add(file, file);
   }
-  const printed = execFileSync("sha256sum", ["--strict", "-c", CHECKSUMS], { cwd: folder, encoding: "utf8" });
+  const printed = execFileSync("sha256sum", ["--strict", "-c", CHECKSUMS], {
+    cwd: folder,
+    encoding: "utf8",
+  });
   expect(printed).toBe("a_run1.json: OK\nb_run1.json: OK\n");
   const again = await Checksums.read(folder);
   expect(again.matches("a_run1.json", Buffer.from("a_run1.json"))).toBe(true);
@@ -88,9 +106,14 @@ test("checksums are read by sha256sum, are added one by one, and leave nothing e
 test("only files of interrupted writes are removed, and reported [R-crash-1]", async () => {
   const { folder } = campaign;
   mkdirSync(join(folder, "report"));
-  const left = [".a_run1.json.1f2e3d4c.tmp", ".SHA256SUMS.00000000.tmp", "report/.index.html.4711.tmp"];
+  const left = [
+    ".a_run1.json.1f2e3d4c.tmp",
+    ".SHA256SUMS.00000000.tmp",
+    "report/.index.html.4711.tmp",
+  ];
   for (const name of [...left, "../latest.4711.tmp"]) writeFileSync(join(folder, name), "half");
-  for (const name of ["notes.tmp", ".hidden", "report/index.html"]) writeFileSync(join(folder, name), "own");
+  for (const name of ["notes.tmp", ".hidden", "report/index.html"])
+    writeFileSync(join(folder, name), "own");
   expect(await removeTemporaries(folder)).toEqual([
     ".SHA256SUMS.00000000.tmp",
     ".a_run1.json.1f2e3d4c.tmp",

@@ -13,7 +13,9 @@ import { planFor, requestOf } from "../../../helpers/request.js";
 const newFolder = temporaryFolders();
 
 /** A package whose doctor says this of every machine. */
-function packageOf(...checks: { check: string; status: string; text: string; fix?: string }[]): string {
+function packageOf(
+  ...checks: { check: string; status: string; text: string; fix?: string }[]
+): string {
   const folder = newFolder();
   for (const name of ["report", "scripts"]) mkdirSync(join(folder, name));
   writeFileSync(join(folder, "report", "__main__.py"), "");
@@ -24,14 +26,19 @@ function packageOf(...checks: { check: string; status: string; text: string; fix
   return folder;
 }
 
-/** An installed package whose Python environment is not made yet, on a machine without any store's program. */
+/**
+ * An installed package whose Python environment is not made yet, on a machine without any store's
+ * program.
+ */
 function freshPackage(): string {
   const folder = newFolder();
   for (const name of ["__init__.py", "__main__.py", "cli/__init__.py", "cli/environment.py"])
     cpSync(join("report", name), join(folder, "report", name));
   cpSync("requirements.txt", join(folder, "requirements.txt"));
   const programs = newFolder();
-  const python = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], { encoding: "utf8" });
+  const python = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], {
+    encoding: "utf8",
+  });
   symlinkSync(python.trim(), join(programs, "python3"));
   vi.stubEnv("PATH", programs);
   vi.stubEnv("XDG_CACHE_HOME", newFolder());
@@ -63,7 +70,11 @@ describe("a dry run of a fresh installation", () => {
   test("refuses a version of the store that it does not bring, as the run does", async () => {
     const asked = ["--clients", "iovalkey@valkey~1.0", "--runtime", "local"];
     const other = requestOf(...asked, "--output", newFolder());
-    await expectFailure(() => previewCampaign(other, freshPackage()), EXIT.environment, "valkey~1.0");
+    await expectFailure(
+      () => previewCampaign(other, freshPackage()),
+      EXIT.environment,
+      "valkey~1.0",
+    );
   });
 
   test("is refused where the run is: a checkout is set up by a script of its own", async () => {
@@ -77,17 +88,30 @@ const local = (...flags: string[]) =>
   requestOf("--clients", "none", "--runtime", "local", "--output", newFolder(), ...flags);
 
 test("a dry run of a search prints its objective, how trials are chosen, and how long they are likely to take", async () => {
-  const search = ["--find-max-rate", "--slo", "p99<10s", "--rate", "500", "--duration-mode", "custom:12"];
+  const search = [
+    "--find-max-rate",
+    "--slo",
+    "p99<10s",
+    "--rate",
+    "500",
+    "--duration-mode",
+    "custom:12",
+  ];
   const flags = [...search, "--warmup", "3", "--clients", "none,memory", "--budget", "20m"];
   const found = await previewCampaign(
     requestOf("--runtime", "local", "--output", newFolder(), ...flags),
     packageOf(),
   );
   const text = previewLines(found).join("\n");
-  for (const part of ["p99<10s", "none", "from 500/s", "5 trials", "20 min"]) expect(text).toContain(part);
+  for (const part of ["p99<10s", "none", "from 500/s", "5 trials", "20 min"])
+    expect(text).toContain(part);
   expect(found.estimate.runs).toBeGreaterThan(60);
   expect(found.estimate.seconds).toBe(1200);
-  expect(found.plan.max_rate).toMatchObject({ objectives: ["p99<10s"], from: 500, trials_per_rate: 5 });
+  expect(found.plan.max_rate).toMatchObject({
+    objectives: ["p99<10s"],
+    from: 500,
+    trials_per_rate: 5,
+  });
 });
 
 test("a dry run prints groups and what the runs can decide", () => {
@@ -118,7 +142,9 @@ test("by turns a dry run says how many targets are up at once, how long they tak
     notices: [],
     order_cost: [],
   };
-  expect(previewLines(found)).toContainEqual(expect.stringMatching(/^by turns: 2 groups .* 5 targets .* GB/));
+  expect(previewLines(found)).toContainEqual(
+    expect.stringMatching(/^by turns: 2 groups .* 5 targets .* GB/),
+  );
   // There the servers are missing, and each target has a generator of its own.
   const atLimiter = groupsEstimate(planOf("--layer", "limiter"), {});
   expect(atLimiter?.memory_bytes).toBeGreaterThanOrEqual(5 * 190e6);
@@ -134,9 +160,9 @@ describe("a dry run reports that the start would be refused:", () => {
     const { refusal } = await previewCampaign(request, packageOf(fit, cores));
     for (const part of ["cores", "4 or more", "--force"]) expect(refusal).toContain(part);
     expect(await previewCampaign(request, packageOf(fit))).not.toHaveProperty("refusal");
-    expect(await previewCampaign({ ...request, strict: false }, packageOf(cores))).not.toHaveProperty(
-      "refusal",
-    );
+    expect(
+      await previewCampaign({ ...request, strict: false }, packageOf(cores)),
+    ).not.toHaveProperty("refusal");
   });
 
   test("for CPUs that this machine does not have [R-machine-2]", async () => {

@@ -30,14 +30,39 @@ describe("the exit code of a campaign is", () => {
     ["0 where all runs were served", EXIT.done, [served, run("served", "suspect")], 0],
     ["0 where a configuration was also served", EXIT.done, [failed, served, failed], 0],
     ["5 where a run is invalid", EXIT.runsInvalid, [served, invalid], 0],
-    ["5 where no run of a configuration is known to be served or spoiled", EXIT.runsInvalid, [invalid], 0],
-    ["5 where an overloaded run is invalid beside a served one", EXIT.runsInvalid, [overloaded, served], 0],
+    [
+      "5 where no run of a configuration is known to be served or spoiled",
+      EXIT.runsInvalid,
+      [invalid],
+      0,
+    ],
+    [
+      "5 where an overloaded run is invalid beside a served one",
+      EXIT.runsInvalid,
+      [overloaded, served],
+      0,
+    ],
     ["6 where a threshold is missed", EXIT.regression, [failed, served, invalid], 1],
-    ["4 where a configuration was spoiled and never served", EXIT.configurationFailed, [failed, failed], 1],
+    [
+      "4 where a configuration was spoiled and never served",
+      EXIT.configurationFailed,
+      [failed, failed],
+      1,
+    ],
     ["4 where a configuration was only overloaded", EXIT.configurationFailed, [overloaded], 0],
     ["4 where the other runs are invalid", EXIT.configurationFailed, [failed, invalid], 0],
-    ["4 where another configuration was served", EXIT.configurationFailed, [failed, servedElsewhere], 0],
-    ["4 where a run has no figures", EXIT.configurationFailed, [served, run(undefined, "failed")], 1],
+    [
+      "4 where another configuration was served",
+      EXIT.configurationFailed,
+      [failed, servedElsewhere],
+      0,
+    ],
+    [
+      "4 where a run has no figures",
+      EXIT.configurationFailed,
+      [served, run(undefined, "failed")],
+      1,
+    ],
   ])("%s", (_what, code, outcomes, missed) => {
     expect(exitCodeOf(outcomes, missed)).toBe(code);
   });
@@ -47,6 +72,8 @@ describe("the exit code of a campaign is", () => {
     const search = { trials: [trial("kept"), trial("missed")] };
     expect(exitCodeOf([served, failed, overloaded], 0, search)).toBe(EXIT.done);
     expect(exitCodeOf([served, invalid], 0, { trials: [trial("void")] })).toBe(EXIT.runsInvalid);
-    expect(exitCodeOf([served, run(undefined, "failed")], 0, search)).toBe(EXIT.configurationFailed);
+    expect(exitCodeOf([served, run(undefined, "failed")], 0, search)).toBe(
+      EXIT.configurationFailed,
+    );
   });
 });

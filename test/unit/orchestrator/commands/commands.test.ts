@@ -16,7 +16,10 @@ import {
 import { findCommand } from "../../../../src/orchestrator/commands/help.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
 import type { CliContext } from "../../../../src/orchestrator/commands/types.js";
-import { createCommand, parseCommandLine } from "../../../../src/orchestrator/request/command-line.js";
+import {
+  createCommand,
+  parseCommandLine,
+} from "../../../../src/orchestrator/request/command-line.js";
 import { topics } from "../../../../src/orchestrator/request/help.js";
 import { SETTINGS } from "../../../../src/orchestrator/request/settings.js";
 import { clients } from "../../../../src/targets/clients/index.js";
@@ -36,9 +39,23 @@ const flag = (name: string) => found("run")?.flags.find((known) => known.name ==
 
 describe("commands", () => {
   test("that do not exist are refused with a suggestion", async () => {
-    await expectFailure(() => findCommand("rnu", commands), EXIT.usage, "did you mean run?", "clean");
-    await expectFailure(() => findCommand("plan-capacity", commands), EXIT.usage, "--servers", "servers.csv");
-    await expectFailure(() => findCommand(`x\n${"y".repeat(300)}`, commands), EXIT.usage, "valid: run");
+    await expectFailure(
+      () => findCommand("rnu", commands),
+      EXIT.usage,
+      "did you mean run?",
+      "clean",
+    );
+    await expectFailure(
+      () => findCommand("plan-capacity", commands),
+      EXIT.usage,
+      "--servers",
+      "servers.csv",
+    );
+    await expectFailure(
+      () => findCommand(`x\n${"y".repeat(300)}`, commands),
+      EXIT.usage,
+      "valid: run",
+    );
   });
 
   test("that are gone say what to use instead", async () => {
@@ -50,15 +67,29 @@ describe("commands", () => {
       new Argument("<kind>").choices(["a", "b"]),
     );
     await expectFailure(() => parseCommandLine(command, ["c"]), EXIT.usage, "a, b", "thing --help");
-    await expectFailure(() => parseCommandLine(command, ["a", "b"]), EXIT.usage, "too many arguments");
-    await expectFailure(() => parseCommandLine(command, ["--no\nsuch"]), EXIT.usage, "unknown option");
+    await expectFailure(
+      () => parseCommandLine(command, ["a", "b"]),
+      EXIT.usage,
+      "too many arguments",
+    );
+    await expectFailure(
+      () => parseCommandLine(command, ["--no\nsuch"]),
+      EXIT.usage,
+      "unknown option",
+    );
   });
 });
 
 test("the help of a single run names each variable once, with its meaning", () => {
   const help = helpOf("single");
   const lines = help.split("\n");
-  for (const variable of ["RATE_LIMITER_TYPE", "OUTPUT_FILE", "RATE_LIMIT_POINTS", "STORE_CA", "STORE_URL"])
+  for (const variable of [
+    "RATE_LIMITER_TYPE",
+    "OUTPUT_FILE",
+    "RATE_LIMIT_POINTS",
+    "STORE_CA",
+    "STORE_URL",
+  ])
     expect(lines.filter((line) => new RegExp(`^  ${variable} +\\S`).test(line))).toHaveLength(1);
   for (const { variable } of SETTINGS) if (variable) expect(help).toContain(`  ${variable} `);
   expect(help).toMatch(/^ {2}DURATION {2,}measured seconds of a run \(default: 30\)$/m);
@@ -90,8 +121,13 @@ test("version --json holds everything that the text shows, and matches its schem
   onTestFinished(() => void vi.unstubAllEnvs());
   const report = versionReportSchema.parse(JSON.parse(await printed("--json")));
   const text = await printed();
-  expect(report).toMatchObject({ node: process.versions.node, stores: { redis: { image: "redis:8.0" } } });
-  expect(Object.keys(report.clients)).toEqual(clients.filter((each) => each.package).map(({ id }) => id));
+  expect(report).toMatchObject({
+    node: process.versions.node,
+    stores: { redis: { image: "redis:8.0" } },
+  });
+  expect(Object.keys(report.clients)).toEqual(
+    clients.filter((each) => each.package).map(({ id }) => id),
+  );
   const packages = [report.clients, report.limiters, report.load_generator, report.server];
   for (const [id, { version }] of packages.flatMap((each) => Object.entries(each)))
     expect(text).toMatch(new RegExp(`^  ${id} +${version}$`, "m"));
@@ -121,7 +157,8 @@ describe("completion", () => {
   });
 
   test("has values only for existing flags", () => {
-    for (const name of Object.keys(SETTING_VALUES)) expect(flag(name)?.values.length).toBeGreaterThan(0);
+    for (const name of Object.keys(SETTING_VALUES))
+      expect(flag(name)?.values.length).toBeGreaterThan(0);
   });
 
   test("covers every flag whose help lists its values", () => {
@@ -135,7 +172,12 @@ describe("completion", () => {
 });
 
 describe("what doctor says that a machine can show", () => {
-  const power = { ratio: 1.004, interval: { low: 0.98, high: 1.03 }, deviation: 0.0312, detectable: 0.061 };
+  const power = {
+    ratio: 1.004,
+    interval: { low: 0.98, high: 1.03 },
+    deviation: 0.0312,
+    detectable: 0.061,
+  };
 
   test("is the rounds of each difference, and their time here", () => {
     const found = resolutionOf(
@@ -172,12 +214,20 @@ test.each([
   [60, 7, 1],
   [90, 9, 2],
   [600, 51, 3],
-])("%d s have the rounds that fit, and from eight on longer slices", (seconds, rounds, slices_s) => {
-  expect(roundsIn(seconds, { once_s: 4, round_s: 5.5 })).toEqual({ rounds, slices_s });
-});
+])(
+  "%d s have the rounds that fit, and from eight on longer slices",
+  (seconds, rounds, slices_s) => {
+    expect(roundsIn(seconds, { once_s: 4, round_s: 5.5 })).toEqual({ rounds, slices_s });
+  },
+);
 
 test("seconds for fewer than two rounds are refused with the seconds that they take", async () => {
-  await expectFailure(() => roundsIn(20, { once_s: 4, round_s: 23 }), EXIT.usage, "--seconds", "54 s");
+  await expectFailure(
+    () => roundsIn(20, { once_s: 4, round_s: 23 }),
+    EXIT.usage,
+    "--seconds",
+    "54 s",
+  );
 });
 
 const CONTEXT: CliContext = {
@@ -189,10 +239,13 @@ const CONTEXT: CliContext = {
   print: () => {},
 };
 
-test.each(["-1", "1.5", "601", "abc", "", "1e2"])("doctor refuses --seconds %j", async (seconds) => {
-  const refused = () => doctor.run([`--seconds=${seconds}`], CONTEXT);
-  await expectFailure(refused, EXIT.usage, "--seconds", "0 to 600");
-});
+test.each(["-1", "1.5", "601", "abc", "", "1e2"])(
+  "doctor refuses --seconds %j",
+  async (seconds) => {
+    const refused = () => doctor.run([`--seconds=${seconds}`], CONTEXT);
+    await expectFailure(refused, EXIT.usage, "--seconds", "0 to 600");
+  },
+);
 
 test.each<[flags: string[], words: string, env?: Record<string, string>]>([
   [["--clients", "memory", "--checks", "exact-brust"], "exact-burst"],

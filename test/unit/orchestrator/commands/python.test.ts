@@ -21,7 +21,10 @@ function packageOf(code: number): { packageFolder: string; receivedArgs: () => s
   const receivedArgs = join(packageFolder, "received");
   mkdirSync(join(packageFolder, "report"));
   const words = `open(${JSON.stringify(receivedArgs)}, "w").write("\\n".join(sys.argv[2:]))`;
-  writeFileSync(join(packageFolder, "report", "__main__.py"), `import sys\n${words}\nsys.exit(${code})\n`);
+  writeFileSync(
+    join(packageFolder, "report", "__main__.py"),
+    `import sys\n${words}\nsys.exit(${code})\n`,
+  );
   return { packageFolder, receivedArgs: () => readFileSync(receivedArgs, "utf8").split("\n") };
 }
 
@@ -59,7 +62,11 @@ describe("compare", () => {
 
   test("refuses unknown arguments before anything starts", async () => {
     const { context } = contextOf("/nowhere");
-    await expectFailure(() => compare.run(["a", "b", "c"], context), EXIT.usage, "too many arguments");
+    await expectFailure(
+      () => compare.run(["a", "b", "c"], context),
+      EXIT.usage,
+      "too many arguments",
+    );
     await expectFailure(() => compare.run(["--metric", "speed"], context), EXIT.usage, "p99, cpu");
   });
 });
@@ -158,7 +165,12 @@ describe("memory", () => {
     [["--clients", "ioredis", "--keys", "100,x"], {}, '--keys "x"', "whole number"],
     [["--clients", "ioredis", "--traffic", "fixed"], {}, "--traffic"],
     [["--clients", "ioredis", "--runs", "auto"], {}, "--runs auto", "fixed number"],
-    [["--clients", "ioredis"], { STORE_URL: "redis://:secret@127.0.0.1" }, "STORE_URL", "fresh store"],
+    [
+      ["--clients", "ioredis"],
+      { STORE_URL: "redis://:secret@127.0.0.1" },
+      "STORE_URL",
+      "fresh store",
+    ],
   ])("%j is bad usage", async (words, env, ...parts) => {
     const { context, requests } = contextOf("/nowhere");
     await expectFailure(() => memory.run(words, { ...context, env }), EXIT.usage, ...parts);

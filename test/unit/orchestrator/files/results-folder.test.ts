@@ -46,10 +46,14 @@ describe("a file is written completely or not at all", () => {
     const program = `import { writeAtomically } from ${JSON.stringify(RESULTS_DIR)};
       await writeAtomically(process.argv[1], "x".repeat(100_000));`;
     const node = `exec "${process.execPath}" --import tsx --input-type=module -e '${program}' "$1"`;
-    const { status, stderr } = spawnSync("bash", ["-c", `trap '' XFSZ; ulimit -f 8; ${node}`, "bash", path], {
-      encoding: "utf8",
-      env: { ...process.env, TSX_DISABLE_CACHE: "1" },
-    });
+    const { status, stderr } = spawnSync(
+      "bash",
+      ["-c", `trap '' XFSZ; ulimit -f 8; ${node}`, "bash", path],
+      {
+        encoding: "utf8",
+        env: { ...process.env, TSX_DISABLE_CACHE: "1" },
+      },
+    );
     expect(status).toBe(1);
     expect(stderr).toContain("EFBIG");
     expect(readFileSync(path, "utf8")).toBe("old");
@@ -73,7 +77,9 @@ describe("a campaign's folder", () => {
       expect(timestamp(now)).toBe("20260102_030405");
     }
     // At 06:30 UTC clocks in New York go back from 02:00 to 01:00.
-    const night = [5.5, 6.5].map((hour) => timestamp(new Date(Date.UTC(2026, 10, 1, 0, hour * 60))));
+    const night = [5.5, 6.5].map((hour) =>
+      timestamp(new Date(Date.UTC(2026, 10, 1, 0, hour * 60))),
+    );
     expect(night).toEqual([...night].sort());
     const root = join(newFolder(), "deep", "root");
     expect(basename(await createCampaignFolder(root, now))).toBe("20260102_030405");
@@ -98,7 +104,12 @@ describe("a campaign's folder", () => {
     async (kernel) => {
       const root = join(kernel, "ratelimit bench", "results");
       await expectFailure(() => requireResultsRoot(root), EXIT.environment, root, "--output");
-      await expectFailure(() => createCampaignFolder(root, now), EXIT.environment, root, "--output");
+      await expectFailure(
+        () => createCampaignFolder(root, now),
+        EXIT.environment,
+        root,
+        "--output",
+      );
       expect(existsSync(join(kernel, "ratelimit bench"))).toBe(false);
     },
   );
@@ -128,7 +139,12 @@ describe("`latest`", () => {
     const root = newFolder();
     const elsewhere = newFolder();
     symlinkSync(elsewhere, join(root, "latest"));
-    await expectFailure(() => createCampaignFolder(root, now), EXIT.environment, "latest", elsewhere);
+    await expectFailure(
+      () => createCampaignFolder(root, now),
+      EXIT.environment,
+      "latest",
+      elsewhere,
+    );
     expect(readlinkSync(join(root, "latest"))).toBe(elsewhere);
     expect(readdirSync(root)).toEqual(["latest"]);
   });
@@ -147,7 +163,9 @@ describe("the log", () => {
 
   test("that cannot be written is reported once and ends nothing", () => {
     const told: string[] = [];
-    const err = vi.spyOn(process.stderr, "write").mockImplementation((text) => told.push(String(text)) > 0);
+    const err = vi
+      .spyOn(process.stderr, "write")
+      .mockImplementation((text) => told.push(String(text)) > 0);
     const append = lineLog(join(newFolder(), "missing", "benchmark.log"));
     append("one");
     append("two");

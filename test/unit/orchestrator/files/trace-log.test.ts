@@ -46,7 +46,12 @@ describe("a trace is read by its content", () => {
     const { facts, times_ms, keys, cost } = read(...lines);
     expect([...times_ms]).toEqual([0, 500, 2000]);
     expect([...keys]).toEqual([0, 1, 0]);
-    expect(facts).toMatchObject({ lines: 3, keys: 2, span_s: 2, top_shares: { top_1: 2 / 3, top_10: 1 } });
+    expect(facts).toMatchObject({
+      lines: 3,
+      keys: 2,
+      span_s: 2,
+      top_shares: { top_1: 2 / 3, top_10: 1 },
+    });
     expect(cost).toEqual({ least: 1, most: 1 });
   });
 
@@ -95,7 +100,10 @@ describe("the key of a line is found, and told with its time", () => {
       "10.0.0.1",
     ],
     syslog: [[logged("Oct 10 13:55:36 10.9.9.9 nginx[12]: 10.0.0.1")], "10.0.0.1"],
-    "syslog of RFC 5424": [[logged("<190>1 2025-10-10T13:55:36Z web nginx 12 - - 10.0.0.1")], "10.0.0.1"],
+    "syslog of RFC 5424": [
+      [logged("<190>1 2025-10-10T13:55:36Z web nginx 12 - - 10.0.0.1")],
+      "10.0.0.1",
+    ],
     kubernetes: [[logged(`${NOON} stdout F 10.0.0.1`)], "10.0.0.1"],
     "docker compose": [[logged("web-1  | 10.0.0.1")], "10.0.0.1"],
     "JSON behind a prefix": [[`web-1  | ${NOON} {"time":"${NOON}","user":"ann"}`], "ann"],
@@ -119,7 +127,13 @@ describe("the key of a line is found, and told with its time", () => {
     else expect(read(...lines).example).toMatchObject({ key, line_number: lines.length });
   });
 
-  const times = ["1760097600", "1760097600000", "1760097600000000", "1760097600000000000", "1760097600,0"];
+  const times = [
+    "1760097600",
+    "1760097600000",
+    "1760097600000000",
+    "1760097600000000000",
+    "1760097600,0",
+  ];
   const texts = [
     NOON,
     "2025-10-10 14:00:00,000+02:00",
@@ -127,17 +141,27 @@ describe("the key of a line is found, and told with its time", () => {
     "Fri, 10 Oct 2025 12:00:00 GMT",
   ];
   test.each([...times, ...texts])("%s is a time", (time) => {
-    expect(read(`{"ts":"${time}","key":"a"}`).example.time_utc).toBe(new Date(NOON_MS).toISOString());
+    expect(read(`{"ts":"${time}","key":"a"}`).example.time_utc).toBe(
+      new Date(NOON_MS).toISOString(),
+    );
   });
 
-  test.each(["server 1", "2025-13-01 12:00:00", "May", "2025-10-10"])("%s is no time", async (text) => {
-    await expectFailure(() => read(`{"ts":"${text}","key":"a"}`), EXIT.usage, "line 1");
-  });
+  test.each(["server 1", "2025-13-01 12:00:00", "May", "2025-10-10"])(
+    "%s is no time",
+    async (text) => {
+      await expectFailure(() => read(`{"ts":"${text}","key":"a"}`), EXIT.usage, "line 1");
+    },
+  );
 
   test("a time without a zone is in UTC, unless the user names another", async () => {
     const path = written(textOf(["2025-10-10 12:00:00,ann"]));
     const hour = (zone?: string) => readTrace(path, { zone }).example.time_utc.slice(11, 13);
-    expect([hour(), hour("+02:00"), hour("Europe/Berlin"), hour("UTC")]).toEqual(["12", "10", "10", "12"]);
+    expect([hour(), hour("+02:00"), hour("Europe/Berlin"), hour("UTC")]).toEqual([
+      "12",
+      "10",
+      "10",
+      "12",
+    ]);
     await expectFailure(() => readTrace(path, { zone: "Mars/Base" }), EXIT.usage, "--trace-zone");
 
     const zoned = written(textOf([`${NOON},ann`]));
@@ -161,7 +185,11 @@ describe("a file that can be read in several ways is refused until --key says wh
   const ambiguous: Record<string, [lines: string[], key: string, found: string]> = {
     "a user in some lines alone": [anonymous, "ip", "10.0.0.1"],
     "an unknown name": [[`{"time":"${NOON}","tenant":{"id":"ann"}}`], "tenant.id", "ann"],
-    "a name that servers use for client and site": [[`{"time":"${NOON}","host":"ann"}`], "host", "ann"],
+    "a name that servers use for client and site": [
+      [`{"time":"${NOON}","host":"ann"}`],
+      "host",
+      "ann",
+    ],
     "two addresses": [[logged("10.0.0.9 10.0.0.1")], "2", "10.0.0.1"],
     "four columns without names": [["1760097600,10.0.0.1,200,512"], "2", "10.0.0.1"],
     "another column": [["time;who;path", "1760097600;ann;/"], "who", "ann"],

@@ -7,6 +7,10 @@ test("too little address space is told in one line that mends it [R-limits-3]", 
   const tooLittle = () => {
     throw new RangeError("WebAssembly.Memory(): could not allocate memory");
   };
-  await expectFailure(() => requireAddressSpace(tooLittle), EXIT.environment, "ulimit -v unlimited");
+  await expectFailure(
+    () => requireAddressSpace(tooLittle),
+    EXIT.environment,
+    "ulimit -v unlimited",
+  );
   expect(() => requireAddressSpace()).not.toThrow();
 });

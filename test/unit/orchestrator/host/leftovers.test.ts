@@ -1,11 +1,27 @@
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, rmSync, symlinkSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { hostname, tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { findLeftovers, removeEach, removeLeftovers } from "../../../../src/orchestrator/host/leftovers.js";
-import { endListed, leasesFolder, thisOwner } from "../../../../src/orchestrator/ownership/state-folder.js";
+import {
+  findLeftovers,
+  removeEach,
+  removeLeftovers,
+} from "../../../../src/orchestrator/host/leftovers.js";
+import {
+  endListed,
+  leasesFolder,
+  thisOwner,
+} from "../../../../src/orchestrator/ownership/state-folder.js";
 import { startTimeOf } from "../../../../src/runtimes/processes.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ownStateFolder, temporaryFolders } from "../../../helpers/folders.js";
@@ -117,17 +133,20 @@ describe("what a killed campaign left", () => {
   test.each([
     ["cannot be understood", '{"owner": {'],
     ["names a folder that is not ours", { workFolder: "/home" }],
-  ])("is left alone when its file %s, which is named; clean removes that", async (_what, content) => {
-    const folder = newFolder();
-    const path = lease(dead, [], "");
-    const text = { owner: dead, runtime: "local", processes: [], ...(content as object), folder };
-    writeFileSync(path, typeof content === "string" ? content : JSON.stringify(text));
-    expect(await removeLeftovers()).toEqual([expect.stringContaining(path)]);
-    expect(existsSync(path)).toBe(true);
-    expect(await findLeftovers(true)).toContainEqual(
-      expect.objectContaining({ what: expect.stringContaining(path) }),
-    );
-  });
+  ])(
+    "is left alone when its file %s, which is named; clean removes that",
+    async (_what, content) => {
+      const folder = newFolder();
+      const path = lease(dead, [], "");
+      const text = { owner: dead, runtime: "local", processes: [], ...(content as object), folder };
+      writeFileSync(path, typeof content === "string" ? content : JSON.stringify(text));
+      expect(await removeLeftovers()).toEqual([expect.stringContaining(path)]);
+      expect(existsSync(path)).toBe(true);
+      expect(await findLeftovers(true)).toContainEqual(
+        expect.objectContaining({ what: expect.stringContaining(path) }),
+      );
+    },
+  );
 
   test("is removed from no other folder than that for temporary files, and through no link", async () => {
     const elsewhere = join(newFolder(), "ratelimit-bench-x");
@@ -187,7 +206,12 @@ describe("what a killed campaign left", () => {
     expect(failed).toEqual([
       expect.stringMatching(/^the folder .*ratelimit-bench-work of campaign .*not a folder/),
     ]);
-    await expectFailure(removeLeftovers, EXIT.environment, "cannot be removed", "ratelimit-bench-work");
+    await expectFailure(
+      removeLeftovers,
+      EXIT.environment,
+      "cannot be removed",
+      "ratelimit-bench-work",
+    );
     expect(existsSync(path)).toBe(true);
   });
 

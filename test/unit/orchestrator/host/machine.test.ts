@@ -3,7 +3,10 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { release } from "node:os";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { ForeignLoadCheck, foreignWarning } from "../../../../src/orchestrator/host/foreign-load.js";
+import {
+  ForeignLoadCheck,
+  foreignWarning,
+} from "../../../../src/orchestrator/host/foreign-load.js";
 import { gitRevision } from "../../../../src/orchestrator/host/machine.js";
 import type { EngineFacts } from "../../../../src/runtimes/types.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
@@ -14,9 +17,13 @@ test("a package inside another checkout does not claim its revision", async () =
   const folder = newFolder();
   expect(await gitRevision(folder)).toBeUndefined();
   const git = (...parameters: string[]) =>
-    execFileSync("git", ["-C", folder, "-c", "user.name=a", "-c", "user.email=a@b.c", ...parameters], {
-      encoding: "utf8",
-    }).trim();
+    execFileSync(
+      "git",
+      ["-C", folder, "-c", "user.name=a", "-c", "user.email=a@b.c", ...parameters],
+      {
+        encoding: "utf8",
+      },
+    ).trim();
   git("init", "--quiet");
   writeFileSync(join(folder, "file"), "1");
   git("add", ".");

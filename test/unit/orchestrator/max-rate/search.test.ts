@@ -54,7 +54,9 @@ test("an objective that is missed is named with its figure; one without a figure
   expect(missReason(run(1_000, { resources }), cpu)).toBe("cpu<50us: 61");
   // At the limiter layer the load generator is the client.
   const request = { ...validEvidence().request, layer: "limiter" as const };
-  const client = { "generator-1": { ...server, kind: "generator" as const, cpu_us_per_request: 70 } };
+  const client = {
+    "generator-1": { ...server, kind: "generator" as const, cpu_us_per_request: 70 },
+  };
   expect(missReason(run(1_000, { resources: client, request }), cpu)).toBe("cpu<50us: 70");
   expect(missReason(run(985, { request }), objectives)).toBe("985 of 1000 decisions were sent");
 });
@@ -69,10 +71,13 @@ test("a percentile that failures could move does not meet an objective, whatever
   expect(missReason(unknown(8, 9), p99)).toBe("p99<10ms: > 8");
 });
 
-test.each(["overloaded", "failed"] as const)("a run that the target spoiled keeps no rate: %s", (outcome) => {
-  expect(missReason(run(1_000, { outcome, outcome_text: "why" }), [])).toBe(`${outcome}: why`);
-  expect(missReason(run(1_000, { outcome: "served" }), [])).toBe("");
-});
+test.each(["overloaded", "failed"] as const)(
+  "a run that the target spoiled keeps no rate: %s",
+  (outcome) => {
+    expect(missReason(run(1_000, { outcome, outcome_text: "why" }), [])).toBe(`${outcome}: why`);
+    expect(missReason(run(1_000, { outcome: "served" }), [])).toBe("");
+  },
+);
 
 test("a run whose measurement is broken says nothing, unless objectives replace the rule that it broke", () => {
   const broken = (rule: string) =>
@@ -98,10 +103,25 @@ interface Campaign {
 }
 
 async function newCampaign(...flags: string[]): Promise<Campaign> {
-  const slo = ["--find-max-rate", "--slo", "p99<10ms,errors<0.1%", "--cooldown", "0", "--warmup", "1"];
+  const slo = [
+    "--find-max-rate",
+    "--slo",
+    "p99<10ms,errors<0.1%",
+    "--cooldown",
+    "0",
+    "--warmup",
+    "1",
+  ];
   const request = requestOf("--duration-mode", "custom:2", ...slo, ...flags);
   const plan = planOf(request, everything);
-  const manifest = await startManifest("20260102_030405", request, plan, new FakeRuntime(), undefined, ROOT);
+  const manifest = await startManifest(
+    "20260102_030405",
+    request,
+    plan,
+    new FakeRuntime(),
+    undefined,
+    ROOT,
+  );
   return { folder: newFolder(), manifest };
 }
 
@@ -110,7 +130,9 @@ type Fate = "fast" | "slow" | "timing out" | "broken" | "failed";
 
 /** Writes the result of a run, as the run loop does. */
 function make({ folder, manifest }: Campaign, planned: PlannedRun, fate: Fate): RunOutcome {
-  const found = manifest.plan.configurations.find(({ hash }) => hash === planned.configuration_hash);
+  const found = manifest.plan.configurations.find(
+    ({ hash }) => hash === planned.configuration_hash,
+  );
   const configuration = found?.configuration;
   if (configuration?.load.model !== "open") throw new Error("a search is of open loops");
   const outcome = { file: planned.file, configuration, seconds: 5 };
@@ -164,7 +186,10 @@ interface Simulation {
 async function simulate(
   campaign: Campaign,
   fateOf: (label: string, rate: number, made: number) => Fate,
-  { stopAfter = Number.POSITIVE_INFINITY, completed = [] }: { stopAfter?: number; completed?: string[] } = {},
+  {
+    stopAfter = Number.POSITIVE_INFINITY,
+    completed = [],
+  }: { stopAfter?: number; completed?: string[] } = {},
 ): Promise<Simulation> {
   const simulation: Simulation = { campaign, measured: [], notices: [], expected: [] };
   const { manifest, folder } = campaign;
@@ -202,7 +227,10 @@ const byCapacity = (label: string, rate: number): Fate =>
 const TWO = ["--clients", "iovalkey,ioredis"];
 
 test("two targets are bracketed, then take turns near their bounds, in one campaign", async () => {
-  const { campaign, measured, notices, expected } = await simulate(await newCampaign(...TWO), byCapacity);
+  const { campaign, measured, notices, expected } = await simulate(
+    await newCampaign(...TWO),
+    byCapacity,
+  );
   const { plan, max_rate } = manifestSchema.parse(JSON.parse(JSON.stringify(campaign.manifest)));
   expect(new Set(plan.runs.map(({ file }) => file)).size).toBe(plan.runs.length);
   expect(measured).toEqual(plan.runs.map(({ file }) => file));
@@ -250,7 +278,9 @@ test("a trial without a measurement says nothing about its rate and is made agai
     "iovalkey at 1000/s: does not count (M8 counts differ)",
     "iovalkey at 1000/s: kept",
   ]);
-  expect(campaign.manifest.max_rate?.trials.filter(({ status }) => status === "void")).toHaveLength(2);
+  expect(campaign.manifest.max_rate?.trials.filter(({ status }) => status === "void")).toHaveLength(
+    2,
+  );
   expect(campaign.manifest.plan.runs.filter(({ bracket }) => !bracket)).toHaveLength(25);
 });
 

@@ -16,7 +16,11 @@ function search(attempt: Attempt, from = settings, trials: Trial[] = []): Trial[
   for (let next = nextTrials(from, trials); "rates" in next; next = nextTrials(from, trials)) {
     const bracket = next.phase === "bracket";
     for (const rate_per_second of next.rates)
-      trials.push({ rate_per_second, bracket, status: attempt(rate_per_second, bracket, trials.length) });
+      trials.push({
+        rate_per_second,
+        bracket,
+        status: attempt(rate_per_second, bracket, trials.length),
+      });
     if (trials.length > 500) throw new Error("the search does not end");
   }
   return trials;
@@ -60,19 +64,22 @@ describe("a wrong bracket", () => {
   test.each([
     ["too high", 700],
     ["too low", 1500],
-  ])("that is %s: rates are added until they enclose the bound, and then between", (_what, capacity) => {
-    // The host is another one while the bound is bracketed.
-    const near = nearRates(
-      search((rate, bracket) => (rate <= (bracket ? 1000 : capacity) ? "kept" : "missed")),
-    );
-    const rates = [...near.keys()];
-    const kept = rates.filter((rate) => rate <= capacity);
-    const [low = 0, high = 0] = [kept.at(-1), rates[kept.length]];
-    expect(low).toBeGreaterThan(0);
-    expect(high).toBeGreaterThan(capacity);
-    expect(high / low).toBeLessThan(1.07);
-    for (const outcomes of near.values()) expect(outcomes).toHaveLength(5);
-  });
+  ])(
+    "that is %s: rates are added until they enclose the bound, and then between",
+    (_what, capacity) => {
+      // The host is another one while the bound is bracketed.
+      const near = nearRates(
+        search((rate, bracket) => (rate <= (bracket ? 1000 : capacity) ? "kept" : "missed")),
+      );
+      const rates = [...near.keys()];
+      const kept = rates.filter((rate) => rate <= capacity);
+      const [low = 0, high = 0] = [kept.at(-1), rates[kept.length]];
+      expect(low).toBeGreaterThan(0);
+      expect(high).toBeGreaterThan(capacity);
+      expect(high / low).toBeLessThan(1.07);
+      for (const outcomes of near.values()) expect(outcomes).toHaveLength(5);
+    },
+  );
 
   test("is not concluded from one stray trial: it adds one rate", () => {
     let misses = 0;
@@ -85,7 +92,9 @@ describe("a wrong bracket", () => {
 });
 
 test("a trial without a measurement is made again, and the third at one rate ends the search for the target", () => {
-  const once = search((rate, _bracket, made) => (made % 7 === 3 ? "void" : upTo(1000)(rate, false, made)));
+  const once = search((rate, _bracket, made) =>
+    made % 7 === 3 ? "void" : upTo(1000)(rate, false, made),
+  );
   for (const outcomes of nearRates(once).values())
     expect(outcomes.filter((status) => status !== "void")).toHaveLength(5);
   const never = search((rate) => (rate > 1000 ? "void" : "kept"));

@@ -123,7 +123,10 @@ test("a part that was killed is owned again when it is restarted, and stays down
 test("a guard is in the file, and neither one that hangs nor one that cannot start holds up the end", async () => {
   const folder = newFolder();
   mkdirSync(join(folder, "dist/orchestrator/ownership"), { recursive: true });
-  writeFileSync(join(folder, "dist/orchestrator/ownership/guard.js"), "setInterval(() => {}, 1000)");
+  writeFileSync(
+    join(folder, "dist/orchestrator/ownership/guard.js"),
+    "setInterval(() => {}, 1000)",
+  );
   await lease.startGuard(folder);
   const [guard] = written().processes;
   process.kill(guard?.pid ?? 0, "SIGSTOP");

@@ -39,7 +39,9 @@ describe("the lock", () => {
   });
 
   test("is held by one of many that start at once [R-second-2]", async () => {
-    const attempts = await Promise.allSettled(Array.from({ length: 8 }, (_, n) => acquireLock(`c${n}`)));
+    const attempts = await Promise.allSettled(
+      Array.from({ length: 8 }, (_, n) => acquireLock(`c${n}`)),
+    );
     expect(attempts.filter(({ status }) => status === "fulfilled")).toHaveLength(1);
   });
 
@@ -81,9 +83,17 @@ test("a folder that a live campaign writes to is refused to all others, also in 
     const lease = { owner, folder, workFolder: "/tmp/ratelimit-bench-x", processes: [] };
     writeFileSync(join(leasesFolder(), "20260101_000000-1.json"), JSON.stringify(lease));
   };
-  const parent = { pid: process.ppid, started: await startTimeOf(process.ppid), campaign: "20260101_000000" };
+  const parent = {
+    pid: process.ppid,
+    started: await startTimeOf(process.ppid),
+    campaign: "20260101_000000",
+  };
   write(parent);
-  await expectFailure(() => refuseIfInUse(folder), EXIT.environment, "campaign 20260101_000000 is running");
+  await expectFailure(
+    () => refuseIfInUse(folder),
+    EXIT.environment,
+    "campaign 20260101_000000 is running",
+  );
   await refuseIfInUse(newFolder());
   write(dead);
   await refuseIfInUse(folder);

@@ -18,7 +18,9 @@ test("a single target is offered a reference, with the flags and the runs that d
 });
 
 test("as many runs as were asked for are offered where they decide", () => {
-  expect(offerOf("--clients", "iovalkey", "--runs", "9").join()).toContain(": --reference auto adds ");
+  expect(offerOf("--clients", "iovalkey", "--runs", "9").join()).toContain(
+    ": --reference auto adds ",
+  );
 });
 
 test.each([

@@ -25,14 +25,20 @@ test.each([
   [2, 7],
   [3, 7],
   [4, 8],
-])("%d comparisons by turns are decided from %d rounds on, and a plain command says so", (others, fewest) => {
-  const clients = EIGHT.split(",")
-    .slice(0, others + 1)
-    .join(",");
-  expect(found(clients)).toEqual({ lines: [expect.stringContaining(`--runs ${fewest} `)], warnings: [] });
-  expect(found(clients, "--runs", String(fewest - 1)).warnings).toHaveLength(1);
-  expect(found(clients, "--runs", String(fewest)).warnings).toEqual([]);
-});
+])(
+  "%d comparisons by turns are decided from %d rounds on, and a plain command says so",
+  (others, fewest) => {
+    const clients = EIGHT.split(",")
+      .slice(0, others + 1)
+      .join(",");
+    expect(found(clients)).toEqual({
+      lines: [expect.stringContaining(`--runs ${fewest} `)],
+      warnings: [],
+    });
+    expect(found(clients, "--runs", String(fewest - 1)).warnings).toHaveLength(1);
+    expect(found(clients, "--runs", String(fewest)).warnings).toEqual([]);
+  },
+);
 
 test("where targets do not go by turns a conclusion takes many more minutes", () => {
   const cost = (...flags: string[]) =>
@@ -45,7 +51,8 @@ test("where targets do not go by turns a conclusion takes many more minutes", ()
 test("a family that is too large for the runs is a warning with the runs that it takes", () => {
   // 7 comparisons: 7 x 2/252 is more than 0.05, 7 x 2/924 is less.
   const flags = ["--order", "consecutive", "--no-copy"];
-  const line = "reference iovalkey: 7 comparisons, which 5 rounds cannot decide: give --runs 6 or more";
+  const line =
+    "reference iovalkey: 7 comparisons, which 5 rounds cannot decide: give --runs 6 or more";
   expect(found(EIGHT, "--runs", "5", ...flags)).toEqual({ lines: [line], warnings: [line] });
   expect(found(EIGHT, "--runs", "6", ...flags).warnings).toEqual([]);
 });
@@ -68,7 +75,9 @@ test.each([
     expect(decidable(plan)).toMatchObject({ lines: { length: expect.any(Number) }, warnings: [] });
     expect(decidable(plan).lines).not.toEqual([]);
     for (const runtime of ["local", "docker"])
-      expect(estimateCampaignS(plan, await overheadsOf(runtime, "turns")) / 60).toBeLessThanOrEqual(most);
+      expect(estimateCampaignS(plan, await overheadsOf(runtime, "turns")) / 60).toBeLessThanOrEqual(
+        most,
+      );
   },
 );
 

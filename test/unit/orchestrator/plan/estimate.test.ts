@@ -21,7 +21,8 @@ describe("the estimate", () => {
   const plan = (...flags: string[]) => planFor(...short, ...flags);
 
   test("adds up warm-up, window, starting and stopping of every run, with a pause between two", () => {
-    const seconds = (runs: string) => estimateCampaignS(plan("--cooldown", "2", "--runs", runs), overheads);
+    const seconds = (runs: string) =>
+      estimateCampaignS(plan("--cooldown", "2", "--runs", runs), overheads);
     expect(seconds("3") - seconds("2")).toBeCloseTo(3 + 10 + 2 + 2);
     expect(seconds("1")).toBeCloseTo(3 + 10 + 2 + 4);
   });
@@ -40,7 +41,16 @@ describe("the estimate", () => {
     (layer, asked, made) => {
       const planned = (seconds: string) =>
         planFor(
-          ...["--layer", layer, "--duration-mode", `custom:${seconds}`, "--warmup", "1", "--runs", "1"],
+          ...[
+            "--layer",
+            layer,
+            "--duration-mode",
+            `custom:${seconds}`,
+            "--warmup",
+            "1",
+            "--runs",
+            "1",
+          ],
           ...["--clients", "iovalkey,ioredis", "--concurrency", "1"],
         );
       expect(planned(asked).order).toBe("turns");
@@ -55,7 +65,8 @@ describe("the estimate", () => {
 
   test("has longer pauses between clients only in consecutive order", () => {
     const flags = ["--clients", "iovalkey,ioredis", "--runs", "2", "--cooldown", "1,9"];
-    const seconds = (order: string) => estimateCampaignS(plan(...flags, "--order", order), overheads);
+    const seconds = (order: string) =>
+      estimateCampaignS(plan(...flags, "--order", order), overheads);
     expect(seconds("consecutive") - seconds("interleaved")).toBeCloseTo(9 - 1);
   });
 });
@@ -67,7 +78,11 @@ test("what runs took on this machine is saved by runtime and topology, and used 
   const took = (...seconds: number[]) => seconds.map((each) => ({ configuration, seconds: each }));
   ownFolder();
   const before = await overheadsOf("local");
-  await learnOverheads("local", { warmup_s: 3, order: "interleaved" }, took(13 + 5, 13 + 50, 13 + 6));
+  await learnOverheads(
+    "local",
+    { warmup_s: 3, order: "interleaved" },
+    took(13 + 5, 13 + 50, 13 + 6),
+  );
   expect(await overheadsOf("local")).toEqual({ ...before, standalone: 6 });
   expect((await overheadsOf("docker")).standalone).not.toBe(6);
 });

@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { type Plan, roundOf, unitsOf } from "../../../../src/contract/plan.js";
 import { groupsOf } from "../../../../src/orchestrator/plan/groups.js";
-import { isControl, type Planned, plannedRankings } from "../../../../src/orchestrator/plan/rankings.js";
+import {
+  isControl,
+  type Planned,
+  plannedRankings,
+} from "../../../../src/orchestrator/plan/rankings.js";
 import { isCopy } from "../../../../src/targets/options.js";
 import { isCluster } from "../../../../src/targets/topologies.js";
 import { shuffler } from "../../../../src/traffic/shuffle.js";
@@ -36,7 +40,10 @@ describe("groups of a round by turns", () => {
   });
 
   test.each([
-    ["one ranking, more targets than a group", "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,none"],
+    [
+      "one ranking, more targets than a group",
+      "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,none",
+    ],
     ["with two controls", "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,none,memory"],
     ["two rankings", "ioredis@valkey,iovalkey,valkey-glide,ioredis@redis,node-redis@redis,none"],
     ["stores", "ioredis@valkey,ioredis@redis"],
@@ -55,7 +62,9 @@ describe("groups of a round by turns", () => {
       for (const group of groups) {
         expect(group.length).toBeLessThanOrEqual(5);
         expect(new Set(group).size).toBe(group.length);
-        const clusters = group.filter(({ configuration }) => isCluster(configuration.target.topology));
+        const clusters = group.filter(({ configuration }) =>
+          isCluster(configuration.target.topology),
+        );
         expect(clusters.length).toBeLessThanOrEqual(3);
       }
       for (const control of controls) {
@@ -71,13 +80,15 @@ describe("groups of a round by turns", () => {
           const isBesideControls = (group: readonly Planned[]) =>
             member === partner && group.every((each) => each === partner || isControl(each));
           if (copy)
-            for (const group of ownGroups) if (!isBesideControls(group)) expect(group).toContain(copy);
+            for (const group of ownGroups)
+              if (!isBesideControls(group)) expect(group).toContain(copy);
         }
         // What is no reference, copy or control has one run a round.
         const others = members.filter(
           (each) => each !== reference && !isCopy(each.configuration.target) && !isControl(each),
         );
-        for (const each of others) expect(groups.filter((group) => group.includes(each))).toHaveLength(1);
+        for (const each of others)
+          expect(groups.filter((group) => group.includes(each))).toHaveLength(1);
       }
     }
   });
@@ -104,7 +115,8 @@ describe("groups of a round by turns", () => {
   );
 
   test("who shares a group is drawn anew each round, and the same for the same seed", () => {
-    const clients = "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,iovalkey+autopipelining,none";
+    const clients =
+      "ioredis@valkey,iovalkey,valkey-glide,node-redis@valkey,iovalkey+autopipelining,none";
     const rounds = groupsIn(planOf(clients));
     const mates = rounds.map((groups) =>
       sorted(groups.find((group) => group.includes("valkey-glide")) ?? []).join(),

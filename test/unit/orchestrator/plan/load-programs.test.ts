@@ -53,7 +53,9 @@ test("the calls of a list are those of the traffic's stream: the same seed gives
   if (!listed || !drawn) throw new Error("too few configurations");
   const run = { nonce: "nonce", keyPrefix: "rl" };
   const keysOf = (seed: number) =>
-    callsOf(findLoadProgram("wrk"), listed, seed, run).calls.map((call) => (call as { key: string }).key);
+    callsOf(findLoadProgram("wrk"), listed, seed, run).calls.map(
+      (call) => (call as { key: string }).key,
+    );
   const keys = keysOf(1);
   expect(keysOf(1)).toEqual(keys);
   expect(keysOf(2)).not.toEqual(keys);

@@ -12,7 +12,8 @@ const TARGETS = [
   ...["iovalkey", "ioredis@valkey", "valkey-glide", "node-redis@valkey", "iovalkey+autopipelining"],
   ...["ioredis@valkey+autopipelining", "ioredis", "none"],
 ].join(",");
-const planOf = (...flags: string[]) => planFor("--clients", TARGETS, "--concurrency", "50", ...flags);
+const planOf = (...flags: string[]) =>
+  planFor("--clients", TARGETS, "--concurrency", "50", ...flags);
 
 /** The hashes of each round, in their order. */
 const rounds = (plan: Plan): string[][] =>
@@ -32,7 +33,9 @@ describe("interleaved", () => {
   });
 
   test("the order depends only on the seed", () => {
-    expect(planOf(...INTERLEAVED, "--warmup", "1", "--output", "elsewhere").runs).toEqual(plan.runs);
+    expect(planOf(...INTERLEAVED, "--warmup", "1", "--output", "elsewhere").runs).toEqual(
+      plan.runs,
+    );
     expect(rounds(planOf(...INTERLEAVED, "--seed", "2"))).not.toEqual(rounds(plan));
   });
 });
@@ -50,7 +53,9 @@ test("consecutive: all runs of a configuration, then the next", () => {
 describe("a shuffle", () => {
   const things = ["a", "b", "c", "d"];
   const SEEDS = 24_000;
-  const orders = Array.from({ length: SEEDS }, (_, seed) => shuffler(seed).shuffle(things).join(""));
+  const orders = Array.from({ length: SEEDS }, (_, seed) =>
+    shuffler(seed).shuffle(things).join(""),
+  );
   /** Pearson's statistic of counts that should be equal. */
   const chiSquare = (counts: readonly number[], total: number) => {
     const expected = total / counts.length;
@@ -108,7 +113,9 @@ test("alone means no others, whatever the number of runs", () => {
 
 test("the store layer has none beside others", () => {
   const plan = plannedWith("--layer", "server,store", "--diagnose");
-  const layers = new Map(plan.configurations.map(({ hash, configuration }) => [hash, configuration.layer]));
+  const layers = new Map(
+    plan.configurations.map(({ hash, configuration }) => [hash, configuration.layer]),
+  );
   const found = diagnosing(plan).map(({ configuration_hash }) => layers.get(configuration_hash));
   expect(found).toEqual(["server", "server"]);
 });

@@ -17,7 +17,11 @@ const durations = (plan: Plan) =>
 
 test("a threshold by which nothing would be judged is refused", async () => {
   const flags = ["--threshold", "p99<10ms"];
-  await expectFailure(() => planFor("--clients", "none,memory", ...flags), EXIT.usage, "--threshold");
+  await expectFailure(
+    () => planFor("--clients", "none,memory", ...flags),
+    EXIT.usage,
+    "--threshold",
+  );
   expect(labels(planFor("--clients", "memory,iovalkey", ...flags))).toContain("iovalkey");
 });
 
@@ -30,11 +34,23 @@ test.each([
 });
 
 describe("web frameworks", () => {
-  const flags = ["--clients", "none,ioredis@valkey", "--framework", "fastify,express", "--concurrency", "20"];
+  const flags = [
+    "--clients",
+    "none,ioredis@valkey",
+    "--framework",
+    "fastify,express",
+    "--concurrency",
+    "20",
+  ];
 
   test("each target is measured with each, and the framework is installed first", () => {
     const plan = planFor(...flags);
-    expect(labels(plan)).toEqual(["none", "none+express", "ioredis@valkey", "ioredis@valkey+express"]);
+    expect(labels(plan)).toEqual([
+      "none",
+      "none+express",
+      "ioredis@valkey",
+      "ioredis@valkey+express",
+    ]);
     expect(plan.configurations.map(({ configuration }) => configuration.target.framework)).toEqual([
       undefined,
       "express",
@@ -57,7 +73,10 @@ describe("web frameworks", () => {
 
   test("where no server is, they are left out with the reason", () => {
     const plan = planFor(...flags, "--layer", "server,limiter");
-    expect(plan.skips.map(({ asked }) => asked)).toEqual(["none+express", "ioredis@valkey+express"]);
+    expect(plan.skips.map(({ asked }) => asked)).toEqual([
+      "none+express",
+      "ioredis@valkey+express",
+    ]);
     expect(plan.skips[0]?.reason).toContain("--layer server");
   });
 
@@ -68,7 +87,9 @@ describe("web frameworks", () => {
     const flags = ["--clients", target, "--points", "100"];
     await expectFailure(() => planFor(...flags), EXIT.usage, `--framework ${own}`);
     const plan = planFor(...flags, "--framework", "fastify,express,nest");
-    expect(plan.configurations.map(({ configuration }) => configuration.target.framework)).toContain(own);
+    expect(
+      plan.configurations.map(({ configuration }) => configuration.target.framework),
+    ).toContain(own);
     expect(labels(plan)).toHaveLength(1);
     expect(plan.skips).toHaveLength(2);
   });
@@ -90,7 +111,9 @@ describe("counters in each process under a quota that requests use up", () => {
 
   test("more than one server is skipped with the reason; one is planned", () => {
     const plan = planFor(...flags, "--concurrency", "4", "--servers", "1,2,4", "--points", "5");
-    const ofMemory = plan.configurations.filter(({ configuration: { target } }) => target.label === "memory");
+    const ofMemory = plan.configurations.filter(
+      ({ configuration: { target } }) => target.label === "memory",
+    );
     expect(ofMemory.map(({ configuration }) => configuration.servers)).toEqual([1]);
     expect(plan.configurations).toHaveLength(7);
     expect(plan.skips).toEqual([
@@ -100,7 +123,8 @@ describe("counters in each process under a quota that requests use up", () => {
   });
 
   test("more than one worker is skipped at the limiter layer alone", () => {
-    const skips = (...more: string[]) => planFor(...flags, "--points", "5", "--workers", "3", ...more).skips;
+    const skips = (...more: string[]) =>
+      planFor(...flags, "--points", "5", "--workers", "3", ...more).skips;
     expect(skips()).toEqual([]);
     expect(skips("--layer", "limiter").map(({ reason }) => reason)).toEqual([
       expect.stringContaining("3 workers"),
@@ -116,7 +140,14 @@ describe("which targets are planned", () => {
   test.each([
     [
       "all",
-      ["valkey-glide", "iovalkey", "ioredis", "valkey-glide:cluster", "iovalkey:cluster", "ioredis:cluster"],
+      [
+        "valkey-glide",
+        "iovalkey",
+        "ioredis",
+        "valkey-glide:cluster",
+        "iovalkey:cluster",
+        "ioredis:cluster",
+      ],
     ],
     ["standalone", ["valkey-glide", "iovalkey", "ioredis"]],
     ["cluster", ["valkey-glide:cluster", "iovalkey:cluster", "ioredis:cluster"]],
@@ -184,7 +215,9 @@ describe("which targets are planned", () => {
   test("a store that was requested by name is not replaced: the target is skipped with the reason", () => {
     const plan = makePlan(requestOf("--clients", "iovalkey,ioredis@redis"), onlyValkey);
     expect(labels(plan)).toEqual(["iovalkey"]);
-    expect(plan.skips).toEqual([{ asked: "ioredis@redis", reason: expect.stringContaining("redis-server") }]);
+    expect(plan.skips).toEqual([
+      { asked: "ioredis@redis", reason: expect.stringContaining("redis-server") },
+    ]);
   });
 
   test("a limiter that cannot keep the limits is skipped with the reason, and the others are planned", () => {
@@ -198,7 +231,9 @@ describe("which targets are planned", () => {
   test("a limiter without denials at equal cost takes traffic alone that is all admitted, and no quota that can be used up", () => {
     const log = ["--clients", "ioredis,ioredis+async-ratelimiter"];
     const mixed = planFor(...log, "--traffic", "realistic,allowed,denied");
-    const own = mixed.configurations.filter(({ configuration: { target } }) => target.options.length > 0);
+    const own = mixed.configurations.filter(
+      ({ configuration: { target } }) => target.options.length > 0,
+    );
     expect([...new Set(own.map(({ configuration: { traffic } }) => traffic))]).toEqual(["allowed"]);
     expect(mixed.skips.map(({ asked }) => asked)).toEqual(["ioredis+async-ratelimiter"]);
     const quota = planFor(...log, "--traffic", "allowed", "--points", "5");
@@ -214,7 +249,12 @@ describe("which targets are planned", () => {
 
   test("nothing left to measure is bad usage that repeats the reasons [R-impossible-2]", async () => {
     const request = requestOf("--clients", "iovalkey@redis");
-    await expectFailure(() => makePlan(request, everything), EXIT.usage, "nothing is left", "valkey only");
+    await expectFailure(
+      () => makePlan(request, everything),
+      EXIT.usage,
+      "nothing is left",
+      "valkey only",
+    );
   });
 
   test.each<[string[], ...string[]]>([
@@ -227,7 +267,11 @@ describe("which targets are planned", () => {
     [["--clients", "ioredis+same-script~1.0.0"], "same-script has no versions"],
     [["--clients", "ioredis+fastify-rate-limit+rate-limiter-flexible~7.1.1"], "two limiters"],
     [["--clients", "memory~1.0.0"], "nothing is left", "memory has no versions"],
-    [["--limiter", "rate-limiter-flexibel~7.1.1"], "no limiter", "did you mean rate-limiter-flexible?"],
+    [
+      ["--limiter", "rate-limiter-flexibel~7.1.1"],
+      "no limiter",
+      "did you mean rate-limiter-flexible?",
+    ],
     [["--limiter", "rate-limiter-flexible~7"], "rate-limiter-flexible~1.2.3"],
     [["--limiter", "none"], "no limiter", "valid: rate-limiter-flexible, fastify-rate-limit"],
     [["--clients", "ioredis+turbo"], "no option"],
@@ -256,7 +300,9 @@ describe("versions side by side", () => {
 
   test("each target is measured on each version of the stores that it can use, unless it names one", () => {
     const versions = ["--store-versions", "valkey~8.1,valkey~9.1=/opt/a,b/valkey-server,redis~8.0"];
-    expect(labels("--clients", "ioredis,iovalkey@valkey,node-redis@redis~7.4,memory", ...versions)).toEqual([
+    expect(
+      labels("--clients", "ioredis,iovalkey@valkey,node-redis@redis~7.4,memory", ...versions),
+    ).toEqual([
       "ioredis@valkey~8.1",
       "ioredis@valkey~9.1",
       "ioredis@redis~8.0",
@@ -275,11 +321,14 @@ describe("versions side by side", () => {
     // As in the first campaign: a row can be followed over time.
     const before = ["87fa53feb878ea69", "1f1b6b5bfdd7a769", "4f3cac50289c7609", "411e9c17da3d365c"];
     expect(hashes()).toEqual(before);
-    const versions = "rate-limiter-flexible~7.1.1,rate-limiter-flexible~11.4.0,rate-limiter-flexible";
+    const versions =
+      "rate-limiter-flexible~7.1.1,rate-limiter-flexible~11.4.0,rate-limiter-flexible";
     const all = hashes("--limiter", versions);
     expect(all).toEqual(expect.arrayContaining(before));
     expect(new Set(all).size).toBe(3 * 3 + 1);
-    expect(new Set(hashes("--store-versions", "redis~8.0,redis~7.4,valkey~8.1")).size).toBe(3 + 1 + 1 + 3);
+    expect(new Set(hashes("--store-versions", "redis~8.0,redis~7.4,valkey~8.1")).size).toBe(
+      3 + 1 + 1 + 3,
+    );
     const { runs } = planFor(...flags, "--concurrency", "10", "--limiter", versions, "--runs", "1");
     expect(new Set(runs.map(({ file }) => file)).size).toBe(runs.length);
     for (const { file } of runs) expect(file).toMatch(/^[\w.-]+$/);
@@ -314,15 +363,21 @@ describe("each configuration", () => {
   });
 
   test("explicit limits win over the traffic's, one by one", () => {
-    const limits = (...flags: string[]) => planFor(...flags).configurations[0]?.configuration.limits;
+    const limits = (...flags: string[]) =>
+      planFor(...flags).configurations[0]?.configuration.limits;
     const unlimited = { points: 1_000_000_000, window_s: 60, block_s: 0 };
     expect(limits("--duration-mode", "custom:10")).toEqual(unlimited);
     expect(limits("--points", "5")).toEqual({ ...unlimited, points: 5 });
-    expect(limits("--window", "2", "--block", "3")).toEqual({ ...unlimited, window_s: 2, block_s: 3 });
+    expect(limits("--window", "2", "--block", "3")).toEqual({
+      ...unlimited,
+      window_s: 2,
+      block_s: 3,
+    });
   });
 
   test("a quota that cannot be used up has a window longer than twice the run, by those that every system has", () => {
-    const window = (...flags: string[]) => planFor(...flags).configurations[0]?.configuration.limits.window_s;
+    const window = (...flags: string[]) =>
+      planFor(...flags).configurations[0]?.configuration.limits.window_s;
     // With 10 s of warm-up, and the lead-in of 2 s.
     expect(window("--duration-mode", "custom:17")).toBe(60);
     expect(window("--duration-mode", "custom:18")).toBe(3600);
@@ -333,7 +388,16 @@ describe("each configuration", () => {
   });
 
   test("traffic other than the default is part of the file names, which are all different", () => {
-    const flags = ["--traffic", "realistic fixed", "--clients", "all", "--workload", "both", "--runs", "2"];
+    const flags = [
+      "--traffic",
+      "realistic fixed",
+      "--clients",
+      "all",
+      "--workload",
+      "both",
+      "--runs",
+      "2",
+    ];
     const files = planFor(...flags).runs.map(({ file }) => file);
     expect(files).toContain("iovalkey-cluster_heavy_100c_150s_run2.json");
     expect(files).toContain("iovalkey_light_50c_120s_fixed_run1.json");
@@ -390,7 +454,9 @@ describe("lists of limits", () => {
     const others = flags.slice(2);
     const { configurations, skips } = planFor(...clients, ...others, "--cost", "1,5");
     expect(
-      configurations.map(({ configuration: { target, limits } }) => `${target.label} ${limits.cost ?? 1}`),
+      configurations.map(
+        ({ configuration: { target, limits } }) => `${target.label} ${limits.cost ?? 1}`,
+      ),
     ).toEqual(["ioredis 1", "ioredis+fastify-rate-limit 1", "ioredis 5"]);
     expect(skips.map(({ asked }) => asked)).toEqual(["ioredis+fastify-rate-limit"]);
   });
@@ -448,7 +514,12 @@ describe("layers and servers", () => {
   test.each(["generators", "servers"])(
     "more %s than connections are bad usage that names both [R-servers-2] [R-generators-1]",
     async (roles) => {
-      await expectFailure(() => planned(`--${roles}`, "2 9"), EXIT.usage, `--${roles} 9`, "--concurrency 8");
+      await expectFailure(
+        () => planned(`--${roles}`, "2 9"),
+        EXIT.usage,
+        `--${roles} 9`,
+        "--concurrency 8",
+      );
     },
   );
 });
@@ -456,9 +527,10 @@ describe("layers and servers", () => {
 describe("caps", () => {
   const caps = { store: { cpus: 2 }, server: { memory_bytes: 1024 ** 3 }, generator: {} };
   const planned = (flags: readonly string[], context: Partial<PlanContext>) =>
-    makePlan(requestOf("--concurrency", "8", ...flags), { ...everything, ...context }).configurations.map(
-      ({ hash, configuration }) => ({ hash, caps: configuration.caps }),
-    );
+    makePlan(requestOf("--concurrency", "8", ...flags), {
+      ...everything,
+      ...context,
+    }).configurations.map(({ hash, configuration }) => ({ hash, caps: configuration.caps }));
 
   test("are those that the runtime applies, of the kinds that are started, and part of the hash", () => {
     const [applied] = planned([], { caps });
@@ -512,7 +584,9 @@ describe("traffic whose quota binds", () => {
 
   test("is not sent by several generators: each would know a part of the requests of a key", () => {
     const plan = planFor(...flags, "--rate", "5000", "--generators", "1,2");
-    expect(plan.configurations.map(({ configuration }) => configuration.generators)).toEqual([undefined]);
+    expect(plan.configurations.map(({ configuration }) => configuration.generators)).toEqual([
+      undefined,
+    ]);
     expect(plan.skips).toEqual([
       { asked: "iovalkey", reason: expect.stringMatching(/^--generators 2: .*boundary/) },
     ]);

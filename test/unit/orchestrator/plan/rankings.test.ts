@@ -18,7 +18,10 @@ const planOf = (clients: string, ...flags: string[]) =>
   planFor("--clients", clients, "--concurrency", "50", "--runs", "6", ...flags);
 /** Of the store layer. */
 const storeRequest = (...flags: string[]) =>
-  parsed([..."--layer store --stores valkey,redis --operations incr --concurrency 5".split(" "), ...flags]);
+  parsed([
+    ..."--layer store --stores valkey,redis --operations incr --concurrency 5".split(" "),
+    ...flags,
+  ]);
 const references = (plan: Plan) =>
   plannedRankings(plan).flatMap(({ reference }) => reference?.configuration.target.label ?? []);
 
@@ -37,9 +40,9 @@ describe("references", () => {
     const plan = planOf("iovalkey@valkey,ioredis", ...versions);
     expect(references(plan)).toEqual(["iovalkey@valkey~8.1", "ioredis@valkey~8.1"]);
     // With one of each store the clients are compared.
-    expect(references(planOf("iovalkey@valkey,ioredis", "--store-versions", "valkey~8.1"))).toEqual([
-      "iovalkey@valkey~8.1",
-    ]);
+    expect(references(planOf("iovalkey@valkey,ioredis", "--store-versions", "valkey~8.1"))).toEqual(
+      ["iovalkey@valkey~8.1"],
+    );
   });
 
   test("with and without TLS each client is compared with itself, in one ranking of its own", () => {
@@ -49,7 +52,8 @@ describe("references", () => {
   });
 
   test("of versions of Node are each client's own in the first; the limiter layer has no server that could be in one", () => {
-    const clients = "iovalkey+node-22,iovalkey+node-24,ioredis@valkey+node-22,ioredis@valkey+node-24";
+    const clients =
+      "iovalkey+node-22,iovalkey+node-24,ioredis@valkey+node-22,ioredis@valkey+node-24";
     expect(references(planOf(clients))).toEqual(["iovalkey+node-22", "ioredis@valkey+node-22"]);
     const { skips } = planOf(`iovalkey,${clients}`, "--layer", "limiter");
     expect(skips.map(({ asked }) => asked)).toEqual(clients.split(","));
@@ -79,19 +83,31 @@ describe("references", () => {
     ["iovalkey~1.0.0", "iovalkey, valkey-glide"],
     ["$(touch x)", "not of the form"],
   ])("%s is refused where it is not measured", async (text, message) => {
-    await expectFailure(() => planOf("iovalkey,valkey-glide,none", "--reference", text), EXIT.usage, message);
+    await expectFailure(
+      () => planOf("iovalkey,valkey-glide,none", "--reference", text),
+      EXIT.usage,
+      message,
+    );
   });
 
   test("one that cannot be measured here is refused with what is left", async () => {
-    const request = requestOf("--clients", "iovalkey,ioredis@redis", "--reference", "ioredis@redis");
+    const request = requestOf(
+      "--clients",
+      "iovalkey,ioredis@redis",
+      "--reference",
+      "ioredis@redis",
+    );
     await expectFailure(() => makePlan(request, onlyValkey), EXIT.usage, "give one of iovalkey");
   });
 });
 
 describe("the plan says what is ranked with what", () => {
   const namesIn = ({ configurations, rankings = [] }: Plan) => {
-    const labels = new Map(configurations.map((each) => [each.hash, each.configuration.target.label]));
-    const labelOf = (hash: string | undefined) => (hash === undefined ? undefined : labels.get(hash));
+    const labels = new Map(
+      configurations.map((each) => [each.hash, each.configuration.target.label]),
+    );
+    const labelOf = (hash: string | undefined) =>
+      hash === undefined ? undefined : labels.get(hash);
     return rankings.map(({ members, reference, copy, ...others }) => ({
       ...others,
       members: members.map(labelOf),
@@ -118,19 +134,27 @@ describe("the plan says what is ranked with what", () => {
   test("a plan of an older version that names its references alone gives the same rankings", () => {
     const plan = planOf("iovalkey,iovalkey+tls,ioredis@valkey,ioredis@valkey+tls,none");
     const { rankings: _, ...older } = plan;
-    expect(plannedRankings({ ...older, references: referencesIn(plan) })).toEqual(plannedRankings(plan));
+    expect(plannedRankings({ ...older, references: referencesIn(plan) })).toEqual(
+      plannedRankings(plan),
+    );
   });
 
   test("what a client is compared with itself in", () => {
     const plan = planOf("iovalkey,iovalkey+tls,ioredis@valkey", "--no-copy");
     expect(namesIn(plan)).toMatchObject([
-      { members: ["iovalkey", "iovalkey+tls"], family: 1, client: "iovalkey", varies: ["encryption"] },
+      {
+        members: ["iovalkey", "iovalkey+tls"],
+        family: 1,
+        client: "iovalkey",
+        varies: ["encryption"],
+      },
       { members: ["ioredis@valkey"], family: 0, client: "ioredis" },
     ]);
   });
 
   /** An id of each option that separates rankings. */
-  const idOf = ({ id, pattern }: (typeof separating)[number]) => (pattern ? id.replace(/<.*>/, "22") : id);
+  const idOf = ({ id, pattern }: (typeof separating)[number]) =>
+    pattern ? id.replace(/<.*>/, "22") : id;
 
   test.each(separating.map((each) => [idOf(each), each.separates] as const))(
     "+%s separates rankings by its entry in the list of options alone",
@@ -166,7 +190,11 @@ describe("copies", () => {
       options: [],
       copy_of: "",
     };
-    const named = { text: "iovalkey@valkey:standalone+copy", label: "iovalkey+copy", options: ["copy"] };
+    const named = {
+      text: "iovalkey@valkey:standalone+copy",
+      label: "iovalkey+copy",
+      options: ["copy"],
+    };
     expect({ text, label, options, copy_of }).toEqual({ ...named, copy_of: "iovalkey" });
     expect(original?.configuration).toMatchObject({ ...copy?.configuration, target: same });
     expect(references(plan)).toEqual(["iovalkey"]);

@@ -13,7 +13,8 @@ import { wrapCommand } from "../../../../src/orchestrator/ui/command-text.js";
 import { groups } from "../../../../src/targets/groups.js";
 import { everything, parsed } from "../../../helpers/request.js";
 
-const words = (answers: Partial<MenuAnswers>) => argvOf({ ...DEFAULT_ANSWERS, ...answers }).join(" ");
+const words = (answers: Partial<MenuAnswers>) =>
+  argvOf({ ...DEFAULT_ANSWERS, ...answers }).join(" ");
 
 describe("the command line of the menu's answers", () => {
   test("names only what differs from the defaults, and a whole group by its name", () => {
@@ -24,7 +25,9 @@ describe("the command line of the menu's answers", () => {
     const everyClient = Object.values(clientGroups()).flat();
     const members = new Set([groups.all, groups.controls].flat());
     const others = everyClient.filter((client) => !members.has(client));
-    expect(words({ clients: everyClient })).toBe(`--clients all,controls,${others.join()} --runs 7`);
+    expect(words({ clients: everyClient })).toBe(
+      `--clients all,controls,${others.join()} --runs 7`,
+    );
   });
 
   test("is valid for every client, store and traffic", () => {
@@ -109,12 +112,19 @@ describe("a command line over several lines", () => {
         spawnSync("sh", ["-c", `set -- ${text}\nprintf '<%s>' "$@"`], { encoding: "utf8" }).stdout;
       expect(argumentsOf(wrapCommand(command, columns).join("\n"))).toBe(argumentsOf(command));
     }
-    expect(spawnSync("sh", ["-c", `set -- ${command}; echo $#`], { encoding: "utf8" }).stdout).toBe("10\n");
+    expect(spawnSync("sh", ["-c", `set -- ${command}; echo $#`], { encoding: "utf8" }).stdout).toBe(
+      "10\n",
+    );
   });
 
   test("fits into the columns, keeps each value beside its flag, and leaves longer pieces whole", () => {
-    expect(Math.max(...wrapCommand(command, 40).map((line) => line.length))).toBeLessThanOrEqual(40);
+    expect(Math.max(...wrapCommand(command, 40).map((line) => line.length))).toBeLessThanOrEqual(
+      40,
+    );
     expect(wrapCommand("a", 79)).toEqual(["a"]);
-    expect(wrapCommand("./run.sh --runs 3 --seed 7", 19)).toEqual(["./run.sh --runs 3 \\", "  --seed 7"]);
+    expect(wrapCommand("./run.sh --runs 3 --seed 7", 19)).toEqual([
+      "./run.sh --runs 3 \\",
+      "  --seed 7",
+    ]);
   });
 });

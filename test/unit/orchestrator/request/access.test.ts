@@ -11,7 +11,8 @@ const request = (...flags: string[]) => parseCampaign(["--clients", "none", ...f
 
 describe("access to a Kubernetes", () => {
   test("has what was given", () => {
-    const flags = "--kube-context prod --namespace bench --node-store disk=ssd --host-network".split(" ");
+    const flags =
+      "--kube-context prod --namespace bench --node-store disk=ssd --host-network".split(" ");
     const registry = ["--registry", "registry.example.org:5000/bench/"];
     expect(request("--runtime", "kubernetes", ...flags, ...registry)?.access).toEqual({
       kubernetes: {
@@ -34,7 +35,12 @@ describe("access to a Kubernetes", () => {
     ["--registry", "https://registry.example.org"],
     ["--registry", "registry.example.org/bench:1"],
   ])("%s %s is refused", async (flag, value) => {
-    await expectFailure(() => request("--runtime", "kubernetes", flag, value), EXIT.usage, flag, value);
+    await expectFailure(
+      () => request("--runtime", "kubernetes", flag, value),
+      EXIT.usage,
+      flag,
+      value,
+    );
   });
 
   test.each([
@@ -73,13 +79,21 @@ test("a file names engines by role; certificates are found beside it", () => {
 });
 
 test.each([
-  ["an unknown key", THREE.replace("address: 10.0.0.11", "adress: 10.0.0.11"), /line 2: .*"?adress.*address/],
+  [
+    "an unknown key",
+    THREE.replace("address: 10.0.0.11", "adress: 10.0.0.11"),
+    /line 2: .*"?adress.*address/,
+  ],
   ["an unknown key at the top", `netwerk: host\n${THREE}`, /line 1: .*"netwerk".*network/],
   ["a role without a host", THREE.replace("[generator]", "[server]"), /generator/],
   ["two hosts of one name", THREE.replace("name: b", "name: a"), /line 3: /],
   ["an address of the machine alone", THREE.replace("c.lan", "127.0.0.1"), /line 4: c: .*127/],
   ["an address with a port", THREE.replace("c.lan", "c.lan:80"), /line 4: hosts\.2\.address/],
-  ["an endpoint of another kind", THREE.replace("my-context", "http://c"), /line 4: hosts\.2\.docker/],
+  [
+    "an endpoint of another kind",
+    THREE.replace("my-context", "http://c"),
+    /line 4: hosts\.2\.docker/,
+  ],
   ["an option as the host of ssh", THREE.replace("bench@10.0.0.11", "-oProxyCommand=x"), /docker/],
   ["certificates for ssh", THREE.replace("my-context", "my-context, tls: x"), /tls/],
   ["an unknown role", THREE.replace("[server]", "[servers]"), /line 3: hosts\.1\.roles\.0/],
@@ -95,5 +109,7 @@ test.each([
 });
 
 test("a file that is not there is named", () => {
-  expect(() => readHostsFile("/nowhere/hosts.yaml", "--hosts")).toThrow(/^--hosts \/nowhere\/hosts\.yaml /);
+  expect(() => readHostsFile("/nowhere/hosts.yaml", "--hosts")).toThrow(
+    /^--hosts \/nowhere\/hosts\.yaml /,
+  );
 });

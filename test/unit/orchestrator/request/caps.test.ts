@@ -23,7 +23,16 @@ describe("caps", () => {
 
   test("come from flags and environment; the flag wins", () => {
     const given = caps(
-      ["--store-cpus", "0.5", "--store-memory", "512m", "--cpuset-server", "0,2-3", "--loadtest-cpus", "1"],
+      [
+        "--store-cpus",
+        "0.5",
+        "--store-memory",
+        "512m",
+        "--cpuset-server",
+        "0,2-3",
+        "--loadtest-cpus",
+        "1",
+      ],
       { STORE_CPUS: "4", SERVER_CPUS: "1.5" },
     );
     expect(given).toMatchObject({
@@ -55,7 +64,14 @@ test("CPUs that do not exist are refused, naming the flag and the existing ones 
 });
 
 describe("conditions of a campaign in containers", () => {
-  const machine = { platform: "x", kernel: "x", cpu_model: "x", cpus: 64, memory_bytes: 1, sysctl: {} };
+  const machine = {
+    platform: "x",
+    kernel: "x",
+    cpu_model: "x",
+    cpus: 64,
+    memory_bytes: 1,
+    sysctl: {},
+  };
   const engine = (cpus: number) => ({ cpus }) as never;
   const plain = { store: { cpus: 2 }, server: {}, generator: {} };
   const one = { store: 1, server: 1, service: 0, generator: 1 };
@@ -70,18 +86,30 @@ describe("conditions of a campaign in containers", () => {
     const shared = { ...apart, generator: { cpuset: "0-1" } };
     const conditions = (caps: typeof apart, most = one) =>
       conditionsOf(machine, { engine: engine(3), capsApplied: true }, caps, most).join();
-    expect(conditions(shared)).toContain("3 CPUs for 3 roles: server, store and load generator share them");
+    expect(conditions(shared)).toContain(
+      "3 CPUs for 3 roles: server, store and load generator share them",
+    );
     expect(conditions(apart)).not.toContain("share them");
     const manyServers = { store: 0, server: 4, service: 0, generator: 1 };
-    expect(conditions(apart, manyServers)).toContain("3 CPUs for 5 roles: servers and load generator share");
+    expect(conditions(apart, manyServers)).toContain(
+      "3 CPUs for 5 roles: servers and load generator share",
+    );
   });
 });
 
 describe("what this process may use of its machine", () => {
-  const machine = { platform: "x", kernel: "x", cpu_model: "x", cpus: 8, memory_bytes: 2 ** 34, sysctl: {} };
+  const machine = {
+    platform: "x",
+    kernel: "x",
+    cpu_model: "x",
+    cpus: 8,
+    memory_bytes: 2 ** 34,
+    sysctl: {},
+  };
   const local = { capsApplied: false };
   const one = { store: 1, server: 1, service: 0, generator: 1 };
-  const conditions = (limits: object) => conditionsOf({ ...machine, ...limits }, local, {}, one).join();
+  const conditions = (limits: object) =>
+    conditionsOf({ ...machine, ...limits }, local, {}, one).join();
 
   test("is what roles share: its quota, or the CPUs of its affinity [R-limits-2]", () => {
     expect(conditions({})).not.toContain("share them");
@@ -90,7 +118,10 @@ describe("what this process may use of its machine", () => {
   });
 
   test("stands in the plan, unless it is all of the machine", () => {
-    const text = limitsText({ cpus_allowed: 2, cpu_quota: 0.5, memory_limit_bytes: 2 ** 31 }, machine);
+    const text = limitsText(
+      { cpus_allowed: 2, cpu_quota: 0.5, memory_limit_bytes: 2 ** 31 },
+      machine,
+    );
     for (const part of ["2 of 8 CPUs", "0.5 CPUs", "2048 MiB"]) expect(text).toContain(part);
     expect(
       limitsText({ cpus_allowed: 8, cpu_quota: 8, memory_limit_bytes: 2 ** 35 }, machine),
@@ -117,20 +148,45 @@ describe("pinning", () => {
 
   test.each<[string, string, string[], string[]]>([
     ["no SMT", single(8), [], ["0-1", "2-3", "4-7"]],
-    ["threads that are numbered after all cores", "0,4;1,5;2,6;3,7", ["0-7"], ["0,4", "1,5", "2-3,6-7"]],
+    [
+      "threads that are numbered after all cores",
+      "0,4;1,5;2,6;3,7",
+      ["0-7"],
+      ["0,4", "1,5", "2-3,6-7"],
+    ],
     ["threads next to each other", "0-1;2-3;4-5;6-7", ["0-7"], ["0-1", "2-3", "4-7"]],
-    ["two cores each where possible", "0,6;1,7;2,8;3,9;4,10;5,11", [], ["0-1,6-7", "2-3,8-9", "4-5,10-11"]],
+    [
+      "two cores each where possible",
+      "0,6;1,7;2,8;3,9;4,10;5,11",
+      [],
+      ["0-1,6-7", "2-3,8-9", "4-5,10-11"],
+    ],
     ["CPUs that are switched off", "0;2,6;3,7;5,9;11", [], ["0,2,6", "3,7", "5,9,11"]],
     ["one node that has enough", single(16), ["0-3", "4-15"], ["4-5", "6-7", "8-15"]],
-    ["nodes whose CPUs alternate", single(12), ["0,2,4,6,8,10", "1,3,5,7,9,11"], ["0,2", "4,6", "8,10"]],
+    [
+      "nodes whose CPUs alternate",
+      single(12),
+      ["0,2,4,6,8,10", "1,3,5,7,9,11"],
+      ["0,2", "4,6", "8,10"],
+    ],
     [
       "a node whose threads are enough",
       "0,8;1,9;2,10;3,11;4,12;5,13;6,14;7,15",
       ["0-3,8-11", "4-7,12-15"],
       ["0,8", "1,9", "2-3,10-11"],
     ],
-    ["both nodes where none has enough: no kind on two", single(10), ["0-4", "5-9"], ["0-1", "2-3", "5-9"]],
-    ["a kind on two nodes where it cannot be otherwise", single(6), ["0-2", "3-5"], ["0-1", "3-4", "2,5"]],
+    [
+      "both nodes where none has enough: no kind on two",
+      single(10),
+      ["0-4", "5-9"],
+      ["0-1", "2-3", "5-9"],
+    ],
+    [
+      "a kind on two nodes where it cannot be otherwise",
+      single(6),
+      ["0-2", "3-5"],
+      ["0-1", "3-4", "2,5"],
+    ],
     ["fast and slow cores", "0-1;2-3;4;5;6", [], ["0-1", "2-3", "4-6"]],
   ])("gives each kind of role whole cores: %s", (_, siblings, nodes, expected) => {
     const found = pinned(siblings, ...nodes);

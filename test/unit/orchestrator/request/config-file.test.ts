@@ -35,8 +35,25 @@ test("a file holds the same settings as flags, and lists as lists or text", () =
     "threshold: [p99<10ms, errors<0.1%]",
   ].join("\n");
   const flags = ["--clients", "iovalkey,ioredis@valkey", "--concurrency", "50 100"];
-  flags.push("--duration-mode", "custom:7", "--cooldown", "0.5,1", "--runs", "4", "--points", "1000");
-  flags.push("--allow-parallel", "--threshold", "p99<10ms", "--threshold", "errors<0.1%", "--seed", "3");
+  flags.push(
+    "--duration-mode",
+    "custom:7",
+    "--cooldown",
+    "0.5,1",
+    "--runs",
+    "4",
+    "--points",
+    "1000",
+  );
+  flags.push(
+    "--allow-parallel",
+    "--threshold",
+    "p99<10ms",
+    "--threshold",
+    "errors<0.1%",
+    "--seed",
+    "3",
+  );
   const { command: _, ...ofFile } = withFile(text, ["--seed", "3"]);
   const { command: __, ...ofFlags } = parsed(flags);
   expect(ofFile).toEqual(ofFlags);
@@ -74,21 +91,38 @@ describe("refused as bad usage, with file and line [R-file-1]:", () => {
 
   test("a manifest of schema 1, with the remedy", async () => {
     const text = JSON.stringify({ schema: MANIFEST_SCHEMA, schema_version: 1, settings: {} });
-    await expectFailure(() => withFile(text), EXIT.usage, "campaign.yaml:1", "is 1", "measure again");
+    await expectFailure(
+      () => withFile(text),
+      EXIT.usage,
+      "campaign.yaml:1",
+      "is 1",
+      "measure again",
+    );
   });
 });
 
 test.each([
   ["run-all.sh", () => parsed(["--quick", "--workload", "both", "--store-cpus", "0.5"])],
-  ["run-benchmark.sh", () => parseSingle({ RATE_LIMITER_TYPE: "ioredis", RUNS: "2", DURATION: "7" })],
-])("the settings that a manifest of %s keeps give the same plan, whatever the seed was", (_name, parse) => {
-  const request = parse();
-  const { settings } = request;
-  const manifest = { schema: MANIFEST_SCHEMA, schema_version: MANIFEST_SCHEMA_VERSION, settings, plan: {} };
-  const again = withFile(JSON.stringify(manifest, null, 2));
-  expect(makePlan(again, everything)).toEqual(makePlan(request, everything));
-  expect(again.caps).toEqual(request.caps);
-});
+  [
+    "run-benchmark.sh",
+    () => parseSingle({ RATE_LIMITER_TYPE: "ioredis", RUNS: "2", DURATION: "7" }),
+  ],
+])(
+  "the settings that a manifest of %s keeps give the same plan, whatever the seed was",
+  (_name, parse) => {
+    const request = parse();
+    const { settings } = request;
+    const manifest = {
+      schema: MANIFEST_SCHEMA,
+      schema_version: MANIFEST_SCHEMA_VERSION,
+      settings,
+      plan: {},
+    };
+    const again = withFile(JSON.stringify(manifest, null, 2));
+    expect(makePlan(again, everything)).toEqual(makePlan(request, everything));
+    expect(again.caps).toEqual(request.caps);
+  },
+);
 
 test("claims are no setting", () => {
   expect(withFile("clients: iovalkey\nclaims: [{id: a}]\n").settings).not.toHaveProperty("claims");
@@ -105,12 +139,23 @@ test("a manifest that left out the reference, as its version had to, is measured
 test("a secret is never stored, printed or repeated", () => {
   const secret = "rediss://user:hunter2@cache.example";
   const tls = (name: string) => join(ROOT, "test/fixtures/tls", name);
-  const files = ["--store-ca", tls("ca.pem"), "--store-cert", tls("cert.pem"), "--store-key", tls("key.pem")];
+  const files = [
+    "--store-ca",
+    tls("ca.pem"),
+    "--store-cert",
+    tls("cert.pem"),
+    "--store-key",
+    tls("key.pem"),
+  ];
   const flags = ["--clients", "ioredis", "--store-url", secret, ...files];
   const request = parsed(flags, { STORE_URL: "redis://other:hunter3@cache.example" });
   expect(request.notices).toEqual(["--store-url wins over STORE_URL"]);
   const { storeAccess, ...rest } = request;
-  const variables = { STORE_CA: tls("ca.pem"), STORE_CERT: tls("cert.pem"), STORE_KEY: tls("key.pem") };
+  const variables = {
+    STORE_CA: tls("ca.pem"),
+    STORE_CERT: tls("cert.pem"),
+    STORE_KEY: tls("key.pem"),
+  };
   expect(storeAccess).toEqual({ STORE_URL: secret, ...variables });
   expect(JSON.stringify(rest)).not.toMatch(/hunter/);
 });

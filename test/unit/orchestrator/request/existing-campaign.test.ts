@@ -27,10 +27,17 @@ describe("--resume", () => {
     await createCampaign(root, "20260101_000000", ["--clients", "none", "--runs", "7"]);
     await createCampaign(root, "20260102_000000", ["--clients", "memory", "--runs", "2"]);
     mkdirSync(join(root, "zzz"));
-    expect(resume(root)).toMatchObject({ resume: "20260102_000000", clients: ["memory"], runs: 2, seed: 1 });
+    expect(resume(root)).toMatchObject({
+      resume: "20260102_000000",
+      clients: ["memory"],
+      runs: 2,
+      seed: 1,
+    });
     const named = parseCampaign(["--resume", "20260101_000000", "--output", root], {});
     expect(named).toMatchObject({ resume: "20260101_000000", clients: ["none"], runs: 7 });
-    expect(resume(root, ["--allow-parallel", "--progress", "run"])).toMatchObject({ allowParallel: true });
+    expect(resume(root, ["--allow-parallel", "--progress", "run"])).toMatchObject({
+      allowParallel: true,
+    });
   });
 
   test("works through a results root that is a link [R-link-3]", async () => {
@@ -89,7 +96,10 @@ describe("--resume", () => {
     const root = newFolder();
     const { folder, manifest } = await createCampaign(root, "20260101_000000");
     const path = join(folder, "manifest.json");
-    writeFileSync(path, JSON.stringify({ ...manifest, schema_version: MANIFEST_SCHEMA_VERSION - 1 }));
+    writeFileSync(
+      path,
+      JSON.stringify({ ...manifest, schema_version: MANIFEST_SCHEMA_VERSION - 1 }),
+    );
     await expectFailure(() => resume(root), EXIT.usage, path, "ratelimit-bench report");
   });
 
@@ -100,7 +110,13 @@ describe("--resume", () => {
     writeFileSync(path, '{"schema":');
     await expectFailure(() => resume(root), EXIT.usage, path);
     writeFileSync(path, JSON.stringify({ ...manifest, schema_version: 1 }));
-    await expectFailure(() => resume(root), EXIT.usage, path, "schema_version is 1", "measure again");
+    await expectFailure(
+      () => resume(root),
+      EXIT.usage,
+      path,
+      "schema_version is 1",
+      "measure again",
+    );
     writeFileSync(path, JSON.stringify({ ...manifest, plan: { ...manifest.plan, seed: -1 } }));
     await expectFailure(() => resume(root), EXIT.usage, path, "plan.seed");
     const [run] = manifest.plan.runs;
@@ -158,13 +174,22 @@ describe("machine, images and versions", () => {
       'stores.valkey was absent, is {"embedded":false,"version":"7.2.0"}',
       `machine.kernel was "${before.machine.kernel}", is "Linux 99"`,
     ]);
-    await expectFailure(() => requireComparable(before, now), EXIT.environment, "machine.kernel", "fastify");
+    await expectFailure(
+      () => requireComparable(before, now),
+      EXIT.environment,
+      "machine.kernel",
+      "fastify",
+    );
   });
 
   test("microcode, CPUs and where a program lies: the machine's key decides, a path does not", async () => {
     const { manifest } = await createCampaign(newFolder(), "20260101_000000");
     const machine = { ...manifest.machine, microcode: "0x1" };
-    const before = { ...manifest, machine, stores: { valkey: { path: "/a", version: "9", embedded: true } } };
+    const before = {
+      ...manifest,
+      machine,
+      stores: { valkey: { path: "/a", version: "9", embedded: true } },
+    };
     const stores = { valkey: { path: "/b", version: "9", embedded: true } };
     const now = { ...before, machine: { ...machine, microcode: "0x2", cpus: 999 }, stores };
     expect(differences(before, now)).toEqual([
@@ -185,7 +210,11 @@ describe("machine, images and versions", () => {
 
   test("a resumed campaign gets another session and keeps its original facts", async () => {
     const { manifest } = await createCampaign(newFolder(), "20260101_000000");
-    const before = { ...manifest, status: "aborted" as const, finished_at: "2026-01-01T00:10:00.000Z" };
+    const before = {
+      ...manifest,
+      status: "aborted" as const,
+      finished_at: "2026-01-01T00:10:00.000Z",
+    };
     const now = { ...structuredClone(manifest), conditions: ["a condition of today"] };
     const resumed = resumedManifest(before, now);
     const { started_at, plan } = manifest;

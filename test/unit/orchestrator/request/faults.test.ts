@@ -30,7 +30,10 @@ describe("--fault", () => {
     expect(configurations.map(({ configuration }) => configuration.faults)).toEqual([
       undefined,
       [expect.objectContaining({ name: "store-pause" })],
-      [expect.objectContaining({ action: "restart" }), expect.objectContaining({ action: "pause" })],
+      [
+        expect.objectContaining({ action: "restart" }),
+        expect.objectContaining({ action: "pause" }),
+      ],
     ]);
     expect(new Set(configurations.map(({ hash }) => hash)).size).toBe(3);
     expect(runs.map(({ file }) => file).sort()).toEqual(
@@ -66,27 +69,34 @@ describe("--fault", () => {
     [["--fault", "store-pause", "--diagnose", ...OPEN], "--diagnose"],
     [["--fault", "store-pause", "--duration-mode", "requests:500", ...OPEN], "custom:N"],
     // 10 s before, 2 s of pause, 10 s after it.
-    [["--fault", "store-pause", "--duration-mode", "custom:21", ...OPEN], "custom:22", "store-pause@3s"],
+    [
+      ["--fault", "store-pause", "--duration-mode", "custom:21", ...OPEN],
+      "custom:22",
+      "store-pause@3s",
+    ],
     [["--fault", "store-pause@3s+2s", "--duration-mode", "custom:7", ...OPEN], "custom:8"],
   ])("%j is bad usage in one line that names the fix", async (flags, ...parts) => {
     await expectFailure(() => requestOf(...flags), EXIT.usage, ...parts);
   });
 
-  test.each(["5", "7", "8", "21"])("what the error for a window of %s s suggests is accepted", (seconds) => {
-    const parse = (fault: string, duration: string) =>
-      requestOf(...OPEN, "--fault", fault, "--duration-mode", duration);
-    let message = "";
-    try {
-      parse("store-pause", `custom:${seconds}`);
-    } catch (error) {
-      message = messageOf(error);
-    }
-    const [duration = ""] = /custom:\d+/.exec(message) ?? [];
-    expect(parse("store-pause", duration).faults).toHaveLength(1);
-    const [timed] = /store-pause@\S+/.exec(message) ?? [];
-    expect(timed).toBe(Number(seconds) >= 8 ? "store-pause@3s" : undefined);
-    if (timed) expect(parse(timed, `custom:${seconds}`).faults).toHaveLength(1);
-  });
+  test.each(["5", "7", "8", "21"])(
+    "what the error for a window of %s s suggests is accepted",
+    (seconds) => {
+      const parse = (fault: string, duration: string) =>
+        requestOf(...OPEN, "--fault", fault, "--duration-mode", duration);
+      let message = "";
+      try {
+        parse("store-pause", `custom:${seconds}`);
+      } catch (error) {
+        message = messageOf(error);
+      }
+      const [duration = ""] = /custom:\d+/.exec(message) ?? [];
+      expect(parse("store-pause", duration).faults).toHaveLength(1);
+      const [timed] = /store-pause@\S+/.exec(message) ?? [];
+      expect(timed).toBe(Number(seconds) >= 8 ? "store-pause@3s" : undefined);
+      if (timed) expect(parse(timed, `custom:${seconds}`).faults).toHaveLength(1);
+    },
+  );
 });
 
 describe("where a fault cannot be done, the target is skipped with the reason", () => {
@@ -125,9 +135,9 @@ describe("where a fault cannot be done, the target is skipped with the reason", 
     expect(skipsWith("envoy-http", "disconnect:service")).toHaveLength(1);
     const nodes = [{ host: "127.0.0.1", port: 6379 }];
     const external = { store: "valkey", version: "9.1.2", topology: "standalone", nodes };
-    expect(skipsOf({ ...everything, external }, "iovalkey", "store-pause", "server-restart")).toEqual([
-      expect.stringContaining("already runs"),
-    ]);
+    expect(
+      skipsOf({ ...everything, external }, "iovalkey", "store-pause", "server-restart"),
+    ).toEqual([expect.stringContaining("already runs")]);
   });
 
   test("a fault of one primary, with traffic of one key: the plan notes that it meets all requests or none", () => {
@@ -142,9 +152,11 @@ describe("where a fault cannot be done, the target is skipped with the reason", 
   });
 
   test("what can be done is planned", () => {
-    expect(skipsOf(everything, "memcached", "store-restart", "thundering-herd", "partition")).toEqual([]);
-    expect(skipsOf(everything, "iovalkey:cluster", "primary-kill", "manual-failover", "memory-full")).toEqual(
-      [],
-    );
+    expect(
+      skipsOf(everything, "memcached", "store-restart", "thundering-herd", "partition"),
+    ).toEqual([]);
+    expect(
+      skipsOf(everything, "iovalkey:cluster", "primary-kill", "manual-failover", "memory-full"),
+    ).toEqual([]);
   });
 });

@@ -5,7 +5,8 @@ import { campaignHelp, topics } from "../../../../src/orchestrator/request/help.
 import { SETTINGS } from "../../../../src/orchestrator/request/settings.js";
 import { ROOT } from "../../../helpers/programs.js";
 
-const help = (topic?: string) => campaignHelp("./scripts/run-all.sh", "./scripts/run-all.sh help", topic);
+const help = (topic?: string) =>
+  campaignHelp("./scripts/run-all.sh", "./scripts/run-all.sh help", topic);
 const flagsOf = (text: string) => [...text.matchAll(/^ {2}--([\w-]+)/gm)].map(([, flag]) => flag);
 
 test("the help of a campaign fits a screen, with the flags that the original had, and names every topic", () => {

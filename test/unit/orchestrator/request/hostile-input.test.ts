@@ -25,7 +25,10 @@ const HOSTILE = {
 } as const;
 type Hostile = keyof typeof HOSTILE;
 
-/** Any text without control characters is a path that there may be: it is data, and goes nowhere but to the system. */
+/**
+ * Any text without control characters is a path that there may be: it is data, and goes nowhere but
+ * to the system.
+ */
 const PATHS = ["output", "valkey-server", "redis-server", "store-ca", "config"];
 const isPath = (key: string, text: string): boolean => PATHS.includes(key) && !/[\n\0]/.test(text);
 
@@ -85,17 +88,36 @@ describe.each(named)("%s is refused or plain data, and has no effect [R-hostile-
   );
 
   test.each([
-    ...["RATE_LIMITER_TYPE", "USE_VALKEY_CLUSTER", "USE_REDIS_CLUSTER", "STORE", "REQUEST_TYPE", "DURATION"],
-    ...["CONNECTIONS", "COMPUTATION_COMPLEXITY", "RUNS", "WARMUP", "COOLDOWN", "TRAFFIC", "RUNTIME", "SEED"],
+    ...[
+      "RATE_LIMITER_TYPE",
+      "USE_VALKEY_CLUSTER",
+      "USE_REDIS_CLUSTER",
+      "STORE",
+      "REQUEST_TYPE",
+      "DURATION",
+    ],
+    ...[
+      "CONNECTIONS",
+      "COMPUTATION_COMPLEXITY",
+      "RUNS",
+      "WARMUP",
+      "COOLDOWN",
+      "TRAFFIC",
+      "RUNTIME",
+      "SEED",
+    ],
     ...["WORKERS", "OUTPUT_DIR", "OUTPUT_FILE"],
   ])("in %s of a single run", (variable) => {
     const key = variable.startsWith("OUTPUT_") ? "output" : variable;
     expectHarmless(key, text, () => parseSingle({ RATE_LIMITER_TYPE: "none", [variable]: text }));
   });
 
-  test.each(FILE_SETTINGS.filter(({ value }) => value).map(({ key }) => key))("as %s in a file", (key) => {
-    const path = join(newFolder(), "campaign.yaml");
-    writeFileSync(path, JSON.stringify({ clients: "none", [key]: text }));
-    expectHarmless(key, text, () => parseCampaign(["--config", path], {}));
-  });
+  test.each(FILE_SETTINGS.filter(({ value }) => value).map(({ key }) => key))(
+    "as %s in a file",
+    (key) => {
+      const path = join(newFolder(), "campaign.yaml");
+      writeFileSync(path, JSON.stringify({ clients: "none", [key]: text }));
+      expectHarmless(key, text, () => parseCampaign(["--config", path], {}));
+    },
+  );
 });

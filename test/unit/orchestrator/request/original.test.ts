@@ -2,7 +2,11 @@ import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/contract/errors.js";
 import type { Plan } from "../../../../src/contract/plan.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { parseRunAll, parseSingle, singleCommand } from "../../../../src/orchestrator/request/original.js";
+import {
+  parseRunAll,
+  parseSingle,
+  singleCommand,
+} from "../../../../src/orchestrator/request/original.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything } from "../../../helpers/request.js";
 
@@ -93,7 +97,9 @@ describe("run-benchmark.sh", () => {
 });
 
 const target = (env: Record<string, string>) =>
-  makePlan(parseSingle(env), everything).configurations.map(({ configuration }) => configuration.target.text);
+  makePlan(parseSingle(env), everything).configurations.map(
+    ({ configuration }) => configuration.target.text,
+  );
 
 test("the defaults are those of the original", () => {
   expect(parseSingle({})).toMatchObject({
@@ -215,8 +221,8 @@ const LOADS = "50 100 500 1000";
 const HEAVY = "light heavy";
 
 /**
- * The command lines in the README and in the help of the original, word by word, then each of its flags that none of them
- * has, and what each plans.
+ * The command lines in the README and in the help of the original, word by word, then each of its
+ * flags that none of them has, and what each plans.
  */
 const LINES = `
 ./scripts/run-all.sh --clients valkey-glide --workload light --duration-mode dynamic --concurrency "50 100"
@@ -271,7 +277,8 @@ test.each(LINES.trim().split(/\n(?! )/))("%s", (text) => {
   const at = words.findIndex((word) => word.startsWith("./scripts/"));
   const env = Object.fromEntries(words.slice(0, at).map((word) => word.split("=")));
   const argv = [...words.slice(at + 1), "--runtime", "local"];
-  const request = words[at] === "./scripts/run-all.sh" ? parseRunAll(argv, env) : singleOf(argv, env);
+  const request =
+    words[at] === "./scripts/run-all.sh" ? parseRunAll(argv, env) : singleOf(argv, env);
   if (!request) throw new Error("no request");
   expect(summaryOf(makePlan(request, everything))).toBe(plan);
 });

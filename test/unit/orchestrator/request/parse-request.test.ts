@@ -45,7 +45,9 @@ test.each<[string[], ...string[]]>([
 });
 
 test("servers and layers are lists; what a campaign records repeats it", () => {
-  expect(parse(["--clients", "all", "--servers", "1 4", "--layer", "server,limiter"])).toMatchObject({
+  expect(
+    parse(["--clients", "all", "--servers", "1 4", "--layer", "server,limiter"]),
+  ).toMatchObject({
     counts: { servers: [1, 4] },
     layers: ["server", "limiter"],
   });
@@ -88,9 +90,12 @@ test.each<[string[], ...string[]]>([
   [["--clients", "all", "--block", "-1"], "--block", "from 0 to"],
   [["--clients", "all", "--complexity", "0"], "--complexity", "from 1 to"],
   [["--clients", "all", "--workers", "65"], "--workers", "from 1 to 64"],
-])("refused as bad usage, naming the flag and what is valid [R-unknown-1]: %j", async (argv, ...parts) => {
-  await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, ...parts);
-});
+])(
+  "refused as bad usage, naming the flag and what is valid [R-unknown-1]: %j",
+  async (argv, ...parts) => {
+    await expectFailure(() => parseCampaign(argv, {}), EXIT.usage, ...parts);
+  },
+);
 
 describe("the warm-up", () => {
   const warmup = (...flags: string[]) => parse(["--clients", "none", ...flags]).warmupS;
@@ -144,7 +149,15 @@ describe("lists", () => {
       notices: [],
     });
     expect(request.command).toContain("--clients ioredis --clients iovalkey,none");
-    const search = parse(["--clients", "a", "--find-max-rate", "--slo", "p99<10ms", "--slo", "errors<1%"]);
+    const search = parse([
+      "--clients",
+      "a",
+      "--find-max-rate",
+      "--slo",
+      "p99<10ms",
+      "--slo",
+      "errors<1%",
+    ]);
     expect(search.objectives?.map(({ text }) => text)).toEqual(["p99<10ms", "errors<1%"]);
   });
 });
@@ -191,7 +204,14 @@ test("--quick stands for rounds by turns of the three clients on one store and o
 
 describe("the command that repeats a campaign", () => {
   test("holds the seed that was drawn, and gives the same request", () => {
-    const argv = ["--clients", "ioredis@valkey:cluster none", "--output", "a b/it's", "--concurrency", "5"];
+    const argv = [
+      "--clients",
+      "ioredis@valkey:cluster none",
+      "--output",
+      "a b/it's",
+      "--concurrency",
+      "5",
+    ];
     const request = parse(argv);
     expect(request.command).toBe(
       `./scripts/run-all.sh --clients 'ioredis@valkey:cluster none' --output 'a b/it'\\''s' --concurrency 5 --seed ${request.seed}`,
@@ -209,7 +229,9 @@ describe("the command that repeats a campaign", () => {
 
 test("--help prints what a campaign prints before it is installed, and gives no request", () => {
   const written: string[] = [];
-  const out = vi.spyOn(process.stdout, "write").mockImplementation((text) => written.push(String(text)) > 0);
+  const out = vi
+    .spyOn(process.stdout, "write")
+    .mockImplementation((text) => written.push(String(text)) > 0);
   try {
     expect(parseCampaign(["--help"], {})).toBeUndefined();
   } finally {

@@ -18,14 +18,16 @@ test("programs and images of any store are named, each flag several times; a pat
     images: { valkey: "registry:5000/valkey@sha256:0f", redis: "redis:7.4" },
   });
   // The manifest repeats them.
-  expect(requestOf("--program", settings.program ?? "", "--image", settings.image ?? "").programs).toEqual(
-    programs,
-  );
+  expect(
+    requestOf("--program", settings.program ?? "", "--image", settings.image ?? "").programs,
+  ).toEqual(programs);
 });
 
 test("a store's program that a flag and a variable of its own name, too is the same one, or the flag's, with a notice", () => {
   const flag = ["--program", "valkey=/opt/a"];
-  expect(requestOf(...flag, "--valkey-server", "/opt/a").programs.paths).toEqual({ valkey: "/opt/a" });
+  expect(requestOf(...flag, "--valkey-server", "/opt/a").programs.paths).toEqual({
+    valkey: "/opt/a",
+  });
   expect(requestOf(...flag, "--redis-server", "/opt/r").programs.paths).toEqual({
     valkey: "/opt/a",
     redis: "/opt/r",
@@ -36,14 +38,22 @@ test("a store's program that a flag and a variable of its own name, too is the s
 });
 
 test("programs of a store's versions are named by --store-versions, too", async () => {
-  const { programs, storeVersions } = requestOf("--store-versions", "valkey~8.1,valkey~9.1=/opt/a,b,redis~7");
+  const { programs, storeVersions } = requestOf(
+    "--store-versions",
+    "valkey~8.1,valkey~9.1=/opt/a,b,redis~7",
+  );
   expect(programs.paths).toEqual({ "valkey~9.1": "/opt/a,b" });
   expect(storeVersions).toEqual(["valkey~8.1", "valkey~9.1", "redis~7"]);
   await expectFailure(() => requestOf("--store-versions", "valky~8.1"), EXIT.usage, "valkey?");
   await expectFailure(() => requestOf("--store-versions", "memory~1"), EXIT.usage, "memory");
   const FORM = "NAME~VERSION";
   for (const text of ["valkey~", "valkey", "valkey~8.1,redis", "valkey~8.1=", "~8", "valkey~../x"])
-    await expectFailure(() => requestOf("--store-versions", text), EXIT.usage, "--store-versions", FORM);
+    await expectFailure(
+      () => requestOf("--store-versions", text),
+      EXIT.usage,
+      "--store-versions",
+      FORM,
+    );
 });
 
 test("each target is measured in each Node of --node, by the version that it prints; containers have their own", async () => {
@@ -77,8 +87,19 @@ test("a name must be a store's that has a program; the nearest is suggested", as
   const check = (...flags: string[]) => requireKnownPrograms(requestOf(...flags).programs);
   check("--program", "redis=/opt/r", "--image", "valkey=v:1");
   check("--program", "valkey~8.1=/opt/v8", "--image", "redis~mine=r:1");
-  await expectFailure(() => check("--program", "memory~1=/x"), EXIT.usage, "--program", '"memory~1"');
-  await expectFailure(() => check("--program", "valky=/x"), EXIT.usage, "--program", '"valky"', "valkey?");
+  await expectFailure(
+    () => check("--program", "memory~1=/x"),
+    EXIT.usage,
+    "--program",
+    '"memory~1"',
+  );
+  await expectFailure(
+    () => check("--program", "valky=/x"),
+    EXIT.usage,
+    "--program",
+    '"valky"',
+    "valkey?",
+  );
   await expectFailure(() => check("--image", "memory=x:1"), EXIT.usage, "--image", '"memory"');
 });
 
@@ -86,7 +107,10 @@ const setting = (text: string) => ["--service-env", `envoy-ratelimit:${text}`];
 const planOf = (...flags: string[]) => makePlan(requestOf(...flags), { available: () => true });
 
 test("settings of a service are given each with its flag; a value may hold commas and equals signs", () => {
-  const { serviceEnv, settings } = requestOf(...setting("REDIS_POOL_SIZE=5"), ...setting("A=b,c=d,E_F"));
+  const { serviceEnv, settings } = requestOf(
+    ...setting("REDIS_POOL_SIZE=5"),
+    ...setting("A=b,c=d,E_F"),
+  );
   expect(serviceEnv).toEqual({ "envoy-ratelimit": { REDIS_POOL_SIZE: "5", A: "b,c=d,E_F" } });
   // The manifest repeats them.
   expect(requestOf("--service-env", settings["service-env"] ?? "").serviceEnv).toEqual(serviceEnv);
@@ -128,7 +152,9 @@ test("they belong to the configurations of targets with that service, and to the
 test("a setting that an option of the target also makes is a contradiction: the target is skipped", () => {
   const clients = ["--clients", "envoy-http@redis,envoy-http@redis+pipeline-75us"];
   const { skips, configurations } = planOf(...clients, ...setting("REDIS_PIPELINE_WINDOW=1ms"));
-  expect(configurations.map(({ configuration }) => configuration.target.options.length)).not.toContain(1);
+  expect(
+    configurations.map(({ configuration }) => configuration.target.options.length),
+  ).not.toContain(1);
   expect(skips[0]).toMatchObject({
     asked: "envoy-http+pipeline-75us",
     reason: expect.stringContaining("REDIS_PIPELINE_WINDOW"),

@@ -3,7 +3,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadText } from "../../../../src/contract/configuration.js";
 import { EXIT } from "../../../../src/contract/errors.js";
-import { decisionRounds, firstRoundByTurns } from "../../../../src/orchestrator/plan/decision-rounds.js";
+import {
+  decisionRounds,
+  firstRoundByTurns,
+} from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
 import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
@@ -23,10 +26,12 @@ describe("--rate", () => {
   });
 
   test("keeps connections that were given, but not those of a preset", () => {
-    expect(loads("--rate", "50", "--concurrency", "7")).toEqual(["50/s constant, up to 7 connections"]);
-    expect(loads("--quick", "--clients", "iovalkey", "--rate", "50", "--arrivals", "poisson")).toEqual([
-      "50/s poisson, up to 200 connections",
+    expect(loads("--rate", "50", "--concurrency", "7")).toEqual([
+      "50/s constant, up to 7 connections",
     ]);
+    expect(
+      loads("--quick", "--clients", "iovalkey", "--rate", "50", "--arrivals", "poisson"),
+    ).toEqual(["50/s poisson, up to 200 connections"]);
   });
 });
 
@@ -50,23 +55,32 @@ test.each<[string[], ...string[]]>([
   [["--rate", "5", "--arrivals", "bursty"], "--arrivals", "constant, poisson"],
   [["--arrivals", "poisson"], "--arrivals", "--rate"],
 ])("bad usage in one line that names the range [R-range-2]: %j", async (flags, ...parts) => {
-  await expectFailure(() => parseCampaign(["--clients", "iovalkey", ...flags], {}), EXIT.usage, ...parts);
+  await expectFailure(
+    () => parseCampaign(["--clients", "iovalkey", ...flags], {}),
+    EXIT.usage,
+    ...parts,
+  );
 });
 
 describe("RATE of a single run", () => {
   test("opens the loop", () => {
     const request = parseSingle({ RATE: "5000", ARRIVALS: "poisson" });
     expect(request).toMatchObject({ rates: [5000], arrivals: "poisson", connections: [200] });
-    expect(parseSingle({ RATE: "50", CONNECTIONS: "4" })).toMatchObject({ rates: [50], connections: [4] });
+    expect(parseSingle({ RATE: "50", CONNECTIONS: "4" })).toMatchObject({
+      rates: [50],
+      connections: [4],
+    });
     expect(parseSingle({})).toMatchObject({ rates: [], connections: [10] });
   });
 
-  test.each([[{ RATE: "0" }], [{ RATE: "many" }], [{ ARRIVALS: "poisson" }], [{ RATE: "1", ARRIVALS: "x" }]])(
-    "%j is bad usage",
-    async (env) => {
-      await expectFailure(() => parseSingle(env), EXIT.usage, Object.keys(env).at(-1) ?? "");
-    },
-  );
+  test.each([
+    [{ RATE: "0" }],
+    [{ RATE: "many" }],
+    [{ ARRIVALS: "poisson" }],
+    [{ RATE: "1", ARRIVALS: "x" }],
+  ])("%j is bad usage", async (env) => {
+    await expectFailure(() => parseSingle(env), EXIT.usage, Object.keys(env).at(-1) ?? "");
+  });
 });
 
 describe("--find-max-rate", () => {
@@ -75,7 +89,11 @@ describe("--find-max-rate", () => {
   test("starts at 1000/s, or at --rate, and a manifest repeats it", () => {
     const request = requestOf(...slo, "--budget", "20m");
     expect(request).toMatchObject({ rates: [1000], connections: [200], searchBudgetS: 1200 });
-    expect(request.settings).toMatchObject({ "find-max-rate": "true", slo: "p99<10ms", budget: "20m" });
+    expect(request.settings).toMatchObject({
+      "find-max-rate": "true",
+      slo: "p99<10ms",
+      budget: "20m",
+    });
     expect(requestOf(...slo, "--rate", "50").rates).toEqual([50]);
   });
 
@@ -113,7 +131,10 @@ test("a trace is the traffic, in closed loops and at its times", () => {
     rates: [2, 20],
     arrivals: "trace",
   });
-  expect(requestOf("--trace", path, "--rate", "50")).toMatchObject({ rates: [50], arrivals: "constant" });
+  expect(requestOf("--trace", path, "--rate", "50")).toMatchObject({
+    rates: [50],
+    arrivals: "constant",
+  });
 });
 
 test("what contradicts it is refused with the flag", async () => {
@@ -159,7 +180,8 @@ test.each([
 
 test("by turns the looks begin where the family can be decided; few rounds have one look", () => {
   const clients = ["--clients", "ioredis@valkey,iovalkey,valkey-glide"];
-  const plan = (...flags: string[]) => planFor(...clients, "--runs", "auto", "--order", "turns", ...flags);
+  const plan = (...flags: string[]) =>
+    planFor(...clients, "--runs", "auto", "--order", "turns", ...flags);
   expect(plan()).toMatchObject({ order: "turns", adaptive: { looks: [9, 13, 20] } });
   expect(plan("--max-runs", "7").adaptive).toEqual({ looks: [7] });
 });
@@ -176,7 +198,10 @@ test("--runs auto plans 20 runs at most, --max-runs and --budget others, and a m
 
 test.each([
   [["--runs", "3", "--max-runs", "8"], "--max-runs 8 needs --runs auto"],
-  [["--preset", "standard", "--budget", "20m"], "--budget 20m needs --runs auto or --find-max-rate"],
+  [
+    ["--preset", "standard", "--budget", "20m"],
+    "--budget 20m needs --runs auto or --find-max-rate",
+  ],
   [["--runs", "auto", "--order", "consecutive"], "--order consecutive"],
   [["--runs", "auto", "--max-runs", "4"], "from 5 to 1000"],
   [["--runs", "auto", "--budget", "20"], "with its unit"],

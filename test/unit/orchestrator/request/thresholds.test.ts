@@ -15,7 +15,11 @@ describe("thresholds are kept in one unit for each figure:", () => {
     ["limited_share=10%+-1", { metric: "limited_share", op: "=", value: 0.1, tolerance: 0.01 }],
   ])("%s", (text, expected) => {
     const [threshold] = parseThresholds("--threshold", text);
-    expect(threshold).toMatchObject({ ...expected, value: expect.closeTo(expected.value, 12), text });
+    expect(threshold).toMatchObject({
+      ...expected,
+      value: expect.closeTo(expected.value, 12),
+      text,
+    });
   });
 
   test("several at once", () => {
@@ -40,5 +44,10 @@ test.each<[string, ...string[]]>([
   ["p99<1ms±1", "only = takes"],
   ["$(touch x)", "give e.g."],
 ])("%j is refused with what is valid", async (text, ...parts) => {
-  await expectFailure(() => parseThresholds("--threshold", text), EXIT.usage, "--threshold", ...parts);
+  await expectFailure(
+    () => parseThresholds("--threshold", text),
+    EXIT.usage,
+    "--threshold",
+    ...parts,
+  );
 });

@@ -1,15 +1,24 @@
 import { describe, expect, test } from "vitest";
-import { type AdmissionsContext, readAdmissions } from "../../../../src/orchestrator/run/admissions.js";
+import {
+  type AdmissionsContext,
+  readAdmissions,
+} from "../../../../src/orchestrator/run/admissions.js";
 import { findProfile } from "../../../../src/traffic/lookup.js";
 import { targetOf } from "../../../helpers/target.js";
 
-/** A run on `traffic` in which request number n was sent n + 1 times, on a store that counts right. */
+/**
+ * A run on `traffic` in which request number n was sent n + 1 times, on a store that counts right.
+ */
 function contextOf(traffic: string, changes: Partial<AdmissionsContext> = {}): AdmissionsContext {
   const { requests } = findProfile(traffic).population();
   const sent = requests.map((_, which) => which + 1);
   const counts = new Map(requests.map(([key], which) => [`rl:${key}`, which + 1]));
   return {
-    configuration: { target: targetOf("ioredis@redis"), traffic, limits: findProfile(traffic).limits },
+    configuration: {
+      target: targetOf("ioredis@redis"),
+      traffic,
+      limits: findProfile(traffic).limits,
+    },
     keyPrefix: "rl",
     requestCounts: { sent, undecided: sent.map(() => 0) },
     elapsedS: 10,
@@ -34,7 +43,10 @@ describe("the counts of a run's keys", () => {
           count === null ? null : count - (keys[index] === "rl:user-7" ? 1 : 0),
         ),
     });
-    expect(found).toMatchObject({ below: 1, worst: { key: "user-7", least: 8, most: 8, counted: 7 } });
+    expect(found).toMatchObject({
+      below: 1,
+      worst: { key: "user-7", least: 8, most: 8, counted: 7 },
+    });
   });
 
   test("take the points of a request, and leave out keys that are used once", async () => {
@@ -46,18 +58,29 @@ describe("the counts of a run's keys", () => {
         readNumbers: async (keys) => keys.map(() => 495),
       }),
     );
-    expect(found).toMatchObject({ keys: 1, points: { least: 490, most: 500, counted: 495 }, below: 0 });
+    expect(found).toMatchObject({
+      keys: 1,
+      points: { least: 490, most: 500, counted: 495 },
+      below: 0,
+    });
   });
 
   test.each([
     ["ioredis@redis+redis-cell", {}, "GCRA"],
     ["ioredis@redis+in-memory-block", {}, "do not reach the store"],
-    ["ioredis@redis+insurance-limiter", { withoutStore: 3 }, "3 consumes were decided without the store"],
+    [
+      "ioredis@redis+insurance-limiter",
+      { withoutStore: 3 },
+      "3 consumes were decided without the store",
+    ],
     ["ioredis@redis", { elapsedS: 60 }, "after a window of 60 s"],
   ])("are not known for %s %o", async (text, changes, reason) => {
     const { configuration } = contextOf("realistic");
     const found = await readAdmissions(
-      contextOf("realistic", { configuration: { ...configuration, target: targetOf(text) }, ...changes }),
+      contextOf("realistic", {
+        configuration: { ...configuration, target: targetOf(text) },
+        ...changes,
+      }),
     );
     expect(found).toEqual({ status: "not known", reason: expect.stringContaining(reason) });
   });

@@ -7,7 +7,13 @@ import { planOf } from "../../../helpers/events.js";
 
 test("a run tells its round, and of how many that count it is one: a reference has several in a round", () => {
   const clients = [
-    ...["iovalkey", "ioredis@valkey", "valkey-glide", "node-redis@valkey", "iovalkey+autopipelining"],
+    ...[
+      "iovalkey",
+      "ioredis@valkey",
+      "valkey-glide",
+      "node-redis@valkey",
+      "iovalkey+autopipelining",
+    ],
     ...["ioredis@valkey+autopipelining"],
   ];
   const plan = planOf("--clients", clients.join(","), "--runs", "5");
@@ -25,7 +31,9 @@ test("a run tells its round, and of how many that count it is one: a reference h
     ...Array.from({ length: 10 }, (_, index) => [index + 1, Math.floor(index / 2) + 1]),
   ]);
   expect(ofReference.every((event) => event.runs_per_configuration === 10)).toBe(true);
-  expect(started.find((event) => event.configuration_hash !== reference)?.runs_per_configuration).toBe(5);
+  expect(
+    started.find((event) => event.configuration_hash !== reference)?.runs_per_configuration,
+  ).toBe(5);
 });
 
 const OVERHEADS = { none: 1, standalone: 2, cluster: 7 };

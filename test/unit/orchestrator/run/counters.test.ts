@@ -54,7 +54,12 @@ function host(idle_us: number): () => HostCpu {
 
 const WINDOW_S = 8;
 
-async function watched(parts: readonly RunningRole[], idle_us = 10_000_000, elsewhere_us = 0, told = {}) {
+async function watched(
+  parts: readonly RunningRole[],
+  idle_us = 10_000_000,
+  elsewhere_us = 0,
+  told = {},
+) {
   const watch = new CounterWatch(parts, host(idle_us));
   watch.start();
   watch.stop();
@@ -69,7 +74,12 @@ describe("counters at the two ends of a window", () => {
       role("server", 1, server),
       role("generator", 1, { cpu_us: [0, 2_000_000] }),
     ]);
-    const expected = { kind: "server", cpu_us: 4_000_000, cpu_us_per_request: 4_000, run_delay_us: 250 };
+    const expected = {
+      kind: "server",
+      cpu_us: 4_000_000,
+      cpu_us_per_request: 4_000,
+      run_delay_us: 250,
+    };
     expect(resources["server-1"]).toMatchObject(expected);
     expect(resources["generator-1"]).not.toHaveProperty("run_delay_us");
   });
@@ -80,7 +90,8 @@ describe("counters at the two ends of a window", () => {
       role("store", 1, { cpu_us: [5_000, 1_005_000] }),
     ];
     const { load } = await watched(roles());
-    // 10 s of 20 were busy, 5 of them with ours; reading itself takes this process some milliseconds.
+    // 10 s of 20 were busy, 5 of them with ours; reading itself takes this process some
+    // milliseconds.
     expect(load?.foreign_cpu_percent).toBeGreaterThan(45);
     expect(load?.foreign_cpu_percent).toBeLessThanOrEqual(50);
     const elsewhere = (await watched(roles(), 10_000_000, 3_000_000)).load;
@@ -89,7 +100,10 @@ describe("counters at the two ends of a window", () => {
   });
 
   test("use a role's own report where it ended before it could be read", async () => {
-    const ended = [role("server", 1, { cpu_us: [0, 4_000_000] }), role("generator", 1, { cpu_us: [0] })];
+    const ended = [
+      role("server", 1, { cpu_us: [0, 4_000_000] }),
+      role("generator", 1, { cpu_us: [0] }),
+    ];
     const told = { "generator-1": { cpu_us: 3_000_000 }, "server-1": { cpu_us: 1 } };
     const { load } = await watched(ended, 10_000_000, 0, told);
     expect(load?.foreign_cpu_percent).toBeGreaterThan(25);
@@ -112,7 +126,8 @@ describe("counters at the two ends of a window", () => {
   test("by turns are read between turns too; a second is one of the role's own turns, without its idle use", async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    // In the second without load it uses 10 ms; in each 4 s then, of which it has 1 s itself, 530 ms.
+    // In the second without load it uses 10 ms; in each 4 s then, of which it has 1 s itself, 530
+    // ms.
     const store = role("store", 1, { cpu_us: [0, 530_000, 1_060_000] });
     const used = [0, 10_000];
     store.part.runDelays = async () => new Map([["1", { cpu_us: used.shift() ?? 0, delay_us: 0 }]]);
@@ -169,7 +184,11 @@ describe("several machines", () => {
     role("generator", 1, { cpu_us: [0, 4 * MB], machine: "a", onThisMachine: false }),
     role("server", 1, { cpu_us: [0, 6 * MB], machine: "b", onThisMachine: false }),
   ];
-  async function loads(idle_us: Readonly<Record<string, number>>, oneComputer: boolean, roles = parts()) {
+  async function loads(
+    idle_us: Readonly<Record<string, number>>,
+    oneComputer: boolean,
+    roles = parts(),
+  ) {
     const machines = {
       counters: readings(idle_us),
       computerOf: (name: string) => (oneComputer ? ["a", "b"] : [name]),

@@ -12,7 +12,9 @@ function readings(readBefore: () => Promise<void> = async () => {}, generators =
   };
   const quick = () => new Promise<void>((resolve) => setImmediate(resolve));
   const taken = new DrainedReadings(
-    Array.from({ length: generators }, () => ({ write: (line: string) => void calls.push(`write ${line}`) })),
+    Array.from({ length: generators }, () => ({
+      write: (line: string) => void calls.push(`write ${line}`),
+    })),
     { readBefore: recorded("store", readBefore) },
     { start: recorded("start", quick), stop: recorded("stop", quick) },
   );
@@ -39,7 +41,13 @@ describe("at a drained moment of the generator", () => {
     expect(calls).toEqual(["store begins"]);
     release();
     await taken.done();
-    expect(calls.slice(1)).toEqual(["store done", "write read", "start begins", "start done", "write read"]);
+    expect(calls.slice(1)).toEqual([
+      "store done",
+      "write read",
+      "start begins",
+      "start done",
+      "write read",
+    ]);
   });
 
   test("a reading that fails is the failure of the run, and the generator goes on", async () => {

@@ -30,7 +30,9 @@ class FakeClock implements FaultClock {
   async moveTo(ms: number): Promise<void> {
     for (;;) {
       await settled();
-      const [next] = [...this.#sleeps].filter(({ at_ms }) => at_ms <= ms).sort((a, b) => a.at_ms - b.at_ms);
+      const [next] = [...this.#sleeps]
+        .filter(({ at_ms }) => at_ms <= ms)
+        .sort((a, b) => a.at_ms - b.at_ms);
       if (!next) break;
       this.#sleeps.delete(next);
       this.#now_ms = next.at_ms;
@@ -43,7 +45,13 @@ class FakeClock implements FaultClock {
 /** All that is ready to go on has gone on. */
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-const pause: Fault = { name: "store-pause", action: "pause", role: "store-1", start_s: 2, length_s: 1 };
+const pause: Fault = {
+  name: "store-pause",
+  action: "pause",
+  role: "store-1",
+  start_s: 2,
+  length_s: 1,
+};
 const restart: Fault = { action: "restart", role: "server-1", start_s: 4, length_s: 1 };
 
 /** An injection into two fake parts and a store that records what it is asked. */
@@ -86,7 +94,12 @@ test("faults are done and undone at their times after the opening of the window,
   await clock.moveTo(10_000);
   expect(runtime.calls).toEqual(["pause store-1"]);
   await clock.moveTo(20_000);
-  expect(runtime.calls).toEqual(["pause store-1", "resume store-1", "kill server-1", "restart server-1"]);
+  expect(runtime.calls).toEqual([
+    "pause store-1",
+    "resume store-1",
+    "kill server-1",
+    "restart server-1",
+  ]);
   expect(await injection.finish()).toEqual([
     {
       name: "store-pause",
@@ -128,7 +141,11 @@ test("a killed primary is not asked again, stays down and needs no undoing", asy
   await clock.moveTo(20_000);
   expect(runtime.calls).toEqual(["store ready", "without store-1", "kill store-1"]);
   const [record] = await injection.finish();
-  const done = { planned: { start_s: 4, length_s: 6 }, injected: { from_s: 4, to_s: 10 }, undone: true };
+  const done = {
+    planned: { start_s: 4, length_s: 6 },
+    injected: { from_s: 4, to_s: 10 },
+    undone: true,
+  };
   expect(record).toMatchObject(done);
 });
 

@@ -75,8 +75,16 @@ describe("the roles of a run", () => {
       ["server-1", "server"],
       ["generator-1", "generator"],
     ]);
-    expect(roles.map(({ dependsOn }) => dependsOn)).toEqual([[], [], ["store-1"], ["store-1", "server-1"]]);
-    expect(roles.filter(({ required }) => required).map(({ id }) => id)).toEqual(["store-1", "server-1"]);
+    expect(roles.map(({ dependsOn }) => dependsOn)).toEqual([
+      [],
+      [],
+      ["store-1"],
+      ["store-1", "server-1"],
+    ]);
+    expect(roles.filter(({ required }) => required).map(({ id }) => id)).toEqual([
+      "store-1",
+      "server-1",
+    ]);
   });
 
   test("have the caps of their kind", () => {
@@ -100,7 +108,8 @@ describe("the roles of a run", () => {
     const file = part?.files?.["store-cert.pem"];
     const text = file && "text" in file ? textOf(file, "run-1-store-1") : "";
     const certificate = new X509Certificate(text);
-    for (const host of ["run-1-store-1", "run-1-relay-1"]) expect(certificate.checkHost(host)).toBe(host);
+    for (const host of ["run-1-store-1", "run-1-relay-1"])
+      expect(certificate.checkHost(host)).toBe(host);
     for (const id of ["probe", "server-1"]) {
       const { ca = "" } = specOf(roles, id).store;
       expect(certificate.verify(new X509Certificate(ca).publicKey)).toBe(true);
@@ -113,7 +122,9 @@ describe("the roles of a run", () => {
   test("of a cluster have six nodes, whose second port is that of their bus", () => {
     const roles = layout(["--clients", "iovalkey:cluster"]);
     const nodes = roles.filter(({ kind }) => kind === "store");
-    expect(nodes.map(({ id }) => id)).toEqual([1, 2, 3, 4, 5, 6].map((number) => `store-${number}`));
+    expect(nodes.map(({ id }) => id)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((number) => `store-${number}`),
+    );
     const part = nodes[5]?.part(new Map());
     expect(part).toMatchObject({ role: "store-6", program: "valkey", workingFolder: "own" });
     expect(part?.arguments(allocation).join(" ")).toMatch(/--port 3001 .*--cluster-port 13001/);
@@ -122,7 +133,14 @@ describe("the roles of a run", () => {
   });
 
   test("of a run with a slow store have a relay, which everything but the probe takes for the store", () => {
-    const roles = layout(["--rate", "100", "--duration-mode", "custom:60", "--fault", "slow-store"]);
+    const roles = layout([
+      "--rate",
+      "100",
+      "--duration-mode",
+      "custom:60",
+      "--fault",
+      "slow-store",
+    ]);
     expect(kindsOf(roles)).toEqual([
       ["store-1", "store"],
       ["relay-1", "helper"],
@@ -256,7 +274,8 @@ test.each(["server", "limiter"])(
     const roles = layout(["--layer", layer], { external: external() });
     expect(roles.map(({ kind }) => kind)).not.toContain("store");
     const consumer = layer === "server" ? "server-1" : "generator-1";
-    for (const id of ["probe", consumer]) expect(environmentOf(roles, id)).toMatchObject(external().access);
+    for (const id of ["probe", consumer])
+      expect(environmentOf(roles, id)).toMatchObject(external().access);
     const { RUN_SPEC } = environmentOf(roles, consumer);
     expect(RUN_SPEC).not.toContain("secret");
     expect(specOf(roles, consumer)).toMatchObject({
@@ -289,7 +308,9 @@ test("an authority is made once; its certificates hold for the named hosts alone
 
 test("a client that trusts the authority connects, one that does not is refused", async () => {
   const { ca, key, certificateFor } = storeAuthority();
-  const server = createServer({ key, cert: certificateFor(["127.0.0.1"]) }, (socket) => socket.end());
+  const server = createServer({ key, cert: certificateFor(["127.0.0.1"]) }, (socket) =>
+    socket.end(),
+  );
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   onTestFinished(() => void server.close());
   const { port } = server.address() as AddressInfo;

@@ -6,7 +6,11 @@ import {
 } from "../../../../src/contract/machine-probe.js";
 import type { PlacedKind } from "../../../../src/contract/machines.js";
 import type { Lease } from "../../../../src/orchestrator/ownership/lease.js";
-import { linkOf, linksBetween, MachineProbes } from "../../../../src/orchestrator/run/machine-probes.js";
+import {
+  linkOf,
+  linksBetween,
+  MachineProbes,
+} from "../../../../src/orchestrator/run/machine-probes.js";
 import type { Part, Runtime } from "../../../../src/runtimes/types.js";
 
 const READING = { round_trips_us: [100, 120], clock: { offset_us: 500, bound_us: 100 } };
@@ -27,7 +31,8 @@ async function probesWhoseLinksFail(times: number) {
       onLine: (listener: (line: string) => void) => listeners.push(listener),
       write: (line: string) => {
         const { id } = parseMachineRequest(line);
-        const reply: MachineReply = left-- > 0 ? { id, error: "no answer" } : { id, answer: READING };
+        const reply: MachineReply =
+          left-- > 0 ? { id, error: "no answer" } : { id, answer: READING };
         for (const listener of listeners) listener(JSON.stringify(reply));
       },
     };
@@ -54,7 +59,8 @@ describe("a link between machines", () => {
   });
 });
 
-const links = (machines: Record<PlacedKind, readonly string[]>) => linksBetween((kind) => machines[kind]);
+const links = (machines: Record<PlacedKind, readonly string[]>) =>
+  linksBetween((kind) => machines[kind]);
 
 describe("the links between machines", () => {
   test("are those over which roles talk to each other, each once", () => {

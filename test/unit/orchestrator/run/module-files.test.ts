@@ -46,14 +46,30 @@ function macho(...types: number[]): Buffer {
 test.each([
   ["x64", elf(), { system: "linux", architectures: ["x64"] }],
   ["arm64", elf({ machine: 183 }), { system: "linux", architectures: ["arm64"] }],
-  ["big-endian s390x", elf({ machine: 22, isLittle: false }), { system: "linux", architectures: ["s390x"] }],
-  ["an unknown machine", elf({ machine: 999 }), { system: "linux", architectures: ["machine 999"] }],
+  [
+    "big-endian s390x",
+    elf({ machine: 22, isLittle: false }),
+    { system: "linux", architectures: ["s390x"] },
+  ],
+  [
+    "an unknown machine",
+    elf({ machine: 999 }),
+    { system: "linux", architectures: ["machine 999"] },
+  ],
   ["macOS", macho(0x0100000c), { system: "darwin", architectures: ["arm64"] }],
-  ["macOS twice", macho(0x01000007, 0x0100000c), { system: "darwin", architectures: ["x64", "arm64"] }],
+  [
+    "macOS twice",
+    macho(0x01000007, 0x0100000c),
+    { system: "darwin", architectures: ["x64", "arm64"] },
+  ],
   ["an object file", elf({ type: 1 }), undefined],
   ["a text", Buffer.from("#!/bin/sh\n".padEnd(64)), undefined],
   ["an empty file", Buffer.alloc(0), undefined],
-  ["a Java class", Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 61, ...Array(56).fill(0)]), undefined],
+  [
+    "a Java class",
+    Buffer.from([0xca, 0xfe, 0xba, 0xbe, 0, 0, 0, 61, ...Array(56).fill(0)]),
+    undefined,
+  ],
 ])("the platform of %s is read from the first bytes", (_, header, expected) => {
   expect(libraryPlatform(header)).toEqual(expected);
 });
@@ -73,14 +89,17 @@ test.each([
   ["is no library", () => fileOf(Buffer.from("hello")), "library"],
   ["is of another architecture", () => fileOf(elf({ machine: 183 })), "arm64"],
   ["is of another system", () => fileOf(macho(0x01000007)), "darwin"],
-])("a module that %s is an unfit machine, in one line with file and fix", async (_, makePath, problem) => {
-  const path = makePath();
-  const request = asked(path);
-  const told = [path, problem, "--program redis-cell=", "REDIS_CELL_MODULE"];
-  await expectFailure(() => requireModules(request, LINUX), EXIT.environment, ...told);
-  // No target uses it.
-  await requireModules(asked(path, "ioredis"), LINUX);
-});
+])(
+  "a module that %s is an unfit machine, in one line with file and fix",
+  async (_, makePath, problem) => {
+    const path = makePath();
+    const request = asked(path);
+    const told = [path, problem, "--program redis-cell=", "REDIS_CELL_MODULE"];
+    await expectFailure(() => requireModules(request, LINUX), EXIT.environment, ...told);
+    // No target uses it.
+    await requireModules(asked(path, "ioredis"), LINUX);
+  },
+);
 
 test("a module that fits is accepted, and hashed by its bytes", async () => {
   const path = fileOf(elf());

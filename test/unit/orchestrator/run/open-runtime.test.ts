@@ -29,7 +29,14 @@ test("a campaign looks for the programs of the stores that its targets can use, 
 test("a store's program and image are those that the user names, else the image of its variable, else its own", () => {
   vi.stubEnv("REDIS_IMAGE", "redis:7.4");
   vi.stubEnv("VALKEY_IMAGE", "valkey/valkey:9");
-  const request = requestOf("--clients", "ioredis", "--program", "redis=/opt/r", "--image", "valkey=mine:1");
+  const request = requestOf(
+    "--clients",
+    "ioredis",
+    "--program",
+    "redis=/opt/r",
+    "--image",
+    "valkey=mine:1",
+  );
   expect(programSources(request)).toEqual([
     { id: "redis", command: "redis-server", path: "/opt/r", image: "redis:7.4" },
     { id: "valkey", command: "valkey-server", image: "mine:1" },
@@ -43,9 +50,22 @@ test("the image of a store's version is its own with that tag; its program is th
   vi.stubEnv("VALKEY_IMAGE", "registry:5000/valkey@sha256:0f");
   const flags = ["--program", "redis~7.4=/opt/r7", "--redis-server", "/opt/r"];
   const clients = "ioredis@valkey~9.1,ioredis@redis~7.4,ioredis@redis~8.0";
-  expect(programSources(requestOf("--clients", clients, ...flags, "--image", "redis~8.0=mine:1"))).toEqual([
-    { id: "valkey~9.1", command: "valkey-server", version: "9.1", image: "registry:5000/valkey:9.1" },
-    { id: "redis~7.4", command: "redis-server", version: "7.4", path: "/opt/r7", image: "redis:7.4" },
+  expect(
+    programSources(requestOf("--clients", clients, ...flags, "--image", "redis~8.0=mine:1")),
+  ).toEqual([
+    {
+      id: "valkey~9.1",
+      command: "valkey-server",
+      version: "9.1",
+      image: "registry:5000/valkey:9.1",
+    },
+    {
+      id: "redis~7.4",
+      command: "redis-server",
+      version: "7.4",
+      path: "/opt/r7",
+      image: "redis:7.4",
+    },
     { id: "redis~8.0", command: "redis-server", version: "8.0", path: "/opt/r", image: "mine:1" },
   ]);
 });
@@ -69,7 +89,11 @@ test("a named program needs this machine, a named image needs containers, and bo
 
 test("a named program that is not there is an unfit machine, also where no target uses it", async () => {
   const request = requestOf("--clients", "none", "--program", "valkey=/nowhere/valkey-server");
-  await expectFailure(() => requireUsablePlacement(request), EXIT.environment, "/nowhere/valkey-server");
+  await expectFailure(
+    () => requireUsablePlacement(request),
+    EXIT.environment,
+    "/nowhere/valkey-server",
+  );
 });
 
 test("a dry run does not look for the program of a store that the user runs", async () => {

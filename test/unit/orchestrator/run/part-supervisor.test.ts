@@ -45,7 +45,11 @@ describe("the parts of a run", () => {
     expect(runtime.calls).toEqual(["start store-1", "start store-2"]);
     release();
     expect((await starting).map(({ id }) => id)).toEqual(ROLES.map(({ id }) => id));
-    expect(runtime.calls.slice(2)).toEqual(["start server-2", "start server-1", "start generator-1"]);
+    expect(runtime.calls.slice(2)).toEqual([
+      "start server-2",
+      "start server-1",
+      "start generator-1",
+    ]);
     expect(supervisor.readyS("server")).toEqual({
       "server-1": expect.any(Number),
       "server-2": expect.any(Number),

@@ -5,7 +5,11 @@ import { EXIT } from "../../../../src/contract/errors.js";
 import type { MeasuredResult } from "../../../../src/contract/result.js";
 import { traceExampleText } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { parseSingle } from "../../../../src/orchestrator/request/original.js";
-import { checkPlugins, registerPlugins, withSources } from "../../../../src/orchestrator/run/plugins.js";
+import {
+  checkPlugins,
+  registerPlugins,
+  withSources,
+} from "../../../../src/orchestrator/run/plugins.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { planOf } from "../../../helpers/events.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
@@ -35,8 +39,17 @@ test("--plugin is repeatable and wins over PLUGINS; paths are absolute, each onc
 });
 
 test("a plugin that cannot be loaded is bad usage before anything is started", async () => {
-  await expectFailure(() => requestOf("--plugin", "/no/such.js"), EXIT.usage, "--plugin", "/no/such.js");
-  await expectFailure(() => registerPlugins({ plugins: ["/no/such.js"] }), EXIT.usage, "/no/such.js");
+  await expectFailure(
+    () => requestOf("--plugin", "/no/such.js"),
+    EXIT.usage,
+    "--plugin",
+    "/no/such.js",
+  );
+  await expectFailure(
+    () => registerPlugins({ plugins: ["/no/such.js"] }),
+    EXIT.usage,
+    "/no/such.js",
+  );
   await expectFailure(() => registerPlugins({ plugins: ["/a\nb.js"] }), EXIT.usage, "one line");
 });
 

@@ -47,7 +47,12 @@ const seen = {
 
 describe("the document of a measured run", () => {
   test("identifies the run and passes the schema", () => {
-    const record = measuredDocument(identity, { result: generatorsOwn(), store, resources: {}, notes: [] });
+    const record = measuredDocument(identity, {
+      result: generatorsOwn(),
+      store,
+      resources: {},
+      notes: [],
+    });
     expect(record).toMatchObject({
       campaign: "20260101_000000",
       run: 2,
@@ -78,7 +83,12 @@ describe("the document of a measured run", () => {
     expect(served).not.toHaveProperty("outcome_text");
     const spoilt = structuredClone(store);
     for (const node of spoilt.nodes) node.at_end.decisions = 1;
-    const broken = measuredDocument(identity, { result: failing, store: spoilt, resources: {}, notes: [] });
+    const broken = measuredDocument(identity, {
+      result: failing,
+      store: spoilt,
+      resources: {},
+      notes: [],
+    });
     expect(broken).not.toHaveProperty("outcome");
     expect(broken).not.toHaveProperty("outcome_text");
   });
@@ -113,15 +123,26 @@ describe("the document of a measured run", () => {
     };
     const result = { ...generatorsOwn(), resources: { "server-1": own } };
     const resources = { "server-1": seen, "store-1": { ...seen, kind: "store" as const } };
-    const record = measuredDocument(identity, { result, store, resources, notes: ["a reading failed"] });
+    const record = measuredDocument(identity, {
+      result,
+      store,
+      resources,
+      notes: ["a reading failed"],
+    });
     expect(record.resources).toEqual({
       "server-1": { ...seen, ...own, samples: seen.samples },
       "store-1": resources["store-1"],
     });
     expect(record.notes).toEqual(["a reading failed"]);
-    // By turns less what it used while others had the load; 20 of 1000 µs are no more than a note needs.
+    // By turns less what it used while others had the load; 20 of 1000 µs are no more than a note
+    // needs.
     const byTurns = { "server-1": { ...seen, idle_us: 20 } };
-    const { resources: found } = measuredDocument(identity, { result, store, resources: byTurns, notes: [] });
+    const { resources: found } = measuredDocument(identity, {
+      result,
+      store,
+      resources: byTurns,
+      notes: [],
+    });
     expect(found["server-1"]).toMatchObject({ cpu_us: 980, idle_us: 20, samples: seen.samples });
   });
 });
@@ -133,14 +154,22 @@ describe("the document of a run without figures", () => {
     (status) => {
       const record = failureDocument(identity, status, new Date("2026-01-01T00:00:00Z"), failure);
       expect(resultSchema.parse(JSON.parse(JSON.stringify(record)))).toEqual(record);
-      expect(record).toMatchObject({ status, failure, run: 2, started_at: "2026-01-01T00:00:00.000Z" });
+      expect(record).toMatchObject({
+        status,
+        failure,
+        run: 2,
+        started_at: "2026-01-01T00:00:00.000Z",
+      });
       expect(record).not.toHaveProperty("requests");
       expect(record.verdict.status).toBe("invalid");
     },
   );
 });
 
-/** One key at 100 requests/s: 5 s of warm-up, then a window of 20 s; a fault at 10 s, a hair before its slice. */
+/**
+ * One key at 100 requests/s: 5 s of warm-up, then a window of 20 s; a fault at 10 s, a hair before
+ * its slice.
+ */
 function overAdmission(
   limits: Limits,
   action: FaultRecord["action"],

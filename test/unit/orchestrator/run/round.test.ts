@@ -7,7 +7,10 @@ import type { Exit } from "../../../../src/runtimes/types.js";
 const TURN = { event: "turn", answers: 7, followed: 0, latency_sum_us: 70 } as const;
 const ORDER = { lengths: { lead_in_ms: 5, slice_ms: 500 }, seconds: 2, seed: 1 };
 
-/** Generators that write down what they do. @param bad index of the one that ends, or hangs, in its second turn */
+/**
+ * Generators that write down what they do. @param bad index of the one that ends, or hangs, in its
+ * second turn
+ */
 function generators(count: number, bad?: { index: number; hangs?: boolean }) {
   const log: string[] = [];
   let given: GivenTurns | undefined;
@@ -46,7 +49,11 @@ test("a second of a run is that run's line alone; all that the generator says be
   const runs = ["none", "iovalkey", "ioredis"];
   const second = { event: "second", t_s: 1, requests_per_second: 5 };
   expect(runsOfLine(JSON.stringify({ ...second, run: 1 }), runs)).toEqual(["iovalkey"]);
-  for (const line of [JSON.stringify(second), '{"event":"phase","phase":"drained"}', "Warning: odd"])
+  for (const line of [
+    JSON.stringify(second),
+    '{"event":"phase","phase":"drained"}',
+    "Warning: odd",
+  ])
     expect(runsOfLine(line, runs)).toEqual(runs);
 });
 

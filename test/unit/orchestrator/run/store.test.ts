@@ -3,7 +3,11 @@ import type { ProbeRequest } from "../../../../src/contract/probe-env.js";
 import { askProbe } from "../../../../src/orchestrator/run/store.js";
 import type { Exit, RunningPart } from "../../../../src/runtimes/types.js";
 
-const request: ProbeRequest = { actions: ["ready"], nodes: [{ host: "127.0.0.1", port: 1 }], timeout_s: 1 };
+const request: ProbeRequest = {
+  actions: ["ready"],
+  nodes: [{ host: "127.0.0.1", port: 1 }],
+  timeout_s: 1,
+};
 
 /** A probe that gives this answer to whatever it is asked, and has ended so if it gives none. */
 function probe(
@@ -38,7 +42,11 @@ test("a request is one line, and its answer is a report", async () => {
 });
 
 test("an answer that does not fit is reported in one line with its member [R-unfit-1]", async () => {
-  const { part } = probe('{"readings":[{"version":"7.2","keys":-1}]}', { code: 0, signal: null }, []);
+  const { part } = probe(
+    '{"readings":[{"version":"7.2","keys":-1}]}',
+    { code: 0, signal: null },
+    [],
+  );
   await expect(askProbe(part, request)).rejects.toThrow(/^readings\.0\.keys is -1: .*$/);
 });
 
@@ -50,8 +58,18 @@ test.each<[string, Exit, string[], string]>([
     "the store took too long to be ready",
   ],
   // What it answered before is no reason.
-  ["was killed", { code: null, signal: "SIGKILL" }, ['{"flushed":true}'], "the probe ended with SIGKILL"],
-  ["ended without a reason", { code: 0, signal: null }, ['{"flushed":true}'], "the probe ended with 0"],
+  [
+    "was killed",
+    { code: null, signal: "SIGKILL" },
+    ['{"flushed":true}'],
+    "the probe ended with SIGKILL",
+  ],
+  [
+    "ended without a reason",
+    { code: 0, signal: null },
+    ['{"flushed":true}'],
+    "the probe ended with 0",
+  ],
 ])("a probe that gives no answer and %s is reported", async (_what, exit, lines, message) => {
   await expect(askProbe(probe(undefined, exit, lines).part, request)).rejects.toThrow(message);
 });

@@ -20,7 +20,10 @@ describe("the final lines", () => {
   const tell = new EventFixture();
   test("are what the report says first, and the paths of report and log", () => {
     const screen = ["iovalkey  ◆  reference", "evil \u001b[31m name"];
-    const lines = finalLines(storyOf([tell.campaign(), { ...tell.report(), screen }, tell.ended()]), WIDE);
+    const lines = finalLines(
+      storyOf([tell.campaign(), { ...tell.report(), screen }, tell.ended()]),
+      WIDE,
+    );
     expect(lines[0]).toBe(screen[0]);
     expect(lines.join("")).not.toContain("\u001b");
     expect(lines.slice(-2)).toEqual(PATHS);
@@ -28,10 +31,21 @@ describe("the final lines", () => {
 
   test("of a search are its results, and missed rates are no problems", () => {
     const interval = { low: 1000, high: 1030 };
-    const row = { label: "iovalkey", estimate_per_second: 1015, interval, sentence: "what was found" };
+    const row = {
+      label: "iovalkey",
+      estimate_per_second: 1015,
+      interval,
+      sentence: "what was found",
+    };
     const invalid = (rule: string) =>
-      tell.finished(1, { status: "invalid", reasons: [{ rule, severity: "invalid", text: "why" }] });
-    const missed = [invalid("M5"), tell.finished(2, { outcome: "overloaded", outcome_text: "too much" })];
+      tell.finished(1, {
+        status: "invalid",
+        reasons: [{ rule, severity: "invalid", text: "why" }],
+      });
+    const missed = [
+      invalid("M5"),
+      tell.finished(2, { outcome: "overloaded", outcome_text: "too much" }),
+    ];
     const search = tell.campaign({ objectives: ["p99<10ms"] });
     const end = [{ ...tell.report(), max_rate: [row] }, tell.ended()];
     const state = storyOf([search, ...missed, ...end]);
@@ -64,7 +78,9 @@ describe("the problem lines", () => {
       ]),
     );
     expect(lines.slice(0, 2).map((line) => line.slice(0, 6))).toEqual(["2 of 9", "6 of 9"]);
-    expect(lines.filter((line) => line.includes("server: gone"))).toEqual([expect.stringContaining("1, 2:")]);
+    expect(lines.filter((line) => line.includes("server: gone"))).toEqual([
+      expect.stringContaining("1, 2:"),
+    ]);
     expect(lines.filter((line) => line.includes("M9 reason"))).toHaveLength(4);
     expect(lines.at(-2)).toContain("2 more");
     expect(lines.at(-1)).toContain("--resume");
@@ -89,7 +105,8 @@ describe("the problem lines", () => {
   });
 
   test("after an interruption name what is kept, and the command that builds its report", () => {
-    const aborted = (number: number) => tell.finished(number, { status: "aborted", figures: undefined });
+    const aborted = (number: number) =>
+      tell.finished(number, { status: "aborted", figures: undefined });
     const ended = (folder: string) =>
       tell.ended({ exit_code: 130, folder, runs: { valid: 1, aborted: 1, not_begun: 7 } });
     const runs = [tell.campaign(), tell.finished(1), aborted(2)];
@@ -101,23 +118,32 @@ describe("the problem lines", () => {
   });
 
   test("are empty if everything went well or nothing started", () => {
-    expect(problemLines(storyOf([tell.campaign(), tell.finished(1), tell.report(), tell.ended()]))).toEqual(
-      [],
-    );
+    expect(
+      problemLines(storyOf([tell.campaign(), tell.finished(1), tell.report(), tell.ended()])),
+    ).toEqual([]);
     expect(problemLines(storyOf([tell.ended({ exit_code: 3, folder: undefined })]))).toEqual([]);
   });
 });
 
 const tell = new EventFixture();
 
-function linesAt(second: number, events: readonly CampaignEvent[], size: Partial<Size> = {}): string[] {
+function linesAt(
+  second: number,
+  events: readonly CampaignEvent[],
+  size: Partial<Size> = {},
+): string[] {
   const state = new CampaignState();
   for (const event of events) state.add(event);
   const full = { columns: 80, rows: 24, ...size };
   return liveLines(state, STARTED_MS + 1000 * second, full).map(({ text }) => text);
 }
 
-const measuring = [tell.campaign(), tell.started(1), tell.phase("measure", 10, 10), tell.second(20)];
+const measuring = [
+  tell.campaign(),
+  tell.started(1),
+  tell.phase("measure", 10, 10),
+  tell.second(20),
+];
 
 describe("the live screen", () => {
   test("has time left, the configuration, the phase and every live figure", () => {
@@ -136,14 +162,20 @@ describe("the live screen", () => {
   test("by turns has the targets of the round, and the one whose second it was", () => {
     const tell = new EventFixture(planOf("--clients", "iovalkey,valkey-glide", "--runs", "1"));
     const runs = [tell.started(1), tell.started(2)];
-    const events = [tell.campaign(), tell.round("round_started"), ...runs, tell.phase("measure", 10, 10)];
-    const at = (second: number, ...more: CampaignEvent[]) => linesAt(second, [...events, ...more]).join("\n");
+    const events = [
+      tell.campaign(),
+      tell.round("round_started"),
+      ...runs,
+      tell.phase("measure", 10, 10),
+    ];
+    const at = (second: number, ...more: CampaignEvent[]) =>
+      linesAt(second, [...events, ...more]).join("\n");
     const labels = runs.map(({ configuration }) => configuration.target.label);
     for (const label of labels) expect(at(10)).toContain(label);
     expect(at(20, tell.second(20))).toContain(`${labels[0]}: 5012 requests/s`);
-    expect(at(20, tell.finished(1), tell.finished(2), tell.round("round_finished", 20))).not.toContain(
-      labels[0],
-    );
+    expect(
+      at(20, tell.finished(1), tell.finished(2), tell.round("round_finished", 20)),
+    ).not.toContain(labels[0]);
   });
 
   test("counts the time left down between events, never below zero", () => {
@@ -159,7 +191,12 @@ describe("the live screen", () => {
   });
 
   test("never shows figures of an earlier run or phase", () => {
-    const next = [...measuring, tell.finished(1), tell.started(2, 20), tell.phase("measure", 20, 10)];
+    const next = [
+      ...measuring,
+      tell.finished(1),
+      tell.started(2, 20),
+      tell.phase("measure", 20, 10),
+    ];
     expect(linesAt(20, next).join()).not.toContain("5012");
   });
 
@@ -170,17 +207,25 @@ describe("the live screen", () => {
     [5, 4],
     [1, 1],
     [200, 60],
-  ])("fits into %i columns and %i rows, also with a huge label of wide characters", (columns, rows) => {
-    const plan = planOf();
-    const [planned] = plan.configurations;
-    if (!planned) throw new Error("a configuration");
-    planned.configuration.target.label = `${"漢字".repeat(50)}${"x".repeat(100)}`;
-    const huge = new EventFixture(plan);
-    const events = [huge.campaign(), huge.started(1), huge.phase("measure", 10, 10), huge.second(20)];
-    const lines = linesAt(20, events, { columns, rows });
-    expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
-    for (const line of lines) expect(widthOf(line)).toBeLessThan(Math.max(2, columns));
-  });
+  ])(
+    "fits into %i columns and %i rows, also with a huge label of wide characters",
+    (columns, rows) => {
+      const plan = planOf();
+      const [planned] = plan.configurations;
+      if (!planned) throw new Error("a configuration");
+      planned.configuration.target.label = `${"漢字".repeat(50)}${"x".repeat(100)}`;
+      const huge = new EventFixture(plan);
+      const events = [
+        huge.campaign(),
+        huge.started(1),
+        huge.phase("measure", 10, 10),
+        huge.second(20),
+      ];
+      const lines = linesAt(20, events, { columns, rows });
+      expect(lines.length).toBeLessThanOrEqual(Math.max(1, rows - 1));
+      for (const line of lines) expect(widthOf(line)).toBeLessThan(Math.max(2, columns));
+    },
+  );
 
   test("escapes control characters in names", () => {
     const plan = planOf();

@@ -54,21 +54,33 @@ const state: CampaignEvent[] = [
 ];
 const lines = (detail: LineDetail, events = state) =>
   render((outputs) => new LineScreen(outputs, detail), events);
-const json = (detail: Detail, events = state) => render((outputs) => new JsonScreen(outputs, detail), events);
+const json = (detail: Detail, events = state) =>
+  render((outputs) => new JsonScreen(outputs, detail), events);
 
 test("one line per run has number, figures, verdict and time left, and nothing else about it", () => {
   const { out } = lines("run");
   const [first, second, ...others] = out.lines.filter((line) => line.includes("/2]"));
   expect(others).toEqual([]);
-  for (const part of ["[1/2] iovalkey, ", "run 1", "5000 requests/s", "p99 12.25 ms", "valid", "88 s left"])
+  for (const part of [
+    "[1/2] iovalkey, ",
+    "run 1",
+    "5000 requests/s",
+    "p99 12.25 ms",
+    "valid",
+    "88 s left",
+  ])
     expect(first).toContain(part);
-  for (const part of ["[2/2] iovalkey, ", "run 2", "failed", "SIGKILL"]) expect(second).toContain(part);
+  for (const part of ["[2/2] iovalkey, ", "run 2", "failed", "SIGKILL"])
+    expect(second).toContain(part);
   expect(out.text).not.toMatch(/warm-up|5012|a line of the server/);
 });
 
 test("what a whole round met is said once, and each run has the rule", () => {
   const text = "other programs used 153 % of one CPU in the window";
-  const suspect = { status: "suspect", reasons: [{ rule: "M25", severity: "suspect", text }] } as const;
+  const suspect = {
+    status: "suspect",
+    reasons: [{ rule: "M25", severity: "suspect", text }],
+  } as const;
   const round = [
     tell.opened(),
     tell.campaign(),
@@ -88,20 +100,25 @@ test("what a whole round met is said once, and each run has the rule", () => {
 describe("one line per phase", () => {
   test("each phase is one line with the time of day, without escape sequences", () => {
     const { out, err } = lines("phase");
-    expect(out.lines.filter((line) => /^\d\d:\d\d:\d\d {3}(warm-up|measure)$/.test(line))).toHaveLength(2);
+    expect(
+      out.lines.filter((line) => /^\d\d:\d\d:\d\d {3}(warm-up|measure)$/.test(line)),
+    ).toHaveLength(2);
     expect(out.text).not.toMatch(/5012|a line of the server/);
     expect(out.text + err.text).not.toMatch(CONTROLS);
   });
 
   test("--verbose adds the figures of each second and the programs' lines", () => {
     const { out } = lines("verbose");
-    for (const part of ["7 s: 5012", "server: a line of the server"]) expect(out.text).toContain(part);
+    for (const part of ["7 s: 5012", "server: a line of the server"])
+      expect(out.text).toContain(part);
   });
 
   test("what the target did stands beside the verdict", () => {
     const failed = tell.finished(1, { outcome: "failed", outcome_text: "2 % failed" });
     for (const detail of ["run", "phase"] as const)
-      expect(lines(detail, [tell.campaign(), tell.started(1), failed]).out.text).toContain("valid · failed");
+      expect(lines(detail, [tell.campaign(), tell.started(1), failed]).out.text).toContain(
+        "valid · failed",
+      );
   });
 
   test("warnings and problems go to standard error, figures and paths to standard output", () => {
@@ -195,7 +212,9 @@ describe("the chosen screen", () => {
   test("is the one that the flags name", () => {
     expect(taken({}, new CapturedOutput(true), { format: "json" })).toBe(JsonScreen);
     expect(taken({}, new CapturedOutput(true), { detail: "quiet" })).toBe(QuietScreen);
-    expect(taken({}, new CapturedOutput(true), { format: "json", detail: "quiet" })).toBe(JsonScreen);
+    expect(taken({}, new CapturedOutput(true), { format: "json", detail: "quiet" })).toBe(
+      JsonScreen,
+    );
     expect(taken({}, new CapturedOutput(true), { progress: "run" })).toBe(LineScreen);
     expect(taken({ CI: "true" }, new CapturedOutput(true), { progress: "live" })).toBe(LiveScreen);
   });
@@ -226,7 +245,8 @@ describe("on a terminal", () => {
   });
 
   const onTerminal = (events: readonly CampaignEvent[], colors: boolean) =>
-    render((outputs) => new LiveScreen(outputs, "normal"), events, new CapturedOutput(true, colors)).out.text;
+    render((outputs) => new LiveScreen(outputs, "normal"), events, new CapturedOutput(true, colors))
+      .out.text;
   const COLOUR = new RegExp(`${ESC}\\[[\\d;]*m`);
 
   test("colours are written only if the terminal wants them", () => {
@@ -255,7 +275,8 @@ describe("on a terminal", () => {
 
   test("many events at once cause few redraws", () => {
     const seconds = Array.from({ length: 500 }, () => tell.second(7));
-    const redraws = onTerminal([...state.slice(0, 7), ...seconds], false).split("5012 requests").length - 1;
+    const redraws =
+      onTerminal([...state.slice(0, 7), ...seconds], false).split("5012 requests").length - 1;
     expect(redraws).toBeLessThan(20);
   });
 });

@@ -2,7 +2,10 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
-import { containerOptions, ULIMITS } from "../../../../src/runtimes/containers/container-options.js";
+import {
+  containerOptions,
+  ULIMITS,
+} from "../../../../src/runtimes/containers/container-options.js";
 import { findStore, findTopology } from "../../../../src/targets/resolve.js";
 import { partOf } from "../../../helpers/fake-runtime.js";
 import { ROOT } from "../../../helpers/programs.js";
@@ -56,32 +59,34 @@ function lineage({ extends: parent }: Service): string[] {
   return [name, ...lineage(common[name] ?? {})];
 }
 
-describe.each(["docker-compose.yml", ...STORES.map((store) => `docker-compose-${store}-cluster.yml`)])(
-  "%s",
-  (name) => {
-    const { services, networks } = compose(name);
+describe.each([
+  "docker-compose.yml",
+  ...STORES.map((store) => `docker-compose-${store}-cluster.yml`),
+])("%s", (name) => {
+  const { services, networks } = compose(name);
 
-    test("hardens every service, publishes no store, and gives nobody the engine or a second chance", () => {
-      for (const service of Object.values(services)) {
-        expect(lineage(service).at(-1)).toBe("hardened");
-        expect(service.ports).toBeUndefined();
-        expect(service).toMatchObject({ networks: ["bench"] });
-        for (const volume of service.volumes ?? [])
-          expect(volume).toMatch(/^\.\/(valkey|redis)\.conf:.*:ro$/);
-      }
-      expect(Object.keys(networks)).toEqual(["bench"]);
-      expect(common.store?.ports).toBeUndefined();
-      expect(`${textOf(name)}${textOf("docker/common.yml")}`).not.toMatch(
-        /docker\.sock|\brestart: (always|on|unless)/,
-      );
-      expect(services.server && lineage(services.server)[0]).toBe("server");
-      expect(services.loadtest && lineage(services.loadtest)[0]).toBe("loadtest");
-    });
-  },
-);
+  test("hardens every service, publishes no store, and gives nobody the engine or a second chance", () => {
+    for (const service of Object.values(services)) {
+      expect(lineage(service).at(-1)).toBe("hardened");
+      expect(service.ports).toBeUndefined();
+      expect(service).toMatchObject({ networks: ["bench"] });
+      for (const volume of service.volumes ?? [])
+        expect(volume).toMatch(/^\.\/(valkey|redis)\.conf:.*:ro$/);
+    }
+    expect(Object.keys(networks)).toEqual(["bench"]);
+    expect(common.store?.ports).toBeUndefined();
+    expect(`${textOf(name)}${textOf("docker/common.yml")}`).not.toMatch(
+      /docker\.sock|\brestart: (always|on|unless)/,
+    );
+    expect(services.server && lineage(services.server)[0]).toBe("server");
+    expect(services.loadtest && lineage(services.loadtest)[0]).toBe("loadtest");
+  });
+});
 
 test("the server is published on loopback alone", () => {
-  expect(Object.entries(common).flatMap(([name, { ports }]) => (ports ? [[name, ports]] : []))).toEqual([
+  expect(
+    Object.entries(common).flatMap(([name, { ports }]) => (ports ? [[name, ports]] : [])),
+  ).toEqual([
     // biome-ignore lint/suspicious/noTemplateCurlyInString: Compose's own variable
     ["server", ["127.0.0.1:${SERVER_PORT:-0}:3001"]],
   ]);
@@ -100,7 +105,9 @@ describe.each(STORES)("the %s nodes of the compose files", (store) => {
   test("are six alike in a cluster, with the settings of a campaign's cluster", () => {
     const { services } = compose(`docker-compose-${store}-cluster.yml`);
     const nodes = Object.entries(services).filter(([name]) => name.startsWith(`${store}-`));
-    expect(nodes.map(([name]) => name)).toEqual([1, 2, 3, 4, 5, 6].map((number) => `${store}-${number}`));
+    expect(nodes.map(([name]) => name)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((number) => `${store}-${number}`),
+    );
     for (const [, node] of nodes) expect(node).toEqual(nodes[0]?.[1]);
     expect(nodes[0]?.[1]).toMatchObject({
       image: wanted,
@@ -115,7 +122,10 @@ test.each(["server", "loadtest"])(
     const text = textOf(`Dockerfile.${id}`);
     const version = /^ARG NODE_VERSION=(\d+)$/m.exec(text)?.[1];
     expect(common[id === "server" ? "server-image" : id]).toMatchObject({
-      build: { dockerfile: `Dockerfile.${id}`, args: { NODE_VERSION: `\${NODE_VERSION:-${version}}` } },
+      build: {
+        dockerfile: `Dockerfile.${id}`,
+        args: { NODE_VERSION: `\${NODE_VERSION:-${version}}` },
+      },
     });
     expect(text).not.toMatch(/^# *syntax=|--mount=|<<|--chmod|--link/m);
     expect(text).toMatch(/^USER [1-9]\d*:[1-9]\d*$/m);

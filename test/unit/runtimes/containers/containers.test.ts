@@ -12,7 +12,11 @@ import {
   ULIMITS,
 } from "../../../../src/runtimes/containers/container-options.js";
 import { countersOf } from "../../../../src/runtimes/containers/control-group.js";
-import { checkEngine, EngineConnection, NoAnswer } from "../../../../src/runtimes/containers/engine.js";
+import {
+  checkEngine,
+  EngineConnection,
+  NoAnswer,
+} from "../../../../src/runtimes/containers/engine.js";
 import { ownerOf, ownerText } from "../../../../src/runtimes/containers/labels.js";
 import { Addresses } from "../../../../src/runtimes/containers/networks.js";
 import { hostOf } from "../../../../src/runtimes/containers/runtime.js";
@@ -41,7 +45,9 @@ async function connected(
 
 test("a read from an engine that hangs ends with the engine's name [R-engine-hangs-1]", async () => {
   const { docker } = await connected(() => {});
-  await expect(docker.info()).rejects.toThrow(/^Docker on far does not answer: nothing within 1 s$/);
+  await expect(docker.info()).rejects.toThrow(
+    /^Docker on far does not answer: nothing within 1 s$/,
+  );
   await expect(docker.getContainer("x").remove()).rejects.toBeInstanceOf(NoAnswer);
 });
 
@@ -82,7 +88,9 @@ test.each([
 });
 
 test("a machine that is not there is refused by its name", () => {
-  expect(() => nameOf({ role: "probe", program: "server", machine: "z" })).toThrow(/no machine z for probe/);
+  expect(() => nameOf({ role: "probe", program: "server", machine: "z" })).toThrow(
+    /no machine z for probe/,
+  );
 });
 
 test("every part has an address of its own, and those given back are the last to be used again", () => {
@@ -112,7 +120,10 @@ test.each([
 
 describe("the owner of a container", () => {
   test("is recognised on the same host", () => {
-    expect(ownerOf(ownerText({ pid: 17, started: "123456" }))).toEqual({ pid: 17, started: "123456" });
+    expect(ownerOf(ownerText({ pid: 17, started: "123456" }))).toEqual({
+      pid: 17,
+      started: "123456",
+    });
   });
 
   test.each([
@@ -159,19 +170,25 @@ test("every container runs unprivileged, without capabilities, on a read-only ro
   expect(appliedCaps(options.HostConfig ?? {})).toEqual(caps);
 });
 
-test.each([true, false])("a container has an input only where its part takes one: %s", (takesInput) => {
-  const options = containerOptions({
-    part: { ...partOf("generator-1"), takesInput },
-    name: "n",
-    image: "i",
-    place: { network: "net", endpoint: {} },
-    command: ["node"],
-    environment: {},
-    labels: {},
-    ulimits: ULIMITS,
-  });
-  expect([options.OpenStdin === true, options.AttachStdin === true]).toEqual([takesInput, takesInput]);
-});
+test.each([true, false])(
+  "a container has an input only where its part takes one: %s",
+  (takesInput) => {
+    const options = containerOptions({
+      part: { ...partOf("generator-1"), takesInput },
+      name: "n",
+      image: "i",
+      place: { network: "net", endpoint: {} },
+      command: ["node"],
+      environment: {},
+      labels: {},
+      ulimits: ULIMITS,
+    });
+    expect([options.OpenStdin === true, options.AttachStdin === true]).toEqual([
+      takesInput,
+      takesInput,
+    ]);
+  },
+);
 
 test("a cap above the engine's number of cores is lowered to it", () => {
   expect(fittingCaps({ cpus: 8, cpuset: "0" }, 2)).toEqual({ cpus: 2, cpuset: "0" });

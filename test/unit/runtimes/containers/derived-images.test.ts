@@ -12,7 +12,10 @@ const facts = (name: string, version: string, digit: string) => ({
   packages: { [name]: version },
 });
 
-/** An engine without a derived image until its builder has run; the builder keeps what it was given, by tag. */
+/**
+ * An engine without a derived image until its builder has run; the builder keeps what it was given,
+ * by tag.
+ */
 function ground(home: string) {
   const built = join(home, "built");
   const binary = join(home, "builder");
@@ -54,7 +57,9 @@ test("plugins and library versions go into every image of the project, at the pa
   const [server = "", loadtest = ""] = [derived.server?.name, derived.loadtest?.name];
   const read = (image: string, path: string) => readFileSync(join(built, image, path), "utf8");
   expect(read(server, "Dockerfile")).toContain("FROM s:1\nUSER 0\nCOPY plugins /app/plugins\n");
-  expect(read(server, "Dockerfile")).toMatch(/COPY versions \/app\/versions\n.*\nUSER 1000:1000\n$/);
+  expect(read(server, "Dockerfile")).toMatch(
+    /COPY versions \/app\/versions\n.*\nUSER 1000:1000\n$/,
+  );
   expect(readdirSync(join(built, loadtest)).sort()).toEqual(["Dockerfile", "plugins", "versions"]);
   const paths = pathsInImage(options);
   expect(paths.plugins?.map((path) => read(server, path.replace("/app/", "")))).toEqual(["plugin"]);
@@ -66,7 +71,7 @@ test("plugins and library versions go into every image of the project, at the pa
   expect(said).toHaveLength(2);
   const other = { ...options, versions: { folder, facts: [facts("ioredis", "5.6.1", "d")] } };
   expect((await deriveImages(docker, builder, own, other)).server?.name).not.toBe(server);
-  expect(await deriveImages(docker, builder, own, { ...options, plugins: [], versions: undefined })).toEqual(
-    own,
-  );
+  expect(
+    await deriveImages(docker, builder, own, { ...options, plugins: [], versions: undefined }),
+  ).toEqual(own);
 });

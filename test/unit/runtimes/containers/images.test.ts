@@ -45,7 +45,10 @@ test("only images of the given programs are looked for; a missing one is a reaso
 describe("an image with a digest on the list", () => {
   const [pin, other] = [`sha256:${"1".repeat(64)}`, `sha256:${"2".repeat(64)}`];
   const name = "registry.example:5000/store:1";
-  /** What `programImages` says of it, and what it asks of an engine that has it with these digests, or not at all. */
+  /**
+   * What `programImages` says of it, and what it asks of an engine that has it with these digests,
+   * or not at all.
+   */
   async function found(listed: string | null | undefined, here: readonly string[] | undefined) {
     const asked: unknown[] = [];
     let digests = here?.map((digest) => `store@${digest}`);
@@ -74,18 +77,34 @@ describe("an image with a digest on the list", () => {
   test("is pulled by it, and gets its tag", async () => {
     const { image, asked, notes } = await found(pin, undefined);
     const reference = `registry.example:5000/store@${pin}`;
-    expect(asked).toEqual([reference, { reference, repo: "registry.example:5000/store", tag: "1" }]);
-    expect({ image, notes }).toEqual({ image: { name, id: "id", digest: pin, pinned: true }, notes: 0 });
+    expect(asked).toEqual([
+      reference,
+      { reference, repo: "registry.example:5000/store", tag: "1" },
+    ]);
+    expect({ image, notes }).toEqual({
+      image: { name, id: "id", digest: pin, pinned: true },
+      notes: 0,
+    });
   });
 
   test.each([
     ["here with it among others", pin, [other, pin], { digest: pin, pinned: true }, 0],
-    ["here with another one: it is used, with a note", pin, [other], { digest: other, pinned: false }, 1],
+    [
+      "here with another one: it is used, with a note",
+      pin,
+      [other],
+      { digest: other, pinned: false },
+      1,
+    ],
     ["loaded here, without any", pin, [], { pinned: false }, 0],
     ["listed without one", null, [other], { digest: other, pinned: false }, 0],
     ["not listed", undefined, [other], { digest: other }, 0],
   ] as const)("%s", async (_what, listed, here, facts, notes) => {
-    expect(await found(listed, here)).toEqual({ image: { name, id: "id", ...facts }, asked: [], notes });
+    expect(await found(listed, here)).toEqual({
+      image: { name, id: "id", ...facts },
+      asked: [],
+      notes,
+    });
   });
 
   test("without a digest it is pulled by its tag", async () => {

@@ -2,15 +2,24 @@ import { readFileSync } from "node:fs";
 import type { CoreV1Event, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
 import { KubernetesError } from "../../../../src/runtimes/kubernetes/api.js";
-import { apiFailure, podFailure, unknownContext } from "../../../../src/runtimes/kubernetes/failures.js";
+import {
+  apiFailure,
+  podFailure,
+  unknownContext,
+} from "../../../../src/runtimes/kubernetes/failures.js";
 
 /** Recorded from a cluster of two nodes (Kubernetes 1.34.4). */
 const recorded = <Value>(name: string): Record<string, Value> =>
-  JSON.parse(readFileSync(new URL(`../../../fixtures/kubernetes/${name}.json`, import.meta.url), "utf8"));
+  JSON.parse(
+    readFileSync(new URL(`../../../fixtures/kubernetes/${name}.json`, import.meta.url), "utf8"),
+  );
 const pods = recorded<{ pod: V1Pod; events: CoreV1Event[] }>("pods");
-const errors = recorded<{ request: string; message: string; status?: number; code?: string }>("api-errors");
+const errors = recorded<{ request: string; message: string; status?: number; code?: string }>(
+  "api-errors",
+);
 
-const failureOf = (name: string) => podFailure(pods[name]?.pod ?? expect.fail(name), pods[name]?.events);
+const failureOf = (name: string) =>
+  podFailure(pods[name]?.pod ?? expect.fail(name), pods[name]?.events);
 function apiTextOf(name: string): string {
   const { request, message, status, code } = errors[name] ?? expect.fail(name);
   const cause = Object.assign(new Error(message), { code });
@@ -59,13 +68,20 @@ describe("a pod", () => {
     ["EvictionByEvictionAPI", "drain"],
     ["SomethingNew", "by a new thing"],
   ])("that was disrupted says by whom: %s", (reason, text) => {
-    const conditions = [{ type: "DisruptionTarget", status: "True", reason, message: "by a new thing" }];
-    const pod = { spec: { nodeName: "node7", containers: [] }, status: { phase: "Running", conditions } };
+    const conditions = [
+      { type: "DisruptionTarget", status: "True", reason, message: "by a new thing" },
+    ];
+    const pod = {
+      spec: { nodeName: "node7", containers: [] },
+      status: { phase: "Running", conditions },
+    };
     expect(podFailure(pod)).toMatchObject({ text: expect.stringContaining(text), isFinal: true });
   });
 
   test("whose node is lost has failed for good", () => {
-    expect(podFailure({ status: { phase: "Pending" } }, [{ reason: "NodeNotReady" }])?.isFinal).toBe(true);
+    expect(
+      podFailure({ status: { phase: "Pending" } }, [{ reason: "NodeNotReady" }])?.isFinal,
+    ).toBe(true);
   });
 });
 
@@ -82,7 +98,11 @@ describe("a request", () => {
     ["refused", "https://10.77.0.1:6443 (ECONNREFUSED)", "--kube-context"],
     ["no-such-host", "ENOTFOUND", "--kube-context"],
     ["invalid", "cpu limit of 1", "--namespace"],
-    ["forbidden-create", "create pods", "--user system:serviceaccount:rb-e:execer | kubectl apply -f -"],
+    [
+      "forbidden-create",
+      "create pods",
+      "--user system:serviceaccount:rb-e:execer | kubectl apply -f -",
+    ],
     // Refusals of a WebSocket and of a log that follows name nobody.
     ["forbidden-exec", "get pods/exec", "kubernetes role --namespace bench |"],
     ["forbidden-follow", "get pods/log", "kubernetes role --namespace bench |"],
@@ -96,12 +116,17 @@ describe("a request", () => {
   test("that a policy of the cluster denies names the policy", () => {
     const message =
       'admission webhook "pods.policy.example.org" denied the request: image must come from\nregistry.example.org';
-    const text = apiFailure(new KubernetesError("create pods", message, 400), { namespace: "bench" });
+    const text = apiFailure(new KubernetesError("create pods", message, 400), {
+      namespace: "bench",
+    });
     expect(text).toContain("pods.policy.example.org");
   });
 
   test("without an answer says that the cluster hangs", () => {
-    const error = new KubernetesError("list pods", "the cluster did not answer within 15 s (list pods)");
+    const error = new KubernetesError(
+      "list pods",
+      "the cluster did not answer within 15 s (list pods)",
+    );
     expect(apiFailure(error, { namespace: "bench" })).toContain("the cluster hangs");
   });
 });

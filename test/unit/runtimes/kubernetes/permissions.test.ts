@@ -26,7 +26,9 @@ describe("the Role", () => {
   test("has exactly the rights of the list, for a service account", () => {
     const [account, role, binding] = documentsOf(roleYaml({ namespace: "bench", name: "nightly" }));
     const rules: { apiGroups: string[]; resources: string[]; verbs: string[] }[] = role.rules;
-    expect(rules.every(({ apiGroups }) => apiGroups.length === 1 && apiGroups[0] === "")).toBe(true);
+    expect(rules.every(({ apiGroups }) => apiGroups.length === 1 && apiGroups[0] === "")).toBe(
+      true,
+    );
     const granted = rules.flatMap(({ resources, verbs }) =>
       resources.flatMap((resource) => verbs.map((verb) => `${verb} ${resource}`)),
     );
@@ -43,7 +45,9 @@ describe("the Role", () => {
   });
 
   test("goes to a user instead, and makes no account then", () => {
-    const documents = documentsOf(roleYaml({ namespace: "bench", name: "x", user: "jane@example.org" }));
+    const documents = documentsOf(
+      roleYaml({ namespace: "bench", name: "x", user: "jane@example.org" }),
+    );
     expect(documents.map(({ kind }) => kind)).toEqual(["Role", "RoleBinding"]);
     expect(documents[1].subjects).toEqual([
       { kind: "User", name: "jane@example.org", apiGroup: "rbac.authorization.k8s.io" },

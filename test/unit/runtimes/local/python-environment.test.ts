@@ -15,7 +15,8 @@ afterEach(() => {
   vi.unstubAllEnvs();
 });
 
-const ensure = (root: string) => ensurePythonEnvironment(root, () => {}, new AbortController().signal);
+const ensure = (root: string) =>
+  ensurePythonEnvironment(root, () => {}, new AbortController().signal);
 
 /** A checkout without its Python environment. */
 function checkout(): string {
@@ -27,7 +28,11 @@ function checkout(): string {
 
 test("a checkout uses its own Python environment, if it has one", async () => {
   const root = checkout();
-  await expectFailure(() => findPythonEnvironment(root), EXIT.environment, "run ./scripts/setup.sh");
+  await expectFailure(
+    () => findPythonEnvironment(root),
+    EXIT.environment,
+    "run ./scripts/setup.sh",
+  );
   const python = join(root, ".venv/bin/python");
   mkdirSync(join(root, ".venv/bin"), { recursive: true });
   writeFileSync(python, "#!/bin/sh\n");
@@ -47,6 +52,9 @@ test("a machine without Python is an environment error", async () => {
 
 test("Python starts whatever the variables of another Python say", async () => {
   for (const name of ["PYTHONHOME", "PYTHONPATH"]) vi.stubEnv(name, newFolder());
-  writeFileSync(join(String(process.env.PYTHONPATH), "pathlib.py"), "raise SystemExit('of another Python')");
+  writeFileSync(
+    join(String(process.env.PYTHONPATH), "pathlib.py"),
+    "raise SystemExit('of another Python')",
+  );
   await expectFailure(() => ensure(checkout()), EXIT.environment, "run ./scripts/setup.sh");
 });

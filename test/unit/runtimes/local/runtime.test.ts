@@ -43,12 +43,18 @@ test("a program is found by its id, at the path that the user gave; others are n
   expect(runtime.program("valkey")).toBe("this campaign does not use valkey");
 });
 
-test.each(["server", "loadtest"])("the project's own program %s runs in this Node.js", async (program) => {
-  const runtime = await local.open(optionsOf([]));
-  const part = await runtime.start(partOf(program, "console.log(process.execPath)"), async () => {});
-  expect((await part.output()).trim()).toBe(process.execPath);
-  await part.stop();
-});
+test.each(["server", "loadtest"])(
+  "the project's own program %s runs in this Node.js",
+  async (program) => {
+    const runtime = await local.open(optionsOf([]));
+    const part = await runtime.start(
+      partOf(program, "console.log(process.execPath)"),
+      async () => {},
+    );
+    expect((await part.output()).trim()).toBe(process.execPath);
+    await part.stop();
+  },
+);
 
 test("lines can be written to a part that takes input, and to no other", async () => {
   const runtime = await local.open(optionsOf([]));

@@ -15,7 +15,9 @@ import type { StoreDescription } from "../../../../src/targets/types.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 test("INFO's lines become fields; values keep their colons, headings are none", () => {
-  const fields = parseFields("# Server\r\nredis_version:7.2.4\r\nexecutable:/a:b\r\n\r\nempty:\r\n:odd\r\n");
+  const fields = parseFields(
+    "# Server\r\nredis_version:7.2.4\r\nexecutable:/a:b\r\n\r\nempty:\r\n:odd\r\n",
+  );
   expect([...fields]).toEqual([
     ["redis_version", "7.2.4"],
     ["executable", "/a:b"],
@@ -63,7 +65,11 @@ test("one key is found for each primary, even if its slots are fragmented", asyn
     [200, 299, a],
     [300, 16_383, c],
   ];
-  const slotOf: Record<string, number> = { "preload-{0}": 250, "preload-{1}": 5, "preload-{2}": 16_383 };
+  const slotOf: Record<string, number> = {
+    "preload-{0}": 250,
+    "preload-{1}": 5,
+    "preload-{2}": 16_383,
+  };
   const keys = await shardKeys(async (_, subcommand, key = "") =>
     subcommand === "SLOTS" ? ranges : (slotOf[key] ?? 150),
   );
@@ -94,7 +100,12 @@ function nodeWith(info: string, refusal = "ERR unknown command"): StoreNode {
 
 test("a compatible store is told by its version field, or by the requested name where it only reports Redis's", () => {
   registered({ id: "own", engine: "resp", program: "own-server", versionField: "own_version" });
-  registered({ id: "plain", engine: "resp", program: "plain-server", versionField: "redis_version" });
+  registered({
+    id: "plain",
+    engine: "resp",
+    program: "plain-server",
+    versionField: "redis_version",
+  });
   const own = "redis_version:7.4.0\r\nown_version:1.2.3\r\n";
   expect(versionFromInfo("own", [own])).toBe("1.2.3");
   expect(() => versionFromInfo("redis", [own])).toThrow("own 1.2.3, but redis");
@@ -114,10 +125,24 @@ test("a store without some evidence is read without it; settings and statistics 
   const info =
     "own_version:1.2.3\r\nuptime_in_seconds:7\r\nrun_id:abc\r\nexpired_keys:0\r\ncmdstat_own.take:calls=9,failed_calls=2\r\n";
   const node = nodeWith(info);
-  const expected = { version: "1.2.3", uptime_s: 7, run_id: "abc", decisions: 7, keys: 0, expired_keys: 0 };
+  const expected = {
+    version: "1.2.3",
+    uptime_s: 7,
+    run_id: "abc",
+    decisions: 7,
+    keys: 0,
+    expired_keys: 0,
+  };
   expect(await readNode(node, store)).toEqual(expected);
-  expect(await readNode(node, { ...store, withoutEvidence: [] })).not.toHaveProperty("evicted_keys");
-  for (const refusal of ["ERR unknown command", "NOPERM no permissions", "ERR CONFIG is disabled", "No."]) {
+  expect(await readNode(node, { ...store, withoutEvidence: [] })).not.toHaveProperty(
+    "evicted_keys",
+  );
+  for (const refusal of [
+    "ERR unknown command",
+    "NOPERM no permissions",
+    "ERR CONFIG is disabled",
+    "No.",
+  ]) {
     const refusing = nodeWith(info, refusal);
     await resetStore([refusing], performance.now() + 1_000);
     expect(await readSettings([refusing])).toEqual({});
@@ -128,7 +153,10 @@ test("a store without some evidence is read without it; settings and statistics 
 
 test("an uptime below zero, as after the system clock was set back, is left out", async () => {
   const store = { id: "redis", engine: "resp" } as StoreDescription;
-  const reading = await readNode(nodeWith(`${REDIS}uptime_in_seconds:-3598\r\nrun_id:abc\r\n`), store);
+  const reading = await readNode(
+    nodeWith(`${REDIS}uptime_in_seconds:-3598\r\nrun_id:abc\r\n`),
+    store,
+  );
   expect(reading).toMatchObject({ run_id: "abc" });
   expect(reading).not.toHaveProperty("uptime_s");
 });
@@ -153,5 +181,7 @@ test("a diagnosis has the time of the deciding commands, and the bytes of client
   expect(await diagnoseNode(nodeWith("cmdstat_evalsha:calls=10,usec=82\r\n"))).toEqual({
     commands: { evalsha: { calls: 10, us: 82 } },
   });
-  expect(await diagnoseNode(nodeWith(`role:slave\r\n${info.slice(13)}\r\n`))).toMatchObject({ commands: {} });
+  expect(await diagnoseNode(nodeWith(`role:slave\r\n${info.slice(13)}\r\n`))).toMatchObject({
+    commands: {},
+  });
 });

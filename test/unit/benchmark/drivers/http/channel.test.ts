@@ -36,7 +36,9 @@ test("a request carries each of its descriptors, encoded, and keeps its connecti
 });
 
 describe("the connections of a run to several servers", () => {
-  const servers = ["http://a:1/light", "http://b:2/light", "http://c:3/light"].map((url) => new URL(url));
+  const servers = ["http://a:1/light", "http://b:2/light", "http://c:3/light"].map(
+    (url) => new URL(url),
+  );
   const stream = { next: () => 0 };
   const connections = (count: number, first = 0) =>
     connectionsTo(servers, { requests: [[FRESH_KEY]], streams: Array(count).fill(stream), first });
@@ -63,7 +65,10 @@ const plain = (text: string) => text.replaceAll("\n", "\r\n");
 const answer = (head: string, body = "") => Buffer.from(plain(`${head}\n\n`) + body);
 const status = (bytes: Buffer) => wholeResponseStatus(bytes, bytes.length);
 
-/** What the parser, which is the judge, makes of the same bytes: the status of one answer that is complete. */
+/**
+ * What the parser, which is the judge, makes of the same bytes: the status of one answer that is
+ * complete.
+ */
 function parsed(bytes: Buffer): { status: number; isKept: boolean } | undefined {
   const parser = new HTTPParser(HTTPParser.RESPONSE);
   const answers: number[] = [];
@@ -98,10 +103,19 @@ test.each([
 });
 
 test.each([
-  ["an answer in chunks", answer("HTTP/1.1 200 OK\nTransfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n")],
-  ["chunks and a length", answer("HTTP/1.1 200 OK\ncontent-length: 2\ntransfer-encoding: chunked", "{}")],
+  [
+    "an answer in chunks",
+    answer("HTTP/1.1 200 OK\nTransfer-Encoding: chunked", "2\r\n{}\r\n0\r\n\r\n"),
+  ],
+  [
+    "chunks and a length",
+    answer("HTTP/1.1 200 OK\ncontent-length: 2\ntransfer-encoding: chunked", "{}"),
+  ],
   ["one without a length", answer("HTTP/1.1 200 OK", "{}")],
-  ["one that closes the connection", answer("HTTP/1.1 200 OK\nconnection: close\ncontent-length: 2", "{}")],
+  [
+    "one that closes the connection",
+    answer("HTTP/1.1 200 OK\nconnection: close\ncontent-length: 2", "{}"),
+  ],
   ["a body that is not here yet", answer("HTTP/1.1 200 OK\ncontent-length: 3", "{}")],
   ["two answers at once", answer("HTTP/1.1 200 OK\ncontent-length: 0", "HTTP/1.1 200 OK\r\n")],
   ["one without a body by its status", answer("HTTP/1.1 204 No Content")],
@@ -111,7 +125,10 @@ test.each([
   ["a length that is no number", answer("HTTP/1.1 200 OK\ncontent-length: 2, 2", "{}")],
   ["a negative length", answer("HTTP/1.1 200 OK\ncontent-length: -2", "{}")],
   ["a length without digits", answer("HTTP/1.1 200 OK\ncontent-length: ")],
-  ["lines that end with a line feed alone", Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 0\n\r\n")],
+  [
+    "lines that end with a line feed alone",
+    Buffer.from("HTTP/1.1 200 OK\r\ncontent-length: 0\n\r\n"),
+  ],
   ["a continued line", answer("HTTP/1.1 200 OK\nx: 1\n  continued\ncontent-length: 0")],
   ["no HTTP", Buffer.from("220 mail.example.com ESMTP\r\n\r\n")],
   ["nothing", Buffer.alloc(0)],
@@ -125,7 +142,8 @@ test("for truncated and corrupted answers the fast path never disagrees with the
     "hello, world",
   );
   for (let length = 0; length < whole.length; length++) {
-    // Behind the bytes that were read stand those of an earlier answer, as they do in the shared buffer.
+    // Behind the bytes that were read stand those of an earlier answer, as they do in the shared
+    // buffer.
     expect(wholeResponseStatus(whole, length), `cut at ${length}`).toBe(0);
   }
   for (let at = 0; at < whole.length; at++) {
@@ -140,7 +158,8 @@ test("for truncated and corrupted answers the fast path never disagrees with the
 });
 
 test("the header Retry-After in seconds, wherever it stands; a date or none is not a wait", () => {
-  const head = (line: string) => `HTTP/1.1 429 Too Many Requests\r\n${line}Content-Length: 2\r\n\r\n{}`;
+  const head = (line: string) =>
+    `HTTP/1.1 429 Too Many Requests\r\n${line}Content-Length: 2\r\n\r\n{}`;
   expect(retryAfterMs(head("Retry-After: 2\r\n"))).toBe(2000);
   expect(retryAfterMs(head("retry-after:30\r\n"))).toBe(30_000);
   expect(retryAfterMs(head("Retry-After: Fri, 31 Dec 1999 23:59:59 GMT\r\n"))).toBeNaN();
@@ -152,7 +171,10 @@ test("a log gets answers that come in one read or in pieces, with their waits", 
   const answers = [
     ["HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}"],
     ["HTTP/1.1 429 Too Many\r\nretry-after: 2\r\ncontent-length: 2\r\n\r\n{}"],
-    ["HTTP/1.1 429 Too Many\r\nretry-af", "ter: 3\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n"],
+    [
+      "HTTP/1.1 429 Too Many\r\nretry-af",
+      "ter: 3\r\ntransfer-encoding: chunked\r\n\r\n2\r\n{}\r\n0\r\n\r\n",
+    ],
     ["HTTP/1.1 200 OK\r\nretry-after: 4\r\ncontent-length: 2\r\n\r\n{}"],
     ["HTTP/1.1 503 Unavailable\r\nretry-after: 5\r\ncontent-length: 2\r\n\r\n{}"],
   ];

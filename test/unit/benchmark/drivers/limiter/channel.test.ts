@@ -7,7 +7,10 @@ import {
   type Keys,
   limiterChannels,
 } from "../../../../../src/benchmark/drivers/limiter/channel.js";
-import { DecisionLog, RequestCounts } from "../../../../../src/benchmark/measurement/decision-log.js";
+import {
+  DecisionLog,
+  RequestCounts,
+} from "../../../../../src/benchmark/measurement/decision-log.js";
 import type { Decision } from "../../../../../src/targets/types.js";
 import { FRESH_KEY } from "../../../../../src/traffic/types.js";
 
@@ -17,7 +20,11 @@ const stream = { next: () => 0 };
 function openChannel(decider: Decider) {
   const counts = { begun: 0, finished: 0 };
   const events: string[] = [];
-  const open = limiterChannels(decider, { requests: [["key"]], streams: [stream], first: 0 }, counts);
+  const open = limiterChannels(
+    decider,
+    { requests: [["key"]], streams: [stream], first: 0 },
+    counts,
+  );
   const channel = open(0, {
     ready: () => void events.push("ready"),
     answered: (outcome, code) => void events.push(`${outcome} ${code}`),
@@ -52,7 +59,10 @@ describe("a channel to a limiter", () => {
     channel.send();
     pending[0]?.({ outcome: "allowed" });
     await nextTurn();
-    expect({ events, counts }).toEqual({ events: ["ready", "ready"], counts: { begun: 2, finished: 1 } });
+    expect({ events, counts }).toEqual({
+      events: ["ready", "ready"],
+      counts: { begun: 2, finished: 1 },
+    });
     pending[1]?.({ outcome: "allowed" });
     await nextTurn();
     expect({ events, counts }).toEqual({
@@ -82,7 +92,10 @@ describe("a channel to a limiter", () => {
 });
 
 describe("the keys of a channel", () => {
-  const keysOf = (requests: readonly (readonly [string, ...string[]])[], connection: number): Keys[] => {
+  const keysOf = (
+    requests: readonly (readonly [string, ...string[]])[],
+    connection: number,
+  ): Keys[] => {
     const counts = new RequestCounts(requests.length).connection();
     const source = new KeySource(requests, stream, connection, counts);
     return [source.next(), source.next()];
