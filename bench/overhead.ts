@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { askDirectly } from "../src/contract/direct-http.js";
+import { askDirectly } from "../src/kit/direct-http.js";
 import { byTurns, printRatio, rateOf, withServers } from "./groups.js";
 import { MeasuredServer, withStore } from "./processes.js";
 

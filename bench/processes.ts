@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { askDirectly } from "../src/contract/direct-http.js";
+import { askDirectly } from "../src/kit/direct-http.js";
 import { freePort } from "../src/runtimes/local/ports.js";
 import { TestStore } from "../test/helpers/store.js";
 

@@ -1,4 +1,3 @@
-import { EXIT } from "../src/contract/errors.js";
 import {
   MACHINE_KEY,
   MANIFEST_SCHEMA_VERSION,
@@ -7,13 +6,14 @@ import {
 import { COMPARED_KINDS, LATEST, RESULTS_ROOT } from "../src/contract/report-commands.js";
 import { FOREIGN_CPU_PERCENT, RESULT_SCHEMA_VERSION } from "../src/contract/result.js";
 import * as statistics from "../src/contract/statistics.js";
-import { MAX_DOCUMENT_BYTES } from "../src/contract/user-files.js";
 import { VERDICTS_FILE } from "../src/contract/verdicts.js";
-import { BACK_SHARE, BEFORE_S, RECOVERED, SAME_S } from "../src/judge/fault-figures.js";
+import { BACK_SHARE, BEFORE_S, RECOVERED, SAME_S } from "../src/judge/figures-of-faults.js";
 import { ACCURACY, CURVE_THOUSANDTHS, MIN_SAMPLES, PERCENTILES } from "../src/judge/latency.js";
 import { PASSED } from "../src/judge/limit.js";
 import { SLICE_MS } from "../src/judge/merging/slices.js";
 import { ROUNDING } from "../src/judge/printed.js";
+import { EXIT } from "../src/kit/errors.js";
+import { MAX_DOCUMENT_BYTES } from "../src/kit/user-files.js";
 import { PACKAGE as USUAL_LIMITER } from "../src/targets/limiters/rate-limiter-flexible.js";
 import { COPY, FRAMEWORK, SAME_SCRIPT } from "../src/targets/options.js";
 

@@ -1,7 +1,7 @@
 """When requests were served again after a fault, read from the timeline of a run.
 
 Results state it since version 4; `older_documents.py` reads it from the timeline of those before.
-The definition is that of `src/judge/fault-figures.ts`."""
+The definition is that of `src/judge/figures-of-faults.ts`."""
 
 import math
 from collections.abc import Callable, Iterator, Sequence

@@ -1,13 +1,13 @@
 import { writeFile } from "node:fs/promises";
-import { EXIT, type ExitCode } from "../contract/errors.js";
 import { decodeGeneratorEnv, decodeGroup } from "../contract/generator-env.js";
-import { printDocument, runProgram } from "../contract/program.js";
 import type { GroupOutput } from "../contract/result.js";
+import { EXIT, type ExitCode } from "../kit/errors.js";
+import { printDocument, runProgram } from "../kit/program.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTraffic } from "../plugins/register-traffic.js";
 import { runByTurns } from "./by-turns.js";
+import { run } from "./generator-run.js";
 import { createProgressWriter } from "./progress-output.js";
-import { run } from "./run.js";
 
 /** Reads its environment, writes progress to stderr and the result to stdout or to OUTPUT_FILE. */
 async function main(): Promise<ExitCode> {

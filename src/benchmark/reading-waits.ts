@@ -1,6 +1,5 @@
 import { createInterface, type Interface } from "node:readline";
 import type { Readable } from "node:stream";
-import { BenchError, EXIT } from "../contract/errors.js";
 import {
   ALL_STEADY_LINE,
   type AnnouncedPhase,
@@ -8,6 +7,7 @@ import {
   READ_LINE,
 } from "../contract/progress.js";
 import { LAST_TURN_LINE, type TurnLengths, turnOf } from "../contract/turns.js";
+import { BenchError, EXIT } from "../kit/errors.js";
 
 /**
  * Waits at each drained moment until the input says that the counters are read: nothing is sent

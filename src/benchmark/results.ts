@@ -1,7 +1,6 @@
 import { loadText } from "../contract/configuration.js";
 import type { Diagnosis } from "../contract/diagnosis.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
-import { grown, mean, rounded, sum } from "../contract/numbers.js";
 import {
   type ConsumerEvidence,
   type EncodedHistogram,
@@ -15,7 +14,6 @@ import {
   type Sample,
   type ShareOutput,
 } from "../contract/result.js";
-import type { ClockComparison } from "../contract/system-clock.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
 import {
@@ -25,21 +23,23 @@ import {
   mergeHistograms,
 } from "../judge/histogram.js";
 import { judged } from "../judge/judged.js";
-import { callFigures, runFigures } from "../judge/merging/generators.js";
+import { callFigures, runFigures } from "../judge/merging/merge-generators.js";
 import { mergeSlices, mergeTimelineSlices } from "../judge/merging/slices.js";
 import { addSchedules } from "../judge/schedule-summary.js";
+import { grown, mean, rounded, sum } from "../kit/numbers.js";
+import type { ClockComparison } from "../kit/system-clock.js";
 import { findProfile } from "../traffic/lookup.js";
 import { predictionFor } from "../traffic/outcome-mix.js";
-import type { TrafficProfile } from "../traffic/types.js";
-import { boundaryFor } from "./measurement/boundary.js";
+import type { TrafficProfile } from "../traffic/traffic-types.js";
+import { generatorVersions } from "./generator-versions.js";
+import { type AnswerLog, latenciesBySlice, timelineOf } from "./measurement/answer-timeline.js";
+import { boundaryFor } from "./measurement/boundary-counts.js";
 import { wallOffsetMs, wallTime } from "./measurement/clock.js";
 import type { ConsumerReadings } from "./measurement/consumers.js";
 import { generatorId } from "./measurement/generator-readings.js";
 import type { ServerMonitor } from "./measurement/monitor.js";
 import { cpuUs } from "./measurement/server-readings.js";
-import { type AnswerLog, latenciesBySlice, timelineOf } from "./measurement/timeline.js";
-import type { TurnFigures } from "./turns.js";
-import { generatorVersions } from "./versions.js";
+import type { TurnFigures } from "./turn-window.js";
 import type { Measured } from "./workers/protocol.js";
 
 export function shareOutput(

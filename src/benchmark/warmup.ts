@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { AUTO_WARMUP } from "../contract/configuration.js";
-import { sum } from "../contract/numbers.js";
 import { hasTrend } from "../judge/steadiness.js";
+import { sum } from "../kit/numbers.js";
 import { cheapMonotonicMs } from "./measurement/clock.js";
 import type { WorkerSample } from "./measurement/recorder.js";
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
-import { cpuListSchema } from "./cpu-list.js";
+import { cpuListSchema } from "../kit/cpu-list.js";
+import { withThousands } from "../kit/numbers.js";
 import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
 import { faultSchema, faultsFileName } from "./faults.js";
 import {
@@ -10,7 +11,6 @@ import {
   type Layer,
   layerSchema,
 } from "./layers.js";
-import { withThousands } from "./numbers.js";
 import { numberIn, wholeIn } from "./ranges.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";

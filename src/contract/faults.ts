@@ -29,7 +29,7 @@ interface FaultActionFacts {
   effects: readonly FaultEffect[];
 }
 
-/** What can be done to roles in the window. `orchestrator/run/faults.ts` says how. */
+/** What can be done to roles in the window. `orchestrator/run/injected-faults.ts` says how. */
 export const faultActions = {
   kill: { verb: "dies", kinds: ["store"], effects: ["ends", "cuts", "forgets", "unloads"] },
   /** Killed, down for the length, and started again at the same address. */

@@ -1,7 +1,7 @@
 import { z } from "zod";
+import { decimalNumber, decimalOrAuto, type Environment, readEnv } from "../kit/env.js";
+import { usageError } from "../kit/errors.js";
 import { DEFAULT_POOL, type Load, namedArrivals } from "./configuration.js";
-import { decimalNumber, decimalOrAuto, type Environment, readEnv } from "./env.js";
-import { usageError } from "./errors.js";
 import { isClientLayer } from "./layers.js";
 import { decodePlugins } from "./plugins.js";
 import { decimalText, RANGES, wholeText } from "./ranges.js";

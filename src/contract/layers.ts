@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { withThousands } from "./numbers.js";
+import { withThousands } from "../kit/numbers.js";
 
 interface LayerDescription {
   id: string;

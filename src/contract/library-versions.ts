@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
-import type { Environment } from "./env.js";
-import { userFolder } from "./user-folder.js";
+import type { Environment } from "../kit/env.js";
+import { userFolder } from "../kit/user-folder.js";
 
 export interface PackageVersion {
   name: string;

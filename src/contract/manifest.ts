@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { cpuListSchema } from "./cpu-list.js";
+import { cpuListSchema } from "../kit/cpu-list.js";
 import { versionFactsSchema } from "./library-versions.js";
 import { machineLinkSchema, runtimeMachineSchema } from "./machines.js";
 import { planSchema } from "./plan.js";

@@ -1,7 +1,7 @@
 import { delimiter } from "node:path";
 import { z } from "zod";
-import type { Environment } from "./env.js";
-import { usageError } from "./errors.js";
+import type { Environment } from "../kit/env.js";
+import { usageError } from "../kit/errors.js";
 
 /** A function of this type; its parameters cannot be checked. */
 export const functionOf = <Type extends (...parameters: never[]) => unknown>() =>

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { workloadSchema } from "./configuration.js";
 import {
   decimalNumber,
   type Environment,
@@ -9,7 +8,8 @@ import {
   parseNodes,
   parseRequest,
   readEnv,
-} from "./env.js";
+} from "../kit/env.js";
+import { workloadSchema } from "./configuration.js";
 import { decodePlugins } from "./plugins.js";
 import { decodeRunSpec, nodeSchema, type RunSpec, serviceSpecSchema } from "./run-spec.js";
 import { type StoreAccess, storeAccessFrom, storeAddressFrom } from "./store-url.js";

@@ -1,6 +1,6 @@
 import { z } from "zod";
+import { decimalNumber, wholeNumber } from "../kit/env.js";
 import { byDimension, USUAL } from "./dimensions.js";
-import { decimalNumber, wholeNumber } from "./env.js";
 import { MIN_RUNS } from "./statistics.js";
 
 /**

@@ -1,4 +1,4 @@
-import { numberWord } from "./numbers.js";
+import { numberWord } from "../kit/numbers.js";
 import { FLOOR_SHARE, MIN_PAIRS, MIN_RUNS } from "./statistics.js";
 
 /** The folder that holds campaigns, unless `--output` names another. */

@@ -1,4 +1,6 @@
 import { z } from "zod";
+import { throttlingSchema } from "../kit/control-groups.js";
+import { clockChangeSchema } from "../kit/system-clock.js";
 import { admissionsSchema, requestCountsSchema } from "./admissions.js";
 import { boundarySchema } from "./boundary.js";
 import {
@@ -11,7 +13,6 @@ import {
   warmupSchema,
   workloadSchema,
 } from "./configuration.js";
-import { throttlingSchema } from "./control-groups.js";
 import { diagnosisSchema } from "./diagnosis.js";
 import { faultFiguresSchema } from "./fault-figures.js";
 import { faultRecordSchema } from "./faults.js";
@@ -29,7 +30,6 @@ import {
 } from "./server-api.js";
 import { serviceEvidenceSchema } from "./service.js";
 import { storeEvidenceSchema } from "./store.js";
-import { clockChangeSchema } from "./system-clock.js";
 import { algorithms } from "./target.js";
 import { timelineSchema } from "./timeline.js";
 import { turnsFactsSchema } from "./turns.js";

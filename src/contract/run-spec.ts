@@ -1,4 +1,7 @@
 import { z } from "zod";
+import type { Environment } from "../kit/env.js";
+import { messageOf, usageError } from "../kit/errors.js";
+import { MAX_DOCUMENT_BYTES, readUserFile } from "../kit/user-files.js";
 import {
   extentSchema,
   limitsSchema,
@@ -6,13 +9,10 @@ import {
   warmupSchema,
   workloadSchema,
 } from "./configuration.js";
-import type { Environment } from "./env.js";
-import { messageOf, usageError } from "./errors.js";
 import { driverLayerSchema } from "./layers.js";
 import { RANGES, wholeIn } from "./ranges.js";
 import { idSchema } from "./target.js";
 import { turnsSchema } from "./turns.js";
-import { MAX_DOCUMENT_BYTES, readUserFile } from "./user-files.js";
 
 const RUN_SPEC = "ratelimit-bench/run";
 const GROUP_SPEC = "ratelimit-bench/group";

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { parseRequest } from "./env.js";
+import { parseRequest } from "../kit/env.js";
 
 const ms = z.number().min(0);
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import type { Limits } from "./configuration.js";
 import {
   type Environment,
   hostText,
@@ -10,7 +9,8 @@ import {
   readEnv,
   switchText,
   wholeNumber,
-} from "./env.js";
+} from "../kit/env.js";
+import type { Limits } from "./configuration.js";
 import { decodePlugins } from "./plugins.js";
 import { wholeText } from "./ranges.js";
 import type { RunSpec, ServerSpec } from "./run-spec.js";

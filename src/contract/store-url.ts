@@ -1,6 +1,6 @@
-import type { Environment, Node } from "./env.js";
-import { messageOf, usageError } from "./errors.js";
-import { MAX_SETTING_BYTES, readUserFile } from "./user-files.js";
+import type { Environment, Node } from "../kit/env.js";
+import { messageOf, usageError } from "../kit/errors.js";
+import { MAX_SETTING_BYTES, readUserFile } from "../kit/user-files.js";
 
 /**
  * PEM texts. `ca` vouches for the store, in addition to the system's; `cert` and `key` are the

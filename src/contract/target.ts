@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { usageError } from "./errors.js";
+import { usageError } from "../kit/errors.js";
 
 /** An id, e.g. of a client, store, service, limiter or traffic: safe in file names and in argv. */
 export const idSchema = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,39}$/);

@@ -1,6 +1,6 @@
 import { createInterface } from "node:readline";
-import type { Node } from "../contract/env.js";
-import { environmentError, messageOf, usageError } from "../contract/errors.js";
+import type { Node } from "../kit/env.js";
+import { environmentError, messageOf, usageError } from "../kit/errors.js";
 
 /** Handles each line of standard input in turn; ends with the input. @throws the first failure */
 export function handleLines(handle: (line: string) => unknown): Promise<void> {

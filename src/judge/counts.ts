@@ -1,6 +1,6 @@
-import { sum, totals } from "../contract/numbers.js";
 import type { AfterWindow, ConsumerEvidence, Counts, MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
+import { sum, totals } from "../kit/numbers.js";
 
 export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>
   allowed + limited;

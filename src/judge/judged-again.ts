@@ -1,4 +1,3 @@
-import { sum } from "../contract/numbers.js";
 import {
   hasFigures,
   type Judgement,
@@ -10,6 +9,7 @@ import {
   type Verdict,
 } from "../contract/result.js";
 import type { VerdictChange } from "../contract/verdicts.js";
+import { sum } from "../kit/numbers.js";
 import { judged } from "./judged.js";
 import { SLICE_MS } from "./merging/slices.js";
 import { judgedPrinted } from "./printed.js";

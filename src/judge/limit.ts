@@ -9,7 +9,7 @@ import type { MeasuredKind } from "../contract/role.js";
 import { answered, loadedS } from "./counts.js";
 import type { Evidence } from "./evidence.js";
 import { busiestLoop, longestWait, STARVED } from "./rules/generator.js";
-import { windowIsSteady } from "./rules/steadiness.js";
+import { windowIsSteady } from "./rules/steady-load.js";
 
 /** In the order in which requests pass them: each talks to the next one that there is. */
 export const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "store"];

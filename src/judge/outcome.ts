@@ -1,7 +1,7 @@
-import { sum } from "../contract/numbers.js";
 import type { OutcomeStatus, Verdict } from "../contract/result.js";
 import type { Schedule } from "../contract/schedule.js";
-import { brokenPromiseText } from "./boundary/boundary.js";
+import { sum } from "../kit/numbers.js";
+import { brokenPromiseText } from "./boundary/boundary-findings.js";
 import { ends } from "./counts.js";
 import { type Evidence, firstFaultS } from "./evidence.js";
 import { SLICES_PER_SECOND } from "./merging/slices.js";

@@ -2,7 +2,7 @@ import type { PrintedResult, Verdict } from "../contract/result.js";
 import { invalid, notApplicable, type Rule, suspect } from "./evidence.js";
 import { deciders, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
-import { hostUndisturbed, nothingThrottled } from "./rules/host.js";
+import { hostUndisturbed, nothingThrottled } from "./rules/host-load.js";
 import { nothingOutsideOfProgram } from "./rules/outside.js";
 import { findingsOf, verdictOf } from "./rules.js";
 

@@ -8,9 +8,9 @@ import {
 } from "./rules/counting.js";
 import { cleanStart, noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { connectionsKept, generatorFree, generatorsAlike, littlesLaw } from "./rules/generator.js";
-import { everyRoleRead, hostUndisturbed, nothingThrottled } from "./rules/host.js";
+import { everyRoleRead, hostUndisturbed, nothingThrottled } from "./rules/host-load.js";
 import { nothingOutside, withoutOutsideCause } from "./rules/outside.js";
-import { latencyIsReal, scheduleKept, windowIsSteady } from "./rules/steadiness.js";
+import { latencyIsReal, scheduleKept, windowIsSteady } from "./rules/steady-load.js";
 import {
   disclosed,
   mixAsPredicted,

@@ -1,7 +1,7 @@
 import type { Load } from "../contract/configuration.js";
-import { rounded, totals } from "../contract/numbers.js";
 import type { GeneratorPart, MeasuredResult } from "../contract/result.js";
 import type { Schedule } from "../contract/schedule.js";
+import { rounded, totals } from "../kit/numbers.js";
 import { decodeHistogram, encodeHistogram, mergeHistograms } from "./histogram.js";
 import { atLeast } from "./latency.js";
 

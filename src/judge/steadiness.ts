@@ -1,7 +1,7 @@
 import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
-import { mean, median, rounded, sum } from "../contract/numbers.js";
 import type { MeasuredResult, Slices } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
+import { mean, median, rounded, sum } from "../kit/numbers.js";
 import { SLICES_PER_SECOND, slicesOf } from "./merging/slices.js";
 
 const TWO_SIDED_5_PERCENT = 1.96;

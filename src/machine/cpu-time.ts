@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { rounded, sum } from "../contract/numbers.js";
 import type { HostLoad } from "../contract/result.js";
+import { rounded, sum } from "../kit/numbers.js";
 
 export interface HostCpu {
   at_ms: number;

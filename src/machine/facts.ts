@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { cpus, release, totalmem, type } from "node:os";
 import type { Machine } from "../contract/manifest.js";
-import { rounded, totals } from "../contract/numbers.js";
+import { rounded, totals } from "../kit/numbers.js";
 import { readHardware } from "./hardware.js";
 
 type NetworkBytes = { received_bytes: number; sent_bytes: number };

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { cpusInList } from "../contract/cpu-list.js";
 import type { Machine } from "../contract/manifest.js";
+import { cpusInList } from "../kit/cpu-list.js";
 
 /** What sits in a machine, as far as Linux reports it. */
 type Hardware = Pick<Machine, "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor">;

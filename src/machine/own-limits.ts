@@ -5,8 +5,8 @@ import {
   ownGroups,
   type Throttling,
   throttlingIn,
-} from "../contract/control-groups.js";
-import { rounded, totals } from "../contract/numbers.js";
+} from "../kit/control-groups.js";
+import { rounded, totals } from "../kit/numbers.js";
 
 /**
  * What the system allows this process and all that it starts; a limit that does not exist is

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs";
-import { requireNode, runProgram } from "../contract/program.js";
+import { requireNode, runProgram } from "../kit/program.js";
 
 const { engines } = JSON.parse(
   readFileSync(new URL("../../package.json", import.meta.url), "utf8"),

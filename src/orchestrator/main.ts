@@ -7,9 +7,9 @@ import {
   environmentError,
   messageOf,
   usageError,
-} from "../contract/errors.js";
-import { runAudit } from "./audit/audit.js";
+} from "../kit/errors.js";
 import type { Check } from "./audit/check.js";
+import { runAudit } from "./audit/run-audit.js";
 import { type CampaignEnd, runCampaign } from "./campaign/campaign.js";
 import {
   dryRunExitCode,
@@ -17,9 +17,9 @@ import {
   previewLines,
   showPlanFirst,
 } from "./campaign/dry-run.js";
-import { findCommand } from "./commands/help.js";
+import type { CliContext } from "./commands/command-types.js";
+import { findCommand } from "./commands/help-command.js";
 import { commands } from "./commands/index.js";
-import type { CliContext } from "./commands/types.js";
 import { ForeignLoadCheck } from "./host/foreign-load.js";
 import { Aborted } from "./ownership/abort.js";
 import type { Request } from "./request/request.js";

@@ -1,6 +1,6 @@
 import { realpathSync } from "node:fs";
 import { pathToFileURL } from "node:url";
-import { displayPath } from "../contract/display-path.js";
+import { displayPath } from "../kit/display-path.js";
 
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 

@@ -2,13 +2,13 @@ import { spawnSync } from "node:child_process";
 import module from "node:module";
 import { pathToFileURL } from "node:url";
 import { z } from "zod";
-import { messageOf, usageError } from "../contract/errors.js";
-import { readUserFile } from "../contract/user-files.js";
+import { messageOf, usageError } from "../kit/errors.js";
+import { readUserFile } from "../kit/user-files.js";
 import { decodeTrace, TRACE_EXTENSION, traceProfile } from "../traffic/trace.js";
 import { errorLocation } from "./error-location.js";
 import { initialize, resolve } from "./hooks.js";
+import { type Plugin, pluginShape } from "./plugin-types.js";
 import { MAX_BYTES, type PluginSource, readPlugin } from "./source.js";
-import { type Plugin, pluginShape } from "./types.js";
 import { checked } from "./validation.js";
 
 /**

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import { idSchema } from "../contract/target.js";
 import { clients } from "../targets/clients/index.js";
-import { groups } from "../targets/groups.js";
 import { limiters } from "../targets/limiters/index.js";
 import { options } from "../targets/options.js";
 import { findLimiter, findStore, findTopology } from "../targets/resolve.js";
 import { stores } from "../targets/stores/index.js";
-import { clientShape, limiterShape, optionShape, storeShape } from "../targets/types.js";
+import { groups } from "../targets/target-groups.js";
+import { clientShape, limiterShape, optionShape, storeShape } from "../targets/target-types.js";
 import type { LoadedPlugin } from "./load.js";
 import { addToList, checked, forEachMember } from "./validation.js";
 

@@ -1,8 +1,8 @@
 import { z } from "zod";
-import { sum } from "../contract/numbers.js";
 import { MAX_DESCRIPTORS, MAX_KEY_LENGTH } from "../contract/ranges.js";
+import { sum } from "../kit/numbers.js";
 import { profiles } from "../traffic/profiles.js";
-import { trafficShape } from "../traffic/types.js";
+import { trafficShape } from "../traffic/traffic-types.js";
 import type { LoadedPlugin } from "./load.js";
 import { addToList, checked, forEachMember } from "./validation.js";
 

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import { displayPath } from "../contract/display-path.js";
-import { messageOf, usageError } from "../contract/errors.js";
 import type { PluginFacts } from "../contract/plugins.js";
-import { readUserFile } from "../contract/user-files.js";
+import { displayPath } from "../kit/display-path.js";
+import { messageOf, usageError } from "../kit/errors.js";
+import { readUserFile } from "../kit/user-files.js";
 
 /** A plugin on this machine, before it is loaded. */
 export interface PluginSource {

@@ -1,7 +1,7 @@
 import type { z } from "zod";
-import { usageError } from "../contract/errors.js";
+import { usageError } from "../kit/errors.js";
+import type { Plugin } from "./plugin-types.js";
 import type { PluginSource } from "./source.js";
-import type { Plugin } from "./types.js";
 
 type Member<Kind extends keyof Plugin> = NonNullable<Plugin[Kind]>[number];
 

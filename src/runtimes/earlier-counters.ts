@@ -1,5 +1,5 @@
-import { totals } from "../contract/numbers.js";
-import type { PartCounters } from "./types.js";
+import { totals } from "../kit/numbers.js";
+import type { PartCounters } from "./runtime-types.js";
 
 /** The counters of both together; the memory of the later one. */
 function added(one: PartCounters, later: PartCounters): PartCounters {

@@ -1,6 +1,6 @@
 import type { LineClient, PartOutput } from "./part-output.js";
 import type { RunDelays } from "./run-delay.js";
-import type { Exit, Part, PartCounters, RunningPart } from "./types.js";
+import type { Exit, Part, PartCounters, RunningPart } from "./runtime-types.js";
 
 /**
  * A short or interactive process in the container of another part: it has no address and no

@@ -1,9 +1,9 @@
 import type { RuntimeAccess } from "../contract/machines.js";
 import { docker, dockerOn } from "./containers/docker.js";
 import { podman } from "./containers/podman.js";
-import { kubernetesRuntime } from "./kubernetes/description.js";
-import { local } from "./local/runtime.js";
-import type { RuntimeDescription } from "./types.js";
+import { kubernetesRuntime } from "./kubernetes/kubernetes-description.js";
+import { local } from "./local/local-runtime.js";
+import type { RuntimeDescription } from "./runtime-types.js";
 
 /** What `auto` tries, in this order: those that need no machine but this one. */
 export const autoRuntimeIds: readonly string[] = [docker, podman, local].map(({ id }) => id);

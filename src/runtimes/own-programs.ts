@@ -1,6 +1,12 @@
-import { environmentError } from "../contract/errors.js";
 import { isRequestedVersion } from "../contract/target.js";
-import type { OwnProgram, Part, PartAllocation, ProgramFacts, ProgramSource } from "./types.js";
+import { environmentError } from "../kit/errors.js";
+import type {
+  OwnProgram,
+  Part,
+  PartAllocation,
+  ProgramFacts,
+  ProgramSource,
+} from "./runtime-types.js";
 
 /** The programs of this project: each has an image of its own, and runs in Node.js everywhere. */
 export const ownPrograms: readonly OwnProgram[] = ["server", "loadtest"];

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
 import { z } from "zod";
 import { parsedJson } from "./json.js";
-import type { IsAlive, Leftover } from "./types.js";
+import type { IsAlive, Leftover } from "./runtime-types.js";
 
 const OWNER_FILE = "service.json";
 const processSchema = z.strictObject({ pid: z.int(), started: z.string() });

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { environmentError } from "../contract/errors.js";
+import { environmentError } from "../kit/errors.js";
 import { parsedJson } from "./json.js";
 import type { RestartablePart } from "./restartable-part.js";
-import type { Exit, Part, RunningPart } from "./types.js";
+import type { Exit, Part, RunningPart } from "./runtime-types.js";
 
 const READY_WITHIN_MS = 30_000;
 const RETRY_AFTER_MS = 25;

@@ -1,6 +1,6 @@
 import { deferred } from "./deferred.js";
 import type { PartOutput } from "./part-output.js";
-import type { Exit } from "./types.js";
+import type { Exit } from "./runtime-types.js";
 
 /** What parts that can be killed and started again have in common in all runtimes. */
 export abstract class RestartablePart {

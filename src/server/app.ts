@@ -2,12 +2,12 @@ import { USUAL_FRAMEWORK } from "../targets/frameworks.js";
 import type { LoadPackage, WebRoutes, WebServer } from "./frameworks/framework.js";
 import { builders } from "./frameworks/index.js";
 import type { AppDependencies } from "./lib/app-dependencies.js";
-import { Counters } from "./lib/counters.js";
 import { Instruments } from "./lib/instruments.js";
+import { Counters } from "./lib/server-counters.js";
 import { rateLimited, routeHook } from "./middleware/rateLimit.js";
 import { diagnosis, healthz, usage } from "./routes/healthz.js";
 import { metrics } from "./routes/metrics.js";
-import { heavy, light } from "./routes/workloads.js";
+import { heavy, light } from "./routes/workload-routes.js";
 
 /** One proxy stands before a server that tells clients by their address. */
 const isProxy = (_address: string, hop: number): boolean => hop === 0;

@@ -1,3 +1,5 @@
+import type { RunSpec, ServerSpec } from "../contract/run-spec.js";
+import type { Target } from "../contract/target.js";
 import {
   BenchError,
   EXIT,
@@ -5,9 +7,7 @@ import {
   inOneLine,
   messageOf,
   usageError,
-} from "../contract/errors.js";
-import type { RunSpec, ServerSpec } from "../contract/run-spec.js";
-import type { Target } from "../contract/target.js";
+} from "../kit/errors.js";
 import { withErrorLocation } from "../plugins/error-location.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTargets } from "../plugins/register-targets.js";

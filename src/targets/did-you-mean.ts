@@ -1,5 +1,5 @@
 import { distance } from "fastest-levenshtein";
-import { usageError } from "../contract/errors.js";
+import { usageError } from "../kit/errors.js";
 
 /**
  * With more words than this, the nearest one stands alone: a line that nobody can read helps

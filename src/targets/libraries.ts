@@ -2,13 +2,13 @@ import { existsSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { environmentError } from "../contract/errors.js";
 import {
   LOADER,
   type PackageVersion,
   versionFolderName,
   versionsFolder,
 } from "../contract/library-versions.js";
+import { environmentError } from "../kit/errors.js";
 
 /**
  * From the package.json above the module: many packages do not export theirs. @param from the

@@ -1,8 +1,8 @@
-import { formatNodes } from "../contract/env.js";
-import { environmentError, messageOf, usageError } from "../contract/errors.js";
 import type { RunSpec } from "../contract/run-spec.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import { partText, type Target } from "../contract/target.js";
+import { formatNodes } from "../kit/env.js";
+import { environmentError, messageOf, usageError } from "../kit/errors.js";
 import { type Libraries, librariesOnDemand } from "./libraries.js";
 import { asRequestLimiter, failOpen, withCost } from "./request-limiter.js";
 import { describeClient, findLimiter, resolveTarget, unsupportedLimits } from "./resolve.js";
@@ -12,7 +12,7 @@ import type {
   OpenClient,
   RequestLimiter,
   StorePlace,
-} from "./types.js";
+} from "./target-types.js";
 
 type TargetSpec = Pick<
   RunSpec,

@@ -1,18 +1,18 @@
-import { loadPrograms } from "./benchmarks/load-programs.js";
 import { frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { unsupported } from "./limiters/library.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
+import { loadPrograms } from "./load-programs/load-programs.js";
 import { FAIL_OPEN_AFTER_MS } from "./request-limiter.js";
 import { stores } from "./stores/index.js";
-import { isCluster } from "./topologies.js";
 import type {
   ClientDescription,
   OptionDescription,
   OwnSettings,
   Separation,
   VariedClient,
-} from "./types.js";
+} from "./target-types.js";
+import { isCluster } from "./topologies.js";
 
 type SeparatingOption = Pick<OptionDescription, "id" | "pattern"> & { separates: Separation };
 

@@ -1,5 +1,5 @@
-import { grown, totals } from "../contract/numbers.js";
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
+import { grown, totals } from "../kit/numbers.js";
 import type {
   Decision,
   DecisionCounts,
@@ -8,7 +8,7 @@ import type {
   LimiterFacts,
   LimiterPair,
   RequestLimiter,
-} from "./types.js";
+} from "./target-types.js";
 
 /** How long a request waits for its decision before it is admitted. */
 export const FAIL_OPEN_AFTER_MS = 250;

@@ -1,5 +1,4 @@
 import type { Limits } from "../contract/configuration.js";
-import { usageError } from "../contract/errors.js";
 import {
   type Decider,
   formatTargetText,
@@ -11,22 +10,23 @@ import {
   type Target,
   type VersionedId,
 } from "../contract/target.js";
-import { findLoadProgram } from "./benchmarks/load-programs.js";
+import { usageError } from "../kit/errors.js";
 import { clients } from "./clients/index.js";
 import { findKnown, requireKnown } from "./did-you-mean.js";
 import { type FrameworkDescription, frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
+import { findLoadProgram } from "./load-programs/load-programs.js";
 import { COPY, isCopy, isEncrypted, nodeVersionOf, options, SAME_SCRIPT } from "./options.js";
 import { findService } from "./services/index.js";
 import { stores } from "./stores/index.js";
-import { findTopology } from "./topologies.js";
 import type {
   ClientDescription,
   LimiterDescription,
   OptionDescription,
   StoreDescription,
   VariedClient,
-} from "./types.js";
+} from "./target-types.js";
+import { findTopology } from "./topologies.js";
 
 /**
  * Whether a store, service or module is available here: true, or the reason why not (false: it was

@@ -1,6 +1,6 @@
-import type { Node } from "../contract/env.js";
+import type { Node } from "../kit/env.js";
 import { findKnown } from "./did-you-mean.js";
-import type { TopologyDescription } from "./types.js";
+import type { TopologyDescription } from "./target-types.js";
 
 const clusterArguments = ["--cluster-enabled", "yes", "--cluster-node-timeout", "5000"];
 

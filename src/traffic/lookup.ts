@@ -1,6 +1,6 @@
-import { usageError } from "../contract/errors.js";
+import { usageError } from "../kit/errors.js";
 import { profiles } from "./profiles.js";
-import type { TrafficProfile } from "./types.js";
+import type { TrafficProfile } from "./traffic-types.js";
 import { type Workload, workloads } from "./workloads.js";
 
 function find<Thing extends { id: string }>(

@@ -1,7 +1,7 @@
 import type { Limits, Load } from "../contract/configuration.js";
-import { rounded, sum } from "../contract/numbers.js";
 import type { ConsumerEvidence, Counts, MeasuredResult, Slices } from "../contract/result.js";
 import type { Algorithm } from "../contract/target.js";
+import { rounded, sum } from "../kit/numbers.js";
 import { findProfile } from "./lookup.js";
 import {
   canNotBeUsedUp,

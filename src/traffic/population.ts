@@ -1,6 +1,6 @@
 import type { Limits } from "../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
-import type { Descriptors } from "./types.js";
+import type { Descriptors } from "./traffic-types.js";
 
 /**
  * A quota that no run can use up, so that the keys alone decide the outcomes, whatever the client's

@@ -1,11 +1,11 @@
 import type { Limits, Load } from "../contract/configuration.js";
-import { sum } from "../contract/numbers.js";
 import { EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
 import type { Algorithm } from "../contract/target.js";
+import { sum } from "../kit/numbers.js";
 import { admissions } from "./admission.js";
 import { openTraffic } from "./streams.js";
 import { traceTimes } from "./trace.js";
-import { FRESH_KEY, type Trace, type TrafficProfile } from "./types.js";
+import { FRESH_KEY, type Trace, type TrafficProfile } from "./traffic-types.js";
 
 /** Requests that are spread evenly over a time. */
 export interface LoadPhase {

@@ -1,6 +1,6 @@
-import { boundary } from "./boundary.js";
+import { boundary } from "./boundary-traffic.js";
 import { evenShares, GENEROUS, user, zipfPopulation } from "./population.js";
-import { type Descriptors, FRESH_KEY, type TrafficProfile } from "./types.js";
+import { type Descriptors, FRESH_KEY, type TrafficProfile } from "./traffic-types.js";
 
 const USERS = 10_000;
 const HOT_USERS = USERS / 5;

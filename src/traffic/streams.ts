@@ -1,6 +1,6 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import type { Limits } from "../contract/configuration.js";
-import type { Descriptors, RequestStream, TrafficProfile } from "./types.js";
+import type { Descriptors, RequestStream, TrafficProfile } from "./traffic-types.js";
 
 const TWO_TO_32 = 4_294_967_296;
 

@@ -1,6 +1,6 @@
 import { traceFactsSchema } from "../contract/plugins.js";
 import { GENEROUS } from "./population.js";
-import type { Trace, TrafficProfile } from "./types.js";
+import type { Trace, TrafficProfile } from "./traffic-types.js";
 
 export const TRACE = "trace";
 /** Such a file among the plugins is data: nothing of it is executed. */

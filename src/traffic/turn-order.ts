@@ -1,6 +1,6 @@
 import { isClientLayer, type Layer } from "../contract/layers.js";
-import { rounded } from "../contract/numbers.js";
 import { MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
+import { rounded } from "../kit/numbers.js";
 import { shuffler } from "./shuffle.js";
 
 /** Shortest lead-in and slice. */

@@ -8,7 +8,7 @@ import type { LoadPackage } from "../../src/server/frameworks/framework.js";
 import type { AppDependencies } from "../../src/server/lib/app-dependencies.js";
 import { ownLibraries } from "../../src/targets/libraries.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
-import type { Decision, Limiter } from "../../src/targets/types.js";
+import type { Decision, Limiter } from "../../src/targets/target-types.js";
 import { targetOf } from "./target.js";
 
 export const ALLOWED: Decision = { outcome: "allowed" };

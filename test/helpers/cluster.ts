@@ -1,6 +1,6 @@
 import { freePort } from "../../src/runtimes/local/ports.js";
 import { findEngine } from "../../src/targets/stores/engines.js";
-import type { StoreSession } from "../../src/targets/types.js";
+import type { StoreSession } from "../../src/targets/target-types.js";
 import { type StoreKind, TestStore } from "./store.js";
 
 const PRIMARIES = 3;

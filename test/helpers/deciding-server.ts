@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { freePort } from "../../src/runtimes/local/ports.js";
 import { findStore, findTopology } from "../../src/targets/resolve.js";
 import { findEngine } from "../../src/targets/stores/engines.js";
-import type { StorePlace } from "../../src/targets/types.js";
+import type { StorePlace } from "../../src/targets/target-types.js";
 import { isProgram, programOnPath } from "./programs.js";
 import { until } from "./store.js";
 

@@ -6,7 +6,7 @@ import type { Limits } from "../../src/contract/configuration.js";
 import type { ServiceSpec } from "../../src/contract/run-spec.js";
 import { freePort } from "../../src/runtimes/local/ports.js";
 import { envoyRatelimit } from "../../src/targets/services/envoy-ratelimit/index.js";
-import type { StorePlace } from "../../src/targets/types.js";
+import type { StorePlace } from "../../src/targets/target-types.js";
 import { isProgram, programOnPath } from "./programs.js";
 
 /** Envoy's rate limit service: $ENVOY_RATELIMIT, else `ratelimit` on PATH. */

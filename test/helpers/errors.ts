@@ -1,5 +1,5 @@
 import { expect } from "vitest";
-import { BenchError, type ExitCode } from "../../src/contract/errors.js";
+import { BenchError, type ExitCode } from "../../src/kit/errors.js";
 
 /** What `work` fails with; the test fails when it does not fail, or fails unexpectedly. */
 export async function failureOf(work: () => unknown): Promise<BenchError> {

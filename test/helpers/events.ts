@@ -1,7 +1,7 @@
 import { type CampaignEvent, type EventOf, eventSchema } from "../../src/contract/events.js";
 import type { Plan } from "../../src/contract/plan.js";
-import { makePlan } from "../../src/orchestrator/plan/plan.js";
-import type { Output, Outputs, Screen } from "../../src/orchestrator/ui/types.js";
+import { makePlan } from "../../src/orchestrator/plan/make-plan.js";
+import type { Output, Outputs, Screen } from "../../src/orchestrator/ui/screen-types.js";
 import { everything, requestOf } from "./request.js";
 
 export const STARTED_MS = Date.parse("2026-01-01T12:00:00.000Z");

@@ -15,7 +15,7 @@ import type { MeasuredKind } from "../../src/contract/role.js";
 import type { Schedule } from "../../src/contract/schedule.js";
 import type { Usage } from "../../src/contract/server-api.js";
 import type { StoreReading } from "../../src/contract/store.js";
-import { admissionsOf } from "../../src/judge/admissions.js";
+import { admissionsOf } from "../../src/judge/admission-accounting.js";
 import type { Evidence } from "../../src/judge/evidence.js";
 import { createHistogram, encodeHistogram, mergeHistograms } from "../../src/judge/histogram.js";
 import { latencyBlock, latencyCurve } from "../../src/judge/latency.js";

@@ -2,7 +2,6 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import { sum } from "../../src/contract/numbers.js";
 import type {
   AfterWindow,
   ConsumerEvidence,
@@ -10,6 +9,7 @@ import type {
   LatencyHistograms,
   MeasuredResult,
 } from "../../src/contract/result.js";
+import { sum } from "../../src/kit/numbers.js";
 import type { Campaign } from "./campaign.js";
 
 const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>

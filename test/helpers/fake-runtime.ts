@@ -6,7 +6,7 @@ import type {
   ProgramFacts,
   RunningPart,
   Runtime,
-} from "../../src/runtimes/types.js";
+} from "../../src/runtimes/runtime-types.js";
 
 const nothing = (): void => {};
 

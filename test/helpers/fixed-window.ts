@@ -1,7 +1,7 @@
 import type { Limits } from "../../src/contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../src/contract/server-api.js";
 import { AliasTable, createStreams } from "../../src/traffic/streams.js";
-import type { TrafficProfile } from "../../src/traffic/types.js";
+import type { TrafficProfile } from "../../src/traffic/traffic-types.js";
 
 interface Entry {
   used: number;

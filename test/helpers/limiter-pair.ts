@@ -1,4 +1,4 @@
-import type { LimiterFacts, LimiterPair, RequestLimiter } from "../../src/targets/types.js";
+import type { LimiterFacts, LimiterPair, RequestLimiter } from "../../src/targets/target-types.js";
 
 /** What a limiter that takes one key per call was made of. */
 export function pairOf(

@@ -1,6 +1,6 @@
-import type { Environment } from "../../src/contract/env.js";
 import type { Plan } from "../../src/contract/plan.js";
-import { makePlan, type PlanContext } from "../../src/orchestrator/plan/plan.js";
+import type { Environment } from "../../src/kit/env.js";
+import { makePlan, type PlanContext } from "../../src/orchestrator/plan/make-plan.js";
 import { parseCampaign } from "../../src/orchestrator/request/parse-request.js";
 import type { Request } from "../../src/orchestrator/request/request.js";
 

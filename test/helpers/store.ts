@@ -6,7 +6,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Redis } from "ioredis";
 import { freePort } from "../../src/runtimes/local/ports.js";
-import { MemcachedNode } from "../../src/targets/stores/memcached/session.js";
+import { MemcachedNode } from "../../src/targets/stores/memcached/memcached-session.js";
 import { isProgram, programOnPath } from "./programs.js";
 
 export type StoreKind = "valkey" | "redis" | "memcached";

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { EXIT } from "../../src/contract/errors.js";
+import { EXIT } from "../../src/kit/errors.js";
 import { KubernetesApi } from "../../src/runtimes/kubernetes/api.js";
 import {
   checkPermissions,

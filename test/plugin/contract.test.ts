@@ -1,6 +1,6 @@
 import { describe } from "vitest";
 import { decodePlugins } from "../../src/contract/plugins.js";
-import { registerPlugins } from "../../src/orchestrator/run/plugins.js";
+import { registerPlugins } from "../../src/orchestrator/campaign/used-plugins.js";
 import { clients } from "../../src/targets/clients/index.js";
 import { findStore } from "../../src/targets/resolve.js";
 import { clientContract, hasContract } from "../suites/client.js";

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { RateLimiterRedis } from "rate-limiter-flexible";
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { sum } from "../../src/contract/numbers.js";
 import type { Target } from "../../src/contract/target.js";
-import { common } from "../../src/targets/clients/settings.js";
+import { sum } from "../../src/kit/numbers.js";
+import { common } from "../../src/targets/clients/client-settings.js";
 import { describeClient, unsupportedLimits } from "../../src/targets/resolve.js";
 import { needs } from "../helpers/needs.js";
 import { type StoreKind, storeProgram, until } from "../helpers/store.js";

@@ -1,9 +1,9 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { Redis } from "ioredis";
 import type { Limits } from "../../src/contract/configuration.js";
-import { sum } from "../../src/contract/numbers.js";
 import { type Target, usesStore } from "../../src/contract/target.js";
-import { sha256Of } from "../../src/orchestrator/run/module-files.js";
+import { sum } from "../../src/kit/numbers.js";
+import { sha256Of } from "../../src/orchestrator/plan/module-files.js";
 import { clients } from "../../src/targets/clients/index.js";
 import { librariesOnDemand } from "../../src/targets/libraries.js";
 import { limiters } from "../../src/targets/limiters/index.js";
@@ -16,8 +16,13 @@ import {
   resolveTarget,
 } from "../../src/targets/resolve.js";
 import { stores } from "../../src/targets/stores/index.js";
-import { MemcachedNode } from "../../src/targets/stores/memcached/session.js";
-import type { ClientDescription, Decision, Limiter, OpenClient } from "../../src/targets/types.js";
+import { MemcachedNode } from "../../src/targets/stores/memcached/memcached-session.js";
+import type {
+  ClientDescription,
+  Decision,
+  Limiter,
+  OpenClient,
+} from "../../src/targets/target-types.js";
 import { programVersion, TargetSystem } from "../helpers/target-system.js";
 
 /** What running a limiter on a real store shows. `null`: it does not apply, or cannot be read. */

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from "vitest";
-import { sum } from "../../src/contract/numbers.js";
 import type { Target } from "../../src/contract/target.js";
+import { sum } from "../../src/kit/numbers.js";
 import { modules } from "../../src/targets/modules/index.js";
 import { asRequestLimiter } from "../../src/targets/request-limiter.js";
 import { findLimiter } from "../../src/targets/resolve.js";

@@ -4,7 +4,7 @@ import { decodePlugins } from "../../src/contract/plugins.js";
 import type { Target } from "../../src/contract/target.js";
 import { loadPlugins } from "../../src/plugins/load.js";
 import { registerTargets } from "../../src/plugins/register-targets.js";
-import type { Decision, StorePlace } from "../../src/targets/types.js";
+import type { Decision, StorePlace } from "../../src/targets/target-types.js";
 import { openRequestLimiter } from "./open-target.js";
 
 /**

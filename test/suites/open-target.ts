@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Limits } from "../../src/contract/configuration.js";
-import { within } from "../../src/contract/deadline.js";
 import type { Target } from "../../src/contract/target.js";
+import { within } from "../../src/kit/deadline.js";
 import { librariesOnDemand } from "../../src/targets/libraries.js";
 import { limiters } from "../../src/targets/limiters/index.js";
 import { options } from "../../src/targets/options.js";
@@ -17,7 +17,7 @@ import type {
   OpenClient,
   RequestLimiter,
   StorePlace,
-} from "../../src/targets/types.js";
+} from "../../src/targets/target-types.js";
 import { pairOf } from "../helpers/limiter-pair.js";
 
 /**

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { processDiagnosisSchema } from "../../src/contract/diagnosis.js";
 import { healthSchema } from "../../src/contract/server-api.js";
-import type { Decision } from "../../src/targets/types.js";
+import type { Decision } from "../../src/targets/target-types.js";
 import { ALLOWED, CALLER, FAILED, fakeAppOn, limited } from "../helpers/app.js";
 
 /**

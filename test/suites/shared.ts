@@ -1,11 +1,11 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, test } from "vitest";
-import { sum } from "../../src/contract/numbers.js";
 import type { StoreReading } from "../../src/contract/store.js";
 import type { Target } from "../../src/contract/target.js";
+import { sum } from "../../src/kit/numbers.js";
 import { findStore } from "../../src/targets/resolve.js";
 import { findEngine } from "../../src/targets/stores/engines.js";
-import type { Decision } from "../../src/targets/types.js";
+import type { Decision } from "../../src/targets/target-types.js";
 import { type StoreKind, until } from "../helpers/store.js";
 import {
   countOutcomes,

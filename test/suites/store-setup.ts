@@ -1,6 +1,6 @@
 import { findStore } from "../../src/targets/resolve.js";
 import { findEngine } from "../../src/targets/stores/engines.js";
-import type { StorePlace, StoreSession } from "../../src/targets/types.js";
+import type { StorePlace, StoreSession } from "../../src/targets/target-types.js";
 import { TestCluster } from "../helpers/cluster.js";
 import { type StoreKind, TestStore } from "../helpers/store.js";
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { environmentError } from "../../contract/errors.js";
 import type { Outcome } from "../../contract/result.js";
+import { environmentError } from "../../kit/errors.js";
 import type { ClosedConnections } from "../closed-loop.js";
 import { cheapMonotonicMs, monotonicMs } from "../measurement/clock.js";
 import type { ResponseRecorder } from "../measurement/recorder.js";

@@ -3,7 +3,7 @@ import type { Layer } from "../../contract/layers.js";
 import type { ClientSettings, Consumes, LimiterScript } from "../../contract/server-api.js";
 import type { Algorithm } from "../../contract/target.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
-import type { Descriptors, RequestStream } from "../../traffic/types.js";
+import type { Descriptors, RequestStream } from "../../traffic/traffic-types.js";
 import type { ClosedConnections } from "../closed-loop.js";
 import type { DecisionLog, RequestCounts } from "../measurement/decision-log.js";
 import type { OpenChannel } from "./connection-pool.js";

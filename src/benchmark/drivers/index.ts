@@ -7,8 +7,8 @@ import type { Driver } from "./driver.js";
  * library.
  */
 const drivers: Readonly<Record<DriverLayer, () => Promise<Driver>>> = {
-  server: async () => (await import("./http/driver.js")).httpDriver,
-  limiter: async () => (await import("./limiter/driver.js")).limiterDriver,
+  server: async () => (await import("./http/http-driver.js")).httpDriver,
+  limiter: async () => (await import("./limiter/limiter-driver.js")).limiterDriver,
 };
 
 export const loadDriver = (layer: DriverLayer): Promise<Driver> => drivers[layer]();

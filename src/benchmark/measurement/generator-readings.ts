@@ -2,11 +2,11 @@ import { getHeapStatistics, setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
 import { isClientLayer } from "../../contract/layers.js";
-import { mean, sum, totals } from "../../contract/numbers.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import { roleId } from "../../contract/role.js";
 import type { GeneratorSpec } from "../../contract/run-spec.js";
 import type { Consumes, Usage } from "../../contract/server-api.js";
+import { mean, sum, totals } from "../../kit/numbers.js";
 import type { WorkerReading } from "../workers/protocol.js";
 import type { Consumers } from "./consumers.js";
 

@@ -1,5 +1,5 @@
-import { sum } from "../../contract/numbers.js";
 import type { Usage } from "../../contract/server-api.js";
+import { sum } from "../../kit/numbers.js";
 import { monotonicMs } from "./clock.js";
 import { cpuUs, readUsage } from "./server-readings.js";
 

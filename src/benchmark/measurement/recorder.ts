@@ -1,4 +1,3 @@
-import { sum } from "../../contract/numbers.js";
 import type {
   AfterWindow,
   Counts,
@@ -14,6 +13,7 @@ import {
   timelineColumns,
   timelineSlicesOf,
 } from "../../judge/merging/slices.js";
+import { sum } from "../../kit/numbers.js";
 import { cheapMonotonicMs } from "./clock.js";
 import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
 

@@ -1,5 +1,5 @@
-import { rounded, sum, totals } from "../../contract/numbers.js";
 import type { Sample } from "../../contract/result.js";
+import { rounded, sum, totals } from "../../kit/numbers.js";
 import type { ServerSample } from "./monitor.js";
 import type { WorkerSample } from "./recorder.js";
 

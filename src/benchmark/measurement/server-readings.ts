@@ -1,10 +1,10 @@
-import { fitted } from "../../contract/answers.js";
 import { canonicalJson } from "../../contract/configuration.js";
 import { type Diagnosis, processDiagnosisSchema } from "../../contract/diagnosis.js";
-import { askDirectly } from "../../contract/direct-http.js";
-import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { AddressedServer } from "../../contract/run-spec.js";
 import { type Health, healthSchema, type Usage, usageSchema } from "../../contract/server-api.js";
+import { fitted } from "../../kit/answers.js";
+import { askDirectly } from "../../kit/direct-http.js";
+import { BenchError, EXIT, environmentError, messageOf } from "../../kit/errors.js";
 import type { Consumers } from "./consumers.js";
 
 const TIMEOUT_MS = 5_000;

@@ -12,7 +12,7 @@ import {
 } from "../measurement/histograms.js";
 import { ResponseRecorder, SAMPLE_MS, type WorkerSample } from "../measurement/recorder.js";
 import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "../warmup.js";
-import { createArrivals, type ScheduleShare } from "./schedule.js";
+import { createArrivals, type ScheduleShare } from "./send-schedule.js";
 import { Ticker } from "./ticker.js";
 
 /** A send that is later than this counts as late. */

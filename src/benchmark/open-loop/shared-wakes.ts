@@ -1,5 +1,5 @@
 import { cpus } from "node:os";
-import { allowedCpus } from "../../contract/control-groups.js";
+import { allowedCpus } from "../../kit/control-groups.js";
 
 /**
  * Idle time since the start of the machine of all CPUs that this process may use; undefined where

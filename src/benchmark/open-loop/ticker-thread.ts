@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { cheapMonotonicMs } from "../measurement/clock.js";
-import { createArrivals } from "./schedule.js";
+import { createArrivals } from "./send-schedule.js";
 import {
   msSince,
   REACHED,

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
-import type { ScheduleShare } from "./schedule.js";
+import type { ScheduleShare } from "./send-schedule.js";
 
 /** Slots of the memory that a worker and its ticker share. */
 export const REACHED = 0;

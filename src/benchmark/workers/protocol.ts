@@ -5,7 +5,7 @@ import type { LimiterReport } from "../drivers/driver.js";
 import type { Window, WindowPlan } from "../load-loop.js";
 import type { DecisionColumns } from "../measurement/decision-log.js";
 import type { WorkerSample } from "../measurement/recorder.js";
-import type { TurnAnswers, TurnFigures, TurnsPlan } from "../turns.js";
+import type { TurnAnswers, TurnFigures, TurnsPlan } from "../turn-window.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 
 /** The place of one worker among those of all generators: number `index`, from 0, of `of`. */

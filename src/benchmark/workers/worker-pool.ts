@@ -1,11 +1,11 @@
 import { Worker } from "node:worker_threads";
-import { within } from "../../contract/deadline.js";
-import { BenchError, EXIT, type ExitCode } from "../../contract/errors.js";
 import type { GeneratorRunSpec } from "../../contract/generator-env.js";
-import { rounded, sum } from "../../contract/numbers.js";
 import type { TurnLengths } from "../../contract/turns.js";
+import { within } from "../../kit/deadline.js";
+import { BenchError, EXIT, type ExitCode } from "../../kit/errors.js";
+import { rounded, sum } from "../../kit/numbers.js";
 import type { WorkerSample } from "../measurement/recorder.js";
-import type { TurnAnswers, TurnsPlan } from "../turns.js";
+import type { TurnAnswers, TurnsPlan } from "../turn-window.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import {
   type Command,

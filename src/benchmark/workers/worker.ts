@@ -1,14 +1,14 @@
 import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
-import { BenchError, messageOf } from "../../contract/errors.js";
 import type { TurnLengths } from "../../contract/turns.js";
+import { BenchError, messageOf } from "../../kit/errors.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
-import { mostRequests } from "../../traffic/boundary.js";
+import { mostRequests } from "../../traffic/boundary-traffic.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { openTraffic } from "../../traffic/streams.js";
-import type { TrafficProfile } from "../../traffic/types.js";
+import type { TrafficProfile } from "../../traffic/traffic-types.js";
 import { type ClosedConnections, ClosedLoop } from "../closed-loop.js";
 import { ChannelConnections } from "../drivers/connection-pool.js";
 import type { ChannelRequests, LimiterReport, OpenDriver } from "../drivers/driver.js";
@@ -20,7 +20,7 @@ import { garbageCollectorFor } from "../measurement/generator-readings.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import { StandstillWatch } from "../measurement/standstill.js";
 import { OpenLoop } from "../open-loop/open-loop.js";
-import { type OpenLoad, streamOfShare } from "../open-loop/schedule.js";
+import { type OpenLoad, streamOfShare } from "../open-loop/send-schedule.js";
 import {
   type TurnsPlan,
   TurnWindow,
@@ -28,7 +28,7 @@ import {
   turnsOfASecond,
   turnUnlessOverrun,
   type Usage,
-} from "../turns.js";
+} from "../turn-window.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import {
   type Command,

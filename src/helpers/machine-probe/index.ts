@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import {
   MACHINE_PROBE_LISTENS,
   type MachineCounters,
@@ -7,7 +6,8 @@ import {
   type MachineReply,
   parseMachineRequest,
 } from "../../contract/machine-probe.js";
-import { runProgram } from "../../contract/program.js";
+import { EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
+import { runProgram } from "../../kit/program.js";
 import { readHostCpu } from "../../machine/cpu-time.js";
 import { describeMachine, kernelInstance, readNetwork } from "../../machine/facts.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";

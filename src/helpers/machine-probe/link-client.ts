@@ -1,10 +1,10 @@
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { messageOf } from "../../contract/errors.js";
 import type { LinkQuestion, LinkReading } from "../../contract/machine-probe.js";
 import type { ClockOffset } from "../../contract/machines.js";
-import { rounded, sum } from "../../contract/numbers.js";
+import { messageOf } from "../../kit/errors.js";
+import { rounded, sum } from "../../kit/numbers.js";
 import {
   arrivingBitsPerSecond,
   ECHO,

@@ -1,14 +1,14 @@
 import type { Workload } from "../../contract/configuration.js";
-import type { Node } from "../../contract/env.js";
-import { usageError } from "../../contract/errors.js";
 import type { ProbeAction, StoreFault } from "../../contract/probe-env.js";
 import type { ServiceSpec, StoreSpec } from "../../contract/run-spec.js";
 import type { ProbeReport } from "../../contract/store.js";
 import type { StoreAccess } from "../../contract/store-url.js";
+import type { Node } from "../../kit/env.js";
+import { usageError } from "../../kit/errors.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
 import { findEngine } from "../../targets/stores/engines.js";
-import type { StoreDescription, StoreSession } from "../../targets/types.js";
+import type { StoreDescription, StoreSession } from "../../targets/target-types.js";
 
 interface Circumstances
   extends Pick<Task, "service" | "decisionCommands" | "operation" | "keys" | "fault"> {

@@ -1,4 +1,3 @@
-import { EXIT, type ExitCode, usageError } from "../../contract/errors.js";
 import {
   decodeProbeEnv,
   type ProbeEnv,
@@ -6,7 +5,8 @@ import {
   probeActions,
   SERVE,
 } from "../../contract/probe-env.js";
-import { printDocument, runProgram } from "../../contract/program.js";
+import { EXIT, type ExitCode, usageError } from "../../kit/errors.js";
+import { printDocument, runProgram } from "../../kit/program.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerStores } from "../../plugins/register-targets.js";
 import { handleLines } from "../common.js";

@@ -1,8 +1,8 @@
-import { EXIT, type ExitCode } from "../../contract/errors.js";
-import { runProgram } from "../../contract/program.js";
 import { parseRelayLine, RELAY_LISTENS } from "../../contract/relay.js";
+import { EXIT, type ExitCode } from "../../kit/errors.js";
+import { runProgram } from "../../kit/program.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
-import { startRelay } from "./relay.js";
+import { startRelay } from "./start-relay.js";
 
 /**
  * Its arguments are the host and port on which it listens, and those of the store node. Each line

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
-import { EXIT, type ExitCode } from "../../contract/errors.js";
-import { printDocument, runProgram } from "../../contract/program.js";
 import { parseSenderRequest } from "../../contract/sender.js";
+import { EXIT, type ExitCode } from "../../kit/errors.js";
+import { printDocument, runProgram } from "../../kit/program.js";
 import { Sender } from "./send.js";
 
 /**

@@ -1,7 +1,7 @@
 import { Agent, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { messageOf } from "../../contract/errors.js";
 import type { SenderReport, SenderRequest, SentRequest } from "../../contract/sender.js";
+import { messageOf } from "../../kit/errors.js";
 
 const ABOUT_LIMITS = /^(retry-after$|(x-)?ratelimit)/;
 

@@ -1,5 +1,5 @@
-import { sum } from "../../contract/numbers.js";
 import type { Slices } from "../../contract/result.js";
+import { sum } from "../../kit/numbers.js";
 
 export const SLICE_MS = 100;
 export const SLICES_PER_SECOND = 1000 / SLICE_MS;

@@ -1,8 +1,8 @@
-import { sum } from "../../contract/numbers.js";
 import { MAX_DESCRIPTORS } from "../../contract/ranges.js";
 import type { Counts } from "../../contract/result.js";
 import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
+import { sum } from "../../kit/numbers.js";
 import {
   accounted,
   addCounts,

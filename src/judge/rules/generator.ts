@@ -1,7 +1,7 @@
 import { isClientLayer } from "../../contract/layers.js";
-import { sum } from "../../contract/numbers.js";
 import type { GeneratorPart, MeasuredResult } from "../../contract/result.js";
 import { usesStore } from "../../contract/target.js";
+import { sum } from "../../kit/numbers.js";
 import { answered, ends, failed } from "../counts.js";
 import { type Evidence, notApplicable, notChecked, type Rule, suspect } from "../evidence.js";
 import { decodeHistogram } from "../histogram.js";

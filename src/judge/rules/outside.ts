@@ -1,6 +1,6 @@
-import type { Throttling } from "../../contract/control-groups.js";
 import type { GeneratorPart } from "../../contract/result.js";
-import { type ClockChange, clockSetText, wasClockSet } from "../../contract/system-clock.js";
+import type { Throttling } from "../../kit/control-groups.js";
+import { type ClockChange, clockSetText, wasClockSet } from "../../kit/system-clock.js";
 import { type Evidence, type Finding, invalid, notChecked, type Rule } from "../evidence.js";
 
 /** Nothing may stand still for longer than this time, or than this share of the window. */

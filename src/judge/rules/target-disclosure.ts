@@ -1,6 +1,6 @@
 import { isClientLayer } from "../../contract/layers.js";
-import { sum } from "../../contract/numbers.js";
 import { isRequestedVersion, usesStore } from "../../contract/target.js";
+import { sum } from "../../kit/numbers.js";
 import { answered, failures } from "../counts.js";
 import {
   type Evidence,

@@ -1,6 +1,4 @@
-import { BenchError, EXIT } from "../../contract/errors.js";
 import type { AdaptiveState, Manifest } from "../../contract/manifest.js";
-import { rounded, sum } from "../../contract/numbers.js";
 import {
   type Plan,
   type PlannedRun,
@@ -9,11 +7,12 @@ import {
   unitsOf,
 } from "../../contract/plan.js";
 import { type AdaptiveSummary, adaptiveSummarySchema } from "../../contract/summary.js";
+import { BenchError, EXIT } from "../../kit/errors.js";
+import { rounded, sum } from "../../kit/numbers.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import { runsUntil } from "../plan/decision-rounds.js";
 import { type Overheads, REPORT_S, runS } from "../plan/estimate.js";
 import { isControl, originals, plannedRankings } from "../plan/rankings.js";
-import type { Progress } from "../run/campaign-progress.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 
@@ -52,12 +51,20 @@ export function roundDecider(python: PythonContext, campaignFolder: string): Dec
   };
 }
 
+/** How long the campaign will take: it is told which runs are still to come. */
+export interface ExpectedTime {
+  /** These runs take place: those that were made, planned, and likely to be planned. */
+  expect(runs: Plan["runs"]): void;
+  limitTime(seconds: number): void;
+  timeLeftS(): number;
+}
+
 export interface SelectionOptions {
   /** The member that tells the selection's state is kept up to date. */
   manifest: Manifest;
   completed: ReadonlyMap<string, unknown>;
   overheads: Overheads;
-  progress: Pick<Progress, "expect" | "limitTime" | "timeLeftS">;
+  progress: ExpectedTime;
   /** Writes the manifest; a failure is reported and does not end the campaign. */
   save(): Promise<void>;
 }

@@ -8,11 +8,11 @@ import {
   senderReportSchema,
 } from "../../contract/sender.js";
 import type { Algorithm, Target } from "../../contract/target.js";
-import type { RunningPart } from "../../runtimes/types.js";
+import type { RunningPart } from "../../runtimes/runtime-types.js";
 import { findLimiter } from "../../targets/resolve.js";
-import type { LimiterDescription } from "../../targets/types.js";
+import type { LimiterDescription } from "../../targets/target-types.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
-import { actions } from "../run/faults.js";
+import { actions } from "../run/injected-faults.js";
 import { layoutOf, SENDER, type ServerDifference, senderRole } from "../run/layout.js";
 import {
   PartFailed,
@@ -21,7 +21,7 @@ import {
   type RunningRole,
   withParts,
 } from "../run/part-supervisor.js";
-import { type RunStore, storeOf } from "../run/store.js";
+import { type RunStore, storeOf } from "../run/run-store.js";
 import { type Burst, crossesEdge, hasAlignedWindows } from "./expected.js";
 
 /** A check cannot say anything: something else failed than what it looks at. */

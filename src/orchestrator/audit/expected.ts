@@ -1,6 +1,6 @@
 import type { Limits } from "../../contract/configuration.js";
-import { sum } from "../../contract/numbers.js";
 import type { Algorithm } from "../../contract/target.js";
+import { sum } from "../../kit/numbers.js";
 import { admissions } from "../../traffic/admission.js";
 
 /** Requests on one key that were sent at once. Times are milliseconds since 1970. */

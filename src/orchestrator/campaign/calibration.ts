@@ -1,10 +1,10 @@
 import { type Configuration, configurationHash, type Load } from "../../contract/configuration.js";
 import { dimensions } from "../../contract/dimensions.js";
-import { environmentError, messageOf } from "../../contract/errors.js";
 import { isClientLayer, isProgramLayer } from "../../contract/layers.js";
-import { toTwoDigits } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
 import { RANGES } from "../../contract/ranges.js";
+import { environmentError, messageOf } from "../../kit/errors.js";
+import { toTwoDigits } from "../../kit/numbers.js";
 import { describeClient } from "../../targets/resolve.js";
 import { findProfile } from "../../traffic/lookup.js";
 import type { Request } from "../request/request.js";

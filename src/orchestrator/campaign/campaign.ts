@@ -1,8 +1,8 @@
 import { basename } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
-import { type ExitCode, environmentError, messageOf } from "../../contract/errors.js";
 import type { Plan } from "../../contract/plan.js";
 import { isGeneratorSaturated } from "../../judge/rules/generator.js";
+import { type ExitCode, environmentError, messageOf } from "../../kit/errors.js";
 import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
 import {
@@ -13,8 +13,8 @@ import {
 import type { ForeignLoadCheck } from "../host/foreign-load.js";
 import { limitsNotes } from "../host/machine.js";
 import { requestedVersions } from "../host/versions.js";
-import { planOf, withExpectedTrials } from "../max-rate/plan.js";
 import { MaxRateSearch } from "../max-rate/search.js";
+import { planOf, withExpectedTrials } from "../max-rate/searched-rates.js";
 import { Aborted, abortable } from "../ownership/abort.js";
 import { costOfOrder, decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
@@ -25,27 +25,17 @@ import {
   overheadsOf,
   roomReason,
 } from "../plan/estimate.js";
-import { type PlanContext, selectConfigurations } from "../plan/plan.js";
+import { type PlanContext, selectConfigurations } from "../plan/make-plan.js";
+import { moduleFiles } from "../plan/module-files.js";
 import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
 import { mapCaps } from "../request/caps.js";
 import { findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
-import { Progress } from "../run/campaign-progress.js";
+import { executeRun } from "../run/execute-run.js";
 import type { ExternalStore } from "../run/layout.js";
-import { moduleFiles } from "../run/module-files.js";
-import {
-  endCode,
-  type Opened,
-  type OpenedRuntime,
-  type OpeningContext,
-  withLease,
-  withRuntime,
-} from "../run/open-runtime.js";
-import { registerPlugins, withSources } from "../run/plugins.js";
 import { findingsOf } from "../run/program-run.js";
 import type { RunOutcome } from "../run/result-documents.js";
-import { executeRun } from "../run/run.js";
-import { discoverStore } from "../run/store.js";
+import { discoverStore } from "../run/run-store.js";
 import type { EventLog } from "../ui/event-log.js";
 import {
   atRate,
@@ -59,6 +49,8 @@ import {
   withCalibration,
   withGenerators,
 } from "./calibration.js";
+import { CampaignMachines } from "./campaign-machines.js";
+import { Progress } from "./campaign-progress.js";
 import {
   type CampaignOutcome,
   isComplete,
@@ -66,9 +58,17 @@ import {
   openExistingCampaign,
 } from "./completed-runs.js";
 import { buildFinalReport, reportInterrupted } from "./final-report.js";
-import { CampaignMachines } from "./machines.js";
-import { endSession, resumedManifest, saveManifest, startManifest } from "./manifest.js";
+import {
+  endCode,
+  type Opened,
+  type OpenedRuntime,
+  type OpeningContext,
+  withLease,
+  withRuntime,
+} from "./open-runtime.js";
 import { RunLoop } from "./run-loop.js";
+import { registerPlugins, withSources } from "./used-plugins.js";
+import { endSession, resumedManifest, saveManifest, startManifest } from "./write-manifest.js";
 
 export interface CampaignEnd {
   exitCode: ExitCode;

@@ -1,16 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Configuration, warmupText } from "../../contract/configuration.js";
-import { EXIT, type ExitCode, environmentError } from "../../contract/errors.js";
 import { connectionsText } from "../../contract/layers.js";
 import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
+import { EXIT, type ExitCode, environmentError } from "../../kit/errors.js";
 import { findPythonEnvironment, PYTHON_SETUP } from "../../runtimes/local/python-environment.js";
 import { requireResultsRoot } from "../files/results-folder.js";
 import type { ReadTrace } from "../files/trace-log.js";
-import { requireAddressSpace, unfitReason } from "../host/doctor.js";
 import { limitsNotes } from "../host/machine.js";
+import { requireAddressSpace, unfitReason } from "../host/machine-checks.js";
 import { installationNotes, requestedVersions } from "../host/versions.js";
-import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/plan.js";
+import { planOf, subjectsOf, withExpectedTrials } from "../max-rate/searched-rates.js";
 import { BRACKET_RATIO, EXAMPLE_FACTOR, LADDER_STEP, STEP_FACTOR } from "../max-rate/trials.js";
 import { abortable, pause } from "../ownership/abort.js";
 import { comparisonOffer } from "../plan/comparison-offer.js";
@@ -25,11 +25,9 @@ import {
   overheadsOf,
   roomReason,
 } from "../plan/estimate.js";
-import { type PlanContext, selectConfigurations } from "../plan/plan.js";
+import { type PlanContext, selectConfigurations } from "../plan/make-plan.js";
 import { mapCaps } from "../request/caps.js";
 import type { Request } from "../request/request.js";
-import { expectedOpening } from "../run/open-runtime.js";
-import { registerPlugins, withSources } from "../run/plugins.js";
 import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { isCi } from "../ui/screens.js";
@@ -39,6 +37,8 @@ import {
   pendingCalibrationText,
   pendingGeneratorsText,
 } from "./calibration.js";
+import { expectedOpening } from "./open-runtime.js";
+import { registerPlugins, withSources } from "./used-plugins.js";
 
 /** More of a field of a trace is cut. */
 const MAX_FIELD_LENGTH = 80;

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { configurationHash } from "../../contract/configuration.js";
-import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
 import type { MaxRateState } from "../../contract/manifest.js";
 import {
   adaptiveSummarySchema,
@@ -9,6 +8,7 @@ import {
   thresholdRowSchema,
 } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
+import { BenchError, EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import type { Aborted } from "../ownership/abort.js";
 import type { RunOutcome } from "../run/result-documents.js";

@@ -1,7 +1,6 @@
 import { mkdir, rename } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import type { Configuration } from "../../contract/configuration.js";
-import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import type { Manifest } from "../../contract/manifest.js";
 import {
@@ -14,19 +13,25 @@ import {
 } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import type { Result } from "../../contract/result.js";
-import type { PartFaults, Runtime } from "../../runtimes/types.js";
+import { BenchError, EXIT, messageOf } from "../../kit/errors.js";
+import type { PartFaults, Runtime } from "../../runtimes/runtime-types.js";
 import { ALL_RUNS, type RunSelection } from "../adaptive/rounds.js";
 import type { Checksums } from "../files/checksums.js";
 import { writeAtomically } from "../files/results-folder.js";
 import { Aborted, abortable, pause } from "../ownership/abort.js";
 import type { Lease } from "../ownership/lease.js";
 import { cooldownS, diskReason } from "../plan/estimate.js";
+import { moduleFiles } from "../plan/module-files.js";
 import type { Request } from "../request/request.js";
-import type { Progress } from "../run/campaign-progress.js";
+import { executeRound, type RoundEnd, type RoundMember } from "../run/execute-round.js";
+import {
+  executeRun,
+  type MachinesOfRun,
+  type RawRun,
+  type RunListener,
+} from "../run/execute-run.js";
 import type { ExternalStore } from "../run/layout.js";
-import { moduleFiles } from "../run/module-files.js";
 import { PartFailed } from "../run/part-supervisor.js";
-import { checkPlugins } from "../run/plugins.js";
 import { executeProgramRun } from "../run/program-run.js";
 import {
   failureDocument,
@@ -36,10 +41,10 @@ import {
   type RunOutcome,
   runOutcomeOf,
 } from "../run/result-documents.js";
-import { executeRound, type RoundEnd, type RoundMember } from "../run/round.js";
-import { executeRun, type MachinesOfRun, type RawRun, type RunListener } from "../run/run.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
-import type { CampaignMachines } from "./machines.js";
+import type { CampaignMachines } from "./campaign-machines.js";
+import type { Progress } from "./campaign-progress.js";
+import { checkPlugins } from "./used-plugins.js";
 
 interface RunLoopOptions {
   campaign: string;

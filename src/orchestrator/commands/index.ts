@@ -1,16 +1,16 @@
-import { audit } from "./audit.js";
-import { clean } from "./clean.js";
-import { compare } from "./compare.js";
-import { completion } from "./completion.js";
-import { doctor } from "./doctor.js";
-import { help } from "./help.js";
-import { judge } from "./judge.js";
-import { kubernetes } from "./kubernetes.js";
-import { memory } from "./memory.js";
-import { report } from "./report.js";
-import { run, single } from "./run.js";
-import type { CliCommand } from "./types.js";
-import { version } from "./version.js";
+import { audit } from "./audit-command.js";
+import { clean } from "./clean-command.js";
+import type { CliCommand } from "./command-types.js";
+import { compare } from "./compare-command.js";
+import { completion } from "./completion-command.js";
+import { doctor } from "./doctor-command.js";
+import { help } from "./help-command.js";
+import { judge } from "./judge-command.js";
+import { kubernetes } from "./kubernetes-command.js";
+import { memory } from "./memory-command.js";
+import { report } from "./report-command.js";
+import { run, single } from "./run-command.js";
+import { version } from "./version-command.js";
 
 /** In the order in which help lists them. */
 export const commands: readonly CliCommand[] = [

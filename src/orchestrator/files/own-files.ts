@@ -1,8 +1,8 @@
 import { mkdir, stat, statfs } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { z } from "zod";
-import { environmentError, messageOf } from "../../contract/errors.js";
-import { MAX_DOCUMENT_BYTES, readUserFile } from "../../contract/user-files.js";
+import { environmentError, messageOf } from "../../kit/errors.js";
+import { MAX_DOCUMENT_BYTES, readUserFile } from "../../kit/user-files.js";
 
 /**
  * A file of this project; undefined without one. @throws environmentError for a link, folder or

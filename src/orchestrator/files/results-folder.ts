@@ -13,8 +13,8 @@ import {
   symlink,
 } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { type BenchError, environmentError, messageOf } from "../../contract/errors.js";
 import { LATEST } from "../../contract/report-commands.js";
+import { type BenchError, environmentError, messageOf } from "../../kit/errors.js";
 import { makeFolder, nearestFolder, requireRealFileSystem } from "./own-files.js";
 
 /** `YYYYMMDD_HHMMSS` in UTC: names sort by start, whatever the time zone. */

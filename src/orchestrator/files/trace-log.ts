@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { messageOf, usageError } from "../../contract/errors.js";
-import { userFileParts } from "../../contract/user-files.js";
+import { messageOf, usageError } from "../../kit/errors.js";
+import { userFileParts } from "../../kit/user-files.js";
 import { meanRate, traceColumns } from "../../traffic/trace.js";
-import type { Trace } from "../../traffic/types.js";
+import type { Trace } from "../../traffic/traffic-types.js";
 import { KeyNumbering } from "./key-numbering.js";
 import { type FieldChoice, formOf, type TraceEntry, type TraceForm } from "./trace-forms.js";
 import { type OffsetAt, zoneOffset } from "./trace-times.js";

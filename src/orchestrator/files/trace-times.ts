@@ -1,4 +1,4 @@
-import { usageError } from "../../contract/errors.js";
+import { usageError } from "../../kit/errors.js";
 
 /**
  * The offset of a wall clock from UTC in ms at a wall-clock time, which is given as if it were UTC.

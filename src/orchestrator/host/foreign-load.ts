@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { foreignLimitPercent } from "../../contract/result.js";
 import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "../../machine/cpu-time.js";
-import type { Runtime } from "../../runtimes/types.js";
+import type { Runtime } from "../../runtimes/runtime-types.js";
 import { pause } from "../ownership/abort.js";
 import { isOnThisMachine } from "./machine.js";
 

@@ -1,10 +1,10 @@
 import { lstat, readdir, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { basename, dirname, join, resolve } from "node:path";
-import { environmentError, messageOf } from "../../contract/errors.js";
+import { environmentError, messageOf } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { endProcess, removeSocketsOf, startTimeOf } from "../../runtimes/processes.js";
-import type { Leftover, RuntimeDescription } from "../../runtimes/types.js";
+import type { Leftover, RuntimeDescription } from "../../runtimes/runtime-types.js";
 import { writerPid } from "../files/results-folder.js";
 import {
   isAlive,

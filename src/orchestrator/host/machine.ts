@@ -4,12 +4,12 @@ import { cpus, release, totalmem } from "node:os";
 import { join } from "node:path";
 import { execa } from "execa";
 import type { KindCaps } from "../../contract/configuration.js";
-import { cpusInList } from "../../contract/cpu-list.js";
 import type { Machine } from "../../contract/manifest.js";
-import { sum } from "../../contract/numbers.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
+import { cpusInList } from "../../kit/cpu-list.js";
+import { sum } from "../../kit/numbers.js";
 import { type OwnLimits, readOwnLimits, usableCpus } from "../../machine/own-limits.js";
-import type { Runtime } from "../../runtimes/types.js";
+import type { Runtime } from "../../runtimes/runtime-types.js";
 
 export type RoleCounts = Readonly<Record<MeasuredKind, number>>;
 

@@ -1,6 +1,6 @@
 import { execa } from "execa";
 import type { z } from "zod";
-import { BenchError, EXIT, type ExitCode, lastLine } from "../../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, lastLine } from "../../kit/errors.js";
 import { capturePython, PYTHON, reportCommand } from "../../runtimes/local/python-environment.js";
 import { parseJson } from "../files/own-files.js";
 

@@ -4,9 +4,7 @@ import { mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { execa } from "execa";
 import { z } from "zod";
-import { parseAnswer } from "../../contract/answers.js";
 import { canonicalJson } from "../../contract/configuration.js";
-import { environmentError, lastLine, messageOf } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import {
   LOADER,
@@ -18,8 +16,10 @@ import {
 } from "../../contract/library-versions.js";
 import type { Plan } from "../../contract/plan.js";
 import type { Target } from "../../contract/target.js";
+import { parseAnswer } from "../../kit/answers.js";
+import { environmentError, lastLine, messageOf } from "../../kit/errors.js";
 import { untilEnded } from "../../runtimes/processes.js";
-import type { InstalledVersions, Leftover } from "../../runtimes/types.js";
+import type { InstalledVersions, Leftover } from "../../runtimes/runtime-types.js";
 import { findClient, findFramework, findLimiter } from "../../targets/resolve.js";
 import { makeFolder, parseJson } from "../files/own-files.js";
 import { isAlive, thisOwner } from "../ownership/state-folder.js";

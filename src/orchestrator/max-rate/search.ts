@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { isClientLayer, layerOf } from "../../contract/layers.js";
 import type { MaxRateState, Threshold } from "../../contract/manifest.js";
-import { rounded } from "../../contract/numbers.js";
 import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
 import {
   type MeasuredResult,
@@ -12,13 +11,20 @@ import {
 import { failedShare } from "../../judge/counts.js";
 import { atLeast } from "../../judge/latency.js";
 import { isSpoiled } from "../../judge/outcome.js";
+import { rounded } from "../../kit/numbers.js";
 import type { RunSelection, SelectionOptions } from "../adaptive/rounds.js";
 import { readOwnFile } from "../files/own-files.js";
 import { REPORT_S, runS } from "../plan/estimate.js";
 import { parseThresholds } from "../request/thresholds.js";
 import { cpuUsPerRequest, type RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
-import { nextRuns, rateOf, subjectName, trialRankings, withExpectedTrials } from "./plan.js";
+import {
+  nextRuns,
+  rateOf,
+  subjectName,
+  trialRankings,
+  withExpectedTrials,
+} from "./searched-rates.js";
 
 type Metric = Threshold["metric"];
 type TrialRecord = MaxRateState["trials"][number];

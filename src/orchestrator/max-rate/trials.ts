@@ -1,5 +1,5 @@
 import type { MaxRateState } from "../../contract/manifest.js";
-import { toThreeDigits } from "../../contract/numbers.js";
+import { toThreeDigits } from "../../kit/numbers.js";
 
 type RateRange = { from: number; min: number; max: number };
 

@@ -1,5 +1,5 @@
 import { setTimeout } from "node:timers/promises";
-import { EXIT, type ExitCode } from "../../contract/errors.js";
+import { EXIT, type ExitCode } from "../../kit/errors.js";
 
 /** The user or the system stopped the campaign. */
 export class Aborted extends Error {

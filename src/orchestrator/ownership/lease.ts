@@ -5,10 +5,10 @@ import { mkdir, rm } from "node:fs/promises";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
-import { BenchError, EXIT, environmentError, messageOf } from "../../contract/errors.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
+import { BenchError, EXIT, environmentError, messageOf } from "../../kit/errors.js";
 import { startTimeOf } from "../../runtimes/processes.js";
-import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/types.js";
+import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/runtime-types.js";
 import { writeAtomically } from "../files/results-folder.js";
 import {
   type LeaseFile,

@@ -3,9 +3,9 @@ import { access, constants, link, readdir, rename, rm, writeFile } from "node:fs
 import { hostname } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
-import { environmentError, messageOf } from "../../contract/errors.js";
 import { runtimeAccessSchema } from "../../contract/machines.js";
-import { userFolder } from "../../contract/user-folder.js";
+import { environmentError, messageOf } from "../../kit/errors.js";
+import { userFolder } from "../../kit/user-folder.js";
 import { kernelInstance } from "../../machine/facts.js";
 import { endProcess, identityOf, startTimeOf } from "../../runtimes/processes.js";
 import { makeFolder, parseJson, readOwnFile } from "../files/own-files.js";

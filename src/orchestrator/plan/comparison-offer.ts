@@ -2,7 +2,7 @@ import { AUTO, type Request } from "../request/request.js";
 import { counted, durationText } from "../ui/text.js";
 import { roundsThatDecide } from "./decidable.js";
 import { estimateRange, type Overheads } from "./estimate.js";
-import { makePlan, type PlanContext } from "./plan.js";
+import { makePlan, type PlanContext } from "./make-plan.js";
 import { plannedRankings } from "./rankings.js";
 
 /**

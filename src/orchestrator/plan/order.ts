@@ -4,8 +4,8 @@ import { readOwnLimits, usableCpus } from "../../machine/own-limits.js";
 import { isCopy } from "../../targets/options.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
-import { groupsOf } from "./groups.js";
 import { isControl, type Planned, type Ranking } from "./rankings.js";
+import { groupsOf } from "./turn-groups.js";
 
 type OrderedRun = Omit<Plan["runs"][number], "file">;
 

@@ -1,5 +1,4 @@
 import { canonicalJson } from "../../contract/configuration.js";
-import { usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { type Plan, type PlannedRanking, plannedFrom } from "../../contract/plan.js";
 import { MIN_PAIRS } from "../../contract/statistics.js";
@@ -10,6 +9,7 @@ import {
   type TargetText,
   usesStore,
 } from "../../contract/target.js";
+import { usageError } from "../../kit/errors.js";
 import { clients } from "../../targets/clients/index.js";
 import { COPY, FRAMEWORK, isCopy, SAME_SCRIPT, separationsOf } from "../../targets/options.js";
 import { type Availability, findClient, resolveTarget } from "../../targets/resolve.js";

@@ -5,14 +5,14 @@ import {
   type Workload,
 } from "../../contract/configuration.js";
 import { byDimension, namedCounts } from "../../contract/dimensions.js";
-import { usageError } from "../../contract/errors.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { type Plan, plannedFrom } from "../../contract/plan.js";
 import type { StoreFeature } from "../../contract/store.js";
 import type { Target } from "../../contract/target.js";
-import { benchmarks } from "../../targets/benchmarks/index.js";
-import { findOperation, KEYSPACE } from "../../targets/benchmarks/operations.js";
+import { usageError } from "../../kit/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
+import { benchmarks } from "../../targets/load-programs/index.js";
+import { findOperation, KEYSPACE } from "../../targets/load-programs/operations.js";
 import { type Availability, findStore } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
 import { dynamicDurationS } from "../request/durations.js";

@@ -2,7 +2,7 @@ import type { Key } from "node:readline";
 import { PassThrough, type Readable } from "node:stream";
 import { CANCEL_SYMBOL, groupMultiselect, log, multiselect, select, text } from "@clack/prompts";
 import ansi from "ansi-escapes";
-import { EXIT } from "../../contract/errors.js";
+import { EXIT } from "../../kit/errors.js";
 import { wrapCommand } from "../ui/command-text.js";
 import { wrap } from "../ui/text.js";
 import { BACK, Cancelled, type MenuOption, type Prompter } from "./prompter.js";

@@ -1,13 +1,13 @@
 import { createInterface } from "node:readline/promises";
-import type { Environment } from "../../contract/env.js";
-import { usageError } from "../../contract/errors.js";
+import type { Environment } from "../../kit/env.js";
+import { usageError } from "../../kit/errors.js";
 import { CUSTOM_DURATION, DYNAMIC_DURATION, FIXED_DURATIONS } from "../request/durations.js";
 import { parseRunAll } from "../request/original.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
-import type { MenuAnswers } from "./answers.js";
+import type { MenuAnswers } from "./menu-answers.js";
 import { Cancelled, problemFrom } from "./prompter.js";
 
 const QUESTIONS = [
@@ -85,7 +85,7 @@ export async function requestFrom(
   // Imported here because a campaign from flags does not need the menu.
   const [{ argvSoFar }, { menu, requireReady }, { ClackPrompter, Keyboard }, { intro, outro }] =
     await Promise.all([
-      import("./answers.js"),
+      import("./menu-answers.js"),
       import("./menu.js"),
       import("./clack-prompter.js"),
       import("@clack/prompts"),

@@ -1,13 +1,13 @@
-import type { Environment } from "../../contract/env.js";
-import { environmentError, messageOf } from "../../contract/errors.js";
+import type { Environment } from "../../kit/env.js";
+import { environmentError, messageOf } from "../../kit/errors.js";
 import { previewCampaign, timesText } from "../campaign/dry-run.js";
 import { requireResultsRoot } from "../files/results-folder.js";
-import { checkText, runChecks } from "../host/doctor.js";
+import { checkText, runChecks } from "../host/machine-checks.js";
 import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
 import { quoted } from "../ui/command-text.js";
-import { argvOf, DEFAULT_ANSWERS, type MenuAnswers } from "./answers.js";
+import { argvOf, DEFAULT_ANSWERS, type MenuAnswers } from "./menu-answers.js";
 import { pages } from "./pages.js";
 import { planLines } from "./plan-lines.js";
 import { BACK, Cancelled, type Prompter } from "./prompter.js";

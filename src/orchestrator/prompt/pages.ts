@@ -12,7 +12,7 @@ import {
   OWN_STORE,
   startableStores,
   usesStore,
-} from "./answers.js";
+} from "./menu-answers.js";
 import { BACK, type MenuOption, type Prompter, problemFrom } from "./prompter.js";
 
 interface Page {

@@ -1,4 +1,4 @@
-import { BenchError, EXIT, type ExitCode, messageOf } from "../../contract/errors.js";
+import { BenchError, EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
 import type { SettingChoice } from "../request/settings.js";
 
 /** The answer with which the user returns to the previous page. */

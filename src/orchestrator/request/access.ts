@@ -1,7 +1,6 @@
 import { dirname, resolve } from "node:path";
 import { isNode } from "yaml";
 import { z } from "zod";
-import { usageError } from "../../contract/errors.js";
 import {
   type DockerHosts,
   dockerHostSchema,
@@ -9,6 +8,7 @@ import {
   type KubernetesAccess,
   placedKinds,
 } from "../../contract/machines.js";
+import { usageError } from "../../kit/errors.js";
 import { nodeRequirements } from "../../runtimes/kubernetes/pod.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { readYamlFile } from "./config-file.js";

@@ -1,8 +1,8 @@
 import { cpus, totalmem } from "node:os";
 import type { Caps, KindCaps } from "../../contract/configuration.js";
-import { cpusInList } from "../../contract/cpu-list.js";
-import { environmentError } from "../../contract/errors.js";
 import type { MeasuredKind } from "../../contract/role.js";
+import { cpusInList } from "../../kit/cpu-list.js";
+import { environmentError } from "../../kit/errors.js";
 import { type CpuTopology, cpuList, readCpuTopology } from "../../machine/hardware.js";
 import { counted } from "../ui/text.js";
 import { badValue } from "./request.js";

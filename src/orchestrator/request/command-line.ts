@@ -1,5 +1,5 @@
 import { Command, CommanderError } from "commander";
-import { usageError } from "../../contract/errors.js";
+import { usageError } from "../../kit/errors.js";
 
 /** What to use instead of a command, or a flag with its dashes, that earlier versions had. */
 const REMOVED: Readonly<Record<string, string>> = {

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
 import { isMap, isScalar, isSeq, LineCounter, type Node, type Pair, parseDocument } from "yaml";
 import { z } from "zod";
-import { messageOf, usageError } from "../../contract/errors.js";
 import { MANIFEST_SCHEMA, otherVersionReason } from "../../contract/manifest.js";
-import { MAX_SETTING_BYTES, readUserFile } from "../../contract/user-files.js";
+import { messageOf, usageError } from "../../kit/errors.js";
+import { MAX_SETTING_BYTES, readUserFile } from "../../kit/user-files.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { badValue } from "./request.js";
 import type { Layer, SettingValue } from "./setting-layers.js";

@@ -1,14 +1,14 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { z } from "zod";
-import { BenchError, environmentError, messageOf, usageError } from "../../contract/errors.js";
 import {
   MANIFEST_SCHEMA,
   type Manifest,
   manifestSchema,
   otherVersionReason,
 } from "../../contract/manifest.js";
-import { MAX_DOCUMENT_BYTES, readUserFile } from "../../contract/user-files.js";
+import { BenchError, environmentError, messageOf, usageError } from "../../kit/errors.js";
+import { MAX_DOCUMENT_BYTES, readUserFile } from "../../kit/user-files.js";
 import type { Request } from "./request.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";

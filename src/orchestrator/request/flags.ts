@@ -1,7 +1,7 @@
 import { type Command, Option } from "commander";
 import { CAMPAIGN_COMMAND, CAMPAIGN_NAME, HELP_COMMAND } from "../ui/command-text.js";
 import { createCommand, parseCommandLine } from "./command-line.js";
-import { campaignHelp, meaningOf } from "./help.js";
+import { campaignHelp, meaningOf } from "./flag-help.js";
 import type { Layer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting, settingOf } from "./settings.js";
 

@@ -1,15 +1,15 @@
 import { type Command, Option } from "commander";
 import { z } from "zod";
-import { type Environment, isOn, readEnv, switchText } from "../../contract/env.js";
-import { usageError } from "../../contract/errors.js";
 import { formatTargetText, idSchema, parseTargetText } from "../../contract/target.js";
+import { type Environment, isOn, readEnv, switchText } from "../../kit/env.js";
+import { usageError } from "../../kit/errors.js";
 import { stores } from "../../targets/stores/index.js";
 import { isCluster } from "../../targets/topologies.js";
 import { quoted } from "../ui/command-text.js";
 import { createCommand } from "./command-line.js";
 import { CUSTOM_DURATION } from "./durations.js";
+import { helpTable } from "./flag-help.js";
 import { flagLayer, layerOf, optionOf } from "./flags.js";
-import { helpTable } from "./help.js";
 import {
   assignments,
   parseCampaign,

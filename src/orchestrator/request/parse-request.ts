@@ -1,28 +1,28 @@
 import { existsSync } from "node:fs";
 import { basename, delimiter, resolve } from "node:path";
 import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
-import type { Environment } from "../../contract/env.js";
-import { usageError } from "../../contract/errors.js";
 import { isProgramLayer, layerIds } from "../../contract/layers.js";
 import { orders } from "../../contract/plan.js";
 import { parsePluginPaths } from "../../contract/plugins.js";
 import { RANGES } from "../../contract/ranges.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
-import { findOperation, operationIds } from "../../targets/benchmarks/operations.js";
+import type { Environment } from "../../kit/env.js";
+import { usageError } from "../../kit/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
+import { findOperation, operationIds } from "../../targets/load-programs/operations.js";
 import { TRACE } from "../../traffic/trace.js";
 import { type ReadTrace, readTrace } from "../files/trace-log.js";
 import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
+import { type OutputMode, progressModes } from "../ui/screen-types.js";
 import { isInteractive } from "../ui/tty.js";
-import { type OutputMode, progressModes } from "../ui/types.js";
 import { placesOf } from "./access.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
 import { configLayer } from "./config-file.js";
 import { findCampaign, resumedLayers, resumedRequest } from "./existing-campaign.js";
-import { faultsOf } from "./faults.js";
+import { faultsOf } from "./fault-flags.js";
 import { flagLayer } from "./flags.js";
 import { PRESETS, type Preset } from "./presets.js";
-import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./programs.js";
+import { namedPrograms, nodesOf, serviceEnvOf, storeVersionsOf } from "./program-flags.js";
 import { openLoopsOf, runsOf } from "./rates.js";
 import {
   AUTO,

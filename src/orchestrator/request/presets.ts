@@ -1,4 +1,4 @@
-import { numberWord } from "../../contract/numbers.js";
+import { numberWord } from "../../kit/numbers.js";
 import { CUSTOM_DURATION, DYNAMIC_DURATION } from "./durations.js";
 
 /** A named set of settings. Flags, variables and campaign files override them. */

@@ -1,10 +1,10 @@
 import { DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
-import { usageError } from "../../contract/errors.js";
-import { toThreeDigits } from "../../contract/numbers.js";
 import { RANGES } from "../../contract/ranges.js";
+import { usageError } from "../../kit/errors.js";
+import { toThreeDigits } from "../../kit/numbers.js";
 import { meanRate } from "../../traffic/trace.js";
-import type { Trace } from "../../traffic/types.js";
-import { NO_FAULT } from "./faults.js";
+import type { Trace } from "../../traffic/traffic-types.js";
+import { NO_FAULT } from "./fault-flags.js";
 import { AUTO, badValue, numberIn, type Request } from "./request.js";
 import { oneOf, type Settings, type SettingValue } from "./setting-layers.js";
 import { DEFAULT_MAX_RUNS } from "./settings.js";

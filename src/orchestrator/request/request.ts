@@ -1,6 +1,5 @@
 import type { Arrivals, KindCaps, Warmup } from "../../contract/configuration.js";
 import type { DimensionKey, dimensions } from "../../contract/dimensions.js";
-import { type BenchError, usageError } from "../../contract/errors.js";
 import type { Fault } from "../../contract/faults.js";
 import type { Layer } from "../../contract/layers.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
@@ -8,8 +7,8 @@ import type { Threshold } from "../../contract/manifest.js";
 import type { Order } from "../../contract/plan.js";
 import { type NumberName, RANGES } from "../../contract/ranges.js";
 import { parseStoreText } from "../../contract/target.js";
+import { type BenchError, usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
-import { groups } from "../../targets/groups.js";
 import {
   parseLimiterText,
   withFrameworks,
@@ -17,9 +16,10 @@ import {
   withNodes,
   withStoreVersions,
 } from "../../targets/resolve.js";
+import { groups } from "../../targets/target-groups.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { ReadTrace } from "../files/trace-log.js";
-import type { OutputMode } from "../ui/types.js";
+import type { OutputMode } from "../ui/screen-types.js";
 import {
   CUSTOM_DURATION,
   DYNAMIC_DURATION,

@@ -1,6 +1,6 @@
-import type { Environment } from "../../contract/env.js";
-import { usageError } from "../../contract/errors.js";
 import type { NumberName } from "../../contract/ranges.js";
+import type { Environment } from "../../kit/env.js";
+import { usageError } from "../../kit/errors.js";
 import { badValue, listOf, numberIn } from "./request.js";
 import { SETTINGS, settingOf } from "./settings.js";
 

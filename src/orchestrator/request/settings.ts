@@ -2,7 +2,6 @@ import { delimiter } from "node:path";
 import { z } from "zod";
 import { AUTO_WARMUP, DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
 import { dimensions, USUAL } from "../../contract/dimensions.js";
-import { decimalOrAuto, wholeOrAuto } from "../../contract/env.js";
 import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { orders } from "../../contract/plan.js";
@@ -11,16 +10,17 @@ import { RESULTS_ROOT } from "../../contract/report-commands.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { MIN_PAIRS } from "../../contract/statistics.js";
 import { idSchema } from "../../contract/target.js";
+import { decimalOrAuto, wholeOrAuto } from "../../kit/env.js";
 import { runtimeIds } from "../../runtimes/index.js";
-import { operations } from "../../targets/benchmarks/operations.js";
 import { clients } from "../../targets/clients/index.js";
 import { frameworks, USUAL_FRAMEWORK } from "../../targets/frameworks.js";
-import { groups } from "../../targets/groups.js";
+import { operations } from "../../targets/load-programs/operations.js";
 import { limiterNames } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
+import { groups } from "../../targets/target-groups.js";
 import { DEFAULT_TRAFFIC, profiles } from "../../traffic/profiles.js";
 import { workloads } from "../../traffic/workloads.js";
-import { progressModes } from "../ui/types.js";
+import { progressModes } from "../ui/screen-types.js";
 import {
   CUSTOM_DURATION,
   DYNAMIC,

@@ -1,10 +1,10 @@
-import { within } from "../../contract/deadline.js";
 import { type AnnouncedPhase, BETWEEN_TURNS, READ_LINE, WAITING } from "../../contract/progress.js";
+import { within } from "../../kit/deadline.js";
 import { failure } from "../../runtimes/deferred.js";
-import type { RunningPart } from "../../runtimes/types.js";
-import type { CounterWatch } from "./counters.js";
+import type { RunningPart } from "../../runtimes/runtime-types.js";
+import type { CounterWatch } from "./counter-watch.js";
 import { PartFailed } from "./part-supervisor.js";
-import type { RunStore } from "./store.js";
+import type { RunStore } from "./run-store.js";
 
 /** Nobody has load meanwhile. */
 const READ_WITHIN_MS = 10_000;

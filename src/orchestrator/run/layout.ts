@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import type { Configuration, KindCaps, Warmup } from "../../contract/configuration.js";
-import type { Node } from "../../contract/env.js";
 import { driverLayerSchema, isProgramLayer } from "../../contract/layers.js";
 import { encodePlugins } from "../../contract/plugins.js";
 import { SERVE } from "../../contract/probe-env.js";
@@ -17,13 +16,14 @@ import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-en
 import type { Discovery } from "../../contract/store.js";
 import { storeAddressFrom } from "../../contract/store-url.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
+import type { Node } from "../../kit/env.js";
 import { ownPart } from "../../runtimes/own-programs.js";
-import type { OwnProgram, Part, PartAllocation, PartFaults } from "../../runtimes/types.js";
+import type { OwnProgram, Part, PartAllocation, PartFaults } from "../../runtimes/runtime-types.js";
 import { isEncrypted } from "../../targets/options.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
 import { findEngine } from "../../targets/stores/engines.js";
-import { needsRelay } from "../plan/faults.js";
+import { needsRelay } from "../plan/planned-faults.js";
 import { roleCounts, workersOf } from "../plan/role-counts.js";
 import { storeAuthority } from "./store-authority.js";
 

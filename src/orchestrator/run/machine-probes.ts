@@ -1,5 +1,3 @@
-import { within } from "../../contract/deadline.js";
-import { messageOf } from "../../contract/errors.js";
 import {
   type LinkQuestion,
   type LinkReading,
@@ -13,8 +11,10 @@ import {
   parseMachineReply,
 } from "../../contract/machine-probe.js";
 import type { ClockOffset, MachineLink, PlacedKind } from "../../contract/machines.js";
-import { rounded } from "../../contract/numbers.js";
-import type { RunningPart, Runtime } from "../../runtimes/types.js";
+import { within } from "../../kit/deadline.js";
+import { messageOf } from "../../kit/errors.js";
+import { rounded } from "../../kit/numbers.js";
+import type { RunningPart, Runtime } from "../../runtimes/runtime-types.js";
 import type { Lease } from "../ownership/lease.js";
 import { machineProbePart } from "./layout.js";
 

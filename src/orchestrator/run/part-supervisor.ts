@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Node } from "../../contract/env.js";
-import { BenchError, EXIT, environmentError } from "../../contract/errors.js";
-import { rounded } from "../../contract/numbers.js";
 import { measuredKinds, type RoleKind } from "../../contract/role.js";
+import type { Node } from "../../kit/env.js";
+import { BenchError, EXIT, environmentError } from "../../kit/errors.js";
+import { rounded } from "../../kit/numbers.js";
 import { endMessage } from "../../runtimes/part-output.js";
-import type { Part, RunningPart, Runtime } from "../../runtimes/types.js";
+import type { Part, RunningPart, Runtime } from "../../runtimes/runtime-types.js";
 import type { Lease } from "../ownership/lease.js";
 import type { Role } from "./layout.js";
 

@@ -1,26 +1,27 @@
 import { randomBytes } from "node:crypto";
-import { within } from "../../contract/deadline.js";
-import type { Node } from "../../contract/env.js";
-import { BenchError, EXIT, messageOf } from "../../contract/errors.js";
-import { rounded, sum } from "../../contract/numbers.js";
 import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
 import type { PrintedResult, RoleResources } from "../../contract/result.js";
 import { roleId } from "../../contract/role.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { ProbeReport, StoreEvidence, StoreFeature } from "../../contract/store.js";
-import { ClockComparison } from "../../contract/system-clock.js";
-import type { RunningPart, Runtime } from "../../runtimes/types.js";
-import { benchmarkArguments, parseBenchmarkCsv } from "../../targets/benchmarks/index.js";
+import { within } from "../../kit/deadline.js";
+import type { Node } from "../../kit/env.js";
+import { BenchError, EXIT, messageOf } from "../../kit/errors.js";
+import { rounded, sum } from "../../kit/numbers.js";
+import { ClockComparison } from "../../kit/system-clock.js";
+import type { RunningPart, Runtime } from "../../runtimes/runtime-types.js";
+import { benchmarkArguments, parseBenchmarkCsv } from "../../targets/load-programs/index.js";
 import {
   findLoadProgram,
   type LoadProgram,
   type PrintedLoad,
-} from "../../targets/benchmarks/load-programs.js";
-import { findOperation, KEYSPACE } from "../../targets/benchmarks/operations.js";
+} from "../../targets/load-programs/load-programs.js";
+import { findOperation, KEYSPACE } from "../../targets/load-programs/operations.js";
 import { describeClient } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";
-import { callsOf } from "../plan/load-programs.js";
-import { CounterWatch } from "./counters.js";
+import { callsOf } from "../plan/load-program-targets.js";
+import { CounterWatch } from "./counter-watch.js";
+import type { RunListener } from "./execute-run.js";
 import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
 import {
   PartFailed,
@@ -30,8 +31,7 @@ import {
   type RunParts,
   withParts,
 } from "./part-supervisor.js";
-import type { RunListener } from "./run.js";
-import { commandThreadsOf, type RunStore, type StoreSide, storeOf } from "./store.js";
+import { commandThreadsOf, type RunStore, type StoreSide, storeOf } from "./run-store.js";
 
 /** The first part of a calibration: enough operations to time, few enough for a slow server. */
 const FIRST_REQUESTS = 1_000;

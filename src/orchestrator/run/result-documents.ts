@@ -2,7 +2,6 @@ import type { Configuration, KindCaps } from "../../contract/configuration.js";
 import { NO_DIAGNOSIS } from "../../contract/diagnosis.js";
 import { type FaultRecord, factsOfAction } from "../../contract/faults.js";
 import type { Manifest } from "../../contract/manifest.js";
-import { rounded, sum } from "../../contract/numbers.js";
 import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
 import {
@@ -23,12 +22,13 @@ import type { ModuleFacts } from "../../contract/store.js";
 import { storeProgram } from "../../contract/target.js";
 import type { Timeline } from "../../contract/timeline.js";
 import { invalid, wasEnded } from "../../judge/evidence.js";
-import { faultFigures, type PredictedAdmissions, sliceAt } from "../../judge/fault-figures.js";
+import { faultFigures, type PredictedAdmissions, sliceAt } from "../../judge/figures-of-faults.js";
 import { judged } from "../../judge/judged.js";
 import { judgedPrinted, type PrintedEvidence } from "../../judge/printed.js";
 import { verdictOf } from "../../judge/rules.js";
 import { warmupNotes } from "../../judge/steadiness.js";
-import type { Runtime } from "../../runtimes/types.js";
+import { rounded, sum } from "../../kit/numbers.js";
+import type { Runtime } from "../../runtimes/runtime-types.js";
 import { findStore } from "../../targets/resolve.js";
 import { findProfile } from "../../traffic/lookup.js";
 import {
@@ -38,8 +38,8 @@ import {
   predictAdmitted,
   restartedAt,
 } from "../../traffic/prediction.js";
+import type { RawRun } from "./execute-run.js";
 import type { RawPrintedRun } from "./program-run.js";
-import type { RawRun } from "./run.js";
 
 type Planned = Plan["configurations"][number];
 

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
-import { messageOf } from "../../contract/errors.js";
 import { type CampaignEvent, EVENT_SCHEMA, EVENT_SCHEMA_VERSION } from "../../contract/events.js";
+import { messageOf } from "../../kit/errors.js";
 import { CampaignState } from "./campaign-state.js";
 import {
   adaptiveLines,
@@ -11,8 +11,8 @@ import {
   roundText,
   runText,
 } from "./event-text.js";
+import type { Screen } from "./screen-types.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
-import type { Screen } from "./types.js";
 
 /** Nothing is written through a link, and nobody waits for the reader of a pipe. */
 const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;

@@ -1,11 +1,11 @@
 import { type Configuration, loadText } from "../../contract/configuration.js";
 import { unusualCounts } from "../../contract/dimensions.js";
-import { displayPath } from "../../contract/display-path.js";
 import type { EventOf, Phase } from "../../contract/events.js";
 import { faultsText } from "../../contract/faults.js";
 import { isClientLayer, isProgramLayer, type Layer, layerOf } from "../../contract/layers.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
+import { displayPath } from "../../kit/display-path.js";
 import { withLongWindow } from "../../traffic/long-window.js";
 import { profiles } from "../../traffic/profiles.js";
 import type { CampaignState } from "./campaign-state.js";

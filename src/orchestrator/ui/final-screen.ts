@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { EXIT } from "../../contract/errors.js";
 import type { EventOf } from "../../contract/events.js";
 import { isSpoiled } from "../../judge/outcome.js";
+import { EXIT } from "../../kit/errors.js";
 import type { CampaignState } from "./campaign-state.js";
 import { quoted, REPORT_COMMAND } from "./command-text.js";
 import { adaptiveLines, configurationText, runNumberText } from "./event-text.js";

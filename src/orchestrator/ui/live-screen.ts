@@ -15,6 +15,7 @@ import {
   secondPieces,
 } from "./event-text.js";
 import { finalLines, problemLines } from "./final-screen.js";
+import type { Detail, Output, Outputs, Screen } from "./screen-types.js";
 import {
   bar,
   durationText,
@@ -24,7 +25,6 @@ import {
   truncate,
   wrap,
 } from "./text.js";
-import type { Detail, Output, Outputs, Screen } from "./types.js";
 
 export type Size = { columns: number; rows: number };
 

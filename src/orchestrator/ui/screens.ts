@@ -1,6 +1,6 @@
-import type { Environment } from "../../contract/env.js";
-import { usageError } from "../../contract/errors.js";
 import type { CampaignEvent, EventOf } from "../../contract/events.js";
+import type { Environment } from "../../kit/env.js";
+import { usageError } from "../../kit/errors.js";
 import { CampaignState } from "./campaign-state.js";
 import {
   campaignText,
@@ -14,8 +14,8 @@ import {
 } from "./event-text.js";
 import { finalLines, problemLines } from "./final-screen.js";
 import { LiveScreen } from "./live-screen.js";
+import type { Detail, OutputMode, Outputs, Screen } from "./screen-types.js";
 import { durationText, escapeControls, escapeControlsInLines, escapedJson } from "./text.js";
-import type { Detail, OutputMode, Outputs, Screen } from "./types.js";
 
 const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
 

@@ -1,4 +1,4 @@
-import type { Output } from "./types.js";
+import type { Output } from "./screen-types.js";
 /** Whether the user can be asked: standard input and output are both terminals. */
 export const isInteractive = (): boolean =>
   process.stdin.isTTY === true && process.stdout.isTTY === true;

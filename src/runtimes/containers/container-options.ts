@@ -1,5 +1,5 @@
 import type Docker from "dockerode";
-import type { Caps, Part } from "../types.js";
+import type { Caps, Part } from "../runtime-types.js";
 
 /** Every part listens here: each has its own address, so no port is taken. */
 export const PORT = 7000;

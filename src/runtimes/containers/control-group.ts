@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
-import { fieldsOf, throttlingIn } from "../../contract/control-groups.js";
-import { sum } from "../../contract/numbers.js";
+import { fieldsOf, throttlingIn } from "../../kit/control-groups.js";
+import { sum } from "../../kit/numbers.js";
 import { type RunDelays, readRunDelays } from "../run-delay.js";
-import type { PartCounters } from "../types.js";
+import type { PartCounters } from "../runtime-types.js";
 
 /** From the engine's statistics of a container. @throws Error when it is not running */
 export function countersOf(stats: Docker.ContainerStats): PartCounters {

@@ -1,6 +1,6 @@
 import type { DockerHosts } from "../../contract/machines.js";
-import type { RuntimeDescription } from "../types.js";
-import { containerRuntime } from "./description.js";
+import type { RuntimeDescription } from "../runtime-types.js";
+import { containerRuntime } from "./container-description.js";
 import { connectTo, connectToCurrent, SSH_TUNNEL } from "./endpoint.js";
 
 const current = { name: "Docker", connect: () => connectToCurrent("Docker") };

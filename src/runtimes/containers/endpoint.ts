@@ -3,9 +3,9 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
-import { MAX_SETTING_BYTES, readUserFile } from "../../contract/user-files.js";
+import { MAX_SETTING_BYTES, readUserFile } from "../../kit/user-files.js";
 import { recordService, serviceFolder } from "../processes.js";
-import { type EngineConnection, engineAt } from "./engine.js";
+import { type EngineConnection, engineAt } from "./container-engine.js";
 import type { Builder } from "./images.js";
 
 const CONNECTS_WITHIN_S = 10;

@@ -4,8 +4,8 @@ import { basename, isAbsolute, join, relative, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import type Docker from "dockerode";
 import { execa } from "execa";
-import { environmentError, messageOf } from "../../contract/errors.js";
 import { versionFolderName } from "../../contract/library-versions.js";
+import { environmentError, messageOf } from "../../kit/errors.js";
 import { ownPrograms } from "../own-programs.js";
 import { untilEnded } from "../processes.js";
 import type {
@@ -16,10 +16,10 @@ import type {
   PluginSource,
   ProgramSource,
   RuntimeOptions,
-} from "../types.js";
-import { hasStatus, imageFacts } from "./engine.js";
+} from "../runtime-types.js";
+import { hasStatus, imageFacts } from "./container-engine.js";
+import { removeContainer } from "./container-part.js";
 import { imageDigests } from "./image-digests.js";
-import { removeContainer } from "./part.js";
 
 type CopyOptions = Pick<RuntimeOptions, "onSetupStep" | "signal">;
 

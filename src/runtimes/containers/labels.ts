@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import type { Owner } from "../types.js";
+import type { Owner } from "../runtime-types.js";
 
 /** Labels of everything that the harness starts. It never removes anything without them. */
 export const OWNER_LABEL = "ratelimit-bench.owner";

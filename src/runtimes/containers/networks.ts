@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
-import { environmentError, messageOf } from "../../contract/errors.js";
-import type { Part, PartAllocation } from "../types.js";
+import { environmentError, messageOf } from "../../kit/errors.js";
+import type { Part, PartAllocation } from "../runtime-types.js";
 import { namedPorts, PORT, SECOND_PORT } from "./container-options.js";
 
 const BITS = 32;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { execa } from "execa";
 import { recordService, serviceFolder } from "../processes.js";
-import type { RuntimeDescription } from "../types.js";
-import { containerRuntime } from "./description.js";
+import type { RuntimeDescription } from "../runtime-types.js";
+import { containerRuntime } from "./container-description.js";
 import { type EngineAccess, socketAt } from "./endpoint.js";
 
 const LISTENS_WITHIN_MS = 10_000;

@@ -1,5 +1,5 @@
 import type { CoreV1Event, V1Pod } from "@kubernetes/client-node";
-import { messageOf } from "../../contract/errors.js";
+import { messageOf } from "../../kit/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 
 /**

@@ -1,6 +1,6 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { Document, isSeq } from "yaml";
-import { environmentError } from "../../contract/errors.js";
+import { environmentError } from "../../kit/errors.js";
 import type { KubernetesApi, Use } from "./api.js";
 import { apiFailure, missingText } from "./failures.js";
 

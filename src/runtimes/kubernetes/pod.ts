@@ -8,12 +8,12 @@ import type {
   V1ResourceRequirements,
   V1WeightedPodAffinityTerm,
 } from "@kubernetes/client-node";
-import { usageError } from "../../contract/errors.js";
 import type { KubernetesAccess } from "../../contract/machines.js";
 import type { RoleKind } from "../../contract/role.js";
+import { usageError } from "../../kit/errors.js";
 import { FILES_FOLDER, OWN_FOLDER } from "../containers/container-options.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "../containers/labels.js";
-import type { Caps, Owner, Part } from "../types.js";
+import type { Caps, Owner, Part } from "../runtime-types.js";
 import { SUPERVISOR } from "./supervisor.js";
 
 /**

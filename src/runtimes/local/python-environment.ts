@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { execa } from "execa";
-import { environmentError, lastLine } from "../../contract/errors.js";
+import { environmentError, lastLine } from "../../kit/errors.js";
 
 /** The interpreter that starts every Python program of the project. */
 export const PYTHON = "python3";

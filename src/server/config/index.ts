@@ -1,6 +1,4 @@
 import type { Limits } from "../../contract/configuration.js";
-import type { Environment } from "../../contract/env.js";
-import { BenchError, usageError } from "../../contract/errors.js";
 import { decodePlugins } from "../../contract/plugins.js";
 import {
   decodeRunSpec,
@@ -12,6 +10,8 @@ import {
 import { decodeServerEnv, type ServerEnv, storeVariableNames } from "../../contract/server-env.js";
 import { type StoreAccess, storeAccessFrom } from "../../contract/store-url.js";
 import { formatTargetText, parseTargetText, type Target } from "../../contract/target.js";
+import type { Environment } from "../../kit/env.js";
+import { BenchError, usageError } from "../../kit/errors.js";
 import { findClient, resolveTarget } from "../../targets/resolve.js";
 import { findEngine } from "../../targets/stores/engines.js";
 import { stores } from "../../targets/stores/index.js";

@@ -1,5 +1,5 @@
 import type { Server } from "node:http";
-import type { LimiterHook, RequestLimiter } from "../../targets/types.js";
+import type { LimiterHook, RequestLimiter } from "../../targets/target-types.js";
 
 /** What handlers use of a request: members that every framework has, so that nothing is wrapped. */
 export interface WebRequest {

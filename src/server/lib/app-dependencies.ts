@@ -1,6 +1,6 @@
 import type { PluginFacts } from "../../contract/plugins.js";
 import type { Target } from "../../contract/target.js";
-import type { LimiterFacts, OpenClient, RequestLimiter } from "../../targets/types.js";
+import type { LimiterFacts, OpenClient, RequestLimiter } from "../../targets/target-types.js";
 import type { ServerConfig } from "../config/index.js";
 
 export interface AppDependencies {

@@ -1,7 +1,7 @@
 import { MAX_DESCRIPTORS, MAX_KEY_LENGTH } from "../../contract/ranges.js";
-import type { Decision, RequestLimiter } from "../../targets/types.js";
+import type { Decision, RequestLimiter } from "../../targets/target-types.js";
 import type { Handler, RouteHook, WebReply, WebRequest } from "../frameworks/framework.js";
-import type { Counters } from "../lib/counters.js";
+import type { Counters } from "../lib/server-counters.js";
 
 /** The work of a route for an admitted request; returns the JSON of the answer. */
 export type Work = () => string;

@@ -1,12 +1,12 @@
 import { getHeapStatistics } from "node:v8";
 import type { ProcessDiagnosis } from "../../contract/diagnosis.js";
-import { messageOf } from "../../contract/errors.js";
 import type { Health, Usage } from "../../contract/server-api.js";
+import { messageOf } from "../../kit/errors.js";
 import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
 import type { Handler } from "../frameworks/framework.js";
 import type { AppDependencies } from "../lib/app-dependencies.js";
-import type { Counters } from "../lib/counters.js";
 import type { Instruments } from "../lib/instruments.js";
+import type { Counters } from "../lib/server-counters.js";
 
 export function diagnosis(counters: Counters, instruments: Pick<Instruments, "take">): Handler {
   let finished = 0;

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, type Metric, Registry } from "prom-client";
-import type { RequestLimiter } from "../../targets/types.js";
+import type { RequestLimiter } from "../../targets/target-types.js";
 import type { Handler } from "../frameworks/framework.js";
-import type { Counters } from "../lib/counters.js";
+import type { Counters } from "../lib/server-counters.js";
 
 /**
  * The hot path only adds to plain numbers. The process metrics start with the first request to this

@@ -1,4 +1,4 @@
-import type { ClientDescription } from "../types.js";
+import type { ClientDescription } from "../target-types.js";
 import { withoutStore } from "./shard-keys.js";
 
 /** Controls measure the harness and connect to no store. */

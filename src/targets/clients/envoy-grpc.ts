@@ -6,11 +6,11 @@ import {
   requireService,
 } from "../limiters/envoy-ratelimit.js";
 import { domainOf, HEALTH_PATH, JSON_PATH } from "../services/envoy-ratelimit/index.js";
-import type { ClientDescription } from "../types.js";
+import type { ClientDescription } from "../target-types.js";
+import { usual } from "./client-settings.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
-import { usual } from "./settings.js";
 import { withoutStore } from "./shard-keys.js";
 
 const shouldRateLimit: GrpcMethod = {

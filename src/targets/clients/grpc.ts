@@ -1,8 +1,8 @@
-import type { Node } from "../../contract/env.js";
 import type { ClientSettings } from "../../contract/server-api.js";
-import type { Libraries } from "../types.js";
+import type { Node } from "../../kit/env.js";
+import type { Libraries } from "../target-types.js";
+import { common, SERVICE_CONNECTIONS as connections, OPEN_DEADLINE_MS } from "./client-settings.js";
 import type { GrpcMethod } from "./grpc-method.js";
-import { common, SERVICE_CONNECTIONS as connections, OPEN_DEADLINE_MS } from "./settings.js";
 
 export const GRPC_PACKAGE = "@grpc/grpc-js";
 

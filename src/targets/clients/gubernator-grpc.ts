@@ -6,11 +6,11 @@ import {
   type GubernatorResponse,
   HEALTH_PATH,
 } from "../limiters/gubernator.js";
-import type { ClientDescription } from "../types.js";
+import type { ClientDescription } from "../target-types.js";
+import { usual } from "./client-settings.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
-import { usual } from "./settings.js";
 import { namedPort, withoutStore } from "./shard-keys.js";
 
 const method: GrpcMethod = {

@@ -1,8 +1,8 @@
 import { EventEmitter } from "node:events";
-import { within } from "../../contract/deadline.js";
 import type { ClientSettings } from "../../contract/server-api.js";
-import type { Libraries } from "../types.js";
-import { common, SERVICE_CONNECTIONS as connections, retried } from "./settings.js";
+import { within } from "../../kit/deadline.js";
+import type { Libraries } from "../target-types.js";
+import { common, SERVICE_CONNECTIONS as connections, retried } from "./client-settings.js";
 
 export const HTTP_PACKAGE = "undici";
 

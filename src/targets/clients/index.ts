@@ -1,4 +1,4 @@
-import type { ClientDescription } from "../types.js";
+import type { ClientDescription } from "../target-types.js";
 import { memory, none } from "./controls.js";
 import { envoyGrpc, envoyHttp } from "./envoy-grpc.js";
 import { gubernatorGrpc, gubernatorHttp } from "./gubernator-grpc.js";

@@ -1,13 +1,19 @@
-import { within } from "../../contract/deadline.js";
-import type { Node } from "../../contract/env.js";
-import { messageOf } from "../../contract/errors.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
+import { within } from "../../kit/deadline.js";
+import type { Node } from "../../kit/env.js";
+import { messageOf } from "../../kit/errors.js";
 import { ownLibraries } from "../libraries.js";
-import { versionFromInfo } from "../stores/resp/version.js";
+import { versionFromInfo } from "../stores/resp/resp-version.js";
+import type {
+  ClientDescription,
+  OpenClient,
+  OwnSettings,
+  StorePlace,
+  Tuning,
+} from "../target-types.js";
 import { isCluster, placeOfEndpoint, UNKNOWN_HOST } from "../topologies.js";
-import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
-import { common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./settings.js";
+import { common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./client-settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const iovalkeyLibrary = {

@@ -2,8 +2,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type Memcached from "memcached";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
-import type { ClientDescription, OpenClient, StorePlace } from "../types.js";
-import { bounded, common, retried, usual } from "./settings.js";
+import type { ClientDescription, OpenClient, StorePlace } from "../target-types.js";
+import { bounded, common, retried, usual } from "./client-settings.js";
 import { singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "memcached";

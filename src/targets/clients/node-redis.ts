@@ -1,13 +1,19 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { createClient, createCluster } from "redis";
-import { within } from "../../contract/deadline.js";
-import { messageOf } from "../../contract/errors.js";
 import type { ClientSettings } from "../../contract/server-api.js";
+import { within } from "../../kit/deadline.js";
+import { messageOf } from "../../kit/errors.js";
 import { ownLibraries } from "../libraries.js";
-import { versionFromInfo } from "../stores/resp/version.js";
+import { versionFromInfo } from "../stores/resp/resp-version.js";
+import type {
+  ClientDescription,
+  OpenClient,
+  OwnSettings,
+  StorePlace,
+  Tuning,
+} from "../target-types.js";
 import { isCluster, placeOfEndpoint } from "../topologies.js";
-import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
-import { bounded, common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./settings.js";
+import { bounded, common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./client-settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "redis";

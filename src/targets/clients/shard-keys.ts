@@ -1,5 +1,5 @@
-import type { Node } from "../../contract/env.js";
-import type { OpenClient } from "../types.js";
+import type { Node } from "../../kit/env.js";
+import type { OpenClient } from "../target-types.js";
 
 /**
  * A key for each primary by the slots that `ask` is told; the hash tag keeps it whatever the

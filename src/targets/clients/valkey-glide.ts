@@ -11,14 +11,20 @@ import type {
   Script,
   TimeUnit,
 } from "@valkey/valkey-glide";
-import { within } from "../../contract/deadline.js";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess, StoreTls } from "../../contract/store-url.js";
+import { within } from "../../kit/deadline.js";
 import { ownLibraries } from "../libraries.js";
-import { versionFromInfo } from "../stores/resp/version.js";
+import { versionFromInfo } from "../stores/resp/resp-version.js";
+import type {
+  ClientDescription,
+  OpenClient,
+  OwnSettings,
+  StorePlace,
+  Tuning,
+} from "../target-types.js";
 import { isCluster } from "../topologies.js";
-import type { ClientDescription, OpenClient, OwnSettings, StorePlace, Tuning } from "../types.js";
-import { common, reportedSettings, retried } from "./settings.js";
+import { common, reportedSettings, retried } from "./client-settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 /** A reply in a transaction, in the form of ioredis. */

@@ -1,5 +1,5 @@
 import { ALLOWED, limited } from "../request-limiter.js";
-import type { Limiter, LimiterDescription } from "../types.js";
+import type { Limiter, LimiterDescription } from "../target-types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload, sha1Of } from "./library.js";
 
 const PACKAGE = "async-ratelimiter";

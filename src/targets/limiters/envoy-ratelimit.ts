@@ -1,9 +1,9 @@
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import { SERVICE_CONNECTIONS } from "../clients/settings.js";
+import { SERVICE_CONNECTIONS } from "../clients/client-settings.js";
 import { OneCallLimiter, type Verdict } from "../request-limiter.js";
 import { domainOf, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
-import type { LimiterDescription, StorePlace } from "../types.js";
+import type { LimiterDescription, StorePlace } from "../target-types.js";
 
 export interface RateLimitRequest {
   domain: string;

@@ -1,5 +1,5 @@
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
-import type { HookedRequest, InstallHook, LimiterDescription } from "../types.js";
+import type { HookedRequest, InstallHook, LimiterDescription } from "../target-types.js";
 import { inMemory, noBlock, onBothStores, unsupported, withLimiter } from "./library.js";
 import { limitersOn, preloaded, redisStore } from "./rate-limit-redis.js";
 

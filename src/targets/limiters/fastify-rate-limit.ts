@@ -9,7 +9,7 @@ import type {
   InstallHook,
   Limiter,
   LimiterDescription,
-} from "../types.js";
+} from "../target-types.js";
 import {
   inMemory,
   LibraryLimiter,

@@ -2,7 +2,7 @@ import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Algorithm } from "../../contract/target.js";
 import { OneCallLimiter, type Verdict } from "../request-limiter.js";
-import type { LimiterDescription } from "../types.js";
+import type { LimiterDescription } from "../target-types.js";
 import { noBlock, unsupported } from "./library.js";
 
 export const GUBERNATOR = "gubernator";

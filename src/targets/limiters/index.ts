@@ -1,5 +1,5 @@
 import { moduleLimiters } from "../modules/index.js";
-import type { LimiterDescription } from "../types.js";
+import type { LimiterDescription } from "../target-types.js";
 import { asyncRatelimiter } from "./async-ratelimiter.js";
 import { envoyLimiter } from "./envoy-ratelimit.js";
 import { expressRateLimit } from "./express-rate-limit.js";

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { failed, noDecisions } from "../request-limiter.js";
-import type { ClientDescription, Decision, Limiter, VariedClient } from "../types.js";
+import type { ClientDescription, Decision, Limiter, VariedClient } from "../target-types.js";
 
 /**
  * Decides by the answers of a library or a module, and counts them. One that rejects is a failure,

@@ -2,7 +2,7 @@ import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { NEST } from "../frameworks.js";
 import { commonJs, type Libraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
-import type { HookedRequest, InstallHook, LimiterDescription } from "../types.js";
+import type { HookedRequest, InstallHook, LimiterDescription } from "../target-types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload, sha1Of, withLimiter } from "./library.js";
 
 const PACKAGE = "@nestjs/throttler";

@@ -3,7 +3,7 @@ import type { Limits } from "../../contract/configuration.js";
 import type { LimiterScript } from "../../contract/server-api.js";
 import type { Libraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
-import type { ClientDescription, LimiterDescription, OpenClient } from "../types.js";
+import type { ClientDescription, LimiterDescription, OpenClient } from "../target-types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload } from "./library.js";
 
 const PACKAGE = "rate-limit-redis";

@@ -1,5 +1,5 @@
 import type { LimiterScript } from "../../contract/server-api.js";
-import { bounded } from "../clients/settings.js";
+import { bounded } from "../clients/client-settings.js";
 import { ALLOWED, failed, limited, noDecisions } from "../request-limiter.js";
 import type {
   ClientDescription,
@@ -8,7 +8,7 @@ import type {
   Limiter,
   LimiterDescription,
   VariedClient,
-} from "../types.js";
+} from "../target-types.js";
 import { noBlock, preload, sha1Of, unsupported } from "./library.js";
 
 export const PACKAGE = "rate-limiter-flexible";

@@ -6,7 +6,7 @@ import type {
   LimiterDescription,
   OptionDescription,
   VariedClient,
-} from "../types.js";
+} from "../target-types.js";
 import { LibraryLimiter, noBlock, unsupported } from "./library.js";
 
 export const THROTTLECRAB = "throttlecrab";

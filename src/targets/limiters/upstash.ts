@@ -1,5 +1,5 @@
 import { ALLOWED, limited } from "../request-limiter.js";
-import type { LimiterDescription } from "../types.js";
+import type { LimiterDescription } from "../target-types.js";
 import { LibraryLimiter, noBlock, onIoredis, preload, sha1Of, unsupported } from "./library.js";
 
 const PACKAGE = "@upstash/ratelimit";

@@ -3,7 +3,7 @@ import type { Algorithm } from "../../contract/target.js";
 import { findKnown } from "../did-you-mean.js";
 import { LibraryLimiter, noBlock, preload, unsupported, withLimiter } from "../limiters/library.js";
 import { ALLOWED, limited } from "../request-limiter.js";
-import type { ClientDescription, LimiterDescription, ModuleDescription } from "../types.js";
+import type { ClientDescription, LimiterDescription, ModuleDescription } from "../target-types.js";
 
 /** A reply of a module's command, read. */
 interface ModuleAnswer {

@@ -1,5 +1,5 @@
 import { findKnown } from "../did-you-mean.js";
-import type { ServiceDescription } from "../types.js";
+import type { ServiceDescription } from "../target-types.js";
 import { envoyRatelimit } from "./envoy-ratelimit/index.js";
 
 /** Services that decide beside the store: one folder each, and one line here. */

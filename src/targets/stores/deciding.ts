@@ -1,15 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { askDirectly } from "../../contract/direct-http.js";
-import type { Node } from "../../contract/env.js";
-import {
-  BenchError,
-  EXIT,
-  environmentError,
-  messageOf,
-  usageError,
-} from "../../contract/errors.js";
 import type { StoreReading } from "../../contract/store.js";
-import type { StoreEngine } from "../types.js";
+import { askDirectly } from "../../kit/direct-http.js";
+import type { Node } from "../../kit/env.js";
+import { BenchError, EXIT, environmentError, messageOf, usageError } from "../../kit/errors.js";
+import type { StoreEngine } from "../target-types.js";
 
 /** A store's refusal that waiting does not change, e.g. of a password. */
 export class LastingRefusal extends BenchError {

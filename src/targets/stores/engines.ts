@@ -1,9 +1,9 @@
 import { findKnown } from "../did-you-mean.js";
-import type { StoreEngine } from "../types.js";
-import { gubernator } from "./gubernator.js";
-import { memcached } from "./memcached/engine.js";
-import { resp } from "./resp/engine.js";
-import { throttlecrab } from "./throttlecrab.js";
+import type { StoreEngine } from "../target-types.js";
+import { gubernator } from "./gubernator-store.js";
+import { memcached } from "./memcached/memcached-engine.js";
+import { resp } from "./resp/resp-engine.js";
+import { throttlecrab } from "./throttlecrab-store.js";
 
 export const engines: readonly StoreEngine[] = [resp, memcached, throttlecrab, gubernator];
 

@@ -1,5 +1,5 @@
 import type { EvidenceName, StoreReading } from "../../contract/store.js";
-import type { StoreDescription } from "../types.js";
+import type { StoreDescription } from "../target-types.js";
 
 type Declared = Pick<StoreDescription, "withoutEvidence">;
 

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
-import type { run as runGenerator } from "../../../src/benchmark/run.js";
+import type { run as runGenerator } from "../../../src/benchmark/generator-run.js";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import type { Progress, ReadingPhase } from "../../../src/contract/progress.js";
 import { encodeRunSpec } from "../../../src/contract/run-spec.js";
@@ -14,7 +14,7 @@ let run: typeof runGenerator;
 beforeAll(async () => {
   build();
   // Its worker threads need built files.
-  ({ run } = await import(join(ROOT, "dist/benchmark/run.js")));
+  ({ run } = await import(join(ROOT, "dist/benchmark/generator-run.js")));
 });
 
 const isReading = (phase: string): phase is ReadingPhase => !["warmup", "measure"].includes(phase);

@@ -2,7 +2,7 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { auditSchema } from "../../../src/contract/audit.js";
-import { EXIT } from "../../../src/contract/errors.js";
+import { EXIT } from "../../../src/kit/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { ROOT } from "../../helpers/programs.js";

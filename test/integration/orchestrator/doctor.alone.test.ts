@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 import { afterEach, expect, test, vi } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
+import { EXIT } from "../../../src/kit/errors.js";
 import { runCampaign } from "../../../src/orchestrator/campaign/campaign.js";
-import { doctor } from "../../../src/orchestrator/commands/doctor.js";
-import type { CliContext } from "../../../src/orchestrator/commands/types.js";
+import type { CliContext } from "../../../src/orchestrator/commands/command-types.js";
+import { doctor } from "../../../src/orchestrator/commands/doctor-command.js";
 import { ForeignLoadCheck } from "../../../src/orchestrator/host/foreign-load.js";
 import { EventLog } from "../../../src/orchestrator/ui/event-log.js";
 import { openScreen } from "../../../src/orchestrator/ui/screens.js";

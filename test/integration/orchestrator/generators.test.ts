@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
+import { EXIT } from "../../../src/kit/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { expectScheduleReconciled } from "../../helpers/expectations.js";
 import { temporaryFolders } from "../../helpers/folders.js";

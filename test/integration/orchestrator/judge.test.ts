@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
 import { VERDICTS_FILE, type Verdicts, verdictsSchema } from "../../../src/contract/verdicts.js";
-import { judge } from "../../../src/orchestrator/commands/judge.js";
-import type { CliContext } from "../../../src/orchestrator/commands/types.js";
+import { EXIT } from "../../../src/kit/errors.js";
+import type { CliContext } from "../../../src/orchestrator/commands/command-types.js";
+import { judge } from "../../../src/orchestrator/commands/judge-command.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { ROOT } from "../../helpers/programs.js";
 

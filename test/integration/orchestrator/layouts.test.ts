@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
+import { EXIT } from "../../../src/kit/errors.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { measuredCampaign } from "../../helpers/measured-campaign.js";

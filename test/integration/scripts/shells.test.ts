@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
+import { EXIT } from "../../../src/kit/errors.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 import { ROOT } from "../../helpers/programs.js";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { roundsThatDecide } from "../../../src/orchestrator/plan/decidable.js";
 import { estimateCampaignS } from "../../../src/orchestrator/plan/estimate.js";
-import { makePlan } from "../../../src/orchestrator/plan/plan.js";
+import { makePlan } from "../../../src/orchestrator/plan/make-plan.js";
 import { referencesIn } from "../../../src/orchestrator/plan/rankings.js";
 import { everything, parsed } from "../../helpers/request.js";
 import { CI, runner } from "../../helpers/shell.js";

@@ -8,12 +8,12 @@ import {
   onTestFinished,
   test,
 } from "vitest";
-import { sum } from "../../../src/contract/numbers.js";
-import { common } from "../../../src/targets/clients/settings.js";
+import { sum } from "../../../src/kit/numbers.js";
+import { common } from "../../../src/targets/clients/client-settings.js";
 import { findLimiter, findStore } from "../../../src/targets/resolve.js";
 import { domainOf, envoyRatelimit } from "../../../src/targets/services/envoy-ratelimit/index.js";
 import { findEngine } from "../../../src/targets/stores/engines.js";
-import type { StorePlace } from "../../../src/targets/types.js";
+import type { StorePlace } from "../../../src/targets/target-types.js";
 import { TestEnvoy } from "../../helpers/envoy.js";
 import { needs } from "../../helpers/needs.js";
 import { type StoreKind, until } from "../../helpers/store.js";

@@ -2,13 +2,13 @@ import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { outcomeOf } from "../../../src/benchmark/drivers/http/requests.js";
+import { secondEvent } from "../../../src/benchmark/generator-run.js";
 import { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
 import { SampleMerger } from "../../../src/benchmark/measurement/samples.js";
 import { secondText } from "../../../src/benchmark/progress-output.js";
 import { ReadingWaits } from "../../../src/benchmark/reading-waits.js";
-import { secondEvent } from "../../../src/benchmark/run.js";
-import { BenchError, EXIT } from "../../../src/contract/errors.js";
 import { type Progress, progressSchema } from "../../../src/contract/progress.js";
+import { BenchError, EXIT } from "../../../src/kit/errors.js";
 
 const server = {
   at_ms: 1000,

@@ -35,8 +35,8 @@ test("a failed result cannot carry figures [R-generator-dies-1]", () => {
 /** What a program does with what its main returns or throws. */
 async function endOf(main: string): Promise<{ code: number; stderr: string }> {
   const script = `
-    import { runProgram } from "./src/contract/program.ts";
-    import { environmentError } from "./src/contract/errors.ts";
+    import { runProgram } from "./src/kit/program.ts";
+    import { environmentError } from "./src/kit/errors.ts";
     runProgram(async () => { ${main} });`;
   const run = promisify(execFile)(process.execPath, [
     "--import",

@@ -1,11 +1,11 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
 import {
   formatTargetText,
   isRequestedVersion,
   parseTargetText,
   targetFileName,
 } from "../../../src/contract/target.js";
+import { EXIT } from "../../../src/kit/errors.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 const CLUSTER = { client: "ioredis", store: "valkey", topology: "cluster" };

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
 import { dimensions, USUAL } from "../../../src/contract/dimensions.js";
-import { EXIT } from "../../../src/contract/errors.js";
 import {
   DELAY_MS,
   FAULT_START_S,
@@ -14,7 +13,6 @@ import {
   SETTLES_S,
   usualLengthS,
 } from "../../../src/contract/faults.js";
-import { numberWord } from "../../../src/contract/numbers.js";
 import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/result.js";
 import {
@@ -24,9 +22,11 @@ import {
   MIN_TRIALS_PER_RATE,
 } from "../../../src/contract/statistics.js";
 import { MIN_CYCLES } from "../../../src/contract/turns.js";
+import { EXIT } from "../../../src/kit/errors.js";
+import { numberWord } from "../../../src/kit/numbers.js";
 import { SECONDS_TO_STOP } from "../../../src/orchestrator/campaign/dry-run.js";
-import { CLUSTERS, GROUP_SIZE } from "../../../src/orchestrator/plan/groups.js";
 import { MIN_ROUNDS_FOR_A_COPY } from "../../../src/orchestrator/plan/rankings.js";
+import { CLUSTERS, GROUP_SIZE } from "../../../src/orchestrator/plan/turn-groups.js";
 import {
   CUSTOM_DURATION,
   DYNAMIC,

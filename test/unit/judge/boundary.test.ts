@@ -1,6 +1,6 @@
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import { describe, expect, test } from "vitest";
-import { decisionsByKey } from "../../../src/benchmark/measurement/boundary.js";
+import { decisionsByKey } from "../../../src/benchmark/measurement/boundary-counts.js";
 import type { DecisionColumns } from "../../../src/benchmark/measurement/decision-log.js";
 import type { Limits } from "../../../src/contract/configuration.js";
 import type { Algorithm } from "../../../src/contract/target.js";
@@ -16,9 +16,9 @@ import {
   boundaryOf,
   brokenPromiseText,
   retryAfterOf,
-} from "../../../src/judge/boundary/boundary.js";
+} from "../../../src/judge/boundary/boundary-findings.js";
 import { admissions } from "../../../src/traffic/admission.js";
-import { boundary } from "../../../src/traffic/boundary.js";
+import { boundary } from "../../../src/traffic/boundary-traffic.js";
 import { openTraffic } from "../../../src/traffic/streams.js";
 
 const RATE = 5000;

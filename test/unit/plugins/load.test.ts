@@ -1,13 +1,13 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
 import { decodePlugins, encodePlugins } from "../../../src/contract/plugins.js";
+import { EXIT } from "../../../src/kit/errors.js";
 import { type LoadedPlugin, loadPlugins } from "../../../src/plugins/load.js";
+import type { Plugin } from "../../../src/plugins/plugin-types.js";
 import { registerTargets } from "../../../src/plugins/register-targets.js";
 import { registerTraffic } from "../../../src/plugins/register-traffic.js";
 import { readPlugin } from "../../../src/plugins/source.js";
-import type { Plugin } from "../../../src/plugins/types.js";
 import {
   candidatePrograms,
   describeClient,
@@ -16,7 +16,7 @@ import {
   findStore,
   resolveTarget,
 } from "../../../src/targets/resolve.js";
-import type { ClientDescription, StoreDescription } from "../../../src/targets/types.js";
+import type { ClientDescription, StoreDescription } from "../../../src/targets/target-types.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
 import { encodeTrace, traceColumns } from "../../../src/traffic/trace.js";
 import { expectFailure } from "../../helpers/errors.js";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { BenchError, EXIT } from "../../../src/contract/errors.js";
 import { encodeRunSpec, runSpec } from "../../../src/contract/run-spec.js";
+import { BenchError, EXIT } from "../../../src/kit/errors.js";
 import { readConfig } from "../../../src/server/config/index.js";
 
 const target = (environment: Record<string, string>) => readConfig(environment).spec.target.text;

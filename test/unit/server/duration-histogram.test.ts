@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { afterEach, expect, test } from "vitest";
 import { processDiagnosisSchema } from "../../../src/contract/diagnosis.js";
 import { shiftClock } from "../../../src/server/lib/clock-shift.js";
-import { DurationHistogram } from "../../../src/server/lib/counters.js";
 import { Instruments } from "../../../src/server/lib/instruments.js";
-import { compute } from "../../../src/server/routes/workloads.js";
+import { DurationHistogram } from "../../../src/server/lib/server-counters.js";
+import { compute } from "../../../src/server/routes/workload-routes.js";
 
 const real = Date;
 afterEach(() => {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { resolveTarget, unsupportedLimits } from "../../../src/targets/resolve.js";
 import { domainOf, envoyRatelimit } from "../../../src/targets/services/envoy-ratelimit/index.js";
-import type { StorePlace } from "../../../src/targets/types.js";
+import type { StorePlace } from "../../../src/targets/target-types.js";
 import { targetOf } from "../../helpers/target.js";
 
 const LIMITS = { points: 1_000_000_000, window_s: 60, block_s: 0 };

@@ -5,8 +5,8 @@ import { gubernatorHttp } from "../../../src/targets/clients/gubernator-grpc.js"
 import { ownLibraries } from "../../../src/targets/libraries.js";
 import { asRequestLimiter } from "../../../src/targets/request-limiter.js";
 import { findLimiter } from "../../../src/targets/resolve.js";
-import { readingOf } from "../../../src/targets/stores/gubernator.js";
-import type { RequestLimiter } from "../../../src/targets/types.js";
+import { readingOf } from "../../../src/targets/stores/gubernator-store.js";
+import type { RequestLimiter } from "../../../src/targets/target-types.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 const LIMITS = { points: 5, window_s: 60, block_s: 0 };

@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
-import { benchmarkArguments, parseBenchmarkCsv } from "../../../src/targets/benchmarks/index.js";
-import { findLoadProgram, type LoadWork } from "../../../src/targets/benchmarks/load-programs.js";
-import { findOperation } from "../../../src/targets/benchmarks/operations.js";
+import { benchmarkArguments, parseBenchmarkCsv } from "../../../src/targets/load-programs/index.js";
+import {
+  findLoadProgram,
+  type LoadWork,
+} from "../../../src/targets/load-programs/load-programs.js";
+import { findOperation } from "../../../src/targets/load-programs/operations.js";
 import { describeClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
 import { targetOf } from "../../helpers/target.js";
 

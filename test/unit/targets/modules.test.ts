@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { ownLibraries } from "../../../src/targets/libraries.js";
 import { moduleLimiters, modules } from "../../../src/targets/modules/index.js";
 import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
-import type { LimiterDescription, OpenClient } from "../../../src/targets/types.js";
+import type { LimiterDescription, OpenClient } from "../../../src/targets/target-types.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
 
 const resolved = (text: string, available: (id: string) => boolean | string = () => true) => {

@@ -1,7 +1,7 @@
 import { EventEmitter } from "node:events";
 import { beforeEach, expect, test, vi } from "vitest";
 import { describeClient, resolveTarget } from "../../../src/targets/resolve.js";
-import type { StorePlace } from "../../../src/targets/types.js";
+import type { StorePlace } from "../../../src/targets/target-types.js";
 import { targetOf } from "../../helpers/target.js";
 
 /** Options that each library got, and how its connections answer HELLO. */

@@ -12,7 +12,7 @@ import type {
   Decision,
   Limiter,
   OpenClient,
-} from "../../../src/targets/types.js";
+} from "../../../src/targets/target-types.js";
 import { ALLOWED, FAILED, limited } from "../../helpers/app.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
 import { targetOf } from "../../helpers/target.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
+import { EXIT } from "../../../src/kit/errors.js";
 import { clients } from "../../../src/targets/clients/index.js";
 import { didYouMean } from "../../../src/targets/did-you-mean.js";
 import { options } from "../../../src/targets/options.js";

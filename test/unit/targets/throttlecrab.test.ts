@@ -4,8 +4,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { throttlecrabHttp } from "../../../src/targets/clients/throttlecrab-grpc.js";
 import { ownLibraries } from "../../../src/targets/libraries.js";
 import { throttlecrabLimiter } from "../../../src/targets/limiters/throttlecrab.js";
-import { readingOf } from "../../../src/targets/stores/throttlecrab.js";
-import type { Decision } from "../../../src/targets/types.js";
+import { readingOf } from "../../../src/targets/stores/throttlecrab-store.js";
+import type { Decision } from "../../../src/targets/target-types.js";
 import { expectFailure } from "../../helpers/errors.js";
 import { pairOf } from "../../helpers/limiter-pair.js";
 

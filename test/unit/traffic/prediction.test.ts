@@ -6,7 +6,7 @@ import { admissions } from "../../../src/traffic/admission.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
 import { predictionFor } from "../../../src/traffic/outcome-mix.js";
 import { predictAdmitted, predictLimitedShare } from "../../../src/traffic/prediction.js";
-import type { TrafficProfile } from "../../../src/traffic/types.js";
+import type { TrafficProfile } from "../../../src/traffic/traffic-types.js";
 import { type EvenLoad, evenly } from "../../helpers/even-load.js";
 import { serverOf, validEvidence } from "../../helpers/evidence.js";
 import { playedLimitedShare } from "../../helpers/fixed-window.js";

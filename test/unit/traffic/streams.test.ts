@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../src/contract/errors.js";
-import { boundary, KEYS_ABOVE, MOST_REQUESTS } from "../../../src/traffic/boundary.js";
+import { EXIT } from "../../../src/kit/errors.js";
+import { boundary, KEYS_ABOVE, MOST_REQUESTS } from "../../../src/traffic/boundary-traffic.js";
 import { findProfile, findWorkload } from "../../../src/traffic/lookup.js";
 import {
   limitedInTrace,
@@ -10,7 +10,7 @@ import {
 import { profiles } from "../../../src/traffic/profiles.js";
 import { AliasTable, createStreams, openTraffic } from "../../../src/traffic/streams.js";
 import { meanRate, traceColumns, traceProfile } from "../../../src/traffic/trace.js";
-import type { RequestStream } from "../../../src/traffic/types.js";
+import type { RequestStream } from "../../../src/traffic/traffic-types.js";
 import { expectFailure } from "../../helpers/errors.js";
 
 /** A burst of one key, then each key once. */

@@ -5,7 +5,7 @@ import {
   FRESH_KEY_DIGITS,
   FRESH_KEY_PREFIX,
   type RequestStream,
-} from "../../../traffic/types.js";
+} from "../../../traffic/traffic-types.js";
 import { type ConnectionLog, RequestCounts } from "../../measurement/decision-log.js";
 import type { ChannelRequests } from "../driver.js";
 

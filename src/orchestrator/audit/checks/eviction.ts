@@ -1,8 +1,8 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Admissions } from "../../../contract/audit.js";
 import type { Limits } from "../../../contract/configuration.js";
-import { sum } from "../../../contract/numbers.js";
 import type { Algorithm } from "../../../contract/target.js";
+import { sum } from "../../../kit/numbers.js";
 import { findStore } from "../../../targets/resolve.js";
 import { findEngine } from "../../../targets/stores/engines.js";
 import { type Answers, type AuditedSystem, NotChecked } from "../audited-system.js";

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { sum } from "../../../contract/numbers.js";
+import { sum } from "../../../kit/numbers.js";
 import type { AuditedSystem } from "../audited-system.js";
 import { type Check, outcomeOf, skipped } from "../check.js";
 

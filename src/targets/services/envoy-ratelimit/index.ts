@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { z } from "zod";
-import { parseAnswer } from "../../../contract/answers.js";
 import type { Limits } from "../../../contract/configuration.js";
-import { askDirectly } from "../../../contract/direct-http.js";
-import { formatNodes } from "../../../contract/env.js";
-import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { ServiceSpec } from "../../../contract/run-spec.js";
+import { parseAnswer } from "../../../kit/answers.js";
+import { askDirectly } from "../../../kit/direct-http.js";
+import { formatNodes } from "../../../kit/env.js";
+import { environmentError, messageOf } from "../../../kit/errors.js";
 import { waitUntil } from "../../stores/deciding.js";
-import type { ServiceDescription, StorePlace } from "../../types.js";
+import type { ServiceDescription, StorePlace } from "../../target-types.js";
 
 const ID = "envoy-ratelimit";
 

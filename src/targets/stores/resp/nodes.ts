@@ -1,9 +1,9 @@
 import { lookup } from "node:dns/promises";
 import { Redis } from "ioredis";
-import type { Node } from "../../../contract/env.js";
-import { type BenchError, environmentError, messageOf } from "../../../contract/errors.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
-import type { TopologyDescription } from "../../types.js";
+import type { Node } from "../../../kit/env.js";
+import { type BenchError, environmentError, messageOf } from "../../../kit/errors.js";
+import type { TopologyDescription } from "../../target-types.js";
 import { LastingRefusal, waitUntil } from "../deciding.js";
 
 const SLOTS = 16_384;

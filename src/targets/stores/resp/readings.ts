@@ -1,11 +1,11 @@
 import type { NodeCounters } from "../../../contract/diagnosis.js";
-import { environmentError, messageOf } from "../../../contract/errors.js";
 import type { StoreReading } from "../../../contract/store.js";
-import type { StoreDescription } from "../../types.js";
+import { environmentError, messageOf } from "../../../kit/errors.js";
+import type { StoreDescription } from "../../target-types.js";
 import { waitUntil } from "../deciding.js";
 import { gives, onlyGiven } from "../index.js";
 import { type StoreNode, unlessRefused } from "./nodes.js";
-import { storesByFields } from "./version.js";
+import { storesByFields } from "./resp-version.js";
 
 /**
  * Settings that can affect a figure; every result contains them as the running store reports them.

@@ -8,7 +8,7 @@ import { type ProbeRequest, SERVE } from "../../../../src/contract/probe-env.js"
 import { type ProbeReport, probeReportSchema } from "../../../../src/contract/store.js";
 import { freePort } from "../../../../src/runtimes/local/ports.js";
 import { LineClient } from "../../../../src/runtimes/part-output.js";
-import type { Decision } from "../../../../src/targets/types.js";
+import type { Decision } from "../../../../src/targets/target-types.js";
 import { needs } from "../../../helpers/needs.js";
 import { clusterNodes, placesOf, probe, standaloneNode } from "../../../helpers/nodes.js";
 import { ROOT } from "../../../helpers/programs.js";

@@ -6,6 +6,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import {
+  AnswerLog,
+  timelineOf,
+  type WorkerTimeline,
+} from "../../../../src/benchmark/measurement/answer-timeline.js";
 import { monotonicMs, tightestOriginMs } from "../../../../src/benchmark/measurement/clock.js";
 import { ServerMonitor } from "../../../../src/benchmark/measurement/monitor.js";
 import {
@@ -13,11 +18,6 @@ import {
   readNetworkLinks,
 } from "../../../../src/benchmark/measurement/network-links.js";
 import { readUsage } from "../../../../src/benchmark/measurement/server-readings.js";
-import {
-  AnswerLog,
-  timelineOf,
-  type WorkerTimeline,
-} from "../../../../src/benchmark/measurement/timeline.js";
 import { OpenLoopRecorder } from "../../../../src/benchmark/open-loop/open-loop.js";
 import { serverOf, validEvidence } from "../../../helpers/evidence.js";
 

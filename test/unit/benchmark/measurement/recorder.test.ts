@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import { MicrosecondHistogram } from "../../../../src/benchmark/measurement/histograms.js";
 import { ResponseRecorder, SliceRecorder } from "../../../../src/benchmark/measurement/recorder.js";
 import { SampleMerger } from "../../../../src/benchmark/measurement/samples.js";
-import { sum } from "../../../../src/contract/numbers.js";
 import {
   createHistogram,
   decodeHistogram,
@@ -10,6 +9,7 @@ import {
 } from "../../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
 import { mergeSlices } from "../../../../src/judge/merging/slices.js";
+import { sum } from "../../../../src/kit/numbers.js";
 
 test("the encoded histogram contains all values, short and long", () => {
   const values = [

@@ -11,7 +11,7 @@ import {
   WALL_CLOCK_ERROR_US,
   WallClock,
 } from "../../../../src/helpers/machine-probe/wall-clock.js";
-import { startRelay } from "../../../../src/helpers/relay/relay.js";
+import { startRelay } from "../../../../src/helpers/relay/start-relay.js";
 import { combinedOffset } from "../../../../src/orchestrator/run/machine-probes.js";
 import { seededRandom } from "../../../helpers/random.js";
 

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import type { Finding } from "../../../../src/contract/audit.js";
-import { countsOf, exitCodeOf } from "../../../../src/orchestrator/audit/audit.js";
 import { checks } from "../../../../src/orchestrator/audit/checks/index.js";
 import {
   brokenBurst,
@@ -9,6 +8,7 @@ import {
   judgedAgain,
   type MadeOutcome,
 } from "../../../../src/orchestrator/audit/consequences.js";
+import { countsOf, exitCodeOf } from "../../../../src/orchestrator/audit/run-audit.js";
 
 const checkOf = (id: string) => {
   const check = checks.find((each) => each.id === id);

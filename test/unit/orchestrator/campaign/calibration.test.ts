@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Configuration } from "../../../../src/contract/configuration.js";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import {
   atRate,
   calibrate,
@@ -11,7 +11,7 @@ import {
   withCalibration,
   withGenerators,
 } from "../../../../src/orchestrator/campaign/calibration.js";
-import { makePlan, selectConfigurations } from "../../../../src/orchestrator/plan/plan.js";
+import { makePlan, selectConfigurations } from "../../../../src/orchestrator/plan/make-plan.js";
 import { PartFailed } from "../../../../src/orchestrator/run/part-supervisor.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { everything, requestOf } from "../../../helpers/request.js";

@@ -3,7 +3,7 @@ import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { cpus } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { previewCampaign, previewLines } from "../../../../src/orchestrator/campaign/dry-run.js";
 import { groupsEstimate } from "../../../../src/orchestrator/plan/estimate.js";
 import { expectFailure } from "../../../helpers/errors.js";

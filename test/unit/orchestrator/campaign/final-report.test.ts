@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Configuration } from "../../../../src/contract/configuration.js";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { exitCodeOf } from "../../../../src/orchestrator/campaign/final-report.js";
 import type { RunOutcome } from "../../../../src/orchestrator/run/result-documents.js";
 import { configuration } from "../../../helpers/evidence.js";

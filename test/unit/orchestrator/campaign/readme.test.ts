@@ -1,7 +1,10 @@
 import { describe, expect, test } from "vitest";
 import type { Manifest } from "../../../../src/contract/manifest.js";
-import { endSession, resumedManifest } from "../../../../src/orchestrator/campaign/manifest.js";
 import { campaignReadme } from "../../../../src/orchestrator/campaign/readme.js";
+import {
+  endSession,
+  resumedManifest,
+} from "../../../../src/orchestrator/campaign/write-manifest.js";
 import { createCampaign } from "../../../helpers/existing-campaign.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 

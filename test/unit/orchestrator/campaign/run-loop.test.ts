@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
+import { Progress } from "../../../../src/orchestrator/campaign/campaign-progress.js";
 import { exitCodeOf } from "../../../../src/orchestrator/campaign/final-report.js";
 import { RunLoop } from "../../../../src/orchestrator/campaign/run-loop.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { Progress } from "../../../../src/orchestrator/run/campaign-progress.js";
+import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import type { RunOutcome } from "../../../../src/orchestrator/run/result-documents.js";
 import { EventLog } from "../../../../src/orchestrator/ui/event-log.js";
 import { configuration } from "../../../helpers/evidence.js";

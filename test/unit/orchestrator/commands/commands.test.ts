@@ -2,25 +2,28 @@ import { existsSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { Argument } from "commander";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
 import { versionReportSchema } from "../../../../src/contract/version-report.js";
-import { runAudit } from "../../../../src/orchestrator/audit/audit.js";
-import { audit } from "../../../../src/orchestrator/commands/audit.js";
-import { completionOf, SETTING_VALUES } from "../../../../src/orchestrator/commands/completion.js";
+import { EXIT } from "../../../../src/kit/errors.js";
+import { runAudit } from "../../../../src/orchestrator/audit/run-audit.js";
+import { audit } from "../../../../src/orchestrator/commands/audit-command.js";
+import type { CliContext } from "../../../../src/orchestrator/commands/command-types.js";
+import {
+  completionOf,
+  SETTING_VALUES,
+} from "../../../../src/orchestrator/commands/completion-command.js";
 import {
   doctor,
   resolutionLines,
   resolutionOf,
   roundsIn,
-} from "../../../../src/orchestrator/commands/doctor.js";
-import { findCommand } from "../../../../src/orchestrator/commands/help.js";
+} from "../../../../src/orchestrator/commands/doctor-command.js";
+import { findCommand } from "../../../../src/orchestrator/commands/help-command.js";
 import { commands } from "../../../../src/orchestrator/commands/index.js";
-import type { CliContext } from "../../../../src/orchestrator/commands/types.js";
 import {
   createCommand,
   parseCommandLine,
 } from "../../../../src/orchestrator/request/command-line.js";
-import { topics } from "../../../../src/orchestrator/request/help.js";
+import { topics } from "../../../../src/orchestrator/request/flag-help.js";
 import { SETTINGS } from "../../../../src/orchestrator/request/settings.js";
 import { clients } from "../../../../src/targets/clients/index.js";
 import { profiles } from "../../../../src/traffic/profiles.js";

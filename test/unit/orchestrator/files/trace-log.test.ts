@@ -3,7 +3,7 @@ import { closeSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } fr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { readTrace } from "../../../../src/orchestrator/files/trace-log.js";
 import { decodeTrace, encodeTrace } from "../../../../src/traffic/trace.js";
 import { expectFailure } from "../../../helpers/errors.js";

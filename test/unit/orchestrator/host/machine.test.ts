@@ -8,7 +8,7 @@ import {
   foreignWarning,
 } from "../../../../src/orchestrator/host/foreign-load.js";
 import { gitRevision } from "../../../../src/orchestrator/host/machine.js";
-import type { EngineFacts } from "../../../../src/runtimes/types.js";
+import type { EngineFacts } from "../../../../src/runtimes/runtime-types.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();

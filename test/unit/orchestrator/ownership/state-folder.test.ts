@@ -1,7 +1,7 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import {
   acquireLock,
   leasesFolder,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { comparisonOffer } from "../../../../src/orchestrator/plan/comparison-offer.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 
 const LOADS = ["--concurrency", "50 100", "--duration-mode", "fixed30"];

@@ -1,8 +1,8 @@
 import { expect, test, vi } from "vitest";
 import { costOfOrder, decidable } from "../../../../src/orchestrator/plan/decidable.js";
 import { estimateCampaignS, overheadsOf } from "../../../../src/orchestrator/plan/estimate.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
-import { argvOf, DEFAULT_ANSWERS } from "../../../../src/orchestrator/prompt/answers.js";
+import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
+import { argvOf, DEFAULT_ANSWERS } from "../../../../src/orchestrator/prompt/menu-answers.js";
 import { onlyValkey, planFor, requestOf } from "../../../helpers/request.js";
 
 /** Eight targets of one ranking. */

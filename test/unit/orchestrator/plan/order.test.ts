@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema, roundOf } from "../../../../src/contract/plan.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { requestedRuns } from "../../../../src/orchestrator/plan/decision-rounds.js";
 import { estimateRange } from "../../../../src/orchestrator/plan/estimate.js";
 import { shuffler } from "../../../../src/traffic/shuffle.js";

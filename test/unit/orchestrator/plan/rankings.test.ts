@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
 import { type Plan, planSchema } from "../../../../src/contract/plan.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { EXIT } from "../../../../src/kit/errors.js";
+import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { plannedRankings, referencesIn } from "../../../../src/orchestrator/plan/rankings.js";
 import { separating } from "../../../../src/targets/options.js";
 import { expectFailure } from "../../../helpers/errors.js";

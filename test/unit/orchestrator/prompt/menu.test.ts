@@ -1,16 +1,16 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import {
   argvOf,
   clientGroups,
   DEFAULT_ANSWERS,
   type MenuAnswers,
-} from "../../../../src/orchestrator/prompt/answers.js";
+} from "../../../../src/orchestrator/prompt/menu-answers.js";
 import { pages } from "../../../../src/orchestrator/prompt/pages.js";
 import { BACK, Cancelled, type Prompter } from "../../../../src/orchestrator/prompt/prompter.js";
 import { wrapCommand } from "../../../../src/orchestrator/ui/command-text.js";
-import { groups } from "../../../../src/targets/groups.js";
+import { groups } from "../../../../src/targets/target-groups.js";
 import { everything, parsed } from "../../../helpers/request.js";
 
 const words = (answers: Partial<MenuAnswers>) =>

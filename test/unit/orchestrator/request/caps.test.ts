@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { cpusInList } from "../../../../src/contract/cpu-list.js";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { cpusInList } from "../../../../src/kit/cpu-list.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { conditionsOf, limitsText } from "../../../../src/orchestrator/host/machine.js";
 import { pinnedToOwnCores, requireCpus } from "../../../../src/orchestrator/request/caps.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";

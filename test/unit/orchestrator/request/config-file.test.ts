@@ -1,11 +1,11 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Environment } from "../../../../src/contract/env.js";
-import { EXIT } from "../../../../src/contract/errors.js";
 import { MANIFEST_SCHEMA, MANIFEST_SCHEMA_VERSION } from "../../../../src/contract/manifest.js";
-import { planOf } from "../../../../src/orchestrator/max-rate/plan.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import type { Environment } from "../../../../src/kit/env.js";
+import { EXIT } from "../../../../src/kit/errors.js";
+import { planOf } from "../../../../src/orchestrator/max-rate/searched-rates.js";
+import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { temporaryFolders } from "../../../helpers/folders.js";

@@ -2,14 +2,14 @@ import { existsSync, mkdirSync, renameSync, symlinkSync, unlinkSync, writeFileSy
 import { basename, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { canonicalJson } from "../../../../src/contract/configuration.js";
-import type { Environment } from "../../../../src/contract/env.js";
-import { EXIT } from "../../../../src/contract/errors.js";
 import { MANIFEST_SCHEMA_VERSION } from "../../../../src/contract/manifest.js";
+import type { Environment } from "../../../../src/kit/env.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import {
   differences,
   requireComparable,
   resumedManifest,
-} from "../../../../src/orchestrator/campaign/manifest.js";
+} from "../../../../src/orchestrator/campaign/write-manifest.js";
 import { findCampaign } from "../../../../src/orchestrator/request/existing-campaign.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";

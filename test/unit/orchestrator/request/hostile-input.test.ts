@@ -1,8 +1,8 @@
 import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, describe, expect, test } from "vitest";
-import { BenchError, EXIT } from "../../../../src/contract/errors.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { BenchError, EXIT } from "../../../../src/kit/errors.js";
+import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import type { Request } from "../../../../src/orchestrator/request/request.js";

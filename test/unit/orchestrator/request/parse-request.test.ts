@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { ROOT } from "../../../helpers/programs.js";

@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { loadText } from "../../../../src/contract/configuration.js";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import {
   decisionRounds,
   firstRoundByTurns,
 } from "../../../../src/orchestrator/plan/decision-rounds.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { parseSingle } from "../../../../src/orchestrator/request/original.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { parseThresholds } from "../../../../src/orchestrator/request/thresholds.js";
 import { expectFailure } from "../../../helpers/errors.js";
 

@@ -3,9 +3,9 @@ import type { AddressInfo } from "node:net";
 import { connect, createServer } from "node:tls";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { NO_WORKLOAD } from "../../../../src/contract/configuration.js";
-import type { Node } from "../../../../src/contract/env.js";
 import { decodeRunSpec, type RunSpec } from "../../../../src/contract/run-spec.js";
-import { makePlan } from "../../../../src/orchestrator/plan/plan.js";
+import type { Node } from "../../../../src/kit/env.js";
+import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import {
   type ExternalStore,
   layoutOf,
@@ -13,7 +13,7 @@ import {
   type RunSettings,
 } from "../../../../src/orchestrator/run/layout.js";
 import { storeAuthority } from "../../../../src/orchestrator/run/store-authority.js";
-import { type PartAllocation, textOf } from "../../../../src/runtimes/types.js";
+import { type PartAllocation, textOf } from "../../../../src/runtimes/runtime-types.js";
 import { configuration } from "../../../helpers/evidence.js";
 import { everything, requestOf } from "../../../helpers/request.js";
 

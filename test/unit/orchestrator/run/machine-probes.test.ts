@@ -11,7 +11,7 @@ import {
   linksBetween,
   MachineProbes,
 } from "../../../../src/orchestrator/run/machine-probes.js";
-import type { Part, Runtime } from "../../../../src/runtimes/types.js";
+import type { Part, Runtime } from "../../../../src/runtimes/runtime-types.js";
 
 const READING = { round_trips_us: [100, 120], clock: { offset_us: 500, bound_us: 100 } };
 

@@ -1,13 +1,13 @@
 import { describe, expect, test } from "vitest";
-import { EXIT, environmentError } from "../../../../src/contract/errors.js";
 import { type RoleKind, roleId } from "../../../../src/contract/role.js";
+import { EXIT, environmentError } from "../../../../src/kit/errors.js";
 import type { Role } from "../../../../src/orchestrator/run/layout.js";
 import {
   PartFailed,
   PartSupervisor,
   withTroubles,
 } from "../../../../src/orchestrator/run/part-supervisor.js";
-import type { RunningPart } from "../../../../src/runtimes/types.js";
+import type { RunningPart } from "../../../../src/runtimes/runtime-types.js";
 import { deferred, FakeRuntime, partOf } from "../../../helpers/fake-runtime.js";
 
 const role = (kind: RoleKind, number: number, ...dependsOn: string[]): Role => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
 import { type CampaignEvent, eventSchema } from "../../../../src/contract/events.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { LiveScreen } from "../../../../src/orchestrator/ui/live-screen.js";
+import type { Detail } from "../../../../src/orchestrator/ui/screen-types.js";
 import {
   JsonScreen,
   type LineDetail,
@@ -10,7 +11,6 @@ import {
   QuietScreen,
 } from "../../../../src/orchestrator/ui/screens.js";
 import { ensureSize } from "../../../../src/orchestrator/ui/tty.js";
-import type { Detail } from "../../../../src/orchestrator/ui/types.js";
 import { expectFailure } from "../../../helpers/errors.js";
 import { CapturedOutput, EventFixture, planOf, render } from "../../../helpers/events.js";
 

@@ -5,21 +5,21 @@ import Docker from "dockerode";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { PlacedKind } from "../../../../src/contract/machines.js";
 import {
+  checkEngine,
+  EngineConnection,
+  NoAnswer,
+} from "../../../../src/runtimes/containers/container-engine.js";
+import {
   appliedCaps,
   containerOptions,
   fittingCaps,
   refusedUlimit,
   ULIMITS,
 } from "../../../../src/runtimes/containers/container-options.js";
+import { hostOf } from "../../../../src/runtimes/containers/container-runtime.js";
 import { countersOf } from "../../../../src/runtimes/containers/control-group.js";
-import {
-  checkEngine,
-  EngineConnection,
-  NoAnswer,
-} from "../../../../src/runtimes/containers/engine.js";
 import { ownerOf, ownerText } from "../../../../src/runtimes/containers/labels.js";
 import { Addresses } from "../../../../src/runtimes/containers/networks.js";
-import { hostOf } from "../../../../src/runtimes/containers/runtime.js";
 import { partOf } from "../../../helpers/fake-runtime.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 

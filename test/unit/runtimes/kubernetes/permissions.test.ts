@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { KubernetesError, type Use } from "../../../../src/runtimes/kubernetes/api.js";
 import {
   checkPermissions,

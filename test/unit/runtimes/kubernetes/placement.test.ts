@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
+import { fittingCaps } from "../../../../src/runtimes/kubernetes/kubernetes-runtime.js";
 import {
   affinityOf,
   nodeRequirements,
@@ -8,7 +9,6 @@ import {
   podOf,
   sharedNodes,
 } from "../../../../src/runtimes/kubernetes/pod.js";
-import { fittingCaps } from "../../../../src/runtimes/kubernetes/runtime.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 describe("labels of nodes", () => {

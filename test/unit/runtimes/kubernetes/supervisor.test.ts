@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { LogReader, type SupervisorMessage } from "../../../../src/runtimes/kubernetes/part.js";
+import { LogReader, type SupervisorMessage } from "../../../../src/runtimes/kubernetes/pod-part.js";
 import {
   commandLine,
   INPUT_COMMAND,

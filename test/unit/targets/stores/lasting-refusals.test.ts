@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { LastingRefusal, waitUntil } from "../../../../src/targets/stores/deciding.js";
 import { remedyFor } from "../../../../src/targets/stores/resp/nodes.js";
 import { expectFailure } from "../../../helpers/errors.js";

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from "vitest";
-import { EXIT } from "../../../../src/contract/errors.js";
+import { EXIT } from "../../../../src/kit/errors.js";
 import { shardKeys } from "../../../../src/targets/clients/shard-keys.js";
 import { waitUntil } from "../../../../src/targets/stores/deciding.js";
 import { stores } from "../../../../src/targets/stores/index.js";
@@ -10,8 +10,8 @@ import {
   readSettings,
   resetStore,
 } from "../../../../src/targets/stores/resp/readings.js";
-import { versionFromInfo } from "../../../../src/targets/stores/resp/version.js";
-import type { StoreDescription } from "../../../../src/targets/types.js";
+import { versionFromInfo } from "../../../../src/targets/stores/resp/resp-version.js";
+import type { StoreDescription } from "../../../../src/targets/target-types.js";
 import { expectFailure } from "../../../helpers/errors.js";
 
 test("INFO's lines become fields; values keep their colons, headings are none", () => {

@@ -1,0 +1,54 @@
+import { storeAccessFrom } from "../../../contract/store-url.js";
+import { formatNodes } from "../../../kit/env.js";
+import type { Driver } from "../driver.js";
+import { type Decider, limiterChannels, limiterOutcomes } from "./limiter-channel.js";
+
+const ALLOWED = { outcome: "allowed" } as const;
+
+/**
+ * Admits all at once: a target without a limiter, whose figures are the cost of the driver, and the
+ * loopback.
+ */
+const admitAll: Decider = { consume: async () => ALLOWED };
+
+/**
+ * Calls the target's own limiter over its own client, one per worker, without HTTP and without a
+ * server.
+ */
+export const limiterDriver: Driver = {
+  id: "limiter",
+  codeText: (code) => limiterOutcomes[code] ?? String(code),
+  endpoint: ({ store }) => formatNodes(store.nodes) || store.id,
+  versions: () => ({}),
+  async open(spec, plugins) {
+    // The main thread loads this file, too, and needs no client.
+    const { registerTargets } = await import("../../../plugins/register-targets.js");
+    const { openTarget } = await import("../../../targets/open-target.js");
+    registerTargets(plugins);
+    const target = await openTarget(spec, storeAccessFrom(process.env, spec.store));
+    const { client, limiter } = target;
+    const store = await client.storeVersion();
+    const calls = { begun: 0, finished: 0 };
+    return {
+      openChannels: (requests) => limiterChannels(limiter ?? admitAll, requests, calls),
+      startLoopback: async () => ({
+        openChannels: (requests) => limiterChannels(admitAll, requests, { begun: 0, finished: 0 }),
+        close: async () => undefined,
+      }),
+      limiterReport: () => ({
+        versions: {
+          ...(client.version ? { client: client.version } : {}),
+          ...(limiter?.version ? { limiter: limiter.version } : {}),
+          ...(store ? { store } : {}),
+        },
+        client_settings: client.settings,
+        ...(limiter?.script ? { limiter_script: limiter.script } : {}),
+        ...(target.target.algorithm ? { algorithm: target.target.algorithm } : {}),
+        requests: calls.begun,
+        in_flight: calls.begun - calls.finished,
+        ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
+      }),
+      close: () => target.close(),
+    };
+  },
+};

@@ -1,0 +1,58 @@
+import type { Slices } from "../../contract/result.js";
+import type { Timeline } from "../../contract/timeline.js";
+import { type TimelineFacts, timelineFrom } from "../../judge/merging/merge-timelines.js";
+import {
+  mergeSlices,
+  mergeTimelineSlices,
+  type TimelineSlices,
+} from "../../judge/merging/slices.js";
+import { joined } from "./samples.js";
+
+export class AnswerLog {
+  readonly #byWorker: Uint32Array[][];
+
+  constructor(workers: number) {
+    this.#byWorker = Array.from({ length: workers }, () => []);
+  }
+
+  add(worker: number, latencies_us: Uint32Array): void {
+    this.#byWorker[worker]?.push(latencies_us);
+  }
+
+  of(worker: number): Uint32Array {
+    return joined(this.#byWorker[worker] ?? []);
+  }
+}
+
+export type WorkerTimeline = {
+  slices: Slices;
+  timeline_slices: TimelineSlices;
+  latencies_us: Uint32Array;
+};
+
+/**
+ * The latencies of each slice, by worker: a worker's answers belong to its slices in their order.
+ */
+export function latenciesBySlice(
+  workers: readonly Pick<WorkerTimeline, "slices" | "latencies_us">[],
+  slices: number,
+): Uint32Array[][] {
+  const found: Uint32Array[][] = Array.from({ length: slices }, () => []);
+  for (const { slices: counted, latencies_us } of workers) {
+    let at = 0;
+    for (const [index, parts] of found.entries()) {
+      const answers = (counted.allowed[index] ?? 0) + (counted.limited[index] ?? 0);
+      parts.push(latencies_us.subarray(at, at + answers));
+      at += answers;
+    }
+  }
+  return found;
+}
+
+export function timelineOf(workers: readonly WorkerTimeline[], facts: TimelineFacts): Timeline {
+  const slices = mergeSlices(workers.map((worker) => worker.slices));
+  const more = mergeTimelineSlices(workers.map((worker) => worker.timeline_slices));
+  const bySlice = latenciesBySlice(workers, slices.allowed.length);
+  const counted = bySlice.map((parts) => parts.map((values_us) => ({ values_us })));
+  return timelineFrom(slices, more, counted, facts);
+}

@@ -1,0 +1,124 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import type { RelayMode } from "../../contract/relay.js";
+import type { Node } from "../../kit/env.js";
+
+/** A chunk on its way, and when it is due; no chunk: the end of the direction. */
+type Held = { due_ms: number; chunk: Buffer | undefined };
+
+/**
+ * One direction of a connection. What it carries keeps its order, whatever the mode was when it
+ * came.
+ */
+class Direction {
+  readonly #from: Socket;
+  readonly #to: Socket;
+  readonly #held: Held[] = [];
+  #mode: RelayMode;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(from: Socket, to: Socket, mode: RelayMode) {
+    this.#from = from;
+    this.#to = to;
+    this.#mode = mode;
+    from.on("data", (chunk: Buffer) => this.#carry(chunk));
+    from.on("end", () => this.#carry(undefined));
+    to.on("drain", () => {
+      if (this.#mode.mode !== "hold") from.resume();
+    });
+    to.on("close", () => clearTimeout(this.#timer));
+    this.setMode(mode);
+  }
+
+  /** What is held back leaves at once when it is no longer to be. */
+  setMode(mode: RelayMode): void {
+    this.#mode = mode;
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    if (mode.mode === "hold") {
+      // The socket's own buffer fills, then that of the sender: nothing is lost, as after packets
+      // that are sent again.
+      this.#from.pause();
+      return;
+    }
+    this.#from.resume();
+    if (mode.mode === "pass") for (const held of this.#held) held.due_ms = 0;
+    this.#send();
+  }
+
+  #carry(chunk: Buffer | undefined): void {
+    if (this.#mode.mode === "pass" && this.#held.length === 0) {
+      this.#write(chunk);
+      return;
+    }
+    const delay_ms = this.#mode.mode === "delay" ? this.#mode.ms : 0;
+    this.#held.push({ due_ms: performance.now() + delay_ms, chunk });
+    if (this.#timer === undefined) this.#send();
+  }
+
+  /** Sends what is due, and comes back for the next. */
+  #send(): void {
+    this.#timer = undefined;
+    if (this.#mode.mode === "hold") return;
+    let next = this.#held[0];
+    while (next && next.due_ms <= performance.now()) {
+      this.#held.shift();
+      this.#write(next.chunk);
+      next = this.#held[0];
+    }
+    if (next)
+      this.#timer = setTimeout(() => this.#send(), Math.ceil(next.due_ms - performance.now()));
+  }
+
+  #write(chunk: Buffer | undefined): void {
+    if (this.#to.destroyed) return;
+    if (chunk === undefined) this.#to.end();
+    else if (!this.#to.write(chunk)) this.#from.pause();
+  }
+}
+
+/**
+ * Passes on all that a store node says, later, or nothing: a delay makes each round trip so much
+ * longer.
+ */
+export async function startRelay(at: Node, { host, port }: Node) {
+  const sockets = new Set<Socket>();
+  const directions = new Set<{ direction: Direction; isReply: boolean }>();
+  let mode: RelayMode = { mode: "pass" };
+  const modeFor = (isReply: boolean): RelayMode =>
+    mode.mode === "delay" && !isReply ? { mode: "pass" } : mode;
+  const server = createServer({ allowHalfOpen: true, noDelay: true }, (client) => {
+    const store = connect({ host, port, allowHalfOpen: true, noDelay: true });
+    const both = [
+      { direction: new Direction(client, store, modeFor(false)), isReply: false },
+      { direction: new Direction(store, client, modeFor(true)), isReply: true },
+    ];
+    for (const each of both) directions.add(each);
+    for (const [socket, other] of [
+      [client, store],
+      [store, client],
+    ] as const) {
+      sockets.add(socket);
+      // Its close follows.
+      socket.on("error", () => {});
+      socket.on("close", () => {
+        sockets.delete(socket);
+        for (const each of both) directions.delete(each);
+        other.destroy();
+      });
+    }
+  });
+  server.listen(at.port, at.host);
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    setMode(wanted: RelayMode) {
+      mode = wanted;
+      for (const { direction, isReply } of directions) direction.setMode(modeFor(isReply));
+    },
+    stop() {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}

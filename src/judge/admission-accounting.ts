@@ -1,0 +1,24 @@
+import type { Admissions } from "../contract/admissions.js";
+import { sum } from "../kit/numbers.js";
+
+type KeyCount = { key: string; least: number; most: number; counted: number };
+
+const deviation = ({ least, most, counted }: KeyCount): number =>
+  counted < least ? least - counted : Math.max(0, counted - most);
+
+export function admissionsOf(counts: readonly KeyCount[]): Admissions {
+  const off = counts.filter((count) => deviation(count) > 0);
+  const [worst] = off.toSorted((one, other) => deviation(other) - deviation(one));
+  return {
+    status: "counted",
+    keys: counts.length,
+    points: {
+      least: sum(counts.map(({ least }) => least)),
+      most: sum(counts.map(({ most }) => most)),
+      counted: sum(counts.map(({ counted }) => counted)),
+    },
+    below: off.filter(({ counted, least }) => counted < least).length,
+    above: off.filter(({ counted, most }) => counted > most).length,
+    ...(worst ? { worst } : {}),
+  };
+}

@@ -1,0 +1,181 @@
+import type { MachineCounters, MachineFacts } from "../../contract/machine-probe.js";
+import type { MachineLink, RunLink, RuntimeMachine } from "../../contract/machines.js";
+import type { CampaignMachine } from "../../contract/manifest.js";
+import { rateText } from "../../judge/limit.js";
+import { sum } from "../../kit/numbers.js";
+import { kernelInstance } from "../../machine/facts.js";
+import type { Runtime } from "../../runtimes/runtime-types.js";
+import type { Lease } from "../ownership/lease.js";
+import type { SeveralMachines } from "../run/counter-watch.js";
+import { type LinkEnds, linksBetween, MachineProbes } from "../run/machine-probes.js";
+import type { EventLog } from "../ui/event-log.js";
+
+/** More links than these would hold up a campaign for minutes. */
+const MOST_LINKS = 64;
+
+const tripText = (us: number): string =>
+  us < 1_000 ? `${Math.round(us)} µs` : `${(us / 1_000).toFixed(1)} ms`;
+
+function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLink): string {
+  const { offset_us, bound_us } = clock.before;
+  return [
+    `${between.join(" ⇄ ")}: round trip ${tripText(round_trip_us.p50)} (p90 ${tripText(round_trip_us.p90)})`,
+    bits_per_second
+      ? rateText(Math.min(bits_per_second.there, bits_per_second.back))
+      : "bandwidth not known (a CPU cap held the probe back)",
+    `clocks ${tripText(Math.abs(offset_us))} apart (± ${tripText(bound_us)})`,
+  ].join(", ");
+}
+
+export class CampaignMachines implements SeveralMachines {
+  readonly described: CampaignMachine[];
+  readonly #probes: MachineProbes;
+  readonly #pairs: readonly LinkEnds[];
+  readonly #eventLog: EventLog;
+  readonly #kernels: ReadonlyMap<string, string | undefined>;
+  #links: MachineLink[] = [];
+
+  private constructor(
+    machines: readonly RuntimeMachine[],
+    facts: Readonly<Record<string, MachineFacts>>,
+    probes: MachineProbes,
+    pairs: readonly LinkEnds[],
+    eventLog: EventLog,
+  ) {
+    this.described = describedMachines(machines, facts);
+    this.#kernels = new Map(
+      Object.entries(facts).map(([name, own]) => [name, own.kernel_instance]),
+    );
+    this.#probes = probes;
+    this.#pairs = pairs;
+    this.#eventLog = eventLog;
+  }
+
+  /**
+   * Undefined where the runtime has one machine, of which it says nothing. The lease ends what is
+   * started.
+   */
+  static async open(
+    runtime: Runtime,
+    lease: Lease,
+    eventLog: EventLog,
+  ): Promise<CampaignMachines | undefined> {
+    const { machines } = runtime;
+    if (!machines || machines.length === 0) return undefined;
+    const names = machines.map(({ name }) => name);
+    eventLog.setUp(`${names.length} machines: ${names.join(", ")}`);
+    const probes = await MachineProbes.open(runtime, lease, (text) => eventLog.warn(text));
+    const pairs = linksBetween((kind) => {
+      const known = runtime.machinesFor?.(kind) ?? [];
+      return known.length > 0 ? known : names;
+    });
+    if (pairs.length > MOST_LINKS)
+      eventLog.warn(`${pairs.length} links between machines: the first ${MOST_LINKS} are measured`);
+    const facts = await probes.facts();
+    return new CampaignMachines(machines, facts, probes, pairs.slice(0, MOST_LINKS), eventLog);
+  }
+
+  /** Round trips, bandwidth and clocks, just before the first run. */
+  async measureLinks(): Promise<MachineLink[]> {
+    const found = await this.#probes.links(this.#pairs, true);
+    this.#links = found.map(({ between: [one, other], clock, ...link }) => ({
+      between: [one, other],
+      ...link,
+      clock: { before: clock },
+    }));
+    for (const link of this.#links) this.#eventLog.info(linkText(link));
+    return this.#links;
+  }
+
+  /** The clocks again, after the last run. @returns the links with both */
+  async measureClocks(): Promise<MachineLink[]> {
+    const found = await this.#probes.links(
+      this.#links.map(({ between }) => between),
+      false,
+    );
+    this.#links = this.#links.map((link) => {
+      const after = found.find(({ between }) =>
+        between.every((name, end) => name === link.between[end]),
+      )?.clock;
+      return after ? { ...link, clock: { ...link.clock, after } } : link;
+    });
+    return this.#links;
+  }
+
+  counters(): Promise<Record<string, MachineCounters>> {
+    return this.#probes.counters();
+  }
+
+  computerOf(name: string): readonly string[] {
+    const { shares_kernel_with = [] } =
+      this.described.find((machine) => machine.name === name) ?? {};
+    return [name, ...shares_kernel_with];
+  }
+
+  isHere(name: string): boolean {
+    const here = kernelInstance();
+    return here !== undefined && this.#kernels.get(name) === here;
+  }
+
+  linksOf(placement: Readonly<Record<string, string>>): RunLink[] {
+    const used = new Set(Object.values(placement));
+    return this.#links.flatMap(({ clock: _, ...link }) =>
+      link.between.every((name) => used.has(name)) ? [link] : [],
+    );
+  }
+}
+
+function describedMachines(
+  machines: readonly RuntimeMachine[],
+  facts: Readonly<Record<string, MachineFacts>>,
+): CampaignMachine[] {
+  return machines.map((machine) => {
+    const { name } = machine;
+    const own = facts[name];
+    if (!own) return machine;
+    const shares_kernel_with = machines.flatMap((other) =>
+      other.name !== name &&
+      own.kernel_instance !== undefined &&
+      facts[other.name]?.kernel_instance === own.kernel_instance
+        ? [other.name]
+        : [],
+    );
+    return {
+      ...machine,
+      facts: own.machine,
+      ...(shares_kernel_with.length > 0 ? { shares_kernel_with } : {}),
+    };
+  });
+}
+
+/** One of each group of machines that are the same computer. */
+const computersOf = (machines: readonly CampaignMachine[]): CampaignMachine[] =>
+  machines.filter(
+    ({ shares_kernel_with = [] }, index) =>
+      !machines.slice(0, index).some(({ name }) => shares_kernel_with.includes(name)),
+  );
+
+export const cpusOf = (machines: readonly CampaignMachine[]): number =>
+  sum(computersOf(machines).map(({ cpus }) => cpus));
+
+export function machineConditions(machines: readonly CampaignMachine[]): string[] {
+  const shared = computersOf(machines).flatMap(({ name, shares_kernel_with }) =>
+    shares_kernel_with ? [[name, ...shares_kernel_with]] : [],
+  );
+  return [
+    ...shared.map(
+      (names) =>
+        `${names.join(", ")} are one computer with one kernel: they share its CPUs and memory, and what lies between them is no real network`,
+    ),
+    ...machines.flatMap(({ name, facts }) =>
+      facts?.governor && facts.governor !== "performance"
+        ? [`the CPU governor of ${name} is ${facts.governor}, not performance`]
+        : [],
+    ),
+    ...machines.flatMap(({ name, facts }) =>
+      facts
+        ? []
+        : [`the facts and links of ${name} are not known: nothing could be measured there`],
+    ),
+  ];
+}

@@ -1,0 +1,337 @@
+import type { Configuration } from "../../contract/configuration.js";
+import type { EventOf, Phase, RunStatus } from "../../contract/events.js";
+import {
+  countedRuns,
+  type Plan,
+  type PlannedRun,
+  plannedConfiguration,
+} from "../../contract/plan.js";
+import { hasFigures, type MeasuredResult, type Result } from "../../contract/result.js";
+import { atLeast } from "../../judge/latency.js";
+import { mean, rounded } from "../../kit/numbers.js";
+import { estimateCampaignS, type Overheads } from "../plan/estimate.js";
+import type { RunListener } from "../run/execute-run.js";
+import { cpuUsPerRequest, type RunOutcome } from "../run/result-documents.js";
+import type { EventLog } from "../ui/event-log.js";
+
+/**
+ * The plan's estimate for the remaining runs, corrected by how far finished runs were off, by
+ * topology where one is finished. Times are seconds of any monotonic clock.
+ */
+export class TimeLeft {
+  readonly #plan: Plan;
+  readonly #overheads: Overheads;
+  #topologies: ReadonlyMap<string, string> = new Map();
+  #pending: readonly PlannedRun[] = [];
+  /** Files of runs that have begun, or do not take place. */
+  readonly #gone = new Set<string>();
+  /** Seconds beyond the estimate, by topology. */
+  readonly #excess = new Map<string, number[]>();
+  #current: { runs: readonly PlannedRun[]; started_s: number; estimated_s: number } | undefined;
+  /** Seconds after the current run. */
+  #later_s = 0;
+
+  constructor(plan: Plan, overheads: Overheads) {
+    this.#plan = plan;
+    this.#overheads = overheads;
+    this.expect(plan.runs);
+  }
+
+  /** Replaces the runs that are still to come. The plan may have got more configurations. */
+  expect(runs: readonly PlannedRun[]): void {
+    this.#topologies = new Map(
+      this.#plan.configurations.map(({ hash, configuration }) => [
+        hash,
+        configuration.target.topology,
+      ]),
+    );
+    this.#pending = runs.filter(({ file }) => !this.#gone.has(file));
+    // The pause after a run is still to come.
+    const pause_s = this.#gone.size > 0 && this.#pending.length > 0 ? this.#plan.cooldown_s : 0;
+    this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
+  }
+
+  skip(file: string): void {
+    this.#gone.add(file);
+    this.#pending = this.#pending.filter((run) => run.file !== file);
+    this.#later_s = this.#estimate(this.#pending);
+  }
+
+  start(files: readonly string[], now_s: number): void {
+    const runs = this.#pending.filter(({ file }) => files.includes(file));
+    for (const file of files) this.#gone.add(file);
+    if (runs.length === 0) return;
+    const rest = this.#pending.filter((each) => !runs.includes(each));
+    // A difference of two estimates includes the pauses.
+    const estimated_s = this.#estimate(this.#pending) - this.#estimate(rest);
+    this.#pending = rest;
+    this.#current = { runs, started_s: now_s, estimated_s };
+    this.#later_s = this.#estimate(rest) + this.#correction(rest);
+  }
+
+  /**
+   * @param counts whether the run took its full time: one that failed early says nothing about the
+   *   others
+   */
+  finish(now_s: number, counts: boolean): void {
+    if (!this.#current) return;
+    const { runs, started_s, estimated_s } = this.#current;
+    this.#current = undefined;
+    // The pause after this run is still to come.
+    const pause_s = this.#pending.length > 0 ? this.#plan.cooldown_s : 0;
+    const excess_s = now_s - started_s + pause_s - estimated_s;
+    if (counts) for (const run of runs) this.#learn(run, excess_s / runs.length);
+    this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
+  }
+
+  secondsLeft(now_s: number): number {
+    if (!this.#current) return Math.max(0, this.#later_s);
+    const { runs, started_s, estimated_s } = this.#current;
+    const own_s = estimated_s + this.#correction(runs) - (now_s - started_s);
+    return Math.max(0, own_s) + Math.max(0, this.#later_s);
+  }
+
+  #estimate(runs: readonly PlannedRun[]): number {
+    return estimateCampaignS({ ...this.#plan, runs: [...runs] }, this.#overheads);
+  }
+
+  #learn(run: PlannedRun, excess_s: number): void {
+    const topology = this.#topologies.get(run.configuration_hash) ?? "";
+    this.#excess.set(topology, [...(this.#excess.get(topology) ?? []), excess_s]);
+  }
+
+  #correction(runs: readonly PlannedRun[]): number {
+    const all = [...this.#excess.values()].flat();
+    const ofAll = all.length > 0 ? mean(all) : 0;
+    const each = new Map([...this.#excess].map(([topology, values]) => [topology, mean(values)]));
+    return runs.reduce(
+      (total, run) =>
+        total + (each.get(this.#topologies.get(run.configuration_hash) ?? "") ?? ofAll),
+      0,
+    );
+  }
+}
+
+const nowS = (): number => performance.now() / 1000;
+
+type Figures = NonNullable<EventOf<"run_finished">["figures"]>;
+
+/** The figures of a latency block by their names in an event. */
+const LATENCIES = { mean: "average", p50: "p50", p99: "p99" } as const;
+
+function latenciesOf(latency: MeasuredResult["latency"]): Partial<Figures> {
+  if (!latency) return {};
+  const figures = Object.entries(LATENCIES).map(([name, figure]) => {
+    const known = latency[figure];
+    return known === null
+      ? [`${name}_at_least_ms`, atLeast(latency, figure)]
+      : [`${name}_ms`, known];
+  });
+  return Object.fromEntries(figures);
+}
+
+function figuresOf(result: Result): Figures | undefined {
+  if (result.status === "printed") {
+    const { operations, latency } = result;
+    const { average: mean_ms, p50: p50_ms, p99: p99_ms } = latency;
+    return { requests_per_second: operations.per_second, mean_ms, p50_ms, p99_ms };
+  }
+  if (result.status !== "measured") return undefined;
+  const { requests, latency, counts } = result;
+  const answers = counts.allowed + counts.limited;
+  const cpu = cpuUsPerRequest(result, "server");
+  return {
+    requests_per_second: requests.average,
+    ...latenciesOf(latency),
+    ...(answers > 0 ? { limited_share: counts.limited / answers } : {}),
+    ...(cpu === undefined ? {} : { server_cpu_us_per_request: cpu }),
+  };
+}
+
+const outcomeTexts = ({
+  outcome,
+  outcome_text,
+}: Pick<MeasuredResult, "outcome" | "outcome_text">) => ({
+  ...(outcome === undefined ? {} : { outcome }),
+  ...(outcome_text === undefined ? {} : { outcome_text }),
+});
+
+const roundOfEvent = ({ round }: PlannedRun) => (round === undefined ? {} : { round });
+
+export class Progress {
+  readonly #eventLog: EventLog;
+  readonly #plan: Plan;
+  readonly #timeLeft: TimeLeft;
+  /** The runs that may take place; at first all that are planned. */
+  #runs: Plan["runs"];
+  #started_s = 0;
+  #ends_s = Number.POSITIVE_INFINITY;
+
+  constructor(eventLog: EventLog, plan: Plan, overheads: Overheads) {
+    this.#eventLog = eventLog;
+    this.#plan = plan;
+    this.#runs = plan.runs;
+    this.#timeLeft = new TimeLeft(plan, overheads);
+  }
+
+  /** These runs take place: those that were made, planned, and likely to be planned. */
+  expect(runs: Plan["runs"]): void {
+    this.#runs = runs;
+    this.#timeLeft.expect(runs);
+  }
+
+  limitTime(seconds: number): void {
+    this.#ends_s = nowS() + seconds;
+  }
+
+  kept(planned: PlannedRun, { status, outcome }: Pick<RunOutcome, "status" | "outcome">): void {
+    this.#timeLeft.skip(planned.file);
+    this.#eventLog.emit({
+      event: "run_kept",
+      ...this.#place(planned),
+      ...roundOfEvent(planned),
+      status,
+      ...(outcome === undefined ? {} : { outcome }),
+    });
+  }
+
+  cooldown(seconds: number): void {
+    if (seconds > 0) this.#eventLog.emit({ event: "phase", phase: "cooldown", lasts_s: seconds });
+  }
+
+  /** Reports runs that begin together: one, or by turns those of a group. */
+  started(runs: readonly PlannedRun[]): void {
+    this.#started_s = nowS();
+    const files = runs.map(({ file }) => file);
+    this.#timeLeft.start(files, this.#started_s);
+    if (runs.length > 1) this.#eventLog.emit({ event: "round_started", ...this.#roundFacts(runs) });
+    for (const planned of runs) this.#started(planned);
+  }
+
+  ended(runs: readonly PlannedRun[]): void {
+    if (runs.length === 1) return;
+    const took_s = rounded(nowS() - this.#started_s, 3);
+    this.#eventLog.emit({ event: "round_finished", ...this.#roundFacts(runs), took_s });
+  }
+
+  #roundFacts(runs: readonly PlannedRun[]) {
+    const round = runs[0]?.round ?? 1;
+    const numbers = runs.map((run) => this.#place(run).number);
+    return {
+      round,
+      of: this.#plan.runs_per_configuration,
+      runs: numbers,
+      time_left_s: this.timeLeftS(),
+    };
+  }
+
+  #started(planned: PlannedRun): void {
+    this.#eventLog.emit({
+      event: "run_started",
+      ...this.#place(planned),
+      run: planned.run,
+      ...roundOfEvent(planned),
+      runs_per_configuration: countedRuns(this.#plan, planned.configuration_hash),
+      ...(this.#plan.adaptive ? { at_most: true } : {}),
+      ...(planned.diagnose ? { diagnose: true } : {}),
+      ...(this.#plan.max_rate ? { search: planned.bracket ? "bracket" : "estimate" } : {}),
+      configuration_hash: planned.configuration_hash,
+      configuration: this.#configuration(planned),
+      time_left_s: this.timeLeftS(),
+    });
+  }
+
+  /**
+   * @param saved whether the result is on the disk: a run that could not be saved counts as failed
+   */
+  finished(planned: PlannedRun, result: Result, saved = true): void {
+    const status: RunStatus = hasFigures(result) ? result.verdict.status : result.status;
+    const text = "failed: harness: it could not be saved";
+    const notSaved = { rule: "M20", severity: "invalid" as const, text };
+    const figures = saved ? figuresOf(result) : undefined;
+    const now_s = nowS();
+    this.#timeLeft.finish(now_s, figures !== undefined);
+    this.#eventLog.emit({
+      event: "run_finished",
+      ...this.#place(planned),
+      run: planned.run,
+      ...(planned.diagnose ? { diagnose: true } : {}),
+      ...roundOfEvent(planned),
+      configuration_hash: planned.configuration_hash,
+      status: saved ? status : "failed",
+      ...(saved && hasFigures(result) ? outcomeTexts(result) : {}),
+      reasons: [...result.verdict.reasons, ...(saved ? [] : [notSaved])],
+      ...(figures ? { figures } : {}),
+      took_s: rounded(now_s - this.#started_s, 3),
+      time_left_s: this.timeLeftS(),
+    });
+  }
+
+  /**
+   * A phase of runs made together is told when the first comes to it. @param runs get programs'
+   * lines
+   */
+  listeners(
+    runs: readonly { planned: PlannedRun; log: (role: string, line: string) => void }[],
+  ): RunListener[] {
+    const told = new Set<Phase>();
+    return runs.map(({ planned, log }) => {
+      const { number } = this.#place(planned);
+      return {
+        phase: (phase) => {
+          if (told.has(phase)) return;
+          told.add(phase);
+          const lasts_s = this.#lastsS(phase, planned);
+          this.#eventLog.emit({
+            event: "phase",
+            ...(runs.length === 1 ? { number } : {}),
+            phase,
+            ...(lasts_s === undefined ? {} : { lasts_s: runs.length * lasts_s }),
+          });
+        },
+        second: (second) =>
+          this.#eventLog.emit({ ...second, number, time_left_s: this.timeLeftS() }),
+        fault: (line) => {
+          log("faults", line);
+          this.#eventLog.detail(`  ${line}`);
+        },
+        log: (role, line) => {
+          log(role, line);
+          this.programLine(role, line);
+        },
+        record: log,
+      };
+    });
+  }
+
+  programLine(role: string, line: string): void {
+    if (!line.startsWith("{")) this.#eventLog.programLine(role, line);
+  }
+
+  #lastsS(phase: Phase, planned: PlannedRun): number | undefined {
+    const { extent } = this.#configuration(planned);
+    const { warmup_s } = this.#plan;
+    if (phase === "warmup") return warmup_s === "auto" ? undefined : warmup_s;
+    return phase === "measure" && "duration_s" in extent ? extent.duration_s : undefined;
+  }
+
+  timeLeftS(): number {
+    const now_s = nowS();
+    return rounded(
+      Math.max(0, Math.min(this.#timeLeft.secondsLeft(now_s), this.#ends_s - now_s)),
+      1,
+    );
+  }
+
+  #place({ file }: PlannedRun): { number: number; of: number; file: string } {
+    return {
+      number: this.#runs.findIndex((run) => run.file === file) + 1,
+      of: this.#runs.length,
+      file,
+    };
+  }
+
+  #configuration({ configuration_hash }: PlannedRun): Configuration {
+    return plannedConfiguration(this.#plan, configuration_hash).configuration;
+  }
+}

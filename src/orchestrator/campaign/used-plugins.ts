@@ -1,0 +1,132 @@
+import { hash } from "node:crypto";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Plan } from "../../contract/plan.js";
+import type { PluginFacts, TraceFacts } from "../../contract/plugins.js";
+import type { MeasuredResult } from "../../contract/result.js";
+import { usageError } from "../../kit/errors.js";
+import { type LoadedPlugin, loadPlugins } from "../../plugins/load.js";
+import { registerTargets } from "../../plugins/register-targets.js";
+import { registerTraffic } from "../../plugins/register-traffic.js";
+import { limitedInTrace } from "../../traffic/prediction.js";
+import { encodeTrace, TRACE_EXTENSION, traceProfile } from "../../traffic/trace.js";
+import type { TrafficProfile } from "../../traffic/traffic-types.js";
+import type { ReadTrace } from "../files/trace-log.js";
+import type { Request } from "../request/request.js";
+import { GENERATOR } from "../run/layout.js";
+import { PartFailed } from "../run/part-supervisor.js";
+
+type RequestedPlugins = Pick<Request, "plugins" | "trace">;
+
+const TRACE_FILE = `requests${TRACE_EXTENSION}`;
+
+/**
+ * A trace goes to the programs as plugins do. It has no file before a campaign has a place for one.
+ */
+function pluginOf(trace: ReadTrace): LoadedPlugin {
+  const sha256 = hash("sha256", encodeTrace(trace));
+  return {
+    path: "",
+    displayName: TRACE_FILE,
+    entry: "",
+    isSingleFile: true,
+    facts: { name: TRACE_FILE, sha256, trace: trace.facts },
+    members: { traffic: [{ ...traceProfile(trace) }] },
+  };
+}
+
+/** The plugins with the file of the trace, which lives as long as the folder. */
+export async function withTraceFile(
+  plugins: readonly LoadedPlugin[],
+  { trace }: RequestedPlugins,
+  folder: string,
+): Promise<readonly LoadedPlugin[]> {
+  if (!trace) return plugins;
+  const path = join(folder, TRACE_FILE);
+  await writeFile(path, encodeTrace(trace));
+  return plugins.map((plugin) => (plugin.path === "" ? { ...plugin, path, entry: path } : plugin));
+}
+
+/** Loads and registers plugins, each once. @throws usageError naming the plugin and its error */
+export async function registerPlugins({
+  plugins: paths,
+  trace,
+}: RequestedPlugins): Promise<LoadedPlugin[]> {
+  const malformed = paths.find((path) => /[\n\r\0]/.test(path));
+  if (malformed)
+    throw usageError(`plugin ${JSON.stringify(malformed.slice(0, 60))}: a path has one line`);
+  const plugins = [...(await loadPlugins(paths)), ...(trace ? [pluginOf(trace)] : [])];
+  registerTargets(plugins);
+  registerTraffic(plugins);
+  return plugins;
+}
+
+const MEMBERS = ["stores", "clients", "limiters", "options", "traffic"] as const;
+
+/**
+ * The plan with its sources: readers must know which targets and which traffic are not the
+ * project's.
+ */
+export function withSources(plan: Plan, plugins: readonly LoadedPlugin[]): Plan {
+  if (plugins.length === 0) return plan;
+  const expected = plugins.flatMap((plugin) => expectedOf(plugin, plan));
+  return { ...plan, sources: [...plugins.map(sourceOf), ...expected] };
+}
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
+
+function traceSource({ sha256, lines, keys, span_s, top_shares }: TraceFacts): string {
+  const [one, ten, hundred] = [top_shares.top_1, top_shares.top_10, top_shares.top_100].map(
+    percent,
+  );
+  return `the trace (sha256 ${sha256.slice(0, 12)}…): ${lines} requests in ${Math.round(span_s)} s on ${keys} keys; the top 1, 10 and 100 keys have ${one}, ${ten} and ${hundred} of them`;
+}
+
+/**
+ * What part of a trace the algorithms of a plan limit, a line for each of them, limits and rate.
+ */
+function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Plan): string[] {
+  if (!facts.trace) return [];
+  const { trace } = traffic[0] as unknown as TrafficProfile;
+  const cases = new Map<string, () => string>();
+  for (const { configuration } of plan.configurations) {
+    const { load, limits, target } = configuration;
+    const { points, window_s, cost = 1 } = limits;
+    const algorithm = target.algorithm ?? "fixed window";
+    if (!trace || points >= cost * trace.keys.length) continue;
+    const costs = cost > 1 ? ` at cost ${cost}` : "";
+    const what = `${points} points in ${window_s} s${costs}, ${algorithm}`;
+    if (load.model === "closed")
+      cases.set(
+        what,
+        () => `${what}: not predicted before the run, whose speed decides in a closed loop`,
+      );
+    else {
+      const at = `${what}, ${load.rate_per_second}/s`;
+      cases.set(at, () => {
+        const share = limitedInTrace(trace, limits, algorithm, load.rate_per_second);
+        return `${at}: ${percent(share)} of the trace are expected to be limited`;
+      });
+    }
+  }
+  return [...cases.values()].map((line) => line());
+}
+
+function sourceOf({ facts: { name, sha256, version, trace }, members }: LoadedPlugin): string {
+  if (trace) return traceSource(trace);
+  const contents = MEMBERS.flatMap((kind) => {
+    const ids = (members[kind] ?? []).map(({ id }) => String(id));
+    return ids.length > 0 ? [`${kind} ${ids.join(", ")}`] : [];
+  });
+  return `from the plugin ${name}${version ? ` ${version}` : ""} (sha256 ${sha256.slice(0, 12)}…): ${contents.join("; ")}`;
+}
+
+/** @throws PartFailed when a plugin has changed since the campaign started */
+export function checkPlugins(expected: readonly PluginFacts[], result: MeasuredResult): void {
+  const loaded = [...result.consumers, { id: GENERATOR, plugins: result.plugins }];
+  for (const { id, plugins: facts = [] } of loaded) {
+    const changed = expected.find(({ sha256 }, index) => facts[index]?.sha256 !== sha256);
+    if (changed)
+      throw new PartFailed(id, `the plugin ${changed.name} has changed since the campaign started`);
+  }
+}

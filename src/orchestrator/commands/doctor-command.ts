@@ -1,0 +1,281 @@
+import { mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Option } from "commander";
+import { z } from "zod";
+import { manifestSchema } from "../../contract/manifest.js";
+import { roundOf } from "../../contract/plan.js";
+import { type MeasuredResult, resultSchema } from "../../contract/result.js";
+import { EXIT, type ExitCode, environmentError, usageError } from "../../kit/errors.js";
+import { isCopy } from "../../targets/options.js";
+import { previewCampaign } from "../campaign/dry-run.js";
+import { parseJson } from "../files/own-files.js";
+import { runChecks } from "../host/machine-checks.js";
+import { askStatistics } from "../host/python.js";
+import { createCommand } from "../request/command-line.js";
+import { CUSTOM_DURATION } from "../request/durations.js";
+import { parseCampaign } from "../request/parse-request.js";
+import type { Request } from "../request/request.js";
+import { durationText, textTable } from "../ui/text.js";
+import { type CliContext, parsedCommand } from "./command-types.js";
+
+export const DOCTOR_SCHEMA = "ratelimit-bench/doctor";
+/** History: 1 — first format; 2 — a target and its copy by turns. */
+export const DOCTOR_SCHEMA_VERSION = 2;
+
+const DEFAULT_SECONDS = "60";
+const MAX_SECONDS = 600;
+/** Fewer rounds say little about how far pairs lie apart: slices are longer only where more fit. */
+const USUAL_ROUNDS = 8;
+/** A single pair says nothing about how far pairs lie apart. */
+const FEWEST_ROUNDS = 2;
+const WARMUP_S = 0.5;
+/** Longer slices would be fewer rounds, which are the sample. */
+const MOST_SLICES_S = 3;
+
+const TARGET = "ioredis@valkey";
+const ROUNDS = 7;
+/** Differences for which the rounds are told, in percent. */
+const DIFFERENCES = [3, 5, 10] as const;
+
+const AFTER = `
+The checks are those of scripts/check-config.sh. Then ${TARGET} and its copy have the load by turns, as in a campaign, in
+as many rounds as fit into the time, at least ${FEWEST_ROUNDS}: whatever makes them differ is not the target. Other work
+on this machine may go on, if it goes on during campaigns, too. Its results are in a temporary folder.
+
+Exit codes: 0 a campaign could start, 2 bad usage, 3 it could not start (then nothing is measured), else those of run`;
+
+const RUNTIMES = ["auto", "docker", "podman", "local"];
+
+const definition = () =>
+  createCommand("ratelimit-bench doctor")
+    .description("Checks this machine, and measures which differences it can show.")
+    .option(
+      "--seconds <number>",
+      `about how long it measures; 0: the checks alone (default: ${DEFAULT_SECONDS})`,
+    )
+    .addOption(
+      new Option("--runtime <runtime>", "what must work (default: auto)").choices(RUNTIMES),
+    )
+    .option("--json", "print one JSON document")
+    .addHelpText("after", AFTER);
+
+type Check = Awaited<ReturnType<typeof runChecks>>[number];
+
+const powerSchema = z.object({
+  deviation: z.number().min(0),
+  ratio: z.number().positive(),
+  interval: z.object({ low: z.number().nullable(), high: z.number().nullable() }).nullable(),
+  detectable: z.number().min(0).nullable(),
+  rounds_needed: z.array(z.int().min(1).nullable()),
+});
+
+/** What pairs of equal targets show. */
+export interface Resolution {
+  target: string;
+  rounds: number;
+  slices_s: number;
+  /** Of the copy's throughput to the target's, with its interval of 95 %. */
+  ratio: number;
+  interval: { low: number | null; high: number | null } | null;
+  deviation_percent: number;
+  /**
+   * The smallest difference of two targets that seven rounds find in four of five cases, in %;
+   * null: none.
+   */
+  found_in_7_rounds_percent: number | null;
+  /** `rounds` and `minutes` are null where more than 1000 rounds would be needed. */
+  differences: { percent: number; rounds: number | null; minutes: number | null }[];
+}
+
+export function resolutionOf(
+  power: z.infer<typeof powerSchema>,
+  measured: Pick<Resolution, "rounds" | "slices_s"> & { seconds: number },
+): Resolution {
+  const { rounds, slices_s, seconds } = measured;
+  const { ratio, interval, deviation, detectable, rounds_needed } = power;
+  return {
+    target: TARGET,
+    rounds,
+    slices_s,
+    ratio,
+    interval,
+    deviation_percent: 100 * deviation,
+    found_in_7_rounds_percent: detectable === null ? null : 100 * detectable,
+    differences: DIFFERENCES.map((percent, index) => {
+      const needed = rounds_needed[index] ?? null;
+      const minutes = needed === null ? null : (needed * (seconds / rounds)) / 60;
+      return { percent, rounds: needed, minutes };
+    }),
+  };
+}
+
+function secondsOf(text: string): number {
+  const seconds = /^\d{1,3}$/.test(text) ? Number(text) : Number.NaN;
+  if (seconds <= MAX_SECONDS) return seconds;
+  throw usageError(`--seconds ${text.slice(0, 60)}: give a whole number from 0 to ${MAX_SECONDS}`);
+}
+
+/** What measuring takes on this machine: once, and in each round beside its slices. */
+interface MeasuringTime {
+  once_s: number;
+  round_s: number;
+}
+
+/** The rounds that fit, with slices of whole seconds. @throws usageError where too few do */
+export function roundsIn(
+  seconds: number,
+  { once_s, round_s }: MeasuringTime,
+): { rounds: number; slices_s: number } {
+  const room_s = seconds - once_s;
+  const usualSlices_s = Math.floor((room_s / USUAL_ROUNDS - round_s) / 2);
+  const slices_s = Math.min(MOST_SLICES_S, Math.max(1, usualSlices_s));
+  const fitting = Math.floor(room_s / (2 * slices_s + round_s));
+  if (fitting >= FEWEST_ROUNDS) return { rounds: fitting, slices_s };
+  const least_s = Math.ceil(once_s + FEWEST_ROUNDS * (2 + round_s));
+  throw usageError(
+    `--seconds ${seconds}: ${FEWEST_ROUNDS} rounds take ${least_s} s here: give as many or more`,
+  );
+}
+
+function requestFor(rounds: number, slices_s: number, runtime: string, output: string): Request {
+  const flags = [
+    ...["--clients", `${TARGET},${TARGET}+copy`, "--order", "turns", "--runs", String(rounds)],
+    ...[
+      "--duration-mode",
+      `${CUSTOM_DURATION}${slices_s}`,
+      "--warmup",
+      String(WARMUP_S),
+      "--cooldown",
+      "0",
+    ],
+    ...["--concurrency", "50", "--runtime", runtime, "--output", output, "--no-copy", "--quiet"],
+  ];
+  // The variables of a campaign would make it another one.
+  const request = parseCampaign(flags, {});
+  if (!request) throw new Error("the doctor's flags ask for help");
+  return request;
+}
+
+/** By the estimates of plans, which know how long earlier campaigns took here. */
+async function measuringTime(runtime: string, packageFolder: string): Promise<MeasuringTime> {
+  const secondsOf = async (rounds: number) =>
+    (await previewCampaign(requestFor(rounds, 1, runtime, tmpdir()), packageFolder)).estimate
+      .seconds;
+  const [one_s, two_s] = [await secondsOf(1), await secondsOf(2)];
+  return { once_s: 2 * one_s - two_s, round_s: two_s - one_s - 2 };
+}
+
+/**
+ * The throughputs of the copy and the target in each round that has both, and how long the campaign
+ * took.
+ */
+async function roundsOf(folder: string): Promise<{ pairs: [number, number][]; seconds: number }> {
+  const manifest = parseJson(await readFile(join(folder, "manifest.json"), "utf8"), manifestSchema);
+  const rounds = new Map<number, { copy?: number; target?: number }>();
+  for (const run of manifest?.plan.runs ?? []) {
+    const text = await readFile(join(folder, run.file), "utf8").catch(() => "");
+    const result = parseJson(text, resultSchema);
+    if (result?.status !== "measured" || !result.configuration || !isSound(result)) continue;
+    const side = isCopy(result.configuration.target) ? "copy" : "target";
+    rounds.set(roundOf(run), { ...rounds.get(roundOf(run)), [side]: result.requests.average });
+  }
+  const pairs = [...rounds.values()].flatMap(({ copy, target }): [number, number][] =>
+    copy && target ? [[copy, target]] : [],
+  );
+  const [from, to] = [manifest?.started_at, manifest?.finished_at].map((at) =>
+    Date.parse(at ?? ""),
+  );
+  return { pairs, seconds: ((to ?? 0) - (from ?? 0)) / 1000 };
+}
+
+const isSound = ({ verdict }: Pick<MeasuredResult, "verdict">): boolean =>
+  verdict.status !== "invalid";
+
+/**
+ * Measures the target and its copy. @returns the exit code of the campaign instead where it tells
+ * nothing
+ */
+async function measure(
+  seconds: number,
+  runtime: string,
+  { campaign, packageFolder }: CliContext,
+): Promise<Resolution | ExitCode> {
+  const { rounds, slices_s } = roundsIn(seconds, await measuringTime(runtime, packageFolder));
+  process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
+  const output = await mkdtemp(join(tmpdir(), "ratelimit-bench-doctor-"));
+  const request = requestFor(rounds, slices_s, runtime, output);
+  const { exitCode, folder } = await campaign({ ...request, ownResult: true });
+  const usable: ExitCode[] = [EXIT.done, EXIT.runsInvalid];
+  if (folder === undefined || !usable.includes(exitCode)) return exitCode;
+  const { pairs, seconds: took_s } = await roundsOf(folder);
+  await rm(output, { recursive: true });
+  if (pairs.length < 2)
+    throw environmentError("too few runs were measured soundly: see their reasons above");
+  const question = {
+    question: "power",
+    pairs,
+    ratios: DIFFERENCES.map((percent) => 1 + percent / 100),
+    rounds: ROUNDS,
+  };
+  const power = await askStatistics(packageFolder, question, powerSchema);
+  return resolutionOf(power, { rounds: pairs.length, slices_s, seconds: took_s });
+}
+
+const checkLines = (checks: readonly Check[]): string[] =>
+  textTable(
+    checks.map(({ check, status, text, fix }) => [
+      status,
+      check,
+      `${text.trim()}${fix ? ` – ${fix}` : ""}`,
+    ]),
+  );
+
+export function resolutionLines(found: Resolution): string[] {
+  const { target, rounds, slices_s, ratio, interval, deviation_percent, differences } = found;
+  const { found_in_7_rounds_percent: smallest } = found;
+  const bounds = interval
+    ? `${interval.low?.toFixed(3) ?? "0"}–${interval.high?.toFixed(3) ?? "∞"}`
+    : "no interval";
+  return [
+    `${target} and its copy by turns, ${rounds} rounds, slices of ${slices_s} s each:`,
+    `  the copy's throughput is ${ratio.toFixed(3)} (${bounds}) times the target's`,
+    `  a pair deviates by ${deviation_percent.toPrecision(2)} %`,
+    `what this machine can show, of two targets:`,
+    smallest === null
+      ? `  in ${ROUNDS} rounds: nothing`
+      : `  in ${ROUNDS} rounds: a difference of ${smallest.toFixed(1)} % and more`,
+    ...differences.map(({ percent, rounds: needed, minutes }) =>
+      needed === null || minutes === null
+        ? `  a difference of ${percent} %: more than 1000 rounds`
+        : `  a difference of ${percent} %: about ${needed} rounds, ${durationText(60 * minutes)} here`,
+    ),
+    "Longer slices and a quiet machine show more; found means in four of five cases.",
+  ];
+}
+
+export const doctor = parsedCommand("doctor", definition, async (command, context) => {
+  const { packageFolder, print } = context;
+  const options = command.opts<{ json?: true; runtime?: string; seconds?: string }>();
+  const { json, runtime = "auto", seconds: text = DEFAULT_SECONDS } = options;
+  const seconds = secondsOf(text);
+  const checks = await runChecks(runtime, packageFolder);
+  const fit = checks.every(({ status }) => status !== "fail");
+  const document = { schema: DOCTOR_SCHEMA, schema_version: DOCTOR_SCHEMA_VERSION, fit, checks };
+  if (!json) print(checkLines(checks).join("\n"));
+  if (!fit || seconds === 0) {
+    if (json) print(JSON.stringify(document, null, 2));
+    return fit ? EXIT.done : EXIT.environment;
+  }
+  const resolution = await measure(seconds, runtime, context);
+  if (typeof resolution === "number") {
+    if (json) print(JSON.stringify(document, null, 2));
+    return resolution;
+  }
+  print(
+    json
+      ? JSON.stringify({ ...document, resolution }, null, 2)
+      : resolutionLines(resolution).join("\n"),
+  );
+  return EXIT.done;
+});

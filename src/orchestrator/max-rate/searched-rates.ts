@@ -1,0 +1,199 @@
+import {
+  type Configuration,
+  configurationFileName,
+  configurationHash,
+  type ListedLimit,
+} from "../../contract/configuration.js";
+import { connectionsText } from "../../contract/layers.js";
+import {
+  type Plan,
+  type PlannedRun,
+  plannedConfiguration,
+  plannedFrom,
+} from "../../contract/plan.js";
+import { RANGES } from "../../contract/ranges.js";
+import { MIN_TRIALS_PER_RATE } from "../../contract/statistics.js";
+import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
+import { shuffler } from "../../traffic/shuffle.js";
+import { makePlan, type PlanContext } from "../plan/make-plan.js";
+import { describeRankings, rankingsOf } from "../plan/rankings.js";
+import type { Request } from "../request/request.js";
+import { entryText, limitTexts } from "../ui/event-text.js";
+import { expectedTrials, nextTrials, type SearchSettings, type Trial } from "./trials.js";
+
+/** Measured seconds of a trial, unless a fixed duration was requested. */
+const TRIAL_S = 10;
+
+/** One of the things whose highest rate is searched: a configuration at any rate. */
+export interface Subject {
+  /** At the first rate. */
+  configuration: Configuration;
+  /** For messages: the target's label, with what tells it from other subjects of the target. */
+  name: string;
+}
+
+function atRate(configuration: Configuration, rate_per_second: number): Configuration {
+  const { load } = configuration;
+  if (load.model !== "open") throw new Error("a search is of open loops");
+  return { ...configuration, load: { ...load, rate_per_second } };
+}
+
+export const rateOf = ({ load }: Configuration): number =>
+  load.model === "open" ? load.rate_per_second : 0;
+
+const subjectKey = (configuration: Configuration): string =>
+  configurationHash(atRate(configuration, 1));
+
+export function subjectsOf({ configurations }: Pick<Plan, "configurations">): Subject[] {
+  const first = new Map<string, Configuration>();
+  for (const { configuration } of configurations) {
+    const key = subjectKey(configuration);
+    if (!first.has(key)) first.set(key, configuration);
+  }
+  const subjects = [...first.values()];
+  return subjects.map((configuration) => {
+    const { target, layer, traffic, load } = configuration;
+    if (subjects.filter((other) => other.target.label === target.label).length === 1)
+      return { configuration, name: target.label };
+    const connections = connectionsText(layer, load.connections);
+    const texts = [
+      entryText(configuration),
+      traffic,
+      `up to ${connections}`,
+      ...limitTexts(configuration),
+    ];
+    return { configuration, name: [target.label, ...texts].join(", ") };
+  });
+}
+
+export const subjectName = (plan: Plan, configuration: Configuration): string =>
+  subjectsOf(plan).find((each) => subjectKey(each.configuration) === subjectKey(configuration))
+    ?.name ?? configuration.target.label;
+
+function searchSettings({ max_rate }: Plan): SearchSettings {
+  if (!max_rate) throw new Error("this plan is no search");
+  return max_rate;
+}
+
+/**
+ * The trials of one rate stand together, and have no reference: their figures are compared with
+ * nothing.
+ */
+export const trialRankings = ({ configurations }: Pick<Plan, "configurations">): Plan["rankings"] =>
+  describeRankings(rankingsOf(configurations, () => undefined));
+
+/** What a request plans: all of its runs, or the first trials of a search for the highest rate. */
+export function planOf(request: Request, context: PlanContext): Plan {
+  const { objectives, duration } = request;
+  if (!objectives) return makePlan(request, context);
+  const seconds = duration.mode === "fixed" ? duration.seconds : TRIAL_S;
+  const plan = makePlan({ ...request, runs: 1, duration: { mode: "fixed", seconds } }, context);
+  const trials_per_rate = Math.max(MIN_TRIALS_PER_RATE, request.runs);
+  const { from, min, max } = { ...RANGES.rate, from: request.rates[0] ?? RANGES.rate.min };
+  const search: Plan = {
+    ...plan,
+    rankings: trialRankings(plan),
+    runs_per_configuration: trials_per_rate,
+    max_rate: {
+      objectives: objectives.map(({ text }) => text),
+      ...{ from, min, max, trials_per_rate },
+      ...(request.searchBudgetS === undefined ? {} : { budget_s: request.searchBudgetS }),
+    },
+    runs: [],
+  };
+  return { ...search, runs: nextRuns(search, new Map()).runs };
+}
+
+function trialsBySubject(
+  plan: Plan,
+  statuses: ReadonlyMap<string, Trial["status"]>,
+): Map<string, Trial[]> {
+  const found = new Map<string, Trial[]>();
+  for (const { configuration_hash, file, bracket = false } of plan.runs) {
+    const status = statuses.get(file);
+    if (!status) continue;
+    const { configuration } = plannedConfiguration(plan, configuration_hash);
+    const key = subjectKey(configuration);
+    const trial = { rate_per_second: rateOf(configuration), bracket, status };
+    found.set(key, [...(found.get(key) ?? []), trial]);
+  }
+  return found;
+}
+
+function listedLimits({ configurations }: Plan): ListedLimit[] {
+  const several = (name: ListedLimit) =>
+    new Set(configurations.map(({ configuration: { limits } }) => limits[name])).size > 1;
+  return (["points", "window_s"] as const).filter(several);
+}
+
+interface NextRuns {
+  configurations: Plan["configurations"];
+  /** In a random order that the plan's seed decides. */
+  runs: PlannedRun[];
+  givenUp: string[];
+}
+
+/**
+ * Each subject is bracketed first; then all take turns over their rates, so that drift of the
+ * machine hits all alike (M16). @param statuses what the trials said, by result file
+ */
+export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): NextRuns {
+  const trials = trialsBySubject(plan, statuses);
+  const all = subjectsOf(plan).map((subject) => {
+    const own = trials.get(subjectKey(subject.configuration)) ?? [];
+    return { subject, next: nextTrials(searchSettings(plan), own) };
+  });
+  const phase = all.some(({ next }) => next.phase === "bracket") ? "bracket" : "estimate";
+  const due = all.flatMap(({ subject, next }) =>
+    next.phase === phase && "rates" in next
+      ? next.rates.map((rate) => atRate(subject.configuration, rate))
+      : [],
+  );
+  const known = new Set(plan.configurations.map(({ hash }) => hash));
+  const made = (hash: string) => plan.runs.filter((run) => run.configuration_hash === hash).length;
+  const listed = listedLimits(plan);
+  const planned = due.map(plannedFrom);
+  return {
+    configurations: planned.filter(({ hash }) => !known.has(hash)),
+    runs: shuffler(plan.seed + plan.runs.length)
+      .shuffle(planned)
+      .map(({ hash, configuration }): PlannedRun => {
+        const run = made(hash) + 1;
+        const file = `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`;
+        return {
+          configuration_hash: hash,
+          run,
+          file,
+          ...(phase === "bracket" ? { bracket: true } : {}),
+        };
+      }),
+    givenUp: all.flatMap(({ subject, next }) =>
+      next.phase === "given up"
+        ? [`${subject.name}: given up: no trial at ${next.rate_per_second}/s could be measured`]
+        : [],
+    ),
+  };
+}
+
+export function withExpectedTrials(
+  plan: Plan,
+  statuses: ReadonlyMap<string, Trial["status"]>,
+): Plan {
+  if (!plan.max_rate) return plan;
+  const trials = trialsBySubject(plan, statuses);
+  const pending = plan.runs.filter(({ file }) => !statuses.has(file));
+  const keyOf = ({ configuration_hash }: PlannedRun) =>
+    subjectKey(plannedConfiguration(plan, configuration_hash).configuration);
+  const expected = subjectsOf(plan).flatMap(({ configuration }, subject): PlannedRun[] => {
+    const key = subjectKey(configuration);
+    const count = expectedTrials(searchSettings(plan), trials.get(key) ?? []);
+    const planned = pending.filter((run) => keyOf(run) === key).length;
+    const configuration_hash = configurationHash(configuration);
+    return Array.from({ length: Math.max(0, count - planned) }, (_, index) => ({
+      configuration_hash,
+      run: 1,
+      file: `expected-${subject}-${index}`,
+    }));
+  });
+  return { ...plan, runs: [...plan.runs, ...expected] };
+}

@@ -1,0 +1,174 @@
+import type { Configuration } from "../../contract/configuration.js";
+import {
+  type Fault,
+  type FaultAction,
+  faultKind,
+  faultText,
+  findNamedFault,
+} from "../../contract/faults.js";
+import type { PartFault, PartFaults } from "../../runtimes/runtime-types.js";
+import { findStore, findTopology } from "../../targets/resolve.js";
+import { findEngine } from "../../targets/stores/engines.js";
+import { isCluster } from "../../targets/topologies.js";
+import { findProfile } from "../../traffic/lookup.js";
+import { roleCounts } from "./role-counts.js";
+
+type Subject = Pick<
+  Configuration,
+  "target" | "servers" | "generators" | "external_store" | "layer"
+>;
+
+/** What a runtime must be able to do for an action; absent: the store carries it out itself. */
+const partFaultOf: Partial<Record<FaultAction, PartFault>> = {
+  kill: "kill",
+  restart: "kill",
+  pause: "pause",
+  disconnect: "disconnect",
+};
+
+const numberOf = ({ role }: Fault): number | undefined => {
+  const [number] = /\d+$/.exec(role) ?? [];
+  return number === undefined ? undefined : Number(number);
+};
+
+const KINDS = {
+  store: "store",
+  service: "service between server and store",
+  server: "server",
+} as const;
+
+function missingRole(fault: Fault, subject: Subject): string | undefined {
+  const kind = faultKind(fault);
+  if (kind === "store" && subject.external_store)
+    return "the store is one that already runs: nothing is done to it";
+  const count = roleCounts(subject)[kind];
+  const least = findNamedFault(fault.name)?.servers ?? 1;
+  if (kind === "server" && count > 0 && count < least)
+    return `it takes ${least} servers or more: give --servers ${least}`;
+  if (count === 0)
+    return kind === "server"
+      ? "there is no server at this layer"
+      : `the target has no ${KINDS[kind]}`;
+  const number = numberOf(fault) ?? 1;
+  return number > count
+    ? `there is no ${fault.role}: the run has ${count} of this kind`
+    : undefined;
+}
+
+function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
+  const { action, name } = fault;
+  const { primaries, replicas } = findTopology(target.topology);
+  const isPrimary = (numberOf(fault) ?? 0) >= 1 && (numberOf(fault) ?? 0) <= primaries;
+  if (action === "kill" || action === "failover") {
+    if (replicas === 0)
+      return "no replica can take over: give a target with replicas, e.g. iovalkey:cluster";
+    if (!isPrimary) return `${action} is done to one primary, store-1 to store-${primaries}`;
+  }
+  if (name === "primary-pause" && !isCluster(target.topology))
+    return "there is no cluster: store-pause is the same";
+  // A node that comes back empty, as another node, is not what anybody runs in production.
+  if (action === "restart" && faultKind(fault) === "store" && isCluster(target.topology))
+    return "a node of a cluster has lost its place in it when it comes back empty: use primary-kill";
+  if (action === "delay" && primaries + replicas > 1)
+    return "the nodes of a cluster tell clients their own addresses: nothing can stand between";
+  return undefined;
+}
+
+/**
+ * Whether a relay between the servers and the store stands for a cut that the runtime itself cannot
+ * make.
+ */
+const isCutByRelay = (
+  fault: Fault,
+  { topology }: Pick<Configuration["target"], "topology">,
+  partFaults: PartFaults | undefined,
+): boolean => {
+  const { primaries, replicas } = findTopology(topology);
+  const cuts =
+    fault.action === "disconnect" && faultKind(fault) === "store" && primaries + replicas === 1;
+  return cuts && partFaults !== undefined && partFaults.disconnect !== true;
+};
+
+/**
+ * Whether a run has a relay between its servers and the store: it stays there for the whole run.
+ */
+export const needsRelay = (
+  { faults = [], target }: Pick<Configuration, "faults" | "target">,
+  partFaults: PartFaults | undefined,
+): boolean =>
+  faults.some((fault) => fault.action === "delay" || isCutByRelay(fault, target, partFaults));
+
+/** Why the store, or the runtime, cannot do it. */
+function unable(
+  fault: Fault,
+  { target }: Subject,
+  partFaults: PartFaults | undefined,
+): string | undefined {
+  const { action } = fault;
+  // A program of our own does it, under every runtime.
+  if (action === "delay" || isCutByRelay(fault, target, partFaults)) return undefined;
+  const partFault = partFaultOf[action];
+  if (partFault) {
+    const able = partFaults?.[partFault] ?? true;
+    return able === true ? undefined : able;
+  }
+  const { engine } = findStore(target.store);
+  const able = findEngine(engine ?? "").faults[
+    action as keyof ReturnType<typeof findEngine>["faults"]
+  ];
+  if (able !== true) return able;
+  if (action === "flush-scripts" && (target.module ?? target.service) !== undefined)
+    return `${target.module ?? target.service} runs no script`;
+  return undefined;
+}
+
+/**
+ * Why a fault cannot be done to a target in its topology, under this runtime; undefined where it
+ * can.
+ */
+function reasonOf(
+  fault: Fault,
+  subject: Subject,
+  partFaults: PartFaults | undefined,
+): string | undefined {
+  if (subject.target.program !== undefined)
+    return "a load program makes the calls, and measures no window";
+  return (
+    missingRole(fault, subject) ??
+    wrongTopology(fault, subject) ??
+    unable(fault, subject, partFaults)
+  );
+}
+
+/**
+ * Why the faults of a configuration cannot be done, as the reason of a skip; undefined where all
+ * can.
+ */
+export function unsupportedFaults(
+  faults: readonly Fault[],
+  subject: Subject,
+  partFaults: PartFaults | undefined,
+): string | undefined {
+  for (const fault of faults) {
+    const reason = reasonOf(fault, subject, partFaults);
+    if (reason) return `${faultText(fault)}: ${reason}`;
+  }
+  return undefined;
+}
+
+export function notesOnSingleKeys(
+  configurations: readonly Pick<Configuration, "faults" | "target" | "traffic">[],
+): string[] {
+  const met = configurations.filter(
+    ({ faults = [], target }) =>
+      isCluster(target.topology) &&
+      faults.some((fault) => faultKind(fault) === "store" && numberOf(fault) !== undefined),
+  );
+  const traffics = new Set(met.map(({ traffic }) => traffic));
+  return [...traffics]
+    .filter((traffic) => findProfile(traffic).population().requests.length === 1)
+    .map(
+      (traffic) =>
+        `the traffic ${traffic} has one key: a fault of one node of a cluster meets all requests or none; --traffic realistic has many keys`,
+    );
+}

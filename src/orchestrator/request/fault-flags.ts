@@ -1,0 +1,160 @@
+import {
+  FAULT_SEPARATOR,
+  FAULT_START_S,
+  type Fault,
+  type FaultAction,
+  factsOfAction,
+  faultActionIds,
+  faultEndS,
+  faultKind,
+  faultSchema,
+  findNamedFault,
+  LEAST_BASELINE_S,
+  LEAST_SETTLING_S,
+  namedFaults,
+  SETTLES_S,
+  usualLengthS,
+} from "../../contract/faults.js";
+import { isProgramLayer } from "../../contract/layers.js";
+import { usageError } from "../../kit/errors.js";
+import { requireKnown } from "../../targets/did-you-mean.js";
+import { CUSTOM_DURATION, DYNAMIC } from "./durations.js";
+import type { DurationMode, Request } from "./request.js";
+import type { Settings, SettingValue } from "./setting-layers.js";
+
+/** The value that stands for a configuration without faults. */
+export const NO_FAULT = "none";
+
+const FORM =
+  /^(?<what>[a-z][a-z-]*)(?::(?<role>[a-z]+(?:-[1-9]\d?)?))?(?:@(?<start>\d{1,5}(?:\.\d{1,3})?)s(?:\+(?<length>\d{1,5}(?:\.\d{1,3})?)s)?)?$/;
+
+const FORMS =
+  "NAME[@START[+LENGTH]] or ACTION:ROLE[@START[+LENGTH]], e.g. store-restart or pause:store-1@5s+2s";
+
+/** A fault, and whether the user gave its times. */
+type Given = { fault: Fault; isTimed: boolean };
+
+/** What happens at one moment has no length, and what lasts to the end neither. */
+function lengthOf(
+  source: string,
+  text: string,
+  action: FaultAction,
+  given: string | undefined,
+): number | undefined {
+  if (given === undefined) return undefined;
+  if (factsOfAction(action).length_s === undefined)
+    throw usageError(`${source} ${text}: ${action} has no length: leave out +${given}s`);
+  if (Number(given) > 0) return Number(given);
+  throw usageError(`${source} ${text}: give a length above 0 s`);
+}
+
+function faultOf(source: string, text: string): Given {
+  const shown = JSON.stringify(text.slice(0, 60));
+  const { what = "", role, start, length } = FORM.exec(text)?.groups ?? {};
+  if (what === "") throw usageError(`${source} ${shown}: give ${FORMS}`);
+  const named = role === undefined ? findNamedFault(what) : undefined;
+  const names = namedFaults.map(({ id }) => id);
+  if (role === undefined && !named) requireKnown("fault", what, names);
+  if (!named) requireKnown("fault action", what, faultActionIds);
+  const action = named?.action ?? (what as FaultAction);
+  const given = lengthOf(source, text, action, length);
+  const identity = { ...(named ? { name: named.id } : {}), action };
+  const length_s = given ?? usualLengthS(identity);
+  const fault = {
+    ...identity,
+    role: named?.role ?? role ?? "",
+    start_s: start === undefined ? FAULT_START_S : Number(start),
+    ...(length_s === undefined ? {} : { length_s }),
+  };
+  const { kinds } = factsOfAction(action);
+  if (!faultSchema.safeParse(fault).success || !kinds.includes(faultKind(fault)))
+    throw usageError(
+      `${source} ${shown}: ${action} is done to ${kinds.join(" or ")}, or to one of them, e.g. ${kinds[0]}-1`,
+    );
+  return { fault, isTimed: start !== undefined };
+}
+
+/** Refuses a fault without a baseline before it, or without time to recover after it. */
+function requireTime(
+  { fault, isTimed }: Given,
+  source: string,
+  text: string,
+  mode: DurationMode,
+): void {
+  const named = findNamedFault(fault.name);
+  if (mode.mode === "requests")
+    throw usageError(
+      `${source} ${text}: runs of faults have a duration: give --duration-mode ${CUSTOM_DURATION}N`,
+    );
+  if (fault.start_s < LEAST_BASELINE_S)
+    throw usageError(
+      `${source} ${text}: begin at ${LEAST_BASELINE_S}s or later: outage and recovery are measured by what was before`,
+    );
+  // The least of the dynamic mode is longer than any fault takes unless its times are given.
+  const window_s = mode.mode === "fixed" ? mode.seconds : DYNAMIC.seconds;
+  const rest_s = isTimed ? LEAST_SETTLING_S : (named?.settles_s ?? SETTLES_S);
+  const least_s = Math.ceil(faultEndS(fault) + rest_s);
+  if (window_s >= least_s) return;
+  const earliest = { ...fault, start_s: LEAST_BASELINE_S };
+  const isEarlyEnough = !isTimed && faultEndS(earliest) + LEAST_SETTLING_S <= window_s;
+  const shorter = isEarlyEnough
+    ? `, or give the times of the fault, e.g. ${text}@${LEAST_BASELINE_S}s`
+    : "";
+  throw usageError(
+    `${source} ${text} ends ${faultEndS(fault)} s into a window of ${window_s} s and needs ${rest_s} s after it: give --duration-mode ${CUSTOM_DURATION}${least_s}${shorter}`,
+  );
+}
+
+/**
+ * @throws usageError for two faults of one run that overlap in a role: nobody could tell them apart
+ */
+function requireApart(faults: readonly Fault[], source: string, text: string): void {
+  for (const [index, fault] of faults.entries()) {
+    const next = faults[index + 1];
+    if (next && next.start_s <= faultEndS(fault))
+      throw usageError(
+        `${source} ${text}: a fault begins before the one before it has ended: give them other times`,
+      );
+  }
+}
+
+interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" | "diagnose"> {
+  mode: DurationMode;
+}
+
+/**
+ * A list has alternatives, each a configuration; `/` joins the faults of one run. @throws
+ * usageError
+ */
+export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
+  const given = settings.find("fault");
+  if (!given) return [[]];
+  const { source } = given;
+  requireFitting(given, around);
+  return settings.list("fault").map((text) => {
+    if (text === NO_FAULT) return [];
+    const faults = text.split(FAULT_SEPARATOR).map((each) => {
+      const found = faultOf(source, each);
+      requireTime(found, source, each, around.mode);
+      return found.fault;
+    });
+    const ordered = faults.toSorted((a, b) => a.start_s - b.start_s);
+    requireApart(ordered, source, text);
+    return ordered;
+  });
+}
+
+function requireFitting(
+  { source, value }: SettingValue,
+  { layers, rates, objectives, diagnose }: Surroundings,
+): void {
+  const shown = `${source} ${value.slice(0, 60)}`;
+  if (layers.some(isProgramLayer))
+    throw usageError(`${shown}: the store layer has no faults: leave it out`);
+  if (objectives) throw usageError(`${shown} and --find-max-rate: give one of them`);
+  if (diagnose) throw usageError(`${shown} and --diagnose: give one of them`);
+  if (rates.length === 0)
+    throw usageError(
+      `${shown} is for open loops: give --rate, or a fault, for which one is found by calibration`,
+    );
+}

@@ -1,0 +1,369 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import type { MachineCounters } from "../../contract/machine-probe.js";
+import type { HostLoad, MachineLoad, RoleResources } from "../../contract/result.js";
+import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
+import type { Throttling } from "../../kit/control-groups.js";
+import { within } from "../../kit/deadline.js";
+import { grown, mean, rounded } from "../../kit/numbers.js";
+import { type HostCpu, hostLoadOf, readHostCpu } from "../../machine/cpu-time.js";
+import { readOwnLimits, readOwnThrottling } from "../../machine/own-limits.js";
+import { cpuBetween, type RunDelays, runDelayBetween } from "../../runtimes/run-delay.js";
+import type { PartCounters } from "../../runtimes/runtime-types.js";
+import type { RunningRole } from "./part-supervisor.js";
+
+const PERIOD_MS = 1000;
+const IDLE_MS = 1000;
+/** A part whose counters cannot be read within this time must not hold up the run. */
+const READ_TIMEOUT_MS = 10_000;
+
+interface Reading extends PartCounters {
+  at_ms: number;
+}
+
+interface EndReading {
+  at_ms: number;
+  host: HostCpu | undefined;
+  own_throttling: Throttling | undefined;
+  harness_us: number;
+  cpu_us: ReadonlyMap<string, number>;
+  run_delays: ReadonlyMap<string, RunDelays>;
+  machines: Readonly<Record<string, MachineCounters>>;
+}
+
+export interface SeveralMachines {
+  counters(): Promise<Record<string, MachineCounters>>;
+  /** The machines that are the same computer, this one among them. */
+  computerOf(name: string): readonly string[];
+  /** Whether this process runs on that computer. */
+  isHere(name: string): boolean;
+}
+
+function harnessCpuUs(): number {
+  const { user, system } = process.cpuUsage();
+  return user + system;
+}
+
+const inTime = <Value>(reading: Promise<Value>): Promise<Value> =>
+  within(reading, READ_TIMEOUT_MS, () => `no answer within ${READ_TIMEOUT_MS / 1000} s`);
+
+type Traffic = NonNullable<PartCounters["network"]>;
+
+/** A counter that began anew, or of a link that is just being replaced, shows less than before. */
+const trafficSince = (from: Traffic, to: Traffic): Traffic => ({
+  received_bytes: Math.max(0, to.received_bytes - from.received_bytes),
+  sent_bytes: Math.max(0, to.sent_bytes - from.sent_bytes),
+});
+
+const THROTTLING = ["periods", "throttled_periods", "throttled_us"] as const;
+
+/** A quota has no counters before its first period has passed. */
+const throttlingSince = (from: Throttling | undefined, to: Throttling): Throttling =>
+  grown(THROTTLING, from ?? {}, to);
+
+function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
+  return {
+    ...(to.throttling ? { throttling: throttlingSince(from.throttling, to.throttling) } : {}),
+    ...(from.network && to.network ? { network: trafficSince(from.network, to.network) } : {}),
+  };
+}
+
+function sampleOf(
+  first: Reading,
+  before: Reading,
+  reading: Reading,
+  { own, idle_us_per_s }: { own: number; idle_us_per_s: number },
+): RoleResources["samples"][number] {
+  const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
+  const idle_us = (idle_us_per_s * (1 - own) * elapsed_us) / 1e6;
+  const used_us = Math.max(0, reading.cpu_us - before.cpu_us - idle_us);
+  const { throttling, network } = trafficBetween(before, reading);
+  return {
+    t_s: rounded((own * (reading.at_ms - first.at_ms)) / 1000, 3),
+    cpu_percent: rounded((100 * used_us) / (own * elapsed_us), 1),
+    resident_bytes: reading.resident_bytes,
+    ...(throttling ? { throttled_periods: throttling.throttled_periods } : {}),
+    ...network,
+  };
+}
+
+type Reported = Readonly<Record<string, Pick<RoleResources, "cpu_us">>>;
+
+/** CPU time of the roles; undefined where that of one is not known. */
+function usedBy(
+  roles: readonly RunningRole[],
+  from: EndReading,
+  to: EndReading,
+  reported: Reported,
+) {
+  let all_us = 0;
+  for (const { id } of roles) {
+    const [before_us, after_us] = [from.cpu_us.get(id), to.cpu_us.get(id)];
+    const used_us =
+      before_us === undefined || after_us === undefined
+        ? reported[id]?.cpu_us
+        : after_us - before_us;
+    if (used_us === undefined) return undefined;
+    all_us += Math.max(0, used_us);
+  }
+  return all_us;
+}
+
+type MeasuredRole = RunningRole & { kind: MeasuredKind };
+
+const isMeasured = (role: RunningRole): role is MeasuredRole =>
+  measuredKinds.some((kind) => kind === role.kind);
+
+/** Reads roles' counters at both (drained) ends of a window and once a second between. */
+export class CounterWatch {
+  /** Measured ones, and helpers: what those use is the harness's. */
+  readonly #roles: readonly RunningRole[];
+  readonly #readings = new Map<string, Reading[]>();
+  readonly #ends: EndReading[] = [];
+  /** By role, in the second before the window in which nobody had load; empty unless it is read. */
+  readonly #idle = new Map<string, { us_per_s: number }>();
+  /** One line for each reading that failed. */
+  readonly failures: string[] = [];
+  readonly #readHost: () => HostCpu | undefined;
+  readonly #machines: SeveralMachines | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #hasStopped = false;
+  /** The counters before the window are read, those after it are not. */
+  #isOpen = false;
+  #isReadingBetween = false;
+  /** Readings take place one after the other. */
+  #pending = Promise.resolve();
+
+  constructor(roles: readonly RunningRole[], readHost = readHostCpu, machines?: SeveralMachines) {
+    this.#roles = roles;
+    this.#machines = machines;
+    this.#readHost = readHost;
+  }
+
+  /** Reads a second without load first: by turns a role's figures are what it used less that. */
+  startByTurns(): Promise<void> {
+    if (this.#hasStopped) return this.#pending;
+    this.#enqueue(async () => {
+      const began_ms = performance.now();
+      const before = await this.#readDelays();
+      await sleep(IDLE_MS);
+      const seconds = (performance.now() - began_ms) / 1000;
+      for (const [id, delays] of await this.#readDelays()) {
+        const earlier = before.get(id);
+        if (earlier) this.#idle.set(id, { us_per_s: cpuBetween(earlier, delays) / seconds });
+      }
+    });
+    this.#readEnd();
+    this.#isOpen = true;
+    return this.#pending;
+  }
+
+  readBetweenTurns(): Promise<void> {
+    if (this.#isOpen) this.#enqueue(() => this.#readParts());
+    return this.#pending;
+  }
+
+  /**
+   * Resolves when the counters are read. Does nothing after `stop`: a generator that has ended
+   * opens no window.
+   */
+  start(): Promise<void> {
+    if (this.#hasStopped) return this.#pending;
+    this.#readEnd();
+    this.#isOpen = true;
+    this.#timer = setInterval(() => this.#readBetween(), PERIOD_MS);
+    return this.#pending;
+  }
+
+  stop(): Promise<void> {
+    this.#hasStopped = true;
+    clearInterval(this.#timer);
+    if (this.#isOpen) {
+      this.#isOpen = false;
+      this.#readEnd();
+    }
+    return this.#pending;
+  }
+
+  async resources(
+    source: string,
+    loaded_s: number,
+    requests: number,
+  ): Promise<Record<string, RoleResources>> {
+    await this.#pending;
+    const roles = this.#roles.filter(isMeasured).flatMap(({ id, kind, part: { caps } }) => {
+      const readings = this.#readings.get(id) ?? [];
+      const first = readings[0];
+      const last = readings.at(-1);
+      if (!first || !last || first === last) return [];
+      const elapsed_s = (last.at_ms - first.at_ms) / 1000;
+      const idle = this.#idle.get(id);
+      // What it used while others had the load.
+      const idle_us = idle && Math.round(idle.us_per_s * Math.max(0, elapsed_s - loaded_s));
+      const own = idle && elapsed_s > loaded_s ? loaded_s / elapsed_s : 1;
+      const shares = { own, idle_us_per_s: idle?.us_per_s ?? 0 };
+      const cpu_us = Math.max(0, last.cpu_us - first.cpu_us - (idle_us ?? 0));
+      const resident = readings.map(({ resident_bytes }) => resident_bytes);
+      const resources: RoleResources = {
+        kind,
+        source,
+        cpu_us,
+        cpu_percent: rounded(cpu_us / loaded_s / 10_000, 2),
+        ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
+        ...this.#runDelay(id),
+        ...(idle_us === undefined ? {} : { idle_us }),
+        resident_bytes_mean: Math.round(mean(resident)),
+        resident_bytes_max: Math.max(...resident),
+        resident_bytes_at_window_open: first.resident_bytes,
+        resident_bytes_at_end: last.resident_bytes,
+        ...(caps ? { caps } : {}),
+        ...trafficBetween(first, last),
+        samples: readings
+          .slice(1)
+          .map((reading, index) => sampleOf(first, readings[index] ?? first, reading, shares)),
+      };
+      return [[id, resources] as const];
+    });
+    return Object.fromEntries(roles);
+  }
+
+  /**
+   * @param reported CPU time that roles reported themselves: the only source where a reading comes
+   *   too late
+   * @param external_us of an external store, which is no part of the run @returns undefined where
+   *   not all is known
+   */
+  async hostLoad(
+    loaded_s: number,
+    reported: Reported,
+    external_us = 0,
+  ): Promise<HostLoad | undefined> {
+    await this.#pending;
+    const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
+    if (!from?.host || !to?.host) return undefined;
+    if (!this.#roles.every(({ part }) => part.onThisMachine)) return undefined;
+    const roles_us = usedBy(this.#roles, from, to, reported);
+    if (roles_us === undefined) return undefined;
+    const ours_us = to.harness_us - from.harness_us + external_us + roles_us;
+    const load = hostLoadOf(from.host, to.host, ours_us, loaded_s);
+    const { cpus_allowed } = readOwnLimits();
+    const isNarrowed = load && this.#isInOurGroups() && cpus_allowed < load.cpus;
+    return isNarrowed ? { ...load, cpus_allowed } : load;
+  }
+
+  /**
+   * What the scheduler withheld from harness and roles together; undefined where nothing can be
+   * withheld from all.
+   */
+  async ownThrottling(): Promise<Throttling | undefined> {
+    await this.#pending;
+    const [from, to] = this.#ends;
+    if (!to?.own_throttling || !this.#isInOurGroups()) return undefined;
+    return throttlingSince(from?.own_throttling, to.own_throttling);
+  }
+
+  #isInOurGroups(): boolean {
+    return this.#roles.some(({ part }) => part.isInOurGroups);
+  }
+
+  /** As `hostLoad`, by machine; without those whose counters are not known. */
+  async machineLoads(loaded_s: number, reported: Reported): Promise<Record<string, MachineLoad>> {
+    await this.#pending;
+    const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
+    const machines = this.#machines;
+    if (!from || !to || !machines) return {};
+    const loads = Object.entries(to.machines).flatMap(([name, after]) => {
+      const before = from.machines[name];
+      const names = machines.computerOf(name);
+      const there = this.#roles.filter(({ part: { machine = "" } }) => names.includes(machine));
+      const ours_us = usedBy(there, from, to, reported);
+      if (!before?.cpu || !after.cpu || ours_us === undefined) return [];
+      const harness_us = machines.isHere(name) ? to.harness_us - from.harness_us : 0;
+      const load = hostLoadOf(before.cpu, after.cpu, ours_us + harness_us, loaded_s);
+      const network =
+        before.network && after.network && trafficSince(before.network, after.network);
+      return load ? [[name, { ...load, ...(network ? { network } : {}) }] as const] : [];
+    });
+    return Object.fromEntries(loads);
+  }
+
+  /** Seconds between the readings at both ends. */
+  get elapsedS(): number {
+    const [from, to] = this.#ends;
+    return from && to ? (to.at_ms - from.at_ms) / 1000 : 0;
+  }
+
+  async #readDelays(): Promise<ReadonlyMap<string, RunDelays>> {
+    const delays = await Promise.all(
+      this.#roles.map(
+        async ({ id, part }) =>
+          [id, await inTime(part.runDelays()).catch(() => undefined)] as const,
+      ),
+    );
+    return new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
+  }
+
+  #runDelay(id: string): Pick<RoleResources, "run_delay_us"> {
+    const [from, to] = this.#ends.map(({ run_delays }) => run_delays.get(id));
+    return from && to ? { run_delay_us: runDelayBetween(from, to) } : {};
+  }
+
+  #enqueue(read: () => Promise<unknown>): void {
+    this.#pending = this.#pending.then(async () => void (await read()));
+  }
+
+  /**
+   * Slow readings do not queue up: the one at the end of the window would have to wait for all of
+   * them.
+   */
+  #readBetween(): void {
+    if (this.#isReadingBetween) return;
+    this.#isReadingBetween = true;
+    this.#enqueue(async () => {
+      await this.#readParts();
+      this.#isReadingBetween = false;
+    });
+  }
+
+  #readEnd(): void {
+    this.#enqueue(async () => {
+      const host = this.#readHost();
+      const own_throttling = readOwnThrottling();
+      const harness_us = harnessCpuUs();
+      const at_ms = performance.now();
+      const [cpu_us, machines, run_delays] = await Promise.all([
+        this.#readParts(),
+        // One that does not answer is told by its own means.
+        inTime(this.#machines?.counters() ?? Promise.resolve({})).catch(() => ({})),
+        this.#readDelays(),
+      ]);
+      this.#ends.push({ at_ms, host, own_throttling, harness_us, cpu_us, run_delays, machines });
+    });
+  }
+
+  /** @returns the CPU time of each role that could be read */
+  async #readParts(): Promise<ReadonlyMap<string, number>> {
+    const cpu_us = new Map<string, number>();
+    await Promise.all(
+      this.#roles.map(async ({ id, part }) => {
+        if (part.isDown) {
+          // What it used until it was killed.
+          const last = this.#readings.get(id)?.at(-1);
+          if (last) cpu_us.set(id, last.cpu_us);
+          return;
+        }
+        try {
+          const counters = await inTime(part.counters());
+          const readings = this.#readings.get(id) ?? [];
+          readings.push({ ...counters, at_ms: performance.now() });
+          this.#readings.set(id, readings);
+          cpu_us.set(id, counters.cpu_us);
+        } catch (error) {
+          // It was killed while it was read.
+          if (part.isDown) return;
+          this.failures.push(`counters of ${id} could not be read: ${String(error)}`);
+        }
+      }),
+    );
+    return cpu_us;
+  }
+}

@@ -1,0 +1,265 @@
+import { randomBytes } from "node:crypto";
+import type { Admissions, RequestCounts } from "../../contract/admissions.js";
+import { AUTO_WARMUP } from "../../contract/configuration.js";
+import type { Phase } from "../../contract/events.js";
+import { type Fault, type FaultRecord, factsOfAction } from "../../contract/faults.js";
+import type { GeneratorOutput, HostLoad, MeasuredResult } from "../../contract/result.js";
+import type { StoreEvidence, StoreReading } from "../../contract/store.js";
+import { loadedS, served } from "../../judge/counts.js";
+import { sum } from "../../kit/numbers.js";
+import { ClockComparison, largestChange } from "../../kit/system-clock.js";
+import type { Runtime } from "../../runtimes/runtime-types.js";
+import { findStore } from "../../targets/resolve.js";
+import type { Lease } from "../ownership/lease.js";
+import { CounterWatch, type SeveralMachines } from "./counter-watch.js";
+import { DrainedReadings } from "./drained-readings.js";
+import { FaultInjection } from "./injected-faults.js";
+import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
+import {
+  PartFailed,
+  type PartSupervisor,
+  placementOf,
+  type RunningRole,
+  withParts,
+} from "./part-supervisor.js";
+import { readAdmissions } from "./read-admissions.js";
+import { Generators, type Second } from "./run-generators.js";
+import { type RunStore, type StoreSide, storeOf } from "./run-store.js";
+
+export interface RunListener {
+  phase(phase: Phase): void;
+  second(second: Second): void;
+  fault(line: string): void;
+  /** Writes a line of the run's own parts to its log, and shows it. */
+  log(role: string, line: string): void;
+  /** Writes a line to the run's log alone: what several runs share is shown once. */
+  record(role: string, line: string): void;
+}
+
+export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_load">;
+
+export interface RawRun extends StoreSide, MachinesOfRun {
+  result: MeasuredResult;
+  admissions?: Admissions;
+  faults?: FaultRecord[];
+  resources: MeasuredResult["resources"];
+  servers_ready_s?: MeasuredResult["servers_ready_s"];
+  host_load?: HostLoad;
+  own_throttling?: MeasuredResult["own_throttling"];
+  clock_change?: MeasuredResult["clock_change"];
+  notes: string[];
+}
+
+export interface RunLoad {
+  readonly watch: RunWatch;
+  /** Each rejects when something fails that the load needs, and never resolves. */
+  readonly failures: readonly Promise<never>[];
+  output(mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput>;
+  done(): Promise<void>;
+  leave(): void;
+}
+
+export type RunWatch = Pick<
+  CounterWatch,
+  "resources" | "hostLoad" | "ownThrottling" | "machineLoads" | "failures"
+>;
+
+export interface ReadyRun {
+  settings: RunSettings;
+  supervisor: PartSupervisor;
+  store: RunStore;
+  servers: readonly RunningRole[];
+  listener: RunListener;
+  injection: FaultInjection;
+  machines: SeveralMachines | undefined;
+}
+
+export interface RunOptions {
+  machines?: SeveralMachines | undefined;
+  /** Which of several runs that are up at once; absent where there is one. */
+  run?: string;
+  startLoad?: (run: ReadyRun) => Promise<RunLoad>;
+}
+
+/**
+ * Makes one run with a fresh store, service, servers and generator; all of them are stopped
+ * whatever happens.
+ */
+export async function executeRun(
+  request: Omit<RunSettings, "runNonce">,
+  runtime: Runtime,
+  lease: Lease,
+  listener: RunListener,
+  { machines, run, startLoad = ownLoad }: RunOptions = {},
+): Promise<RawRun> {
+  const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
+  const clocks = new ClockComparison();
+  try {
+    return await withParts(
+      layoutOf(settings),
+      { runtime, lease, log: listener.log, ...(run === undefined ? {} : { run }) },
+      async ({ supervisor, started }) => {
+        listener.phase("starting");
+        const store = storeOf(settings, supervisor);
+        await store.open();
+        listener.phase("store ready");
+        const servers = await supervisor.start("server");
+        if (servers.length > 0) listener.phase("server ready");
+        const { faults = [], extent } = settings.configuration;
+        const injection = new FaultInjection({
+          faults,
+          window_s: "duration_s" in extent ? extent.duration_s : 0,
+          targetsOf: ({ role }) => ({
+            roles: supervisor.roles(role),
+            store,
+            restart: (part) => lease.restart(part),
+          }),
+          log: (line) => listener.fault(line),
+        });
+        const ready = { settings, supervisor, store, servers, listener, injection, machines };
+        const load = await startLoad(ready);
+        try {
+          const raw = await measure(ready, load, runtime.counterSource);
+          // A generator on another machine has another clock.
+          const changes = [clocks.change(), raw.result.clock_change];
+          const clock_change = largestChange(changes.filter((change) => change !== undefined));
+          return { ...raw, ...(clock_change ? { clock_change } : {}), ...placementOf(started) };
+        } finally {
+          load.leave();
+          await injection.undoAll();
+        }
+      },
+    );
+  } finally {
+    listener.phase("stopped");
+  }
+}
+
+async function ownLoad(run: ReadyRun): Promise<RunLoad> {
+  const { settings, supervisor, store, servers, listener, injection, machines } = run;
+  const { warmupS } = settings;
+  const warmup_s = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
+  const generators = new Generators(await supervisor.start("generator"), warmup_s);
+  const watch = new CounterWatch(
+    [...store.nodes, ...servers, ...generators.roles],
+    undefined,
+    machines,
+  );
+  const readings = new DrainedReadings(generators.parts, store, watch, () =>
+    generators.silence.expectAll(),
+  );
+  generators.follow(readings, {
+    phase: (phase, opens_in_ms) => {
+      listener.phase(phase);
+      if (opens_in_ms !== undefined) injection.windowOpensIn(opens_in_ms);
+    },
+    second: (second) => listener.second(second),
+  });
+  // A generator that was killed announces no end.
+  for (const { exited } of generators.parts) exited.then(() => watch.stop());
+  return {
+    watch,
+    failures: [generators.silence.failed, readings.failed],
+    output: (mayEnd) => generators.output(supervisor, mayEnd),
+    done: () => readings.done(),
+    leave: () => generators.silence.stop(),
+  };
+}
+
+/** Whether the store's counts of keys say nothing after a fault. */
+function losesCounts({ action }: Fault): boolean {
+  const { effects } = factsOfAction(action);
+  return effects.includes("forgets") || effects.includes("cuts");
+}
+
+const withReconnections = (
+  faults: FaultRecord[],
+  reconnections: number | undefined,
+): FaultRecord[] =>
+  faults.length > 1 || reconnections === undefined
+    ? faults
+    : faults.map((fault) => ({ ...fault, store_reconnections: reconnections }));
+
+async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Promise<RawRun> {
+  const { settings, supervisor, store, injection, machines } = run;
+  const { watch } = load;
+  const notes: string[] = [];
+  // A store that is itself the limiter is what is measured: its end is the outcome of the run,
+  // which goes on.
+  const storeDecides = findStore(settings.configuration.target.store).decides ?? false;
+  const { request_counts, ...result } = await Promise.race([
+    load.output((role) => storeDecides && role.kind === "store"),
+    ...load.failures,
+    injection.failed,
+  ]);
+  await load.done();
+  const faults = await injection.finish();
+  const { reconnections, ...behind } = await store.readAfter().catch((error): StoreSide => {
+    if (!storeDecides || !(error instanceof PartFailed)) throw error;
+    notes.push(`${error.role} ${error.message}`);
+    return {};
+  });
+  if (store.relays.length > 0)
+    notes.push("a relay stood between servers and store in the whole run");
+  const withoutStore = sum(
+    result.consumers.map(({ at_end }) => at_end.consumes?.without_store ?? 0),
+  );
+  if (withoutStore > 0) notes.push(`${withoutStore} consumes were decided without the store`);
+  const admissions = await admissionsOf(run, behind.store, request_counts, withoutStore);
+  run.listener.phase("read");
+  const requests = served(result.consumers, result);
+  const loaded_s = loadedS(result);
+  const resources = await watch.resources(counterSource, loaded_s, requests);
+  const external_us = settings.external ? cpuUsOf(behind.store) : 0;
+  const host_load = await watch.hostLoad(loaded_s, result.resources, external_us);
+  const own_throttling = await watch.ownThrottling();
+  const machine_load = await watch.machineLoads(loaded_s, result.resources);
+  const servers_ready_s = supervisor.readyS("server");
+  return {
+    result,
+    resources,
+    ...(Object.keys(servers_ready_s).length > 0 ? { servers_ready_s } : {}),
+    notes: [...watch.failures, ...notes],
+    ...(host_load && !machines ? { host_load } : {}),
+    ...(own_throttling ? { own_throttling } : {}),
+    ...(Object.keys(machine_load).length > 0 ? { machine_load } : {}),
+    admissions,
+    ...(faults.length > 0 ? { faults: withReconnections(faults, reconnections) } : {}),
+    ...behind,
+  };
+}
+
+async function admissionsOf(
+  { settings, store }: ReadyRun,
+  evidence: StoreEvidence | undefined,
+  requestCounts: RequestCounts | undefined,
+  withoutStore: number,
+): Promise<Admissions> {
+  const { configuration } = settings;
+  if (configuration.faults?.some(losesCounts))
+    return {
+      status: "not known",
+      reason: "a fault was planned: counts may be lost, or calls repeated",
+    };
+  // M14 says so.
+  if (evidence?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0))
+    return { status: "not known", reason: "the store evicted keys" };
+  if (!evidence) return { status: "not known", reason: "there is no reading of a store" };
+  return readAdmissions({
+    configuration,
+    keyPrefix: keyPrefixOf(settings),
+    requestCounts,
+    withoutStore,
+    elapsedS: (performance.now() - store.readBefore_ms) / 1000,
+    readNumbers: (keys) => store.readNumbers(keys),
+  });
+}
+
+/** CPU time of an external store over the whole run: it may run here. 0 where it is not counted. */
+function cpuUsOf(store: StoreEvidence | undefined): number {
+  const used = ({ cpu_user_us = 0, cpu_system_us = 0 }: StoreReading): number =>
+    cpu_user_us + cpu_system_us;
+  return sum(
+    (store?.nodes ?? []).map(({ at_start, at_end }) => Math.max(0, used(at_end) - used(at_start))),
+  );
+}

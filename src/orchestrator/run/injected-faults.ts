@@ -1,0 +1,283 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import {
+  DELAY_MS,
+  type Fault,
+  type FaultAction,
+  type FaultRecord,
+  faultText,
+} from "../../contract/faults.js";
+import type { StoreFaultAction } from "../../contract/probe-env.js";
+import type { RelayMode } from "../../contract/relay.js";
+import { messageOf } from "../../kit/errors.js";
+import { rounded } from "../../kit/numbers.js";
+import { failure } from "../../runtimes/deferred.js";
+import type { RunningPart } from "../../runtimes/runtime-types.js";
+import { PartFailed, type RunningRole } from "./part-supervisor.js";
+import type { RunStore } from "./run-store.js";
+
+interface FaultTargets {
+  roles: readonly RunningRole[];
+  store: RunStore;
+  restart(part: RunningPart): Promise<void>;
+}
+
+/**
+ * Undoes what was done; absent where there is nothing to undo, or where it lasts until the run's
+ * parts are stopped.
+ */
+type Undo = (() => Promise<void>) | undefined;
+
+interface Action {
+  /** Before its time comes: what must hold for it, at the cost of a few requests to the store. */
+  prepare?(targets: FaultTargets): Promise<void>;
+  inject(targets: FaultTargets, fault: Fault): Promise<Undo>;
+}
+
+type Ability = "kill" | "pause" | "resume" | "disconnect" | "reconnect";
+
+const each = async ({ roles }: FaultTargets, ability: Ability): Promise<void> => {
+  await Promise.all(
+    roles.map(async ({ id, part }) => {
+      const work = part[ability]?.bind(part);
+      if (!work) throw new Error(`${id}: this runtime cannot ${ability} it`);
+      await work();
+    }),
+  );
+};
+
+const idsOf = ({ roles }: FaultTargets): string[] => roles.map(({ id }) => id);
+
+/** Waits until the roles answer, by their kind; a server is ready when it has started. */
+async function untilBack(targets: FaultTargets): Promise<void> {
+  const [first] = targets.roles;
+  if (first?.kind === "store") await targets.store.restarted(idsOf(targets));
+  if (first?.kind === "service") await targets.store.untilServiceReady();
+}
+
+async function allRelays({ relays }: RunStore, mode: RelayMode): Promise<void> {
+  if (relays.length === 0) throw new Error("no relay stands between the servers and the store");
+  await Promise.all(relays.map((relay) => relay.set(mode)));
+}
+
+const placeOf = (id: string | undefined): number => Number(/\d+$/.exec(id ?? "")?.[0] ?? 1) - 1;
+
+const ofStore = (action: StoreFaultAction, undo?: StoreFaultAction): Action => ({
+  async inject({ store }) {
+    await store.inject({ action });
+    return undo && (() => store.inject({ action: undo }));
+  },
+});
+
+/**
+ * One entry each; what an action may be done to and what it explains is in
+ * `src/contract/faults.ts`.
+ */
+export const actions: Readonly<Record<FaultAction, Action>> = {
+  kill: {
+    // A replica whose link is down may never be promoted.
+    prepare: ({ store }) => store.untilReady(),
+    async inject(targets) {
+      targets.store.withoutNodes(idsOf(targets));
+      await each(targets, "kill");
+      return undefined;
+    },
+  },
+  restart: {
+    async inject(targets) {
+      await each(targets, "kill");
+      return async () => {
+        await Promise.all(targets.roles.map(({ part }) => targets.restart(part)));
+        await untilBack(targets);
+      };
+    },
+  },
+  pause: {
+    async inject(targets) {
+      await each(targets, "pause");
+      return () => each(targets, "resume");
+    },
+  },
+  disconnect: {
+    async inject(targets) {
+      const { roles, store } = targets;
+      // What stands between the servers and the store can cut them where the runtime cannot.
+      if (store.relays.length > 0 && roles.every(({ kind }) => kind === "store")) {
+        await allRelays(store, { mode: "hold" });
+        return () => allRelays(store, { mode: "pass" });
+      }
+      await each(targets, "disconnect");
+      return () => each(targets, "reconnect");
+    },
+  },
+  delay: {
+    async inject({ store }) {
+      await allRelays(store, { mode: "delay", ms: DELAY_MS });
+      return () => allRelays(store, { mode: "pass" });
+    },
+  },
+  failover: {
+    prepare: ({ store }) => store.untilReady(),
+    async inject({ store, roles }) {
+      await store.inject({ action: "failover", node: placeOf(roles[0]?.id) });
+      return undefined;
+    },
+  },
+  "flush-scripts": ofStore("flush-scripts"),
+  "flush-keys": ofStore("flush-keys"),
+  "fill-memory": ofStore("fill-memory", "free-memory"),
+};
+
+/** Time as faults need it; tests have their own. */
+export interface FaultClock {
+  now_ms(): number;
+  until(at_ms: number, signal: AbortSignal): Promise<void>;
+}
+
+const systemClock: FaultClock = {
+  now_ms: () => performance.now(),
+  until: (at_ms, signal) => sleep(Math.max(0, at_ms - performance.now()), undefined, { signal }),
+};
+
+interface FaultInjectionOptions {
+  faults: readonly Fault[];
+  /** Length of the window: what lasts to the end lasts until then. */
+  window_s: number;
+  targetsOf(fault: Fault): FaultTargets;
+  /** Told what was done, for the run's log. */
+  log(line: string): void;
+  clock?: FaultClock;
+}
+
+interface Injected {
+  fault: Fault;
+  roles: string[];
+  from_s?: number;
+  to_s?: number;
+  undone: boolean;
+  undo?: Undo;
+}
+
+/** Does a run's faults at their times; `undoAll` undoes what is done, the last first. */
+export class FaultInjection {
+  readonly #options: FaultInjectionOptions;
+  readonly #clock: FaultClock;
+  readonly #planned: Injected[];
+  /** What was done and not yet undone, in the order of the doing. */
+  readonly #done: Injected[] = [];
+  readonly #ended = new AbortController();
+  #opened_ms = 0;
+  #work: Promise<unknown> = Promise.resolve();
+  readonly #failure = failure();
+  /** Rejects when a fault cannot be done or undone, and never resolves. */
+  readonly failed = this.#failure.promise;
+
+  constructor(options: FaultInjectionOptions) {
+    this.#options = options;
+    this.#clock = options.clock ?? systemClock;
+    this.#planned = options.faults.map((fault) => ({ fault, roles: [], undone: true }));
+  }
+
+  /**
+   * The window opens in so many milliseconds: from now on each fault is done at its time. Only the
+   * first call counts.
+   */
+  windowOpensIn(ms: number): void {
+    if (this.#opened_ms !== 0 || this.#ended.signal.aborted) return;
+    this.#opened_ms = this.#clock.now_ms() + ms;
+    this.#work = Promise.all(
+      this.#planned.map((each) =>
+        this.#run(each).catch((error: unknown) => {
+          if (!this.#ended.signal.aborted) this.#failure.reject(error);
+        }),
+      ),
+    );
+  }
+
+  /** Waits for what is under way. @throws PartFailed where a fault could not be done or undone */
+  async finish(): Promise<FaultRecord[]> {
+    await Promise.race([this.#work, this.failed]);
+    return this.#planned.map(({ fault, roles, from_s, to_s, undone }) => {
+      const { name, action, start_s, length_s } = fault;
+      // What has no end of its own lasts to the end of the window.
+      const lasts = action === "kill" ? this.#options.window_s - start_s : (length_s ?? 0);
+      return {
+        ...(name === undefined ? {} : { name }),
+        action,
+        roles,
+        planned: { start_s, length_s: rounded(lasts, 3) },
+        ...(from_s === undefined || to_s === undefined
+          ? {}
+          : { injected: { from_s: rounded(from_s, 3), to_s: rounded(to_s, 3) } }),
+        undone,
+        ...(action === "kill" ? { note: "it stays down until the run ends" } : {}),
+      };
+    });
+  }
+
+  /**
+   * Ends the schedule and undoes what is still done, the last first. Does not reject: what cannot
+   * be undone is logged.
+   */
+  async undoAll(): Promise<void> {
+    this.#ended.abort();
+    await this.#work;
+    for (const each of [...this.#done].reverse()) {
+      await this.#undo(each).catch((error: unknown) =>
+        this.#options.log(`${faultText(each.fault)} could not be undone: ${messageOf(error)}`),
+      );
+    }
+  }
+
+  async #run(each: Injected): Promise<void> {
+    const { fault } = each;
+    const { action, start_s } = fault;
+    const targets = this.#options.targetsOf(fault);
+    each.roles = targets.roles.map(({ id }) => id);
+    const { prepare, inject } = actions[action];
+    try {
+      await prepare?.(targets);
+      await this.#clock.until(this.#opened_ms + 1000 * start_s, this.#ended.signal);
+      this.#ended.signal.throwIfAborted();
+      each.from_s = this.#elapsedS();
+      // From here on something may be done, also when the rest of it fails.
+      each.undone = false;
+      each.undo = await inject(targets, fault);
+      this.#done.push(each);
+      this.#log(fault, each.from_s, `done to ${each.roles.join(", ")}`);
+      if (action === "kill") {
+        each.to_s = this.#options.window_s;
+        each.undone = true;
+        this.#done.splice(this.#done.indexOf(each), 1);
+        return;
+      }
+      // One that begins late, on a busy machine, lasts as long all the same.
+      const ends_s = each.from_s + (fault.length_s ?? 0);
+      await this.#clock.until(this.#opened_ms + 1000 * ends_s, this.#ended.signal);
+      await this.#undo(each);
+    } catch (error) {
+      if (this.#ended.signal.aborted) throw error;
+      throw error instanceof PartFailed
+        ? error
+        : new PartFailed(each.roles[0] ?? action, `${faultText(fault)}: ${messageOf(error)}`);
+    }
+  }
+
+  async #undo(each: Injected): Promise<void> {
+    // Once: it may be undone by its time and by the end of the run.
+    const index = this.#done.indexOf(each);
+    if (index < 0) return;
+    this.#done.splice(index, 1);
+    await each.undo?.();
+    each.undone = true;
+    each.to_s = this.#elapsedS();
+    this.#log(each.fault, each.to_s, "undone");
+  }
+
+  #log(fault: Fault, elapsed_s: number, text: string): void {
+    this.#options.log(`${faultText(fault)} at ${elapsed_s.toFixed(3)} s: ${text}`);
+  }
+
+  #elapsedS(): number {
+    return (this.#clock.now_ms() - this.#opened_ms) / 1000;
+  }
+}

@@ -1,0 +1,295 @@
+import type { z } from "zod";
+import {
+  ALL_STEADY_LINE,
+  BETWEEN_TURNS,
+  type Progress,
+  progressSchema,
+  STEADY,
+  WAITING,
+} from "../../contract/progress.js";
+import { type GeneratorOutput, generatorOutputSchema } from "../../contract/result.js";
+import { judged } from "../../judge/judged.js";
+import { mergeGenerators, mergeRequestCounts } from "../../judge/merging/merge-generators.js";
+import { parseAnswer } from "../../kit/answers.js";
+import { EXIT, environmentError, messageOf } from "../../kit/errors.js";
+import { rounded, sum } from "../../kit/numbers.js";
+import { failure } from "../../runtimes/deferred.js";
+import { predictionFor } from "../../traffic/outcome-mix.js";
+import { parseJson } from "../files/own-files.js";
+import type { DrainedReadings } from "./drained-readings.js";
+import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
+
+/**
+ * A generator reports each second, and takes less to connect, drain and write: silent for so long,
+ * it hangs. Generators wait longer for each other, so that the one that hangs is named.
+ */
+export const SILENCE_S = 60;
+/**
+ * Until its first word it may wait for CPU time while many others start. Those that are ready wait
+ * a little longer.
+ */
+export const START_S = 110;
+/** After a stop of this process its timers come before the lines that it missed. */
+const GRACE_MS = 1000;
+
+/** Notices a generator that hangs, e.g. because its machine is frozen. It would never end. */
+export class SilenceWatch {
+  readonly #roles: readonly Pick<RunningRole, "id">[];
+  readonly #quiet_s: number;
+  readonly #timers = new Map<number, NodeJS.Timeout>();
+  #isOver = false;
+  readonly #failure = failure();
+  /** Rejects with PartFailed when one hangs, and never resolves. */
+  readonly failed = this.#failure.promise;
+
+  /** @param quiet_s the longest that a generator works without a word besides: its warm-up */
+  constructor(roles: readonly Pick<RunningRole, "id">[], quiet_s: number) {
+    this.#roles = roles;
+    this.#quiet_s = quiet_s;
+    for (const index of roles.keys()) this.#expect(index, START_S);
+  }
+
+  /** All go on from a moment at which they waited. */
+  expectAll(): void {
+    for (const index of this.#roles.keys()) this.heard(index);
+  }
+
+  /** It said something, and goes on. @param index of the generator */
+  heard(index: number): void {
+    this.#expect(index, SILENCE_S + this.#quiet_s);
+  }
+
+  #expect(index: number, within_s: number): void {
+    this.expectNothing(index);
+    if (this.#isOver) return;
+    const { id } = this.#roles[index] ?? {};
+    const text = `said nothing for ${within_s} s: it hangs, or its machine does`;
+    const fail = () => this.#failure.reject(new PartFailed(id ?? "generator", text));
+    const look = () => void this.#timers.set(index, setTimeout(fail, GRACE_MS).unref());
+    this.#timers.set(index, setTimeout(look, 1000 * within_s).unref());
+  }
+
+  /** It waits until it may go on, or has ended. */
+  expectNothing(index: number): void {
+    clearTimeout(this.#timers.get(index));
+    this.#timers.delete(index);
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    for (const index of this.#roles.keys()) this.expectNothing(index);
+  }
+}
+
+export type Second = Extract<Progress, { event: "second" }>;
+
+/**
+ * Merges the live figures of several generators; one alone passes unchanged. A second is complete
+ * once all have reported it.
+ */
+export class MergedSeconds {
+  readonly #pending: Second[][];
+
+  constructor(generators: number) {
+    this.#pending = Array.from({ length: generators }, () => []);
+  }
+
+  add(generator: number, second: Second): Second | undefined {
+    this.#pending[generator]?.push(second);
+    if (this.#pending.some((seconds) => seconds.length === 0)) return undefined;
+    return merged(this.#pending.flatMap((seconds) => seconds.shift() ?? []));
+  }
+}
+
+function merged(seconds: readonly Second[]): Second {
+  const [first, ...others] = seconds;
+  if (!first || others.length === 0) return first as Second;
+  const requests_per_second = sum(seconds.map((second) => second.requests_per_second));
+  const limited = sum(
+    seconds.map(({ requests_per_second: rate, limited_share = 0 }) => rate * limited_share),
+  );
+  const p99 = seconds.flatMap(({ p99_ms }) => p99_ms ?? []);
+  const busy = seconds.flatMap(({ generator_event_loop_utilisation: share }) => share ?? []);
+  return {
+    // The first generator reads the servers.
+    ...first,
+    t_s: Math.max(...seconds.map(({ t_s }) => t_s)),
+    requests_per_second,
+    ...(requests_per_second > 0
+      ? { limited_share: rounded(limited / requests_per_second, 6) }
+      : {}),
+    // The result's percentiles are those of merged histograms; a screen gets the slowest
+    // generator's.
+    ...(p99.length > 0 ? { p99_ms: Math.max(...p99) } : {}),
+    ...(busy.length > 0 ? { generator_event_loop_utilisation: Math.max(...busy) } : {}),
+  };
+}
+
+type Announcement = Extract<Progress, { event: "phase" }>;
+type RunPhase = Exclude<
+  Announcement["phase"],
+  typeof WAITING | typeof BETWEEN_TURNS | typeof STEADY
+>;
+
+export type TurnEvent = Extract<Progress, { event: "turn" }>;
+
+interface GeneratorListener {
+  phase(phase: RunPhase, opens_in_ms: number | undefined): void;
+  second(second: Second, generator: number): void;
+  turn?(generator: number, turn: TurnEvent): void;
+}
+
+/**
+ * The load generators of one run. They go on from moment to moment together, and their outputs are
+ * merged to one.
+ */
+export class Generators {
+  readonly roles: readonly RunningRole[];
+  /**
+   * When the window of each opens, by this process's clock; absent before it has announced that.
+   */
+  readonly #opens_ms: (number | undefined)[] = [];
+  readonly #steady = new Set<number>();
+  readonly #begun = new Set<RunPhase>();
+  readonly silence: SilenceWatch;
+
+  constructor(roles: readonly RunningRole[], warmup_s: number) {
+    if (roles.length === 0) throw new Error("the layout has no load generator");
+    this.roles = roles;
+    this.silence = new SilenceWatch(roles, warmup_s);
+    this.parts.forEach(({ exited }, index) => {
+      exited.then(() => this.silence.expectNothing(index));
+    });
+  }
+
+  get parts() {
+    return this.roles.map(({ part }) => part);
+  }
+
+  /** Takes the readings at the moments that they announce, and reports their progress. */
+  follow(readings: DrainedReadings, listener: GeneratorListener): void {
+    const seconds = new MergedSeconds(this.roles.length);
+    this.parts.forEach((part, index) => {
+      part.onLine((line) => {
+        this.silence.heard(index);
+        const progress = parseProgress(line);
+        if (progress?.event === "phase") this.#announced(index, progress, readings, listener);
+        else if (progress?.event === "turn") listener.turn?.(index, progress);
+        else if (progress) {
+          // By turns each second is of one run, whichever generator reports it.
+          const second = progress.run === undefined ? seconds.add(index, progress) : progress;
+          if (second) listener.second(second, index);
+        }
+      });
+    });
+  }
+
+  #announced(
+    index: number,
+    { phase, opens_in_ms }: Announcement,
+    readings: DrainedReadings,
+    listener: GeneratorListener,
+  ): void {
+    switch (phase) {
+      case WAITING:
+      case BETWEEN_TURNS:
+        this.silence.expectNothing(index);
+        readings.take(index, phase);
+        return;
+      case STEADY:
+        this.#endWarmup(index);
+        return;
+      case "warmup":
+      case "measure": {
+        if (opens_in_ms !== undefined) this.#opens_ms[index] = performance.now() + opens_in_ms;
+        // The others follow at once.
+        if (this.#begun.has(phase)) return;
+        this.#begun.add(phase);
+        listener.phase(phase, opens_in_ms);
+        return;
+      }
+      default:
+        this.silence.expectNothing(index);
+        if (readings.take(index, phase)) listener.phase(phase, undefined);
+    }
+  }
+
+  /** Ends the warm-up of all when the last of them is steady. */
+  #endWarmup(index: number): void {
+    this.#steady.add(index);
+    if (this.#steady.size < this.roles.length) return;
+    for (const part of this.parts) part.write?.(ALL_STEADY_LINE);
+  }
+
+  /**
+   * What all measured together. @throws PartFailed naming the first that fails; environmentError
+   */
+  async output(
+    supervisor: PartSupervisor,
+    mayEnd: (role: RunningRole) => boolean,
+  ): Promise<GeneratorOutput> {
+    const printed = this.roles.map((role) => outputOfGenerator(role, generatorOutputSchema));
+    const outputs = await supervisor.waitFor(Promise.all(printed), mayEnd);
+    const [first] = outputs;
+    if (first && outputs.length === 1) return first;
+    return mergedOutput(outputs, this.#opens_ms);
+  }
+}
+
+function mergedOutput(
+  outputs: readonly GeneratorOutput[],
+  opens_ms: readonly (number | undefined)[],
+) {
+  const opened = outputs.map(({ share }, index) => {
+    const ms = opens_ms[index];
+    return ms === undefined ? undefined : ms + (share?.opened_late_ms ?? 0);
+  });
+  const first_ms = Math.min(...opened.map((ms) => ms ?? Number.POSITIVE_INFINITY));
+  const evidence = mergeGenerators(
+    outputs.map((output, index) => ({
+      output,
+      opened_after_ms: Math.max(0, (opened[index] ?? first_ms) - first_ms),
+    })),
+  );
+  const { share } = outputs[0] ?? {};
+  const { consumers, request, warmup, counts, slices } = evidence;
+  const prediction =
+    share &&
+    predictionFor(
+      request,
+      warmup,
+      {
+        limits: share.limits,
+        algorithm: share.algorithm,
+        at_start: consumers.map(({ at_start }) => at_start),
+        at_end: consumers.map(({ at_end }) => at_end),
+      },
+      counts,
+      { opened_at: new Date(share.opened_at), opens_s: share.opens_s, slices },
+    );
+  const request_counts = mergeRequestCounts(outputs);
+  return {
+    ...judged({ ...evidence, ...(prediction ? { prediction } : {}) }),
+    ...(request_counts ? { request_counts } : {}),
+  };
+}
+
+export async function outputOfGenerator<Output>(
+  { id, part }: RunningRole,
+  schema: z.ZodType<Output>,
+): Promise<Output> {
+  const exit = await part.exited;
+  const last = part.lastLines().findLast((line) => !parseProgress(line));
+  if (exit.code === EXIT.environment)
+    throw environmentError(`${id}: ${last ?? "it printed nothing"}`);
+  if (exit.code !== 0)
+    throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
+  try {
+    return parseAnswer(schema, await part.output());
+  } catch (error) {
+    throw new PartFailed(id, `printed no valid result: ${messageOf(error).slice(0, 300)}`);
+  }
+}
+
+export const parseProgress = (line: string): Progress | undefined =>
+  line.startsWith("{") ? parseJson(line, progressSchema) : undefined;

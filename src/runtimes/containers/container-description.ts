@@ -1,0 +1,196 @@
+import type Docker from "dockerode";
+import type { DockerHost } from "../../contract/machines.js";
+import { environmentError } from "../../kit/errors.js";
+import { orphanedServices, type ServiceKind } from "../processes.js";
+import type { IsAlive, Leftover, RuntimeDescription } from "../runtime-types.js";
+import { checkEngine, hasStatus, NoAnswer } from "./container-engine.js";
+import { fittingCaps } from "./container-options.js";
+import { removeContainer } from "./container-part.js";
+import { ContainerRuntime } from "./container-runtime.js";
+import type { EngineAccess } from "./endpoint.js";
+import { noImage, outdatedImages } from "./images.js";
+import { OWNER_LABEL, ownerOf } from "./labels.js";
+
+export interface Engine {
+  name: string;
+  host?: DockerHost;
+  connect(): Promise<EngineAccess>;
+}
+
+export interface Engines {
+  id: string;
+  engines: readonly Engine[];
+  /** `host` or an overlay network, for several machines. */
+  network?: string;
+  imageSource?: Engine;
+  /** The processes through which engines may be reached. */
+  service: ServiceKind;
+}
+
+/** Runs `work` if the engine answers, and always stops what was started to reach the engine. */
+async function withEngine<Value>(
+  engine: Engine,
+  work: (docker: Docker, what: string) => Promise<Value>,
+): Promise<Value | { unavailableReason: string }> {
+  let access: EngineAccess;
+  try {
+    access = await engine.connect();
+  } catch (error) {
+    return { unavailableReason: (error as Error).message };
+  }
+  try {
+    const { docker } = access.connection;
+    const answer = await checkEngine(docker, engine.name);
+    return "unavailableReason" in answer ? answer : await work(docker, answer.what);
+  } catch (error) {
+    if (error instanceof NoAnswer) return { unavailableReason: error.message };
+    throw error;
+  } finally {
+    await access.close();
+  }
+}
+
+/**
+ * The engine names an architecture as the kernel or as Go does; `process.arch` has names of its
+ * own.
+ */
+export const ARCHITECTURES: Record<string, string> = {
+  x86_64: "x64",
+  amd64: "x64",
+  aarch64: "arm64",
+};
+
+export function containerRuntime(given: Engines): RuntimeDescription {
+  const { id, engines, network, imageSource, service } = given;
+  const several = engines.some(({ host }) => host);
+  const infoOf = (engine: Engine) => withEngine(engine, (docker) => docker.info());
+  return {
+    id,
+    async available() {
+      const answers = await Promise.all(
+        engines.map((engine) => withEngine(engine, async (_docker, what) => ({ what }))),
+      );
+      const reasons = answers.flatMap((answer) =>
+        "unavailableReason" in answer ? [answer.unavailableReason] : [],
+      );
+      if (reasons.length > 0) return { unavailableReason: reasons.join("; ") };
+      return { what: answers.map((answer) => ("what" in answer ? answer.what : "")).join("; ") };
+    },
+    async platform() {
+      const info = engines[0] && (await infoOf(engines[0]));
+      if (!info || "unavailableReason" in info) return undefined;
+      const { Architecture } = info;
+      return { system: "linux", architecture: ARCHITECTURES[Architecture] ?? Architecture };
+    },
+    async cpus() {
+      const infos = await Promise.all(engines.map(infoOf));
+      const counts = infos.flatMap((info) => ("NCPU" in info ? [info.NCPU as number] : []));
+      return counts.length === engines.length ? Math.min(...counts) : undefined;
+    },
+    appliedCaps: (caps, cpus) => fittingCaps(caps, cpus ?? Number.POSITIVE_INFINITY),
+    partFaults: { kill: true, pause: true, disconnect: true },
+    // An image is pulled when it is needed.
+    has: async (program) => (program.image ? true : noImage(program)),
+    async open(options) {
+      const opened: EngineAccess[] = [];
+      try {
+        for (const engine of engines) {
+          const access = await engine.connect();
+          opened.push(access);
+          const answer = await checkEngine(access.connection.docker, engine.name);
+          if ("unavailableReason" in answer) throw new Error(answer.unavailableReason);
+        }
+      } catch (error) {
+        for (const access of opened) await access.close();
+        throw environmentError(
+          `${(error as Error).message}${several ? "" : "; or use --runtime local"}`,
+        );
+      }
+      const source = imageSource && (await imageSource.connect().catch(() => undefined));
+      try {
+        return await ContainerRuntime.open(
+          {
+            id,
+            engineName: several ? "Docker" : (engines[0]?.name ?? id),
+            engines: opened.map((access, index) => ({ access, spec: engines[index]?.host })),
+            network,
+            imageSource:
+              source && imageSource
+                ? { docker: source.connection.docker, name: "this machine" }
+                : undefined,
+          },
+          options,
+        );
+      } catch (error) {
+        for (const access of opened) await access.close();
+        throw error;
+      } finally {
+        await source?.close();
+      }
+    },
+    leftovers: async (isAlive) => [
+      ...(await foundOn(engines, (docker) => findLeftovers(docker, isAlive))),
+      ...(await orphanedServices(service, isAlive)),
+    ],
+    outdated: (packageFolder) =>
+      foundOn(engines, (docker) => outdatedImages(docker, packageFolder)),
+  };
+}
+
+interface EngineLeftover {
+  what: string;
+  remove(docker: Docker): Promise<unknown>;
+}
+
+/**
+ * Things on all of the engines that answer, each with the name of its machine where there are
+ * several.
+ */
+async function foundOn(
+  engines: readonly Engine[],
+  find: (docker: Docker) => Promise<EngineLeftover[]>,
+): Promise<Leftover[]> {
+  const lists = await Promise.all(
+    engines.map(async (engine) => {
+      const found = await withEngine(engine, find);
+      const where = engine.host ? ` on ${engine.host.name}` : "";
+      return (Array.isArray(found) ? found : []).map(({ what, remove }) => ({
+        what: what + where,
+        /** Connects to the engine again. */
+        async remove() {
+          const answer = await withEngine(engine, async (docker) => void (await remove(docker)));
+          if (answer) throw new Error(answer.unavailableReason);
+        },
+      }));
+    }),
+  );
+  return lists.flat();
+}
+
+/**
+ * Containers first: a network in use cannot be removed. Volumes are anonymous and go with their
+ * container.
+ */
+async function findLeftovers(docker: Docker, isAlive: IsAlive): Promise<EngineLeftover[]> {
+  const ours = { filters: JSON.stringify({ label: [OWNER_LABEL] }) };
+  const isLeftOver = async (labels: Record<string, string> | undefined): Promise<boolean> => {
+    const owner = ownerOf(labels?.[OWNER_LABEL]);
+    return owner !== undefined && !(await isAlive(owner));
+  };
+  const things: EngineLeftover[] = [];
+  for (const { Id, Names, Labels } of await docker.listContainers({ all: true, ...ours })) {
+    if (!(await isLeftOver(Labels))) continue;
+    const what = `the container ${Names[0]?.slice(1)} that was left behind`;
+    things.push({ what, remove: (engine) => removeContainer(engine.getContainer(Id)) });
+  }
+  for (const { Id, Name, Labels } of await docker.listNetworks(ours)) {
+    if (!(await isLeftOver(Labels))) continue;
+    const what = `the network ${Name} that was left behind`;
+    things.push({ what, remove: (engine) => engine.getNetwork(Id).remove().catch(ignoreMissing) });
+  }
+  return things;
+}
+
+function ignoreMissing(error: unknown): void {
+  if (!hasStatus(error, 404)) throw error;
+}

@@ -1,0 +1,371 @@
+import { randomBytes } from "node:crypto";
+import type { DockerHost, PlacedKind, RuntimeMachine } from "../../contract/machines.js";
+import { environmentError } from "../../kit/errors.js";
+import { imageVersion, ownPart, ownPrograms, UNKNOWN_VERSION, versionIn } from "../own-programs.js";
+import type {
+  Caps,
+  EngineFacts,
+  ImageFacts,
+  Part,
+  PartFaults,
+  ProgramFacts,
+  ProgramSource,
+  RunningPart,
+  Runtime,
+  RuntimeOptions,
+} from "../runtime-types.js";
+import { engineFacts } from "./container-engine.js";
+import { ContainerHost, type HostOptions } from "./container-host.js";
+import { fittingCaps } from "./container-options.js";
+import type { EngineAccess } from "./endpoint.js";
+import {
+  commandIn,
+  deriveImages,
+  fetchImages,
+  hasProgram,
+  type ImageHolder,
+  movedTag,
+  ownImageNames,
+  ownImages,
+  pathsInImage,
+  programImages,
+} from "./images.js";
+import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText } from "./labels.js";
+import {
+  HOST_NETWORK,
+  machineNetwork,
+  overlayNetwork,
+  ownNetwork,
+  type PartNetwork,
+} from "./networks.js";
+
+/**
+ * Once told to, listens on a free port of an address, whose number it prints, until its input ends.
+ */
+const LISTEN = `
+const server = require("node:net").createServer((socket) => socket.destroy());
+server.on("error", (error) => console.log(error.message));
+process.stdin.on("end", () => process.exit());
+process.stdin.once("data", () => server.listen(15000 + Math.floor(Math.random() * 17000), process.argv[1], () => console.log(server.address().port)));`;
+
+/** Prints why it cannot connect; nothing where it can. */
+const CONNECT = `
+const [host, port] = process.argv.slice(1);
+const socket = require("node:net").connect({ host, port });
+socket.setTimeout(5000, () => socket.destroy(new Error("no answer within 5 s")));
+socket.on("connect", () => process.exit());
+socket.on("error", (error) => process.stdout.write(error.message, () => process.exit()));`;
+
+/** Which kinds connect to which. */
+const CALLERS: Partial<Record<PlacedKind, readonly PlacedKind[]>> = {
+  store: ["server", "store"],
+  server: ["generator"],
+};
+
+/** Checks that the machines reach each other as needed. @throws environmentError that names both */
+async function requireReachable(hosts: readonly ContainerHost[]): Promise<void> {
+  const withSpecs = hosts.flatMap((host) => (host.spec ? [{ host, spec: host.spec }] : []));
+  for (const { host, spec } of withSpecs) {
+    const kinds = spec.roles.flatMap((kind) => CALLERS[kind] ?? []);
+    const callers = withSpecs.filter(
+      (other) => other.host !== host && other.spec.roles.some((kind) => kinds.includes(kind)),
+    );
+    if (callers.length > 0) await requireReachableFrom(host, spec, callers);
+  }
+}
+
+async function requireReachableFrom(
+  host: ContainerHost,
+  { name, address }: DockerHost,
+  callers: readonly { host: ContainerHost; spec: DockerHost }[],
+): Promise<void> {
+  let listener: RunningPart | undefined;
+  try {
+    listener = await host.start(
+      ownPart("listener", "server", {
+        interactive: true,
+        arguments: () => ["-e", LISTEN, address],
+      }),
+      async () => {},
+    );
+    const port = await listener.ask?.("listen");
+    if (!/^\d+$/.test(port ?? ""))
+      throw environmentError(
+        `nothing can listen on ${address} on ${name} (${port ?? "no answer"}): give an address that this machine itself has`,
+      );
+    for (const caller of callers) {
+      const reason = await caller.host.printedBy("server", [
+        "node",
+        "-e",
+        CONNECT,
+        address,
+        port ?? "",
+      ]);
+      if (reason)
+        throw environmentError(
+          `${caller.spec.name} cannot reach ${name} at ${address} (${reason}): correct its address, or let ports 15000 to 32000 through its firewall`,
+        );
+    }
+  } finally {
+    await listener?.stop();
+  }
+}
+
+/** Services run beside the store; helpers, such as the probe, beside the server. */
+function placedKindOf({ kind, program }: Pick<Part, "kind" | "program">): PlacedKind {
+  if (kind === "store" || kind === "service") return "store";
+  if (kind === "generator" || (kind === undefined && program === "loadtest")) return "generator";
+  return "server";
+}
+
+/** `store-3` → 2: roles of a kind take turns on its machines. */
+const turnOf = (role: string): number => Math.max(0, Number(/-(\d+)$/.exec(role)?.[1] ?? 1) - 1);
+
+export function hostOf<Host extends { spec: Pick<DockerHost, "name" | "roles"> | undefined }>(
+  part: Pick<Part, "role" | "kind" | "program" | "machine">,
+  hosts: readonly Host[],
+): Host {
+  const named = part.machine && hosts.find(({ spec }) => spec?.name === part.machine);
+  if (named) return named;
+  if (part.machine && hosts.some(({ spec }) => spec))
+    throw new Error(`there is no machine ${part.machine} for ${part.role}`);
+  const kind = placedKindOf(part);
+  const own = hosts.filter(({ spec }) => spec === undefined || spec.roles.includes(kind));
+  const host = own[turnOf(part.role) % own.length];
+  if (!host) throw new Error(`no machine is for ${kind} roles`);
+  return host;
+}
+
+interface ContainerAccess {
+  id: string;
+  /** What the engines are, in words, e.g. `Docker`. */
+  engineName: string;
+  engines: readonly { access: EngineAccess; spec?: DockerHost | undefined }[];
+  /** `host` or an overlay network; absent: one of the campaign's own, on its only engine. */
+  network?: string | undefined;
+  /** Another engine that may have images which these do not have. */
+  imageSource?: ImageHolder | undefined;
+}
+
+/** Prints free ports of an address, below the range that systems use for outgoing connections. */
+const FREE_PORTS = `
+const { createServer } = require("node:net");
+const isFree = (port) => new Promise((resolve) => {
+  const server = createServer().once("error", () => resolve(false));
+  server.listen(port, process.argv[1], () => server.close(() => resolve(true)));
+});
+(async () => {
+  const found = new Set();
+  for (let tries = 0; found.size < 64 && tries < 1000; tries++) {
+    const port = 15000 + Math.floor(Math.random() * 17000);
+    if (await isFree(port)) found.add(port);
+  }
+  process.stdout.write(JSON.stringify([...found]));
+})();`;
+
+async function freePorts(host: ContainerHost, address: string): Promise<number[]> {
+  const printed = await host.printedBy("server", ["node", "-e", FREE_PORTS, address]);
+  const ports = JSON.parse(printed || "[]") as number[];
+  if (ports.length === 0)
+    throw environmentError(
+      `nothing can listen on ${address} on ${host.spec?.name}: give an address that this machine itself has`,
+    );
+  return ports;
+}
+
+/** An image is built once, and copied. @throws environmentError that names the architectures */
+async function requireOneArchitecture(engines: ContainerAccess["engines"]): Promise<void> {
+  if (engines.length < 2) return;
+  const found = await Promise.all(
+    engines.map(async ({ access, spec }) => {
+      const { Arch } = await access.connection.docker.version();
+      return { Arch, name: spec?.name };
+    }),
+  );
+  if (new Set(found.map(({ Arch }) => Arch)).size === 1) return;
+  const list = found.map(({ name, Arch }) => `${name} ${Arch}`).join(", ");
+  throw environmentError(`the machines differ in architecture (${list}): give hosts of one`);
+}
+
+/** Runs each part in its own container, on one engine or on those of several machines. */
+export class ContainerRuntime implements Runtime {
+  readonly capsApplied = true;
+  readonly counterSource = "cgroup";
+  readonly id: string;
+  readonly images: Record<string, ImageFacts> = {};
+  readonly machines?: readonly RuntimeMachine[];
+  readonly #hosts: readonly ContainerHost[];
+  /** The programs besides those of this project by id, or why there is no image. */
+  readonly #programs = new Map<string, ProgramFacts | string>();
+  /** Names of the executables in the images, by program. */
+  readonly #commands: Map<string, string>;
+  readonly #labels: Readonly<Record<string, string>>;
+
+  private constructor(
+    { id, engines, network }: ContainerAccess,
+    facts: readonly EngineFacts[],
+    options: RuntimeOptions,
+  ) {
+    this.id = id;
+    this.#commands = new Map([
+      ...ownPrograms.map((program) => [program, "node"] as const),
+      ...options.programs.map(({ id: program, command }) => [program, command] as const),
+    ]);
+    this.#labels = { [OWNER_LABEL]: ownerText(options.owner), [CAMPAIGN_LABEL]: options.campaign };
+    const name = `ratelimit-bench-${options.campaign}-${randomBytes(3).toString("hex")}`;
+    const shared: HostOptions = {
+      name,
+      labels: this.#labels,
+      addedPaths: pathsInImage(options),
+      imageOf: (program) => {
+        const image = this.images[program];
+        return image ? { image, holder: this.#holderOf(program) } : undefined;
+      },
+      commandOf: (program) => this.#commands.get(program) ?? program,
+      onSetupStep: options.onSetupStep,
+      signal: options.signal,
+    };
+    const overlay =
+      network === undefined || network === HOST_NETWORK ? undefined : overlayNetwork(network);
+    const networkOf = (host: ContainerHost): PartNetwork => {
+      const { spec } = host;
+      if (!spec)
+        return ownNetwork(host.docker, name, this.#labels, options.keepsAddresses ?? false);
+      return overlay ?? machineNetwork(spec.address, () => freePorts(host, spec.address));
+    };
+    this.#hosts = engines.map(
+      ({ access, spec }, index) =>
+        new ContainerHost(access, facts[index] as EngineFacts, spec, networkOf, shared),
+    );
+    const machines = this.#hosts.flatMap(({ runtimeMachine }) => runtimeMachine ?? []);
+    if (machines.length > 0) this.machines = machines;
+  }
+
+  static async open(access: ContainerAccess, options: RuntimeOptions): Promise<ContainerRuntime> {
+    const facts = await Promise.all(
+      access.engines.map(({ access: { connection } }) =>
+        engineFacts(connection.docker, access.engineName),
+      ),
+    );
+    await requireOneArchitecture(access.engines);
+    const runtime = new ContainerRuntime(access, facts, options);
+    try {
+      await runtime.#prepare(access, options);
+    } catch (error) {
+      await runtime.close();
+      throw error;
+    }
+    return runtime;
+  }
+
+  /** Brings the images to where they are used, and reads the versions of their programs. */
+  async #prepare(
+    { imageSource, network }: ContainerAccess,
+    options: RuntimeOptions,
+  ): Promise<void> {
+    const sources = [...this.#hosts, ...(imageSource && this.#hosts[0]?.spec ? [imageSource] : [])];
+    const builder = this.#holderOf("server");
+    if (sources.length > 1)
+      await fetchImages(sources, builder, await ownImageNames(options.packageFolder), options);
+    const plain = await ownImages(builder.docker, builder.access.builder, options);
+    Object.assign(
+      this.images,
+      await deriveImages(builder.docker, builder.access.builder, plain, options),
+    );
+    const stores = this.#holderOf("store");
+    const storeImages = options.programs.flatMap(({ image }) => image ?? []);
+    if (sources.length > 1) await fetchImages(sources, stores, storeImages, options);
+    for (const [id, image] of await programImages(stores.docker, options)) {
+      if (typeof image !== "string") this.images[id] = image;
+      this.#programs.set(
+        id,
+        typeof image === "string"
+          ? image
+          : { path: image.name, version: "", embedded: false, image },
+      );
+    }
+    // One after the other: they come through the same connection.
+    for (const host of this.#hosts) await host.bring(ownPrograms);
+    for (const program of options.programs.filter(({ withoutVersionFlag }) => withoutVersionFlag)) {
+      const image = this.images[program.id];
+      const found = image ? await hasProgram(stores.docker, image, program, this.#labels) : true;
+      if (found !== true) this.#programs.set(program.id, found);
+    }
+    if (network === HOST_NETWORK) await requireReachable(this.#hosts);
+    await Promise.all(options.programs.map((program) => this.#readCommand(program)));
+    await Promise.all(options.programs.map((program) => this.#readVersion(program)));
+  }
+
+  /**
+   * The host from which the image of a program comes: own programs from the first server's, others
+   * from the store's.
+   */
+  #holderOf(program: string): ContainerHost {
+    const kind = ownPrograms.some((own) => own === program) ? "server" : "store";
+    return hostOf({ role: `${kind}-1`, kind, program }, this.#hosts);
+  }
+
+  /** That of the first server. */
+  get engine(): EngineFacts {
+    return this.#holderOf("server").facts;
+  }
+
+  get conditions(): readonly string[] {
+    const networks = this.#hosts.flatMap(({ network: { condition } }) => condition ?? []);
+    const moved = Object.values(this.images).flatMap((image) => movedTag(image));
+    return [...new Set(networks), ...moved, ...this.#hosts.flatMap(({ conditions }) => conditions)];
+  }
+
+  program(id: string): ProgramFacts | string {
+    return this.#programs.get(id) ?? `this campaign does not use ${id}`;
+  }
+
+  machinesFor(kind: PlacedKind): readonly string[] {
+    return this.#hosts.flatMap(({ spec }) => (spec?.roles.includes(kind) ? spec.name : []));
+  }
+
+  appliedCaps(caps: Caps): Caps {
+    return fittingCaps(caps, Math.min(...this.#hosts.map(({ facts: { cpus } }) => cpus)));
+  }
+
+  partFaults(): Promise<PartFaults> {
+    return this.#holderOf("server").partFaults("server");
+  }
+
+  async start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart> {
+    if (!this.images[part.program])
+      throw environmentError(`${part.role} cannot be started: ${this.program(part.program)}`);
+    return hostOf(part, this.#hosts).start(part, onBegun);
+  }
+
+  async #readCommand({ id, command }: ProgramSource): Promise<void> {
+    const image = this.images[id];
+    if (image) this.#commands.set(id, await commandIn(this.#holderOf(id).docker, image, command));
+  }
+
+  async #readVersion(program: ProgramSource): Promise<void> {
+    const { id, command, withoutVersionFlag } = program;
+    const facts = this.program(id);
+    if (typeof facts === "string") return;
+    if (withoutVersionFlag && facts.image) {
+      facts.version = imageVersion(facts.image);
+      return;
+    }
+    const host = this.#holderOf(id);
+    const executable = { ...program, command: this.#commands.get(id) ?? command };
+    facts.version = versionIn(await host.printedBy(id, [executable.command, "--version"]));
+    await host.stopHelper(id);
+    if (facts.version !== UNKNOWN_VERSION || !facts.image) return;
+    const found = await hasProgram(host.docker, facts.image, executable, this.#labels);
+    if (found !== true) this.#programs.set(id, found);
+  }
+
+  async close(): Promise<void> {
+    const left = await Promise.all(this.#hosts.map((host) => host.close()));
+    if (left.flat().length === 0) return;
+    const again = this.machines ? "ratelimit-bench clean --hosts FILE" : "ratelimit-bench clean";
+    throw environmentError(
+      `could not be removed: ${left.flat().join("; ")}; try again with: ${again}`,
+    );
+  }
+}

@@ -1,0 +1,170 @@
+import { rm } from "node:fs/promises";
+import { execa } from "execa";
+import pidusage from "pidusage";
+import type { Node } from "../../kit/env.js";
+import { environmentError } from "../../kit/errors.js";
+import { EarlierCounters } from "../earlier-counters.js";
+import { LineClient, lineWriter, PartOutput } from "../part-output.js";
+import { identityOf, removeSocketsOf, signalGroup, stopGroup } from "../processes.js";
+import { waitUntilReady } from "../readiness.js";
+import { RestartablePart } from "../restartable-part.js";
+import { readRunDelays } from "../run-delay.js";
+import type {
+  Part,
+  PartAllocation,
+  PartCounters,
+  ProcessIdentity,
+  RunningPart,
+} from "../runtime-types.js";
+
+export function spawnProgram(
+  path: string,
+  parameters: readonly string[],
+  cwd: string,
+  env: Record<string, string>,
+  stdin: "pipe" | "ignore",
+) {
+  return execa(path, [...parameters], {
+    cwd,
+    env,
+    extendEnv: false,
+    stdin,
+    buffer: false,
+    reject: false,
+    // A group of its own: Ctrl-C on the terminal reaches the orchestrator alone, which then stops
+    // things in order.
+    detached: true,
+    cleanup: false,
+  });
+}
+type Child = ReturnType<typeof spawnProgram>;
+
+export interface Launch {
+  spawn(): Child;
+  isAnswered(): Promise<boolean>;
+  path: string;
+}
+
+function pidOf(child: Child, path: string): number {
+  if (child.pid === undefined) throw environmentError(`${path} cannot be started`);
+  return child.pid;
+}
+
+export class LocalPart extends RestartablePart implements RunningPart {
+  readonly address: Node;
+  readonly onThisMachine = true;
+  readonly isInOurGroups = true;
+  readonly ask?: (line: string) => Promise<string | undefined>;
+  readonly write?: (line: string) => void;
+  readonly #launch: Launch;
+  readonly printed: PartOutput;
+  readonly #earlier = new EarlierCounters();
+  #child: Child;
+  #identity: Required<ProcessIdentity>;
+  #isPaused = false;
+
+  private constructor(
+    part: Part,
+    allocation: PartAllocation,
+    launch: Launch,
+    child: Child,
+    identity: LocalPart["process"],
+    printed: PartOutput,
+  ) {
+    super(part.role);
+    const { host, port, ports } = allocation;
+    this.address = { host, port, ...(Object.keys(ports).length > 0 ? { ports } : {}) };
+    this.#launch = launch;
+    this.#child = child;
+    this.#identity = identity;
+    this.printed = printed;
+    if (part.interactive && child.stdin) {
+      const client = new LineClient(child.stdin, child.stdout);
+      this.ask = (line) => client.request(line);
+    } else if (child.stdin) {
+      this.write = lineWriter(child.stdin);
+    }
+    this.#watch(child);
+  }
+
+  static async begin(part: Part, allocation: PartAllocation, launch: Launch): Promise<LocalPart> {
+    const child = launch.spawn();
+    // At once: what a program prints before anybody listens is lost.
+    const output = new PartOutput(child.stdout, child.stderr);
+    const identity = {
+      ...(await identityOf(pidOf(child, launch.path))),
+      folder: allocation.folder,
+    };
+    return new LocalPart(part, allocation, launch, child, identity, output);
+  }
+
+  get process(): Required<ProcessIdentity> {
+    return this.#identity;
+  }
+
+  async output(): Promise<string> {
+    await this.exited;
+    return this.printed.stdoutText();
+  }
+
+  async counters(): Promise<PartCounters> {
+    const { ctime, memory } = await pidusage(this.process.pid);
+    return this.#earlier.plus({ cpu_us: Math.round(ctime * 1000), resident_bytes: memory });
+  }
+
+  runDelays() {
+    return readRunDelays([this.process.pid]);
+  }
+
+  async kill(): Promise<void> {
+    const { pid } = this.process;
+    const { ctime } = await pidusage(pid);
+    this.#earlier.keep({ cpu_us: Math.round(ctime * 1000), resident_bytes: 0 });
+    this.isDown = true;
+    signalGroup(pid, "SIGKILL");
+    await this.#child;
+    await removeSocketsOf(pid);
+  }
+
+  protected async startAgain(onBegun: () => Promise<void>): Promise<void> {
+    const child = this.#launch.spawn();
+    this.#child = child;
+    this.isDown = false;
+    this.printed.follow(child.stdout, child.stderr);
+    this.#watch(child);
+    this.#identity = { ...this.#identity, pid: pidOf(child, this.#launch.path), started: "" };
+    this.#identity = { ...this.#identity, ...(await identityOf(this.#identity.pid)) };
+    await onBegun();
+    await waitUntilReady(this, () => this.#launch.isAnswered());
+  }
+
+  async pause(): Promise<void> {
+    this.#isPaused = true;
+    signalGroup(this.process.pid, "SIGSTOP");
+  }
+
+  async resume(): Promise<void> {
+    signalGroup(this.process.pid, "SIGCONT");
+    this.#isPaused = false;
+  }
+
+  async stop(): Promise<void> {
+    this.isStopped = true;
+    const { pid, folder } = this.process;
+    if (!this.isDown) {
+      // A stopped process would get no signal but SIGKILL.
+      if (this.#isPaused) await this.resume();
+      await stopGroup(pid, this.#child);
+      await removeSocketsOf(pid);
+    }
+    this.ended({ code: null, signal: "SIGKILL" });
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  #watch(child: Child): void {
+    child.then(({ exitCode, signal }) => {
+      this.printed.finish();
+      if (!this.isDown) this.ended({ code: exitCode ?? null, signal: signal ?? null });
+    });
+  }
+}

@@ -1,0 +1,81 @@
+import type { Node } from "../../kit/env.js";
+
+/** A foreign benchmark program, the load generator of the store layer: one entry in this list. */
+interface BenchmarkDescription {
+  id: string;
+  program: string;
+  /** The store whose image contains it. */
+  imageOf: string;
+}
+
+/** The one that is preferred comes first: one program drives all stores of a campaign. */
+export const benchmarks: readonly BenchmarkDescription[] = [
+  { id: "valkey-benchmark", program: "valkey-benchmark", imageOf: "valkey" },
+  { id: "redis-benchmark", program: "redis-benchmark", imageOf: "redis" },
+];
+
+/** What one start of a benchmark program does. */
+interface BenchmarkWork {
+  test: { own: string } | { command: readonly string[] };
+  connections: number;
+  requests: number;
+  keys: number;
+  payloadBytes?: number | undefined;
+}
+
+/** One thread, no pipelining, random keys; both benchmark programs share these options. */
+export function benchmarkArguments(
+  { host, port }: Node,
+  { test, connections, requests, keys, payloadBytes }: BenchmarkWork,
+): string[] {
+  return [
+    ...["-h", host, "-p", String(port), "-c", String(connections), "-n", String(requests)],
+    ...["-r", String(keys), "-P", "1", "--csv"],
+    ...(payloadBytes === undefined ? [] : ["-d", String(payloadBytes)]),
+    ...("own" in test ? ["-t", test.own] : test.command),
+  ];
+}
+
+/** Milliseconds, and operations a second. */
+export interface PrintedFigures {
+  per_second: number;
+  latency: { average: number; min: number; p50: number; p95: number; p99: number; max: number };
+}
+
+/** The columns after the test's name, which may itself hold commas and quotation marks. */
+const COLUMNS = [
+  "rps",
+  "avg_latency_ms",
+  "min_latency_ms",
+  "p50_latency_ms",
+  "p95_latency_ms",
+  "p99_latency_ms",
+  "max_latency_ms",
+];
+const HEADER = ["test", ...COLUMNS].map((name) => `"${name}"`).join(",");
+const FIGURES = /((?:,"\d+(?:\.\d+)?"){7})$/;
+
+/** Reads the CSV of `--csv` (since 6.2). @throws Error that quotes the line which is wrong */
+export function parseBenchmarkCsv(printed: string): PrintedFigures {
+  const lines = printed
+    .split(/[\r\n]+/)
+    .map((line) => line.trim())
+    .filter(Boolean);
+  const quoted = (line = "") => JSON.stringify(line.slice(0, 200));
+  const start = lines.indexOf(HEADER);
+  if (start < 0)
+    throw new Error(
+      lines.length === 0
+        ? "it printed nothing"
+        : `its output has no header ${HEADER.slice(0, 40)}…: ${quoted(lines.at(-1))}`,
+    );
+  const rest = lines.slice(start + 1);
+  const last = rest.at(-1);
+  if (last === undefined) throw new Error("it printed a header and no figures");
+  const numbers = FIGURES.exec(last)?.[1]
+    ?.match(/\d+(?:\.\d+)?/g)
+    ?.map(Number);
+  const [per_second = 0, average = 0, min = 0, p50 = 0, p95 = 0, p99 = 0, max = 0] = numbers ?? [];
+  if (!numbers || per_second <= 0) throw new Error(`it printed no figures: ${quoted(last)}`);
+  return { per_second, latency: { average, min, p50, p95, p99, max } };
+}

@@ -1,0 +1,256 @@
+import { expect, test } from "vitest";
+import type { ClosedConnections } from "../../../src/benchmark/closed-loop.js";
+import { cheapMonotonicMs } from "../../../src/benchmark/measurement/clock.js";
+import type { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
+import {
+  createArrivals,
+  type ScheduleShare,
+  streamOfShare,
+} from "../../../src/benchmark/open-loop/send-schedule.js";
+import { TurnWindow, takeTurns } from "../../../src/benchmark/turn-window.js";
+import { placeOfWorker, shareOf, sharesBefore } from "../../../src/benchmark/workers/protocol.js";
+import { accounted } from "../../../src/judge/counts.js";
+import { sum } from "../../../src/kit/numbers.js";
+import { findProfile } from "../../../src/traffic/lookup.js";
+import { openTraffic } from "../../../src/traffic/streams.js";
+import { lengthsFor, secondsOfSlices, spreadMs } from "../../../src/traffic/turn-order.js";
+
+/** The places of the workers of each of several generators. */
+const placesOf = (generators: number, workers: number) =>
+  Array.from({ length: generators }, (_, index) => {
+    const share = generators > 1 ? { share: { index, of: generators } } : {};
+    return Array.from({ length: workers }, (_, worker) =>
+      placeOfWorker({ ...share, workers }, worker),
+    );
+  });
+
+const sumOf = (values: readonly number[]): number =>
+  values.reduce((total, value) => total + value, 0);
+
+test.each([
+  [10, 1, 1],
+  [7, 2, 1],
+  [10, 2, 3],
+  [50, 4, 1],
+  [101, 4, 3],
+  [33, 32, 1],
+  [10_000, 7, 5],
+])(
+  "connections, and the requests of a closed loop, over generators and their workers %i are divided exactly and evenly over %i × %i workers",
+  (total, generators, workers) => {
+    const places = placesOf(generators, workers);
+    const byGenerator = places.map((own) => sumOf(own.map((place) => shareOf(total, place))));
+    const all = places.flat();
+    expect(sumOf(byGenerator)).toBe(total);
+    expect(Math.max(...byGenerator) - Math.min(...byGenerator)).toBeLessThanOrEqual(1);
+    // Each connection has one worker: the ranges follow each other without a gap.
+    const ranges = all
+      .map((place) => [sharesBefore(total, place), shareOf(total, place)] as const)
+      .sort(([one], [other]) => one - other);
+    let next = 0;
+    for (const [first, count] of ranges) {
+      expect(first).toBe(next);
+      expect(count).toBeGreaterThan(0);
+      next += count;
+    }
+    expect(next).toBe(total);
+  },
+);
+
+/**
+ * All sends of the first second at 1000/s, in their order: when each is due, and which request it
+ * is.
+ */
+function sendsOf(
+  generators: number,
+  workers: number,
+  arrivals: ScheduleShare["arrivals"],
+): [number, number][] {
+  const seed = 7;
+  return placesOf(generators, workers)
+    .flat()
+    .flatMap((place): [number, number][] => {
+      const share = { rate_per_second: 1000, arrivals, seed, ...place };
+      const whole = openTraffic(findProfile("realistic"), seed, {
+        connections: 1,
+        first: 0,
+        count: 1,
+      });
+      const [stream] = whole.streams.map((each) => streamOfShare(each, share));
+      const next = createArrivals(share);
+      const sends: [number, number][] = [];
+      for (let due = next(); due < 1000; due = next())
+        sends.push([due, stream?.next() ?? Number.NaN]);
+      return sends;
+    })
+    .sort(([one], [other]) => one - other);
+}
+
+test.each(["constant", "poisson"] as const)(
+  "an open loop of %s arrivals sends the same keys at the same times, whatever the number of generators and workers",
+  (arrivals) => {
+    const alone = sendsOf(1, 1, arrivals);
+    expect(alone.length).toBeGreaterThan(900);
+    for (const [generators, workers] of [
+      [1, 2],
+      [2, 1],
+      [4, 1],
+      [4, 3],
+    ] as const)
+      expect(sendsOf(generators, workers, arrivals)).toEqual(alone);
+  },
+);
+
+const NO_USE = () => ({ cpu_us: 0, loop_active_ms: 1, loop_idle_ms: 1, waited_ms: 0 });
+
+/** Connections with one answer in the lead-in, some in the slice, and one that is followed. */
+class StubConnections implements ClosedConnections {
+  readonly name: string;
+  readonly log: string[];
+  readonly drain_ms: number;
+  #recorder: ResponseRecorder | undefined;
+
+  constructor(name: string, log: string[], drain_ms = 0) {
+    this.name = name;
+    this.log = log;
+    this.drain_ms = drain_ms;
+  }
+
+  connected = async () => undefined;
+  quotaDone = async () => undefined;
+  stop = async () => undefined;
+
+  openGate(recorder: ResponseRecorder): void {
+    this.log.push(`${this.name} opens`);
+    recorder.answer("allowed", 200, 1, cheapMonotonicMs());
+  }
+
+  changeRecorder(recorder: ResponseRecorder): number {
+    this.#recorder = recorder;
+    for (let n = 0; n < 3; n++) recorder.answer("allowed", 200, 2, cheapMonotonicMs());
+    return 1;
+  }
+
+  shutGate(): number {
+    this.#recorder?.close();
+    return 4;
+  }
+
+  async drained(): Promise<void> {
+    this.#recorder?.answer("limited", 429, 3, cheapMonotonicMs());
+    await new Promise((resolve) => setTimeout(resolve, this.drain_ms));
+    this.log.push(`${this.name} drained`);
+  }
+}
+
+const LENGTHS = { lead_in_ms: 1, slice_ms: 100 };
+
+test("each cycle gives every target one turn, never two at a time, in an order that is drawn anew", async () => {
+  const log: string[] = [];
+  const names = ["a", "b", "c"];
+  const windows = names.map(
+    (name) => new TurnWindow(new StubConnections(name, log), String, NO_USE),
+  );
+  const seconds: boolean[] = [];
+  await takeTurns(
+    windows,
+    { lengths: LENGTHS, seconds: 0.6, seed: 1, counts: true },
+    async () => {},
+    async (isLast) => void seconds.push(isLast),
+  );
+  const opened = log.filter((line) => line.endsWith("opens"));
+  expect(opened).toHaveLength(18);
+  // Nobody opens before the one before is drained.
+  expect(log).toEqual(opened.flatMap((line) => [line, line.replace("opens", "drained")]));
+  const cycles = Array.from({ length: 6 }, (_, cycle) => opened.slice(3 * cycle, 3 * cycle + 3));
+  for (const cycle of cycles)
+    expect([...cycle].sort()).toEqual(names.map((name) => `${name} opens`));
+  expect(new Set(cycles.map((cycle) => cycle.join())).size).toBeGreaterThan(1);
+  expect(seconds).toEqual([true]);
+});
+
+test("answers that are followed count in the mean latency that sets the lengths of turns", async () => {
+  const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
+  for (let turn = 0; turn < 2; turn++) await window.turn(LENGTHS);
+  expect(window.lastAnswers(LENGTHS)).toEqual({ answers: 3, followed: 1, latency_sum_us: 9000 });
+  expect(window.window(LENGTHS).turns.ended).toEqual({ answers: 8, latency_sum_us: 18_000 });
+});
+
+test("the slices of a target are its window: counts reconcile over turns, and no bin spans two", async () => {
+  const window = new TurnWindow(new StubConnections("a", []), String, NO_USE);
+  for (let turn = 0; turn < 4; turn++) await window.turn(LENGTHS);
+  const { counts, slices, lead_in_requests, turns } = window.window(LENGTHS);
+  expect(counts).toMatchObject({ sent: 16, allowed: 12, limited: 0, followed: 4 });
+  expect(counts.after_window.limited).toBe(4);
+  expect(accounted(counts)).toBe(counts.sent);
+  expect(lead_in_requests).toBe(4);
+  expect(slices.allowed).toEqual([3, 3, 3, 3]);
+  expect(sum(slices.limited)).toBe(0);
+  expect(turns.turns).toBe(4);
+  expect(turns.utilisation).toBe(0);
+  expect(turns.counted_ms).toBeGreaterThan(390);
+});
+
+/** Connections of a target at the end of whose slices the generator's process stands still. */
+class StoppedConnections extends StubConnections {
+  override shutGate(): number {
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);
+    return super.shutGate();
+  }
+}
+
+test("a target in whose turns the generator stood still has all of its turns, and says so", async () => {
+  const log: string[] = [];
+  const window = new TurnWindow(new StoppedConnections("a", log), String, NO_USE);
+  const plan = { lengths: LENGTHS, seconds: 0.4, seed: 1, counts: true };
+  await takeTurns(
+    [window],
+    plan,
+    async () => {},
+    async () => {},
+  );
+  expect(log.filter((line) => line === "a opens")).toHaveLength(4);
+  expect(window.window(LENGTHS).longest_gap_ms).toBeGreaterThan(240);
+});
+
+test.each([
+  ["its window gets no further turn, and the others go on", true, 2],
+  ["a short warm-up goes on", false, 4],
+])("a target whose overruns exceed %s", async (_, counts, turns) => {
+  const log: string[] = [];
+  const windows = [new StubConnections("slow", log, 250), new StubConnections("b", log)].map(
+    (connections) => new TurnWindow(connections, String, NO_USE),
+  );
+  const plan = { lengths: LENGTHS, seconds: 0.4, seed: 1, counts };
+  await takeTurns(
+    windows,
+    plan,
+    async () => {},
+    async () => {},
+  );
+  expect(log.filter((line) => line === "slow opens")).toHaveLength(turns);
+  expect(log.filter((line) => line === "b opens")).toHaveLength(4);
+});
+
+test.each([
+  [0, 5, 100],
+  [2.6, 5.2, 100],
+  [10, 20, 200],
+  [80, 160, 1600],
+  [400, 800, 5000],
+])(
+  "of a mean latency of %d ms lead-ins follow of %d ms and slices of %d ms",
+  (slowest, lead_in_ms, slice_ms) => {
+    expect(lengthsFor(slowest)).toEqual({ lead_in_ms, slice_ms });
+  },
+);
+
+test("a window has eight cycles at least, and longer ones stay as planned", () => {
+  expect([0, 10, 80].map((slowest) => secondsOfSlices(3, lengthsFor(slowest)))).toEqual([
+    3, 3, 12.8,
+  ]);
+});
+
+test("connections begin over a mean latency, at once where timers cannot tell", () => {
+  expect([2.6, 10, 80].map((slowest) => spreadMs(lengthsFor(slowest)))).toEqual([0, 10, 80]);
+});
