@@ -18,6 +18,7 @@ fi
 lint() {
   "$tools/ruff" format --check
   "$tools/ruff" check
+  "$tools/python" scripts/lint/packed_python.py report scripts bench test
   "$tools/mypy"
   "$tools/lint-imports" --no-logo --cache-dir .mypy_cache/imports
 }
