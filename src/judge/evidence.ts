@@ -50,7 +50,7 @@ export type Finding = {
   text: string;
 };
 
-/** A rule of docs/methodology.md; it only uses the evidence. */
+/** A rule of docs/rules.md; it only uses the evidence. */
 export type Rule<Seen = Evidence> = { id: string; check(evidence: Seen): Finding | undefined };
 
 export const invalid = (text: string): Finding => ({ severity: "invalid", text });

@@ -22,6 +22,7 @@ import {
   MIN_TRIALS_PER_RATE,
 } from "../../../src/contract/statistics.js";
 import { MIN_CYCLES } from "../../../src/contract/turns.js";
+import { rules as judgedRules } from "../../../src/judge/rules.js";
 import { EXIT } from "../../../src/kit/errors.js";
 import { numberWord } from "../../../src/kit/numbers.js";
 import { SECONDS_TO_STOP } from "../../../src/orchestrator/campaign/dry-run.js";
@@ -106,12 +107,13 @@ test("every source file that a comment names is there", () => {
 
 test("numbers of the methodology are those of the code", () => {
   const page = flowing("docs/methodology.md");
+  const rules = flowing("docs/rules.md");
   const { lead_in_ms, slice_ms } = lengthsFor(0);
 
   expect(page).toContain(
     `The last ${LEAD_IN_S} s of the warm-up (of a shorter one than ${2 * LEAD_IN_S} s`,
   );
-  expect(page).toContain(
+  expect(rules).toContain(
     `takes ${AUTO_WARMUP.min_s} to ${AUTO_WARMUP.max_s} s, by turns ${AUTO_WARMUP.min_by_turns_s} to ` +
       `${AUTO_WARMUP.max_s} s: until ${AUTO_WARMUP.min_requests} requests`,
   );
@@ -121,19 +123,27 @@ test("numbers of the methodology are those of the code", () => {
   expect(page).toContain(
     `up to ${numberWord(GROUP_SIZE)} of equal load (${numberWord(CLUSTERS)} on`,
   );
-  expect(page).toContain(`From ${MIN_ROUNDS_FOR_A_COPY} rounds on a copy of each reference`);
+  expect(rules).toContain(`From ${MIN_ROUNDS_FOR_A_COPY} rounds on a copy of each reference`);
   expect(flowing("docs/reading.md")).toContain(
     `from ${MIN_ROUNDS_FOR_A_COPY} rounds on the reference`,
   );
 });
 
+test("the page of rules has a heading for each rule that is judged", () => {
+  const headings = read("docs/rules.md").match(/^### M\d+(?=: )/gm) ?? [];
+  const described = headings.map((heading) => heading.replace("### ", ""));
+  expect(new Set(described).size).toBe(described.length);
+  expect(described).toEqual(expect.arrayContaining(judgedRules.map(({ id }) => id)));
+});
+
 test("numbers of the statistics are those of the code, on every page", () => {
   const methodology = flowing("docs/methodology.md");
+  const rules = flowing("docs/rules.md");
   const floor = `± ${100 * FLOOR_SHARE} %`;
 
-  expect(methodology).toContain(`(Wilcoxon), from ${numberWord(MIN_PAIRS)} rounds on`);
-  expect(methodology).toContain(`A difference counts only beyond ${floor}`);
-  expect(methodology).toContain(`≥ ${FOREIGN_CPU_PERCENT} % of one CPU`);
+  expect(rules).toContain(`(Wilcoxon), from ${numberWord(MIN_PAIRS)} rounds on`);
+  expect(rules).toContain(`A difference counts only beyond ${floor}`);
+  expect(rules).toContain(`≥ ${FOREIGN_CPU_PERCENT} % of one CPU`);
   expect(methodology).toContain(`get ${numberWord(MIN_TRIALS_PER_RATE)} trials each`);
   expect(flowing("docs/comparing.md")).toContain(
     `otherwise from ${numberWord(MIN_ROUNDS_TO_PAIR)} rounds on`,
