@@ -105,6 +105,16 @@ test("every source file that a comment names is there", () => {
   expect(sources.flatMap((path) => deadPaths(path, commentsIn(read(path)), folders))).toEqual([]);
 });
 
+test("each identifier of the glossary is in the code", () => {
+  const identifiers = [...read("docs/glossary.md").matchAll(/\| `(\w+)` +\|$/gm)].map(
+    ([, name]) => name,
+  );
+  expect(identifiers.length).toBeGreaterThan(50);
+  const sources = listed.filter((path) => /^(src|report)\/.*\.(ts|py)$/.test(path));
+  const words = new Set(sources.flatMap((path) => read(path).match(/\w+/g) ?? []));
+  expect(identifiers.filter((name = "") => !words.has(name))).toEqual([]);
+});
+
 test("numbers of the methodology are those of the code", () => {
   const page = flowing("docs/methodology.md");
   const rules = flowing("docs/rules.md");
