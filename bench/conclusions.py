@@ -72,7 +72,8 @@ HOSTS: Mapping[str, Host] = {
     "ramp": ramp,
 }
 
-REFERENCE, COPY = "iovalkey", "iovalkey+copy"
+REFERENCE = "iovalkey"
+COPY = "iovalkey+copy"
 OTHERS = ("valkey-glide", "ioredis@valkey", "node-redis@valkey")
 MORE = (*OTHERS, "iovalkey+autopipelining", "ioredis@valkey+autopipelining")
 LOOKS = LookSchedule(looks=(5, 7, 10, 14, 20))
@@ -114,7 +115,9 @@ def _judge(summaries: Sequence[Summary], truth: Mapping[str, float], counted: Co
     (cell,) = cells(summaries)
     (ranking,) = cell.rankings
     wrong_difference = wrong_equality = False
-    covered, planted, above = [], [], []
+    covered = []
+    planted = []
+    above = []
     for pair in ranking.pairs:
         true = truth.get(pair.new.identity.label, 1.0) / truth.get(pair.base.identity.label, 1.0)
         found = pair.comparison
@@ -152,7 +155,8 @@ def rankings(
     seed: int = 1,
 ) -> Counted:
     """Campaigns of a fixed number of rounds, with a copy of the reference."""
-    rng, counted = np.random.default_rng(seed), Counted()
+    rng = np.random.default_rng(seed)
+    counted = Counted()
     for _ in range(campaigns):
         _judge(
             rows(rng, HOSTS[host], [*others, COPY], rounds, cv, truth or {}), truth or {}, counted
@@ -169,7 +173,8 @@ def auto(
     seed: int = 1,
 ) -> Counted:
     """Campaigns of `--runs auto`."""
-    rng, counted = np.random.default_rng(seed), Counted()
+    rng = np.random.default_rng(seed)
+    counted = Counted()
     for _ in range(campaigns):
         summaries = stopped_rows(
             rows(rng, HOSTS[host], [*others, COPY], LOOKS.looks[-1], cv, truth or {})
@@ -216,7 +221,8 @@ def gate(
     seed: int = 1,
 ) -> Counted:
     """`compare TARGET TARGET` in one campaign of so many loads: its exit code."""
-    rng, counted = np.random.default_rng(seed), Counted()
+    rng = np.random.default_rng(seed)
+    counted = Counted()
     names = [f"load{number}" for number in range(loads)]
     for _ in range(campaigns):
         found = [_load(rng, host, traffic, rounds, cv, truth or {}) for traffic in names]
@@ -264,7 +270,8 @@ def between(
 
     The host was in another state at each, and half as fast at the second.
     """
-    rng, counted = np.random.default_rng(seed), Counted()
+    rng = np.random.default_rng(seed)
+    counted = Counted()
     now = {label: (truth or {}).get(label, 1.0) for label in OTHERS}
     for _ in range(campaigns):
         sides = []

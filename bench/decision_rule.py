@@ -25,7 +25,8 @@ from simulation import SHAPES, Floats, sides  # noqa: E402
 Interval = Callable[[Floats, Floats], tuple[Floats, Floats]]
 
 CV = 0.02
-FAST, SLOW = 10_000, 1_000
+FAST = 10_000
+SLOW = 1_000
 DRAWS = 1000
 rng = np.random.default_rng(20260102)
 
@@ -67,7 +68,8 @@ class Judged:
 
 def judged(new: Floats, base: Floats) -> Judged:
     """The intervals of all rows at once."""
-    n, m = new.shape[1], base.shape[1]
+    n = new.shape[1]
+    m = base.shape[1]
     ratios = (new[:, :, None] / base[:, None, :]).reshape(len(new), n * m)
     rank = exact_rank(n, m, 0.05)
     ratios.partition([rank - 1, n * m - rank], axis=1)
@@ -81,10 +83,12 @@ def drifting(
     `sudden`."""
     if order == "interleaved":
         coin = rng.integers(0, 2, (count, runs))
-        a, b = 2 * np.arange(runs) + coin, 2 * np.arange(runs) + 1 - coin
+        a = 2 * np.arange(runs) + coin
+        b = 2 * np.arange(runs) + 1 - coin
     else:
         place = np.tile(np.arange(2 * runs), (count, 1))
-        a, b = place[:, :runs], place[:, runs:]
+        a = place[:, :runs]
+        b = place[:, runs:]
     time = np.arange(2 * runs) / (2 * runs - 1)
     speed = 1 - 0.03 * (time if drift == "steady" else (time >= 0.5).astype(float))
     noise = np.exp(cv * rng.standard_normal((2, count, runs)))
@@ -145,7 +149,8 @@ def price_bonett(new: Floats, base: Floats) -> tuple[Floats, Floats]:
         ) ** 2
         return found
 
-    x, y = np.log(new), np.log(base)
+    x = np.log(new)
+    y = np.log(base)
     middle = np.median(x, axis=1) - np.median(y, axis=1)
     error = 1.959964 * np.sqrt(variance(x) + variance(y))
     return np.exp(middle - error), np.exp(middle + error)
@@ -153,11 +158,14 @@ def price_bonett(new: Floats, base: Floats) -> tuple[Floats, Floats]:
 
 def welch(new: Floats, base: Floats) -> tuple[Floats, Floats]:
     """Means of logarithms, B. L. Welch, 1947."""
-    x, y = np.log(new), np.log(base)
+    x = np.log(new)
+    y = np.log(base)
     n = x.shape[1]
-    a, b = x.var(axis=1, ddof=1) / n, y.var(axis=1, ddof=1) / n
+    a = x.var(axis=1, ddof=1) / n
+    b = y.var(axis=1, ddof=1) / n
     freedom = (a + b) ** 2 / ((a**2 + b**2) / (n - 1))
-    middle, error = x.mean(axis=1) - y.mean(axis=1), stats.t.ppf(0.975, freedom) * np.sqrt(a + b)
+    middle = x.mean(axis=1) - y.mean(axis=1)
+    error = stats.t.ppf(0.975, freedom) * np.sqrt(a + b)
     return np.exp(middle - error), np.exp(middle + error)
 
 

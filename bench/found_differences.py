@@ -66,7 +66,8 @@ def equal(folder: Path) -> int:
 
 def planted(folder: Path) -> int:
     (ranking,) = _rankings(folder)
-    (pair,), (cpu,) = ranking.ranked_by, ranking.cpu_pairs
+    (pair,) = ranking.ranked_by
+    (cpu,) = ranking.cpu_pairs
     print(f"CPU per request of the server: {_text(cpu.comparison)}")
     rows = (pair.new, pair.base)
     rounds = min(row.planned_rounds for row in rows)
@@ -103,10 +104,8 @@ def _outlook(new: Side, base: Side, rounds: int, paired: bool, round_s: float) -
 def _round_s(rows: Sequence[Summary], rounds: int) -> float:
     """Seconds from the start of the first run to the end of the last, by rounds."""
     runs = [run for row in rows for run in row.runs]
-    first, last = (
-        min(run.record.started_at for run in runs),
-        max(run.record.finished_at for run in runs),
-    )
+    first = min(run.record.started_at for run in runs)
+    last = max(run.record.finished_at for run in runs)
     return (datetime.fromisoformat(last) - datetime.fromisoformat(first)).total_seconds() / rounds
 
 

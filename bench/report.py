@@ -25,8 +25,11 @@ from hdrh.histogram import HdrHistogram
 ROOT = Path(__file__).resolve().parent.parent
 SHAPE = Path(__file__).with_name("report-shape.json")
 COUNTS = (1_000, 10_000)
-RUNS, SECONDS = 10, 30
-MAX_SECONDS, MAX_MEGABYTES, MAX_GROWTH = 10, 600, 1.2
+RUNS = 10
+SECONDS = 30
+MAX_SECONDS = 10
+MAX_MEGABYTES = 600
+MAX_GROWTH = 1.2
 LABELS = ("iovalkey", "ioredis", "valkey-glide", "node-redis")
 PERCENTILES = {"p50": 50, "p75": 75, "p90": 90, "p95": 95, "p97_5": 97.5, "p99": 99, "p99_9": 99.9}
 
@@ -64,7 +67,8 @@ def _encoded(histogram: HdrHistogram) -> Document:
 
 
 def _latencies(draw: random.Random) -> Latencies:
-    allowed, limited = _histogram(draw, 135_000), _histogram(draw, 15_000)
+    allowed = _histogram(draw, 135_000)
+    limited = _histogram(draw, 15_000)
     encoded = _encoded(allowed), _encoded(limited)
     allowed.add(limited)
     stated = {
@@ -83,7 +87,8 @@ def _result(
     shape: Document, configuration: Document, run: int, found: Latencies, draw: random.Random
 ) -> Document:
     document = copy.deepcopy(shape)
-    allowed, limited = found.allowed["count"], found.limited["count"]
+    allowed = found.allowed["count"]
+    limited = found.limited["count"]
     duration = SECONDS * draw.uniform(0.97, 1.03)
     counts = {
         **document["counts"],
@@ -167,7 +172,8 @@ def write_campaign(folder: Path, count: int) -> None:
     plan = shapes["manifest"]["plan"]
     plan["runs_per_configuration"] = RUNS
     for number in range(count):
-        configuration, run = configurations[number // RUNS], number % RUNS + 1
+        configuration = configurations[number // RUNS]
+        run = number % RUNS + 1
         name = f"{number:06d}_run{run}.json"
         plan["runs"].append({"configuration_hash": _hash(configuration), "run": run, "file": name})
         document = _result(shapes["result"], configuration, run, draw.choice(pool), draw)

@@ -198,7 +198,8 @@ def runtimes_of(summaries: Sequence[Summary]) -> Iterator[RuntimeResults]:
     several_layers = len({layer for _, layer in parts}) > 1
     ordered = sorted(parts.items(), key=lambda part: runtimes.index(part[0][0]))
     for number, ((runtime, _), rows) in enumerate(ordered, start=1):
-        prefix, text = f"part{number}-" if len(parts) > 1 else "", layer_text_of(rows)
+        prefix = f"part{number}-" if len(parts) > 1 else ""
+        text = layer_text_of(rows)
         part_cells = tuple(
             structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)
         )

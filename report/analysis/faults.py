@@ -24,7 +24,8 @@ from report.results.records import (
 NEVER = math.inf
 
 #: Requests that failed without the code of an answer.
-LOST_CONNECTION, NO_ANSWER = "lost connection", "no answer"
+LOST_CONNECTION = "lost connection"
+NO_ANSWER = "no answer"
 
 #: After “What happens to your API when …”: named faults, and what a role does in any other.
 _FAULTS = generated("faults")
@@ -185,7 +186,8 @@ class FaultCase(Struct, frozen=True):
 
     def faulted(self, run: Run) -> FaultedRun | None:
         """None where the fault was not injected."""
-        record, stated = self.record_of(run), run.measured and run.measured.record.fault_figures
+        record = self.record_of(run)
+        stated = run.measured and run.measured.record.fault_figures
         for figures in stated.faults if stated else ():
             if record and figures.fault == self.place:
                 return FaultedRun(run, record, figures)

@@ -86,7 +86,8 @@ def _high(known: Bounds | None) -> float | None:
 
 
 def figure_text(figures: Measured, figure: Figure, show: Show) -> str:
-    value, known = figure(figures), figure.known(figures)
+    value = figure(figures)
+    known = figure.known(figures)
     return (
         show(value) if value is not None or known is None else bounds(known.low, known.high, show)
     )

@@ -43,7 +43,9 @@ def cpus_sentence(rows: Iterable[Summary]) -> str:
     turn."""
     found: list[tuple[str, dict[str, Any]]] = []
     for run in (row.selected for row in rows if row.selected):
-        shared, cpus, caps = shares_cpus(run), host_cpus(run), caps_of(run)
+        shared = shares_cpus(run)
+        cpus = host_cpus(run)
+        caps = caps_of(run)
         if shared is None:
             continue
         how = "shared by the roles" if shared else "each kind of role on its own"

@@ -70,7 +70,8 @@ class Link(Struct, frozen=True, kw_only=True):
 
 def _link(stated: Mapping[str, Any]) -> Link:
     one, other = stated["between"]
-    before, after = stated["clock"]["before"], stated["clock"].get("after")
+    before = stated["clock"]["before"]
+    after = stated["clock"].get("after")
     change = after["offset_us"] - before["offset_us"] if after else None
     return Link(
         between=(one, other),
@@ -180,7 +181,8 @@ def cpus_in(cpuset: str) -> set[int]:
 def _cache_text(cache: Mapping[str, Any]) -> str:
     """`L1 data 32 KiB`, `L3 32 MiB for 2 CPUs`."""
     kind = "" if cache["type"] == "Unified" else f" {cache['type'].lower()}"
-    sharing, kibibytes = len(cpus_in(cache["cpus"])), cache["size_bytes"] / 1024
+    sharing = len(cpus_in(cache["cpus"]))
+    kibibytes = cache["size_bytes"] / 1024
     size = f"{kibibytes:g} KiB" if kibibytes < 1024 else f"{kibibytes / 1024:g} MiB"
     shared = "" if sharing == 1 else f" for {plural(sharing, 'CPU')}"
     return f"L{cache['level']}{kind} {size}{shared}"
@@ -258,7 +260,8 @@ def facts_by_kind(campaign: Campaign) -> dict[str, Mapping[str, Any]]:
 def limits_text(machine: Mapping[str, Any]) -> str:
     """`1 CPU, a quota of 0.5 CPUs`: what a campaign of local processes may use; empty where it is
     all."""
-    allowed, quota = machine.get("cpus_allowed"), machine.get("cpu_quota")
+    allowed = machine.get("cpus_allowed")
+    quota = machine.get("cpu_quota")
     memory_bytes = machine.get("memory_limit_bytes")
     parts = [
         plural(allowed, "CPU") if allowed else "",
@@ -269,7 +272,8 @@ def limits_text(machine: Mapping[str, Any]) -> str:
 
 
 def cpus_text(machine: Mapping[str, Any]) -> str:
-    cpus, cores = machine["cpus"], len(machine.get("siblings", []))
+    cpus = machine["cpus"]
+    cores = len(machine.get("siblings", []))
     return (
         f"{plural(cpus, 'CPU')} on {plural(cores, 'core')}"
         if machine.get("smt")

@@ -60,7 +60,8 @@ class Group(Struct, frozen=True):
 
 def _group_of(row: Summary, scripts: tuple[str, ...]) -> Group:
     """What the rows of a ranking have in common, by one of them."""
-    identity, ranking = row.identity, row.ranking
+    identity = row.identity
+    ranking = row.ranking
     return Group(
         store=identity.store,
         external=identity.external_store,
@@ -366,7 +367,8 @@ def rank(
     pairs, order, family = _ranked_by(rows, reference, planned)
     reordered = _failed_loads_last(rows, order)
     if reordered != rows:
-        rows, ordered = reordered, [*reordered, *(row for row in ordered if not row.selected)]
+        rows = reordered
+        ordered = [*reordered, *(row for row in ordered if not row.selected)]
         pairs, order, family = _ranked_by(rows, reference, planned)
     told_apart = resolution is not None and resolution.told_apart
     return structs.replace(
@@ -385,7 +387,8 @@ def _ranked_by(
 ) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
     """The family by what the ranking is by, with what an order of all needs besides, and when the
     rows were done."""
-    figure, family = p99 if rows[0].identity.open_loop else throughput, None
+    figure = p99 if rows[0].identity.open_loop else throughput
+    family = None
     if figure is throughput and (schedule := rows[0].look_schedule):
         family = compare_in_looks(
             [row.side(throughput) for row in rows],

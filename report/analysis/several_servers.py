@@ -93,7 +93,8 @@ class ServerScaling(Struct, frozen=True):
 
 def _per_server(new: Summary, base: Summary, figure: Figure) -> Sample:
     sample = sample_between(new, base, figure)
-    ours, theirs = new.identity.servers, base.identity.servers
+    ours = new.identity.servers
+    theirs = base.identity.servers
     return structs.replace(
         sample,
         new=tuple(value / ours for value in sample.new),
@@ -106,7 +107,9 @@ def _added(comparison: Comparison, new: Summary, before: Summary) -> AddedServer
     """From the ratio of throughputs, which every end of the interval follows in the same way."""
     if comparison.ratio is None:
         return None
-    ours, theirs, interval = new.identity.servers, before.identity.servers, comparison.interval
+    ours = new.identity.servers
+    theirs = before.identity.servers
+    interval = comparison.interval
 
     def brought(ratio: float) -> float:
         return (ratio - 1) * theirs / (ours - theirs)
@@ -119,7 +122,8 @@ def _first_second(summary: Summary) -> FirstSecond | None:
     pairs = []
     for run in summary.runs:
         slices = list(run.measured.answers_each_slice) if run.measured and run.eligible else []
-        first, rest = slices[:_SLICES_PER_SECOND], slices[_SLICES_PER_SECOND:]
+        first = slices[:_SLICES_PER_SECOND]
+        rest = slices[_SLICES_PER_SECOND:]
         if len(rest) >= _SLICES_PER_SECOND and sum(first) > 0 and sum(rest) > 0:
             pairs.append((sum(first) / len(first), sum(rest) / len(rest)))
     if len(pairs) < 2:

@@ -500,7 +500,8 @@ MAX_FOREIGN_CPU_POINTS = 5.0
 def attributable(comparison: Comparison, base: Row, new: Row) -> Comparison:
     """The comparison, without a conclusion where other programs may explain the difference; by
     turns they met both sides. Where their CPU is not known it explains nothing."""
-    ours, theirs = base.foreign_cpu_percent, new.foreign_cpu_percent
+    ours = base.foreign_cpu_percent
+    theirs = new.foreign_cpu_percent
     met_both = base.by_turns and new.by_turns
     if met_both or ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
         return comparison

@@ -49,7 +49,9 @@ def identity_of(
     configuration: records.Configuration, configuration_hash: str, load_text: str
 ) -> model.Identity:
     """The identity of a configuration as plan and result hold it."""
-    target, workload, limits = configuration.target, configuration.workload, configuration.limits
+    target = configuration.target
+    workload = configuration.workload
+    limits = configuration.limits
     return model.Identity(
         **{name: getattr(target, name) for name in _TARGET},
         **_load(configuration.load, configuration.extent),
@@ -97,7 +99,8 @@ def _manual_identity(request: records.Request, load_text: str) -> model.Identity
 
 
 def _identity(result: Result) -> model.Identity:
-    configuration, configuration_hash = result.configuration, result.configuration_hash
+    configuration = result.configuration
+    configuration_hash = result.configuration_hash
     if configuration is not None and configuration_hash is not None:
         return identity_of(configuration, configuration_hash, result.load_text)
     if configuration is not None or configuration_hash is not None:
@@ -139,7 +142,8 @@ def _count(result: records.MeasuredResult, outcomes: Sequence[str]) -> int:
 def _check_latency(result: records.MeasuredResult) -> None:
     """Raises FieldError where a figure and its bounds are both given or both absent, and where a
     figure is known that requests without an answer could move."""
-    answered, unanswered = _count(result, _ANSWERED), _count(result, _UNANSWERED)
+    answered = _count(result, _ANSWERED)
+    unanswered = _count(result, _UNANSWERED)
     latency = result.latency
     if answered and not latency:
         raise FieldError("$.latency", "is missing, though requests were answered")
@@ -249,7 +253,8 @@ def _script_calls(result: records.MeasuredResult) -> dict[str, int] | None:
     nodes = _nodes(result)
     ran: dict[str, int] = {}
     for node in nodes:
-        start, end = node.at_start.script_calls, node.at_end.script_calls
+        start = node.at_start.script_calls
+        end = node.at_end.script_calls
         if start is None or end is None:
             return None
         for command in {*start, *end}:
@@ -289,11 +294,13 @@ def _decisions(result: records.MeasuredResult) -> int | None:
     found = []
     for index, consumer in enumerate(result.consumers):
         stated = consumer.consumes
-        opened, ended = consumer.at_window_open.consumes, consumer.at_end.consumes
+        opened = consumer.at_window_open.consumes
+        ended = consumer.at_end.consumes
         if not (stated and opened and ended):
             return None
         for name in _ANSWERED:
-            counted, grown = getattr(stated, name), getattr(ended, name) - getattr(opened, name)
+            counted = getattr(stated, name)
+            grown = getattr(ended, name) - getattr(opened, name)
             if counted != grown:
                 text = f"is {counted}, but the readings differ by {grown}"
                 raise FieldError(f"$.consumers[{index}].consumes.{name}", text)
@@ -398,7 +405,8 @@ def run_of(result: Result, file: str) -> model.Run:
     failure = result.failure if isinstance(result, records.FailedOrAbortedResult) else None
     identity = _identity(result)
     _check_store(result, identity)
-    record, measured = slim(result), None
+    record = slim(result)
+    measured = None
     if isinstance(result, records.MeasuredResult) and isinstance(record, records.MeasuredResult):
         measured = _measured(result, record)
         _check_faults(result)
@@ -435,7 +443,8 @@ def _check_timeline(result: records.MeasuredResult, timeline: records.Timeline) 
 
 def _check_faults(result: records.MeasuredResult) -> None:
     """Raises FieldError where figures are of no fault, or of one that was not injected."""
-    faults, stated = result.faults, result.fault_figures
+    faults = result.faults
+    stated = result.fault_figures
     if not faults:
         return
     for at, each in enumerate(stated.faults if stated else ()):
@@ -457,7 +466,8 @@ _PRINTED_TOLERANCE: float = CONSTANTS["printed_rounding"]
 def _check_operations(result: records.PrintedResult) -> None:
     """Raises FieldError where throughput and duration contradict the number of operations (rule
     M1)."""
-    operations, duration_s = result.operations, result.duration
+    operations = result.operations
+    duration_s = result.duration
     implied = operations.per_second * duration_s
     if abs(implied - operations.total) > max(1, _PRINTED_TOLERANCE * operations.total):
         text = f"is {operations.per_second:g}: in {duration_s:g} s that is not {operations.total}"
@@ -504,7 +514,8 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
     for entry in _asked_for(manifest, references):
         if entry.get("diagnose"):
             continue
-        key, run = entry["configuration_hash"], entry["run"]
+        key = entry["configuration_hash"]
+        run = entry["run"]
         runs.setdefault(key, []).append(run)
         if "round" in entry:
             places.setdefault(key, {})[run] = (entry["round"], entry.get("group", 1))

@@ -33,8 +33,11 @@ MAX_SERIES_READINGS = 100_000
 
 AUDIT_FILE = "audit.json"
 #: What a check of an audit found.
-HOLDS, BROKEN, NOT_PROMISED = "holds", "broken", "not-promised"
-SKIPPED, FAILED = "skipped", "failed"
+HOLDS = "holds"
+BROKEN = "broken"
+NOT_PROMISED = "not-promised"
+SKIPPED = "skipped"
+FAILED = "failed"
 
 _MAX_LINES = 20
 
@@ -58,7 +61,8 @@ def _bytes(path: Path) -> bytes:
 
 def list_files(folder: Path) -> tuple[list[Path], list[str]]:
     """Result files, and names of what a crash left behind, both by name."""
-    results, ignored = [], []
+    results = []
+    ignored = []
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
         hidden = path.name.startswith(".")
         if path.is_file() and (".tmp" in path.name or (hidden and ".json" in path.name)):
@@ -109,7 +113,8 @@ class _Consistency:
     def check(self, run: Run) -> Run:
         """The run, to be kept."""
         if self._campaign is not None and run.record.campaign not in (None, self._campaign):
-            stated, own = one_line(run.record.campaign, 60), one_line(self._campaign, 60)
+            stated = one_line(run.record.campaign, 60)
+            own = one_line(self._campaign, 60)
             raise FieldError("$.campaign", f"is {stated}, but {MANIFEST} says {own}")
         self._check_runtime(run)
         identity, source = self._identities.get(run.identity.key, (run.identity, run.file))
@@ -137,7 +142,8 @@ class _Consistency:
             raise FieldError("$.runtime.id", text)
 
     def _slim(self, run: Run, identity: Identity) -> Run:
-        record, measured = run.record, run.measured
+        record = run.record
+        measured = run.measured
         there = [name for name in _SHARED if hasattr(record, name)]
         shared = {name: self._shared_value(getattr(record, name)) for name in there}
         record = structs.replace(record, **shared)
@@ -192,7 +198,9 @@ def _series(path: Path) -> tuple[tuple[Sample, ...], dict[str, tuple[Usage, ...]
 def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tuple[list[Run], int]:
     """Reads the selected runs once more, for their series: those of all runs would not fit into
     memory. Also how many selected runs are without them because there were too many."""
-    selected, kept, left_out = _selected_files(runs), 0, 0
+    selected = _selected_files(runs)
+    kept = 0
+    left_out = 0
     found = []
     for run in runs:
         if run.file in selected and run.measured:

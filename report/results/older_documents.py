@@ -42,11 +42,9 @@ from report.statistics.histograms import CURVE, bounds_at, decode_histogram, mer
 
 Document = Mapping[str, Any]
 
-RESULT, MANIFEST, AUDIT = (
-    "ratelimit-bench/result",
-    "ratelimit-bench/manifest",
-    "ratelimit-bench/audit",
-)
+RESULT = "ratelimit-bench/result"
+MANIFEST = "ratelimit-bench/manifest"
+AUDIT = "ratelimit-bench/audit"
 
 #: Of results, plans and manifests.
 SCHEMA_VERSION: int = CONSTANTS["schema_version"]
@@ -61,7 +59,8 @@ _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, Validat
 
 def converted(document: Document) -> Document:
     """A document of an older format as the present one has it; any other unchanged."""
-    schema, version = document.get("schema"), document.get("schema_version")
+    schema = document.get("schema")
+    version = document.get("schema_version")
     if not isinstance(schema, str) or not isinstance(version, int) or schema not in _PRESENT:
         return document
     if not _OLDEST[schema] <= version < _PRESENT[schema]:

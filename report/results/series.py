@@ -42,7 +42,8 @@ def _usage_of_kind(roles: Sequence[Resource]) -> list[Usage]:
     # The CPU per request is left out of a result where the correction for idle use is too large
     # (rule M15).
     is_known = not any(role.idle_us and role.cpu_us_per_request is None for role in roles)
-    usage, before_s = [], 0.0
+    usage = []
+    before_s = 0.0
     for samples in zip(*(role.samples for role in roles), strict=True):
         t_s = float(samples[0].t_s)
         if t_s <= before_s:

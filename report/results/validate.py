@@ -130,7 +130,8 @@ def _located(document: Document, kind: type[Record], message: str, place: str) -
     The message leaves the names of a mapping out: the one is wrong that fails alone in the same
     way."""
     root: Any = json.loads(json.dumps(document))
-    path, value = "$", root
+    path = "$"
+    value = root
     for member, index in _STEP.findall(place):
         if index == "...":
             for name, inner in list(value.items()):
@@ -139,11 +140,14 @@ def _located(document: Document, kind: type[Record], message: str, place: str) -
                 if _fails(root, kind, message):
                     break
             told = one_line(name, 60)
-            path, value = f"{path}.{told}" if told.isidentifier() else f"{path}['{told}']", inner
+            path = f"{path}.{told}" if told.isidentifier() else f"{path}['{told}']"
+            value = inner
         elif index:
-            path, value = f"{path}[{index}]", value[int(index)]
+            path = f"{path}[{index}]"
+            value = value[int(index)]
         else:
-            path, value = f"{path}.{member}", value[member]
+            path = f"{path}.{member}"
+            value = value[member]
     return path, value
 
 

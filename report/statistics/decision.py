@@ -33,7 +33,8 @@ DEFAULT_FLOOR: float = CONSTANTS["floor_share"]
 MIN_RUNS_FOR_A_RATIO = 2
 
 #: Stand for the worst ranks where figures are multiplied: below, and above, all figures.
-_LEAST, _MOST = 1e-300, 1e300
+_LEAST = 1e-300
+_MOST = 1e300
 
 
 class Level(Struct, frozen=True, kw_only=True):
@@ -196,12 +197,10 @@ def compare_samples(
     equal = _holm(p_equal, shares, max(tested, level.equal_family))
     found = []
     for index, each in enumerate(measured):
-        sample, method, p_holm, same = (
-            samples[index],
-            methods[index],
-            corrected[index],
-            equal[index],
-        )
+        sample = samples[index]
+        method = methods[index]
+        p_holm = corrected[index]
+        same = equal[index]
         if p_holm is not None and same is not None:
             each = _decided(each, p_holm, same, family, level)
         found.append(_with_outlook(each, sample, method))
@@ -315,12 +314,14 @@ def _decided(
     found: Comparison, p_holm: float, p_equal: float, family: int, level: Level
 ) -> Comparison:
     found = structs.replace(found, p_holm=p_holm, comparisons=family)
-    interval, floor = found.interval, found.floor
+    interval = found.interval
+    floor = found.floor
     if interval is None:
         return structs.replace(
             found, reason=f"{_runs_text(found)} are too few for an interval at this look"
         )
-    above, below = interval.low > 1 + floor, interval.high < 1 - floor
+    above = interval.low > 1 + floor
+    below = interval.high < 1 - floor
     if (above or below) and p_holm <= level.test:
         return structs.replace(
             found, status="better" if above == found.higher_is_better else "worse"
@@ -359,7 +360,8 @@ def _with_outlook(found: Comparison, sample: Sample, method: power.Method) -> Co
     deviation = power.sample_deviation(sample, method.paired)
     if found.ratio is None or deviation is None:
         return found
-    floor, family = found.floor, found.comparisons
+    floor = found.floor
+    family = found.comparisons
     needed = power.runs_needed(found.ratio, deviation, floor, family, method)
     if not method.paired and len(sample.pairs) >= power.MIN_RUNS_FOR_A_CLAIM:
         # From ten rounds on by pairs, where some are there to judge by.

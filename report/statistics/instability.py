@@ -97,7 +97,8 @@ def two_levels(values: Sequence[float]) -> Modes | None:
     if shares[0] <= _critical_share(n):
         return None
     cut = int(cuts[0])
-    low, high = float(np.median(ordered[:cut])), float(np.median(ordered[cut:]))
+    low = float(np.median(ordered[:cut]))
+    high = float(np.median(ordered[cut:]))
     return Modes(low, high, cut, n - cut) if high / low > 1 + MIN_EFFECT else None
 
 
@@ -220,7 +221,8 @@ def _best_step(values: Sequence[float]) -> int:
 def _strongest(values: Sequence[float]) -> ChangePoint:
     # Equal figures share a rank: they are no evidence of a change.
     ranks = midranks_doubled(np.asarray(values, dtype=np.float64)) / 2
-    p, cut = _p(len(values), float(_statistic(ranks[np.newaxis, :]).max())), _best_step(values)
+    p = _p(len(values), float(_statistic(ranks[np.newaxis, :]).max()))
+    cut = _best_step(values)
     return ChangePoint(cut, median(values[:cut]), median(values[cut:]), p)
 
 

@@ -15,12 +15,14 @@ _ALPHA: float = CONSTANTS["level"]
 #: How far beyond the tried rates the estimate is looked for: an end of the interval that lies
 #: beyond is open.
 _REACH = math.log(4)
-_POINTS_INSIDE, _POINTS_OUTSIDE = 48, 6
+_POINTS_INSIDE = 48
+_POINTS_OUTSIDE = 6
 
 #: The likeliest rate is looked for among so many points; each refinement finds an end among so
 #: many.
 _POINTS_BEST = 17
-_REFINEMENTS, _POINTS_REFINED = 2, 9
+_REFINEMENTS = 2
+_POINTS_REFINED = 9
 
 #: By how much the logarithm of the bound varies, all in all; with the last one rates tell nothing.
 _DEVIATIONS = (*np.geomspace(0.0002, 0.3, 11), 1e3)
@@ -91,7 +93,8 @@ def _bound(logs: Floats) -> float:
 
 
 def _points(logs: Floats) -> Floats:
-    low, high = float(logs.min()), float(logs.max())
+    low = float(logs.min())
+    high = float(logs.max())
     margin = max((high - low) / 2, 0.05)
     inside = np.linspace(low - margin, high + margin, _POINTS_INSIDE)
     return np.concatenate(
@@ -104,7 +107,8 @@ def _points(logs: Floats) -> Floats:
 
 
 def _rounds(rates: Sequence[float]) -> list[int]:
-    found, seen = [0], {rates[0]}
+    found = [0]
+    seen = {rates[0]}
     for rate in rates[1:]:
         found.append(found[-1] + (rate in seen))
         seen = {rate} if rate in seen else seen | {rate}
@@ -153,5 +157,6 @@ class _Likelihood:
             between = np.linspace(inside, outside, _POINTS_REFINED)
             held = np.flatnonzero(self.at(between) >= least)
             last = held[-1] if len(held) else 0
-            inside, outside = between[last], between[min(last + 1, _POINTS_REFINED - 1)]
+            inside = between[last]
+            outside = between[min(last + 1, _POINTS_REFINED - 1)]
         return float(inside)

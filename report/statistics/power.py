@@ -132,7 +132,8 @@ def runs_needed(
     that the interval lies within, and that its corrected test agrees. Of observed figures it is a
     guide and no promise: they are uncertain themselves. At least `method.least`; None for more than
     1000, as for a ratio that is the floor itself."""
-    shift, bound = abs(math.log(ratio)), math.log1p(floor)
+    shift = abs(math.log(ratio))
+    bound = math.log1p(floor)
     gap = abs(shift - bound)
     inside = shift < bound
     power = (1 + POWER) / 2 if inside else POWER
@@ -149,7 +150,8 @@ def runs_needed(
 
     if not decided(MAX_RUNS):
         return None
-    low, high = method.least, MAX_RUNS
+    low = method.least
+    high = MAX_RUNS
     while low < high:
         middle = (low + high) // 2
         low, high = (low, middle) if decided(middle) else (middle + 1, high)

@@ -108,10 +108,8 @@ def signed_rank_tails(differences: Sequence[float]) -> tuple[float, float]:
     signed = doubled[found != 0]
     seen = int(doubled[found > 0].sum())
     if len(found) > MAX_EXACT:
-        mean, deviation = (
-            float(signed.sum()) / 2,
-            math.sqrt(float((signed.astype(float) ** 2).sum())) / 2,
-        )
+        mean = float(signed.sum()) / 2
+        deviation = math.sqrt(float((signed.astype(float) ** 2).sum())) / 2
         if deviation == 0:
             return 1.0, 1.0
         normal = NormalDist(mean, deviation)

@@ -108,5 +108,6 @@ def _between(ordered: Floats, n: int, m: int | None, alpha: float) -> Ratio:
             len(ordered) / 2 - NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(variance)
         )
         coverage = 1 - alpha
-    low, high = math.exp(float(ordered[rank - 1])), math.exp(float(ordered[-rank]))
+    low = math.exp(float(ordered[rank - 1]))
+    high = math.exp(float(ordered[-rank]))
     return Ratio(estimate, RatioInterval(low, high, coverage))

@@ -137,7 +137,8 @@ def compare_in_looks(
     settled: dict[tuple[int, int], int] = {}
     stops: dict[int, tuple[int, Stop]] = {}
     levels = schedule.levels
-    last, (first_look, first) = levels[-1][0], levels[0]
+    last = levels[-1][0]
+    (first_look, first) = levels[0]
 
     def sample(pair: tuple[int, int], look: int) -> Sample:
         base, new = (upto(sides[index], look) for index in pair)
@@ -151,7 +152,8 @@ def compare_in_looks(
         if look > rounds or not running:
             break
         decided = [each.shown for each in found.values() if each.decided]
-        apart, equal = decided.count(True), decided.count(False)
+        apart = decided.count(True)
+        equal = decided.count(False)
         level = level_at(share, len(pairs) - apart, len(pairs) - equal, len(pairs))
         samples = [sample(pair, look) for pair in running]
         compared = compare_samples(samples, floor, higher_is_better, level)
@@ -234,7 +236,8 @@ def _is_hopeless(
     The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R.
     Blackburn, 1986), by the t approximation of the interval that the last look will have. It only
     ever stops without a claim, so it cannot raise the share of wrong ones."""
-    most, share = schedule.looks[-1], schedule.levels[-1][1]
+    most = schedule.looks[-1]
+    share = schedule.levels[-1][1]
     of_all = structs.replace(sample, rounds=most)
     paired = sample.together or (in_rounds and of_all.is_paired(family, share))
     deviation = sample_deviation(sample, paired)
@@ -246,7 +249,8 @@ def _is_hopeless(
     spread = error * math.sqrt(max(0.0, most / runs - 1))
     if spread == 0:
         return False
-    bound, below = math.log1p(floor), NormalDist().cdf
+    bound = math.log1p(floor)
+    below = NormalDist().cdf
     ratio = ratio_of_pairs(sample.pairs) if paired else ratio_of(sample.new, sample.base)
     now = math.log(ratio.estimate)
     within = max(0.0, bound - reach)
@@ -321,7 +325,8 @@ def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook
     if log_ratio < 0:
         return -median_unbiased(-log_ratio, deviation, looks)
     error = deviation / math.sqrt(looks[-1].runs)
-    low, high = log_ratio - 8 * error, log_ratio + 2 * error
+    low = log_ratio - 8 * error
+    high = log_ratio + 2 * error
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
         low, high = (
@@ -347,7 +352,8 @@ def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[
     nodes, weights = _gauss_legendre()
     sums: Floats = np.zeros(1)
     density: Floats = np.ones(1)
-    before, found = 0, 0.0
+    before = 0
+    found = 0.0
     for number, look in enumerate(looks, start=1):
         added = look.runs - before
         spread = deviation * math.sqrt(added)
@@ -356,11 +362,14 @@ def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[
         top = look.runs * (log_ratio if last else look.boundary)
         found += float((density * (1 - ndtr((top - means) / spread))).sum())
         tail = _TAIL * deviation * math.sqrt(look.runs)
-        bottom, top = truth * look.runs - tail, min(top, truth * look.runs + tail)
+        bottom = truth * look.runs - tail
+        top = min(top, truth * look.runs + tail)
         if last or bottom >= top:
             break
         grid = (top - bottom) / 2 * nodes + (top + bottom) / 2
         distance = (grid[:, None] - means[None, :]) / spread
         passed = np.exp(-(distance**2) / 2) @ density / (spread * math.sqrt(2 * math.pi))
-        sums, density, before = grid, passed * weights * (top - bottom) / 2, look.runs
+        sums = grid
+        density = passed * weights * (top - bottom) / 2
+        before = look.runs
     return found

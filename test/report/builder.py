@@ -106,7 +106,8 @@ def result(
     """
     total = requests_per_second * window_s
     slice_count = 10 * window_s
-    limiter_layer, servers = configured["layer"] == "limiter", configured["servers"]
+    limiter_layer = configured["layer"] == "limiter"
+    servers = configured["servers"]
     typical_us = (500_000 if limiter_layer else 50_000_000) // requests_per_second
     tail = {
         typical_us * 5 // 4: total // 5,
@@ -117,9 +118,12 @@ def result(
         allowed_us = {typical_us: total - total // 10 - sum(tail.values()), **tail}
     if limited_us is None:
         limited_us = {typical_us * 9 // 10: total // 10}
-    failed_us, timed_out_us, lost_us = failed_us or {}, timed_out_us or {}, lost_us or {}
+    failed_us = failed_us or {}
+    timed_out_us = timed_out_us or {}
+    lost_us = lost_us or {}
     unsent_us = unsent_us or {}
-    admitted, limited = sum(allowed_us.values()) - followed, sum(limited_us.values())
+    admitted = sum(allowed_us.values()) - followed
+    limited = sum(limited_us.values())
     failed, timed_out, lost = (sum(ages.values()) for ages in (failed_us, timed_out_us, lost_us))
     answered = admitted + limited
     censored = Counter(timed_out_us) + Counter(lost_us) + Counter(unsent_us)

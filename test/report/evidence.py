@@ -66,12 +66,14 @@ def latency(*outcomes: Mapping[int, int], censored: Mapping[int, int] | None = N
         censored: ages in µs of requests that failed or got no answer. A figure that they could
             move is null, with its bounds.
     """
-    answered, both = _Values(*outcomes), _Values(*outcomes, censored or {})
+    answered = _Values(*outcomes)
+    both = _Values(*outcomes, censored or {})
     bounds: Document = {}
     found: Document = {}
     for name, per_mille in _PER_MILLE.items():
         rank = -(-per_mille * both.count // 1000)
-        low, high = both.at(rank), answered.at(rank)
+        low = both.at(rank)
+        high = answered.at(rank)
         assert low is not None
         same = high is not None and high - low <= max(0.05, 0.001 * high)
         found[name] = high if same else None
@@ -115,7 +117,8 @@ class _Values:
         self._values = sorted(together)
         self._upto = list(accumulate(together[value] for value in self._values))
         self.count = self._upto[-1]
-        self.least, self.most = self._values[0] / 1000, self._values[-1] / 1000
+        self.least = self._values[0] / 1000
+        self.most = self._values[-1] / 1000
         total, squares = (
             sum(value**power * number for value, number in together.items()) for power in (1, 2)
         )
@@ -176,7 +179,8 @@ def script_of(target: Mapping[str, Any]) -> Document | None:
         return None
     kind, name = own
     if "same-script" in target["options"]:
-        kind, name = ("eval" if kind == "eval" else "evalsha", REDIS_SHA1)
+        kind = "eval" if kind == "eval" else "evalsha"
+        name = REDIS_SHA1
     return {"kind": kind, "name_or_sha1": name}
 
 

@@ -47,7 +47,8 @@ def faulted(
     """A run of 5 s with a fault at 2 s; `changes` are those of its figures."""
     document = result(configuration(label, load=OPEN, faults=[fault]), run, failed_us={1000: 2000})
     slices = document["slices"]
-    nothing, some = [0] * 50, [1000] * 50
+    nothing = [0] * 50
+    some = [1000] * 50
     slices["failed"][:] = nothing
     # In the fault every request fails.
     fail(slices, 1.0)

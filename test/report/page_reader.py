@@ -43,7 +43,8 @@ class Table:
     """The text of a table's heads and rows, as a page without styles shows it."""
 
     def __init__(self, attributes: dict[str, str | None]) -> None:
-        self.id, self.kind = attributes.get("id") or "", attributes.get("class") or ""
+        self.id = attributes.get("id") or ""
+        self.kind = attributes.get("class") or ""
         self.heads: list[str] = []
         self.rows: list[list[str]] = []
         self.texts: list[list[str]] = []

@@ -12,7 +12,8 @@ from conftest import Build
 from report.cli.compare import main as compare
 
 #: Two targets with the same script, and the same throughputs in the same rounds.
-STEADY, FLAKY = "iovalkey+same-script", "ioredis@valkey+same-script"
+STEADY = "iovalkey+same-script"
+FLAKY = "ioredis@valkey+same-script"
 THROUGHPUTS = (6000, 6012, 5988, 6006, 5994, 6018, 5982, 6003, 5997, 6009)
 FAILED = (2, 5, 9)
 SAID = "failed its load in 3 of 10"
@@ -50,7 +51,8 @@ def test_the_report_ranks_it_below_its_copy_and_says_how_often_it_failed(build: 
     assert outcome.code == 0
     assert SAID in outcome.page
     rows = {row["Client"]: row for row in outcome.rows()}
-    steady, flaky = rows[STEADY], rows[FLAKY]
+    steady = rows[STEADY]
+    flaky = rows[FLAKY]
     assert [(row["served_runs"], row["spoiled_runs"]) for row in (steady, flaky)] == [
         ("10", "0"),
         ("7", "3"),

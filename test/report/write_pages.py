@@ -39,7 +39,8 @@ THROUGHPUTS = {
 def write_report(folder: Path) -> None:
     """Both topologies, workloads and controls, two stores, clients under their own scripts and
     under the one for all, and runs that are invalid, suspect, failed and missing."""
-    configurations, results = [], []
+    configurations = []
+    results = []
     for label, throughputs in THROUGHPUTS.items():
         for changes, factor in (({}, 1.0), (HEAVY, 0.2)):
             if changes and any(part in label for part in LIGHT_ONLY):
@@ -48,10 +49,8 @@ def write_report(folder: Path) -> None:
             configurations.append(configured)
             for run, throughput in enumerate(throughputs, start=1):
                 results.append(result(configured, run, int(throughput * factor)))
-    cluster, cluster_heavy = (
-        configuration("ioredis:cluster"),
-        configuration("ioredis:cluster", **HEAVY),
-    )
+    cluster = configuration("ioredis:cluster")
+    cluster_heavy = configuration("ioredis:cluster", **HEAVY)
     configurations += [cluster, cluster_heavy]
     saturated = verdict("suspect", ("M6", "generator saturated: event loop 0.94 busy"))
     failing = verdict("invalid", ("M9", "0.4 % of the requests failed"))

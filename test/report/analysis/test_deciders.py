@@ -115,8 +115,10 @@ def test_other_limits_or_costs_are_other_work() -> None:
 
 
 def test_results_with_and_without_an_algorithm_are_one_row() -> None:
-    without, full = configuration_without_algorithm("ioredis"), configuration("ioredis")
-    first, second = result(without, 1), result(full, 2)
+    without = configuration_without_algorithm("ioredis")
+    full = configuration("ioredis")
+    first = result(without, 1)
+    second = result(full, 2)
     second["configuration_hash"] = first["configuration_hash"]
     assert len(summaries_of(first, second)) == 1
 

@@ -56,10 +56,8 @@ def test_layers_share_no_ranking_and_conclude_on_their_own() -> None:
 
 
 def test_cpu_at_the_limiter_layer_is_that_of_the_client() -> None:
-    slow, fast = (
-        runs_of("iovalkey", 20_000, **LIMITER),
-        runs_of("ioredis@valkey", 20_000, **LIMITER),
-    )
+    slow = runs_of("iovalkey", 20_000, **LIMITER)
+    fast = runs_of("ioredis@valkey", 20_000, **LIMITER)
     for number, document in enumerate(slow):
         document["resources"]["generator-1"]["cpu_us_per_request"] = 80 + number / 10
     (cell,) = analysis_of_results(*slow, *fast).cells
@@ -71,16 +69,19 @@ def test_tables_of_the_limiter_layer_have_no_column_of_a_server() -> None:
     analysis = analysis_of_results(*two_layers())
     tables = [result_tables(part.cells, part.controls)[0] for part in analysis.runtimes]
     server, limiter = ({(column.name, column.unit) for column in table.columns} for table in tables)
-    cpu, latency = ("Server CPU", "µs/request at full load"), ("p50", "ms at full load")
+    cpu = ("Server CPU", "µs/request at full load")
+    latency = ("p50", "ms at full load")
     assert {("Throughput", "requests/s"), cpu, ("Heap", "MiB"), latency} <= server
-    cpu, latency = ("Client CPU", "µs/decision at full load"), ("p99.9", "µs at full load")
+    cpu = ("Client CPU", "µs/decision at full load")
+    latency = ("p99.9", "µs at full load")
     assert {("Throughput", "decisions/s"), cpu, latency} <= limiter
     assert not {"Server CPU", "Heap"} & {name for name, _ in limiter}
     assert all(len(row.cells) == len(table.columns) for table in tables for row in table.rows)
 
 
 def test_latencies_below_a_millisecond_are_in_microseconds_at_the_limiter_layer_alone() -> None:
-    quick, slow = {50: 9_000, 200: 1_000}, {1500: 9_000}
+    quick = {50: 9_000, 200: 1_000}
+    slow = {1500: 9_000}
     limiter = configuration(**LIMITER)
     text = layer_text_of(summaries_of(result(limiter, allowed_us=quick)))
     assert (text.latency(0.05), text.latency_unit) == ("50", "µs")

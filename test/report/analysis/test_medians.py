@@ -97,7 +97,8 @@ def test_no_two_figures_for_one_thing(build: Build) -> None:
     documents = [at_a_rate("iovalkey", run, *figures) for run, figures in enumerate(both, start=1)]
     arguments = ("--output-format", "all", "--csv", "long", "--images")
     outcome = build(*campaign(["iovalkey"], documents, "p99<15ms"), *arguments)
-    (line,), (row,) = outcome.rows(), outcome.summary["configurations"]
+    (line,) = outcome.rows()
+    (row,) = outcome.summary["configurations"]
     p99, cpu = (line[name] for name in ("latency_p99_ms", "server_cpu_us_per_request"))
     assert about(p99, 50.6) and about(cpu, 71.0)
     assert about(p99, row["latency_p99_ms"]) and about(cpu, row["server_cpu_us_per_request"])
@@ -175,7 +176,8 @@ def test_the_originals_columns_are_of_one_run_and_ours_are_medians(build: Build)
 
 def test_equal_rows_print_equal_figures_whichever_run_is_selected(build: Build) -> None:
     """A copy had 64.3 and 86.4 µs beside each other, because another run of it was selected."""
-    labels, both = ("iovalkey", "ioredis@valkey"), list(zip(P99S_MS, CPU_US, strict=True))
+    labels = ("iovalkey", "ioredis@valkey")
+    both = list(zip(P99S_MS, CPU_US, strict=True))
     documents = [
         at_a_rate(label, run, p99, cpu)
         for label, first in zip(labels, (0, 1), strict=True)
@@ -209,7 +211,8 @@ def test_a_percentile_with_too_few_samples_in_single_runs_comes_from_all_togethe
         for run, tail in enumerate(tails, start=1)
     ]
     outcome = build(manifest([configuration()], runs=4), documents, "--output-format", "all")
-    (line,), (row,) = outcome.rows(), outcome.summary["configurations"]
+    (line,) = outcome.rows()
+    (row,) = outcome.summary["configurations"]
     assert (line["latency_merged"], line["latency_unsupported"]) == ("p99", "p99_9")
     assert about(line["latency_p99_ms"], 9)
     assert row["latency_merged"] == ["p99"] and row["latency_unsupported"] == ["p99_9"]

@@ -178,7 +178,8 @@ def test_two_rows_that_always_failed_are_not_called_equally_fast(build: Build) -
 
 
 def test_pictures_and_benchmark_files_keep_a_target_that_failed(build: Build) -> None:
-    labels, failing = ("iovalkey", "ioredis@valkey", "node-redis@valkey"), (3, 9, 0)
+    labels = ("iovalkey", "ioredis@valkey", "node-redis@valkey")
+    failing = (3, 9, 0)
     documents = [
         run for label, spoiled in zip(labels, failing, strict=True) for run in runs(label, spoiled)
     ]

@@ -18,7 +18,10 @@ from report.cli.compare import main
 from report.sections.verdict_text import sentence
 from simulated_campaigns import calm, campaign, plan, ramp, rows, throughputs
 
-REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"
+REFERENCE = "iovalkey"
+FAST = "ioredis@valkey"
+SLOW = "valkey-glide"
+COPY = "iovalkey+copy"
 ROUNDS = 10
 
 
@@ -111,7 +114,8 @@ def in_rounds(previous: bool = False) -> tuple[Document, list[Document]]:
     rates = dict(zip((hash_of(each) for each in configurations), (2000, 2200, 2002), strict=True))
     document = manifest(configurations, ROUNDS)
     document["plan"]["references"] = [hash_of(configurations[0])]
-    runs, results = [], []
+    runs = []
+    results = []
     for number in range(0 if previous else 1, ROUNDS + 1):
         for each in configurations:
             key = hash_of(each)

@@ -11,7 +11,9 @@ from report.results.records import FaultFiguresFault, MeasuredResultFault, Timel
 from report.results.served_again import served_again_s
 
 #: Served and failed requests of a slice of 100 ms, in which 10 are due.
-SERVED, FAILS, HANGS = (10, 0), (0, 10), (0, 0)
+SERVED = (10, 0)
+FAILS = (0, 10)
+HANGS = (0, 0)
 
 Slices = Sequence[tuple[float, tuple[int, int]]]
 
@@ -19,7 +21,8 @@ Slices = Sequence[tuple[float, tuple[int, int]]]
 def timeline(parts: Slices) -> Timeline:
     slices = [each for seconds, each in parts for _ in range(round(10 * seconds))]
     nothing: list[int] = [0] * len(slices)
-    waiting, backlog = 0, []
+    waiting = 0
+    backlog = []
     for served, failed in slices:
         waiting = max(0, waiting + 10 - served - failed)
         backlog.append(waiting)

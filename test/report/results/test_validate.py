@@ -134,7 +134,8 @@ def test_one_run_twice_is_refused(build: Build) -> None:
 
 
 def test_one_hash_for_two_configurations_is_refused(build: Build) -> None:
-    one, other = result(configuration(), 1), result(configuration("ioredis"), 2)
+    one = result(configuration(), 1)
+    other = result(configuration("ioredis"), 2)
     outcome = build(None, [one, {**other, "configuration_hash": one["configuration_hash"]}])
     assert outcome.code == 2
     assert (

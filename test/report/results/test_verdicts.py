@@ -84,7 +84,8 @@ def test_what_newer_rules_judged_when_it_was_measured_stays(tmp_path: Path) -> N
 def test_an_archive_is_read_with_the_verdicts_above_it_unless_it_was_changed(
     tmp_path: Path,
 ) -> None:
-    folder, root = written(tmp_path / "c"), tmp_path / "results"
+    folder = written(tmp_path / "c")
+    root = tmp_path / "results"
     (root / "claims").mkdir(parents=True)
     digest = packed(folder, root / "claims" / "c.tar.xz")
 

@@ -26,7 +26,8 @@ def histogram_of(counts: list[list[int]]) -> HdrHistogram:
 def test_percentiles_are_those_of_the_generator(line: str) -> None:
     case: dict[str, Any] = json.loads(line)
     stated = case["latency"]
-    answered, unanswered = histogram_of(case["answered"]), histogram_of(case["unanswered"])
+    answered = histogram_of(case["answered"])
+    unanswered = histogram_of(case["unanswered"])
     found = percentile_bounds(answered, unanswered)
     assert {name: bounds.figure for name, bounds in found.items()} == {
         name: stated[name] for name in PERCENTILES

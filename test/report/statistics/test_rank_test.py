@@ -14,7 +14,8 @@ from report.statistics.ratio import ratio_of
 def test_without_ties_it_is_scipys_exact_test(n: int, m: int) -> None:
     rng = np.random.default_rng(n)
     for shift in (0, 0.5, 3):
-        a, b = rng.standard_normal(n), rng.standard_normal(m) + shift
+        a = rng.standard_normal(n)
+        b = rng.standard_normal(m) + shift
         expected = mannwhitneyu(a, b, method="exact").pvalue
         assert mann_whitney_p(a.tolist(), b.tolist()) == pytest.approx(expected, rel=1e-9)
 

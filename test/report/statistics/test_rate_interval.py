@@ -73,7 +73,8 @@ def search(rng: np.random.Generator, host: Host, rounds: int = 5) -> RateEstimat
     def kept(rate: float, level: float) -> bool:
         return bool(rate <= CAPACITY * math.exp(level + next(moments)))
 
-    low, high = CAPACITY * np.exp(rng.uniform(-0.47, 0)), 0.0
+    low = CAPACITY * np.exp(rng.uniform(-0.47, 0))
+    high = 0.0
     while not high:
         step = 1.6 * low
         if kept(step, next(levels)) or kept(step, next(levels)):

@@ -176,7 +176,8 @@ def test_with_a_reference_each_side_is_compared_with_it_alone() -> None:
 def test_looks_go_by_pairs_from_ten_rounds_on() -> None:
     """The host slows down by half: only pairs see that the one side is always 3 % faster."""
     host = np.linspace(1000, 500, 20)
-    base, new = host.tolist(), (1.03 * host * np.tile([1, 1.002], 10)).tolist()
+    base = host.tolist()
+    new = (1.03 * host * np.tile([1, 1.002], 10)).tolist()
     unpaired = compare_in_looks([rounds(base), rounds(new)], LOOKS, 20, reference=0)
     assert unpaired.comparisons[0].status == "not decided"
     paired = compare_in_looks([rounds(base), rounds(new)], LOOKS, 20, reference=0, in_rounds=True)

@@ -35,7 +35,8 @@ def by_hand(differences: list[float]) -> float:
         sum(rank for rank, sign in zip(signed, signs, strict=True) if sign)
         for signs in itertools.product((0, 1), repeat=len(signed))
     ]
-    low, high = sum(each <= seen for each in sums), sum(each >= seen for each in sums)
+    low = sum(each <= seen for each in sums)
+    high = sum(each >= seen for each in sums)
     return min(1.0, 2 * float(min(low, high)) / len(sums))
 
 
@@ -87,7 +88,8 @@ def test_the_interval_leaves_out_1_exactly_when_the_test_rejects() -> None:
 @pytest.mark.parametrize("count", [6, 10, 20])
 def test_the_interval_covers_the_truth(shape: str, count: int) -> None:
     """Of differences within pairs, which are symmetric as both runs have one shape."""
-    rng, trials = np.random.default_rng(4), 1000
+    rng = np.random.default_rng(4)
+    trials = 1000
     runs = 1000 * np.exp(0.02 * SHAPES[shape](rng, (2, trials, count)))
     covered = 0
     for new, base in zip(1.05 * runs[0], runs[1], strict=True):
@@ -112,7 +114,8 @@ STEADY = [1000.0 + 3 * (n % 4) for n in range(10)]
 
 
 def test_a_missing_partner_drops_the_pair() -> None:
-    base, new = in_rounds(STEADY), in_rounds([1.1 * value + n for n, value in enumerate(STEADY)])
+    base = in_rounds(STEADY)
+    new = in_rounds([1.1 * value + n for n, value in enumerate(STEADY)])
     del base[4, 1]
     sample = sample_of(new, base, 10)
     assert (len(sample.pairs), sample.dropped, len(sample.new)) == (9, 1, 10)

@@ -38,7 +38,9 @@ def test_half_of_the_estimates_lie_above_the_truth(truth: float) -> None:
 
     Three standard errors: one in 370 draws would be refused. These are seeded.
     """
-    rng, deviation, trials = np.random.default_rng(2), 0.08, 400
+    rng = np.random.default_rng(2)
+    deviation = 0.08
+    trials = 400
     looks = past(deviation, LOOKS[-1])
     corrected = plain = 0
     for runs in rng.normal(truth, deviation, (trials, LOOKS[-1])):
