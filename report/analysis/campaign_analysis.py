@@ -41,8 +41,8 @@ class Analysis(Struct, frozen=True):
 
     @property
     def only_memory(self) -> bool:
-        found = {id_ for each in self.memory for id_ in each.summary_ids}
-        return bool(found) and all(summary.id in found for summary in self.summaries)
+        measured_ids = {id_ for each in self.memory for id_ in each.summary_ids}
+        return bool(measured_ids) and all(summary.id in measured_ids for summary in self.summaries)
 
     @property
     def cells(self) -> tuple[Cell, ...]:

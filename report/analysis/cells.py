@@ -78,8 +78,16 @@ def is_copy_of(copy: Summary, row: Summary) -> bool:
 
 
 _load_of = attrgetter(
-    *("layer", "workload", "complexity", "traffic", "connections", "rate_per_second", "arrivals"),
-    *("duration_s", "requests", "limits"),
+    "layer",
+    "workload",
+    "complexity",
+    "traffic",
+    "connections",
+    "rate_per_second",
+    "arrivals",
+    "duration_s",
+    "requests",
+    "limits",
 )
 
 
@@ -133,7 +141,7 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
     for number, rows in enumerate(clients.values(), start=1):
         identity = rows[0].identity
         rankings = tuple(rank(members, group, named, copied) for group, members in group_rows(rows))
-        beside = by_throughput(controls.get(load_key(identity), []))
+        shown_controls = by_throughput(controls.get(load_key(identity), []))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
         yield Cell(
             id=f"cell{number}",
@@ -143,9 +151,9 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
             limits=texts.load_text(identity, limits),
             named=named,
             rankings=rankings,
-            controls=tuple(beside),
+            controls=tuple(shown_controls),
             copies=tuple(copy for copy in copies if any(is_copy_of(copy, row) for row in ranked)),
-            ceilings=_ceilings(ranked, beside),
+            ceilings=_ceilings(ranked, shown_controls),
         )
 
 

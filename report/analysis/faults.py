@@ -120,22 +120,22 @@ def faults_of(run: Run) -> Sequence[MeasuredResultFault]:
 
 #: By the names of the exports: what is read of a run, and with how many decimals it is written.
 FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
-    "outage_injected_s": (lambda each: each.figures.outage_injected_s, 3),
-    "outage_seen_s": (lambda each: each.figures.outage_seen_s, 1),
-    "error_share": (lambda each: each.figures.error_share, 6),
-    "first_error_s": (lambda each: each.figures.first_error_s, 3),
-    "served_again_s": (lambda each: each.served_again_s, 3),
-    "recovery_s": (lambda each: each.settled_again_s, 3),
-    "p99_before_us": (lambda each: each.p99_before_us, 0),
-    "p99_worst_us": (lambda each: each.figures.p99_worst_us, 0),
-    "requests_lost": (lambda each: each.figures.requests_lost, 0),
-    "over_admission": (lambda each: each.over_admission(), 0),
-    "over_admission_predicted": (lambda each: each.over_admission(predicted=True), 0),
-    "allowed_share": (lambda each: each.answer_share("allowed"), 6),
-    "limited_share": (lambda each: each.answer_share("limited"), 6),
-    "failed_share": (lambda each: each.answer_share("failed"), 6),
-    "server_memory_peak_bytes": (lambda each: each.figures.server_memory_peak_bytes, 0),
-    "store_reconnections": (lambda each: each.record.store_reconnections, 0),
+    "outage_injected_s": (lambda faulted: faulted.figures.outage_injected_s, 3),
+    "outage_seen_s": (lambda faulted: faulted.figures.outage_seen_s, 1),
+    "error_share": (lambda faulted: faulted.figures.error_share, 6),
+    "first_error_s": (lambda faulted: faulted.figures.first_error_s, 3),
+    "served_again_s": (lambda faulted: faulted.served_again_s, 3),
+    "recovery_s": (lambda faulted: faulted.settled_again_s, 3),
+    "p99_before_us": (lambda faulted: faulted.p99_before_us, 0),
+    "p99_worst_us": (lambda faulted: faulted.figures.p99_worst_us, 0),
+    "requests_lost": (lambda faulted: faulted.figures.requests_lost, 0),
+    "over_admission": (lambda faulted: faulted.over_admission(), 0),
+    "over_admission_predicted": (lambda faulted: faulted.over_admission(predicted=True), 0),
+    "allowed_share": (lambda faulted: faulted.answer_share("allowed"), 6),
+    "limited_share": (lambda faulted: faulted.answer_share("limited"), 6),
+    "failed_share": (lambda faulted: faulted.answer_share("failed"), 6),
+    "server_memory_peak_bytes": (lambda faulted: faulted.figures.server_memory_peak_bytes, 0),
+    "store_reconnections": (lambda faulted: faulted.record.store_reconnections, 0),
 }
 
 
@@ -154,8 +154,8 @@ class FaultCase(Struct, frozen=True):
 
     @property
     def counted(self) -> tuple[FaultedRun, ...]:
-        found = (self.faulted(run) for run in self.runs if run.verdict != "invalid")
-        return tuple(each for each in found if each)
+        faulted_runs = (self.faulted(run) for run in self.runs if run.verdict != "invalid")
+        return tuple(faulted_run for faulted_run in faulted_runs if faulted_run)
 
     @property
     def verdict(self) -> str:
@@ -164,21 +164,21 @@ class FaultCase(Struct, frozen=True):
     @property
     def behaviour(self) -> str:
         """The commonest of its runs; empty where none counts."""
-        found = Counter(each.figures.behaviour for each in self.counted)
-        return found.most_common(1)[0][0] if found else ""
+        counter = Counter(faulted_run.figures.behaviour for faulted_run in self.counted)
+        return counter.most_common(1)[0][0] if counter else ""
 
     @property
     def failures(self) -> dict[str, int]:
         """How many requests of the runs that count failed in which way, the commonest first: the
         code of the answer, `LOST_CONNECTION` or `NO_ANSWER`."""
-        found: Counter[str] = Counter()
-        for each in self.counted:
-            if measured := each.run.measured:
-                found.update(measured.failed_by_code)
-                found.update(
+        failures: Counter[str] = Counter()
+        for faulted_run in self.counted:
+            if measured := faulted_run.run.measured:
+                failures.update(measured.failed_by_code)
+                failures.update(
                     {LOST_CONNECTION: measured.record.errors, NO_ANSWER: measured.record.timeouts}
                 )
-        return {kind: number for kind, number in found.most_common() if number}
+        return {kind: number for kind, number in failures.most_common() if number}
 
     def record_of(self, run: Run) -> MeasuredResultFault | None:
         records = faults_of(run)
@@ -196,7 +196,9 @@ class FaultCase(Struct, frozen=True):
     def spread(self, name: str) -> Spread | None:
         """Of one of `FIGURES`."""
         read, _ = FIGURES[name]
-        values = sorted(value for each in self.counted if (value := read(each)) is not None)
+        values = sorted(
+            value for faulted_run in self.counted if (value := read(faulted_run)) is not None
+        )
         if not values:
             return None
         return Spread(statistics.median_high(values), values[0], values[-1], len(values))
@@ -206,11 +208,15 @@ class FaultCase(Struct, frozen=True):
         """The run that is drawn: of those that count the one in the middle by when it settled,
         outage and number."""
 
-        def place(each: FaultedRun) -> tuple[float, float, int]:
-            settled_s = NEVER if each.settled_again_s is None else each.settled_again_s
-            return settled_s, each.figures.outage_seen_s, each.run.run
+        def place(faulted_run: FaultedRun) -> tuple[float, float, int]:
+            settled_s = (
+                NEVER if faulted_run.settled_again_s is None else faulted_run.settled_again_s
+            )
+            return settled_s, faulted_run.figures.outage_seen_s, faulted_run.run.run
 
-        ordered = sorted((each for each in self.counted if each.timeline), key=place)
+        ordered = sorted(
+            (faulted_run for faulted_run in self.counted if faulted_run.timeline), key=place
+        )
         return ordered[len(ordered) // 2] if ordered else None
 
 
@@ -223,11 +229,15 @@ class FaultGroup(Struct, frozen=True):
 
 def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
     groups: dict[Fault, list[FaultCase]] = {}
-    planned = (each for each in campaign.planned if each.identity.faults)
+    planned = (
+        planned_configuration
+        for planned_configuration in campaign.planned
+        if planned_configuration.identity.faults
+    )
     runs = (run for run in campaign.counted if run.identity.faults)
-    for identity, _, own, missing in configurations(planned, runs):
+    for identity, _, runs_of_case, missing in configurations(planned, runs):
         for place, fault in enumerate(identity.faults):
-            groups.setdefault(fault, []).append(FaultCase(identity, place, own, missing))
+            groups.setdefault(fault, []).append(FaultCase(identity, place, runs_of_case, missing))
     titles = [fault_title(fault) for fault in groups]
     return tuple(
         FaultGroup(

@@ -159,7 +159,9 @@ def over_runs(
     count = len(known) + spoiled_runs
     if not count or (served and not known):
         return FigureSummary()
-    values = [each.low for each in known if each.low == each.high]
+    values = [
+        bounds_of_run.low for bounds_of_run in known if bounds_of_run.low == bounds_of_run.high
+    ]
     several = len(values) == len(known) > 1
     few = any(figure.percentile in figures.unsupported for figures in served)
     spread = FigureSummary(
@@ -167,23 +169,27 @@ def over_runs(
         high=max(values) if several else None,
         runs=len(known),
         few_samples=few and figure.percentile not in merged,
-        late=2 * sum(figure.percentile in late_percentiles(each) for each in served)
+        late=2
+        * sum(figure.percentile in late_percentiles(bounds_of_run) for bounds_of_run in served)
         >= len(served)
         > 0,
     )
     if (count - 1) // 2 < spoiled_runs:
         return structs.replace(spread, spoiled=True)
     worst = [figure.worst] * spoiled_runs
-    highs = [math.inf if each.high is None else each.high for each in known]
+    highs = [
+        math.inf if bounds_of_run.high is None else bounds_of_run.high for bounds_of_run in known
+    ]
     high = median([*highs, *worst])
     middle = Bounds(
-        median([*(each.low for each in known), *worst]), None if math.isinf(high) else high
+        median([*(bounds_of_run.low for bounds_of_run in known), *worst]),
+        None if math.isinf(high) else high,
     )
-    found = merged.get(figure.percentile, middle)
+    figure_with_bounds = merged.get(figure.percentile, middle)
     return structs.replace(
         spread,
-        value=found.figure,
-        bounds=found if found.figure is None else None,
+        value=figure_with_bounds.figure,
+        bounds=figure_with_bounds if figure_with_bounds.figure is None else None,
         merged=figure.percentile in merged,
     )
 
@@ -252,7 +258,7 @@ server_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources)
 #: CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the
 #: client, which is the load generator.
 consumer_cpu = Figure(
-    lambda found: cpu_us_per_request(found.record.resources).get(node_kind(found.layer))
+    lambda figures: cpu_us_per_request(figures.record.resources).get(node_kind(figures.layer))
 )
 
 #: CPU of all store nodes in µs per request.
@@ -263,7 +269,7 @@ service_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources
 
 #: Resident memory of all store nodes in bytes; None where one is not known.
 store_memory = Figure(
-    lambda found: sums_by_kind(found.record.resources, "resident_bytes_mean").get("store")
+    lambda figures: sums_by_kind(figures.record.resources, "resident_bytes_mean").get("store")
 )
 
 #: Memory that the store reports after the last answer, all nodes together, in bytes.
@@ -307,16 +313,18 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
     if not figures.decisions:
         return {}
     kinds = (node_kind(figures.layer), "service", "store")
-    found = sums_by_kind(figures.record.resources, "cpu_us")
-    return {kind: cpu_us / figures.decisions for kind, cpu_us in found.items() if kind in kinds}
+    cpu_us_by_kind = sums_by_kind(figures.record.resources, "cpu_us")
+    return {
+        kind: cpu_us / figures.decisions for kind, cpu_us in cpu_us_by_kind.items() if kind in kinds
+    }
 
 
 def total_of(kinds: Sequence[str]) -> Figure:
     def total(figures: Measured) -> float | None:
-        found = decision_cpu_us(figures)
+        cpu_us_by_kind = decision_cpu_us(figures)
         return (
-            sum(found[kind] for kind in kinds)
-            if found and all(kind in found for kind in kinds)
+            sum(cpu_us_by_kind[kind] for kind in kinds)
+            if cpu_us_by_kind and all(kind in cpu_us_by_kind for kind in kinds)
             else None
         )
 

@@ -23,11 +23,17 @@ def shares_cpus(run: Run) -> bool | None:
     """Whether two kinds of role may run on one CPU of one machine; None where no roles are on
     record."""
     roles = run.measured.record.resources if run.measured else {}
-    own = {kind: cpus_in(cap.get("cpuset", "")) for kind, cap in caps_of(run).items()}
-    places = sorted({(run.placement.get(role, ""), found.kind) for role, found in roles.items()})
+    cpus_by_kind = {kind: cpus_in(cap.get("cpuset", "")) for kind, cap in caps_of(run).items()}
+    places = sorted(
+        {(run.placement.get(role, ""), resources.kind) for role, resources in roles.items()}
+    )
     apart = all(
         place != other_place
-        or (own.get(kind) and own.get(other) and own[kind].isdisjoint(own[other]))
+        or (
+            cpus_by_kind.get(kind)
+            and cpus_by_kind.get(other)
+            and cpus_by_kind[kind].isdisjoint(cpus_by_kind[other])
+        )
         for (place, kind), (other_place, other) in combinations(places, 2)
     )
     return not apart if roles else None
@@ -41,7 +47,7 @@ def host_cpus(run: Run) -> int | None:
 def cpus_sentence(rows: Iterable[Summary]) -> str:
     """`2 CPUs, shared by the roles; caps: store 2 CPUs, 2.0 GiB.`; of rows that differ, each in
     turn."""
-    found: list[tuple[str, dict[str, Any]]] = []
+    caps_by_head: list[tuple[str, dict[str, Any]]] = []
     for run in (row.selected for row in rows if row.selected):
         shared = shares_cpus(run)
         cpus = host_cpus(run)
@@ -51,10 +57,10 @@ def cpus_sentence(rows: Iterable[Summary]) -> str:
         how = "shared by the roles" if shared else "each kind of role on its own"
         head = f"{plural(cpus, 'CPU') if cpus else 'CPUs'}, {how}"
         # A row without a store has no other caps.
-        for other, known in found:
+        for other, known in caps_by_head:
             if other == head and all(known.get(kind, cap) == cap for kind, cap in caps.items()):
                 known |= caps
                 break
         else:
-            found.append((head, dict(caps)))
-    return " ".join(f"{head}; caps: {caps_text(caps)}." for head, caps in found)
+            caps_by_head.append((head, dict(caps)))
+    return " ".join(f"{head}; caps: {caps_text(caps)}." for head, caps in caps_by_head)

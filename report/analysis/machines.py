@@ -106,11 +106,11 @@ def kind_of(role: str) -> str:
 def roles_by_machine(runs: Iterable[Run]) -> dict[str, tuple[str, ...]]:
     """The roles that ran on each machine in any run, in the order of requests; empty on one
     machine."""
-    found: dict[str, set[str]] = {}
+    roles_by_machine: dict[str, set[str]] = {}
     for run in runs:
         for role, name in run.placement.items():
-            found.setdefault(name, set()).add(role)
-    return {name: tuple(sorted(roles, key=_role_order)) for name, roles in found.items()}
+            roles_by_machine.setdefault(name, set()).add(role)
+    return {name: tuple(sorted(roles, key=_role_order)) for name, roles in roles_by_machine.items()}
 
 
 def _role_order(role: str) -> tuple[int, int]:
@@ -140,7 +140,7 @@ def placement_shapes(runs: Iterable[Run]) -> list[str]:
         if not run.placement:
             continue
         roles = roles_by_machine([run]).values()
-        by_machine = sorted(roles, key=lambda each: list(map(_role_order, each)))
+        by_machine = sorted(roles, key=lambda names: list(map(_role_order, names)))
         placed = " | ".join(" + ".join(roles_text(roles)) for roles in by_machine)
         shapes.add(f"{plural(len(by_machine), 'machine')} ({placed})")
     return sorted(shapes)
@@ -162,10 +162,10 @@ def round_trips_by_kinds(campaign: Campaign) -> dict[tuple[str, str], float]:
     machines = machine_by_kind(all_runs(campaign))
     by_ends = {frozenset(link.between): link.round_trip_us for link in links_of(campaign)}
     kinds = [kind for kind in _PASSED if kind in machines]
-    found = {
+    round_trips_us = {
         pair: by_ends.get(frozenset(machines[kind] for kind in pair)) for pair in pairwise(kinds)
     }
-    return {pair: us for pair, us in found.items() if us is not None}
+    return {pair: us for pair, us in round_trips_us.items() if us is not None}
 
 
 def kind_name(kind: str) -> str:
@@ -175,7 +175,7 @@ def kind_name(kind: str) -> str:
 def cpus_in(cpuset: str) -> set[int]:
     """Of a list such as `0-1,3`."""
     ends = [part.split("-") for part in cpuset.split(",") if part]
-    return {cpu for each in ends for cpu in range(int(each[0]), int(each[-1]) + 1)}
+    return {cpu for end in ends for cpu in range(int(end[0]), int(end[-1]) + 1)}
 
 
 def _cache_text(cache: Mapping[str, Any]) -> str:
@@ -196,25 +196,27 @@ def _nodes_text(nodes: Sequence[str]) -> str:
 
 def index_text(machine: Mapping[str, Any]) -> str:
     """What the fixed loop took before the first run (rule M21); empty where it is not known."""
-    found = machine.get("index_ms")
+    index_ms = machine.get("index_ms")
     return (
-        f"{decimals(found, 1)} ms for a fixed loop of integers; it decides nothing" if found else ""
+        f"{decimals(index_ms, 1)} ms for a fixed loop of integers; it decides nothing"
+        if index_ms
+        else ""
     )
 
 
 def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:
     """SMT, caches, NUMA nodes and hypervisor by name. What the system did not report is not
     there."""
-    found = {}
+    properties = {}
     if "smt" in machine:
-        found["SMT"] = "on" if machine["smt"] else "off"
+        properties["SMT"] = "on" if machine["smt"] else "off"
     if "caches" in machine:
-        found["caches"] = ", ".join(_cache_text(cache) for cache in machine["caches"])
+        properties["caches"] = ", ".join(_cache_text(cache) for cache in machine["caches"])
     if "numa_nodes" in machine:
-        found["NUMA nodes"] = _nodes_text(machine["numa_nodes"])
+        properties["NUMA nodes"] = _nodes_text(machine["numa_nodes"])
     if "hypervisor" in machine:
-        found["hypervisor"] = machine["hypervisor"]
-    return found
+        properties["hypervisor"] = machine["hypervisor"]
+    return properties
 
 
 def key_texts(machine: Mapping[str, Any]) -> dict[str, str]:
@@ -252,7 +254,7 @@ def facts_by_kind(campaign: Campaign) -> dict[str, Mapping[str, Any]]:
     by_kind = machine_by_kind(all_runs(campaign))
     if not by_kind:
         return {"": (campaign.manifest or {})["machine"]}
-    stated = {each["name"]: each for each in machines_in(campaign)}
+    stated = {machine["name"]: machine for machine in machines_in(campaign)}
     known = {kind: stated[name] for kind, name in by_kind.items() if name in stated}
     return {kind: machine.get("facts", machine) for kind, machine in known.items()}
 

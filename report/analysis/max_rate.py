@@ -54,9 +54,9 @@ class MaxRate(Struct, frozen=True, kw_only=True):
     def bracketed(self) -> tuple[float | None, float | None]:
         counted = [trial for trial in self.trials if trial.status != "void"]
         kept = max(
-            (each.rate_per_second for each in counted if each.status == "kept"), default=None
+            (trial.rate_per_second for trial in counted if trial.status == "kept"), default=None
         )
-        missed = [each.rate_per_second for each in counted if each.status == "missed"]
+        missed = [trial.rate_per_second for trial in counted if trial.status == "missed"]
         return kept, min((rate for rate in missed if kept is None or rate > kept), default=None)
 
     @property
@@ -72,7 +72,7 @@ def _trials(
     planned = {entry["file"]: entry for entry in manifest["plan"]["runs"]}
     identities = {entry.identity.configuration_hash: entry.identity for entry in campaign.planned}
     limits = {run.file: run.measured.record.limited_by for run in campaign.runs if run.measured}
-    found: dict[str, list[tuple[Identity, RateTrial]]] = {}
+    trials_by_subject: dict[str, list[tuple[Identity, RateTrial]]] = {}
     for made in manifest["max_rate"]["trials"]:
         file = made["file"]
         entry = planned.get(file)
@@ -87,15 +87,19 @@ def _trials(
             file=file,
             limit=limits.get(file),
         )
-        found.setdefault(subject(identity, rate_per_second=None), []).append((identity, trial))
-    return found
+        trials_by_subject.setdefault(subject(identity, rate_per_second=None), []).append(
+            (identity, trial)
+        )
+    return trials_by_subject
 
 
 def _is_censored(trials: Sequence[RateTrial]) -> bool:
     """Where the load generator itself ran out, a miss says nothing about the target."""
     missed = [trial for trial in trials if trial.status == "missed"]
-    own = [trial for trial in missed if trial.limit and trial.limit.resource == "generator"]
-    return 2 * len(own) >= len(missed) > 0
+    by_generator = [
+        trial for trial in missed if trial.limit and trial.limit.resource == "generator"
+    ]
+    return 2 * len(by_generator) >= len(missed) > 0
 
 
 def _names(identities: Sequence[Identity], summaries: Sequence[Summary]) -> list[str]:
@@ -123,7 +127,7 @@ def max_rates(campaign: Campaign, summaries: Sequence[Summary]) -> Iterator[MaxR
     for name, (key, members) in zip(names, by_subject.items(), strict=True):
         trials = tuple(trial for _, trial in members)
         near = [trial for trial in trials if not trial.bracket and trial.status != "void"]
-        kept = [(each.rate_per_second, each.status == "kept") for each in near]
+        kept = [(trial.rate_per_second, trial.status == "kept") for trial in near]
         rows = (row for row in summaries if subject(row.identity, rate_per_second=None) == key)
         yield MaxRate(
             identity=members[0][0],

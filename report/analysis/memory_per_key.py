@@ -81,7 +81,9 @@ def _why_left_out(run: Run) -> str:
     if measured is None:
         return run.failure or "not measured"
     if run.verdict == "invalid":
-        broken = (f"invalid ({each.rule})" for each in run.reasons if each.severity == "invalid")
+        broken = (
+            f"invalid ({reason.rule})" for reason in run.reasons if reason.severity == "invalid"
+        )
         return next(broken, "invalid")
     memory = measured.added_memory
     if memory is None:
@@ -112,7 +114,7 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
     ]
     known = [(row.id, run.run, memory) for row, run, memory in counted if memory]
     slopes = []
-    for source, told in SOURCES.items():
+    for source, source_text in SOURCES.items():
         points = [
             Point(row, run, memory.keys, memory.bytes[source])
             for row, run, memory in known
@@ -120,8 +122,8 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
         ]
         if len({point.keys for point in points}) > 1:
             line = least_squares([(point.keys, point.bytes) for point in points])
-            slopes.append(Slope(source, told.kind, told.text, tuple(points), line))
-    each = [
+            slopes.append(Slope(source, source_text.kind, source_text.text, tuple(points), line))
+    items_per_key = [
         memory.items / memory.keys
         for *_, memory in known
         if memory.items is not None and memory.keys
@@ -134,7 +136,7 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
         runtime=ordered[0].runtime,
         summary_ids=tuple(summary.id for summary in ordered),
         slopes=tuple(slopes),
-        items_per_key=median(each) if each else None,
+        items_per_key=median(items_per_key) if items_per_key else None,
         left_out=tuple(left_out),
         reason="" if slopes else _reason([memory for *_, memory in counted]),
     )
@@ -151,9 +153,9 @@ def memory_per_key(summaries: Iterable[Summary]) -> tuple[KeyMemory, ...]:
             ).append(summary)
     kinds = list(MEMORY_KINDS)
 
-    def order(found: KeyMemory) -> tuple[bool, int, float, str]:
-        first = next(iter(found.slopes), None)
+    def order(key_memory: KeyMemory) -> tuple[bool, int, float, str]:
+        first = next(iter(key_memory.slopes), None)
         place = (kinds.index(first.kind), -first.line.slope) if first else (0, 0.0)
-        return (not found.slopes, *place, found.identity.label)
+        return (not key_memory.slopes, *place, key_memory.identity.label)
 
     return tuple(sorted((_of_target(rows) for rows in groups.values() if len(rows) > 1), key=order))

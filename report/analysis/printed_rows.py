@@ -45,7 +45,9 @@ def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
     """The worst of them; `failed` where one has no figures."""
     if any(figures(run) is None for run in runs):
         return "failed"
-    worst = [each for each in ("invalid", "suspect") if any(run.verdict == each for run in runs)]
+    worst = [
+        verdict for verdict in ("invalid", "suspect") if any(run.verdict == verdict for run in runs)
+    ]
     return worst[0] if worst else "valid"
 
 
@@ -65,7 +67,7 @@ class PrintedRow(Row, frozen=True, kw_only=True):
         return tuple(run.printed for run in self.runs if run.eligible and run.printed)
 
     def values(self, read: Read) -> tuple[float, ...]:
-        return tuple(value for each in self.counted if (value := read(each)) is not None)
+        return tuple(value for run in self.counted if (value := read(run)) is not None)
 
     def side(self, read: Read) -> dict[Place, float]:
         """The same by round and group; in consecutive order a run is a round."""
@@ -105,7 +107,11 @@ class PrintedRow(Row, frozen=True, kw_only=True):
 
 def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list[PrintedRow]:
     """Those of the campaign that are wanted, planned ones first, in the order of the plan."""
-    planned = (each for each in campaign.planned if each.identity.printed)
+    planned = (
+        planned_configuration
+        for planned_configuration in campaign.planned
+        if planned_configuration.identity.printed
+    )
     rows = configurations(planned, (run for run in campaign.counted if run.identity.printed))
     return [
         PrintedRow(
@@ -182,14 +188,17 @@ def _ratios(
     if base is None:
         return ()
     others = [row for row in rows if row is not base and row.counted]
-    found = []
+    comparisons_by_figure = []
     for _, higher_is_better, read in COMPARED:
         samples = [row.sample(base, read) for row in others]
         compared = compare_samples(samples, higher_is_better=higher_is_better)
-        found.append(
-            [attributable(each, base, row) for row, each in zip(others, compared, strict=True)]
+        comparisons_by_figure.append(
+            [
+                attributable(comparison, base, row)
+                for row, comparison in zip(others, compared, strict=True)
+            ]
         )
-    return tuple(zip(others, zip(*found, strict=True), strict=True))
+    return tuple(zip(others, zip(*comparisons_by_figure, strict=True), strict=True))
 
 
 def store_operations(campaign: Campaign) -> StoreOperations | None:
@@ -202,6 +211,12 @@ def store_operations(campaign: Campaign) -> StoreOperations | None:
     for row in rows:
         work = subject(row.identity, label="", store=None, store_version=None, external_store=False)
         by_work.setdefault(work, []).append(row)
-    found = [sorted(each, key=lambda row: row.store != reference) for each in by_work.values()]
-    cells = tuple(StoreCell(tuple(each), _ratios(each, reference)) for each in found)
+    rows_by_work = [
+        sorted(rows_of_work, key=lambda row: row.store != reference)
+        for rows_of_work in by_work.values()
+    ]
+    cells = tuple(
+        StoreCell(tuple(rows_of_work), _ratios(rows_of_work, reference))
+        for rows_of_work in rows_by_work
+    )
     return StoreOperations(reference, cells)

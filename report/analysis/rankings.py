@@ -82,25 +82,27 @@ def _by_script(rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
     A row that never ran has no script on record: it stands with the largest group."""
     if SAME_SCRIPT not in rows[0].ranking.conditions:
         return [(_group_of(rows[0], ()), rows)]
-    found: dict[tuple[str, ...], list[Summary]] = {}
+    rows_by_scripts: dict[tuple[str, ...], list[Summary]] = {}
     unmeasured: list[Summary] = []
     for row in rows:
         if any(run.measured for run in row.runs):
             ran = tuple(sorted({script.name_or_sha1 for script in row.scripts}))
-            found.setdefault(ran, []).append(row)
+            rows_by_scripts.setdefault(ran, []).append(row)
         else:
             unmeasured.append(row)
-    largest = max(found, key=lambda scripts: len(found[scripts]), default=())
+    largest = max(rows_by_scripts, key=lambda scripts: len(rows_by_scripts[scripts]), default=())
     if unmeasured:
-        found.setdefault(largest, []).extend(unmeasured)
-    return [(_group_of(members[0], scripts), members) for scripts, members in found.items()]
+        rows_by_scripts.setdefault(largest, []).extend(unmeasured)
+    return [
+        (_group_of(members[0], scripts), members) for scripts, members in rows_by_scripts.items()
+    ]
 
 
 def _conditions_order(conditions: Sequence[str]) -> tuple[int, ...]:
     """Sort key: rows without a condition first, then in the order of the options."""
     families: dict[str, list[bool]] = {}
-    for each in SEPARATIONS:
-        families.setdefault(each.what, []).append(any(map(each.has, conditions)))
+    for separation in SEPARATIONS:
+        families.setdefault(separation.what, []).append(any(map(separation.has, conditions)))
     return tuple(has.index(True) if any(has) else -1 for has in families.values())
 
 
@@ -133,7 +135,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
             group.client,
         )
 
-    return sorted((part for own in planned.values() for part in _by_script(own)), key=order)
+    return sorted((part for members in planned.values() for part in _by_script(members)), key=order)
 
 
 class Pair(Struct, frozen=True):
@@ -150,7 +152,9 @@ class Pair(Struct, frozen=True):
     @property
     def worse(self) -> Summary | None:
         better = self.better
-        return None if better is None else self.base if better is self.new else self.new
+        if better is None:
+            return None
+        return self.base if better is self.new else self.new
 
     def has(self, row: Summary) -> bool:
         return row in (self.base, self.new)
@@ -218,9 +222,14 @@ class Ranking(Struct, frozen=True):
     def versus_base(self, row: Summary, pairs: Sequence[Pair] | None = None) -> Comparison | None:
         """By what the ranking is by, or of these pairs; None for the base, and where nothing is
         compared."""
-        found = self.ranked_by if pairs is None else pairs
+        pairs_to_search = self.ranked_by if pairs is None else pairs
         return next(
-            (each.comparison for each in found if each.base is self.base and each.new is row), None
+            (
+                pair.comparison
+                for pair in pairs_to_search
+                if pair.base is self.base and pair.new is row
+            ),
+            None,
         )
 
     def ratio_of(self, row: Summary) -> Comparison | None:
@@ -340,9 +349,7 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
-    beaten = {
-        each.id for pair in pairs for each in (pair.base, pair.new) if each is not pair.better
-    }
+    beaten = {row.id for pair in pairs for row in (pair.base, pair.new) if row is not pair.better}
     return next((row for row in rows.values() if row.id not in beaten), None)
 
 
@@ -414,12 +421,12 @@ def _best_rows(rows: Sequence[Summary], order: Sequence[Pair], planned: int) -> 
     if min(row.counted_runs for row in rows) < fewest_for_a_claim(rows[0].by_turns):
         return {}
     open_loop = rows[0].identity.open_loop
-    found = {} if open_loop else {"throughput": best_of(order)}
+    best_rows = {} if open_loop else {"throughput": best_of(order)}
     for name, figure in COSTS.items():
         follows = name == "cpu" and not open_loop
         if not follows and all(row.sample(figure) for row in rows):
-            found[name] = best_of(_family(rows, figure, planned))
-    return {name: best.id for name, best in found.items() if best}
+            best_rows[name] = best_of(_family(rows, figure, planned))
+    return {name: best.id for name, best in best_rows.items() if best}
 
 
 def _family(
@@ -444,22 +451,22 @@ def compare_pairs(
     known = [pair for pair in row_pairs if all(row.sample(figure) for row in pair)]
     schedule = known[0][0].look_schedule if known else None
     share = ALPHA / len(schedule.looks) if schedule else ALPHA
-    found = compare_samples(
+    comparisons = compare_samples(
         [sample_between(new, base, figure) for base, new in known],
         higher_is_better=figure.higher_is_better,
         level=Level(
             interval=share, test=share, planned=len(row_pairs) if planned is None else planned
         ),
     )
-    return _pairs(known, found)
+    return _pairs(known, comparisons)
 
 
 def _pairs(
-    row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison]
+    row_pairs: Sequence[tuple[Summary, Summary]], comparisons: Sequence[Comparison]
 ) -> tuple[Pair, ...]:
     return tuple(
-        Pair(base, new, attributable(each, base, new))
-        for (base, new), each in zip(row_pairs, found, strict=True)
+        Pair(base, new, attributable(comparison, base, new))
+        for (base, new), comparison in zip(row_pairs, comparisons, strict=True)
     )
 
 
@@ -472,7 +479,7 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
         for row in by_key.values()
         if row.ranking.copy == row.identity.key and row.ranking.reference in by_key
     ]
-    found: dict[str, Resolution] = {}
+    resolutions: dict[str, Resolution] = {}
     for open_loop in (False, True):
         read = figure or (p99 if open_loop else throughput)
         family = [
@@ -481,7 +488,8 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
             if pair[1].identity.open_loop is open_loop and all(row.sample(read) for row in pair)
         ]
         looks = max(
-            (len(each.look_schedule.looks) for _, each in family if each.look_schedule), default=1
+            (len(summary.look_schedule.looks) for _, summary in family if summary.look_schedule),
+            default=1,
         )
         compared = compare_samples(
             [sample_between(copy, reference, read) for copy, reference in family],
@@ -489,5 +497,5 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
             level=Level(test=ALPHA / looks),
         )
         for (copy, reference), comparison in zip(family, compared, strict=True):
-            found[reference.id] = Resolution(copy, reference, comparison)
-    return found
+            resolutions[reference.id] = Resolution(copy, reference, comparison)
+    return resolutions

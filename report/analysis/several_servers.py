@@ -130,11 +130,11 @@ def _first_second(summary: Summary) -> FirstSecond | None:
         return None
     seconds = summary.selected_figures.seconds if summary.selected_figures else ()
     later = [second.p99_ms for second in seconds[1:] if second.p99_ms is not None]
-    found = ratio_of_pairs(pairs)
+    ratio = ratio_of_pairs(pairs)
     return FirstSecond(
-        found.estimate,
-        found.interval.low if found.interval else None,
-        found.interval.high if found.interval else None,
+        ratio.estimate,
+        ratio.interval.low if ratio.interval else None,
+        ratio.interval.high if ratio.interval else None,
         seconds[0].p99_ms if seconds else None,
         median(later) if later else None,
     )
@@ -162,7 +162,9 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
             target = subject(identity, counts={**identity.counts, "servers": 0})
             groups.setdefault((summary.runtime, target), []).append(summary)
     targets = [
-        sorted(own, key=lambda row: row.identity.servers) for own in groups.values() if len(own) > 1
+        sorted(group, key=lambda row: row.identity.servers)
+        for group in groups.values()
+        if len(group) > 1
     ]
     to_fewest = [(row, rows[0]) for rows in targets for row in rows[1:]]
     before = {new.id: base for rows in targets for new, base in zip(rows[1:], rows, strict=False)}
@@ -175,7 +177,11 @@ def several_servers(summaries: Sequence[Summary]) -> tuple[ServerScaling, ...]:
     grown = _compared([(rows_by_id[new], base) for new, base in before.items()], throughput)
 
     def step(row: Summary) -> ServerStep:
-        of_row = {name: found[row.id] for name, found in ratios.items() if row.id in found}
+        of_row = {
+            name: ratios_by_row[row.id]
+            for name, ratios_by_row in ratios.items()
+            if row.id in ratios_by_row
+        }
         added = _added(grown[row.id], row, before[row.id]) if row.id in before else None
         return ServerStep(row, of_row, added, _first_second(row))
 

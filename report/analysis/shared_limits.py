@@ -47,11 +47,11 @@ def shared_limit(ranking: Ranking) -> SharedLimit | None:
     """None where throughput is not compared, as in an open loop, and where the targets' own parts
     were the limit in most pairs."""
     pairs = [pair for pair in ranking.pairs if pair.comparison.ratio is not None]
-    found = [
+    resources_by_pair = [
         (pair, shared_limits(pair.new, pair.base, pair.comparison.pairs is not None))
         for pair in pairs
     ]
-    limited = [(pair, resources) for pair, resources in found if resources]
+    limited = [(pair, resources) for pair, resources in resources_by_pair if resources]
     if not limited:
         return None
     counts = Counter(resource for _, resources in limited for resource in resources)

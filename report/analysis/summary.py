@@ -37,17 +37,17 @@ def warnings_of(runs: Sequence[model.Run]) -> Iterator[str]:
     counted = [run for run in runs if run.eligible and run.measured is not None]
     ordered = sorted(counted, key=lambda run: (run.record.started_at, run.run))
     values = [run.measured.requests_per_second for run in ordered if run.measured]
-    found = spread(values)
+    distribution = spread(values)
     unit = layer_text(counted[0].identity.layer).rate_unit if counted else ""
     if (
-        found
-        and found.count >= 3
-        and found.cv_percent is not None
-        and found.cv_percent > MAX_CV_PERCENT
+        distribution
+        and distribution.count >= 3
+        and distribution.cv_percent is not None
+        and distribution.cv_percent > MAX_CV_PERCENT
     ):
         yield (
-            f"Runs lie far apart: CV {percent(found.cv_percent)}, "
-            f"from {rate(found.min)} to {rate(found.max)} {unit}."
+            f"Runs lie far apart: CV {percent(distribution.cv_percent)}, "
+            f"from {rate(distribution.min)} to {rate(distribution.max)} {unit}."
         )
     if drift := trend(values):
         share = f"{100 * drift.change:+.1f} %"
@@ -219,8 +219,8 @@ class Summary(Row, frozen=True, kw_only=True):
         return tuple(value for _, value in _compared(runs, figure, figure.compared))
 
     def side(self, figure: Figure) -> dict[Place, float]:
-        found = _compared(self.runs, figure, figure.compared)
-        return {run.place or (run.run, 1): value for run, value in found}
+        values_by_run = _compared(self.runs, figure, figure.compared)
+        return {run.place or (run.run, 1): value for run, value in values_by_run}
 
     @property
     def last_round(self) -> int:
@@ -228,14 +228,14 @@ class Summary(Row, frozen=True, kw_only=True):
         return max((number for number, _ in self.places), default=made)
 
     def values(self, read: Callable[[model.Measured], float | None]) -> tuple[float, ...]:
-        found = [read(run.measured) for run in self.runs if run.eligible and run.measured]
-        return tuple(value for value in found if value is not None)
+        values = [read(run.measured) for run in self.runs if run.eligible and run.measured]
+        return tuple(value for value in values if value is not None)
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
         counted = [run for run in self.runs if run.eligible or run.spoiled] or self.runs
-        found = [run.measured.limiter_script for run in counted if run.measured]
-        return tuple(dict.fromkeys(script for script in found if script))
+        scripts = [run.measured.limiter_script for run in counted if run.measured]
+        return tuple(dict.fromkeys(script for script in scripts if script))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
@@ -322,15 +322,15 @@ class Summary(Row, frozen=True, kw_only=True):
 def _compared(
     runs: Sequence[model.Run], figure: Figure, read: Callable[[model.Measured], float | None]
 ) -> list[tuple[model.Run, float]]:
-    found = [
+    values_by_run = [
         (run, figure.worst if run.spoiled else read(run.measured))
         for run in runs
         if run.measured and (run.eligible or run.spoiled)
     ]
-    served = [value for run, value in found if not run.spoiled]
+    served = [value for run, value in values_by_run if not run.spoiled]
     if served and all(value is None for value in served):
         return []
-    return [(run, value) for run, value in found if value is not None]
+    return [(run, value) for run, value in values_by_run if value is not None]
 
 
 def sample_between(
@@ -364,10 +364,10 @@ def runs_between(new: Summary, base: Summary, paired: bool) -> Iterator[tuple[mo
         return
     _, by_group = _partners(new, base, max(new.last_round, base.last_round))
     places: list[dict[Place, list[model.Run]]] = [{}, {}]
-    for side, found in zip(sides, places, strict=True):
+    for side, runs_by_place in zip(sides, places, strict=True):
         for run in side:
             number, group = run.place or (run.run, 1)
-            found.setdefault((number, group if by_group else 1), []).append(run)
+            runs_by_place.setdefault((number, group if by_group else 1), []).append(run)
     one, other = places
     for place in sorted(one.keys() & other.keys()):
         yield (*one[place], *other[place])
@@ -429,20 +429,23 @@ def configurations(
 ) -> list[tuple[model.Identity, model.Planned | None, tuple[model.Run, ...], tuple[int, ...]]]:
     """Those that were planned or run, each with its plan, its runs by number, and the numbers
     without a file; planned ones first."""
-    plans = {each.identity.key: each for each in planned}
-    found: dict[str, tuple[model.Identity, list[model.Run]]] = {
-        key: (each.identity, []) for key, each in plans.items()
+    plans = {
+        planned_configuration.identity.key: planned_configuration
+        for planned_configuration in planned
+    }
+    by_key: dict[str, tuple[model.Identity, list[model.Run]]] = {
+        key: (planned_configuration.identity, []) for key, planned_configuration in plans.items()
     }
     for run in sorted(runs, key=lambda run: run.run):
-        found.setdefault(run.identity.key, (run.identity, []))[1].append(run)
+        by_key.setdefault(run.identity.key, (run.identity, []))[1].append(run)
 
     def missing(key: str) -> tuple[int, ...]:
-        there = {run.run for run in found[key][1]}
+        there = {run.run for run in by_key[key][1]}
         return tuple(sorted(set(plans[key].runs) - there)) if key in plans else ()
 
     return [
-        (identity, plans.get(key), tuple(own), missing(key))
-        for key, (identity, own) in found.items()
+        (identity, plans.get(key), tuple(runs_of_configuration), missing(key))
+        for key, (identity, runs_of_configuration) in by_key.items()
     ]
 
 
@@ -464,7 +467,11 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
         aside.setdefault(run.identity.key, []).append(run)
     schedule, looked = _schedule(campaign)
     rankings = {key: ranking for ranking in campaign.rankings for key in ranking.members}
-    planned = (each for each in campaign.planned if each.identity.ranked)
+    planned = (
+        planned_configuration
+        for planned_configuration in campaign.planned
+        if planned_configuration.identity.ranked
+    )
     rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
     plans = [plan for _, plan, _, _ in rows if plan and plan.by_turns]
     targets = Counter(place for plan in plans for place in set(plan.places.values()))
@@ -514,7 +521,7 @@ def attributable(comparison: Comparison, base: Row, new: Row) -> Comparison:
 def layer_text_of(rows: Sequence[Summary]) -> LayerText:
     """The same for rows of one layer that share a table or chart; latencies in µs where a median
     one at the limiter layer is below 1 ms."""
-    found = layer_text(rows[0].identity.layer)
-    medians = [row.figure_of(p50).value for row in rows] if not found.has_servers else []
+    words = layer_text(rows[0].identity.layer)
+    medians = [row.figure_of(p50).value for row in rows] if not words.has_servers else []
     below = any(value is not None and value < 1 for value in medians)
-    return structs.replace(found, in_microseconds=below)
+    return structs.replace(words, in_microseconds=below)

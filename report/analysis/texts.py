@@ -84,8 +84,8 @@ class LayerText(Struct, frozen=True):
 
 
 _TEXTS = {
-    each["layer"]: LayerText(each["layer"], each["request"], each["consumer"])
-    for each in LAYER_WORDS
+    words["layer"]: LayerText(words["layer"], words["request"], words["consumer"])
+    for words in LAYER_WORDS
 }
 
 
@@ -273,9 +273,8 @@ class NamedFacts(Struct, frozen=True):
         """`decided by a module (GCRA)`, `GCRA`; empty where nothing has to be named."""
         algorithm = algorithm_of(identity) if self.algorithm else ""
         if not self.decider:
-            return (
-                algorithm if algorithm != NOT_KNOWN else "algorithm not known" if algorithm else ""
-            )
+            return "algorithm not known" if algorithm == NOT_KNOWN else algorithm
+
         by = f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
         return f"{by} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else by
 

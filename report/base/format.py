@@ -12,16 +12,19 @@ def decimals(value: float | None, digits: int) -> str:
     return ABSENT if value is None else f"{value:,.{digits}f}"
 
 
+def _digits_below(value: float | None, bounds: Sequence[float]) -> int:
+    """How many of the bounds a value lies below: it is printed with so many digits."""
+    return 0 if value is None else sum(value < bound for bound in bounds)
+
+
 def rate(value: float | None) -> str:
     """Requests per second, three to four digits that mean something."""
-    return decimals(value, 0 if value is None or value >= 100 else 1 if value >= 10 else 2)
+    return decimals(value, _digits_below(value, (100, 10)))
 
 
 def milliseconds(value: float | None) -> str:
     """About three digits; below one millisecond down to the microsecond."""
-    if value is None:
-        return ABSENT
-    return decimals(value, 0 if value >= 1000 else 1 if value >= 100 else 2 if value >= 1 else 3)
+    return decimals(value, _digits_below(value, (1000, 100, 1)))
 
 
 def microseconds(value: float | None) -> str:

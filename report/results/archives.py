@@ -39,8 +39,8 @@ def _walk(
             yield place, Path(at), ""
         for name in sorted(files):
             # One that was unpacked where it lies is there already.
-            beside = Path(at) / name.removesuffix(SUFFIX)
-            unpacked = any((beside / document).is_file() for document in documents)
+            unpacked_folder = Path(at) / name.removesuffix(SUFFIX)
+            unpacked = any((unpacked_folder / document).is_file() for document in documents)
             if name.endswith(SUFFIX) and not name.startswith(".") and not unpacked:
                 yield from _unpacked(
                     Path(at) / name, place / name.removesuffix(SUFFIX), documents, scratch

@@ -30,17 +30,21 @@ _MAX_SLICES = 3000
 
 #: What an identity takes from its target as it stands.
 _TARGET = (
-    *("label", "client", "store", "topology", "limiter", "client_version", "store_version"),
-    *(
-        "limiter_version",
-        "node",
-        "decided_by",
-        "algorithm",
-        "module",
-        "service",
-        "framework",
-        "program",
-    ),
+    "label",
+    "client",
+    "store",
+    "topology",
+    "limiter",
+    "client_version",
+    "store_version",
+    "limiter_version",
+    "node",
+    "decided_by",
+    "algorithm",
+    "module",
+    "service",
+    "framework",
+    "program",
     "copy_of",
 )
 
@@ -199,8 +203,8 @@ def _added_memory(result: records.MeasuredResult) -> model.AddedMemory | None:
     consumers = result.consumers
     counted = [
         (start, end)
-        for each in consumers
-        if (start := each.at_start.consumes) and (end := each.at_end.consumes)
+        for consumer in consumers
+        if (start := consumer.at_start.consumes) and (end := consumer.at_end.consumes)
     ]
     if not counted or len(counted) < len(consumers):
         return None
@@ -240,7 +244,8 @@ def _answers_by_server(result: records.MeasuredResult) -> tuple[int, ...]:
     if result.request.layer == "limiter":
         return ()
     return tuple(
-        max(0, each.at_end.requests - each.at_window_open.requests) for each in result.consumers
+        max(0, consumer.at_end.requests - consumer.at_window_open.requests)
+        for consumer in result.consumers
     )
 
 
@@ -280,18 +285,19 @@ def _deciding_software(result: records.MeasuredResult) -> dict[str, str]:
     modules = (result.store.modules if result.store else None) or []
     # Of a store that the user runs, the module's file is not known.
     parts = {
-        each.id: (each.version, each.sha256 and f"sha256 {each.sha256[:12]}") for each in modules
+        module.id: (module.version, module.sha256 and f"sha256 {module.sha256[:12]}")
+        for module in modules
     }
-    found = {f"Module {id_}": ", ".join(filter(None, both)) for id_, both in parts.items()}
+    versions = {f"Module {id_}": ", ".join(filter(None, both)) for id_, both in parts.items()}
     if service := result.service:
-        found[f"Service {service.id}"] = service.at_end.version or "version not known"
-    return found
+        versions[f"Service {service.id}"] = service.at_end.version or "version not known"
+    return versions
 
 
 def _decisions(result: records.MeasuredResult) -> int | None:
     """See `Measured.decisions`; raises FieldError if a count is not the difference of its two
     readings."""
-    found = []
+    decisions = []
     for index, consumer in enumerate(result.consumers):
         stated = consumer.consumes
         opened = consumer.at_window_open.consumes
@@ -304,8 +310,8 @@ def _decisions(result: records.MeasuredResult) -> int | None:
             if counted != grown:
                 text = f"is {counted}, but the readings differ by {grown}"
                 raise FieldError(f"$.consumers[{index}].consumes.{name}", text)
-        found.append(stated.allowed + stated.limited)
-    return sum(found) if found else None
+        decisions.append(stated.allowed + stated.limited)
+    return sum(decisions) if decisions else None
 
 
 def _successful_calls(counted: records.ScriptCall | None) -> int:
@@ -330,9 +336,15 @@ _READ: dict[str, Any] = {
     "slices": records.Slices(width_ms=100, allowed=[], limited=[], failed=[], latency_sum_us=[]),
 }
 _OF_RESOURCE: dict[str, Any] = {
-    **{"source": "", "samples": ()},
-    **dict.fromkeys(("caps", "throttling", "network", "idle_us", "resident_bytes_max")),
-    **dict.fromkeys(("resident_bytes_at_window_open", "resident_bytes_at_end")),
+    "source": "",
+    "samples": (),
+    "caps": None,
+    "throttling": None,
+    "network": None,
+    "idle_us": None,
+    "resident_bytes_max": None,
+    "resident_bytes_at_window_open": None,
+    "resident_bytes_at_end": None,
 }
 _OF_TIMELINE: dict[str, Any] = dict.fromkeys(("p50_us", "p99_second_us", "p99_before_us"), ())
 
@@ -342,7 +354,7 @@ def slim(result: Result) -> Result:
     if isinstance(result, records.FailedOrAbortedResult):
         return structs.replace(result, configuration=None, plugins=None)
     of_role = sorted(result.resources.items())
-    resources = {role: structs.replace(each, **_OF_RESOURCE) for role, each in of_role}
+    resources = {role: structs.replace(resource, **_OF_RESOURCE) for role, resource in of_role}
     if isinstance(result, records.PrintedResult):
         program = structs.replace(result.program, arguments=[], output="")
         return structs.replace(result, **_DROPPED, resources=resources, program=program)
@@ -447,13 +459,13 @@ def _check_faults(result: records.MeasuredResult) -> None:
     stated = result.fault_figures
     if not faults:
         return
-    for at, each in enumerate(stated.faults if stated else ()):
-        if each.fault >= len(faults) or faults[each.fault].injected is None:
-            text = f"is {each.fault}: no such injected fault"
+    for at, figures in enumerate(stated.faults if stated else ()):
+        if figures.fault >= len(faults) or faults[figures.fault].injected is None:
+            text = f"is {figures.fault}: no such injected fault"
             raise FieldError(f"$.fault_figures.faults[{at}].fault", text)
-        if (each.recovery == "recovered") != (each.recovery_s is not None):
+        if (figures.recovery == "recovered") != (figures.recovery_s is not None):
             raise FieldError(
-                f"$.fault_figures.faults[{at}].recovery_s", f"contradicts `{each.recovery}`"
+                f"$.fault_figures.faults[{at}].recovery_s", f"contradicts `{figures.recovery}`"
             )
     if result.timeline:
         _check_timeline(result, result.timeline)
@@ -480,7 +492,7 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
     rounds: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
     by_turns = manifest["plan"]["order"] == "turns"
 
-    def beside(entry: Mapping[str, Any]) -> bool:
+    def is_uncompared(entry: Mapping[str, Any]) -> bool:
         is_reference = entry["configuration_hash"] in references
         return "beside" in entry or ("group" in entry and not by_turns and is_reference)
 
@@ -489,15 +501,15 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
 
     every = manifest["plan"]["runs"]
     asked = [
-        each
-        for each in every
-        if number(each) <= rounds.get(each["configuration_hash"], number(each))
+        entry
+        for entry in every
+        if number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
     ]
-    compared = {(number(entry), entry.get("group")) for entry in asked if not beside(entry)}
+    compared = {(number(entry), entry.get("group")) for entry in asked if not is_uncompared(entry)}
     return [
         entry
         for entry in asked
-        if not beside(entry) or (number(entry), entry.get("group")) in compared
+        if not is_uncompared(entry) or (number(entry), entry.get("group")) in compared
     ]
 
 

@@ -114,8 +114,8 @@ class _Consistency:
         """The run, to be kept."""
         if self._campaign is not None and run.record.campaign not in (None, self._campaign):
             stated = one_line(run.record.campaign, 60)
-            own = one_line(self._campaign, 60)
-            raise FieldError("$.campaign", f"is {stated}, but {MANIFEST} says {own}")
+            campaign = one_line(self._campaign, 60)
+            raise FieldError("$.campaign", f"is {stated}, but {MANIFEST} says {campaign}")
         self._check_runtime(run)
         identity, source = self._identities.get(run.identity.key, (run.identity, run.file))
         if identity != run.identity:
@@ -134,11 +134,11 @@ class _Consistency:
         """Figures from containers and from local processes never make one row."""
         if run.record.runtime is None:
             return
-        found = run.record.runtime.id
-        runtime, source = self._runtimes.setdefault(run.identity.key, (found, run.file))
-        if found != runtime:
+        runtime_id = run.record.runtime.id
+        runtime, source = self._runtimes.setdefault(run.identity.key, (runtime_id, run.file))
+        if runtime_id != runtime:
             other = f"{one_line(source)} of the same configuration says {one_line(runtime, 40)}"
-            text = f"is {one_line(found, 40)}, but {other}: report them as two campaigns"
+            text = f"is {one_line(runtime_id, 40)}, but {other}: report them as two campaigns"
             raise FieldError("$.runtime.id", text)
 
     def _slim(self, run: Run, identity: Identity) -> Run:
@@ -201,7 +201,7 @@ def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tup
     selected = _selected_files(runs)
     kept = 0
     left_out = 0
-    found = []
+    runs_with_series = []
     for run in runs:
         if run.file in selected and run.measured:
             seconds, usage = _read(folder / run.file, _series, excluded) or ((), {})
@@ -211,8 +211,8 @@ def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tup
                 run = replace(run, measured=replace(run.measured, seconds=seconds, usage=usage))
             else:
                 left_out += 1
-        found.append(run)
-    return found, left_out
+        runs_with_series.append(run)
+    return runs_with_series, left_out
 
 
 def _refusals(excluded: Sequence[Excluded]) -> list[str]:
@@ -229,6 +229,19 @@ def _refusals(excluded: Sequence[Excluded]) -> list[str]:
     return [*lines[:_MAX_LINES], *more]
 
 
+def _listed(folder: Path) -> tuple[Sequence[Path], Sequence[str], Mapping[str, str]]:
+    """The files of results in a folder, the names of others, and the checksums by name."""
+    try:
+        files, ignored = list_files(folder)
+        return files, ignored, _read_checksums(folder)
+    except OSError as error:
+        raise ReportError(
+            f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT
+        ) from error
+    except FieldError as error:
+        raise ReportError(f"{one_line(folder / CHECKSUMS)}: {error}", USAGE) from error
+
+
 def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -> Campaign:
     """Reads `manifest.json` and every result beside it, one after the other; `series`: with the
     seconds of the selected runs.
@@ -242,15 +255,8 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
             f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE
         )
     excluded: list[Excluded] = []
-    try:
-        files, ignored = list_files(folder)
-        sums = _read_checksums(folder)
-    except OSError as error:
-        raise ReportError(
-            f"{one_line(folder)} cannot be read: {error.strerror}", ENVIRONMENT
-        ) from error
-    except FieldError as error:
-        raise ReportError(f"{one_line(folder / CHECKSUMS)}: {error}", USAGE) from error
+    files, ignored, sums = _listed(folder)
+
     path = folder / MANIFEST
     manifest = _read(path, _manifest, excluded) if path.is_symlink() or path.exists() else None
     planned = planned_of(manifest) if manifest else ()
@@ -276,25 +282,25 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         return replace(consistency.check(run), place=places.get((run.identity.key, run.run)))
 
     aside = [folder / name for name in (manifest or {}).get("set_aside", ())]
-    found = [
+    loaded_runs = [
         run for path in (*files, *aside) if (run := _read(path, checked, excluded)) is not None
     ]
     # Figures of a diagnosis include the instruments.
-    runs = [run for run in found if not run.record.diagnosis and not run.set_aside]
+    runs = [run for run in loaded_runs if not run.record.diagnosis and not run.set_aside]
     left_out = 0
     if series and (keep_going or not excluded):
         runs, left_out = _with_series(folder, runs, excluded)
-    if excluded and not (keep_going and found):
+    if excluded and not (keep_going and loaded_runs):
         raise ReportError(_refusals(excluded), USAGE)
-    if not found:
+    if not loaded_runs:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
     return Campaign(
         name=manifest["campaign"] if manifest else folder.resolve().name,
         manifest=manifest,
         planned=planned,
-        rankings=rankings_of(manifest, planned, found),
+        rankings=rankings_of(manifest, planned, loaded_runs),
         counted=tuple(runs),
-        beside=tuple(run for run in found if run.record.diagnosis or run.set_aside),
+        beside=tuple(run for run in loaded_runs if run.record.diagnosis or run.set_aside),
         ignored=tuple(ignored),
         excluded=tuple(excluded),
         series_left_out=left_out,

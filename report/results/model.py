@@ -105,13 +105,13 @@ SEPARATIONS: tuple[Separation, ...] = tuple(Separation(**one) for one in _genera
 
 def separations_of(options: Iterable[str], compares: str) -> list[tuple[str, Separation]]:
     """The separating options among these, in the order of the list."""
-    own = tuple(options)
+    option_ids = tuple(options)
     return [
-        (option, each)
-        for each in SEPARATIONS
-        if each.compares == compares
-        for option in own
-        if each.has(option)
+        (option, separation)
+        for separation in SEPARATIONS
+        if separation.compares == compares
+        for option in option_ids
+        if separation.has(option)
     ]
 
 
@@ -394,8 +394,8 @@ class Measured:
         """Average, min, max, stddev; min alone where requests failed; empty when nothing was
         answered."""
         names = ("average", "min", "max", "stddev")
-        found = {name: getattr(self.record.latency, name, None) for name in names}
-        return {name: value for name, value in found.items() if value is not None}
+        percentiles = {name: getattr(self.record.latency, name, None) for name in names}
+        return {name: value for name, value in percentiles.items() if value is not None}
 
 
 def total_of(values: Sequence[int | None]) -> int | None:
@@ -412,11 +412,15 @@ def stated_bounds(latency: records.Latency | None) -> dict[str, Bounds]:
 def sums_by_kind(roles: Mapping[str, records.Resource], member: str) -> dict[str, float]:
     """A member of the roles by kind: the nodes of a cluster are one store, several servers are one
     server. A kind that lacks it for a role is absent."""
-    found = {
+    values_by_kind = {
         kind: [getattr(role, member) for role in roles.values() if role.kind == kind]
         for kind in MEASURED_KINDS
     }
-    return {kind: sum(values) for kind, values in found.items() if values and None not in values}
+    return {
+        kind: sum(values)
+        for kind, values in values_by_kind.items()
+        if values and None not in values
+    }
 
 
 def cpu_us_per_request(roles: Mapping[str, records.Resource]) -> dict[str, float]:

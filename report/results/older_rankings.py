@@ -56,10 +56,19 @@ def _alike(identity: Identity, across_frameworks: bool) -> str:
         }
         return repr(replace(identity, key="", configuration_hash=None, **same))
     load = (
-        *(identity.layer, identity.topology, sorted(identity.counts.items()), identity.caps),
-        *(identity.workload, identity.complexity, identity.traffic, identity.limits),
-        *(identity.connections, identity.rate_per_second, identity.arrivals),
-        *(identity.duration_s, identity.requests),
+        identity.layer,
+        identity.topology,
+        sorted(identity.counts.items()),
+        identity.caps,
+        identity.workload,
+        identity.complexity,
+        identity.traffic,
+        identity.limits,
+        identity.connections,
+        identity.rate_per_second,
+        identity.arrivals,
+        identity.duration_s,
+        identity.requests,
     )
     limiter = identity.limiter if identity.algorithm is None else None
     decision = (
@@ -74,16 +83,20 @@ def _alike(identity: Identity, across_frameworks: bool) -> str:
 
 def _within(identity: Identity) -> dict[str, str]:
     """The conditions in which a client can be compared with itself, by what they are about."""
-    own = {
+    conditions = {
         separation.what: option for option, separation in separations_of(identity.options, "itself")
     }
-    return ({"store version": identity.store_version} if identity.store_version else {}) | own
+    return (
+        {"store version": identity.store_version} if identity.store_version else {}
+    ) | conditions
 
 
 def _varying(members: Collection[Identity]) -> tuple[str, ...]:
     conditions = [_within(identity) for identity in members]
-    names = dict.fromkeys(name for each in conditions for name in each)
-    return tuple(name for name in names if len({each.get(name) for each in conditions}) > 1)
+    names = dict.fromkeys(name for condition in conditions for name in condition)
+    return tuple(
+        name for name in names if len({condition.get(name) for condition in conditions}) > 1
+    )
 
 
 def _client_in(identity: Identity) -> str:
@@ -97,10 +110,10 @@ def _by_condition(members: list[Identity]) -> list[tuple[str, list[Identity]]]:
     """In several versions, or with TLS and without, a client is ranked with itself alone."""
     if members[0].layer == STORE_LAYER or not _varying(members):
         return [("", members)]
-    found: dict[str, list[Identity]] = {}
+    identities_by_client: dict[str, list[Identity]] = {}
     for identity in members:
-        found.setdefault(_client_in(identity), []).append(identity)
-    return list(found.items())
+        identities_by_client.setdefault(_client_in(identity), []).append(identity)
+    return list(identities_by_client.items())
 
 
 def _ranking(
@@ -112,7 +125,7 @@ def _ranking(
 ) -> PlannedRanking:
     reference = next((identity for identity in members if identity.key in references), None)
     copies = (identity for identity in members if reference and identity.copy)
-    copy = next((each for each in copies if reference and each.copy_of == reference.label), None)
+    copy = next((copy for copy in copies if reference and copy.copy_of == reference.label), None)
     originals = [identity for identity in members if not identity.copy]
     return PlannedRanking(
         id=ranking_id,

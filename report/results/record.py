@@ -37,12 +37,12 @@ def one_of(*shapes: tuple[str, ...]) -> Callable[[Record], None]:
     """A check that the members are those of one shape."""
 
     def check(record: Record) -> None:
-        given = tuple(
+        names = tuple(
             name for name in record.__struct_fields__ if getattr(record, name) is not None
         )
-        if given not in shapes:
+        if names not in shapes:
             wrong = (
-                f"`{given[-1]}` is not a field beside" if given else f"`{shapes[0][0]}` is missing"
+                f"`{names[-1]}` is not a field beside" if names else f"`{shapes[0][0]}` is missing"
             )
             raise ValueError(wrong)
 

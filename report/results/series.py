@@ -24,14 +24,14 @@ def stretches(series: Sequence[SomeTimed]) -> list[Sequence[SomeTimed]]:
     A last stretch that is shorter than half of the first one joins the stretch before it, because a
     figure over a moment is mostly chance."""
     step = max(1, -(-len(series) // MAX_POINTS))
-    found = [series[start : start + step] for start in range(0, len(series), step)]
-    if len(found) > 1 and 2 * _length_s(found[-1]) < _length_s(found[0]):
-        found[-2:] = [series[(len(found) - 2) * step :]]
-    return found
+    parts = [series[start : start + step] for start in range(0, len(series), step)]
+    if len(parts) > 1 and 2 * _length_s(parts[-1]) < _length_s(parts[0]):
+        parts[-2:] = [series[(len(parts) - 2) * step :]]
+    return parts
 
 
 def _length_s(stretch: Sequence[Timed]) -> float:
-    return sum(each.interval_s for each in stretch)
+    return sum(second.interval_s for second in stretch)
 
 
 def _usage_of_kind(roles: Sequence[Resource]) -> list[Usage]:
@@ -58,9 +58,11 @@ def _usage_of_kind(roles: Sequence[Resource]) -> list[Usage]:
 def _mean_usage(stretch: Sequence[Usage]) -> Usage:
     length_s = _length_s(stretch)
     percents = [
-        each.cpu_percent * each.interval_s for each in stretch if each.cpu_percent is not None
+        second.cpu_percent * second.interval_s
+        for second in stretch
+        if second.cpu_percent is not None
     ]
-    resident = sum(each.resident_bytes * each.interval_s for each in stretch)
+    resident = sum(second.resident_bytes * second.interval_s for second in stretch)
     is_known = len(percents) == len(stretch)
     return Usage(
         t_s=stretch[-1].t_s,
@@ -77,9 +79,9 @@ def usage_over_time(result: MeasuredResult) -> dict[str, tuple[Usage, ...]]:
     all targets of the group, so that it has none."""
     is_client = result.request.layer == "limiter" and result.turns is None
     kinds = [kind for kind in MEASURED_KINDS if kind != "generator" or is_client]
-    found = {}
+    usage_by_kind = {}
     for kind in kinds:
         usage = _usage_of_kind([role for role in result.resources.values() if role.kind == kind])
         if usage:
-            found[kind] = tuple(map(_mean_usage, stretches(usage)))
-    return found
+            usage_by_kind[kind] = tuple(map(_mean_usage, stretches(usage)))
+    return usage_by_kind

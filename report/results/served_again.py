@@ -70,7 +70,7 @@ class _Service:
     def slices_where(
         self, holds: Callable[[int, int], bool], start: int, end: int
     ) -> Iterator[int]:
-        return (each for each in range(start, end) if holds(each, each + 1))
+        return (second for second in range(start, end) if holds(second, second + 1))
 
     def _is_served_second(self, start: int) -> bool:
         begins_served = self._served_share(start, start + 1) >= _BEGINNING_SHARE
@@ -96,7 +96,7 @@ def served_again_s(
 ) -> float | None:
     """Seconds from the injection of the fault that these figures are of; infinite where requests
     were not served again, None where too little of the run is left to tell."""
-    times = sorted(found for fault in faults if (found := _injected_s(fault)))
+    times = sorted(time_s for fault in faults if (time_s := _injected_s(fault)))
     injected = _injected_s(faults[figures.fault])
     if injected is None:
         return None

@@ -107,16 +107,16 @@ _MEMBER = re.compile(
 
 
 def _field_and_text(document: Document, kind: type[Record], message: str) -> tuple[str, str]:
-    found = _MESSAGE.fullmatch(message)
-    text, key, place = found.groups() if found else (message, None, None)
+    match = _MESSAGE.fullmatch(message)
+    text, key, place = match.groups() if match else (message, None, None)
     path, value = _located(document, kind, message, place or "$")
     if member := _MEMBER.fullmatch(text):
-        told = (
+        problem = (
             "is not a field of this format"
             if text.startswith("Object contains")
             else member[2].strip()
         )
-        return f"{path}.{one_line(member[1], 60)}", told or "is missing"
+        return f"{path}.{one_line(member[1], 60)}", problem or "is missing"
     wrong = text.removeprefix("Expected ").replace("`", "")
     wanted = f"must be {wrong}" if text.startswith("Expected") else f"which is wrong: {wrong}"
     if key:
@@ -139,8 +139,10 @@ def _located(document: Document, kind: type[Record], message: str, place: str) -
                 value[name] = inner
                 if _fails(root, kind, message):
                     break
-            told = one_line(name, 60)
-            path = f"{path}.{told}" if told.isidentifier() else f"{path}['{told}']"
+            shown_name = one_line(name, 60)
+            path = (
+                f"{path}.{shown_name}" if shown_name.isidentifier() else f"{path}['{shown_name}']"
+            )
             value = inner
         elif index:
             path = f"{path}[{index}]"
@@ -163,17 +165,17 @@ def _check_format(document: object, schema: str) -> Document:
     if not isinstance(document, Mapping):
         raise FieldError("$", "is not a JSON object")
     if document.get("schema") != schema:
-        found = (
+        stated_schema = (
             one_line(json.dumps(document.get("schema")), 60) if "schema" in document else "missing"
         )
-        raise FieldError("$.schema", f"is {found}, must be {json.dumps(schema)}")
+        raise FieldError("$.schema", f"is {stated_schema}, must be {json.dumps(schema)}")
     document = converted(document)
     if (version := document.get("schema_version")) != SCHEMA_VERSION:
-        found = one_line(json.dumps(version), 40)
+        stated_version = one_line(json.dumps(version), 40)
         newer = isinstance(version, int) and version > SCHEMA_VERSION
         remedy = "report it with the ratelimit-bench that wrote it" if newer else "measure again"
         read = f"this report reads versions {OLDEST_VERSION} to {SCHEMA_VERSION}"
-        text = f"is {found}; {read}: {remedy}"
+        text = f"is {stated_version}; {read}: {remedy}"
         raise FieldError("$.schema_version", text)
     return document
 
@@ -184,9 +186,9 @@ def validate_result(document: object) -> Result:
     result = _check_format(document, RESULT)
     kind = records.RESULTS.get(str(result.get("status")))
     if kind is None:
-        found = one_line(json.dumps(result.get("status")), 40)
+        stated_status = one_line(json.dumps(result.get("status")), 40)
         raise FieldError(
-            "$.status", f"is {found}, must be one of {', '.join(sorted(records.RESULTS))}"
+            "$.status", f"is {stated_status}, must be one of {', '.join(sorted(records.RESULTS))}"
         )
     return cast(Result, _decoded(result, kind))
 

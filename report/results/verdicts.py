@@ -43,8 +43,8 @@ class JudgedAgain:
         return structs.replace(result, **judgement)
 
     def _verdict(self, verdict: records.Verdict) -> records.Verdict:
-        own = [each for each in verdict.not_checked or () if each not in self._not_checked]
-        not_checked = [*self._not_checked, *own] or None
+        further = [rule for rule in verdict.not_checked or () if rule not in self._not_checked]
+        not_checked = [*self._not_checked, *further] or None
         return structs.replace(verdict, rules_version=self._rules_version, not_checked=not_checked)
 
 
@@ -59,12 +59,12 @@ def judged_again(path: Path) -> JudgedAgain | None:
     if not path.is_file():
         return None
     verdicts = _read(path)
-    own = (
+    campaigns = (
         campaign
         for campaign in verdicts.campaigns
         if campaign.folder == "." and not campaign.archive
     )
-    return next((JudgedAgain(verdicts, campaign) for campaign in own), None)
+    return next((JudgedAgain(verdicts, campaign) for campaign in campaigns), None)
 
 
 def unpack_verdicts(archive: Path, folder: Path) -> None:
@@ -87,6 +87,6 @@ def _write(verdicts: records.Verdicts, campaign: records.Campaign, folder: Path)
     place = PurePosixPath(campaign.folder)
     if place.is_absolute() or ".." in place.parts or not (folder / place).is_dir():
         return
-    own = structs.replace(campaign, folder=".", archive=None, sha256=None)
-    text = msgspec.json.encode(structs.replace(verdicts, campaigns=[own]))
+    judged_campaign = structs.replace(campaign, folder=".", archive=None, sha256=None)
+    text = msgspec.json.encode(structs.replace(verdicts, campaigns=[judged_campaign]))
     (folder / place / VERDICTS).write_bytes(text)

@@ -181,30 +181,30 @@ def compare_samples(
     looked at more than once, see `sequential.py`; else 5 %. As many comparisons come back, in their
     order."""
     planned = max(len(samples), level.planned)
-    methods = [_method(each, planned, level) for each in samples]
+    methods = [_method(sample, planned, level) for sample in samples]
     both = zip(samples, methods, strict=True)
     measured = [
         _measured(sample, method, floor, level, higher_is_better) for sample, method in both
     ]
-    tested = sum(each.p is not None for each in measured)
+    tested = sum(comparison.p is not None for comparison in measured)
     family = max(tested, level.family)
     shares = [sample.share for sample in samples]
-    corrected = _holm([each.p for each in measured], shares, family)
+    corrected = _holm([comparison.p for comparison in measured], shares, family)
     p_equal = [
-        None if each.p is None else _p_equal(sample, method, floor)
-        for each, sample, method in zip(measured, samples, methods, strict=True)
+        None if comparison.p is None else _p_equal(sample, method, floor)
+        for comparison, sample, method in zip(measured, samples, methods, strict=True)
     ]
     equal = _holm(p_equal, shares, max(tested, level.equal_family))
-    found = []
-    for index, each in enumerate(measured):
+    decided_comparisons = []
+    for index, comparison in enumerate(measured):
         sample = samples[index]
         method = methods[index]
         p_holm = corrected[index]
         same = equal[index]
         if p_holm is not None and same is not None:
-            each = _decided(each, p_holm, same, family, level)
-        found.append(_with_outlook(each, sample, method))
-    return tuple(found)
+            comparison = _decided(comparison, p_holm, same, family, level)
+        decided_comparisons.append(_with_outlook(comparison, sample, method))
+    return tuple(decided_comparisons)
 
 
 def compare_runs(
@@ -251,7 +251,7 @@ def _measured(
     sample: Sample, method: power.Method, floor: float, level: Level, higher_is_better: bool
 ) -> Comparison:
     new, base = _used(sample, method)
-    found = Comparison(
+    comparison = Comparison(
         status="not comparable",
         reason="",
         higher_is_better=higher_is_better,
@@ -264,33 +264,35 @@ def _measured(
     )
     if not sample.new or not sample.base:
         lacking = "a side has no run that counts with a figure that may be compared"
-        return structs.replace(found, reason=lacking)
+        return structs.replace(comparison, reason=lacking)
     if not new:
-        return structs.replace(found, reason="no run has a partner that counts in its round")
-    enough = found.per_side >= method.fewest
+        return structs.replace(comparison, reason="no run has a partner that counts in its round")
+    enough = comparison.per_side >= method.fewest
     few = (
         ""
         if enough
-        else f"{_runs_text(found)} cannot show a difference, it takes at least {method.fewest}"
+        else f"{_runs_text(comparison)} cannot show a difference, it takes at least {method.fewest}"
     )
-    found = structs.replace(found, status="not decided", too_few_runs=not enough, reason=few)
-    if found.per_side < MIN_RUNS_FOR_A_RATIO:
-        return found
+    comparison = structs.replace(
+        comparison, status="not decided", too_few_runs=not enough, reason=few
+    )
+    if comparison.per_side < MIN_RUNS_FOR_A_RATIO:
+        return comparison
     alpha = (
         level.interval if sample.share == 1 else min(2 * sample.share * level.test, level.interval)
     )
     ratio = ratio_of_pairs(sample.pairs, alpha) if method.paired else ratio_of(new, base, alpha)
     return structs.replace(
-        found,
+        comparison,
         ratio=ratio.estimate if 0 < ratio.estimate < math.inf else None,
         interval=ratio.interval,
         p=two_sided(_tails(sample, method)) if enough else None,
     )
 
 
-def _runs_text(found: Comparison) -> str:
-    what = "run" if found.pairs is None else "pair"
-    return f"{plural(found.per_side, what)}{' per side' if found.pairs is None else ''}"
+def _runs_text(comparison: Comparison) -> str:
+    what = "run" if comparison.pairs is None else "pair"
+    return f"{plural(comparison.per_side, what)}{' per side' if comparison.pairs is None else ''}"
 
 
 def _tails(sample: Sample, method: power.Method, factor: float = 1.0) -> tuple[float, float]:
@@ -311,40 +313,44 @@ def _p_equal(sample: Sample, method: power.Method, floor: float) -> float:
 
 
 def _decided(
-    found: Comparison, p_holm: float, p_equal: float, family: int, level: Level
+    comparison: Comparison, p_holm: float, p_equal: float, family: int, level: Level
 ) -> Comparison:
-    found = structs.replace(found, p_holm=p_holm, comparisons=family)
-    interval = found.interval
-    floor = found.floor
+    comparison = structs.replace(comparison, p_holm=p_holm, comparisons=family)
+    interval = comparison.interval
+    floor = comparison.floor
     if interval is None:
         return structs.replace(
-            found, reason=f"{_runs_text(found)} are too few for an interval at this look"
+            comparison, reason=f"{_runs_text(comparison)} are too few for an interval at this look"
         )
     above = interval.low > 1 + floor
     below = interval.high < 1 - floor
     if (above or below) and p_holm <= level.test:
         return structs.replace(
-            found, status="better" if above == found.higher_is_better else "worse"
+            comparison, status="better" if above == comparison.higher_is_better else "worse"
         )
     within = interval.low >= 1 - floor and interval.high <= 1 + floor
     if within and p_equal <= level.test:
-        return structs.replace(found, status="no difference")
+        return structs.replace(comparison, status="no difference")
     if not (above or below or within):
         reason = f"the interval reaches into and beyond ±{100 * floor:.3g} %"
-    elif smallest_p(*_sizes(found)) * family > (2 * level.test if within else level.test):
+    elif smallest_p(*_sizes(comparison)) * family > (2 * level.test if within else level.test):
         reason = (
-            f"{_runs_text(found)} are too few for {family} comparisons in one family: not even the clearest "
-            "order of runs would pass Holm’s correction"
+            f"{_runs_text(comparison)} are too few for {family} comparisons in one family: "
+            "not even the clearest order of runs would pass Holm’s correction"
         )
     elif within:
         reason = f"that they do not differ is not certain after Holm’s correction for {family} comparisons"
     else:
         reason = f"not significant after Holm’s correction for {family} comparisons"
-    return structs.replace(found, reason=reason)
+    return structs.replace(comparison, reason=reason)
 
 
-def _sizes(found: Comparison) -> tuple[int, int | None]:
-    return (found.new_runs, found.base_runs) if found.pairs is None else (found.pairs, None)
+def _sizes(comparison: Comparison) -> tuple[int, int | None]:
+    return (
+        (comparison.new_runs, comparison.base_runs)
+        if comparison.pairs is None
+        else (comparison.pairs, None)
+    )
 
 
 def _typical_run_failed(side: Sequence[float]) -> bool:
@@ -352,24 +358,26 @@ def _typical_run_failed(side: Sequence[float]) -> bool:
     return 2 * sum(not 0 < value < math.inf for value in side) >= len(side) > 0
 
 
-def _with_outlook(found: Comparison, sample: Sample, method: power.Method) -> Comparison:
+def _with_outlook(comparison: Comparison, sample: Sample, method: power.Method) -> Comparison:
     failed = [_typical_run_failed(side) for side in _used(sample, method)]
     if any(failed):
         # Two worst ranks are equal, which orders them. It is no ratio of figures: there are none.
-        return structs.replace(found, ratio=None, interval=None if all(failed) else found.interval)
+        return structs.replace(
+            comparison, ratio=None, interval=None if all(failed) else comparison.interval
+        )
     deviation = power.sample_deviation(sample, method.paired)
-    if found.ratio is None or deviation is None:
-        return found
-    floor = found.floor
-    family = found.comparisons
-    needed = power.runs_needed(found.ratio, deviation, floor, family, method)
+    if comparison.ratio is None or deviation is None:
+        return comparison
+    floor = comparison.floor
+    family = comparison.comparisons
+    needed = power.runs_needed(comparison.ratio, deviation, floor, family, method)
     if not method.paired and len(sample.pairs) >= power.MIN_RUNS_FOR_A_CLAIM:
         # From ten rounds on by pairs, where some are there to judge by.
         within = power.sample_deviation(sample, paired=True)
         if within is not None and (needed is None or needed >= MIN_ROUNDS_TO_PAIR):
-            needed = power.runs_needed(found.ratio, within, floor, family, power.PAIRED)
-    if needed is not None and not found.decided:
+            needed = power.runs_needed(comparison.ratio, within, floor, family, power.PAIRED)
+    if needed is not None and not comparison.decided:
         # These runs did not decide it, however likely that was.
-        needed = max(needed, found.per_side + 1)
-    detectable = power.detectable_difference(*_sizes(found), deviation, floor, family, method)
-    return structs.replace(found, runs_needed=needed, detectable=detectable)
+        needed = max(needed, comparison.per_side + 1)
+    detectable = power.detectable_difference(*_sizes(comparison), deviation, floor, family, method)
+    return structs.replace(comparison, runs_needed=needed, detectable=detectable)

@@ -84,8 +84,8 @@ def merge_histograms(histograms: Sequence[HdrHistogram]) -> HdrHistogram | None:
     largest = max(histograms, key=lambda histogram: histogram.counts_len)
     trackable = largest.lowest_trackable_value, largest.highest_trackable_value
     merged = HdrHistogram(*trackable, largest.significant_figures)
-    for each in histograms:
-        merged.add(each)
+    for histogram in histograms:
+        merged.add(histogram)
     return merged
 
 

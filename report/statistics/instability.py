@@ -244,18 +244,20 @@ def change_points(values: Sequence[float], comparisons: int = 1) -> tuple[Change
     `MIN_POINTS`."""
     if len(values) < MIN_POINTS:
         return ()
-    found = _strongest(values)
+    strongest = _strongest(values)
     relevant = (
-        abs(found.after / found.before - 1) > MIN_EFFECT if found.before > 0 else found.after > 0
+        abs(strongest.after / strongest.before - 1) > MIN_EFFECT
+        if strongest.before > 0
+        else strongest.after > 0
     )
-    if found.p > ALPHA / comparisons or not relevant:
+    if strongest.p > ALPHA / comparisons or not relevant:
         return ()
-    left = change_points(values[: found.index], comparisons)
-    right = change_points(values[found.index :], comparisons)
+    left = change_points(values[: strongest.index], comparisons)
+    right = change_points(values[strongest.index :], comparisons)
     return (
         *left,
-        found,
-        *(structs.replace(change, index=change.index + found.index) for change in right),
+        strongest,
+        *(structs.replace(change, index=change.index + strongest.index) for change in right),
     )
 
 

@@ -66,14 +66,14 @@ def estimate_max_rate(trials: Sequence[tuple[float, bool]]) -> RateEstimate:
         raise ValueError("needs at least five trials at rates above 0")
     likelihood = _Likelihood(trials)
     points = _points(likelihood.logs)
-    found = likelihood.at(points)
-    likeliest = np.flatnonzero(found.max() - found <= 1e-6)
+    likelihoods = likelihood.at(points)
+    likeliest = np.flatnonzero(likelihoods.max() - likelihoods <= 1e-6)
     end = len(points) - 1
     open_ended = likeliest[0] == 0 or likeliest[-1] == end
     near = points[[max(likeliest[0] - 1, 0), min(likeliest[-1] + 1, end)]]
     estimate, best = likelihood.best_between(near[0], near[1])
-    least = max(best, float(found.max())) - _bound(likelihood.logs) / 2
-    first, last = np.flatnonzero(found >= least)[[0, -1]]
+    least = max(best, float(likelihoods.max())) - _bound(likelihood.logs) / 2
+    first, last = np.flatnonzero(likelihoods >= least)[[0, -1]]
     return RateEstimate(
         trials=len(trials),
         kept=int(likelihood.kept.sum()),
@@ -107,12 +107,12 @@ def _points(logs: Floats) -> Floats:
 
 
 def _rounds(rates: Sequence[float]) -> list[int]:
-    found = [0]
+    indices = [0]
     seen = {rates[0]}
     for rate in rates[1:]:
-        found.append(found[-1] + (rate in seen))
+        indices.append(indices[-1] + (rate in seen))
         seen = {rate} if rate in seen else seen | {rate}
-    return found
+    return indices
 
 
 class _Likelihood:
@@ -128,7 +128,7 @@ class _Likelihood:
         """Its logarithm at each logarithm of a rate, with the deviations that make it largest."""
         signed = np.where(self.kept, 1.0, -1.0)
         distances = signed * (points[:, None] - self.logs)
-        found = np.full(len(points), -np.inf)
+        likelihoods = np.full(len(points), -np.inf)
         for deviation in _DEVIATIONS:
             for share in _BETWEEN_ROUNDS:
                 levels = _LEVELS * deviation * math.sqrt(share) if share else np.zeros(1)
@@ -140,14 +140,14 @@ class _Likelihood:
                 averaged = (
                     np.log(np.tensordot(np.exp(of_rounds - most), weights, (1, 0))) + most[:, 0]
                 )
-                found = np.maximum(found, averaged.sum(axis=1))
-        return found
+                likelihoods = np.maximum(likelihoods, averaged.sum(axis=1))
+        return likelihoods
 
     def best_between(self, low: float, high: float) -> tuple[float, float]:
         between = np.linspace(low, high, _POINTS_BEST)
-        found = self.at(between)
-        best = float(found.max())
-        first, last = np.flatnonzero(best - found <= 1e-6)[[0, -1]]
+        likelihoods = self.at(between)
+        best = float(likelihoods.max())
+        first, last = np.flatnonzero(best - likelihoods <= 1e-6)[[0, -1]]
         left = self.crossing(between[first], between[max(first - 1, 0)], best - 1e-6)
         right = self.crossing(between[last], between[min(last + 1, _POINTS_BEST - 1)], best - 1e-6)
         return (left + right) / 2, best

@@ -103,11 +103,11 @@ def signed_rank_tails(differences: Sequence[float]) -> tuple[float, float]:
     Raises ValueError without differences."""
     if not len(differences):
         raise ValueError("needs at least one pair")
-    found = np.array(differences, dtype=float)
-    doubled = midranks_doubled(np.abs(found))
-    signed = doubled[found != 0]
-    seen = int(doubled[found > 0].sum())
-    if len(found) > MAX_EXACT:
+    values = np.array(differences, dtype=float)
+    doubled = midranks_doubled(np.abs(values))
+    signed = doubled[values != 0]
+    seen = int(doubled[values > 0].sum())
+    if len(values) > MAX_EXACT:
         mean = float(signed.sum()) / 2
         deviation = math.sqrt(float((signed.astype(float) ** 2).sum())) / 2
         if deviation == 0:

@@ -82,8 +82,8 @@ def log_ratios_of_pairs(pairs: Sequence[tuple[float, float]]) -> Floats:
 def _log_ratios(new: Floats, base: Floats) -> Floats:
     with np.errstate(divide="ignore", invalid="ignore"):
         differences = np.log(new) - np.log(base)
-    found: Floats = np.where(np.isnan(differences), 0.0, differences)
-    return found
+    logs: Floats = np.where(np.isnan(differences), 0.0, differences)
+    return logs
 
 
 def _median(ordered: Floats) -> float:

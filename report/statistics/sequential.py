@@ -39,6 +39,9 @@ _NODES = 48
 _TAIL = 8.0
 _BISECTIONS = 40
 
+#: The indices of the base side and of the new one.
+_PairOfSides = tuple[int, int]
+
 Stop = Literal["decided", "tight", "hopeless", "none counts", "last"]
 
 
@@ -127,84 +130,159 @@ def compare_in_looks(
         in_rounds: they were measured next to each other, so that they may be paired.
         together: they were measured at the same time, by turns: they are compared by pairs
             alone."""
-    pairs = (
-        list(combinations(range(len(sides)), 2))
-        if reference is None
-        else [(reference, index) for index in range(len(sides)) if index != reference]
+    looks = _Looks(
+        sides,
+        schedule,
+        floor=floor,
+        higher_is_better=higher_is_better,
+        reference=reference,
+        in_rounds=in_rounds,
+        together=together,
     )
-    found: dict[tuple[int, int], Comparison] = {}
-    looked: dict[tuple[int, int], int] = {}
-    settled: dict[tuple[int, int], int] = {}
-    stops: dict[int, tuple[int, Stop]] = {}
-    levels = schedule.levels
-    last = levels[-1][0]
-    (first_look, first) = levels[0]
-
-    def sample(pair: tuple[int, int], look: int) -> Sample:
-        base, new = (upto(sides[index], look) for index in pair)
-        by_group = together or reference is not None
-        return sample_of(
-            new, base, look if in_rounds or together else 0, by_group, together=together
-        )
-
-    for look, share in levels:
-        running = [pair for pair in pairs if pair not in settled and not stops.keys() & set(pair)]
+    for look, share in schedule.levels:
+        running = looks.running()
         if look > rounds or not running:
             break
-        decided = [each.shown for each in found.values() if each.decided]
-        apart = decided.count(True)
-        equal = decided.count(False)
-        level = level_at(share, len(pairs) - apart, len(pairs) - equal, len(pairs))
-        samples = [sample(pair, look) for pair in running]
-        compared = compare_samples(samples, floor, higher_is_better, level)
-        found |= dict(zip(running, compared, strict=True))
-        looked |= dict.fromkeys(running, look)
-        settled |= {pair: look for pair in running if found[pair].decided}
-        hopeless = {
-            pair
-            for pair, each in zip(running, samples, strict=True)
-            if pair not in settled
-            and look < last
-            and _is_hopeless(each, floor, schedule, in_rounds, len(pairs))
-        }
-        for index in set(range(len(sides))) - stops.keys():
-            own = [pair for pair in running if index in pair and pair not in settled]
-            if look == last or hopeless.issuperset(own):
-                stops[index] = (
-                    look,
-                    "decided" if not own else "last" if look == last else "hopeless",
-                )
+        looks.look_at(running, look, share)
+    return looks.family()
 
-    def at_last(pair: tuple[int, int]) -> Comparison:
-        if pair not in found:
-            # Interrupted before the first look: compared as if at the first one.
-            level = level_at(first, len(pairs), len(pairs))
-            return compare_samples([sample(pair, first_look)], floor, higher_is_better, level)[0]
-        past = [level for level in levels if level[0] <= looked[pair]]
-        reasoned = _with_reason(
-            found[pair], [stop[1] for index in pair if (stop := stops.get(index))]
+
+class _Looks:
+    """What the looks at one ranking have shown so far."""
+
+    def __init__(
+        self,
+        sides: Sequence[Side],
+        schedule: LookSchedule,
+        *,
+        floor: float,
+        higher_is_better: bool,
+        reference: int | None,
+        in_rounds: bool,
+        together: bool,
+    ) -> None:
+        indices = range(len(sides))
+        self._sides = sides
+        self._schedule = schedule
+        self._floor = floor
+        self._higher_is_better = higher_is_better
+        self._has_reference = reference is not None
+        self._in_rounds = in_rounds
+        self._together = together
+
+        self._pairs: list[_PairOfSides] = (
+            list(combinations(indices, 2))
+            if reference is None
+            else [(reference, index) for index in indices if index != reference]
         )
-        return corrected_for_looks(reasoned, sample(pair, looked[pair]), past, floor)
+        self._comparisons: dict[_PairOfSides, Comparison] = {}
+        self._looked: dict[_PairOfSides, int] = {}
+        self._settled: dict[_PairOfSides, int] = {}
+        self._stops: dict[int, tuple[int, Stop]] = {}
 
-    return Family(
-        pairs=tuple(pairs),
-        comparisons=tuple(map(at_last, pairs)),
-        settled=tuple(settled.get(pair) for pair in pairs),
-        stops=tuple(stops.get(index) for index in range(len(sides))),
-    )
+    def running(self) -> list[_PairOfSides]:
+        """The pairs that are not decided, and whose sides still get runs."""
+        stopped = self._stops.keys()
+        return [
+            pair for pair in self._pairs if pair not in self._settled and not stopped & set(pair)
+        ]
+
+    def look_at(self, running: Sequence[_PairOfSides], look: int, share: float) -> None:
+        """Compares the running pairs by the runs up to a look; stops the sides that are done."""
+        samples = [self._sample(pair, look) for pair in running]
+        compared = compare_samples(
+            samples, self._floor, self._higher_is_better, self._level_now(share)
+        )
+        self._comparisons |= dict(zip(running, compared, strict=True))
+        self._looked |= dict.fromkeys(running, look)
+        self._settled |= {pair: look for pair in running if self._comparisons[pair].decided}
+
+        hopeless = self._hopeless(running, samples, look)
+        for index in range(len(self._sides)):
+            if index not in self._stops:
+                open_pairs = [
+                    pair for pair in running if index in pair and pair not in self._settled
+                ]
+                self._stop_if_done(index, look, open_pairs, hopeless)
+
+    def family(self) -> Family:
+        return Family(
+            pairs=tuple(self._pairs),
+            comparisons=tuple(map(self._final, self._pairs)),
+            settled=tuple(self._settled.get(pair) for pair in self._pairs),
+            stops=tuple(self._stops.get(index) for index in range(len(self._sides))),
+        )
+
+    def _sample(self, pair: _PairOfSides, look: int) -> Sample:
+        base, new = (upto(self._sides[index], look) for index in pair)
+        rounds = look if self._in_rounds or self._together else 0
+        by_group = self._together or self._has_reference
+        return sample_of(new, base, rounds, by_group, together=self._together)
+
+    def _level_now(self, share: float) -> Level:
+        """The level of a look: what earlier looks decided no longer counts in its family."""
+        shown = [
+            comparison.shown for comparison in self._comparisons.values() if comparison.decided
+        ]
+        count = len(self._pairs)
+        return level_at(share, count - shown.count(True), count - shown.count(False), count)
+
+    def _hopeless(
+        self, running: Sequence[_PairOfSides], samples: Sequence[Sample], look: int
+    ) -> set[_PairOfSides]:
+        """The open pairs that the remaining looks would hardly decide."""
+        if look >= self._schedule.levels[-1][0]:
+            return set()
+        return {
+            pair
+            for pair, sample in zip(running, samples, strict=True)
+            if pair not in self._settled
+            and _is_hopeless(sample, self._floor, self._schedule, self._in_rounds, len(self._pairs))
+        }
+
+    def _stop_if_done(
+        self,
+        index: int,
+        look: int,
+        open_pairs: Sequence[_PairOfSides],
+        hopeless: set[_PairOfSides],
+    ) -> None:
+        is_last = look == self._schedule.levels[-1][0]
+        if not open_pairs:
+            self._stops[index] = (look, "decided")
+        elif is_last:
+            self._stops[index] = (look, "last")
+        elif hopeless.issuperset(open_pairs):
+            self._stops[index] = (look, "hopeless")
+
+    def _final(self, pair: _PairOfSides) -> Comparison:
+        """What is known of a pair after the last look, with its estimate corrected for the
+        looks."""
+        if pair not in self._comparisons:
+            # Interrupted before the first look: compared as if at the first one.
+            look, share = self._schedule.levels[0]
+            level = level_at(share, len(self._pairs), len(self._pairs))
+            samples = [self._sample(pair, look)]
+            return compare_samples(samples, self._floor, self._higher_is_better, level)[0]
+
+        last_look = self._looked[pair]
+        past = [level for level in self._schedule.levels if level[0] <= last_look]
+        stops = [self._stops[index][1] for index in pair if index in self._stops]
+        reasoned = _with_reason(self._comparisons[pair], stops)
+        return corrected_for_looks(reasoned, self._sample(pair, last_look), past, self._floor)
 
 
 def corrected_for_looks(
-    found: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], floor: float
+    comparison: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], floor: float
 ) -> Comparison:
     """With an estimate that knows of the looks before the last of these (rule M29), within the
     interval; the plain one stays beside it.
 
     Boundaries are those of one comparison: what else is in its family does not change a ratio."""
     unpaired = sample_deviation(sample, paired=False)
-    paired = sample_deviation(sample, paired=True) if found.pairs is not None else None
-    if found.ratio is None or found.interval is None or not unpaired or len(looks) < 2:
-        return found
+    paired = sample_deviation(sample, paired=True) if comparison.pairs is not None else None
+    if comparison.ratio is None or comparison.interval is None or not unpaired or len(looks) < 2:
+        return comparison
 
     def error_at(look: int) -> tuple[float, int]:
         # Earlier looks of a comparison by pairs may have been too early for pairs.
@@ -215,16 +293,16 @@ def corrected_for_looks(
     past = [PastLook(look, boundary_of(*error_at(look), floor, share)) for look, share in looks]
     last = looks[-1][0]
     deviation = error_at(last)[0] * math.sqrt(last)
-    estimate = math.exp(median_unbiased(math.log(found.ratio), deviation, past))
-    within = min(max(estimate, found.interval.low), found.interval.high)
-    return structs.replace(found, ratio=within, stopped_at=found.ratio)
+    estimate = math.exp(median_unbiased(math.log(comparison.ratio), deviation, past))
+    within = min(max(estimate, comparison.interval.low), comparison.interval.high)
+    return structs.replace(comparison, ratio=within, stopped_at=comparison.ratio)
 
 
-def _with_reason(found: Comparison, stops: Sequence[Stop]) -> Comparison:
-    if found.decided or "hopeless" not in stops:
-        return found
-    text = f"{found.reason}, and more runs within the most allowed would hardly change that"
-    return structs.replace(found, reason=text)
+def _with_reason(comparison: Comparison, stops: Sequence[Stop]) -> Comparison:
+    if comparison.decided or "hopeless" not in stops:
+        return comparison
+    text = f"{comparison.reason}, and more runs within the most allowed would hardly change that"
+    return structs.replace(comparison, reason=text)
 
 
 def _is_hopeless(
@@ -290,9 +368,12 @@ def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
     """Whether the 95 % interval of the median lies within ± `floor` of it."""
     if len(values) < max(MIN_FIGURES, MIN_RUNS_FOR_A_CLAIM):
         return False
-    found = median_interval(values)
+    interval = median_interval(values)
     # Where all these runs failed their load, all three are 0: more runs would show nothing new.
-    return found.high <= (1 + floor) * found.median and found.median <= (1 + floor) * found.low
+    return (
+        interval.high <= (1 + floor) * interval.median
+        and interval.median <= (1 + floor) * interval.low
+    )
 
 
 class PastLook(Struct, frozen=True):
@@ -353,14 +434,14 @@ def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[
     sums: Floats = np.zeros(1)
     density: Floats = np.ones(1)
     before = 0
-    found = 0.0
+    rejected = 0.0
     for number, look in enumerate(looks, start=1):
         added = look.runs - before
         spread = deviation * math.sqrt(added)
         means = sums + truth * added
         last = number == len(looks)
         top = look.runs * (log_ratio if last else look.boundary)
-        found += float((density * (1 - ndtr((top - means) / spread))).sum())
+        rejected += float((density * (1 - ndtr((top - means) / spread))).sum())
         tail = _TAIL * deviation * math.sqrt(look.runs)
         bottom = truth * look.runs - tail
         top = min(top, truth * look.runs + tail)
@@ -372,4 +453,4 @@ def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[
         sums = grid
         density = passed * weights * (top - bottom) / 2
         before = look.runs
-    return found
+    return rejected
