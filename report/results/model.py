@@ -412,11 +412,11 @@ def stated_bounds(latency: records.Latency | None) -> dict[str, Bounds]:
 def sums_by_kind(roles: Mapping[str, records.Resource], member: str) -> dict[str, float]:
     """A member of the roles by kind: the nodes of a cluster are one store, several servers are one
     server. A kind that lacks it for a role is absent."""
-    found = {
-        kind: [getattr(role, member) for role in roles.values() if role.kind == kind]
-        for kind in MEASURED_KINDS
-    }
-    return {kind: sum(values) for kind, values in found.items() if values and None not in values}
+    values: dict[str, list[float | None]] = {}
+    for role in roles.values():
+        values.setdefault(role.kind, []).append(getattr(role, member))
+    known = {kind: values[kind] for kind in MEASURED_KINDS if None not in values.get(kind, [None])}
+    return {kind: sum(value for value in known[kind] if value is not None) for kind in known}
 
 
 def cpu_us_per_request(roles: Mapping[str, records.Resource]) -> dict[str, float]:
