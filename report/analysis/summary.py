@@ -115,6 +115,8 @@ class Summary(Row, frozen=True, kw_only=True):
     few samples (rule M18)."""
     medians: dict[Figure, FigureSummary] = {}
     """What `figure_of` computed of these runs before."""
+    comparable: dict[Figure, Sequence[tuple[model.Run, float]]] = {}
+    """What `compared` found in these runs before."""
     spread: Spread | None
     """Requests per second over the runs that served their load."""
     warnings: tuple[str, ...]
@@ -156,6 +158,7 @@ class Summary(Row, frozen=True, kw_only=True):
             selected=select_run(runs),
             merged=_merged(runs),
             medians={},
+            comparable={},
             spread=spread([run.requests_per_second or 0 for run in runs if run.eligible]),
             targets_by_place={place: n for place, n in self.targets_by_place.items() if n == size},
         )
@@ -211,16 +214,21 @@ class Summary(Row, frozen=True, kw_only=True):
         and the worst rank for each run in which the target failed its load (rule M24); or all of
         that in order of time. Nothing where the target served its load in some run, and none of
         these has the figure."""
-        runs = (
-            sorted(self.runs, key=lambda run: (run.record.started_at, run.run))
-            if in_time
-            else self.runs
-        )
-        return tuple(value for _, value in _compared(runs, figure, figure.compared))
+        values_by_run = self.compared(figure)
+        if in_time:
+            values_by_run = sorted(
+                values_by_run, key=lambda entry: (entry[0].record.started_at, entry[0].run)
+            )
+        return tuple(value for _, value in values_by_run)
 
     def side(self, figure: Figure) -> dict[Place, float]:
-        values_by_run = _compared(self.runs, figure, figure.compared)
-        return {run.place or (run.run, 1): value for run, value in values_by_run}
+        return {run.place or (run.run, 1): value for run, value in self.compared(figure)}
+
+    def compared(self, figure: Figure) -> Sequence[tuple[model.Run, float]]:
+        """The runs that enter comparisons by a figure, each with what stands for it."""
+        if figure not in self.comparable:
+            self.comparable[figure] = _compared(self.runs, figure, figure.compared)
+        return self.comparable[figure]
 
     @property
     def last_round(self) -> int:

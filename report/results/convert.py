@@ -5,7 +5,6 @@ from array import array
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hdrh.histogram import HdrHistogram
 from msgspec import convert, structs
 
 from report.base.contract import CONSTANTS
@@ -15,7 +14,7 @@ from report.results.older_rankings import older_rankings
 from report.results.record import plain
 from report.results.validate import Document, Result
 from report.statistics import histograms
-from report.statistics.histograms import PERCENTILES
+from report.statistics.histograms import PERCENTILES, Histogram
 from report.statistics.samples import Place
 
 #: Figures that requests without an answer can move.
@@ -119,17 +118,16 @@ def _identity(result: Result) -> model.Identity:
 
 def _merged_histograms(
     result: records.MeasuredResult,
-) -> tuple[HdrHistogram | None, HdrHistogram | None]:
+) -> tuple[Histogram | None, Histogram | None]:
     """All generators' latencies of the answers; and of the requests that failed or got no answer,
     their latencies and ages."""
-    answered: list[HdrHistogram] = []
-    unanswered: list[HdrHistogram] = []
+    answered: list[Histogram] = []
+    unanswered: list[Histogram] = []
     for index, generator in enumerate(result.generators):
         for outcome in (*_ANSWERED, *_UNANSWERED):
+            encoded = getattr(generator.histograms, outcome)
             try:
-                histogram = histograms.decode_histogram(
-                    plain(getattr(generator.histograms, outcome))
-                )
+                histogram = histograms.decode_histogram(encoded.data, encoded.count)
             except ValueError as error:
                 field = f"$.generators[{index}].histograms.{outcome}.data"
                 raise FieldError(field, str(error)) from error

@@ -412,15 +412,16 @@ def stated_bounds(latency: records.Latency | None) -> dict[str, Bounds]:
 def sums_by_kind(roles: Mapping[str, records.Resource], member: str) -> dict[str, float]:
     """A member of the roles by kind: the nodes of a cluster are one store, several servers are one
     server. A kind that lacks it for a role is absent."""
-    values_by_kind = {
-        kind: [getattr(role, member) for role in roles.values() if role.kind == kind]
-        for kind in MEASURED_KINDS
-    }
-    return {
-        kind: sum(values)
-        for kind, values in values_by_kind.items()
-        if values and None not in values
-    }
+    values: dict[str, list[float | None]] = {}
+    for role in roles.values():
+        values.setdefault(role.kind, []).append(getattr(role, member))
+
+    sums: dict[str, float] = {}
+    for kind in MEASURED_KINDS:
+        known = [value for value in values.get(kind, []) if value is not None]
+        if known and len(known) == len(values[kind]):
+            sums[kind] = sum(known)
+    return sums
 
 
 def cpu_us_per_request(roles: Mapping[str, records.Resource]) -> dict[str, float]:

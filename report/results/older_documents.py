@@ -31,14 +31,19 @@ from itertools import takewhile
 from math import inf
 from typing import Any
 
-from hdrh.histogram import HdrHistogram
 from msgspec import ValidationError, convert
 
 from report.base.contract import CONSTANTS, generated
 from report.base.format import plural
 from report.results import records
 from report.results.served_again import served_again_s
-from report.statistics.histograms import CURVE, bounds_at, decode_histogram, merge_histograms
+from report.statistics.histograms import (
+    CURVE,
+    Histogram,
+    bounds_at,
+    decode_histogram,
+    merge_histograms,
+)
 
 Document = Mapping[str, Any]
 
@@ -174,10 +179,10 @@ def _result_with_load_text(result: Document) -> Document:
     return {**result, "load_text": load_text(asked["layer"], asked["load"])}
 
 
-def curve_ms(answered: HdrHistogram | None, unanswered: HdrHistogram | None) -> list[float]:
+def curve_ms(answered: Histogram | None, unanswered: Histogram | None) -> list[float]:
     """Latencies in ms at `CURVE`, up to the first one that is not identified; nothing without
     answers."""
-    if answered is None or answered.get_total_count() == 0:
+    if answered is None or answered.total == 0:
         return []
     figures = (bounds.figure for bounds in bounds_at(answered, unanswered, CURVE))
     return [
@@ -191,11 +196,10 @@ def _result_with_curve(result: Document) -> Document:
     if result["status"] != "measured":
         return result
 
-    def merged(*outcomes: str) -> HdrHistogram | None:
+    def merged(*outcomes: str) -> Histogram | None:
         parts = [generator["histograms"] for generator in result["generators"]]
-        return merge_histograms(
-            [decode_histogram(part[outcome]) for part in parts for outcome in outcomes]
-        )
+        encoded = [part[outcome] for part in parts for outcome in outcomes]
+        return merge_histograms([decode_histogram(each["data"], each["count"]) for each in encoded])
 
     curve = curve_ms(merged("allowed", "limited"), merged("failed", "censored"))
     return {**result, "latency_curve_ms": curve}

@@ -38,7 +38,12 @@ def _reject_constant(name: str) -> NoReturn:
 
 #: No figure has more digits: a double could not represent it.
 _MAX_DIGITS = 16
-_LONG_NUMBER = re.compile(rb"\d{%d}" % (_MAX_DIGITS + 1))
+_DIGITS_AS_0 = bytes.maketrans(b"123456789", b"000000000")
+
+
+def _may_hold_long_number(data: bytes) -> bool:
+    """A regular expression would take as long as all of the parsing."""
+    return b"0" * (_MAX_DIGITS + 1) in data.translate(_DIGITS_AS_0)
 
 
 def _integer(text: str) -> int:
@@ -70,7 +75,7 @@ def parse_json(data: bytes) -> object:
             parse_constant=_reject_constant,
             parse_float=_finite,
             # Called for each number, so only where there may be one.
-            parse_int=_integer if _LONG_NUMBER.search(data) else None,
+            parse_int=_integer if _may_hold_long_number(data) else None,
         )
         if _SURROGATE_ESCAPE.search(data):
             json.dumps(document, ensure_ascii=False).encode("utf-8")

@@ -18,6 +18,7 @@ MAX_EXACT = 120
 Floats = NDArray[np.float64]
 
 
+@lru_cache(maxsize=4096)
 def student_quantile(freedom: float, p: float) -> float:
     # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import stdtrit
@@ -122,6 +123,7 @@ def two_sided(tails: tuple[float, float]) -> float:
     return min(1.0, 2 * min(tails))
 
 
+@lru_cache(maxsize=4096)
 def smallest_p(n: int, m: int | None) -> float:
     """The smallest two-sided p that so many runs can give: the ranges of the two sides do not
     overlap, or all pairs have one sign."""
@@ -134,12 +136,14 @@ def _untied(n: int, m: int | None) -> Floats:
     return _tails_of_chosen(tuple(range(1, n + m + 1)), n)[n * (n + 1) // 2 :]
 
 
+@lru_cache(maxsize=4096)
 def exact_rank(n: int, m: int | None, alpha: float) -> int:
     """How many of the n·m ordered pairwise differences, or of the ordered Walsh averages of pairs,
     lie outside an interval of 1 - alpha, on each side. 0: so few runs give no such interval."""
     return int(np.searchsorted(_untied(n, m), alpha / 2 + 1e-12, side="right"))
 
 
+@lru_cache(maxsize=4096)
 def exact_coverage(n: int, m: int | None, rank: int) -> float:
     """What an interval between the `rank`-th of them from below and from above covers."""
     return float(1 - 2 * _untied(n, m)[rank - 1])

@@ -12,8 +12,9 @@ from hdrh.histogram import HdrHistogram
 
 from fixtures import Document, fixture
 from report.results.older_documents import curve_ms
+from report.statistics.histograms import Histogram, decode_histogram
 
-MAX_US = 10_000_000
+MAX_US = 60_000_000
 
 #: sha1 of the script of RateLimiterRedis, and of that of RateLimiterValkey.
 REDIS_SHA1 = "a1de965f42e177aa339706bd580f049065eca79a"
@@ -27,12 +28,10 @@ _OWN_SCRIPTS = {
 }
 
 
-def histogram_of(counts: Mapping[int, int]) -> HdrHistogram:
+def histogram_of(counts: Mapping[int, int]) -> Histogram:
     """A histogram of values in µs with their counts."""
-    histogram = HdrHistogram(1, MAX_US, 3)
-    for value, count in counts.items():
-        histogram.record_value(value, count)
-    return histogram
+    document = encoded(counts)
+    return decode_histogram(document["data"], document["count"])
 
 
 def encoded(counts: Mapping[int, int]) -> Document:
@@ -46,7 +45,10 @@ def encoded(counts: Mapping[int, int]) -> Document:
 
 @cache
 def _data(counts: Iterable[tuple[int, int]]) -> str:
-    data: bytes = histogram_of(dict(counts)).encode()
+    histogram = HdrHistogram(1, MAX_US, 3)
+    for value, count in counts:
+        histogram.record_value(value, count)
+    data: bytes = histogram.encode()
     return data.decode("ascii")
 
 

@@ -174,7 +174,8 @@ def _damaged(document: Any) -> Iterator[Any]:
     if not isinstance(document, dict):
         return
     for name, value in document.items():
-        for other in (None, [], {}, "x", -1):
+        others: list[Any] = [None, [], {}, "x", -1]
+        for other in others:
             yield {**document, name: other}
         for inner in _damaged(value):
             yield {**document, name: inner}

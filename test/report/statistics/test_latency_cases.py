@@ -1,33 +1,35 @@
 """The report and the load generator compute the same percentiles and bounds, to the microsecond."""
 
 import json
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pytest
-from hdrh.histogram import HdrHistogram
 
+from evidence import histogram_of
 from report.base.paths import ROOT
 from report.results.older_documents import curve_ms
-from report.statistics.histograms import CURVE, PERCENTILES, percentile_bounds
+from report.statistics.histograms import CURVE, PERCENTILES, Histogram, percentile_bounds
 
 #: Written by test/unit/judge/latency-cases.test.ts, from the generator's own code.
 CASES = (Path(ROOT) / "test/fixtures/latency-cases.jsonl").read_text("utf-8").splitlines()
 
 
-def histogram_of(counts: list[list[int]]) -> HdrHistogram:
-    histogram = HdrHistogram(1, 60_000_000, 3)
-    for us, count in counts:
-        histogram.record_value(us, count)
-    return histogram
+def histogram(recorded: list[tuple[int, int]]) -> Histogram:
+    """Of values in µs, each with how often it was recorded in a row."""
+    counts: Counter[int] = Counter()
+    for us, count in recorded:
+        counts[us] += count
+    return histogram_of(counts)
 
 
 @pytest.mark.parametrize("line", CASES, ids=range(len(CASES)))
 def test_percentiles_are_those_of_the_generator(line: str) -> None:
     case: dict[str, Any] = json.loads(line)
     stated = case["latency"]
-    answered = histogram_of(case["answered"])
-    unanswered = histogram_of(case["unanswered"])
+    answered = histogram(case["answered"])
+    unanswered = histogram(case["unanswered"])
     found = percentile_bounds(answered, unanswered)
     assert {name: bounds.figure for name, bounds in found.items()} == {
         name: stated[name] for name in PERCENTILES
