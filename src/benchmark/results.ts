@@ -14,6 +14,7 @@ import {
   type Sample,
   type ShareOutput,
 } from "../contract/result.js";
+import type { Consumes } from "../contract/server-api.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
 import {
@@ -26,6 +27,7 @@ import { judged } from "../judge/judged.js";
 import { callFigures, runFigures } from "../judge/merging/merge-generators.js";
 import { mergeSlices, mergeTimelineSlices } from "../judge/merging/slices.js";
 import { addSchedules } from "../judge/schedule-summary.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { grown, mean, rounded, sum } from "../kit/numbers.js";
 import type { ClockComparison } from "../kit/system-clock.js";
 import { findProfile } from "../traffic/lookup.js";
@@ -48,18 +50,18 @@ export function shareOutput(
 ): ShareOutput {
   const { opens_ms, opens_s, consumers, measured } = measurements;
   const timeline = timelineShare(measurements);
-  return {
+  return definedOnly({
     opened_at: wallTime(opens_ms).toISOString(),
     opened_late_ms: rounded(
       Math.max(0, ...measured.map(({ opened_ms }) => opened_ms - opens_ms)),
       3,
     ),
     opens_s,
-    ...(consumers?.limits ? { limits: consumers.limits } : {}),
-    ...(consumers?.algorithm ? { algorithm: consumers.algorithm } : {}),
+    limits: consumers?.limits,
+    algorithm: consumers?.algorithm,
     sample_latencies: latencies.map(encoded),
-    ...(timeline ? { timeline } : {}),
-  };
+    timeline,
+  });
 }
 
 function timelineShare({ answers, measured }: RunMeasurements): ShareOutput["timeline"] {
@@ -98,7 +100,7 @@ interface RunMeasurements {
   links: NetworkLink[];
   samples: Sample[];
   /** Absent for foreign servers, and where another generator reads them. */
-  monitor: ServerMonitor | undefined;
+  monitor?: ServerMonitor;
   driverVersions: { autocannon?: string };
   consumers?: ConsumerReadings;
   diagnosis?: Diagnosis;
@@ -125,32 +127,34 @@ function generatorPart(measurements: RunMeasurements): GeneratorPart {
   const { spec, measured, generatorCpuUs, longest_gap_ms, links } = measurements;
   const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
   const schedules = measured.flatMap(({ schedule }) => schedule ?? []);
-  return {
+  return definedOnly({
     id: generatorId(spec.generator),
-    workers: measured.map(({ connections, counts, event_loop_utilisation, cpu_wait_share }) => ({
-      connections,
-      counts,
-      event_loop_utilisation: rounded(event_loop_utilisation, 4),
-      ...(cpu_wait_share === undefined ? {} : { cpu_wait_share: rounded(cpu_wait_share, 4) }),
-    })),
+    workers: measured.map(({ connections, counts, event_loop_utilisation, cpu_wait_share }) =>
+      definedOnly({
+        connections,
+        counts,
+        event_loop_utilisation: rounded(event_loop_utilisation, 4),
+        cpu_wait_share: cpu_wait_share === undefined ? undefined : rounded(cpu_wait_share, 4),
+      }),
+    ),
     counts: addCounts(measured.map(({ counts }) => counts)),
     window_s: rounded(windowMs(measured) / 1000, 6),
     cpu_us: generatorCpuUs,
     resident_bytes: process.memoryUsage.rss(),
     longest_gap_ms: rounded(longest_gap_ms, 1),
-    ...(links.length > 0 ? { links } : {}),
+    links: links.length > 0 ? links : undefined,
     histograms: mergedLatencies(measured.map(({ histograms }) => histograms)),
-    ...(service.length > 0 ? { service_histograms: mergedLatencies(service) } : {}),
-    ...(schedules.length > 0 ? { schedule: addSchedules(schedules) } : {}),
-  };
+    service_histograms: service.length > 0 ? mergedLatencies(service) : undefined,
+    schedule: schedules.length > 0 ? addSchedules(schedules) : undefined,
+  });
 }
 
 function cpuOf(cpu_us: number, loaded_s: number, requests: number) {
-  return {
+  return definedOnly({
     cpu_us,
     cpu_percent: rounded(cpu_us / loaded_s / 10_000, 2),
-    ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
-  };
+    cpu_us_per_request: requests > 0 ? rounded(cpu_us / requests, 2) : undefined,
+  });
 }
 
 function resourcesOf(
@@ -214,6 +218,14 @@ function serverFigures(
   };
 }
 
+/** The decisions of a limiter between two readings of one process. */
+function consumesBetween(before: Consumes, after: Consumes): Consumes {
+  const decisions: Consumes = grown(["calls", "allowed", "limited", "failed"], before, after);
+  if (after.without_store !== undefined)
+    decisions.without_store = after.without_store - (before.without_store ?? 0);
+  return decisions;
+}
+
 function consumerEvidence(
   { facts, ...readings }: ConsumerReadings,
   window_s: number,
@@ -226,16 +238,9 @@ function consumerEvidence(
     const before = at_window_open.consumes;
     const after = at_end.consumes;
     // A server that was started again has counted from 0: what it decided before is not known.
-    const consumes =
-      before && after && !hasRestarted({ at_window_open, at_end }, window_s)
-        ? {
-            ...grown(["calls", "allowed", "limited", "failed"], before, after),
-            ...(after.without_store === undefined
-              ? {}
-              : { without_store: after.without_store - (before.without_store ?? 0) }),
-          }
-        : undefined;
-    return { ...fact, at_start, at_window_open, at_end, ...(consumes ? { consumes } : {}) };
+    const isCountable = before && after && !hasRestarted({ at_window_open, at_end }, window_s);
+    const consumes = isCountable ? consumesBetween(before, after) : undefined;
+    return definedOnly({ ...fact, at_start, at_window_open, at_end, consumes });
   });
 }
 
@@ -287,43 +292,44 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const profile = findProfile(traffic);
   const boundary = boundaryOfRun(measurements, profile);
   // What a share of the load should meet follows from the whole.
-  const prediction =
-    consumers &&
-    !share &&
-    !profile.binding &&
-    predictionFor({ traffic, load }, warmup, consumers, counts, {
-      opened_at: wallTime(measurements.opens_ms),
-      opens_s: measurements.opens_s,
-      slices,
-    });
+  const isPredictable = consumers && !share && !profile.binding;
+  const prediction = isPredictable
+    ? predictionFor({ traffic, load }, warmup, consumers, counts, {
+        opened_at: wallTime(measurements.opens_ms),
+        opens_s: measurements.opens_s,
+        slices,
+      })
+    : undefined;
   const consumed = consumers ? consumerEvidence(consumers, duration) : [];
   const resources = resourcesOf(measurements, part, consumed);
   return judged({
     schema: RESULT_SCHEMA,
     schema_version: RESULT_SCHEMA_VERSION,
-    run: 1,
-    load_text: loadText(spec.generator),
-    started_at: measurements.started_at.toISOString(),
-    finished_at: new Date().toISOString(),
-    notes: [...new Set(measurements.monitor?.failures)].map(
-      (failure) => `a reading of the servers failed: ${failure}`,
-    ),
-    status: "measured",
-    request: requestOf(spec),
-    ...figures,
-    warmup,
-    ...serverFigures(measurements, resources),
-    samples: measurements.samples,
-    slices,
-    ...timelineFigures(measurements),
-    ...(prediction ? { prediction } : {}),
-    ...(boundary ? { boundary } : {}),
-    consumers: consumed,
-    ...callFigures(consumed, { counts, warmup }),
-    resources,
-    versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
-    ...(measurements.turns ? { turns: measurements.turns } : {}),
-    clock_change: measurements.clocks.change(),
-    ...(measurements.diagnosis ? { diagnosis: measurements.diagnosis } : {}),
+    ...definedOnly({
+      run: 1,
+      load_text: loadText(spec.generator),
+      started_at: measurements.started_at.toISOString(),
+      finished_at: new Date().toISOString(),
+      notes: [...new Set(measurements.monitor?.failures)].map(
+        (failure) => `a reading of the servers failed: ${failure}`,
+      ),
+      status: "measured" as const,
+      request: requestOf(spec),
+      ...figures,
+      warmup,
+      ...serverFigures(measurements, resources),
+      samples: measurements.samples,
+      slices,
+      ...timelineFigures(measurements),
+      prediction,
+      boundary,
+      consumers: consumed,
+      ...callFigures(consumed, { counts, warmup }),
+      resources,
+      versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
+      turns: measurements.turns,
+      clock_change: measurements.clocks.change(),
+      diagnosis: measurements.diagnosis,
+    }),
   });
 }

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { definedOnly } from "../kit/defined-only.js";
 import { decimalNumber, decimalOrAuto, type Environment, readEnv } from "../kit/env.js";
 import { usageError } from "../kit/errors.js";
 import { DEFAULT_POOL, type Load, namedArrivals } from "./configuration.js";
@@ -163,6 +164,7 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
     : { model: "closed", connections };
   const label = read.RATE_LIMITER_TYPE ?? "valkey-glide";
   const generator: GeneratorSpec = {
+    ...definedOnly({ output_file: read.OUTPUT_FILE }),
     layer: "server",
     workload: { id: read.REQUEST_TYPE ?? "light" },
     traffic: read.TRAFFIC ?? "realistic",
@@ -175,7 +177,6 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
     servers,
     progress: read.PROGRESS ?? "text",
     waits_for_readings: false,
-    ...(read.OUTPUT_FILE ? { output_file: read.OUTPUT_FILE } : {}),
   };
   const spec = runSpec({
     run_nonce: read.RUN_NONCE ?? "",

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { definedOnly } from "../kit/defined-only.js";
 import { usageError } from "../kit/errors.js";
 
 /** An id, e.g. of a client, store, service, limiter or traffic: safe in file names and in argv. */
@@ -127,7 +128,7 @@ export function parseStoreText(text: string): VersionedId {
     throw usageError(
       `store ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version], e.g. valkey~8.1`,
     );
-  return { id, ...(version === undefined ? {} : { version }) };
+  return definedOnly({ id, version });
 }
 
 export const storeProgram = ({
@@ -179,14 +180,14 @@ export function parseTargetText(text: string): TargetText {
   }
   const { id, version } = partOf(found.client);
   const store = found.store ? parseStoreText(found.store) : undefined;
-  return {
+  return definedOnly({
     client: id,
-    ...(version ? { version } : {}),
-    ...(store ? { store: store.id } : {}),
-    ...(store?.version ? { storeVersion: store.version } : {}),
-    ...(found.topology ? { topology: found.topology } : {}),
+    version,
+    store: store?.id,
+    storeVersion: store?.version,
+    topology: found.topology,
     options: optionsOf((found.options ?? "").split("+").filter(Boolean)),
-  };
+  });
 }
 
 export function formatTargetText({

@@ -1,4 +1,5 @@
 import type { Admissions } from "../contract/admissions.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { sum } from "../kit/numbers.js";
 
 type KeyCount = { key: string; least: number; most: number; counted: number };
@@ -9,8 +10,8 @@ const deviation = ({ least, most, counted }: KeyCount): number =>
 export function admissionsOf(counts: readonly KeyCount[]): Admissions {
   const off = counts.filter((count) => deviation(count) > 0);
   const [worst] = off.toSorted((one, other) => deviation(other) - deviation(one));
-  return {
-    status: "counted",
+  return definedOnly({
+    status: "counted" as const,
     keys: counts.length,
     points: {
       least: sum(counts.map(({ least }) => least)),
@@ -19,6 +20,6 @@ export function admissionsOf(counts: readonly KeyCount[]): Admissions {
     },
     below: off.filter(({ counted, least }) => counted < least).length,
     above: off.filter(({ counted, most }) => counted > most).length,
-    ...(worst ? { worst } : {}),
-  };
+    worst,
+  });
 }

@@ -2,6 +2,7 @@ import type { FaultFigures, FiguresOfFault } from "../contract/fault-figures.js"
 import { type FaultRecord, LEAST_BASELINE_S } from "../contract/faults.js";
 import type { Sample } from "../contract/result.js";
 import type { Timeline } from "../contract/timeline.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { rounded, sum } from "../kit/numbers.js";
 
 /**
@@ -212,11 +213,11 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
   if (first === undefined) {
     const [begins] = service.where(observed, isDisturbed);
     const [whileAway = observed.from] = service.where(away, isDisturbed);
-    return {
-      ...(begins === undefined ? {} : { begins }),
+    return definedOnly({
+      begins,
       shown: whileAway,
       search_from: whileAway,
-    };
+    });
   }
   const before = service.where({ from: observed.from, to: first }, isDisturbed);
   const p99_us = service.before?.p99_us ?? Number.POSITIVE_INFINITY;
@@ -306,10 +307,10 @@ function memoryOf(
     );
   const since = read((t_s) => t_s >= from_s && t_s <= to_s);
   const before = read((t_s) => t_s < from_s).at(-1);
-  return {
-    ...(since.length > 0 ? { server_memory_peak_bytes: Math.max(...since) } : {}),
-    ...(before === undefined ? {} : { server_memory_before_bytes: before }),
-  };
+  return definedOnly({
+    server_memory_peak_bytes: since.length > 0 ? Math.max(...since) : undefined,
+    server_memory_before_bytes: before,
+  });
 }
 
 function figuresOf(
@@ -341,13 +342,13 @@ function figuresOf(
   const affected = differs && outage.to > outage.from ? outage : away;
   const [firstError] = service.where(observed, (slice) => service.ends(slice).failed > 0);
   const ends = service.ends(observed);
-  return {
+  return definedOnly({
     observed_s: rounded((observed.to - observed.from) / perSecond, 1),
     outage_injected_s: rounded(injected.to_s - injected.from_s, 3),
     outage_seen_s: rounded((outage.to - outage.from) / perSecond, 1),
     first_error_s: firstError === undefined ? null : since(firstError),
     error_share: shares(service.ends(outage.to > outage.from ? outage : away))?.failed ?? null,
-    ...(served === undefined ? {} : { served_again_s: served === null ? null : since(served) }),
+    served_again_s: typeof served === "number" ? since(served) : served,
     ...recovery,
     recovery_s: recovered === undefined ? null : since(recovered),
     requests_lost: ends.failed,
@@ -356,7 +357,7 @@ function figuresOf(
     p99_worst_us: service.worstP99(affected),
     ...memoryOf(samples, injected.from_s, ends_s),
     admitted: ends.allowed,
-  };
+  });
 }
 
 /**
@@ -378,14 +379,14 @@ export function faultFigures(run: FaultRun): FaultFigures | undefined {
     const { admitted, ...figures } = figuresOf(service, fault, ends_s, run);
     const model = predicted[place];
     const over_admission = model && { admitted, ...model };
-    return {
+    return definedOnly({
       fault: place,
       ...figures,
-      ...(over_admission === undefined ? {} : { over_admission }),
-    };
+      over_admission,
+    });
   });
-  return {
-    ...(service.before ? { before: service.before } : {}),
+  return definedOnly({
+    before: service.before,
     faults: found.toSorted((a, b) => a.fault - b.fault),
-  };
+  });
 }

@@ -1,10 +1,11 @@
 import type { PrintedResult, Verdict } from "../contract/result.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { invalid, notApplicable, type Rule, suspect } from "./evidence.js";
 import { deciders, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed, nothingThrottled } from "./rules/host-load.js";
 import { nothingOutsideOfProgram } from "./rules/outside.js";
-import { findingsOf, verdictOf } from "./rules.js";
+import { ruleFindings, verdictOf } from "./rules.js";
 
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
 
@@ -81,7 +82,7 @@ const NOT_APPLICABLE = "M2 M3 M5 M6 M7 M8 M10 M11 M12 M13 M18 M23 M26 M27"
 
 /** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
 export const judgePrinted = (evidence: PrintedEvidence): Verdict =>
-  verdictOf([...findingsOf(rules, evidence), ...NOT_APPLICABLE]);
+  verdictOf([...ruleFindings(rules, evidence), ...NOT_APPLICABLE]);
 
 export function limitOfPrinted(evidence: PrintedEvidence): Limit {
   return limitFrom([
@@ -98,10 +99,10 @@ export function limitOfPrinted(evidence: PrintedEvidence): Limit {
 
 export function judgedPrinted(evidence: PrintedEvidence): PrintedResult {
   const verdict = judgePrinted(evidence);
-  return {
+  return definedOnly({
     ...evidence,
     limited_by: limitOfPrinted(evidence),
     verdict,
-    ...(verdict.status === "invalid" ? {} : { outcome: "served" }),
-  };
+    outcome: verdict.status === "invalid" ? undefined : ("served" as const),
+  });
 }

@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { cpus, release, totalmem, type } from "node:os";
 import type { Machine } from "../contract/manifest.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { rounded, totals } from "../kit/numbers.js";
 import { readHardware } from "./hardware.js";
 
@@ -117,17 +118,17 @@ export async function describeMachine(): Promise<Machine> {
   const cpuinfo = await textOf("/proc/cpuinfo");
   const microcode = microcodeIn(cpuinfo);
   const openFiles = limits && /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits);
-  return {
+  return definedOnly({
     platform: `${process.platform} ${process.arch}`,
     kernel: `${type()} ${release()}`,
     cpu_model: cpuName(cpus()[0]?.model ?? "unknown", cpuinfo),
-    ...(microcode ? { microcode } : {}),
+    microcode,
     cpus: cpus().length,
     memory_bytes: totalmem(),
-    ...(governor ? { governor } : {}),
+    governor: governor || undefined,
     ...readHardware(),
     index_ms: indexMs(),
     sysctl: Object.fromEntries(sysctl),
-    ...(openFiles ? { open_files_limit: `${openFiles[1]} soft, ${openFiles[2]} hard` } : {}),
-  };
+    open_files_limit: openFiles ? `${openFiles[1]} soft, ${openFiles[2]} hard` : undefined,
+  });
 }

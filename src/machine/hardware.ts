@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "../contract/manifest.js";
 import { cpusInList } from "../kit/cpu-list.js";
+import { definedOnly } from "../kit/defined-only.js";
 
 /** What sits in a machine, as far as Linux reports it. */
 type Hardware = Pick<Machine, "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor">;
@@ -76,10 +77,10 @@ export function readCpuTopology(root = "/"): CpuTopology {
   const nodes = join(root, "sys/devices/system/node");
   // A node of memory alone has no CPUs.
   const numaNodes = numbered(nodes, "node").flatMap((node) => lineOf(nodes, node, "cpulist") ?? []);
-  return {
-    ...(siblings.size > 0 ? { siblings: [...siblings] } : {}),
-    ...(numaNodes.length > 0 ? { numa_nodes: numaNodes } : {}),
-  };
+  return definedOnly({
+    siblings: siblings.size > 0 ? [...siblings] : undefined,
+    numa_nodes: numaNodes.length > 0 ? numaNodes : undefined,
+  });
 }
 
 function cachesIn(root: string): Cache[] {
@@ -114,10 +115,10 @@ export function readHardware(root = "/"): Hardware {
   const caches = cachesIn(root);
   const hypervisor = hypervisorOf(root);
   const { siblings } = topology;
-  return {
-    ...(siblings ? { smt: siblings.some((list) => cpusInList(list).length > 1) } : {}),
+  return definedOnly({
+    smt: siblings ? siblings.some((list) => cpusInList(list).length > 1) : undefined,
     ...topology,
-    ...(caches.length > 0 ? { caches } : {}),
-    ...(hypervisor ? { hypervisor } : {}),
-  };
+    caches: caches.length > 0 ? caches : undefined,
+    hypervisor,
+  });
 }

@@ -6,6 +6,7 @@ import {
   type Throttling,
   throttlingIn,
 } from "../kit/control-groups.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { rounded, totals } from "../kit/numbers.js";
 
 /**
@@ -50,12 +51,12 @@ function least(
 export function readOwnLimits(root = "/"): OwnLimits {
   const cpu_quota = least(ownGroups("cpu", root), quotaOf);
   const memory_limit_bytes = least(ownGroups("memory", root), memoryLimitOf);
-  return {
+  return definedOnly({
     // Newer versions of Node.js count the quota in, which is told by itself here.
     cpus_allowed: allowedCpus(root).length || availableParallelism(),
-    ...(cpu_quota === undefined ? {} : { cpu_quota }),
-    ...(memory_limit_bytes === undefined ? {} : { memory_limit_bytes }),
-  };
+    cpu_quota,
+    memory_limit_bytes,
+  });
 }
 
 /** How many CPUs can work for this process at once, on average: half a CPU is possible. */

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { PluginFacts } from "../contract/plugins.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { displayPath } from "../kit/display-path.js";
 import { messageOf, usageError } from "../kit/errors.js";
 import { readUserFile } from "../kit/user-files.js";
@@ -58,10 +59,10 @@ async function packageOf(folder: string): Promise<PackageFile> {
     unknown
   >;
   const named = [exports, main].find((entry) => typeof entry === "string") ?? "index.js";
-  return {
+  return definedOnly({
     entry: join(folder, String(named)),
-    ...(typeof version === "string" ? { version } : {}),
-  };
+    version: typeof version === "string" && version !== "" ? version : undefined,
+  });
 }
 
 /** Finds a plugin and computes its checksum. @throws usageError when it is not one */
@@ -79,11 +80,11 @@ export async function readPlugin(pluginPath: string): Promise<PluginSource> {
       };
     }
     const { entry, version } = await packageOf(path);
-    const facts = {
+    const facts = definedOnly({
       name,
       sha256: sha256((await contents(path)).join("\n")),
-      ...(version ? { version } : {}),
-    };
+      version,
+    });
     return { path, displayName, entry, isSingleFile: false, facts };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

@@ -1,6 +1,7 @@
 import type { Limits, Load } from "../contract/configuration.js";
 import type { ConsumerEvidence, Counts, MeasuredResult, Slices } from "../contract/result.js";
 import type { Algorithm } from "../contract/target.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { rounded, sum } from "../kit/numbers.js";
 import { findProfile } from "./lookup.js";
 import {
@@ -70,12 +71,12 @@ export function predictionFor(
 ): MeasuredResult["prediction"] {
   const total = counts.allowed + counts.limited;
   if (!limits || total === 0) return undefined;
-  const seen = {
+  const seen = definedOnly({
     opens_s: window.opens_s,
     load: loadOf(warmup, window, load),
-    ...(load?.model === "closed" ? { connections: load.connections } : {}),
+    connections: load?.model === "closed" ? load.connections : undefined,
     began_at_s: window.opened_at.getTime() / 1000 - window.opens_s,
-  };
+  });
   const limited_share = predictLimitedShare(findProfile(traffic), limits, seen, algorithm);
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
   const requests =

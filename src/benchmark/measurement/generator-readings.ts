@@ -6,6 +6,7 @@ import type { PluginFacts } from "../../contract/plugins.js";
 import { roleId } from "../../contract/role.js";
 import type { GeneratorSpec } from "../../contract/run-spec.js";
 import type { Consumes, Usage } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { mean, sum, totals } from "../../kit/numbers.js";
 import type { WorkerReading } from "../workers/protocol.js";
 import type { Consumers } from "./consumers.js";
@@ -34,7 +35,7 @@ function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined 
 function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
   const cpu = process.cpuUsage();
   const consumes = sumOfConsumes(workers);
-  return {
+  return definedOnly({
     run_nonce,
     uptime_s: process.uptime(),
     cpu_user_us: cpu.user,
@@ -50,8 +51,8 @@ function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
     event_loop_idle_ms: mean(workers.map(({ event_loop_idle_ms }) => event_loop_idle_ms)),
     requests: sum(workers.map(({ requests }) => requests)),
     in_flight: sum(workers.map(({ in_flight }) => in_flight)),
-    ...(consumes ? { consumes } : {}),
-  };
+    consumes,
+  });
 }
 
 /**
@@ -68,26 +69,26 @@ export async function generatorAsConsumer(
   if (!first) throw new Error("a worker reported nothing");
   const limits = first.consumes && spec.limits;
   const collectGarbage = garbageCollectorFor(spec);
-  return {
-    kind: "generator",
+  return definedOnly({
+    kind: "generator" as const,
     facts: [
-      {
+      definedOnly({
         id: generatorId(spec.generator),
         run_nonce: spec.run_nonce,
         target: spec.target.text,
         workloads: [],
-        ...(first.limiter_script ? { limiter_script: first.limiter_script } : {}),
+        limiter_script: first.limiter_script,
         client_settings: first.client_settings,
-        ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
-      },
+        plugins: plugins.length > 0 ? [...plugins] : undefined,
+      }),
     ],
     versions: first.versions,
-    ...(limits ? { limits } : {}),
-    ...(first.algorithm ? { algorithm: first.algorithm } : {}),
+    limits,
+    algorithm: first.algorithm,
     read: async () => {
       const readings = await readWorkers();
       collectGarbage();
       return [usageOf(spec.run_nonce, readings)];
     },
-  };
+  });
 }

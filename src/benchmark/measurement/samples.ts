@@ -1,4 +1,5 @@
 import type { Sample } from "../../contract/result.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { rounded, sum, totals } from "../../kit/numbers.js";
 import type { ServerSample } from "./monitor.js";
 import type { WorkerSample } from "./recorder.js";
@@ -31,13 +32,19 @@ function mergeInterval(
   // The lowest value that this percentage of the answers does not exceed.
   const at = (percentile: number) =>
     (latencies_us[Math.ceil((latencies_us.length * percentile) / 100) - 1] ?? 0) / 1000;
-  return {
+  const hasAnswers = latencies_us.length > 0;
+  const counts: Pick<Sample, "allowed" | "limited" | "failed"> = totals(
+    ["allowed", "limited", "failed"],
+    parts,
+  );
+  return definedOnly({
     t_s,
     interval_s: rounded(Math.max(t_s - previous_s, 0.001), 3),
-    ...totals(["allowed", "limited", "failed"], parts),
-    ...(latencies_us.length > 0 ? { p50_ms: at(50), p99_ms: at(99) } : {}),
-    ...(busy.length > 0 ? { generator_event_loop_utilisation: rounded(Math.max(...busy), 4) } : {}),
-  };
+    ...counts,
+    p50_ms: hasAnswers ? at(50) : undefined,
+    p99_ms: hasAnswers ? at(99) : undefined,
+    generator_event_loop_utilisation: busy.length > 0 ? rounded(Math.max(...busy), 4) : undefined,
+  });
 }
 
 /**

@@ -3,6 +3,7 @@ import { type Diagnosis, processDiagnosisSchema } from "../../contract/diagnosis
 import type { AddressedServer } from "../../contract/run-spec.js";
 import { type Health, healthSchema, type Usage, usageSchema } from "../../contract/server-api.js";
 import { fitted } from "../../kit/answers.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { askDirectly } from "../../kit/direct-http.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../kit/errors.js";
 import type { Consumers } from "./consumers.js";
@@ -68,26 +69,26 @@ export async function identifyServers(
     );
   }
   if (!first) return undefined;
-  return {
-    kind: "server",
+  return definedOnly({
+    kind: "server" as const,
     facts: found.flatMap(({ server, health }) =>
       health
-        ? {
+        ? definedOnly({
             id: server.id,
             run_nonce: health.run_nonce,
             target: health.target.text,
             workloads: health.workloads,
-            ...(health.limiter_script ? { limiter_script: health.limiter_script } : {}),
+            limiter_script: health.limiter_script,
             client_settings: health.client_settings,
-            ...(health.plugins ? { plugins: health.plugins } : {}),
-          }
+            plugins: health.plugins,
+          })
         : [],
     ),
     versions: first.versions,
-    ...(first.limits ? { limits: first.limits } : {}),
-    ...(first.target.algorithm ? { algorithm: first.target.algorithm } : {}),
+    limits: first.limits,
+    algorithm: first.target.algorithm,
     read: () => Promise.all(servers.map(({ url }) => readUsage(url))),
-  };
+  });
 }
 
 /**

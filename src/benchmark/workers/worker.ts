@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
 import type { TurnLengths } from "../../contract/turns.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, messageOf } from "../../kit/errors.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
@@ -27,7 +28,7 @@ import {
   takeTurns,
   turnsOfASecond,
   turnUnlessOverrun,
-  type Usage,
+  type WorkerUsage,
 } from "../turn-window.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import {
@@ -141,7 +142,7 @@ class RunLoad {
     const { spec, firstConnection, connections } = this.#run;
     const { generator } = spec;
     const times_ms = this.#profile.trace?.times_ms;
-    const share = { ...load, seed: generator.seed, index, of, ...(times_ms ? { times_ms } : {}) };
+    const share = definedOnly({ ...load, seed: generator.seed, index, of, times_ms });
     const requestsOf = (count: number): ChannelRequests => {
       const one = { connections: 1, first: 0, count: 1 };
       const whole = openTraffic(this.#profile, generator.seed, one, spec.limits);
@@ -160,21 +161,23 @@ class RunLoad {
     }
     const { counts, log } = this;
     const requests = requestsOf(connections);
-    return new OpenLoop({
-      share,
-      connections,
-      openChannel: opened.openChannels({ ...requests, counts, ...(log ? { log } : {}) }),
-      // A burst of a key in a trace stays one only if each request keeps its time.
-      ...(load.arrivals === "trace" ? { restarts: () => requests.streams[0]?.restart?.() } : {}),
-      async startLoopback() {
-        const loopback = await opened.startLoopback();
-        const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
-        return { connections: LOOPBACK_CONNECTIONS, openChannel, close: () => loopback.close() };
-      },
-      timeoutS: generator.timeout_s,
-      endpoint: driver.endpoint(spec),
-      codeText: driver.codeText,
-    });
+    return new OpenLoop(
+      definedOnly({
+        share,
+        connections,
+        openChannel: opened.openChannels(definedOnly({ ...requests, counts, log })),
+        // A burst of a key in a trace stays one only if each request keeps its time.
+        restarts: load.arrivals === "trace" ? () => requests.streams[0]?.restart?.() : undefined,
+        async startLoopback() {
+          const loopback = await opened.startLoopback();
+          const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
+          return { connections: LOOPBACK_CONNECTIONS, openChannel, close: () => loopback.close() };
+        },
+        timeoutS: generator.timeout_s,
+        endpoint: driver.endpoint(spec),
+        codeText: driver.codeText,
+      }),
+    );
   }
 }
 
@@ -244,24 +247,21 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
   loop.shareWakes?.(shared_wakes);
   const standstill = new StandstillWatch();
   const window = await loop.measure(plan, listener);
-  return {
+  return definedOnly({
     ...window,
     longest_gap_ms: standstill.stop(),
     event_loop_utilisation: clampShare(inWindow.utilization),
     sent_by_request: counts.sent,
     undecided_by_request: counts.undecided,
-    ...(log ? { decisions: log.columns() } : {}),
-    ...(waited === undefined || waitedBefore === undefined
-      ? {}
-      : {
-          cpu_wait_share: clampShare(
-            (waited - waitedBefore) / (window.closed_ms - window.opened_ms),
-          ),
-        }),
-  };
+    decisions: log ? log.columns() : undefined,
+    cpu_wait_share:
+      waited === undefined || waitedBefore === undefined
+        ? undefined
+        : clampShare((waited - waitedBefore) / (window.closed_ms - window.opened_ms)),
+  });
 }
 
-function usage(): Usage {
+function usage(): WorkerUsage {
   const cpu = process.cpuUsage();
   const { active, idle } = performance.eventLoopUtilization();
   return {
@@ -295,16 +295,15 @@ function measuredIn(
   { counts }: RunLoad,
 ): MeasuredByTurns {
   const { turns, ...measured } = window.window(lengths);
-  return {
+  return definedOnly({
     ...measured,
     turns,
     event_loop_utilisation: clampShare(turns.utilisation),
-    ...(turns.waited_ms === undefined
-      ? {}
-      : { cpu_wait_share: clampShare(turns.waited_ms / turns.counted_ms) }),
+    cpu_wait_share:
+      turns.waited_ms === undefined ? undefined : clampShare(turns.waited_ms / turns.counted_ms),
     sent_by_request: counts.sent,
     undecided_by_request: counts.undecided,
-  };
+  });
 }
 
 let given: { window: TurnWindow; lengths: TurnLengths; plan: GivenTurns } | undefined;
@@ -360,10 +359,12 @@ port.on("message", (command: Command | EndWarmUp) => {
   execute(command).then(
     (reply) => post(reply),
     (error: unknown) =>
-      post({
-        reply: "error",
-        message: messageOf(error),
-        ...(error instanceof BenchError ? { exitCode: error.exitCode } : {}),
-      }),
+      post(
+        definedOnly({
+          reply: "error" as const,
+          message: messageOf(error),
+          exitCode: error instanceof BenchError ? error.exitCode : undefined,
+        }),
+      ),
   );
 });

@@ -6,6 +6,7 @@ import {
   type MachineReply,
   parseMachineRequest,
 } from "../../contract/machine-probe.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
 import { runProgram } from "../../kit/program.js";
 import { readHostCpu } from "../../machine/cpu-time.js";
@@ -54,12 +55,12 @@ function answerTo(question: MachineQuestion): Promise<unknown> {
 
 function countersOfMachine(): MachineCounters {
   const [cpu, network] = [readHostCpu(), readNetwork()];
-  return { ...(cpu ? { cpu } : {}), ...(network ? { network } : {}) };
+  return definedOnly({ cpu, network });
 }
 
 async function factsOfMachine(): Promise<MachineFacts> {
   const kernel_instance = kernelInstance();
-  return { machine: await describeMachine(), ...(kernel_instance ? { kernel_instance } : {}) };
+  return definedOnly({ machine: await describeMachine(), kernel_instance });
 }
 
 runProgram(main);

@@ -1,6 +1,7 @@
 import { Agent, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SenderReport, SenderRequest, SentRequest } from "../../contract/sender.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
 
 const ABOUT_LIMITS = /^(retry-after$|(x-)?ratelimit)/;
@@ -72,11 +73,11 @@ export class Sender {
   }
 
   #get(url: string, timeoutMs: number, address?: string): Promise<Answer> {
-    const options = {
+    const options = definedOnly({
       agent: this.#agent,
       signal: AbortSignal.timeout(timeoutMs),
-      ...(address === undefined ? {} : { headers: { "x-forwarded-for": address } }),
-    };
+      headers: address === undefined ? undefined : { "x-forwarded-for": address },
+    });
     return new Promise((resolve) => {
       const failed = (error: unknown) =>
         resolve({ status: null, error: messageOf(error).slice(0, 300) });

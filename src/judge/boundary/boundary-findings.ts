@@ -1,5 +1,6 @@
 import type { Boundary, LimiterPromise } from "../../contract/boundary.js";
 import type { Algorithm } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { mean, rounded, sum } from "../../kit/numbers.js";
 import {
   ADMITTED,
@@ -156,11 +157,11 @@ function deviationOf(
 ): Boundary["over_admission"] {
   const off = judged.filter((key) => requestsOf(key) > 0);
   const [worst] = off.toSorted((one, other) => requestsOf(other) - requestsOf(one));
-  return {
+  return definedOnly({
     total: sum(off.map(requestsOf)),
     keys: off.length,
-    ...(worst ? { worst: { key: worst.key, requests: requestsOf(worst) } } : {}),
-  };
+    worst: worst ? { key: worst.key, requests: requestsOf(worst) } : undefined,
+  });
 }
 
 function windowsOf(
@@ -214,22 +215,22 @@ export function boundaryOf(run: BoundaryRun): Boundary {
   const most = worstBurst?.burst ?? 0;
   const rates = judged.filter(({ isAbove }) => isAbove).map(({ per_second }) => per_second);
   const retry_after = retryAfterOf(keys, run);
-  const figures = {
+  const figures = definedOnly({
     over_admission: deviationOf(judged, ({ surplus }) => surplus),
     under_admission: deviationOf(judged, ({ unjustified }) => unjustified),
-    burst: {
+    burst: definedOnly({
       most,
       factor: rounded(most / quota.requests, 3),
-      ...(worstBurst && most > 0 ? { key: worstBurst.key } : {}),
-    },
+      key: worstBurst && most > 0 ? worstBurst.key : undefined,
+    }),
     rate: {
       promised_per_second: rounded(quota.requests / window_s, 3),
       lowest_per_second: rounded(Math.min(...rates), 3),
       mean_per_second: rounded(mean(rates), 3),
       highest_per_second: rounded(Math.max(...judged.map(({ per_second }) => per_second)), 3),
     },
-    ...(retry_after ? { retry_after } : {}),
-  };
+    retry_after,
+  });
   const length_ms = closed_ms - opened_ms - CLOCK_MS;
   return {
     algorithm,

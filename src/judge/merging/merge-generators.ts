@@ -9,6 +9,7 @@ import type {
   MeasuredResult,
   Sample,
 } from "../../contract/result.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { rounded, sum, totals } from "../../kit/numbers.js";
 import { largestChange } from "../../kit/system-clock.js";
 import { addCounts, answered, ends, failed, served } from "../counts.js";
@@ -48,10 +49,10 @@ export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigu
   const ended = ends(counts);
   const histograms = parts.map((part) => part.histograms);
   const latency = latencyBlock(histograms);
-  return {
+  return definedOnly({
     duration,
     requests: { average: rounded(answers / duration, 3), total: answers },
-    ...(latency ? { latency } : {}),
+    latency,
     latency_curve_ms: latencyCurve(histograms),
     ...openLoopFigures(parts, load, duration, latency),
     unsupported: unsupportedPercentiles(answered(ended)),
@@ -61,7 +62,7 @@ export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigu
     totalErrors: failed(counts),
     counts,
     generators: [...parts],
-  };
+  });
 }
 
 function openLoopFigures(
@@ -74,14 +75,18 @@ function openLoopFigures(
   const service = parts.flatMap(({ service_histograms }) => service_histograms ?? []);
   if (load.model !== "open" || schedules.length === 0 || service.length === 0) return {};
   const service_time = latencyBlock(service);
-  return {
-    schedule: scheduleOf(load, addSchedules(schedules), {
-      window_s,
-      workers: sum(parts.map(({ workers }) => workers.length)),
-      ...(latency ? { latency } : {}),
-    }),
-    ...(service_time ? { service_time } : {}),
-  };
+  return definedOnly({
+    schedule: scheduleOf(
+      load,
+      addSchedules(schedules),
+      definedOnly({
+        window_s,
+        workers: sum(parts.map(({ workers }) => workers.length)),
+        latency,
+      }),
+    ),
+    service_time,
+  });
 }
 
 /** How the limiter was called in lead-in and window, where the consumers count that. */
@@ -131,9 +136,9 @@ export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
   const warmup = mergeWarmups(outputs.map((output) => output.warmup));
   const consumers = outputs.flatMap((output) => output.consumers);
   const slices = mergeSlices(outputs.map((output) => output.slices));
-  const timeline = timelineOf(outputs, slices);
+  const timeline = timelineOf(outputs, slices) ?? base.timeline;
   const clock_change = largestChange(outputs.flatMap((output) => output.clock_change ?? []));
-  return {
+  return definedOnly({
     ...base,
     ...figures,
     started_at: earliest(outputs.map(({ started_at }) => started_at)),
@@ -142,12 +147,12 @@ export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
     warmup,
     samples: mergeSamples(outputs),
     slices,
-    ...(timeline ? { timeline } : {}),
-    ...(clock_change ? { clock_change } : {}),
+    timeline,
+    clock_change,
     consumers,
     ...callFigures(consumers, { counts: figures.counts, warmup }),
     resources: mergeResources(outputs, served(consumers, { counts: figures.counts, warmup })),
-  };
+  });
 }
 
 /**
@@ -170,15 +175,15 @@ const latest = (times: readonly string[]): string => times.toSorted().at(-1) ?? 
 
 function mergeWarmups(warmups: readonly MeasuredResult["warmup"][]): MeasuredResult["warmup"] {
   const steady = warmups.flatMap((warmup) => warmup.steady ?? []);
-  return {
+  return definedOnly({
     took_s: Math.max(...warmups.map(({ took_s }) => took_s)),
     requests: sum(warmups.map(({ requests }) => requests)),
     lead_in: {
       took_s: Math.max(...warmups.map(({ lead_in }) => lead_in.took_s)),
       requests: sum(warmups.map(({ lead_in }) => lead_in.requests)),
     },
-    ...(steady.length > 0 ? { steady: steady.every(Boolean) } : {}),
-  };
+    steady: steady.length > 0 ? steady.every(Boolean) : undefined,
+  });
 }
 
 /**
@@ -192,18 +197,18 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
     const latencies = mergeHistograms(
       outputs.flatMap(({ share }) => share?.sample_latencies[index] ?? []),
     );
+    const hasAnswers = latencies.totalCount > 0;
     const busy = rows.flatMap((row) => row.generator_event_loop_utilisation ?? []);
     const { p50_ms: _p50, p99_ms: _p99, ...seen } = rows[0] as Sample;
-    return {
+    return definedOnly({
       ...seen,
       t_s: Math.max(...rows.map(({ t_s }) => t_s)),
       interval_s: Math.max(...rows.map(({ interval_s }) => interval_s)),
       ...totals(["allowed", "limited", "failed"], rows),
-      ...(latencies.totalCount > 0
-        ? { p50_ms: msAt(latencies, 50), p99_ms: msAt(latencies, 99) }
-        : {}),
-      ...(busy.length > 0 ? { generator_event_loop_utilisation: Math.max(...busy) } : {}),
-    };
+      p50_ms: hasAnswers ? msAt(latencies, 50) : undefined,
+      p99_ms: hasAnswers ? msAt(latencies, 99) : undefined,
+      generator_event_loop_utilisation: busy.length > 0 ? Math.max(...busy) : undefined,
+    });
   });
 }
 
@@ -255,10 +260,10 @@ function mergeResources(
   return Object.fromEntries(
     roles.map(([id, { cpu_us_per_request: _ownShare, ...own }]) => [
       id,
-      {
+      definedOnly({
         ...own,
-        ...(requests > 0 ? { cpu_us_per_request: rounded(own.cpu_us / requests, 2) } : {}),
-      },
+        cpu_us_per_request: requests > 0 ? rounded(own.cpu_us / requests, 2) : undefined,
+      }),
     ]),
   );
 }

@@ -1,5 +1,6 @@
 import type { Slices } from "../../contract/result.js";
 import type { Timeline } from "../../contract/timeline.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { rounded } from "../../kit/numbers.js";
 import { BEFORE_S } from "../figures-of-faults.js";
 import { SLICE_MS, SLICES_PER_SECOND, type TimelineSlices } from "./slices.js";
@@ -72,9 +73,10 @@ function percentiles(
   const cells = new LatencyCells();
   let [from, to] = [0, 0];
   return bySlice.map((_, index) => {
-    const wanted = span(index);
-    if (!wanted) return null;
-    const [begins, ends] = wanted;
+    const interval = span(index);
+    if (!interval) return null;
+
+    const [begins, ends] = interval;
     for (; to < ends; to++) for (const part of bySlice[to] ?? []) cells.add(part, 1);
     for (; from < begins; from++) for (const part of bySlice[from] ?? []) cells.add(part, -1);
     return cells.at(percentile);
@@ -104,8 +106,8 @@ export function timelineFrom(
   { opens_s, opened_at, openLoop }: TimelineFacts,
 ): Timeline {
   const count = slices.allowed.length;
-  return {
-    width_ms: SLICE_MS,
+  return definedOnly({
+    width_ms: SLICE_MS as typeof SLICE_MS,
     opened_at: opened_at.toISOString(),
     opens_s: rounded(opens_s, 3),
     allowed: slices.allowed,
@@ -120,6 +122,6 @@ export function timelineFrom(
     p99_before_us: percentiles(bySlice, 99, (index) =>
       index >= BEFORE.least ? [Math.max(0, index - BEFORE.most), index] : undefined,
     ),
-    ...(openLoop ? { backlog: backlogOf(slices, more) } : {}),
-  };
+    backlog: openLoop ? backlogOf(slices, more) : undefined,
+  });
 }

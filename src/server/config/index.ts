@@ -10,6 +10,7 @@ import {
 import { decodeServerEnv, type ServerEnv, storeVariableNames } from "../../contract/server-env.js";
 import { type StoreAccess, storeAccessFrom } from "../../contract/store-url.js";
 import { formatTargetText, parseTargetText, type Target } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Environment } from "../../kit/env.js";
 import { BenchError, usageError } from "../../kit/errors.js";
 import { findClient, resolveTarget } from "../../targets/resolve.js";
@@ -53,11 +54,13 @@ function decideTarget(env: ServerEnv): Target {
     { id: parsed.topology, source: modeSource },
     ...clusters.map(({ source }) => ({ id: "cluster", source })),
   ]);
-  const text = formatTargetText({
-    ...parsed,
-    ...(store ? { store } : {}),
-    ...(topology ? { topology } : {}),
-  });
+  const text = formatTargetText(
+    definedOnly({
+      ...parsed,
+      store,
+      topology,
+    }),
+  );
   const resolution = withSource(modeSource, () => resolveTarget(text));
   if ("target" in resolution) return resolution.target;
   throw usageError(
@@ -108,18 +111,18 @@ export function readConfig(environment: Environment): ServerConfig {
     if (!limits || !server)
       throw usageError(`RUN_SPEC: ${limits ? "server" : "limits"} is missing`);
     const access = storeAccessFrom(environment, given.store);
-    return { spec: { ...given, limits, server }, ...(access ? { access } : {}) };
+    return definedOnly({ spec: { ...given, limits, server }, access });
   }
   const env = decodeServerEnv(environment, addressableStores());
   const target = decideTarget(env);
   const { text, label } = target;
   const { limits, server } = env.spec;
-  return {
+  return definedOnly({
     spec: {
       ...runSpec({ ...env.spec, target: { text, label }, store: storeSpecOf(target, env) }),
       limits,
       server,
     },
-    ...(env.address && env.stores[target.store] ? { access: env.address.access } : {}),
-  };
+    access: env.address && env.stores[target.store] ? env.address.access : undefined,
+  });
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { GCProfiler, getHeapStatistics } from "node:v8";
 import type { ProcessDiagnosis } from "../../contract/diagnosis.js";
+import { definedOnly } from "../../kit/defined-only.js";
 
 /** How often the event loop is to come to a timer. It is never early: what is beyond is delay. */
 const RESOLUTION_MS = 1;
@@ -116,16 +117,15 @@ export class Instruments {
     const delay = this.#loopDelay();
     this.#collections.start();
     this.#before = now;
-    return {
+    return definedOnly({
       seconds: (now.at_ms - before.at_ms) / 1_000,
       gc: pausesOf(statistics),
-      ...(delay ? { loop_delay_us: delay } : {}),
+      loop_delay_us: delay,
       allocated_bytes: allocatedBytes(before.used_bytes, statistics, now.used_bytes),
-      ...(before.switches && now.switches
-        ? { context_switches: between(before.switches, now.switches) }
-        : {}),
-      ...(before.calls && now.calls ? { system_calls: between(before.calls, now.calls) } : {}),
-    };
+      context_switches:
+        before.switches && now.switches ? between(before.switches, now.switches) : undefined,
+      system_calls: before.calls && now.calls ? between(before.calls, now.calls) : undefined,
+    });
   }
 
   #loopDelay(): ProcessDiagnosis["loop_delay_us"] {

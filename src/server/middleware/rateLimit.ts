@@ -1,4 +1,5 @@
 import { MAX_DESCRIPTORS, MAX_KEY_LENGTH } from "../../contract/ranges.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Decision, RequestLimiter } from "../../targets/target-types.js";
 import type { Handler, RouteHook, WebReply, WebRequest } from "../frameworks/framework.js";
 import type { Counters } from "../lib/server-counters.js";
@@ -54,43 +55,43 @@ export const routeHook = (
   hook: NonNullable<RequestLimiter["hook"]>,
   byAddress?: true,
 ): RouteHook => ({
-  install: hook.install,
-  ...(byAddress ? { byAddress } : {}),
-  onError(error, request, reply) {
-    // What the library throws for a denied request, and a bad key.
-    if (error.statusCode !== undefined) {
-      reply.status(error.statusCode).send({ error: error.message });
-      return;
-    }
-    hook.failed();
-    counters.answers.s503++;
-    counters.finished++;
-    fail(request, reply, error);
-  },
-  keyOf(request) {
-    counters.requests++;
-    const keys = keysOf(request);
-    const key = typeof keys === "string" ? keys : keys[0];
-    if (key === undefined || !(typeof keys === "string" ? isKey(key) : areKeys(keys))) {
-      counters.answers.s400++;
+    ...definedOnly({ byAddress }),
+    install: hook.install,
+    onError(error, request, reply) {
+      // What the library throws for a denied request, and a bad key.
+      if (error.statusCode !== undefined) {
+        reply.status(error.statusCode).send({ error: error.message });
+        return;
+      }
+      hook.failed();
+      counters.answers.s503++;
       counters.finished++;
-      throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
-    }
-    const hooked = request as unknown as Hooked;
-    hooked.keys = keys;
-    hooked.asked_ms = performance.now();
-    return key;
-  },
-  decided(request, outcome) {
-    const { asked_ms, keys } = request as unknown as Hooked;
-    counters.consumeDuration.observe(performance.now() - asked_ms);
-    if (outcome === "limited") {
-      counters.hits++;
-      counters.answers.s429++;
-    } else if (typeof keys !== "string") return;
-    counters.finished++;
-  },
-});
+      fail(request, reply, error);
+    },
+    keyOf(request) {
+      counters.requests++;
+      const keys = keysOf(request);
+      const key = typeof keys === "string" ? keys : keys[0];
+      if (key === undefined || !(typeof keys === "string" ? isKey(key) : areKeys(keys))) {
+        counters.answers.s400++;
+        counters.finished++;
+        throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
+      }
+      const hooked = request as unknown as Hooked;
+      hooked.keys = keys;
+      hooked.asked_ms = performance.now();
+      return key;
+    },
+    decided(request, outcome) {
+      const { asked_ms, keys } = request as unknown as Hooked;
+      counters.consumeDuration.observe(performance.now() - asked_ms);
+      if (outcome === "limited") {
+        counters.hits++;
+        counters.answers.s429++;
+      } else if (typeof keys !== "string") return;
+      counters.finished++;
+    },
+  });
 
 /** Behind a hook that has admitted the first key. */
 function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {

@@ -1,6 +1,7 @@
 import { getHeapStatistics } from "node:v8";
 import type { ProcessDiagnosis } from "../../contract/diagnosis.js";
 import type { Health, Usage } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
 import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
 import type { Handler } from "../frameworks/framework.js";
@@ -27,7 +28,7 @@ export function usage({ spec, limiter }: AppDependencies, counters: Counters): H
   return (_request, reply) => {
     const cpu = process.cpuUsage();
     const loop = performance.eventLoopUtilization();
-    const reading: Usage = {
+    const reading: Usage = definedOnly({
       run_nonce: spec.run_nonce,
       uptime_s: process.uptime(),
       cpu_user_us: cpu.user,
@@ -38,8 +39,8 @@ export function usage({ spec, limiter }: AppDependencies, counters: Counters): H
       event_loop_idle_ms: loop.idle,
       requests: counters.requests,
       in_flight: counters.inFlight,
-      ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
-    };
+      consumes: limiter ? { ...limiter.consumes } : undefined,
+    });
     reply.send(reading);
   };
 }
@@ -70,23 +71,23 @@ export function healthz({
         .status(503)
         .send({ ...identity, status: "store does not answer", error: messageOf(error) });
     }
-    const health: Health = {
+    const health: Health = definedOnly({
       ...identity,
-      status: "ok",
+      status: "ok" as const,
       target,
       workloads: [{ id: "light" }, { id: "heavy", complexity: spec.server.complexity }],
-      ...(limiter ? { limits: spec.limits } : {}),
-      ...(limiter?.script ? { limiter_script: limiter.script } : {}),
-      versions: {
+      limits: limiter ? spec.limits : undefined,
+      limiter_script: limiter?.script,
+      versions: definedOnly({
         node: process.versions.node,
         [target.framework ?? USUAL_FRAMEWORK]: framework.version,
-        ...(client.version ? { client: client.version } : {}),
-        ...(limiter?.version ? { limiter: limiter.version } : {}),
-        ...(store ? { store } : {}),
-      },
+        client: client.version,
+        limiter: limiter?.version,
+        store,
+      }),
       client_settings: client.settings,
-      ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
-    };
+      plugins: plugins.length > 0 ? [...plugins] : undefined,
+    });
     return reply.send(health);
   };
 }

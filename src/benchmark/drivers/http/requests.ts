@@ -1,4 +1,5 @@
 import type { Outcome } from "../../../contract/result.js";
+import { definedOnly } from "../../../kit/defined-only.js";
 import {
   type Descriptors,
   FRESH_KEY,
@@ -94,7 +95,7 @@ function sourcesFor(
     const counted = counts.connection();
     const logged = log?.connection();
     let which = 0;
-    return {
+    return definedOnly({
       next() {
         which = stream.next();
         const request = own[which];
@@ -107,8 +108,8 @@ function sourcesFor(
         logged?.sent(which);
       },
       undecided: () => counted.undecided(),
-      ...(logged ? { log: logged } : {}),
-    };
+      log: logged,
+    });
   };
 }
 

@@ -1,4 +1,5 @@
 import { storeAccessFrom } from "../../../contract/store-url.js";
+import { definedOnly } from "../../../kit/defined-only.js";
 import { formatNodes } from "../../../kit/env.js";
 import type { Driver } from "../driver.js";
 import { type Decider, limiterChannels, limiterOutcomes } from "./limiter-channel.js";
@@ -35,19 +36,20 @@ export const limiterDriver: Driver = {
         openChannels: (requests) => limiterChannels(admitAll, requests, { begun: 0, finished: 0 }),
         close: async () => undefined,
       }),
-      limiterReport: () => ({
-        versions: {
-          ...(client.version ? { client: client.version } : {}),
-          ...(limiter?.version ? { limiter: limiter.version } : {}),
-          ...(store ? { store } : {}),
-        },
-        client_settings: client.settings,
-        ...(limiter?.script ? { limiter_script: limiter.script } : {}),
-        ...(target.target.algorithm ? { algorithm: target.target.algorithm } : {}),
-        requests: calls.begun,
-        in_flight: calls.begun - calls.finished,
-        ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
-      }),
+      limiterReport: () =>
+        definedOnly({
+          versions: definedOnly({
+            client: client.version,
+            limiter: limiter?.version,
+            store,
+          }),
+          client_settings: client.settings,
+          limiter_script: limiter?.script,
+          algorithm: target.target.algorithm,
+          requests: calls.begun,
+          in_flight: calls.begun - calls.finished,
+          consumes: limiter ? { ...limiter.consumes } : undefined,
+        }),
       close: () => target.close(),
     };
   },

@@ -7,6 +7,7 @@ import { limitOf } from "../../../../src/judge/limit.js";
 import { mergeGenerators } from "../../../../src/judge/merging/merge-generators.js";
 import { timelineFrom } from "../../../../src/judge/merging/merge-timelines.js";
 import { judge } from "../../../../src/judge/rules.js";
+import { definedOnly } from "../../../../src/kit/defined-only.js";
 import {
   addGenerator,
   generatorOf,
@@ -93,10 +94,10 @@ function outputs(
     const output: GeneratorOutput = structuredClone({
       ...judged({ ...rest, generators: [part], counts: part.counts }),
       consumers: index === 0 ? run.consumers : [],
-      resources: {
+      resources: definedOnly({
         ...(own ? { [part.id]: { ...own, cpu_us_per_request: 99 } } : {}),
-        ...(index === 0 && server ? { "server-1": server } : {}),
-      },
+        "server-1": index === 0 && server ? server : undefined,
+      }),
       slices: {
         ...run.slices,
         allowed: run.slices.allowed.map((count) => count / 2),
@@ -133,7 +134,7 @@ describe("the outputs of several generators", () => {
     ]);
     // The orchestrator reads the store.
     const { "store-1": store } = whole.resources;
-    const resources = { ...merged.resources, ...(store ? { "store-1": store } : {}) };
+    const resources = definedOnly({ ...merged.resources, "store-1": store });
     expect(judged({ ...merged, resources }).verdict.reasons).toEqual([]);
   });
 
