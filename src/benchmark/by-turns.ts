@@ -1,10 +1,11 @@
 import type { Readable } from "node:stream";
 import { AUTO_WARMUP } from "../contract/configuration.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
+import type { GroupOutput } from "../contract/generator-output.js";
 import { isClientLayer } from "../contract/layers.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import { BETWEEN_TURNS, type Progress } from "../contract/progress.js";
-import type { GroupOutput, MeasuredResult } from "../contract/result.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths, TurnsFacts, TurnsSpec } from "../contract/turns.js";
 import { halvesOf } from "../judge/steadiness.js";

@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { decodeGeneratorEnv, decodeGroup } from "../contract/generator-env.js";
-import type { GroupOutput } from "../contract/result.js";
+import type { GroupOutput } from "../contract/generator-output.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { EXIT, type ExitCode } from "../kit/errors.js";
 import { printDocument, runProgram } from "../kit/program.js";

@@ -1,5 +1,7 @@
 import type { Extent } from "../contract/configuration.js";
-import type { Counts, GeneratorPart, LatencyHistograms, Slices } from "../contract/result.js";
+import type { GeneratorPart } from "../contract/generator-part.js";
+import type { LatencyHistograms } from "../contract/latency-figures.js";
+import type { Counts, Slices } from "../contract/request-outcomes.js";
 import type { TimelineSlices } from "../judge/merging/slices.js";
 import type { WorkerSample } from "./measurement/recorder.js";
 import type { WarmupFacts, WarmupSlice } from "./warmup.js";

@@ -1,19 +1,12 @@
 import { loadText } from "../contract/configuration.js";
+import type { ConsumerEvidence } from "../contract/consumer-evidence.js";
 import type { Diagnosis } from "../contract/diagnosis.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
-import {
-  type ConsumerEvidence,
-  type EncodedHistogram,
-  type GeneratorPart,
-  type LatencyHistograms,
-  type MeasuredResult,
-  type NetworkLink,
-  RESULT_SCHEMA,
-  RESULT_SCHEMA_VERSION,
-  type RoleResources,
-  type Sample,
-  type ShareOutput,
-} from "../contract/result.js";
+import type { ShareOutput } from "../contract/generator-output.js";
+import type { GeneratorPart, NetworkLink, Sample } from "../contract/generator-part.js";
+import type { EncodedHistogram, LatencyHistograms } from "../contract/latency-figures.js";
+import { type MeasuredResult, RESULT_SCHEMA, RESULT_SCHEMA_VERSION } from "../contract/result.js";
+import type { RoleResources } from "../contract/role-resources.js";
 import type { Consumes } from "../contract/server-api.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { configurationSchema } from "./configuration.js";
+import { outcomeStatuses } from "./judgement.js";
 import { orders, planSchema } from "./plan.js";
 import { progressSecondShape } from "./progress.js";
-import { outcomeStatuses } from "./result.js";
 import {
   adaptiveRowSchema,
   adaptiveSummarySchema,

@@ -1,4 +1,6 @@
-import type { AfterWindow, ConsumerEvidence, Counts, MeasuredResult } from "../contract/result.js";
+import type { ConsumerEvidence } from "../contract/consumer-evidence.js";
+import type { AfterWindow, Counts } from "../contract/request-outcomes.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import { sum, totals } from "../kit/numbers.js";
 

@@ -1,6 +1,6 @@
 import type { FaultFigures, FiguresOfFault } from "../contract/fault-figures.js";
 import { type FaultRecord, LEAST_BASELINE_S } from "../contract/faults.js";
-import type { Sample } from "../contract/result.js";
+import type { Sample } from "../contract/generator-part.js";
 import type { Timeline } from "../contract/timeline.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { rounded, sum } from "../kit/numbers.js";

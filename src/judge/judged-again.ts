@@ -1,12 +1,10 @@
+import type { Judgement, RuleText, Verdict } from "../contract/judgement.js";
+import type { Slices } from "../contract/request-outcomes.js";
 import {
   hasFigures,
-  type Judgement,
   type MeasuredResult,
   type PrintedResult,
   type Result,
-  type RuleText,
-  type Slices,
-  type Verdict,
 } from "../contract/result.js";
 import type { VerdictChange } from "../contract/verdicts.js";
 import { definedOnly } from "../kit/defined-only.js";

@@ -1,10 +1,6 @@
 import type { Histogram } from "hdr-histogram-js";
-import type {
-  Bounds,
-  LatencyHistograms,
-  MeasuredResult,
-  MovableFigure,
-} from "../contract/result.js";
+import type { Bounds, LatencyHistograms, MovableFigure } from "../contract/latency-figures.js";
+import type { MeasuredResult } from "../contract/result.js";
 import { mergeHistograms } from "./histogram.js";
 
 /** Samples behind a percentile before it is printed unmarked (M18): a hundred beyond it. */

@@ -1,11 +1,8 @@
 import { isClientLayer } from "../contract/layers.js";
 import type { RunLink } from "../contract/machines.js";
-import {
-  FOREIGN_CPU_PERCENT,
-  type MeasuredResult,
-  type RoleResources,
-} from "../contract/result.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { MeasuredKind } from "../contract/role.js";
+import { FOREIGN_CPU_PERCENT, type RoleResources } from "../contract/role-resources.js";
 import { answered, loadedS } from "./counts.js";
 import type { Evidence } from "./evidence.js";
 import { busiestLoop, longestWait, STARVED } from "./rules/generator.js";

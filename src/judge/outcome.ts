@@ -1,4 +1,4 @@
-import type { OutcomeStatus, Verdict } from "../contract/result.js";
+import type { OutcomeStatus, Verdict } from "../contract/judgement.js";
 import type { Schedule } from "../contract/schedule.js";
 import { sum } from "../kit/numbers.js";
 import { brokenPromiseText } from "./boundary/boundary-findings.js";

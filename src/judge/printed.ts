@@ -1,4 +1,5 @@
-import type { PrintedResult, Verdict } from "../contract/result.js";
+import type { Verdict } from "../contract/judgement.js";
+import type { PrintedResult } from "../contract/result.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { invalid, notApplicable, type Rule, suspect } from "./evidence.js";
 import { deciders, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";

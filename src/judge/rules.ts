@@ -1,4 +1,4 @@
-import type { Verdict } from "../contract/result.js";
+import type { Verdict } from "../contract/judgement.js";
 import { definedOnly } from "../kit/defined-only.js";
 import type { Evidence, Finding, Rule } from "./evidence.js";
 import {
@@ -63,10 +63,7 @@ export const judge = (evidence: Evidence): Verdict =>
 
 type RuleFinding = { rule: string } & Finding;
 
-export const ruleFindings = <Seen>(
-  applied: readonly Rule<Seen>[],
-  evidence: Seen,
-): RuleFinding[] =>
+export const ruleFindings = <Seen>(applied: readonly Rule<Seen>[], evidence: Seen): RuleFinding[] =>
   applied.flatMap(({ id, check }) => {
     const finding = check(evidence);
     return finding ? [{ rule: id, ...finding }] : [];

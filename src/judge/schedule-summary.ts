@@ -1,5 +1,6 @@
 import type { Load } from "../contract/configuration.js";
-import type { GeneratorPart, MeasuredResult } from "../contract/result.js";
+import type { GeneratorPart } from "../contract/generator-part.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { Schedule } from "../contract/schedule.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { rounded, totals } from "../kit/numbers.js";

@@ -1,5 +1,6 @@
 import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
-import type { MeasuredResult, Slices } from "../contract/result.js";
+import type { Slices } from "../contract/request-outcomes.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { mean, median, rounded, sum } from "../kit/numbers.js";
 import { SLICES_PER_SECOND, slicesOf } from "./merging/slices.js";

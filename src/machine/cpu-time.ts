@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { HostLoad } from "../contract/result.js";
+import type { HostLoad } from "../contract/role-resources.js";
 import { rounded, sum } from "../kit/numbers.js";
 
 export interface HostCpu {

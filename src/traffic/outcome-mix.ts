@@ -1,5 +1,7 @@
 import type { Limits, Load } from "../contract/configuration.js";
-import type { ConsumerEvidence, Counts, MeasuredResult, Slices } from "../contract/result.js";
+import type { ConsumerEvidence } from "../contract/consumer-evidence.js";
+import type { Counts, Slices } from "../contract/request-outcomes.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { Algorithm } from "../contract/target.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { rounded, sum } from "../kit/numbers.js";

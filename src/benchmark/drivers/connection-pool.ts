@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Outcome } from "../../contract/result.js";
+import type { Outcome } from "../../contract/request-outcomes.js";
 import { environmentError } from "../../kit/errors.js";
 import type { ClosedConnections } from "../closed-loop.js";
 import { cheapMonotonicMs, monotonicMs } from "../measurement/clock.js";

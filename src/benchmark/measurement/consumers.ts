@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "../../contract/configuration.js";
-import type { ConsumerEvidence, MeasuredResult } from "../../contract/result.js";
+import type { ConsumerEvidence } from "../../contract/consumer-evidence.js";
+import type { MeasuredResult } from "../../contract/result.js";
 import type { MeasuredKind } from "../../contract/role.js";
 import type { Usage } from "../../contract/server-api.js";
 import type { Algorithm } from "../../contract/target.js";

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../contract/result.js";
+import type { Outcome } from "../../contract/request-outcomes.js";
 import { ADMITTED, LIMITED, UNDECIDED } from "../../judge/boundary/algorithms.js";
 import { cheapMonotonicMs } from "./clock.js";
 

@@ -1,4 +1,5 @@
-import type { EncodedHistogram, LatencyHistograms, Outcome } from "../../contract/result.js";
+import type { EncodedHistogram, LatencyHistograms } from "../../contract/latency-figures.js";
+import type { Outcome } from "../../contract/request-outcomes.js";
 import { byLatencyKind, createHistogram, encodeHistogram } from "../../judge/histogram.js";
 
 /** Values from here on are rare and go straight into the HDR histogram. */

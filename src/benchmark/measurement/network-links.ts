@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { NetworkLink } from "../../contract/result.js";
+import type { NetworkLink } from "../../contract/generator-part.js";
 
 const LINKS = "/sys/class/net";
 const MEGABIT = 1e6;

@@ -1,10 +1,5 @@
-import type {
-  AfterWindow,
-  Counts,
-  LatencyHistograms,
-  Outcome,
-  Slices,
-} from "../../contract/result.js";
+import type { LatencyHistograms } from "../../contract/latency-figures.js";
+import type { AfterWindow, Counts, Outcome, Slices } from "../../contract/request-outcomes.js";
 import {
   countedColumns,
   SLICE_MS,

@@ -1,4 +1,4 @@
-import type { Sample } from "../../contract/result.js";
+import type { Sample } from "../../contract/generator-part.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { rounded, sum, totals } from "../../kit/numbers.js";
 import type { ServerSample } from "./monitor.js";

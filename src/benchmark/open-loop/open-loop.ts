@@ -1,5 +1,5 @@
 import type { Extent } from "../../contract/configuration.js";
-import type { Outcome, Slices } from "../../contract/result.js";
+import type { Outcome, Slices } from "../../contract/request-outcomes.js";
 import type { ScheduleCounts } from "../../contract/schedule.js";
 import { ConnectionPool, type OpenChannel } from "../drivers/connection-pool.js";
 import type { LoadLoop, Window, WindowListener, WindowPlan } from "../load-loop.js";

@@ -1,14 +1,11 @@
 import type { Histogram, JsHistogram } from "hdr-histogram-js";
 import type { RequestCounts } from "../../contract/admissions.js";
 import type { Load } from "../../contract/configuration.js";
-import type {
-  ConsumerEvidence,
-  EncodedHistogram,
-  GeneratorOutput,
-  GeneratorPart,
-  MeasuredResult,
-  Sample,
-} from "../../contract/result.js";
+import type { ConsumerEvidence } from "../../contract/consumer-evidence.js";
+import type { GeneratorOutput } from "../../contract/generator-output.js";
+import type { GeneratorPart, Sample } from "../../contract/generator-part.js";
+import type { EncodedHistogram } from "../../contract/latency-figures.js";
+import type { MeasuredResult } from "../../contract/result.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { rounded, sum, totals } from "../../kit/numbers.js";
 import { largestChange } from "../../kit/system-clock.js";

@@ -1,4 +1,4 @@
-import type { Slices } from "../../contract/result.js";
+import type { Slices } from "../../contract/request-outcomes.js";
 import type { Timeline } from "../../contract/timeline.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { rounded } from "../../kit/numbers.js";

@@ -1,4 +1,4 @@
-import type { Slices } from "../../contract/result.js";
+import type { Slices } from "../../contract/request-outcomes.js";
 import { sum } from "../../kit/numbers.js";
 
 export const SLICE_MS = 100;

@@ -1,5 +1,5 @@
 import { MAX_DESCRIPTORS } from "../../contract/ranges.js";
-import type { Counts } from "../../contract/result.js";
+import type { Counts } from "../../contract/request-outcomes.js";
 import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import { sum } from "../../kit/numbers.js";

@@ -1,5 +1,6 @@
+import type { GeneratorPart } from "../../contract/generator-part.js";
 import { isClientLayer } from "../../contract/layers.js";
-import type { GeneratorPart, MeasuredResult } from "../../contract/result.js";
+import type { MeasuredResult } from "../../contract/result.js";
 import { usesStore } from "../../contract/target.js";
 import { sum } from "../../kit/numbers.js";
 import { answered, ends, failed } from "../counts.js";

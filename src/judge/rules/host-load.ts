@@ -1,4 +1,4 @@
-import { foreignLimitPercent } from "../../contract/result.js";
+import { foreignLimitPercent } from "../../contract/role-resources.js";
 import type { Throttling } from "../../kit/control-groups.js";
 import {
   type Evidence,

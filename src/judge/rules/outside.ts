@@ -1,4 +1,4 @@
-import type { GeneratorPart } from "../../contract/result.js";
+import type { GeneratorPart } from "../../contract/generator-part.js";
 import type { Throttling } from "../../kit/control-groups.js";
 import { type ClockChange, clockSetText, wasClockSet } from "../../kit/system-clock.js";
 import { type Evidence, type Finding, invalid, notChecked, type Rule } from "../evidence.js";

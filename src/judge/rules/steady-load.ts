@@ -1,4 +1,4 @@
-import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
+import { FOREIGN_CPU_PERCENT } from "../../contract/role-resources.js";
 import { sum } from "../../kit/numbers.js";
 import { ends } from "../counts.js";
 import {

@@ -1,13 +1,9 @@
 import { join } from "node:path";
+import { movableFigures } from "../../contract/latency-figures.js";
 import { isClientLayer, layerOf } from "../../contract/layers.js";
 import type { MaxRateState, Threshold } from "../../contract/manifest.js";
 import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
-import {
-  type MeasuredResult,
-  movableFigures,
-  type Result,
-  resultSchema,
-} from "../../contract/result.js";
+import { type MeasuredResult, type Result, resultSchema } from "../../contract/result.js";
 import { failedShare } from "../../judge/counts.js";
 import { atLeast } from "../../judge/latency.js";
 import { isSpoiled } from "../../judge/outcome.js";

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { MeasuredResult, Result, Verdict } from "../../../src/contract/result.js";
+import type { Verdict } from "../../../src/contract/judgement.js";
+import type { MeasuredResult, Result } from "../../../src/contract/result.js";
 import { judged } from "../../../src/judge/judged.js";
 import {
   type ChangedResult,

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
+import type { ConsumerEvidence } from "../../../src/contract/consumer-evidence.js";
 import type { FaultRecord } from "../../../src/contract/faults.js";
-import type { ConsumerEvidence, RoleResources } from "../../../src/contract/result.js";
+import type { RoleResources } from "../../../src/contract/role-resources.js";
 import { admissionsOf } from "../../../src/judge/admission-accounting.js";
 import { accounted, addCounts, answered, failed, served } from "../../../src/judge/counts.js";
 import { encodeHistogram, mergeHistograms } from "../../../src/judge/histogram.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Slices } from "../../../src/contract/result.js";
+import type { Slices } from "../../../src/contract/request-outcomes.js";
 import {
   areApart,
   halvesOf,

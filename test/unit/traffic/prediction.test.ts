@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Limits } from "../../../src/contract/configuration.js";
-import type { Slices } from "../../../src/contract/result.js";
+import type { Slices } from "../../../src/contract/request-outcomes.js";
 import { type Algorithm, algorithms } from "../../../src/contract/target.js";
 import { definedOnly } from "../../../src/kit/defined-only.js";
 import { admissions } from "../../../src/traffic/admission.js";

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../contract/result.js";
+import type { Outcome } from "../../../contract/request-outcomes.js";
 import { definedOnly } from "../../../kit/defined-only.js";
 import {
   type Descriptors,

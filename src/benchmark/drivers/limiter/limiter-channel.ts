@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../contract/result.js";
+import type { Outcome } from "../../../contract/request-outcomes.js";
 import type { Decision } from "../../../targets/target-types.js";
 import {
   type Descriptors,

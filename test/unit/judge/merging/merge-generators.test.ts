@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { GeneratorOutput } from "../../../../src/contract/result.js";
+import type { GeneratorOutput } from "../../../../src/contract/generator-output.js";
 import { addCounts } from "../../../../src/judge/counts.js";
 import { judged } from "../../../../src/judge/judged.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
