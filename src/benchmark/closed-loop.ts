@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadLoop, Window, WindowListener, WindowPlan } from "./load-loop.js";
-import { cheapMonotonicMs, laterMonotonicMs, waitUntil } from "./measurement/clock.js";
+import { cheapMonotonicMs, laterMonotonicMs, sleepUntil } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
 import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "./warmup.js";
 
@@ -85,7 +85,7 @@ export class ClosedLoop implements LoadLoop {
   ): Promise<Window> {
     const recorder = new ResponseRecorder(this.#codeText);
     const quota = "requests" in extent ? extent.requests : Number.POSITIVE_INFINITY;
-    await waitUntil(opens_ms - lead_in_ms);
+    await sleepUntil(opens_ms - lead_in_ms);
     if (lead_in_ms > 0) {
       this.#connections.openGate(new ResponseRecorder(this.#codeText), Number.POSITIVE_INFINITY);
       await sleep(Math.max(1, opens_ms - cheapMonotonicMs()));

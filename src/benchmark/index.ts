@@ -3,7 +3,7 @@ import { decodeGeneratorEnv, decodeGroup } from "../contract/generator-env.js";
 import type { GroupOutput } from "../contract/generator-output.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { EXIT, type ExitCode } from "../kit/errors.js";
-import { printDocument, runProgram } from "../kit/program.js";
+import { printDocument, runMain } from "../kit/program.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTraffic } from "../plugins/register-traffic.js";
 import { runByTurns } from "./by-turns.js";
@@ -32,4 +32,4 @@ async function main(): Promise<ExitCode> {
   return EXIT.done;
 }
 
-runProgram(main);
+runMain(main);

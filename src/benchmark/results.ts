@@ -9,7 +9,7 @@ import { type MeasuredResult, RESULT_SCHEMA, RESULT_SCHEMA_VERSION } from "../co
 import type { RoleResources } from "../contract/role-resources.js";
 import type { Consumes } from "../contract/server-api.js";
 import type { TurnsFacts } from "../contract/turns.js";
-import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
+import { addCounts, hasRestarted, loadedS, servedRequests } from "../judge/counts.js";
 import {
   byLatencyKind,
   createHistogram,
@@ -157,7 +157,7 @@ function resourcesOf(
 ): Record<string, RoleResources> {
   const { consumers, monitor, warmup, turns } = measurements;
   const { counts, window_s } = part;
-  const requests = served(evidence, { counts, warmup });
+  const requests = servedRequests(evidence, { counts, warmup });
   const loaded_s = loadedS({ duration: window_s, warmup, turns });
   const generator: RoleResources = {
     kind: "generator",

@@ -11,7 +11,7 @@ import {
   type Layer,
   layerSchema,
 } from "./layers.js";
-import { numberIn, wholeIn } from "./ranges.js";
+import { numberSchema, wholeIn } from "./ranges.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
@@ -61,7 +61,7 @@ export const loadSchema = z.discriminatedUnion("model", [
   z.strictObject({ model: z.literal("closed"), connections: wholeIn("connections") }),
   z.strictObject({
     model: z.literal("open"),
-    rate_per_second: numberIn("rate"),
+    rate_per_second: numberSchema("rate"),
     arrivals: arrivalsSchema,
     connections: wholeIn("connections"),
   }),

@@ -39,13 +39,13 @@ export const driverLayerIds = layers.flatMap(({ id, consumer }) =>
 );
 export const driverLayerSchema = z.enum(driverLayerIds);
 
-export const layerOf = (id: Layer): LayerDescription =>
+export const layerDescription = (id: Layer): LayerDescription =>
   layers.find((layer) => layer.id === id) as LayerDescription;
 
-export const isClientLayer = (id: Layer): boolean => layerOf(id).consumer === "client";
+export const isClientLayer = (id: Layer): boolean => layerDescription(id).consumer === "client";
 
 /** Whether a foreign benchmark program sends plain commands to the store. */
-export const isProgramLayer = (id: Layer): boolean => layerOf(id).consumer === "program";
+export const isProgramLayer = (id: Layer): boolean => layerDescription(id).consumer === "program";
 
 /**
  * How much goes on at the same time: `1 connection`, `1,000 connections`; without servers `50 at a

@@ -4,8 +4,10 @@ import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import { sum, totals } from "../kit/numbers.js";
 
-export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>
-  allowed + limited;
+export const answeredRequests = ({
+  allowed,
+  limited,
+}: Pick<Counts, "allowed" | "limited">): number => allowed + limited;
 
 /** The load between the drained readings around a window: its lead-in and the window. */
 type Load = Pick<MeasuredResult, "counts" | "warmup">;
@@ -29,7 +31,7 @@ export const hasRestarted = (
 ): boolean => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1;
 
 /** Requests that used CPU time between the drained readings: those finished, or else those sent. */
-export function served(
+export function servedRequests(
   consumers: readonly Pick<ConsumerEvidence, "at_window_open" | "at_end">[],
   load: Load,
 ): number {
@@ -57,19 +59,19 @@ export const failures = ({ failed_answers, connection_errors, timed_out }: After
   failed_answers + connection_errors + timed_out;
 
 /** Requests that failed in any way, also after the close of the window. */
-export const failed = (counts: Counts): number => failures(ends(counts));
+export const failedRequests = (counts: Counts): number => failures(ends(counts));
 
 export const failedShare = (counts: Counts): number | undefined =>
-  counts.sent > 0 ? failed(counts) / counts.sent : undefined;
+  counts.sent > 0 ? failedRequests(counts) / counts.sent : undefined;
 
 /**
  * The number of requests with a known end; equals `sent` when none was lost or counted twice (M8).
  */
-export const accounted = (counts: Counts): number =>
-  answered(counts) + failures(counts) + counts.followed + counts.cut;
+export const accountedRequests = (counts: Counts): number =>
+  answeredRequests(counts) + failures(counts) + counts.followed + counts.cut;
 
 export const followedEnds = ({ after_window }: Counts): number =>
-  answered(after_window) + failures(after_window);
+  answeredRequests(after_window) + failures(after_window);
 
 export function addCounts(parts: readonly Counts[]): Counts {
   const codes = new Set(parts.flatMap(({ by_code }) => Object.keys(by_code)));

@@ -29,7 +29,8 @@ export const hasEffect = (
 export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
 
-export const explained = (what: string): Finding => notApplicable(`${what}: a fault was planned`);
+export const explained = (what: string): RuleFinding =>
+  notApplicable(`${what}: a fault was planned`);
 
 export const firstFaultS = ({ faults = [] }: Planned): number =>
   Math.min(
@@ -45,23 +46,23 @@ export type Evidence = Omit<MeasuredResult, "verdict">;
  * applicable`: the rule does not concern such a run. `not checked`: it does, but the result is
  * older than the evidence that the rule needs.
  */
-export type Finding = {
+export type RuleFinding = {
   severity: "invalid" | "suspect" | "not applicable" | "not checked";
   text: string;
 };
 
 /** A rule of docs/methodology.md; it only uses the evidence. */
-export type Rule<Seen = Evidence> = { id: string; check(evidence: Seen): Finding | undefined };
+export type Rule<Seen = Evidence> = { id: string; check(evidence: Seen): RuleFinding | undefined };
 
-export const invalid = (text: string): Finding => ({ severity: "invalid", text });
-export const suspect = (text: string): Finding => ({ severity: "suspect", text });
-export const notApplicable = (text: string): Finding => ({ severity: "not applicable", text });
+export const invalid = (text: string): RuleFinding => ({ severity: "invalid", text });
+export const suspect = (text: string): RuleFinding => ({ severity: "suspect", text });
+export const notApplicable = (text: string): RuleFinding => ({ severity: "not applicable", text });
 /**
  * The finding of a rule whose evidence this result does not hold. A rule that needs new evidence
  * begins with `if (evidence.member === undefined) return notChecked("what it is")`: the member is
  * optional in the contract, because older results lack it, and every new result has it.
  */
-export const notChecked = (missing: string): Finding => ({
+export const notChecked = (missing: string): RuleFinding => ({
   severity: "not checked",
   text: `the result does not hold ${missing}`,
 });

@@ -3,9 +3,9 @@ import type { RunLink } from "../contract/machines.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { MeasuredKind } from "../contract/role.js";
 import { FOREIGN_CPU_PERCENT, type RoleResources } from "../contract/role-resources.js";
-import { answered, loadedS } from "./counts.js";
+import { answeredRequests, loadedS } from "./counts.js";
 import type { Evidence } from "./evidence.js";
-import { busiestLoop, longestWait, STARVED } from "./rules/generator.js";
+import { busiestLoop, longestWait, STARVED_SHARE } from "./rules/generator.js";
 import { windowIsSteady } from "./rules/steady-load.js";
 
 /** In the order in which requests pass them: each talks to the next one that there is. */
@@ -139,7 +139,7 @@ function generator({ generators, request }: Evidence): Candidate[] {
     const waited = longestWait(part);
     return [
       { resource, used, text: `${name}'s event loop was ${percent(used)} busy` },
-      ...(waited >= STARVED
+      ...(waited >= STARVED_SHARE
         ? [{ resource, used: 1, text: `${name} waited for a CPU ${percent(waited)}` }]
         : []),
     ];
@@ -246,7 +246,7 @@ export const rolesOf = ({ resources }: Pick<Evidence, "resources">, kind: Measur
   Object.entries(resources).filter(([, own]) => own.kind === kind);
 
 /** What decides behind the servers. */
-export const deciders = (
+export const decidingRoles = (
   evidence: Pick<Evidence, "resources" | "host_load" | "store">,
 ): Candidate[] => [
   ...rolesOf(evidence, "service").flatMap(([role, own]) => serviceCpu(role, own, evidence)),
@@ -275,7 +275,7 @@ export function machineLinks(
   const candidate = (name: string, share: number, bits_per_second: number): Candidate => ({
     resource: "network",
     used: share >= FULL ? Math.max(USED_UP, share) : share,
-    text: `${name} carried ${percent(share)} of the ${rateText(bits_per_second)} measured before the campaign`,
+    text: `${name} carried ${percent(share)} of the ${bitRateText(bits_per_second)} measured before the campaign`,
   });
   return [
     ...carriedLinks(evidence, loaded_s).map(({ between, share, bits_per_second }) =>
@@ -287,11 +287,11 @@ export function machineLinks(
   ];
 }
 
-export const rateText = (bits: number): string =>
+export const bitRateText = (bits: number): string =>
   bits >= 1e9 ? `${(bits / 1e9).toFixed(1)} Gbit/s` : `${Math.round(bits / 1e6)} Mbit/s`;
 
 function quota({ counts, prediction }: Evidence): Candidate[] {
-  const all = answered(counts);
+  const all = answeredRequests(counts);
   if (all === 0 || prediction?.basis !== "limits" || counts.allowed / all >= ADMITTED_AT_LEAST)
     return [];
   const text = `${percent(counts.limited / all)} of the requests met an exhausted quota`;
@@ -316,7 +316,7 @@ export function limitOf(evidence: Evidence): Limit {
       ...machineLinks(evidence, loadedS(evidence)),
       ...serverLoops(evidence),
       ...rolesOf(evidence, "server").flatMap(([role, own]) => capped("server CPU", role, own)),
-      ...deciders(evidence),
+      ...decidingRoles(evidence),
     ],
     evidence.configuration?.target.decided_by === "service"
       ? ["the service may be able to decide more"]

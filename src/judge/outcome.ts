@@ -89,7 +89,7 @@ function outcomeWithFaults(evidence: Evidence): TargetOutcome {
 }
 
 /** Served, overloaded or failed (M24, M27); nothing is known where the measurement is broken. */
-export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
+export function targetOutcome(evidence: Evidence, verdict: Verdict): TargetOutcome {
   const { counts, schedule, boundary } = evidence;
   if (counts.sent === 0 || !isKnown(evidence, verdict)) return {};
   if (evidence.faults) return outcomeWithFaults(evidence);

@@ -2,7 +2,7 @@ import type { Verdict } from "../contract/judgement.js";
 import type { PrintedResult } from "../contract/result.js";
 import { definedOnly } from "../kit/defined-only.js";
 import { invalid, notApplicable, type Rule, suspect } from "./evidence.js";
-import { deciders, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";
+import { decidingRoles, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed, nothingThrottled } from "./rules/host-load.js";
 import { nothingOutsideOfProgram } from "./rules/outside.js";
@@ -94,7 +94,7 @@ export function limitOfPrinted(evidence: PrintedEvidence): Limit {
       text: `${evidence.program.id} used ${Math.round(own.cpu_percent)} % of one core`,
     })),
     ...machineLinks(evidence, evidence.program_s),
-    ...deciders(evidence),
+    ...decidingRoles(evidence),
   ]);
 }
 

@@ -1,6 +1,6 @@
 import type { Verdict } from "../contract/judgement.js";
 import { definedOnly } from "../kit/defined-only.js";
-import type { Evidence, Finding, Rule } from "./evidence.js";
+import type { Evidence, Rule, RuleFinding } from "./evidence.js";
 import {
   admissionsConserved,
   countsReconcile,
@@ -58,19 +58,22 @@ export const rules: readonly Rule[] = [
 ];
 
 /** By all rules. The orchestrator judges again after it has added the store's evidence. */
-export const judge = (evidence: Evidence): Verdict =>
+export const judgeRun = (evidence: Evidence): Verdict =>
   verdictOf(withoutOutsideCause(ruleFindings(rules, evidence)));
 
-type RuleFinding = { rule: string } & Finding;
+type NamedFinding = { rule: string } & RuleFinding;
 
-export const ruleFindings = <Seen>(applied: readonly Rule<Seen>[], evidence: Seen): RuleFinding[] =>
+export const ruleFindings = <Seen>(
+  applied: readonly Rule<Seen>[],
+  evidence: Seen,
+): NamedFinding[] =>
   applied.flatMap(({ id, check }) => {
     const finding = check(evidence);
     return finding ? [{ rule: id, ...finding }] : [];
   });
 
 /** The texts of the findings of one severity, with their rules. */
-const textsOf = (findings: readonly RuleFinding[], severity: Finding["severity"]) =>
+const textsOf = (findings: readonly NamedFinding[], severity: RuleFinding["severity"]) =>
   findings.flatMap((finding) =>
     finding.severity === severity ? [{ rule: finding.rule, text: finding.text }] : [],
   );
@@ -81,7 +84,7 @@ function statusOf(reasons: Verdict["reasons"]): Verdict["status"] {
   return reasons.length > 0 ? "suspect" : "valid";
 }
 
-export function verdictOf(findings: readonly RuleFinding[]): Verdict {
+export function verdictOf(findings: readonly NamedFinding[]): Verdict {
   const reasons = findings.flatMap(({ rule, severity, text }) =>
     severity === "invalid" || severity === "suspect" ? [{ rule, severity, text }] : [],
   );

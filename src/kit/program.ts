@@ -14,7 +14,7 @@ import {
  * its stack.
  * @param shown of the message; whoever reads the output takes its last line as the reason
  */
-export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLine): Promise<never> {
+export async function runMain(main: () => Promise<ExitCode>, shown = inOneLine): Promise<never> {
   try {
     process.exit(await main());
   } catch (thrown) {

@@ -16,7 +16,7 @@ const INNER = /^(lo|veth|br|docker|cni|cbr|flannel|cali|cilium|tunl|kube|virbr|d
  * The links that lead out, all together. @param text of /proc/net/dev @returns undefined where
  * there is none
  */
-export function networkOf(text: string): NetworkBytes | undefined {
+export function networkBytesIn(text: string): NetworkBytes | undefined {
   const links = text.split("\n").flatMap((line) => {
     const [, name, counters] = /^\s*([^:\s]+):\s*(.+)$/.exec(line) ?? [];
     // Received bytes come first, sent ones ninth.
@@ -31,7 +31,7 @@ export function networkOf(text: string): NetworkBytes | undefined {
 
 export function readNetwork(): NetworkBytes | undefined {
   try {
-    return networkOf(readFileSync("/proc/net/dev", "utf8"));
+    return networkBytesIn(readFileSync("/proc/net/dev", "utf8"));
   } catch {
     return undefined;
   }

@@ -8,14 +8,14 @@ import { decodeTrace, TRACE_EXTENSION, traceProfile } from "../traffic/trace.js"
 import { errorLocation } from "./error-location.js";
 import { initialize, resolve } from "./hooks.js";
 import { type Plugin, pluginShape } from "./plugin-types.js";
-import { MAX_BYTES, type PluginSource, readPlugin } from "./source.js";
+import { MAX_BYTES, type PluginFiles, readPlugin } from "./source.js";
 import { checked } from "./validation.js";
 
 /**
  * The traffic of a trace that a campaign wrote for its programs. @throws usageError where the file
  * is something else
  */
-export function tracePlugin(source: PluginSource) {
+export function tracePlugin(source: PluginFiles) {
   try {
     const trace = decodeTrace(readUserFile(source.entry, MAX_BYTES));
     const facts = { ...source.facts, trace: trace.facts };
@@ -29,7 +29,7 @@ export function tracePlugin(source: PluginSource) {
 }
 
 /** A plugin whose module was imported. Its members are checked when they are registered. */
-export interface LoadedPlugin extends PluginSource {
+export interface LoadedPlugin extends PluginFiles {
   members: Plugin;
 }
 
@@ -67,13 +67,13 @@ const syntaxErrorOutput = (url: string): string =>
     },
   ).stderr;
 
-async function loaded(source: PluginSource): Promise<LoadedPlugin> {
+async function loaded(source: PluginFiles): Promise<LoadedPlugin> {
   return source.entry.endsWith(TRACE_EXTENSION)
     ? tracePlugin(source)
     : { ...source, members: await membersOf(source) };
 }
 
-async function membersOf({ entry, displayName }: PluginSource): Promise<Plugin> {
+async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
   const url = pathToFileURL(entry).href;
   let loaded: { default?: unknown; plugin?: unknown };
   try {
@@ -95,7 +95,7 @@ async function membersOf({ entry, displayName }: PluginSource): Promise<Plugin> 
 }
 
 export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
-  const sources: PluginSource[] = [];
+  const sources: PluginFiles[] = [];
   for (const path of paths) sources.push(await readPlugin(path));
   const modules = sources.filter(
     ({ isSingleFile, entry }) => isSingleFile && !entry.endsWith(TRACE_EXTENSION),

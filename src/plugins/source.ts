@@ -8,7 +8,7 @@ import { messageOf, usageError } from "../kit/errors.js";
 import { readUserFile } from "../kit/user-files.js";
 
 /** A plugin on this machine, before it is loaded. */
-export interface PluginSource {
+export interface PluginFiles {
   /** Absolute path of the file or folder, without symbolic links. */
   path: string;
   displayName: string;
@@ -66,7 +66,7 @@ async function packageOf(folder: string): Promise<PackageFile> {
 }
 
 /** Finds a plugin and computes its checksum. @throws usageError when it is not one */
-export async function readPlugin(pluginPath: string): Promise<PluginSource> {
+export async function readPlugin(pluginPath: string): Promise<PluginFiles> {
   try {
     const path = await realpath(pluginPath);
     const [name, displayName] = [basename(path), displayPath(pluginPath)];

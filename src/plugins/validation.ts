@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { usageError } from "../kit/errors.js";
 import type { Plugin } from "./plugin-types.js";
-import type { PluginSource } from "./source.js";
+import type { PluginFiles } from "./source.js";
 
 type Member<Kind extends keyof Plugin> = NonNullable<Plugin[Kind]>[number];
 
@@ -29,7 +29,7 @@ export function checked<Value>(
 }
 
 export function forEachMember<Kind extends keyof Plugin>(
-  plugins: readonly (PluginSource & { members: Plugin })[],
+  plugins: readonly (PluginFiles & { members: Plugin })[],
   kind: Kind,
   schema: z.ZodType,
   register: (name: string, member: Member<Kind>, where: readonly PropertyKey[]) => void,

@@ -1,7 +1,7 @@
 import { usageError } from "../kit/errors.js";
 import { profiles } from "./profiles.js";
 import type { TrafficProfile } from "./traffic-types.js";
-import { type Workload, workloads } from "./workloads.js";
+import { type WorkloadDescription, workloads } from "./workloads.js";
 
 function find<Thing extends { id: string }>(
   kind: string,
@@ -16,4 +16,4 @@ function find<Thing extends { id: string }>(
 
 export const findProfile = (id: string): TrafficProfile => find("traffic", profiles, id);
 
-export const findWorkload = (id: string): Workload => find("workload", workloads, id);
+export const findWorkload = (id: string): WorkloadDescription => find("workload", workloads, id);

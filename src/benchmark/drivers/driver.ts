@@ -5,7 +5,7 @@ import type { Algorithm } from "../../contract/target.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import type { Descriptors, RequestStream } from "../../traffic/traffic-types.js";
 import type { ClosedConnections } from "../closed-loop.js";
-import type { DecisionLog, RequestCounts } from "../measurement/decision-log.js";
+import type { DecisionLog, RequestCounter } from "../measurement/decision-log.js";
 import type { OpenChannel } from "./connection-pool.js";
 
 /** The requests of one worker's connections. */
@@ -15,7 +15,7 @@ export interface ChannelRequests {
   streams: readonly RequestStream[];
   /** Number of the first channel, counted over all workers. */
   first: number;
-  counts?: RequestCounts;
+  counts?: RequestCounter;
   log?: DecisionLog;
 }
 

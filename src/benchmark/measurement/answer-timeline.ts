@@ -6,7 +6,7 @@ import {
   mergeTimelineSlices,
   type TimelineSlices,
 } from "../../judge/merging/slices.js";
-import { joined } from "./samples.js";
+import { concatenated } from "./samples.js";
 
 export class AnswerLog {
   readonly #byWorker: Uint32Array[][];
@@ -20,7 +20,7 @@ export class AnswerLog {
   }
 
   of(worker: number): Uint32Array {
-    return joined(this.#byWorker[worker] ?? []);
+    return concatenated(this.#byWorker[worker] ?? []);
   }
 }
 

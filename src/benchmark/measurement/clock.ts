@@ -60,7 +60,7 @@ const EXACT_MS = 3;
 const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /** Resolves at `at_ms`, monotonic milliseconds; blocks the thread for the last few of them. */
-export async function waitUntil(at_ms: number): Promise<void> {
+export async function sleepUntil(at_ms: number): Promise<void> {
   let rest_ms = at_ms - cheapMonotonicMs();
   for (; rest_ms > EXACT_MS; rest_ms = at_ms - cheapMonotonicMs())
     await sleep(Math.max(1, Math.floor(rest_ms - EXACT_MS + 1)));

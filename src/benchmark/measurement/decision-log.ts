@@ -6,7 +6,7 @@ import { cheapMonotonicMs } from "./clock.js";
  * How often a worker sent each distinct request since its start, and how often its fate is unknown
  * (M27).
  */
-export class RequestCounts {
+export class RequestCounter {
   readonly sent: Uint32Array<ArrayBuffer>;
   readonly undecided: Uint32Array<ArrayBuffer>;
 

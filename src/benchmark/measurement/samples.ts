@@ -7,7 +7,7 @@ import type { WorkerSample } from "./recorder.js";
 /** A reading of the servers belongs to the interval whose end is no further away. */
 const MATCH_S = 0.5;
 
-export function joined(parts: readonly Uint32Array[]): Uint32Array {
+export function concatenated(parts: readonly Uint32Array[]): Uint32Array {
   const all = new Uint32Array(sum(parts.map(({ length }) => length)));
   let at = 0;
   for (const part of parts) {
@@ -27,7 +27,7 @@ function mergeInterval(
   previous_s: number,
 ): Sample {
   const t_s = rounded((Math.max(...parts.map((part) => part.at_ms)) - opened_ms) / 1000, 3);
-  const latencies_us = joined(parts.map((part) => part.latencies_us)).sort();
+  const latencies_us = concatenated(parts.map((part) => part.latencies_us)).sort();
   const busy = parts.flatMap(({ event_loop_utilisation }) => event_loop_utilisation ?? []);
   // The lowest value that this percentage of the answers does not exceed.
   const at = (percentile: number) =>

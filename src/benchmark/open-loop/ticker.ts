@@ -4,7 +4,7 @@ import type { ScheduleShare } from "./send-schedule.js";
 
 /** Slots of the memory that a worker and its ticker share. */
 export const REACHED = 0;
-export const STARVED = 1;
+export const STARVED_SLOT = 1;
 export const WOKEN = 2;
 /** Never written: the ticker sleeps by waiting for a change of this slot, or for a notification. */
 export const SLEEP = 3;
@@ -83,7 +83,7 @@ export class Ticker {
 
   /** Whether no connection is free: then the ticker does not wake the worker. */
   set starved(value: boolean) {
-    Atomics.store(this.#shared, STARVED, value ? 1 : 0);
+    Atomics.store(this.#shared, STARVED_SLOT, value ? 1 : 0);
   }
 
   async stop(): Promise<void> {

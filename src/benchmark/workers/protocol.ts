@@ -104,13 +104,13 @@ export type Command =
   | ({ command: "measure" } & WorkerWindow)
   | ({ command: "turns" } & TurnsPlan)
   /** The next turn of the only run; the first opens its window. */
-  | { command: "turn"; turn: TurnLengths; plan: GivenTurns }
+  | { command: "turn"; turn: TurnLengths; plan: TurnsWindow }
   | { command: "endTurns" }
   | { command: "read" }
   | { command: "stop" };
 
 /** A window whose turns are given from outside. */
-export type GivenTurns = Pick<TurnsPlan, "seconds" | "counts">;
+export type TurnsWindow = Pick<TurnsPlan, "seconds" | "counts">;
 
 /** Ends the warm-up that is running. It has no reply of its own. */
 export type EndWarmUp = { command: "endWarmUp" };

@@ -10,7 +10,6 @@ import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import {
   type Command,
   type EndWarmUp,
-  type GivenTurns,
   type Measured,
   type MeasuredByTurns,
   type MeetingPlace,
@@ -21,6 +20,7 @@ import {
   resume,
   shareOf,
   sharesBefore,
+  type TurnsWindow,
   type WorkerAssignment,
   type WorkerReading,
   type WorkerWindow,
@@ -172,7 +172,7 @@ export class WorkerPool {
 
   async givenTurns(
     turns: AsyncIterable<TurnLengths>,
-    plan: GivenTurns,
+    plan: TurnsWindow,
     onTurn: (answers: TurnAnswers) => void,
   ): Promise<(MeasuredByTurns & { connections: number })[][]> {
     for await (const turn of turns) {

@@ -16,7 +16,7 @@ import type { ChannelRequests, LimiterReport, OpenDriver } from "../drivers/driv
 import { loadDriver } from "../drivers/index.js";
 import type { LoadLoop } from "../load-loop.js";
 import { cpuWaitMs } from "../measurement/clock.js";
-import { DecisionLog, RequestCounts } from "../measurement/decision-log.js";
+import { DecisionLog, RequestCounter } from "../measurement/decision-log.js";
 import { garbageCollectorFor } from "../measurement/generator-readings.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import { StandstillWatch } from "../measurement/standstill.js";
@@ -34,12 +34,12 @@ import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import {
   type Command,
   type EndWarmUp,
-  type GivenTurns,
   type Measured,
   type MeasuredByTurns,
   meetingOf,
   type Reply,
   type RunAssignment,
+  type TurnsWindow,
   type WorkerAssignment,
   type WorkerReading,
   type WorkerWindow,
@@ -69,7 +69,7 @@ const LOOPBACK_CONNECTIONS = 8;
 const ROOM = 1.05;
 
 class RunLoad {
-  readonly counts: RequestCounts;
+  readonly counts: RequestCounter;
   readonly #run: RunAssignment;
   readonly #profile: TrafficProfile;
   #opened: OpenDriver | undefined;
@@ -81,7 +81,7 @@ class RunLoad {
   constructor(run: RunAssignment) {
     this.#run = run;
     this.#profile = findProfile(run.spec.generator.traffic);
-    this.counts = new RequestCounts(this.#profile.population().requests.length);
+    this.counts = new RequestCounter(this.#profile.population().requests.length);
   }
 
   /** By a command, because only a reply to a command carries an exit code. */
@@ -306,7 +306,7 @@ function measuredIn(
   });
 }
 
-let given: { window: TurnWindow; lengths: TurnLengths; plan: GivenTurns } | undefined;
+let given: { window: TurnWindow; lengths: TurnLengths; plan: TurnsWindow } | undefined;
 
 async function takeGivenTurn({
   turn,

@@ -8,7 +8,7 @@ import {
 } from "../../contract/machine-probe.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
-import { runProgram } from "../../kit/program.js";
+import { runMain } from "../../kit/program.js";
 import { readHostCpu } from "../../machine/cpu-time.js";
 import { describeMachine, kernelInstance, readNetwork } from "../../machine/facts.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
@@ -63,4 +63,4 @@ async function factsOfMachine(): Promise<MachineFacts> {
   return definedOnly({ machine: await describeMachine(), kernel_instance });
 }
 
-runProgram(main);
+runMain(main);

@@ -6,7 +6,7 @@ import {
   SERVE,
 } from "../../contract/probe-env.js";
 import { EXIT, type ExitCode, usageError } from "../../kit/errors.js";
-import { printDocument, runProgram } from "../../kit/program.js";
+import { printDocument, runMain } from "../../kit/program.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerStores } from "../../plugins/register-targets.js";
 import { handleLines } from "../common.js";
@@ -49,4 +49,4 @@ async function serve(env: ProbeEnv): Promise<ExitCode> {
   return EXIT.done;
 }
 
-runProgram(main);
+runMain(main);

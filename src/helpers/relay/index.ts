@@ -1,6 +1,6 @@
 import { parseRelayLine, RELAY_LISTENS } from "../../contract/relay.js";
 import { EXIT, type ExitCode } from "../../kit/errors.js";
-import { runProgram } from "../../kit/program.js";
+import { runMain } from "../../kit/program.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { startRelay } from "./start-relay.js";
 
@@ -22,4 +22,4 @@ async function main(): Promise<ExitCode> {
   return EXIT.done;
 }
 
-runProgram(main);
+runMain(main);

@@ -1,7 +1,7 @@
 import { createInterface } from "node:readline";
 import { parseSenderRequest } from "../../contract/sender.js";
 import { EXIT, type ExitCode } from "../../kit/errors.js";
-import { printDocument, runProgram } from "../../kit/program.js";
+import { printDocument, runMain } from "../../kit/program.js";
 import { Sender } from "./send.js";
 
 /**
@@ -22,4 +22,4 @@ async function main(): Promise<ExitCode> {
   return EXIT.done;
 }
 
-runProgram(main);
+runMain(main);

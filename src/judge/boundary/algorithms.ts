@@ -64,7 +64,7 @@ export const countWithin = (
 ): number => Math.max(0, countBelow(answered_ms, to_ms) - countBelow(sent_ms, from_ms));
 
 /** The most requests that lie within any half-open interval of this length as a whole. */
-export function mostWithin({ sent_ms, answered_ms }: Intervals, length_ms: number): number {
+export function mostAdmittedWithin({ sent_ms, answered_ms }: Intervals, length_ms: number): number {
   let most = 0;
   let answered = 0;
   // An interval with the most requests begins with a send.
@@ -147,7 +147,7 @@ function windows(more: number): AlgorithmPromise {
       const length_ms = (admitted.answered_ms.at(-1) ?? 0) - first;
       let surplus = 0;
       for (let count = 1; (count - 1) * window_ms <= length_ms; count++) {
-        const most = mostWithin(admitted, count * window_ms - CLOCK_MS);
+        const most = mostAdmittedWithin(admitted, count * window_ms - CLOCK_MS);
         surplus = Math.max(surplus, most - requests * (count + more));
       }
       return surplus;

@@ -12,7 +12,7 @@ import {
   type KeyDecisions,
   LIMITED,
   type MeasuredSpan,
-  mostWithin,
+  mostAdmittedWithin,
   type Quota,
   UNDECIDED,
 } from "./algorithms.js";
@@ -144,7 +144,7 @@ function judgedKey(
   return {
     key: key.key,
     isAbove: key.isAbove,
-    burst: mostWithin(admitted, quota.window_ms - CLOCK_MS),
+    burst: mostAdmittedWithin(admitted, quota.window_ms - CLOCK_MS),
     per_second: (1000 * inSpan) / (closed_ms - opened_ms),
     surplus: promise?.surplus(quota, admitted, span) ?? 0,
     unjustified: promise?.unjustified(quota, key, span) ?? 0,

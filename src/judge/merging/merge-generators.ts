@@ -9,7 +9,7 @@ import type { MeasuredResult } from "../../contract/result.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { rounded, sum, totals } from "../../kit/numbers.js";
 import { largestChange } from "../../kit/system-clock.js";
-import { addCounts, answered, ends, failed, served } from "../counts.js";
+import { addCounts, answeredRequests, ends, failedRequests, servedRequests } from "../counts.js";
 import type { Evidence } from "../evidence.js";
 import { mergeHistograms } from "../histogram.js";
 import { latencyBlock, latencyCurve, unsupportedPercentiles } from "../latency.js";
@@ -42,7 +42,7 @@ export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigu
   const counts = addCounts(parts.map((part) => part.counts));
   // The windows of several generators open together, and each has its length by its own clock.
   const duration = Math.max(...parts.map(({ window_s }) => window_s));
-  const answers = answered(counts);
+  const answers = answeredRequests(counts);
   const ended = ends(counts);
   const histograms = parts.map((part) => part.histograms);
   const latency = latencyBlock(histograms);
@@ -52,11 +52,11 @@ export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigu
     latency,
     latency_curve_ms: latencyCurve(histograms),
     ...openLoopFigures(parts, load, duration, latency),
-    unsupported: unsupportedPercentiles(answered(ended)),
+    unsupported: unsupportedPercentiles(answeredRequests(ended)),
     rate_limit_hits: counts.limited,
     errors: ended.connection_errors,
     timeouts: ended.timed_out,
-    totalErrors: failed(counts),
+    totalErrors: failedRequests(counts),
     counts,
     generators: [...parts],
   });
@@ -93,7 +93,7 @@ export function callFigures(
 ): Pick<MeasuredResult, "calls_per_request" | "descriptors_per_call"> {
   const consumes = evidence.flatMap((consumer) => consumer.consumes ?? []);
   const calls = sum(consumes.map((counted) => counted.calls));
-  const requests = served(evidence, load);
+  const requests = servedRequests(evidence, load);
   const descriptors = sum(
     consumes.map(({ allowed, limited, failed }) => allowed + limited + failed),
   );
@@ -105,14 +105,14 @@ export function callFigures(
 }
 
 /** What one of several generators wrote, and when its window opened. */
-export type GeneratorShare = { output: GeneratorOutput; opened_after_ms: number };
+export type SharedOutput = { output: GeneratorOutput; opened_after_ms: number };
 
 /**
  * Counts are added up, histograms merged (M18); what is about the servers comes from the first,
  * which reads them for all. @returns all but the expected outcome mix, which follows from the
  * traffic
  */
-export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
+export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
   const outputs = shares.map(({ output }) => output);
   const [first] = outputs;
   if (!first) throw new Error("there is no generator");
@@ -148,7 +148,10 @@ export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
     clock_change,
     consumers,
     ...callFigures(consumers, { counts: figures.counts, warmup }),
-    resources: mergeResources(outputs, served(consumers, { counts: figures.counts, warmup })),
+    resources: mergeResources(
+      outputs,
+      servedRequests(consumers, { counts: figures.counts, warmup }),
+    ),
   });
 }
 

@@ -4,9 +4,9 @@ import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import { sum } from "../../kit/numbers.js";
 import {
-  accounted,
+  accountedRequests,
   addCounts,
-  answered,
+  answeredRequests,
   ends,
   followedEnds,
   sentBetweenReadings,
@@ -14,12 +14,12 @@ import {
 import {
   type Evidence,
   explained,
-  type Finding,
   hasEffect,
   invalid,
   notApplicable,
   notChecked,
   type Rule,
+  type RuleFinding,
   suspect,
 } from "../evidence.js";
 
@@ -29,7 +29,7 @@ import {
  */
 export const admissionsConserved: Rule = {
   id: "M27",
-  check({ admissions, configuration, store, boundary }: Evidence): Finding | undefined {
+  check({ admissions, configuration, store, boundary }: Evidence): RuleFinding | undefined {
     if (!admissions) {
       // A generator that was started by hand cannot read the store.
       return configuration ? notChecked("what the store counted for each key") : undefined;
@@ -50,9 +50,9 @@ export const admissionsConserved: Rule = {
 export const throughputFollows: Rule = {
   id: "M1",
   check({ requests, duration, counts }) {
-    if (requests.total !== answered(counts)) {
+    if (requests.total !== answeredRequests(counts)) {
       return invalid(
-        `the result has ${requests.total} answered requests, but ${answered(counts)} were counted`,
+        `the result has ${requests.total} answered requests, but ${answeredRequests(counts)} were counted`,
       );
     }
     const implied = requests.average * duration;
@@ -138,9 +138,9 @@ function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range
 const isWithin = (count: number, { least, most }: Range): boolean =>
   count >= least && count <= most;
 
-function storeReconciles(evidence: Evidence): Finding | undefined {
+function storeReconciles(evidence: Evidence): RuleFinding | undefined {
   const { consumers, store, configuration } = evidence;
-  const notCompared = (why: string): Finding => notApplicable(`decisions of the store: ${why}`);
+  const notCompared = (why: string): RuleFinding => notApplicable(`decisions of the store: ${why}`);
   if (configuration && !usesStore(configuration.target))
     return notCompared("the target has no store");
   // Calls may have been lost or sent again, and a new process counts from 0.
@@ -163,7 +163,7 @@ function storeReconciles(evidence: Evidence): Finding | undefined {
  * The service counted each decision that the consumers got, by outcome; it counts the points of a
  * request.
  */
-function serviceReconciles(evidence: Evidence): Finding | undefined {
+function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
   const { consumers, service, configuration } = evidence;
   if (configuration && !configuration.target.service) return undefined;
   if (hasEffect(evidence, ["cuts", "ends"])) return explained("decisions of the service");
@@ -198,7 +198,7 @@ const namesOf = (consumers: Evidence["consumers"]): string =>
   consumers.map(({ id }) => id).join(", ");
 
 /** In an open loop every send of the schedule was sent, dropped, or still waiting at the end. */
-function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined {
+function scheduleReconciles({ counts, schedule }: Evidence): RuleFinding | undefined {
   if (!schedule) return undefined;
   const { offered, sent, dropped, unsent } = schedule;
   if (offered === sent + dropped + unsent && sent === counts.sent) return undefined;
@@ -207,10 +207,10 @@ function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined
   );
 }
 
-function requestsReconcile({ counts, request, turns }: Evidence): Finding | undefined {
+function requestsReconcile({ counts, request, turns }: Evidence): RuleFinding | undefined {
   const { sent, followed, cut } = counts;
-  if (accounted(counts) !== sent)
-    return invalid(`${sent} requests were sent, ${accounted(counts)} are accounted for`);
+  if (accountedRequests(counts) !== sent)
+    return invalid(`${sent} requests were sent, ${accountedRequests(counts)} are accounted for`);
   // At the end of each turn.
   const most = request.load.connections * (turns?.turns ?? 1);
   if (followed > most)
@@ -227,7 +227,7 @@ const countList = (counts: Counts): number[] => {
   return [...Object.values(rest), ...Object.values(after_window)];
 };
 
-function partsReconcile({ counts, generators, slices }: Evidence): Finding | undefined {
+function partsReconcile({ counts, generators, slices }: Evidence): RuleFinding | undefined {
   const parts = countList(addCounts(generators.map((part) => part.counts)));
   if (countList(addCounts([counts])).some((count, index) => count !== parts[index]))
     return invalid("the counts are not the sum of the generators' counts");
@@ -241,14 +241,14 @@ function partsReconcile({ counts, generators, slices }: Evidence): Finding | und
 }
 
 /** The servers received the requests that they answered, and none that was not sent. */
-function serversReconcile(evidence: Evidence): Finding | undefined {
+function serversReconcile(evidence: Evidence): RuleFinding | undefined {
   const { counts, warmup, consumers } = evidence;
   if (hasEffect(evidence, ["cuts", "ends"], "server")) return explained("requests of the servers");
   const received = sum(
     consumers.map(({ at_window_open, at_end }) => at_end.requests - at_window_open.requests),
   );
   const all = ends(counts);
-  const surelyReceived = answered(all) + all.failed_answers;
+  const surelyReceived = answeredRequests(all) + all.failed_answers;
   const sent = sentBetweenReadings({ counts, warmup });
   if (received >= surelyReceived && received <= sent) return undefined;
   return invalid(

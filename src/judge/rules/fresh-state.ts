@@ -3,10 +3,10 @@ import { usesStore } from "../../contract/target.js";
 import { hasRestarted } from "../counts.js";
 import {
   type Evidence,
-  type Finding,
   invalid,
   notApplicable,
   type Rule,
+  type RuleFinding,
   suspect,
   wasEnded,
 } from "../evidence.js";
@@ -21,7 +21,7 @@ const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =
 function withStore(
   evidence: Pick<Evidence, "store" | "configuration">,
   member: keyof StoreReading,
-): Finding | undefined {
+): RuleFinding | undefined {
   if (!hasStore(evidence)) return undefined;
   const { store, configuration } = evidence;
   if (!store) return notApplicable("no reading of the store");
@@ -53,7 +53,7 @@ export const cleanStart: Rule = {
 /** M14: nothing was evicted. */
 export const nothingEvicted = {
   id: "M14",
-  check(evidence: Pick<Evidence, "store" | "configuration">): Finding | undefined {
+  check(evidence: Pick<Evidence, "store" | "configuration">): RuleFinding | undefined {
     const evicted = (evidence.store?.nodes ?? []).flatMap(({ role, at_start, at_end }) => {
       const count = (at_end.evicted_keys ?? 0) - (at_start.evicted_keys ?? 0);
       return count > 0 ? [`${role} evicted ${count} keys`] : [];
@@ -78,7 +78,7 @@ export const noRestart = {
       Evidence,
       "store" | "service" | "configuration" | "consumers" | "duration" | "faults"
     >,
-  ): Finding | undefined {
+  ): RuleFinding | undefined {
     const { consumers, store, service, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {
       if (wasEnded(evidence, role)) continue;

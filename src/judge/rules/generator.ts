@@ -3,7 +3,7 @@ import { isClientLayer } from "../../contract/layers.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import { usesStore } from "../../contract/target.js";
 import { sum } from "../../kit/numbers.js";
-import { answered, ends, failed } from "../counts.js";
+import { answeredRequests, ends, failedRequests } from "../counts.js";
 import { type Evidence, notApplicable, notChecked, type Rule, suspect } from "../evidence.js";
 import { decodeHistogram } from "../histogram.js";
 import { SLICE_MS } from "../merging/slices.js";
@@ -40,7 +40,7 @@ const outliers = (
 
 const perConnection = ({ id, counts, window_s, workers }: GeneratorPart): Speed => ({
   id,
-  value: answered(counts) / window_s / sum(workers.map(({ connections }) => connections)),
+  value: answeredRequests(counts) / window_s / sum(workers.map(({ connections }) => connections)),
 });
 
 const slowClosedLoops = (generators: readonly GeneratorPart[]): string[] =>
@@ -92,7 +92,7 @@ const SATURATED = 0.9;
  * Starved: waiting for a CPU for half of the window; counts only when the host load is unknown
  * (M25).
  */
-export const STARVED = 0.5;
+export const STARVED_SHARE = 0.5;
 
 /** 0 to 1, of its busiest event loop. */
 export const busiestLoop = ({ workers }: GeneratorPart): number =>
@@ -134,7 +134,7 @@ export const generatorFree: Rule = {
     // The worker is the client: how busy it is, is a result.
     if (isClientLayer(request.layer))
       return notApplicable("at the limiter layer the generator is the client");
-    const starved = generators.filter((generator) => longestWait(generator) >= STARVED);
+    const starved = generators.filter((generator) => longestWait(generator) >= STARVED_SHARE);
     if (starved.length > 0 && !host_load) {
       const share = (100 * Math.max(...starved.map(longestWait))).toFixed(0);
       const text = `${named(generators, starved)} starved: it waited for a CPU ${share} % of the window`;
@@ -170,11 +170,15 @@ export const littlesLaw: Rule = {
       return notApplicable("decisions in the client's own process are never in flight");
     const { connections } = request.load;
     const average = latency?.average ?? undefined;
-    if (average === undefined || answered(counts) < 20 * connections || failed(counts) > 0)
+    if (
+      average === undefined ||
+      answeredRequests(counts) < 20 * connections ||
+      failedRequests(counts) > 0
+    )
       return notApplicable("too few answers, or failures among them");
-    const perAnswer = requests.average / answered(counts);
+    const perAnswer = requests.average / answeredRequests(counts);
     const least = (perAnswer * sum(slices.latency_sum_us)) / 1e6;
-    const most = (perAnswer * answered(ends(counts)) * average) / 1000;
+    const most = (perAnswer * answeredRequests(ends(counts)) * average) / 1000;
     const isLow = most < connections * (1 - LITTLE_TOLERANCE);
     if (!isLow && least <= connections * (1 + LITTLE_TOLERANCE)) return undefined;
     return suspect(

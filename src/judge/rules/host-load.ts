@@ -3,10 +3,10 @@ import type { Throttling } from "../../kit/control-groups.js";
 import {
   type Evidence,
   explained,
-  type Finding,
   hasEffect,
   notApplicable,
   type Rule,
+  type RuleFinding,
   suspect,
 } from "../evidence.js";
 
@@ -22,7 +22,7 @@ export const nothingThrottled = {
   check({
     resources,
     own_throttling,
-  }: Pick<Evidence, "resources" | "own_throttling">): Finding | undefined {
+  }: Pick<Evidence, "resources" | "own_throttling">): RuleFinding | undefined {
     const throttled = Object.entries(resources).flatMap(([role, { throttling }]) => {
       if (!throttling || throttling.throttled_periods === 0) return [];
       return [`${role} ${throttlingText(throttling)}`];
@@ -59,7 +59,7 @@ export const hostUndisturbed = {
   id: "M25",
   check(
     evidence: Pick<Evidence, "host_load" | "machine_load" | "faults" | "turns">,
-  ): Finding | undefined {
+  ): RuleFinding | undefined {
     const { host_load, machine_load = {}, faults, turns } = evidence;
     const [busiest] = Object.entries(machine_load).toSorted(
       ([, a], [, b]) => b.foreign_cpu_percent - a.foreign_cpu_percent,

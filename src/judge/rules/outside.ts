@@ -1,7 +1,7 @@
 import type { GeneratorPart } from "../../contract/generator-part.js";
 import type { Throttling } from "../../kit/control-groups.js";
 import { type ClockChange, clockSetText, wasClockSet } from "../../kit/system-clock.js";
-import { type Evidence, type Finding, invalid, notChecked, type Rule } from "../evidence.js";
+import { type Evidence, invalid, notChecked, type Rule, type RuleFinding } from "../evidence.js";
 
 /** Nothing may stand still for longer than this time, or than this share of the window. */
 const MOST_STANDSTILL = { ms: 100, window_share: 0.01 } as const;
@@ -14,7 +14,7 @@ export const mostStandstillMs = (window_s: number): number =>
  * Why a run says nothing about its target, or undefined; or that the result does not hold what
  * would tell.
  */
-type Cause = string | undefined | Finding;
+type Cause = string | undefined | RuleFinding;
 
 function standstill({ generators, duration }: Pick<Evidence, "generators" | "duration">): Cause {
   const gaps_ms = generators.flatMap(({ longest_gap_ms }: GeneratorPart) => longest_gap_ms ?? []);
@@ -48,7 +48,7 @@ export const throttledText = (ms: number): string =>
   `our own control group throttled us for ${secondsText(ms)} s`;
 
 /** A cause makes the run invalid, whatever else the result does not hold. */
-function findingOf(causes: readonly Cause[]): Finding | undefined {
+function findingOf(causes: readonly Cause[]): RuleFinding | undefined {
   const texts = causes.filter((cause) => typeof cause === "string");
   if (texts.length > 0) return invalid(texts.join("; "));
   return causes.find((cause) => typeof cause === "object");
@@ -86,7 +86,7 @@ type OutsideOfProgram = Pick<Evidence, "duration" | "own_throttling"> & {
 const RULES_OF_TIMES: readonly string[] = ["M5", "M6", "M7", "M26", "M27"];
 
 /** With the findings of such rules not applied where M36 is broken. */
-export function withoutOutsideCause<Found extends { rule: string } & Finding>(
+export function withoutOutsideCause<Found extends { rule: string } & RuleFinding>(
   findings: readonly Found[],
 ): Found[] {
   const cause = findings.find(({ rule, severity }) => rule === "M36" && severity === "invalid");

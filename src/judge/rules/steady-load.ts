@@ -4,12 +4,12 @@ import { ends } from "../counts.js";
 import {
   type Evidence,
   explained,
-  type Finding,
   firstFaultS,
   invalid,
   notApplicable,
   notChecked,
   type Rule,
+  type RuleFinding,
   suspect,
 } from "../evidence.js";
 import { atLeast } from "../latency.js";
@@ -23,10 +23,10 @@ const LATENESS_MS = 1;
 const SUSPECT_SHARE = 0.1;
 const INVALID_SHARE = 0.5;
 
-const notKept = (text: string): Finding => invalid(`schedule not kept: ${text}`);
+const notKept = (text: string): RuleFinding => invalid(`schedule not kept: ${text}`);
 const GENERATOR = "the generator could not keep up (more WORKERS, or a free CPU)";
 
-function lateSends({ schedule, latency }: Evidence): Finding | undefined {
+function lateSends({ schedule, latency }: Evidence): RuleFinding | undefined {
   const late = schedule?.lateness_ms?.p99;
   if (late === undefined || !latency) return undefined;
   const p99 = atLeast(latency, "p99");
@@ -61,7 +61,7 @@ export const scheduleKept: Rule = {
 };
 
 /** Every request has one latency or age: answers by outcome, the others under `censored` (M23). */
-function unrecorded({ generators, counts, schedule }: Evidence): Finding | undefined {
+function unrecorded({ generators, counts, schedule }: Evidence): RuleFinding | undefined {
   const { allowed, limited, failed_answers, connection_errors, timed_out } = ends(counts);
   const { dropped = 0, unsent = 0 } = schedule ?? {};
   const without = connection_errors + timed_out;
@@ -109,7 +109,7 @@ const figure = (value: number, { load }: Evidence["request"]): string =>
   load.model === "open" ? `mean latency ${value.toFixed(2)} ms` : `${Math.round(value)} answers/s`;
 
 /** The remedy is a longer warm-up. */
-function rampFinding(evidence: Evidence): Finding | undefined {
+function rampFinding(evidence: Evidence): RuleFinding | undefined {
   const { slices, request, warmup } = evidence;
   const ramp = rampIn(firstSlices(slices, firstFaultS(evidence)), request.load.model);
   if (!ramp) return undefined;
@@ -120,7 +120,7 @@ function rampFinding(evidence: Evidence): Finding | undefined {
 }
 
 /** What all targets of the group have in common cancels. */
-function byTurns({ halves }: NonNullable<Evidence["turns"]>): Finding | undefined {
+function byTurns({ halves }: NonNullable<Evidence["turns"]>): RuleFinding | undefined {
   if (!halves)
     return notApplicable("too few cycles and targets to compare the halves of the round");
   if (!areApart(halves)) return undefined;

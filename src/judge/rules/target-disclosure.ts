@@ -1,16 +1,16 @@
 import { isClientLayer } from "../../contract/layers.js";
 import { isRequestedVersion, usesStore } from "../../contract/target.js";
 import { sum } from "../../kit/numbers.js";
-import { answered, failures } from "../counts.js";
+import { answeredRequests, failures } from "../counts.js";
 import {
   type Evidence,
   explained,
-  type Finding,
   hasEffect,
   invalid,
   notApplicable,
   notChecked,
   type Rule,
+  type RuleFinding,
   suspect,
 } from "../evidence.js";
 
@@ -25,7 +25,7 @@ export const mixAsPredicted: Rule = {
       return notApplicable(
         "quotas bind, so what was admitted is compared key by key with what the limiter promises",
       );
-    const answers = answered(counts);
+    const answers = answeredRequests(counts);
     if (!prediction) {
       if (answers === 0) return notApplicable("nothing was answered");
       const hasLimiter = configuration !== undefined && configuration.target.limiter !== "none";
@@ -86,7 +86,7 @@ function scriptCommands({ store }: Evidence): Map<string, number> {
   return ran;
 }
 
-function withoutScript(evidence: Evidence): Finding | undefined {
+function withoutScript(evidence: Evidence): RuleFinding | undefined {
   const { store } = evidence;
   const runsScripts = store?.nodes.some(({ at_end }) => at_end.script_calls !== undefined) ?? true;
   if (!runsScripts) return undefined;

@@ -7,7 +7,7 @@ import type { GeneratorOutput } from "../../contract/generator-output.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import type { HostLoad } from "../../contract/role-resources.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
-import { loadedS, served } from "../../judge/counts.js";
+import { loadedS, servedRequests } from "../../judge/counts.js";
 import { sum } from "../../kit/numbers.js";
 import { ClockComparison, largestChange } from "../../kit/system-clock.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
@@ -209,7 +209,7 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
   if (withoutStore > 0) notes.push(`${withoutStore} consumes were decided without the store`);
   const admissions = await admissionsOf(run, behind.store, request_counts, withoutStore);
   run.listener.phase("read");
-  const requests = served(result.consumers, result);
+  const requests = servedRequests(result.consumers, result);
   const loaded_s = loadedS(result);
   const resources = await watch.resources(counterSource, loaded_s, requests);
   const external_us = settings.external ? cpuUsOf(behind.store) : 0;

@@ -9,7 +9,7 @@ import {
 } from "../../../src/benchmark/open-loop/send-schedule.js";
 import { TurnWindow, takeTurns } from "../../../src/benchmark/turn-window.js";
 import { placeOfWorker, shareOf, sharesBefore } from "../../../src/benchmark/workers/protocol.js";
-import { accounted } from "../../../src/judge/counts.js";
+import { accountedRequests } from "../../../src/judge/counts.js";
 import { sum } from "../../../src/kit/numbers.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
 import { openTraffic } from "../../../src/traffic/streams.js";
@@ -182,7 +182,7 @@ test("the slices of a target are its window: counts reconcile over turns, and no
   const { counts, slices, lead_in_requests, turns } = window.window(LENGTHS);
   expect(counts).toMatchObject({ sent: 16, allowed: 12, limited: 0, followed: 4 });
   expect(counts.after_window.limited).toBe(4);
-  expect(accounted(counts)).toBe(counts.sent);
+  expect(accountedRequests(counts)).toBe(counts.sent);
   expect(lead_in_requests).toBe(4);
   expect(slices.allowed).toEqual([3, 3, 3, 3]);
   expect(sum(slices.limited)).toBe(0);

@@ -9,7 +9,7 @@ import {
   intervalsOf,
   type KeyDecisions,
   LIMITED,
-  mostWithin,
+  mostAdmittedWithin,
   UNDECIDED,
 } from "../../../src/judge/boundary/algorithms.js";
 import {
@@ -197,7 +197,7 @@ function keyOf(...requests: readonly Met[]): KeyDecisions {
 
 test("a burst counts admissions that lie in a window from send to answer", () => {
   const most = (...intervals: [number, number][]) =>
-    mostWithin(
+    mostAdmittedWithin(
       intervalsOf(
         keyOf(...intervals.map(([sent, answered]) => [sent, answered, "admitted"] as const)),
         [ADMITTED],

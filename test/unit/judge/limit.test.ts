@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Evidence } from "../../../src/judge/evidence.js";
 import { carriedLinks, limitOf } from "../../../src/judge/limit.js";
-import { judge } from "../../../src/judge/rules.js";
+import { judgeRun } from "../../../src/judge/rules.js";
 import { limiterLayerEvidence, role, serverOf, validEvidence } from "../../helpers/evidence.js";
 
 type Role = Evidence["resources"][string];
@@ -116,7 +116,7 @@ describe("the CPUs of several machines", () => {
   });
 
   test("make it suspect where other programs use them, with the machine's name", () => {
-    expect(judge({ ...plain, machine_load }).reasons).toContainEqual(
+    expect(judgeRun({ ...plain, machine_load }).reasons).toContainEqual(
       expect.objectContaining({ rule: "M25", text: expect.stringMatching(/25 % .*machine b/) }),
     );
   });

@@ -1,17 +1,25 @@
 import { expect, test } from "vitest";
-import { accounted, addCounts, answered, failed, served } from "../../../src/judge/counts.js";
+import {
+  accountedRequests,
+  addCounts,
+  answeredRequests,
+  failedRequests,
+  servedRequests,
+} from "../../../src/judge/counts.js";
 import { serverOf, validEvidence } from "../../helpers/evidence.js";
 
 test("CPU time is divided by the requests that the server answered between its readings", () => {
   const run = validEvidence();
   const { consumers, counts } = run;
   const server = serverOf(run);
-  expect(served(consumers, run)).toBe(server.at_end.requests - server.at_window_open.requests);
-  expect(served(consumers, run)).toBeGreaterThan(answered(counts));
+  expect(servedRequests(consumers, run)).toBe(
+    server.at_end.requests - server.at_window_open.requests,
+  );
+  expect(servedRequests(consumers, run)).toBeGreaterThan(answeredRequests(counts));
   // Neither what the warm-up left under way, nor what was still under way at the end.
   server.at_window_open.in_flight = 2;
   server.at_end.in_flight = 5;
-  expect(served(consumers, run)).toBe(counts.sent - 3);
+  expect(servedRequests(consumers, run)).toBe(counts.sent - 3);
 });
 
 test("counts of several workers add up, by code too; failures, also after the window, are no answers", () => {
@@ -35,5 +43,7 @@ test("counts of several workers add up, by code too; failures, also after the wi
     after_window: { allowed: 3, timed_out: 3 },
     by_code: { "200": 14, "201": 1, "429": 2, "503": 2 },
   });
-  expect([answered(sum), failed(sum), accounted(sum)]).toEqual([18, 12, 33]);
+  expect([answeredRequests(sum), failedRequests(sum), accountedRequests(sum)]).toEqual([
+    18, 12, 33,
+  ]);
 });

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { outcomeOf } from "../../../src/judge/outcome.js";
-import { judge, RULES_VERSION } from "../../../src/judge/rules.js";
+import { targetOutcome } from "../../../src/judge/outcome.js";
+import { judgeRun, RULES_VERSION } from "../../../src/judge/rules.js";
 import {
   addFailures,
   CONSUMES,
@@ -64,14 +64,14 @@ const harmless: Record<string, (run: ValidRun) => void> = {
 test.each(Object.entries(harmless))("%s: no rule objects", (_what, change) => {
   const run = validEvidence();
   change(run);
-  expect(judge(run)).toMatchObject({ status: "valid", reasons: [] });
+  expect(judgeRun(run)).toMatchObject({ status: "valid", reasons: [] });
 });
 
 test("invalid outweighs suspect, and both reasons are reported", () => {
   const run = validEvidence();
   storeOf(run).at_end.evicted_keys = 1;
   storeOf(run).at_start.keys = 1;
-  const { status, reasons } = judge(run);
+  const { status, reasons } = judgeRun(run);
   expect(status).toBe("invalid");
   expect(reasons.map(({ severity }) => severity)).toEqual(["invalid", "suspect"]);
 });
@@ -86,7 +86,7 @@ test("a run without any request is invalid, not an empty valid one", () => {
   Object.assign(generatorOf(run), { counts: nothing, histograms });
   run.requests = { average: 0, total: 0 };
   delete run.latency;
-  const { status, reasons } = judge(run);
+  const { status, reasons } = judgeRun(run);
   expect(status).toBe("invalid");
   expect(reasons.map(({ rule }) => rule)).toContain("M9");
 });
@@ -94,7 +94,7 @@ test("a run without any request is invalid, not an empty valid one", () => {
 describe("a rule that cannot be applied says why, and neither passes nor fails the run", () => {
   test("for a foreign server", () => {
     const { store: _t, prediction: _p, configuration: _c, ...seen } = validEvidence();
-    const { status, not_applicable } = judge({ ...seen, consumers: [] });
+    const { status, not_applicable } = judgeRun({ ...seen, consumers: [] });
     expect(status).toBe("valid");
     expect(not_applicable.map(({ rule }) => rule)).toEqual([
       "M8",
@@ -110,7 +110,7 @@ describe("a rule that cannot be applied says why, and neither passes nor fails t
   test("Little's law with few answers or with failures among them", () => {
     const run = validEvidence();
     addFailures(run, "connection_errors", 1);
-    expect(judge(run).not_applicable.map(({ rule }) => rule)).toEqual(["M7"]);
+    expect(judgeRun(run).not_applicable.map(({ rule }) => rule)).toEqual(["M7"]);
   });
 });
 
@@ -119,16 +119,16 @@ test("failed requests may have been allowed or limited: a mix that they explain 
   // A store that fails for half of the consumes, while exhausted keys are rejected without it.
   addFailures(run, "failed_answers", 10_000);
   run.prediction = { ...run.prediction, limited_share: 0.05 };
-  const verdict = judge(run);
+  const verdict = judgeRun(run);
   expect(verdict.reasons).toEqual([]);
-  expect(outcomeOf(run, verdict).outcome).toBe("failed");
+  expect(targetOutcome(run, verdict).outcome).toBe("failed");
   // All of them together cannot explain this one.
   run.prediction = { ...run.prediction, limited_share: 0.03 };
-  expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(["M10"]);
+  expect(judgeRun(run).reasons.map(({ rule }) => rule)).toEqual(["M10"]);
 });
 
 test("a clean run is valid, without a reason and with every rule applied", () => {
-  expect(judge(validEvidence())).toEqual({
+  expect(judgeRun(validEvidence())).toEqual({
     rules_version: RULES_VERSION,
     status: "valid",
     reasons: [],
@@ -139,11 +139,14 @@ test("a clean run is valid, without a reason and with every rule applied", () =>
 test("a rule whose evidence an older result does not hold is not checked, and doubts nothing", () => {
   const { admissions: _, prediction: __, ...older } = validEvidence();
   const byTurns = { group: 2, turns: 100, lead_in_ms: 5, slice_ms: 100, drained_s: 0 };
-  const { status, not_checked } = judge({ ...older, turns: byTurns });
+  const { status, not_checked } = judgeRun({ ...older, turns: byTurns });
   expect(status).toBe("valid");
   expect(not_checked?.map(({ rule }) => rule)).toEqual(["M16", "M10", "M27"]);
 });
 
 test("an open loop whose result has no latencies from the send is not checked for them", () => {
-  expect(judge(openLoopEvidence())).toMatchObject({ reasons: [], not_checked: [{ rule: "M2" }] });
+  expect(judgeRun(openLoopEvidence())).toMatchObject({
+    reasons: [],
+    not_checked: [{ rule: "M2" }],
+  });
 });

@@ -3,7 +3,7 @@ import type { ClosedConnections, Reopened } from "../../closed-loop.js";
 import { cheapMonotonicMs } from "../../measurement/clock.js";
 import type { ResponseRecorder } from "../../measurement/recorder.js";
 import { untilConnected } from "../connection-pool.js";
-import { type Connection, outcomeOf, type RequestSource } from "./requests.js";
+import { type Connection, outcomeOfStatus, type RequestSource } from "./requests.js";
 
 /** How often autocannon checks its stop flag. Its own figures are not used. */
 const TICK_MS = 100;
@@ -245,7 +245,7 @@ export class AutocannonConnections implements ClosedConnections {
     instance.on(
       "response",
       (client: autocannon.Client, status: number, _bytes: number, ms: number) => {
-        const outcome = outcomeOf(status);
+        const outcome = outcomeOfStatus(status);
         if (outcome === "failed") this.#sources.get(client)?.undecided();
         this.#gate.recorder?.answer(outcome, status, ms, cheapMonotonicMs());
       },

@@ -2,7 +2,12 @@ import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { HTTPParser } from "http-parser-js";
 import type { Channel, ChannelListener, OpenChannel } from "../connection-pool.js";
-import { type Connection, LIMITED_STATUS, outcomeOf, type RequestSource } from "./requests.js";
+import {
+  type Connection,
+  LIMITED_STATUS,
+  outcomeOfStatus,
+  type RequestSource,
+} from "./requests.js";
 
 const SPACE = 0x20;
 const CR = 0x0d;
@@ -243,7 +248,7 @@ class HttpChannel implements Channel {
     this.#isInFlight = false;
     this.#isParsing = false;
     this.#hasAnswered = true;
-    const outcome = outcomeOf(this.#status);
+    const outcome = outcomeOfStatus(this.#status);
     if (outcome === "failed") this.#source.undecided();
     else this.#source.log?.answered(outcome, outcome === "limited" ? this.#wait_ms : Number.NaN);
     this.#listener.answered(outcome, this.#status);

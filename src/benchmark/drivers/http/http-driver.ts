@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { GeneratorRunSpec } from "../../../contract/generator-env.js";
 import { findWorkload } from "../../../traffic/lookup.js";
-import { versionIn } from "../../generator-versions.js";
+import { packageVersion } from "../../generator-versions.js";
 import type { Driver, Loopback } from "../driver.js";
 import { httpChannels } from "./http-channel.js";
 import { connectionsTo } from "./requests.js";
@@ -61,7 +61,7 @@ export const httpDriver: Driver = {
     endpointsOf(spec)
       .map(({ host }) => host)
       .join(", "),
-  versions: () => ({ autocannon: versionIn(require.resolve("autocannon/package.json")) }),
+  versions: () => ({ autocannon: packageVersion(require.resolve("autocannon/package.json")) }),
   async open(spec) {
     const endpoints = endpointsOf(spec);
     const { load, timeout_s } = spec.generator;

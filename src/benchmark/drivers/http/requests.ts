@@ -7,12 +7,12 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/traffic-types.js";
-import { type ConnectionLog, RequestCounts } from "../../measurement/decision-log.js";
+import { type ConnectionLog, RequestCounter } from "../../measurement/decision-log.js";
 import type { ChannelRequests } from "../driver.js";
 
 export const LIMITED_STATUS = 429;
 
-export function outcomeOf(status: number): Outcome {
+export function outcomeOfStatus(status: number): Outcome {
   if (status >= 200 && status < 300) return "allowed";
   return status === LIMITED_STATUS ? "limited" : "failed";
 }
@@ -79,7 +79,7 @@ class FreshNumber {
  */
 function sourcesFor(
   url: URL,
-  { requests, counts = new RequestCounts(requests.length), log }: ChannelRequests,
+  { requests, counts = new RequestCounter(requests.length), log }: ChannelRequests,
 ) {
   const shared = requests.map((descriptors) => ({
     requestBuffer: requestBuffer(url, descriptors),

@@ -10,7 +10,7 @@ import {
 import {
   type ConnectionCounts,
   type ConnectionLog,
-  RequestCounts,
+  RequestCounter,
 } from "../../measurement/decision-log.js";
 import type { Channel, ChannelListener, OpenChannel } from "../connection-pool.js";
 import type { ChannelRequests } from "../driver.js";
@@ -75,7 +75,7 @@ export class KeySource {
   }
 }
 
-export interface Decider {
+export interface ConsumingLimiter {
   consume(keys: Keys): Promise<Decision>;
 }
 
@@ -121,7 +121,7 @@ const REJECTED: Decision = { outcome: "failed", error: new Error("the limiter re
  * limiter's client.
  */
 class LimiterChannel implements Channel {
-  readonly #decider: Decider;
+  readonly #decider: ConsumingLimiter;
   readonly #keys: KeySource;
   readonly #counts: CallCounts;
   readonly #turns: TurnQueue;
@@ -132,7 +132,7 @@ class LimiterChannel implements Channel {
   #isClosed = false;
 
   constructor(
-    decider: Decider,
+    decider: ConsumingLimiter,
     keys: KeySource,
     counts: CallCounts,
     turns: TurnQueue,
@@ -187,8 +187,8 @@ class LimiterChannel implements Channel {
 }
 
 export function limiterChannels(
-  decider: Decider,
-  { requests, streams, first, counts = new RequestCounts(requests.length), log }: ChannelRequests,
+  decider: ConsumingLimiter,
+  { requests, streams, first, counts = new RequestCounter(requests.length), log }: ChannelRequests,
   calls: CallCounts,
 ): OpenChannel {
   const turns = new TurnQueue();

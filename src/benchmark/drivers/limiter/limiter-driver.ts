@@ -2,7 +2,7 @@ import { storeAccessFrom } from "../../../contract/store-url.js";
 import { definedOnly } from "../../../kit/defined-only.js";
 import { formatNodes } from "../../../kit/env.js";
 import type { Driver } from "../driver.js";
-import { type Decider, limiterChannels, limiterOutcomes } from "./limiter-channel.js";
+import { type ConsumingLimiter, limiterChannels, limiterOutcomes } from "./limiter-channel.js";
 
 const ALLOWED = { outcome: "allowed" } as const;
 
@@ -10,7 +10,7 @@ const ALLOWED = { outcome: "allowed" } as const;
  * Admits all at once: a target without a limiter, whose figures are the cost of the driver, and the
  * loopback.
  */
-const admitAll: Decider = { consume: async () => ALLOWED };
+const admitAll: ConsumingLimiter = { consume: async () => ALLOWED };
 
 /**
  * Calls the target's own limiter over its own client, one per worker, without HTTP and without a

@@ -6,7 +6,7 @@ import { latencyBlock } from "../../../../src/judge/latency.js";
 import { limitOf } from "../../../../src/judge/limit.js";
 import { mergeGenerators } from "../../../../src/judge/merging/merge-generators.js";
 import { timelineFrom } from "../../../../src/judge/merging/merge-timelines.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import { definedOnly } from "../../../../src/kit/defined-only.js";
 import {
   addGenerator,
@@ -23,7 +23,7 @@ function run(change: (second: ReturnType<typeof addGenerator>) => void) {
   return evidence;
 }
 const reasons = (evidence: ReturnType<typeof run>) =>
-  judge(evidence).reasons.map(({ rule, severity, text }) => `${rule} ${severity} ${text}`);
+  judgeRun(evidence).reasons.map(({ rule, severity, text }) => `${rule} ${severity} ${text}`);
 
 const told = (pattern: RegExp) => [expect.stringMatching(pattern)];
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import {
   CONSUMES,
   evalsha,
@@ -16,7 +16,7 @@ test("a limiter that takes all descriptors in one call reconciles by calls; a fa
   Object.assign(consumes, { allowed: 2 * (CONSUMES - 1), limited: 0, failed: 2 });
   const counting = (calls: number) => {
     Object.assign(storeOf(run).at_end, evalsha(calls));
-    return judge(run).reasons.filter(({ rule }) => rule === "M8").length;
+    return judgeRun(run).reasons.filter(({ rule }) => rule === "M8").length;
   };
   expect([CONSUMES - 3, CONSUMES - 1, CONSUMES, CONSUMES + 1].map(counting)).toEqual([1, 0, 0, 1]);
 });
@@ -25,7 +25,7 @@ describe("M8, decisions that are not one command each,", () => {
   const judged = (spoil: (run: ValidRun) => void) => {
     const run = validEvidence();
     spoil(run);
-    return judge(run).reasons.filter(({ rule }) => rule === "M8");
+    return judgeRun(run).reasons.filter(({ rule }) => rule === "M8");
   };
   const consumesOf = (run: ValidRun) => {
     const { at_start, at_end } = serverOf(run);

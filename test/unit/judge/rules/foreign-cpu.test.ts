@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import { generatorOf, type ValidRun, validEvidence } from "../../../helpers/evidence.js";
 
 type Spoil = (run: ValidRun) => void;
@@ -13,7 +13,7 @@ describe("M25, CPU time of other programs,", () => {
     const run = validEvidence();
     run.host_load = { cpus: 2, busy_cpu_percent: 190, foreign_cpu_percent };
     spoil(run);
-    return judge(run);
+    return judgeRun(run);
   };
 
   test("is a reason from a tenth of one CPU on, with the figure", () => {
@@ -32,6 +32,6 @@ describe("M25, CPU time of other programs,", () => {
   test("is unknown if the system does not report it", () => {
     const run = validEvidence();
     delete run.host_load;
-    expect(judge(run)).toMatchObject({ status: "valid", not_applicable: [{ rule: "M25" }] });
+    expect(judgeRun(run)).toMatchObject({ status: "valid", not_applicable: [{ rule: "M25" }] });
   });
 });

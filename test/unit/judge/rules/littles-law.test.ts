@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { encodeHistogram, mergeHistograms } from "../../../../src/judge/histogram.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import {
   configuration,
   generatorOf,
@@ -17,7 +17,7 @@ test("at the limiter layer Little's law has no subject where the limiter is in t
   run.configuration = { ...configuration, layer: "limiter", target: memory };
   serverOf(run).target = memory.text;
   if (run.latency) run.latency.average = 0.001;
-  expect(judge(run)).toMatchObject({
+  expect(judgeRun(run)).toMatchObject({
     status: "valid",
     not_applicable: [{ rule: "M6" }, { rule: "M7" }, {}, {}],
   });
@@ -33,5 +33,5 @@ test("Little's law holds where followed requests took long: their time lies beyo
   if (!latency) throw new Error("a latency");
   run.latency = latency;
   expect(latency.average).toBeGreaterThan(9);
-  expect(judge(run)).toMatchObject({ status: "valid", reasons: [] });
+  expect(judgeRun(run)).toMatchObject({ status: "valid", reasons: [] });
 });

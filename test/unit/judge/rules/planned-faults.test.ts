@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { FaultRecord } from "../../../../src/contract/faults.js";
-import { outcomeOf } from "../../../../src/judge/outcome.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { targetOutcome } from "../../../../src/judge/outcome.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import { reading, type ValidRun, validEvidence } from "../../../helpers/evidence.js";
 
 const restart: FaultRecord = {
@@ -22,7 +22,7 @@ function runWith(faults: FaultRecord[], change: (run: ValidRun) => void = () => 
   change(run);
   return run;
 }
-const reasonsOf = (run: ValidRun) => judge(run).reasons.map(({ rule }) => rule);
+const reasonsOf = (run: ValidRun) => judgeRun(run).reasons.map(({ rule }) => rule);
 
 /** The store is another process, which has counted less. */
 function restartStore({ store }: ValidRun): void {
@@ -33,7 +33,7 @@ function restartStore({ store }: ValidRun): void {
 describe("rules do not judge what a planned fault explains:", () => {
   test("a store that was restarted on purpose", () => {
     expect(reasonsOf(runWith([], restartStore))).toEqual(expect.arrayContaining(["M8", "M14"]));
-    const verdict = judge(runWith([restart], restartStore));
+    const verdict = judgeRun(runWith([restart], restartStore));
     expect(verdict.reasons).toEqual([]);
     expect(verdict.not_applicable.map(({ rule }) => rule)).toContain("M8");
   });
@@ -97,7 +97,7 @@ describe("the outcome beside a fault is what the target did before it and at the
       run.duration = 5;
     });
   const outcome = (run: ValidRun) =>
-    outcomeOf(run, { status: "valid", reasons: [], not_applicable: [] }).outcome;
+    targetOutcome(run, { status: "valid", reasons: [], not_applicable: [] }).outcome;
   const early = {
     ...restart,
     planned: { start_s: 1, length_s: 1 },

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { limitOf } from "../../../../src/judge/limit.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import {
   CONSUMES,
   configuration,
@@ -51,11 +51,11 @@ function validRun(): Run {
 }
 
 const findings = (run: Run) =>
-  judge(run).reasons.map(({ rule, severity, text }) => `${rule} ${severity}: ${text}`);
+  judgeRun(run).reasons.map(({ rule, severity, text }) => `${rule} ${severity}: ${text}`);
 
 describe("the rules of a run with a service", () => {
   test("object to nothing that is in order", () => {
-    expect(judge(validRun())).toMatchObject({ status: "valid", reasons: [] });
+    expect(judgeRun(validRun())).toMatchObject({ status: "valid", reasons: [] });
   });
 
   test.each<[string, (run: Run) => void, string]>([
@@ -108,7 +108,7 @@ describe("the rules of a run with a service", () => {
     run.configuration = { ...configuration, target: { ...target, decides_locally: true } };
     storeOf(run).at_end.decisions = 5;
     expect(findings(run)).toEqual([]);
-    expect(judge(run).not_applicable).toContainEqual(expect.objectContaining({ rule: "M8" }));
+    expect(judgeRun(run).not_applicable).toContainEqual(expect.objectContaining({ rule: "M8" }));
   });
 });
 

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { ConsumerEvidence } from "../../../../src/contract/consumer-evidence.js";
 import type { RoleResources } from "../../../../src/contract/role-resources.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import { serverOf, type ValidRun, validEvidence } from "../../../helpers/evidence.js";
 
 describe("several servers", () => {
@@ -26,9 +26,11 @@ describe("several servers", () => {
     second.requests += 300;
     first.consumes.allowed -= 300;
     second.consumes.allowed += 300;
-    expect(judge(run)).toMatchObject({ status: "valid", not_applicable: [] });
+    expect(judgeRun(run)).toMatchObject({ status: "valid", not_applicable: [] });
     second.consumes.allowed--;
-    expect(judge(run).reasons).toMatchObject([{ rule: "M8", text: /^server-1, server-2 decided/ }]);
+    expect(judgeRun(run).reasons).toMatchObject([
+      { rule: "M8", text: /^server-1, server-2 decided/ },
+    ]);
   });
 
   test.each<[string, string, (server: ConsumerEvidence) => void]>([
@@ -38,6 +40,6 @@ describe("several servers", () => {
   ])("%s names the one at fault", (rule, text, spoil) => {
     const run = twoServers();
     spoil(run.consumers[1] as ConsumerEvidence);
-    expect(judge(run).reasons).toMatchObject([{ rule, text: expect.stringContaining(text) }]);
+    expect(judgeRun(run).reasons).toMatchObject([{ rule, text: expect.stringContaining(text) }]);
   });
 });

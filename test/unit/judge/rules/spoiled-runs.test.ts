@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { admissionsOf } from "../../../../src/judge/admission-accounting.js";
-import { judge, rules } from "../../../../src/judge/rules.js";
+import { judgeRun, rules } from "../../../../src/judge/rules.js";
 import {
   addFailures,
   addGenerator,
@@ -246,7 +246,7 @@ describe.each(Object.entries(spoiledRuns))("%s, and nothing else, for", (expecte
   test.each(Object.entries(cases))("%s", (_what, spoil) => {
     const run = validEvidence();
     spoil(run);
-    const { status, reasons } = judge(run);
+    const { status, reasons } = judgeRun(run);
     expect(reasons.map(({ rule, severity }) => `${rule} ${severity}`).join(", ")).toBe(expected);
     expect(status).toBe(expected.includes("invalid") ? "invalid" : "suspect");
     for (const { text } of reasons) expect(text).toMatch(/\S/);

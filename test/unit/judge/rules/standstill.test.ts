@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { admissionsOf } from "../../../../src/judge/admission-accounting.js";
-import { outcomeOf } from "../../../../src/judge/outcome.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { targetOutcome } from "../../../../src/judge/outcome.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import {
   addFailures,
   generatorOf,
@@ -12,18 +12,18 @@ import {
 test("without a reading of the generator's clock M36 is not checked", () => {
   const run = validEvidence();
   delete generatorOf(run).longest_gap_ms;
-  expect(judge(run).not_checked?.map(({ rule }) => rule)).toEqual(["M36"]);
+  expect(judgeRun(run).not_checked?.map(({ rule }) => rule)).toEqual(["M36"]);
   delete run.clock_change;
-  expect(judge(run).not_checked?.map(({ rule }) => rule)).toEqual(["M36"]);
+  expect(judgeRun(run).not_checked?.map(({ rule }) => rule)).toEqual(["M36"]);
   generatorOf(run).longest_gap_ms = 2000;
-  expect(judge(run)).toMatchObject({ status: "invalid", reasons: [{ rule: "M36" }] });
+  expect(judgeRun(run)).toMatchObject({ status: "invalid", reasons: [{ rule: "M36" }] });
 });
 
 test("the load generator may stand still for a hundredth of a long window", () => {
   const reasonsIn = (duration: number, longest_gap_ms: number) => {
     const run = { ...validEvidence(), duration };
     generatorOf(run).longest_gap_ms = longest_gap_ms;
-    return judge(run).reasons.flatMap(({ rule, text }) => (rule === "M36" ? [text] : []));
+    return judgeRun(run).reasons.flatMap(({ rule, text }) => (rule === "M36" ? [text] : []));
   };
   expect(reasonsIn(60, 600)).toEqual([]);
   expect(reasonsIn(60, 601)).toEqual([expect.stringContaining("0.60 s")]);
@@ -33,9 +33,9 @@ test("the load generator may stand still for a hundredth of a long window", () =
 test("our own control group that was throttled for longer than anything may stand still makes a run invalid [R-throttled-1]", () => {
   const run = validEvidence();
   run.own_throttling = { periods: 100, throttled_periods: 90, throttled_us: 4_000_000 };
-  const reasons = judge(run).reasons.map(({ rule, severity }) => `${rule} ${severity}`);
+  const reasons = judgeRun(run).reasons.map(({ rule, severity }) => `${rule} ${severity}`);
   expect(reasons).toEqual(["M36 invalid", "M14 suspect"]);
-  expect(judge(run).reasons[0]?.text).toContain("4.0 s");
+  expect(judgeRun(run).reasons[0]?.text).toContain("4.0 s");
 });
 
 describe("where something outside the target spoiled the run", () => {
@@ -54,11 +54,11 @@ describe("where something outside the target spoiled the run", () => {
       run.slices.allowed = run.slices.allowed.map((count, index) =>
         index < 10 ? count / 2 : count,
       );
-      expect(judge(run).reasons.map(({ rule }) => rule)).toEqual(
+      expect(judgeRun(run).reasons.map(({ rule }) => rule)).toEqual(
         expect.arrayContaining(["M26", "M27"]),
       );
       spoil(run);
-      const verdict = judge(run);
+      const verdict = judgeRun(run);
       const reasons = verdict.reasons.map(({ rule }) => rule);
       expect(reasons).toContain("M36");
       expect(reasons).not.toContain("M26");
@@ -66,7 +66,7 @@ describe("where something outside the target spoiled the run", () => {
       expect(verdict.not_applicable.map(({ rule }) => rule)).toEqual(
         expect.arrayContaining(["M26", "M27"]),
       );
-      expect(outcomeOf(run, verdict)).toEqual({});
+      expect(targetOutcome(run, verdict)).toEqual({});
     },
   );
 
@@ -74,6 +74,6 @@ describe("where something outside the target spoiled the run", () => {
     const run = validEvidence();
     addFailures(run, "timed_out", 100);
     generatorOf(run).longest_gap_ms = 15_000;
-    expect(outcomeOf(run, judge(run))).toEqual({});
+    expect(targetOutcome(run, judgeRun(run))).toEqual({});
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import { serverOf, storeOf, validEvidence } from "../../../helpers/evidence.js";
 
 test("rules that need evidence which a store does not give are not applicable", () => {
@@ -9,7 +9,7 @@ test("rules that need evidence which a store does not give are not applicable", 
     { role: "store-1", at_start: { version, uptime_s }, at_end: { version, uptime_s } },
   ];
   delete serverOf(run).limiter_script;
-  const { status, not_applicable } = judge(run);
+  const { status, not_applicable } = judgeRun(run);
   expect(status).toBe("valid");
   expect(not_applicable.map(({ rule }) => rule)).toEqual(["M8", "M13", "M14", "M14"]);
 });
@@ -21,7 +21,7 @@ test("a store without an id of its process has restarted if it is younger than t
     const at_start = { version, uptime_s: 3 };
     run.store.nodes = [{ role: "store-1", at_start, at_end: { version, uptime_s } }];
     delete serverOf(run).limiter_script;
-    return judge(run).reasons.map(({ rule }) => rule);
+    return judgeRun(run).reasons.map(({ rule }) => rule);
   };
   const { duration } = validEvidence();
   expect(judged(Math.ceil(3 + duration))).toEqual([]);
