@@ -29,6 +29,7 @@ async function main(): Promise<ExitCode> {
     : withPlugins(await runGenerator(spec, facts, report, process.stdin));
   if (output_file) await writeFile(output_file, `${JSON.stringify(result)}\n`);
   else await printDocument(result);
+
   return EXIT.done;
 }
 

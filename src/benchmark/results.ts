@@ -120,6 +120,7 @@ function generatorPart(measurements: RunMeasurements): GeneratorPart {
   const { spec, measured, generatorCpuUs, longest_gap_ms, links } = measurements;
   const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
   const schedules = measured.flatMap(({ schedule }) => schedule ?? []);
+
   return definedOnly({
     id: generatorId(spec.generator),
     workers: measured.map(({ connections, counts, event_loop_utilisation, cpu_wait_share }) =>
@@ -168,6 +169,7 @@ function resourcesOf(
   };
   const resources: Record<string, RoleResources> = { [part.id]: generator };
   if (consumers?.kind !== "server") return resources;
+
   for (const [index, { id, at_window_open, at_end }] of evidence.entries()) {
     const resident = [
       ...(monitor?.samplesByServer[index] ?? []).map((sample) => sample.resident_bytes),
@@ -191,6 +193,7 @@ function resourcesOf(
       samples: [],
     };
   }
+
   return resources;
 }
 
@@ -200,10 +203,12 @@ function serverFigures(
 ) {
   const servers = Object.values(resources).filter(({ kind }) => kind === "server");
   if (!consumers || servers.length === 0) return {};
+
   const heap = (monitor?.samples ?? []).map((sample) => sample.heap_used_bytes);
   const heapAt = (usages: ConsumerReadings["at_end"]) =>
     sum(usages.map((usage) => usage.heap_used_bytes));
   const ends = [heapAt(consumers.at_window_open), heapAt(consumers.at_end)];
+
   return {
     cpu_usage: rounded(sum(servers.map(({ cpu_percent }) => cpu_percent)), 2),
     memory_usage: Math.round(mean(heap.length > 0 ? heap : ends)),
@@ -295,6 +300,7 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
     : undefined;
   const consumed = consumers ? consumerEvidence(consumers, duration) : [];
   const resources = resourcesOf(measurements, part, consumed);
+
   return judged({
     schema: RESULT_SCHEMA,
     schema_version: RESULT_SCHEMA_VERSION,

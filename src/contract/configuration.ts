@@ -225,5 +225,6 @@ export function configurationFileName(
     ...(faults ? [faultsFileName(faults)] : []),
   ];
   const isUsual = traffic === defaultTraffic || isProgramLayer(layer);
+
   return (isUsual ? name : [...name, traffic]).join("_");
 }

@@ -124,6 +124,7 @@ function checked(spec: RunSpec): GeneratorRunSpec {
     throw usageError(
       `RUN_SPEC: generator.workers: ${of * generator.workers} in all are more than connections`,
     );
+
   return { ...spec, generator };
 }
 
@@ -154,6 +155,7 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
       `REQUESTS=${requests} is less than CONNECTIONS=${connections}: each connection sends at least one`,
     );
   }
+
   const load: Load = read.RATE
     ? {
         model: "open",
@@ -185,5 +187,6 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
     key_prefix: UNKNOWN,
     plugins: decodePlugins(env),
   });
+
   return { ...spec, generator };
 }

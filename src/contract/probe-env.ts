@@ -118,6 +118,7 @@ export function decodeProbeEnv(env: Environment): ProbeEnv {
     topology: read.PROBE_TOPOLOGY ?? "standalone",
     nodes: read.PROBE_NODES ? parseNodes(read.PROBE_NODES) : [],
   };
+
   return {
     spec: {
       store: { ...store, nodes: store.nodes.length > 0 ? store.nodes : named },

@@ -101,6 +101,7 @@ function storeVariables(
     port: Number(read[names.port] ?? address?.port ?? defaultPort),
   };
   const nodes = read[names.clusterNodes];
+
   return {
     useCluster: isOn(read[names.useCluster]),
     standalone,
@@ -113,6 +114,7 @@ export function decodeServerEnv(env: Environment, stores: readonly AddressableSt
   const STORE = z.enum(ids, `must be ${ids.slice(0, -1).join(", ")} or ${ids.at(-1)}`).optional();
   const read = readEnv({ ...shape, STORE }, env);
   const address = storeAddressFrom(env);
+
   return definedOnly({
     mode: read.MODE ?? DEFAULT_MODE,
     store: read.STORE,

@@ -48,6 +48,7 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
       `the store's URL is not an address: give redis://host:port or rediss://user:password@host:port; ${ENCODED}`,
     );
   }
+
   if (!["redis:", "rediss:"].includes(url.protocol))
     throw usageError(
       `the store's URL begins with ${url.protocol}//: give redis:// or rediss:// (encrypted)`,
@@ -60,8 +61,10 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   const encrypted = url.protocol === "rediss:";
   if (Object.keys(tls).length > 0 && !encrypted)
     throw usageError("a certificate is of no use for redis://: give rediss://");
+
   const username = decoded(url.username) || undefined;
   const password = decoded(url.password) || undefined;
+
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: url.port ? Number(url.port) : 6379,

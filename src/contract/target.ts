@@ -178,8 +178,10 @@ export function parseTargetText(text: string): TargetText {
       `target ${JSON.stringify(text.slice(0, 80))} is not of the form client[~version][@store[~version]][:topology][+option], e.g. ioredis@valkey:cluster`,
     );
   }
+
   const { id, version } = partOf(found.client);
   const store = found.store ? parseStoreText(found.store) : undefined;
+
   return definedOnly({
     client: id,
     version,

@@ -219,11 +219,13 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
       search_from: whileAway,
     });
   }
+
   const before = service.where({ from: observed.from, to: first }, isDisturbed);
   const p99_us = service.before?.p99_us ?? Number.POSITIVE_INFINITY;
   const begins = before.find(
     (slice) => service.recovery({ from: slice, to: first }, p99_us) === undefined,
   );
+
   return { begins: begins ?? first, shown: first, search_from: failing.at(-1) ?? first };
 }
 
@@ -254,6 +256,7 @@ function recoveryOf(
     before.seconds < BEFORE_S.most
       ? { recovery_text: `compared with the ${before.seconds} s before it` }
       : {};
+
   return { recovery: "recovered", slice, ...text };
 }
 
@@ -372,6 +375,7 @@ export function faultFigures(run: FaultRun): FaultFigures | undefined {
     .toSorted((a, b) => a.from_s - b.from_s);
   const [first] = injected;
   if (!first) return undefined;
+
   const service = new ObservedService(timeline, first.from_s);
   const window_s = service.slices / service.perSecond;
   const found = injected.map(({ place, ...fault }, index) => {
@@ -385,6 +389,7 @@ export function faultFigures(run: FaultRun): FaultFigures | undefined {
       over_admission,
     });
   });
+
   return definedOnly({
     before: service.before,
     faults: found.toSorted((a, b) => a.fault - b.fault),

@@ -126,6 +126,7 @@ export function judgedCampaign(results: readonly StoredResult[]): CampaignByRule
     const isSameJudgement = isEqual(judgementOf(stored), judgement);
     if (isSameJudgement && isEqual(ownVerdict(stored.verdict, notChecked), verdict)) return [];
     const { status: before } = stored.verdict;
+
     return [
       definedOnly({
         files: [file],
@@ -135,6 +136,7 @@ export function judgedCampaign(results: readonly StoredResult[]): CampaignByRule
       }),
     ];
   });
+
   return { notChecked, changes };
 }
 

@@ -77,6 +77,7 @@ function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; ever
 export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | undefined {
   const { answers, everyone } = merged(parts);
   if (answers.totalCount === 0) return undefined;
+
   const complete = everyone.totalCount === answers.totalCount;
   const bounds: Partial<Record<MovableFigure, Bounds>> = {};
   const figure = (name: MovableFigure, between: Bounds): number | null => {
@@ -103,6 +104,7 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
     max: ofAll("max", everyone.maxValue),
     stddev: complete ? toMs(answers.stdDeviation) : null,
   };
+
   return Object.keys(bounds).length > 0 ? { ...block, bounds } : block;
 }
 

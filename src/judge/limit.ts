@@ -58,6 +58,7 @@ export function carriedLinks(
       (kind) => AT_THE_ENDS.includes(kind) && of(kind).every(([, { network }]) => network),
     );
     if (!measured) return [];
+
     const ends = of(measured).flatMap(([role, { network }]): End[] => {
       const machine = placement[role];
       return network && machine !== undefined ? [{ machine, network }] : [];
@@ -65,9 +66,12 @@ export function carriedLinks(
     const peers = of(measured === first ? second : first).map(([role]) => placement[role]);
     return [{ ends, peers }];
   });
+
   return links.flatMap(({ between: [one, other], bits_per_second }) => {
     if (!bits_per_second) return [];
+
     const carried = { there: 0, back: 0 };
+
     for (const { ends, peers } of pairs)
       for (const { machine, network } of ends) {
         const shareOn = (name: string) =>
@@ -80,11 +84,13 @@ export function carriedLinks(
           carried.back += network.sent_bytes * shareOn(one);
         }
       }
+
     const ways = (["there", "back"] as const).map((way) => ({
       bytes: carried[way],
       bits_per_second: bits_per_second[way],
     }));
     const found = busier(ways, loaded_s);
+
     return found ? [{ between: [one, other] as RunLink["between"], ...found }] : [];
   });
 }
@@ -102,6 +108,7 @@ function carriedByMachines(
       return name === other ? [{ sends: back, receives: there }] : [];
     });
     if (!network || rates.length === 0) return [];
+
     const ways = [
       { bytes: network.sent_bytes, bits_per_second: Math.max(...rates.map(({ sends }) => sends)) },
       {
@@ -110,6 +117,7 @@ function carriedByMachines(
       },
     ];
     const found = busier(ways, loaded_s);
+
     return found ? [{ name, ...found }] : [];
   });
 }
@@ -153,6 +161,7 @@ const usedUp = (share: number): number => (share >= USED_UP ? 1 : share);
  */
 export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
   if (!host_load) return [];
+
   const { cpus, cpus_allowed, busy_cpu_percent, foreign_cpu_percent: foreign } = host_load;
   const share = busy_cpu_percent / 100 / cpus;
   const others =
@@ -165,6 +174,7 @@ export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[]
     const allowed = `the ${cpus_allowed} of ${cpus} CPUs that we may use were ${percent(own)} busy`;
     candidates.push({ resource: "host CPU", used: usedUp(own), text: allowed });
   }
+
   return candidates;
 }
 
@@ -186,6 +196,7 @@ function serverLoops(evidence: Evidence): Candidate[] {
   // A server is the client of its service: what it can send is not what the service can decide.
   const isClient = configuration?.target.decided_by === "service";
   const servers = consumers.filter(({ id }) => resources[id]?.kind === "server");
+
   return servers.map(({ id, at_window_open, at_end }) => {
     const active_ms = at_end.event_loop_active_ms - at_window_open.event_loop_active_ms;
     const used = Math.min(1, Math.max(0, active_ms) / 1000 / loadedS(evidence));
@@ -198,9 +209,11 @@ function serverLoops(evidence: Evidence): Candidate[] {
 function capped(resource: Limit["resource"], role: string, own: RoleResources): Candidate[] {
   const cap = own.caps?.cpus;
   if (cap === undefined) return [];
+
   const used = own.cpu_percent / 100 / cap;
   const { periods = 0, throttled_periods = 0 } = own.throttling ?? {};
   const throttled = periods > 0 ? throttled_periods / periods : 0;
+
   return [
     { resource, used, text: `${role} used ${percent(used)} of its ${cap} CPUs` },
     {
@@ -231,8 +244,10 @@ function serviceCpu(
 ): Candidate[] {
   if (own.caps?.cpus !== undefined) return capped("service CPU", role, own);
   if (!host_load) return [];
+
   const cpus = host_load.cpus_allowed ?? host_load.cpus;
   const used = own.cpu_percent / 100 / cpus;
+
   return [
     {
       resource: "service CPU",
@@ -337,10 +352,12 @@ export function limitFrom(found: readonly Candidate[], onService: readonly strin
       : "nothing could be read";
     return { resource: "none", text };
   }
+
   const others = candidates.filter(
     ({ resource, used }) => used >= USED_UP && resource !== first.resource,
   );
   const texts = [first, ...others].map(({ text }) => text);
+
   return {
     resource: first.resource,
     text: [...texts, ...(first.resource === "client" ? onService : [])].join("; "),

@@ -85,6 +85,7 @@ function outcomeWithFaults(evidence: Evidence): TargetOutcome {
       outcome: "failed",
       outcome_text: `${late} in the last ${RECOVERED_S} s: it did not recover`,
     };
+
   return { outcome: "served" };
 }
 
@@ -112,5 +113,6 @@ export function targetOutcome(evidence: Evidence, verdict: Verdict): TargetOutco
     return { outcome: "overloaded", outcome_text: overloadText(evidence, schedule) };
   if (timed_out > MAX_FAILED_SHARE * counts.sent) return failed(timed_out, timedOut);
   const brokenPromise = boundary && brokenPromiseText(boundary);
+
   return brokenPromise ? { outcome: "failed", outcome_text: brokenPromise } : { outcome: "served" };
 }

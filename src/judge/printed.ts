@@ -36,6 +36,7 @@ const operationsFollow: PrintedRule = {
         `the program ran for ${program_s.toFixed(2)} s, its printed throughput accounts for ${duration.toFixed(2)} s`,
       );
     if (!calls) return notApplicable("the store does not count calls by command");
+
     return undefined;
   },
 };

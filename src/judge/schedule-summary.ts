@@ -44,6 +44,7 @@ export function scheduleOf(
   const between = decodeHistogram(gaps);
   const gapAt = (percentile: number) => ms(between.getValueAtPercentile(percentile));
   const lateness_ms = { p50: lateAt(50), p90: lateAt(90), p99: lateAt(99), max: ms(late.maxValue) };
+
   return definedOnly({
     rate_per_second,
     arrivals,

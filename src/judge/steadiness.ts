@@ -15,9 +15,11 @@ const TWO_SIDED_5_PERCENT = 1.96;
 export function hasTrend(values: readonly number[]): boolean {
   const n = values.length;
   if (n < 4) return false;
+
   let score = 0;
   for (const [index, earlier] of values.entries())
     for (const later of values.slice(index + 1)) score += Math.sign(later - earlier);
+
   const ties = new Map<number, number>();
   for (const value of values) ties.set(value, (ties.get(value) ?? 0) + 1);
   const spread = (count: number): number => (count * (count - 1) * (2 * count + 5)) / 18;
@@ -108,10 +110,12 @@ export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
   const latest = known(values.slice(Math.floor(values.length / 2)));
   // Open loops at low rates may have slices without an answer.
   if (first.length < SLICES_PER_SECOND / 2 || latest.length < SLICES_PER_SECOND) return undefined;
+
   const first_second = median(first);
   const second_half = median(latest);
   const change = Math.abs(second_half - first_second);
   const error = errorOfDifference(first.length, latest);
+
   return change > Math.max(MIN_RAMP * second_half, RAMP_ERRORS * error)
     ? { first_second, second_half }
     : undefined;

@@ -34,6 +34,7 @@ function wallOffsetMs({ wallMs, monotonicMs }: Clocks): number {
     closest_ms = after_ms - before_ms;
     offset_ms = wall_ms - (before_ms + after_ms) / 2;
   }
+
   return offset_ms;
 }
 

@@ -50,13 +50,16 @@ function temporaryHome(variable: string): string {
       `this user has no home, and ${folder} cannot stand for it (${reason}): set ${variable} to a folder that can be written`,
       { cause },
     );
+
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unusable(messageOf(error), error);
   }
+
   const found = lstatSync(folder);
   if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0)
     throw unusable("it is not this user's alone");
+
   return folder;
 }

@@ -26,6 +26,7 @@ export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
   const times = all.slice(0, 8).map((ticks) => ticks * TICK_US);
   if (cpus === 0 || times.length < 8 || times.some(Number.isNaN)) return undefined;
   const [, , , idle = 0, waiting = 0, hardware = 0, software = 0, stolen_us = 0] = times;
+
   return {
     at_ms,
     cpus,

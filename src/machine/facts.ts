@@ -79,6 +79,7 @@ const INDEX_PIECES = 7;
  */
 function indexMs(): number {
   const times: number[] = [];
+
   let state = -1_831_433_054;
   for (let piece = 0; piece < INDEX_PIECES; piece++) {
     const from = performance.now();
@@ -89,6 +90,7 @@ function indexMs(): number {
     }
     times.push(performance.now() - from);
   }
+
   // The last state leaves the loop, so that none of it can be left out; it is never 0.
   return state === 0 ? 0 : rounded(Math.min(...times), 2);
 }
@@ -113,11 +115,13 @@ export async function describeMachine(): Promise<Machine> {
     const value = await textOf(`/proc/sys/${name}`);
     if (value !== undefined) sysctl.push([name.replaceAll("/", "."), value]);
   }
+
   const governor = await textOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   const limits = await textOf("/proc/self/limits");
   const cpuinfo = await textOf("/proc/cpuinfo");
   const microcode = microcodeIn(cpuinfo);
   const openFiles = limits && /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits);
+
   return definedOnly({
     platform: `${process.platform} ${process.arch}`,
     kernel: `${type()} ${release()}`,

@@ -77,6 +77,7 @@ export function readCpuTopology(root = "/"): CpuTopology {
   const nodes = join(root, "sys/devices/system/node");
   // A node of memory alone has no CPUs.
   const numaNodes = numbered(nodes, "node").flatMap((node) => lineOf(nodes, node, "cpulist") ?? []);
+
   return definedOnly({
     siblings: siblings.size > 0 ? [...siblings] : undefined,
     numa_nodes: numaNodes.length > 0 ? numaNodes : undefined,

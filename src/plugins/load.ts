@@ -75,6 +75,7 @@ async function loaded(source: PluginFiles): Promise<LoadedPlugin> {
 
 async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
   const url = pathToFileURL(entry).href;
+
   let loaded: { default?: unknown; plugin?: unknown };
   try {
     loaded = await import(url);
@@ -91,6 +92,7 @@ async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
         : undefined);
     throw usageError(`plugin ${line ?? displayName} cannot be loaded: ${why}`, { cause: error });
   }
+
   return checked(displayName, membersSchema, loaded.default ?? loaded.plugin);
 }
 

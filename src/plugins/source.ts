@@ -59,6 +59,7 @@ async function packageOf(folder: string): Promise<PackageFile> {
     unknown
   >;
   const named = [exports, main].find((entry) => typeof entry === "string") ?? "index.js";
+
   return definedOnly({
     entry: join(folder, String(named)),
     version: typeof version === "string" && version !== "" ? version : undefined,

@@ -13,6 +13,7 @@ export function checked<Value>(
 ): Value {
   const parsed = schema.safeParse(value);
   if (parsed.success) return value as Value;
+
   const issue = parsed.error.issues[0];
   const member = [...where, ...(issue?.path ?? [])].reduce<string>(
     (text, part) =>

@@ -49,6 +49,7 @@ export async function buildApp(
   const id = target.framework ?? USUAL_FRAMEWORK;
   const build = builders[id];
   if (!build) throw new Error(`no adapter for ${id}`);
+
   return build(
     routes,
     definedOnly({ logLevel, load, trustProxy: byAddress ? isProxy : undefined }),

@@ -39,12 +39,14 @@ async function main(): Promise<void> {
   // request.
   for (let turn = 0; turn < 200; turn++)
     await new Promise((done) => process.nextTick(setImmediate, done));
+
   const plugins = await loadPlugins(pluginPaths(process.env));
   loadedPlugins = plugins.map(({ path }) => path);
   registerTargets(plugins);
   const { spec, access } = readConfig(process.env);
   shiftClock(spec.server.clock_shift_ms);
   const opened = await openTarget(spec, access);
+
   let app: WebServer;
   let url: string;
   try {
@@ -58,6 +60,7 @@ async function main(): Promise<void> {
     await opened.close();
     throw error;
   }
+
   stopOnSignals(app, opened);
   process.stdout.write(`${JSON.stringify({ event: "listening", url, pid: process.pid })}\n`);
 }

@@ -56,6 +56,7 @@ function slidingWindow({ points, window_s, cost = 1 }: Limits, slots: number): A
   const used = new Float64Array(slots);
   const usedBefore = new Float64Array(slots);
   const windows = new Float64Array(slots);
+
   return (slot, now_s) => {
     const window = Math.floor(now_s / window_s);
     const passed = window - (windows[slot] ?? 0);
@@ -78,6 +79,7 @@ function slidingLog({ points, window_s, cost = 1 }: Limits, slots: number): Admi
   // The last admitted requests of each key, in a ring.
   const logs = Array.from({ length: slots }, (): number[] => []);
   const oldest = new Float64Array(slots);
+
   return (slot, now_s) => {
     const log = logs[slot] ?? [];
     const place = oldest[slot] ?? 0;

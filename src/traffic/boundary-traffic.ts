@@ -78,6 +78,7 @@ function problemWith(
   const requests = mostRequests(rate, extent, warmup_s);
   if (requests > MOST_REQUESTS)
     return `it keeps every request, ${MOST_REQUESTS} at most, and the run may send ${requests}: give a lower --rate or a shorter --duration-mode`;
+
   return undefined;
 }
 
@@ -102,6 +103,7 @@ function cycleOf(quota: number, seed: number): Uint16Array {
     keys[at++] = key;
   };
   const places = shuffled(KEYS_ABOVE, uniform);
+
   for (const [key, place] of places.entries()) {
     const begins = (place + uniform()) / KEYS_ABOVE;
     const atOnce = AT_ONCE * quota;
@@ -112,13 +114,16 @@ function cycleOf(quota: number, seed: number): Uint16Array {
     for (let n = 0; n < BETWEEN_BURSTS; n++)
       add(key, begins + BURST_SHARE + (silence * (n + uniform())) / BETWEEN_BURSTS);
   }
+
   for (let key = KEYS_ABOVE; key < KEYS; key++) {
     const phase = uniform();
     for (let n = 0; n < quota; n++) add(key, (n + phase) / quota);
   }
+
   const order = Uint32Array.from(times, (_, index) => index).sort(
     (one, other) => (times[one] ?? 0) - (times[other] ?? 0) || one - other,
   );
+
   return Uint16Array.from(order, (index) => keys[index] ?? 0);
 }
 

@@ -73,6 +73,7 @@ export function predictionFor(
 ): MeasuredResult["prediction"] {
   const total = counts.allowed + counts.limited;
   if (!limits || total === 0) return undefined;
+
   const seen = definedOnly({
     opens_s: window.opens_s,
     load: loadOf(warmup, window, load),
@@ -83,6 +84,7 @@ export function predictionFor(
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
   const requests =
     sum(at_end.map((usage) => usage.requests)) - sum(at_start.map((usage) => usage.requests));
+
   return {
     limited_share: rounded(limited_share, 6),
     seen_share: rounded(counts.limited / total, 6),

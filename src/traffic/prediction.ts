@@ -72,6 +72,7 @@ function requestKeysOf(profile: TrafficProfile): {
     });
     return { slots, exhausted: ordinary.length < descriptors.length };
   });
+
   return { keys, slots: slotOf.size, shares };
 }
 
@@ -104,6 +105,7 @@ export function predictLimitedShare(
       (total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0),
       0,
     );
+
   const simulated = Math.min(requests, MAX_SIMULATED);
   const before = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
   const opens = Math.min(before, simulated < requests ? Math.floor(simulated / 2) : requests - 1);
@@ -111,6 +113,7 @@ export function predictLimitedShare(
   simulate(profile, limits, seen, algorithm, simulated, (admitted, n) => {
     if (n >= opens && !admitted) limited++;
   });
+
   return limited / (simulated - opens);
 }
 
@@ -147,6 +150,7 @@ function simulate(
   const began_s = began_at_s % limits.window_s;
   const count = profile.trace ? connections : 1;
   const { streams } = openTraffic(profile, SEED, { connections: count, first: 0, count });
+
   let admits = admissions[algorithm](limits, slots);
   let areLost = false;
   let n = 0;

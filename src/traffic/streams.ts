@@ -20,6 +20,7 @@ export class AliasTable {
     const small: number[] = [];
     const large: number[] = [];
     scaled.forEach((share, index) => void (share < 1 ? small : large).push(index));
+
     for (
       let low = small.pop(), high = large.pop();
       low !== undefined && high !== undefined;

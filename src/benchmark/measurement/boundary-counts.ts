@@ -18,12 +18,16 @@ export function decisionsByKey(
   const [outcome, wait_ms] = [new Uint8Array(rows), new Float32Array(rows)];
   /** Where the rows of each request of the traffic begin; the last number is the end of all. */
   const begins = new Uint32Array(requests.length + 1);
+
   for (const log of logs)
     for (const which of log.which) begins[which + 1] = (begins[which + 1] ?? 0) + 1;
+
   for (let which = 0; which < requests.length; which++)
     begins[which + 1] = (begins[which + 1] ?? 0) + (begins[which] ?? 0);
+
   const order = new Uint32Array(rows);
   const next = begins.slice();
+
   let base = 0;
   for (const log of logs) {
     sent_ms.set(log.sent_ms, base);
@@ -37,6 +41,7 @@ export function decisionsByKey(
     }
     base += log.which.length;
   }
+
   return requests.map(([key], which) => {
     const ordered = order
       .slice(begins[which], begins[which + 1])

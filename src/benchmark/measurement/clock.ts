@@ -35,6 +35,7 @@ export function tightestOriginMs(
     tightest_ms = after - before;
     origin_ms = (before + after) / 2 - cheap;
   }
+
   return origin_ms;
 }
 

@@ -67,8 +67,10 @@ export async function generatorAsConsumer(
   const workers = await readWorkers();
   const [first] = workers;
   if (!first) throw new Error("a worker reported nothing");
+
   const limits = first.consumes && spec.limits;
   const collectGarbage = garbageCollectorFor(spec);
+
   return definedOnly({
     kind: "generator" as const,
     facts: [

@@ -41,6 +41,7 @@ function difference(earlier: Reading, after: Reading, own_s?: number): ServerSam
     own_s === undefined
       ? after.usage.event_loop_idle_ms - before.usage.event_loop_idle_ms
       : Math.max(0, 1000 * own_s - active);
+
   return {
     at_ms: after.at_ms,
     cpu_percent:

@@ -202,6 +202,7 @@ export class ResponseRecorder {
       this.#ended.latency_sum_us += us;
     }
     if (this.#isClosed) return;
+
     this.#byCode[code] = (this.#byCode[code] ?? 0) + 1;
     this.#interval[outcome]++;
     if (outcome !== "failed") this.#buffer.push(us);
@@ -253,6 +254,7 @@ export class ResponseRecorder {
       if (count > 0) byCode[this.#codeText(code)] = count;
     });
     const followed = sent - sum(Object.values(this.#inWindow));
+
     return {
       sent,
       followed,

@@ -37,6 +37,7 @@ function mergeInterval(
     ["allowed", "limited", "failed"],
     parts,
   );
+
   return definedOnly({
     t_s,
     interval_s: rounded(Math.max(t_s - previous_s, 0.001), 3),
@@ -106,6 +107,7 @@ export class SampleMerger {
         ({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < within_s,
       );
       if (!seen) return row;
+
       return {
         ...row,
         server_cpu_percent: rounded(seen.cpu_percent, 1),

@@ -30,11 +30,13 @@ async function identifyServer({ url, run_nonce }: AddressedServer): Promise<Heal
     if (!(error instanceof SyntaxError))
       throw environmentError(`nothing answers at ${url}: ${reasonOf(error)}`);
   }
+
   const health = healthSchema.safeParse(body);
   if (run_nonce !== "" && health.data?.run_nonce !== run_nonce) {
     const who = health.success ? "a server of another run" : "something that is not our server";
     throw environmentError(`${url} is ${who}: another program has taken the port`);
   }
+
   return health.data;
 }
 
@@ -53,6 +55,7 @@ export async function identifyServers(
     servers.map(async (server) => ({ server, health: await identifyServer(server) })),
   );
   const first = found[0]?.health;
+
   for (const { server, health } of found) {
     if (!health !== !first)
       throw environmentError(
@@ -68,7 +71,9 @@ export async function identifyServers(
       `the servers differ: ${servers[0]?.url} has the ${name} ${canonicalJson(of(first) ?? null)}, ${server.url} ${canonicalJson(of(health) ?? null)}`,
     );
   }
+
   if (!first) return undefined;
+
   return definedOnly({
     kind: "server" as const,
     facts: found.flatMap(({ server, health }) =>

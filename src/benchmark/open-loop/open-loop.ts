@@ -56,6 +56,7 @@ export class OpenLoopRecorder {
       this.#schedule.blocked++;
       return;
     }
+
     const late_ms = now_ms - due_ms;
     if (late_ms > LATE_MS) this.#schedule.late++;
     this.#lateness.record(Math.round(late_ms * 1000));
@@ -322,6 +323,7 @@ export class OpenLoop implements LoadLoop {
     listener.closed();
     await this.#pool?.idle();
     this.#recorder = undefined;
+
     return {
       opened_ms,
       closed_ms: closes_ms,
@@ -351,14 +353,18 @@ export class OpenLoop implements LoadLoop {
       closes_ms: run.closes_ms,
       sharesWakes: this.#sharesWakes,
     });
+
     while (cheapMonotonicMs() < run.closes_ms && !end?.aborted)
       await sleepUnlessEnded(Math.max(1, run.closes_ms - cheapMonotonicMs()), end);
+
     if (end?.aborted) this.#endEarly(run);
     const { closes_ms } = run;
     this.#sendDue();
     this.#run = undefined;
+
     for (; run.due_ms < closes_ms; run.advance())
       this.#recorderOf(run.due_ms)?.unsent(run.due_ms, closes_ms);
+
     this.#ticker.progress(run.done, cheapMonotonicMs());
   }
 
@@ -372,7 +378,9 @@ export class OpenLoop implements LoadLoop {
     const run = this.#run;
     const pool = this.#pool;
     if (!run || !pool) return;
+
     const timeoutMs = this.#options.timeoutS * 1000;
+
     let now = cheapMonotonicMs();
     for (; run.due_ms < run.closes_ms; run.advance(), now = cheapMonotonicMs()) {
       if (run.due_ms > now) {
@@ -393,6 +401,7 @@ export class OpenLoop implements LoadLoop {
         break;
       }
     }
+
     this.#ticker.progress(run.done, now);
   }
 

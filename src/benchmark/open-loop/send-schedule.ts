@@ -37,6 +37,7 @@ export function createArrivals(share: ScheduleShare): () => number {
       return (next * 1000) / rate_per_second;
     };
   }
+
   // The traffic draws from a generator of the same seed: after one jump the two sequences do not
   // overlap.
   const generator = xoroshiro128plus(seed);
@@ -44,6 +45,7 @@ export function createArrivals(share: ScheduleShare): () => number {
   let at = 0;
   const gap = () => (-Math.log1p(-(generator.next() >>> 0) / TWO_TO_32) * 1000) / rate_per_second;
   let skip = index;
+
   return () => {
     for (; skip >= 0; skip--) at += gap();
     skip = of - 1;

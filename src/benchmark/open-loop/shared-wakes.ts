@@ -9,6 +9,7 @@ export function idleCpuMs(): number | undefined {
   const machine = cpus();
   const allowed = allowedCpus();
   if (allowed.length === 0) return undefined;
+
   let idle_ms = 0;
   for (const cpu of allowed) {
     // With offline CPUs the numbers may exceed the list.
@@ -16,6 +17,7 @@ export function idleCpuMs(): number | undefined {
     if (!times) return undefined;
     idle_ms += times.idle;
   }
+
   return idle_ms;
 }
 

@@ -148,6 +148,7 @@ export class WorkerPool {
       ...plan,
     }));
     const [replies] = await Promise.all([measuring, closed]);
+
     return replies.flatMap((reply, index) =>
       reply.reply === "measure"
         ? [{ ...reply.measured, connections: this.#connectionsOf(index, 0) }]

@@ -134,6 +134,7 @@ class RunLoad {
         timeoutS: generator.timeout_s,
         endpoint: driver.endpoint(spec),
       });
+
     return new ClosedLoop(this.#connections, driver.codeText);
   }
 
@@ -161,6 +162,7 @@ class RunLoad {
     }
     const { counts, log } = this;
     const requests = requestsOf(connections);
+
     return new OpenLoop(
       definedOnly({
         share,
@@ -247,6 +249,7 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
   loop.shareWakes?.(shared_wakes);
   const standstill = new StandstillWatch();
   const window = await loop.measure(plan, listener);
+
   return definedOnly({
     ...window,
     longest_gap_ms: standstill.stop(),

@@ -107,6 +107,7 @@ export async function measureLink(
   const closeAll = () => {
     for (const socket of sockets.splice(0)) socket.destroy();
   };
+
   try {
     const exchanges = await inTime(exchangesOn(await open(ECHO), clock));
     closeAll();

@@ -82,6 +82,7 @@ export async function startLinkServer(
   });
   server.listen(port, host);
   await once(server, "listening");
+
   return {
     port: (server.address() as AddressInfo).port,
     stop() {

@@ -102,8 +102,10 @@ export async function performAll(
   findTopology(topology);
   if (!store.engine)
     throw usageError(`${id} is not a store that can be read from outside the server`);
+
   const deadlineMs = performance.now() + timeoutS * 1000;
   const session = await findEngine(store.engine).connect(nodes, access, store);
+
   try {
     // Every node must answer; only the action `ready` asks for more.
     await session.ready("standalone", deadlineMs);

@@ -21,6 +21,7 @@ async function main(): Promise<ExitCode> {
   const env = decodeProbeEnv(process.env);
   registerStores(await loadPlugins(env.spec.plugins));
   if (words.length === 1 && words[0] === SERVE) return serve(env);
+
   const actions = words.map((word) => {
     const action = probeActions.find((name) => name === word);
     if (action) return action;

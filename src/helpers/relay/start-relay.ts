@@ -41,6 +41,7 @@ class Direction {
       this.#from.pause();
       return;
     }
+
     this.#from.resume();
     if (mode.mode === "pass") for (const held of this.#held) held.due_ms = 0;
     this.#send();
@@ -94,6 +95,7 @@ export async function startRelay(at: Node, { host, port }: Node) {
       { direction: new Direction(store, client, modeFor(true)), isReply: true },
     ];
     for (const each of both) directions.add(each);
+
     for (const [socket, other] of [
       [client, store],
       [store, client],
@@ -110,6 +112,7 @@ export async function startRelay(at: Node, { host, port }: Node) {
   });
   server.listen(at.port, at.host);
   await once(server, "listening");
+
   return {
     port: (server.address() as AddressInfo).port,
     setMode(wanted: RelayMode) {

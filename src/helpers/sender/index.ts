@@ -9,6 +9,7 @@ import { Sender } from "./send.js";
  */
 async function main(): Promise<ExitCode> {
   const sender = new Sender();
+
   // Scripts run side by side; their reports come in the order of the lines.
   let reported: Promise<void> = Promise.resolve();
   for await (const line of createInterface({ input: process.stdin })) {
@@ -17,6 +18,7 @@ async function main(): Promise<ExitCode> {
     // It is reported below.
     reported.catch(() => {});
   }
+
   await reported;
   sender.close();
   return EXIT.done;

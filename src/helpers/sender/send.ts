@@ -43,6 +43,7 @@ export class Sender {
     await Promise.all(servers.map((server) => this.#open(server, each, timeout_ms)));
     const begin = beginOf(script);
     const sent: Promise<SentRequest>[] = [];
+
     for (const [group, { after_ms, keys, count, waits, addresses }] of groups.entries()) {
       if (waits) await Promise.all(sent);
       const left = begin + after_ms - now();
@@ -56,6 +57,7 @@ export class Sender {
         sent.push(answered.then((answer) => ({ ...place, answered_ms: now(), ...answer })));
       }
     }
+
     return { requests: await Promise.all(sent) };
   }
 

@@ -172,13 +172,16 @@ function surplusOfAligned(
   const first = admitted.sent_ms[0];
   const last = admitted.answered_ms.at(-1);
   if (first === undefined || last === undefined) return 0;
+
   let surplus = 0;
   const firstWindow = Math.floor((first + wall_offset_ms) / window_ms);
+
   for (let window = firstWindow; window * window_ms - wall_offset_ms <= last; window++) {
     const begins_ms = window * window_ms - wall_offset_ms;
     const within = countWithin(admitted, begins_ms + CLOCK_MS, begins_ms + window_ms - CLOCK_MS);
     surplus += Math.max(0, within - requests);
   }
+
   return surplus;
 }
 
@@ -221,6 +224,7 @@ const slidingWindow: AlgorithmPromise = {
       }
       if (!isJustified) found++;
     });
+
     return found;
   },
 };
@@ -240,6 +244,7 @@ function bucket(extra: number): AlgorithmPromise {
     surplus(quota, admitted) {
       const rate = perMs(quota);
       const { sent_ms, answered_ms } = admitted;
+
       let furthest = 0;
       let started = 0;
       // Over all intervals from a send to an answer: admissions in it less what it refills.
@@ -251,6 +256,7 @@ function bucket(extra: number): AlgorithmPromise {
         }
         furthest = Math.max(furthest, index + 1 - rate * answered - leastBefore);
       }
+
       return Math.max(0, Math.ceil(furthest - quota.requests - extra - rate * CLOCK_MS - ROUNDING));
     },
     unjustified(quota, key, span) {
@@ -273,6 +279,7 @@ function bucket(extra: number): AlgorithmPromise {
         const inBetween = usesBetween(uses, sent, answered);
         if (refilled(sent - CLOCK_MS) - inBetween >= 1 + ROUNDING) found++;
       });
+
       return found;
     },
   };

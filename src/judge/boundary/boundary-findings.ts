@@ -141,6 +141,7 @@ function judgedKey(
   const { opened_ms, closed_ms } = span;
   const admitted = intervalsOf(key, [ADMITTED], opened_ms, closed_ms);
   const inSpan = countWithin(admitted, opened_ms, closed_ms - CLOCK_MS);
+
   return {
     key: key.key,
     isAbove: key.isAbove,
@@ -176,6 +177,7 @@ function windowsOf(
       below: { admitted: 0, limited: 0 },
     }),
   );
+
   let undecided = 0;
   for (const { isAbove, sent_ms, outcome } of keys) {
     for (const [index, sent] of sent_ms.entries()) {
@@ -188,6 +190,7 @@ function windowsOf(
       else answers[outcome[index] === LIMITED ? "limited" : "admitted"]++;
     }
   }
+
   return { windows, undecided };
 }
 
@@ -232,6 +235,7 @@ export function boundaryOf(run: BoundaryRun): Boundary {
     retry_after,
   });
   const length_ms = closed_ms - opened_ms - CLOCK_MS;
+
   return {
     algorithm,
     quota: quota.requests,
@@ -287,6 +291,7 @@ function promisesOf(
   }
   if (retry_after && retry_after.before.requests > 0)
     found.push(atMost("retry-after-not-before", 0, retry_after.before.admitted, "requests"));
+
   return found;
 }
 

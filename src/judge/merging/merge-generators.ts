@@ -46,6 +46,7 @@ export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigu
   const ended = ends(counts);
   const histograms = parts.map((part) => part.histograms);
   const latency = latencyBlock(histograms);
+
   return definedOnly({
     duration,
     requests: { average: rounded(answers / duration, 3), total: answers },
@@ -72,6 +73,7 @@ function openLoopFigures(
   const service = parts.flatMap(({ service_histograms }) => service_histograms ?? []);
   if (load.model !== "open" || schedules.length === 0 || service.length === 0) return {};
   const service_time = latencyBlock(service);
+
   return definedOnly({
     schedule: scheduleOf(
       load,
@@ -98,6 +100,7 @@ export function callFigures(
     consumes.map(({ allowed, limited, failed }) => allowed + limited + failed),
   );
   if (calls === 0 || requests === 0 || descriptors === 0) return {};
+
   return {
     calls_per_request: rounded(calls / requests, 6),
     descriptors_per_call: rounded(descriptors / calls, 6),
@@ -116,6 +119,7 @@ export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
   const outputs = shares.map(({ output }) => output);
   const [first] = outputs;
   if (!first) throw new Error("there is no generator");
+
   // What follows from one share alone.
   const {
     verdict: _verdict,
@@ -135,6 +139,7 @@ export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
   const slices = mergeSlices(outputs.map((output) => output.slices));
   const timeline = timelineOf(outputs, slices) ?? base.timeline;
   const clock_change = largestChange(outputs.flatMap((output) => output.clock_change ?? []));
+
   return definedOnly({
     ...base,
     ...figures,
@@ -200,6 +205,7 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
     const hasAnswers = latencies.totalCount > 0;
     const busy = rows.flatMap((row) => row.generator_event_loop_utilisation ?? []);
     const { p50_ms: _p50, p99_ms: _p99, ...seen } = rows[0] as Sample;
+
     return definedOnly({
       ...seen,
       t_s: Math.max(...rows.map(({ t_s }) => t_s)),
@@ -226,6 +232,7 @@ function timelineOf(
   const bySlice = slices.allowed.map((_, index) =>
     countedValues(kept.flatMap(({ latencies }) => latencies[index] ?? [])),
   );
+
   return timelineFrom(slices, mergeTimelineSlices(kept), bySlice, {
     opens_s: first.opens_s,
     opened_at: new Date(first.opened_at),
@@ -240,15 +247,18 @@ function timelineOf(
 function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   const merged = mergeHistograms(encoded);
   if (merged.totalCount === 0) return [];
+
   // Without WebAssembly every histogram is one of JavaScript, which alone can be iterated over.
   const { recordedValuesIterator: iterator } = merged as JsHistogram;
   const [values_us, counts]: [number[], number[]] = [[], []];
   iterator.reset();
+
   while (iterator.hasNext()) {
     const { valueIteratedTo, countAtValueIteratedTo } = iterator.next();
     values_us.push(valueIteratedTo);
     counts.push(countAtValueIteratedTo);
   }
+
   return [{ values_us, counts }];
 }
 

@@ -38,6 +38,7 @@ export const admissionsConserved: Rule = {
       return boundary ? undefined : notApplicable(admissions.reason);
     const { keys, below, above, worst } = admissions;
     if (!worst) return undefined;
+
     const { least, most, counted } = worst;
     const sent = most > least ? `${least} to ${most}` : most;
     const text = `the store miscounted ${below + above} of ${keys} keys, most of all ${worst.key}: ${sent} points were consumed, ${counted} are counted`;
@@ -119,6 +120,7 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   if (commands > 0)
     return { least: commands - 2 * (failed + inFlight + withoutStore), most: commands };
   if (configuration?.target.decides_locally) return { least: allowed - withoutStore, most };
+
   // With more decisions than calls, one call decides on all descriptors of a request.
   return decided + failed > calls
     ? { least: calls - failed - inFlight - withoutStore, most: calls }
@@ -156,6 +158,7 @@ function storeReconciles(evidence: Evidence): RuleFinding | undefined {
   const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${seen}`;
   // Others may use an external store, so additional calls prove nothing.
   if (store.external && seen > calls.least) return suspect(`${text} (do others use it, too?)`);
+
   return invalid(text);
 }
 
@@ -182,6 +185,7 @@ function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
     );
   // A request of several points may be denied for some of them.
   if (cost > 1) return undefined;
+
   for (const outcome of ["allowed", "limited"] as const) {
     const [before, after] = [at_start[outcome], at_end[outcome]];
     if (before === undefined || after === undefined) continue;
@@ -191,6 +195,7 @@ function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
         `${namesOf(consumers)} counted ${counted[outcome]} ${outcome}, ${role} ${seen}`,
       );
   }
+
   return undefined;
 }
 
@@ -251,6 +256,7 @@ function serversReconcile(evidence: Evidence): RuleFinding | undefined {
   const surelyReceived = answeredRequests(all) + all.failed_answers;
   const sent = sentBetweenReadings({ counts, warmup });
   if (received >= surelyReceived && received <= sent) return undefined;
+
   return invalid(
     `${sent} requests were sent and ${surelyReceived} answered, ${namesOf(consumers)} counted ${received}`,
   );

@@ -39,6 +39,7 @@ export const cleanStart: Rule = {
     if (consumers.length === 0) return notApplicable("the server reports no uptime");
     const used = consumers.find(({ at_start }) => at_start.requests > 0);
     if (used) return invalid(`${used.id} had served ${used.at_start.requests} requests before`);
+
     // An external store is never emptied; the keys of this run have their own prefix.
     for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {
       const { keys = 0, decisions = 0 } = at_start;
@@ -46,6 +47,7 @@ export const cleanStart: Rule = {
       if (decisions > 0)
         return invalid(`${role} still counted ${decisions} decisions at the start`);
     }
+
     return withStore(evidence, "keys");
   },
 };
@@ -88,6 +90,7 @@ export const noRestart = {
         : at_start.run_id !== at_end.run_id;
       if (restarted) return invalid(`${role} restarted during the run`);
     }
+
     // Counters of a new process begin at 0 again.
     if (
       service &&
@@ -100,6 +103,7 @@ export const noRestart = {
       (consumer) => !wasEnded(evidence, consumer.id) && hasRestarted(consumer, duration),
     );
     if (restarted) return invalid(`${restarted.id} restarted during the run`);
+
     return store?.nodes.every(tellsByUptime) ? undefined : withStore(evidence, "run_id");
   },
 } satisfies Rule;

@@ -142,11 +142,13 @@ export const generatorFree: Rule = {
     }
     const saturated = generators.filter((generator) => busiestLoop(generator) >= SATURATED);
     if (saturated.length === 0) return undefined;
+
     const percent = (100 * Math.max(...saturated.map(busiestLoop))).toFixed(0);
     const remedies = [
       `more ${generators.length > 1 ? "--generators or " : ""}WORKERS`,
       ...(isOpenLoop(request) ? [] : ["fewer CONNECTIONS"]),
     ];
+
     return suspect(
       `${named(generators, saturated)} saturated: its event loop was ${percent} % busy (${remedies.join(" or ")})`,
     );
@@ -181,6 +183,7 @@ export const littlesLaw: Rule = {
     const most = (perAnswer * answeredRequests(ends(counts)) * average) / 1000;
     const isLow = most < connections * (1 - LITTLE_TOLERANCE);
     if (!isLow && least <= connections * (1 + LITTLE_TOLERANCE)) return undefined;
+
     return suspect(
       `Little's law: throughput × mean latency is ${(isLow ? most : least).toFixed(1)} for ${connections} connections`,
     );

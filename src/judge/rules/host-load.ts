@@ -71,8 +71,10 @@ export const hostUndisturbed = {
     // Programs that start, and the engine that starts and freezes them, are counted with the
     // others.
     if (hasEffect({ faults }, ["ends", "cuts"])) return explained("foreign CPU");
+
     const name = host_load ? "this machine" : `the machine ${busiest?.[0]}`;
     const machine = `${name} has ${cpus === 1 ? "one" : cpus}`;
+
     return suspect(
       `other programs used ${Math.round(foreign)} % of one CPU in the window (${machine}): stop them and measure again`,
     );

@@ -54,6 +54,7 @@ export const scheduleKept: Rule = {
     const cause = isOverloaded(evidence)
       ? `saturated: ${overloadText(evidence, schedule)}`
       : GENERATOR;
+
     return notKept(
       `${cause}; ${share} % of ${offered} requests were never sent (${dropped} dropped, ${unsent} waiting at the end)`,
     );
@@ -75,6 +76,7 @@ function unrecorded({ generators, counts, schedule }: Evidence): RuleFinding | u
     ...expected,
     censored: [without, "sent requests without an answer"],
   } as const;
+
   for (const kind of ["allowed", "limited", "failed", "censored"] as const) {
     for (const [member, [count, what]] of [
       ["histograms", expected[kind]],
@@ -86,6 +88,7 @@ function unrecorded({ generators, counts, schedule }: Evidence): RuleFinding | u
         return invalid(`${count} ${what} have ${recorded} latencies`);
     }
   }
+
   return undefined;
 }
 

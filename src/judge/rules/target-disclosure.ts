@@ -43,8 +43,10 @@ export const mixAsPredicted: Rule = {
     // Quotas may have begun anew, and a limiter may admit all while it cannot reach its store.
     if ((faults ?? []).length > 0 && (failed > 0 || hasEffect({ faults }, ["forgets", "cuts"])))
       return explained("outcome mix");
+
     const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
     const text = `${percent(seen)} of the answers were limited, ${percent(expected)} predicted (± ${percent(tolerance)})`;
+
     // With explicit limits the mix depends on the speed, and the prediction is approximate.
     return basis === "traffic" ? invalid(text) : suspect(`${text} under explicit limits`);
   },
@@ -58,7 +60,9 @@ export const workloadAsAsked: Rule = {
   check({ configuration, consumers, request }) {
     if (!configuration || consumers.length === 0) return notApplicable("not a target of ours");
     if (isClientLayer(request.layer)) return notApplicable("no endpoint at the limiter layer");
+
     const { id, complexity } = configuration.workload;
+
     for (const consumer of consumers) {
       const offered = consumer.workloads.find((workload) => workload.id === id);
       if (!offered) return invalid(`${consumer.id} has no workload ${id}`);
@@ -67,6 +71,7 @@ export const workloadAsAsked: Rule = {
         `${id} ran with complexity ${offered.complexity ?? "unknown"}, ${complexity ?? "none"} was requested`,
       );
     }
+
     return undefined;
   },
 };
@@ -116,6 +121,7 @@ export const disclosed: Rule = {
     if (sum(others.map(([, calls]) => calls)) <= OTHER_COMMANDS_SHARE * total) return undefined;
     if (hasEffect(evidence, ["unloads"])) return explained("commands that ran the script");
     const seen = others.map(([command, calls]) => `${calls} ${command}`).join(", ");
+
     return suspect(`the limiter runs by ${script.kind}, but the store also ran ${seen}`);
   },
 };
@@ -148,6 +154,7 @@ export const versionsSeen: Rule = {
     if (target.node && versions.node && !isRequestedVersion(target.node, versions.node))
       return invalid(`Node ${target.node} was requested, but the server ran in ${versions.node}`);
     const missing = needed.filter((name) => !versions[name]);
+
     return missing.length > 0
       ? suspect(`the version of ${missing.join(" and ")} is not known`)
       : undefined;

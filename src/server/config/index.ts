@@ -113,10 +113,12 @@ export function readConfig(environment: Environment): ServerConfig {
     const access = storeAccessFrom(environment, given.store);
     return definedOnly({ spec: { ...given, limits, server }, access });
   }
+
   const env = decodeServerEnv(environment, addressableStores());
   const target = decideTarget(env);
   const { text, label } = target;
   const { limits, server } = env.spec;
+
   return definedOnly({
     spec: {
       ...runSpec({ ...env.spec, target: { text, label }, store: storeSpecOf(target, env) }),

@@ -81,6 +81,7 @@ export const buildNest: BuildServer = async (routes, { logLevel, load, trustProx
   });
   app.useGlobalFilters(filterFor(routes.onError));
   await app.init();
+
   return { ...serverOf(app.getHttpServer()), close: () => app.close() };
 };
 

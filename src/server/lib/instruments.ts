@@ -117,6 +117,7 @@ export class Instruments {
     const delay = this.#loopDelay();
     this.#collections.start();
     this.#before = now;
+
     return definedOnly({
       seconds: (now.at_ms - before.at_ms) / 1_000,
       gc: pausesOf(statistics),
@@ -131,6 +132,7 @@ export class Instruments {
   #loopDelay(): ProcessDiagnosis["loop_delay_us"] {
     const loop = this.#loop;
     if (loop.count === 0) return undefined;
+
     const late_us = (ns: number): number => Math.max(0, Math.round(ns / 1_000) - RESOLUTION_US);
     const delay = {
       mean: late_us(loop.mean),

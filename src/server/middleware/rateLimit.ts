@@ -55,43 +55,44 @@ export const routeHook = (
   hook: NonNullable<RequestLimiter["hook"]>,
   byAddress?: true,
 ): RouteHook => ({
-    ...definedOnly({ byAddress }),
-    install: hook.install,
-    onError(error, request, reply) {
-      // What the library throws for a denied request, and a bad key.
-      if (error.statusCode !== undefined) {
-        reply.status(error.statusCode).send({ error: error.message });
-        return;
-      }
-      hook.failed();
-      counters.answers.s503++;
+  ...definedOnly({ byAddress }),
+  install: hook.install,
+  onError(error, request, reply) {
+    // What the library throws for a denied request, and a bad key.
+    if (error.statusCode !== undefined) {
+      reply.status(error.statusCode).send({ error: error.message });
+      return;
+    }
+    hook.failed();
+    counters.answers.s503++;
+    counters.finished++;
+    fail(request, reply, error);
+  },
+  keyOf(request) {
+    counters.requests++;
+    const keys = keysOf(request);
+    const key = typeof keys === "string" ? keys : keys[0];
+    if (key === undefined || !(typeof keys === "string" ? isKey(key) : areKeys(keys))) {
+      counters.answers.s400++;
       counters.finished++;
-      fail(request, reply, error);
-    },
-    keyOf(request) {
-      counters.requests++;
-      const keys = keysOf(request);
-      const key = typeof keys === "string" ? keys : keys[0];
-      if (key === undefined || !(typeof keys === "string" ? isKey(key) : areKeys(keys))) {
-        counters.answers.s400++;
-        counters.finished++;
-        throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
-      }
-      const hooked = request as unknown as Hooked;
-      hooked.keys = keys;
-      hooked.asked_ms = performance.now();
-      return key;
-    },
-    decided(request, outcome) {
-      const { asked_ms, keys } = request as unknown as Hooked;
-      counters.consumeDuration.observe(performance.now() - asked_ms);
-      if (outcome === "limited") {
-        counters.hits++;
-        counters.answers.s429++;
-      } else if (typeof keys !== "string") return;
-      counters.finished++;
-    },
-  });
+      throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
+    }
+
+    const hooked = request as unknown as Hooked;
+    hooked.keys = keys;
+    hooked.asked_ms = performance.now();
+    return key;
+  },
+  decided(request, outcome) {
+    const { asked_ms, keys } = request as unknown as Hooked;
+    counters.consumeDuration.observe(performance.now() - asked_ms);
+    if (outcome === "limited") {
+      counters.hits++;
+      counters.answers.s429++;
+    } else if (typeof keys !== "string") return;
+    counters.finished++;
+  },
+});
 
 /** Behind a hook that has admitted the first key. */
 function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
@@ -163,6 +164,7 @@ function admit(counters: Counters, request: WebRequest, reply: WebReply, work: W
     send(reply, 500, BROKEN);
     return;
   }
+
   counters.answers.s200++;
   // The default status is 200.
   reply.header("content-type", JSON_TYPE).send(body);

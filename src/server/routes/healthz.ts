@@ -71,6 +71,7 @@ export function healthz({
         .status(503)
         .send({ ...identity, status: "store does not answer", error: messageOf(error) });
     }
+
     const health: Health = definedOnly({
       ...identity,
       status: "ok" as const,
@@ -88,6 +89,7 @@ export function healthz({
       client_settings: client.settings,
       plugins: plugins.length > 0 ? [...plugins] : undefined,
     });
+
     return reply.send(health);
   };
 }

@@ -106,5 +106,6 @@ function consumeDuration(counters: Counters): Metric {
       ],
     };
   };
+
   return { name, help, get } as unknown as Metric;
 }

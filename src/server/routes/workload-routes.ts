@@ -27,6 +27,7 @@ export function compute(complexity: number, seed: number): Computation {
       steps++;
     }
   }
+
   return { result: state >>> 0, steps };
 }
 

@@ -136,6 +136,7 @@ class GatedClient {
       this.#gate.hold(this);
       return;
     }
+
     this.#gate.sent++;
     // A reconnection may be earlier than its place in the spread.
     this.#gate.waiting.delete(this);
@@ -150,11 +151,14 @@ class GatedClient {
       this.#isIdle = false;
       return;
     }
+
     const now_ms = cheapMonotonicMs();
+
     for (const sent_ms of sentMs(this.client)) {
       this.source.undecided();
       this.#gate.recorder?.lost(now_ms - sent_ms, now_ms);
     }
+
     // This also stops listening to the lost socket, whose later error would open a second
     // connection.
     if (this.client.conn) this.#destroyConnection();
@@ -250,6 +254,7 @@ export class AutocannonConnections implements ClosedConnections {
         this.#gate.recorder?.answer(outcome, status, ms, cheapMonotonicMs());
       },
     );
+
     return instance;
   }
 

@@ -82,6 +82,7 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
   if (buffer[12] !== SPACE && buffer[12] !== CR) return 0;
   let at = endOfLine(buffer, 12, length);
   if (at < 0) return 0;
+
   for (at++; at + 1 < length; at++) {
     if (buffer[at] === CR && buffer[at + 1] === LF)
       return body >= 0 && at + 2 + body === length ? status : 0;
@@ -111,6 +112,7 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
       return 0;
     }
   }
+
   return 0;
 }
 
@@ -188,6 +190,7 @@ class HttpChannel implements Channel {
 
   #connect(): void {
     if (this.#isClosed) return;
+
     const { hostname, port, protocol } = this.#url;
     const isSecure = protocol === "https:";
     const options: TcpNetConnectOpts = {
@@ -245,6 +248,7 @@ class HttpChannel implements Channel {
   #complete(): void {
     // A 1xx status announces an answer but is not one.
     if (!this.#isInFlight || this.#status < 200) return;
+
     this.#isInFlight = false;
     this.#isParsing = false;
     this.#hasAnswered = true;

@@ -36,6 +36,7 @@ async function startLoopbackServer(): Promise<Loopback> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+
   return {
     openChannels: (requests) => httpChannels(connectionsTo([address], requests)),
     async close() {
@@ -72,6 +73,7 @@ export const httpDriver: Driver = {
     } satisfies Awaited<ReturnType<Driver["open"]>>;
     if (load.model === "open") return open;
     const { AutocannonConnections } = await import("./autocannon-connections.js");
+
     return {
       ...open,
       closedConnections: (requests) =>

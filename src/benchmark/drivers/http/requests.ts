@@ -86,6 +86,7 @@ function sourcesFor(
   }));
   const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
   const hasFresh = offsets.some((each) => each.length > 0);
+
   return (stream: RequestStream, connection: number): RequestSource => {
     const ownOf = (request: PreparedRequest, which: number): PreparedRequest =>
       offsets[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request;
@@ -95,6 +96,7 @@ function sourcesFor(
     const counted = counts.connection();
     const logged = log?.connection();
     let which = 0;
+
     return definedOnly({
       next() {
         which = stream.next();

@@ -30,6 +30,7 @@ export const limiterDriver: Driver = {
     const { client, limiter } = target;
     const store = await client.storeVersion();
     const calls = { begun: 0, finished: 0 };
+
     return {
       openChannels: (requests) => limiterChannels(limiter ?? admitAll, requests, calls),
       startLoopback: async () => ({
