@@ -9,6 +9,7 @@ import type { MeasuredResult } from "../contract/result.js";
 
 type Planned = Pick<Evidence, "faults">;
 
+/** The planned faults that have an effect, on roles of a kind if one is named. */
 const withEffect = (
   { faults = [] }: Planned,
   effect: FaultEffect,
@@ -20,18 +21,22 @@ const withEffect = (
       (kind === undefined || roles.some((role) => faultKind({ role }) === kind)),
   );
 
+/** Whether a planned fault has one of these effects. */
 export const hasEffect = (
   evidence: Planned,
   effects: readonly FaultEffect[],
   kind?: FaultKind,
 ): boolean => effects.some((effect) => withEffect(evidence, effect, kind).length > 0);
 
+/** Whether a planned fault ended the process of a role. */
 export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
 
+/** The finding of a rule that does not judge what a planned fault explains. */
 export const explained = (what: string): RuleFinding =>
   notApplicable(`${what}: a fault was planned`);
 
+/** Seconds from the opening of the window to the first fault; infinite without one. */
 export const firstFaultS = ({ faults = [] }: Planned): number =>
   Math.min(
     ...faults.map(({ planned, injected }) =>
@@ -42,9 +47,9 @@ export const firstFaultS = ({ faults = [] }: Planned): number =>
 export type Evidence = Omit<MeasuredResult, "verdict">;
 
 /**
- * A rule that is broken, or that says nothing about this run; one that holds has no finding. `not
- * applicable`: the rule does not concern such a run. `not checked`: it does, but the result is
- * older than the evidence that the rule needs.
+ * What a rule says about a run: it is broken, or says nothing. A rule that holds has no finding. One
+ * that is `not applicable` does not concern such a run. One that is `not checked` does, but the
+ * result is older than the evidence that the rule needs.
  */
 export type RuleFinding = {
   severity: "invalid" | "suspect" | "not applicable" | "not checked";

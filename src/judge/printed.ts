@@ -46,7 +46,8 @@ const everyRoleRead: PrintedRule = {
   id: "M15",
   check({ store, service, resources }) {
     const nodes = store.external ? [] : store.nodes;
-    const roles = [...nodes, ...(service ? [service] : [])].map(({ role }) => role);
+    const roles = nodes.map(({ role }) => role);
+    if (service) roles.push(service.role);
     const missing = [...roles, "generator-1"].filter((role) => !resources[role]);
     if (missing.length === 0) return undefined;
     return suspect(`no CPU counters of ${missing.join(", ")}`);
@@ -75,24 +76,41 @@ const rules: readonly PrintedRule[] = [
 ];
 
 /**
- * Rules that need what no foreign program tells: each answer, its outcome and the time when it was
+ * Rules that need what no load program tells: each answer, its outcome and the time when it was
  * due.
  */
-const NOT_APPLICABLE = "M2 M3 M5 M6 M7 M8 M10 M11 M12 M13 M18 M23 M26 M27"
-  .split(" ")
-  .map((rule) => ({ rule, ...notApplicable("a foreign program loads") }));
+const RULES_OF_OUR_GENERATOR = [
+  "M2",
+  "M3",
+  "M5",
+  "M6",
+  "M7",
+  "M8",
+  "M10",
+  "M11",
+  "M12",
+  "M13",
+  "M18",
+  "M23",
+  "M26",
+  "M27",
+];
+const NOT_APPLICABLE = RULES_OF_OUR_GENERATOR.map((rule) => ({
+  rule,
+  ...notApplicable("a foreign program loads"),
+}));
 
-/** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
+/** Judges a run whose figures a load program printed, by the rules that apply to it. Pure. */
 export const judgePrinted = (evidence: PrintedEvidence): Verdict =>
   verdictOf([...ruleFindings(rules, evidence), ...NOT_APPLICABLE]);
 
 export function limitOfPrinted(evidence: PrintedEvidence): Limit {
   return limitFrom([
     ...hostCpu(evidence),
-    ...rolesOf(evidence, "generator").map(([, own]) => ({
+    ...rolesOf(evidence, "generator").map(([, { cpu_percent }]) => ({
       resource: "generator" as const,
-      used: own.cpu_percent / 100,
-      text: `${evidence.program.id} used ${Math.round(own.cpu_percent)} % of one core`,
+      used: cpu_percent / 100,
+      text: `${evidence.program.id} used ${Math.round(cpu_percent)} % of one core`,
     })),
     ...machineLinks(evidence, evidence.program_s),
     ...decidingRoles(evidence),

@@ -34,10 +34,7 @@ type RunFigures = Pick<
   | "generators"
 >;
 
-/**
- * The figures of a run that follow from its generators: counts are added up, histograms merged
- * (M18).
- */
+/** The figures of a run from its generators: counts are added up, histograms merged (M18). */
 export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigures {
   const counts = addCounts(parts.map((part) => part.counts));
   // The windows of several generators open together, and each has its length by its own clock.
@@ -88,7 +85,7 @@ function openLoopFigures(
   });
 }
 
-/** How the limiter was called in lead-in and window, where the consumers count that. */
+/** How the limiter was called in lead-in and window; empty where the consumers do not count it. */
 export function callFigures(
   evidence: readonly ConsumerEvidence[],
   load: Pick<MeasuredResult, "counts" | "warmup">,
@@ -107,20 +104,20 @@ export function callFigures(
   };
 }
 
-/** What one of several generators wrote, and when its window opened. */
+/** The output of one of several generators, and when its window opened. */
 export type SharedOutput = { output: GeneratorOutput; opened_after_ms: number };
 
 /**
- * Counts are added up, histograms merged (M18); what is about the servers comes from the first,
- * which reads them for all. @returns all but the expected outcome mix, which follows from the
- * traffic
+ * The evidence of a run from the outputs of its generators. Counts are added up, histograms merged
+ * (M18), and the servers' part comes from the first generator, which reads them for all.
+ * @returns all but the expected outcome mix, which follows from the traffic
  */
 export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
   const outputs = shares.map(({ output }) => output);
   const [first] = outputs;
   if (!first) throw new Error("there is no generator");
 
-  // What follows from one share alone.
+  // The left-out members follow from one share alone.
   const {
     verdict: _verdict,
     limited_by: _limit,
@@ -160,10 +157,7 @@ export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
   });
 }
 
-/**
- * How often the requests of the traffic were sent, by all generators; undefined where one could not
- * count.
- */
+/** How often all generators sent each request; undefined where one of them could not count. */
 export function mergeRequestCounts(
   outputs: readonly Pick<GeneratorOutput, "request_counts">[],
 ): RequestCounts | undefined {
@@ -192,8 +186,8 @@ function mergeWarmups(warmups: readonly MeasuredResult["warmup"][]): MeasuredRes
 }
 
 /**
- * The samples of all generators by their order; the servers' figures are those that the first one
- * read.
+ * The samples of all generators, merged by their order. The servers' figures are those that the
+ * first generator read.
  */
 function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
   const count = Math.max(...outputs.map(({ samples }) => samples.length));
@@ -241,8 +235,8 @@ function timelineOf(
 }
 
 /**
- * The sum of all: to add a histogram takes a fraction of the time that it takes to go through its
- * values.
+ * The values of several histograms. They are added up first, because that takes a fraction of the
+ * time that it takes to go through the values of each.
  */
 function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   const merged = mergeHistograms(encoded);
@@ -250,7 +244,8 @@ function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
 
   // Without WebAssembly every histogram is one of JavaScript, which alone can be iterated over.
   const { recordedValuesIterator: iterator } = merged as JsHistogram;
-  const [values_us, counts]: [number[], number[]] = [[], []];
+  const values_us: number[] = [];
+  const counts: number[] = [];
   iterator.reset();
 
   while (iterator.hasNext()) {
@@ -262,17 +257,18 @@ function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   return [{ values_us, counts }];
 }
 
+/** The resources of all roles. CPU time per request is that of all requests, not of a share. */
 function mergeResources(
   outputs: readonly Pick<GeneratorOutput, "resources">[],
   requests: number,
 ): MeasuredResult["resources"] {
   const roles = outputs.flatMap(({ resources }) => Object.entries(resources));
   return Object.fromEntries(
-    roles.map(([id, { cpu_us_per_request: _ownShare, ...own }]) => [
+    roles.map(([id, { cpu_us_per_request: _ofShare, ...resources }]) => [
       id,
       definedOnly({
-        ...own,
-        cpu_us_per_request: requests > 0 ? rounded(own.cpu_us / requests, 2) : undefined,
+        ...resources,
+        cpu_us_per_request: requests > 0 ? rounded(resources.cpu_us / requests, 2) : undefined,
       }),
     ]),
   );

@@ -5,15 +5,15 @@ import { rounded } from "../../kit/numbers.js";
 import { BEFORE_S } from "../figures-of-faults.js";
 import { SLICE_MS, SLICES_PER_SECOND, type TimelineSlices } from "./slices.js";
 
-/** Slices of the service before a fault. */
+/** How many slices before a fault show the service without it, at most and at least. */
 const BEFORE = {
   most: BEFORE_S.most * SLICES_PER_SECOND,
   least: BEFORE_S.least * SLICES_PER_SECOND,
 } as const;
 
 /**
- * Cells of one microsecond up to here, then a thousandth of the value or less: the buckets of the
- * HDR histograms.
+ * Cells are a microsecond wide up to here, then a thousandth of the value or less, like the buckets
+ * of HDR histograms.
  */
 const EXACT_BELOW_US = 2048;
 const CELLS_PER_OCTAVE = EXACT_BELOW_US / 2;
@@ -61,17 +61,15 @@ class LatencyCells {
   }
 }
 
-/**
- * A percentile over the slices from `begins(index)` to before `ends(index)`; `null` without an
- * answer.
- */
+/** For each slice a percentile over the slices that `span` names for it; null without an answer. */
 function percentiles(
   bySlice: readonly (readonly CountedValues[])[],
   percentile: number,
   span: (index: number) => readonly [begins: number, ends: number] | undefined,
 ): (number | null)[] {
   const cells = new LatencyCells();
-  let [from, to] = [0, 0];
+  let from = 0;
+  let to = 0;
   return bySlice.map((_, index) => {
     const interval = span(index);
     if (!interval) return null;
@@ -83,7 +81,7 @@ function percentiles(
   });
 }
 
-/** What is due by the end of each slice and has not ended by then. */
+/** The requests that are due by the end of each slice and have not ended by then. */
 function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
   let waiting = 0;
   return due.map((count, index) => {
@@ -97,6 +95,7 @@ function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
   });
 }
 
+/** When and how a window was loaded, as its timeline states it. */
 export type TimelineFacts = { opens_s: number; opened_at: Date; openLoop: boolean };
 
 export function timelineFrom(

@@ -24,8 +24,8 @@ import {
 } from "../evidence.js";
 
 /**
- * The store counted each key as often as consumed (M27); `boundary` traffic judges the target
- * (M24).
+ * M27: the store counted each key as often as it was consumed. With traffic `boundary` the counts
+ * judge the target instead (M24).
  */
 export const admissionsConserved: Rule = {
   id: "M27",
@@ -64,8 +64,8 @@ export const throughputFollows: Rule = {
 };
 
 /**
- * Decisions that the store counted between its two readings; undefined where one of its nodes
- * counts none.
+ * The decisions that the store counted between its two readings; undefined where one of its nodes
+ * does not count them.
  */
 function storeDecisions({ nodes }: StoreEvidence): number | undefined {
   const counted = nodes.map(({ at_start, at_end }) =>
@@ -79,8 +79,8 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
 type Range = { least: number; most: number };
 
 /**
- * Differences of the consumers' counts over their whole life; undefined where one of them counts
- * none.
+ * What the consumers have counted over their whole life; undefined where one of them does not
+ * count.
  */
 function consumesOf(consumers: Evidence["consumers"]) {
   const total = {
@@ -105,8 +105,8 @@ function consumesOf(consumers: Evidence["consumers"]) {
 }
 
 /**
- * Calls that the store must have counted: a failed or open one, or one decided without the store,
- * may not have reached it. Undefined where a consumer counts none.
+ * The range of calls that the store must have counted. A call that failed, is under way or was
+ * decided without the store may not have reached it. Undefined where a consumer does not count.
  */
 function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   const counted = consumesOf(consumers);
@@ -128,8 +128,8 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
 }
 
 /**
- * Decisions on descriptors, with those that may have been made although nobody got them: of a call
- * under way, all.
+ * The range of decisions on descriptors. Of a call under way, all decisions may have been made
+ * although nobody got them.
  */
 function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range {
   const { allowed, limited, failed, withoutStore, inFlight } = counted;
@@ -150,10 +150,12 @@ function storeReconciles(evidence: Evidence): RuleFinding | undefined {
   // A service with a cache of denials asks the store about some of them only, which may be none.
   if (configuration?.target.service && configuration.target.decides_locally)
     return notCompared("some decisions do not reach it");
+
   const calls = callsOf(evidence);
   const seen = store && storeDecisions(store);
   if (!store || !calls || seen === undefined) return notCompared("the store does not count them");
   if (isWithin(seen, calls)) return undefined;
+
   const range = calls.most > calls.least ? `${calls.least} to ${calls.most}` : calls.least;
   const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${seen}`;
   // Others may use an external store, so additional calls prove nothing.
@@ -163,8 +165,8 @@ function storeReconciles(evidence: Evidence): RuleFinding | undefined {
 }
 
 /**
- * The service counted each decision that the consumers got, by outcome; it counts the points of a
- * request.
+ * The service counted each decision that the consumers got, by outcome. It counts the points of a
+ * request, not the request.
  */
 function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
   const { consumers, service, configuration } = evidence;
@@ -175,6 +177,7 @@ function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
     return configuration
       ? notApplicable("decisions of the service: there is no reading of it")
       : undefined;
+
   const { role, at_start, at_end } = service;
   const cost = configuration?.limits.cost ?? 1;
   const { least, most } = decisionsOf(counted);
@@ -216,7 +219,7 @@ function requestsReconcile({ counts, request, turns }: Evidence): RuleFinding | 
   const { sent, followed, cut } = counts;
   if (accountedRequests(counts) !== sent)
     return invalid(`${sent} requests were sent, ${accountedRequests(counts)} are accounted for`);
-  // At the end of each turn.
+  // By turns, requests may be in flight at the end of each turn.
   const most = request.load.connections * (turns?.turns ?? 1);
   if (followed > most)
     return invalid(`${followed} requests were in flight at the end, ${most} at most may be`);
@@ -271,12 +274,15 @@ export const countsReconcile: Rule = {
       requestsReconcile(evidence) ?? scheduleReconciles(evidence) ?? partsReconcile(evidence);
     if (broken) return broken;
     if (consumers.length === 0) return notApplicable("the server reports no counters");
-    const ofServers = serversReconcile(evidence);
-    if (ofServers?.severity === "invalid") return ofServers;
-    const behind = [ofServers, serviceReconciles(evidence), storeReconciles(evidence)].filter(
-      (found) => found !== undefined,
-    );
-    return behind.find(({ severity }) => severity === "invalid") ?? behind[0];
+
+    const findingOfServers = serversReconcile(evidence);
+    if (findingOfServers?.severity === "invalid") return findingOfServers;
+    const findings = [
+      findingOfServers,
+      serviceReconciles(evidence),
+      storeReconciles(evidence),
+    ].filter((finding) => finding !== undefined);
+    return findings.find(({ severity }) => severity === "invalid") ?? findings[0];
   },
 };
 

@@ -15,8 +15,8 @@ const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =
   configuration !== undefined && usesStore(configuration.target);
 
 /**
- * Whether the evidence of the store was there. @param member that the store gives if it has that
- * evidence
+ * Why the evidence of the store is missing, or undefined where it is there.
+ * @param member of a reading that the store gives if it has that evidence
  */
 function withStore(
   evidence: Pick<Evidence, "store" | "configuration">,
@@ -65,7 +65,7 @@ export const nothingEvicted = {
   },
 } satisfies Rule;
 
-/** Whether a node has no id of its process, but counts how long that has been up. */
+/** Whether a node reports no id of its process, but how long the process has been up. */
 const tellsByUptime = ({
   at_start,
   at_end,

@@ -28,10 +28,9 @@ export const nothingThrottled = {
       return [`${role} ${throttlingText(throttling)}`];
     });
     const isOwn = own_throttling !== undefined && own_throttling.throttled_periods > 0;
-    const texts = [
-      ...(throttled.length > 0 ? [`throttled by its CPU cap: ${throttled.join("; ")}`] : []),
-      ...(isOwn ? [`our own control group was throttled ${throttlingText(own_throttling)}`] : []),
-    ];
+    const texts: string[] = [];
+    if (throttled.length > 0) texts.push(`throttled by its CPU cap: ${throttled.join("; ")}`);
+    if (isOwn) texts.push(`our own control group was throttled ${throttlingText(own_throttling)}`);
     return texts.length > 0 ? suspect(texts.join("; ")) : undefined;
   },
 } satisfies Rule;

@@ -16,9 +16,7 @@ import { atLeast } from "../latency.js";
 import { isOverloaded, isRateMissed, overloadText } from "../outcome.js";
 import { areApart, firstSlices, RAMP_WINDOW_S, rampIn } from "../steadiness.js";
 
-/**
- * The p99 of send lateness may be this long, or this share of the p99 of latency if that is more.
- */
+/** The p99 of send lateness may be this long or, if longer, this share of the p99 of latency. */
 const LATENESS_MS = 1;
 const SUSPECT_SHARE = 0.1;
 const INVALID_SHARE = 0.5;
@@ -61,7 +59,10 @@ export const scheduleKept: Rule = {
   },
 };
 
-/** Every request has one latency or age: answers by outcome, the others under `censored` (M23). */
+/**
+ * Every request has one latency or age. Answers have it under their outcome, other requests under
+ * `censored` (M23).
+ */
 function unrecorded({ generators, counts, schedule }: Evidence): RuleFinding | undefined {
   const { allowed, limited, failed_answers, connection_errors, timed_out } = ends(counts);
   const { dropped = 0, unsent = 0 } = schedule ?? {};
@@ -111,7 +112,7 @@ export const latencyIsReal: Rule = {
 const figure = (value: number, { load }: Evidence["request"]): string =>
   load.model === "open" ? `mean latency ${value.toFixed(2)} ms` : `${Math.round(value)} answers/s`;
 
-/** The remedy is a longer warm-up. */
+/** A window that began slower, or faster, than it went on. The remedy is a longer warm-up. */
 function rampFinding(evidence: Evidence): RuleFinding | undefined {
   const { slices, request, warmup } = evidence;
   const ramp = rampIn(firstSlices(slices, firstFaultS(evidence)), request.load.model);
@@ -122,8 +123,11 @@ function rampFinding(evidence: Evidence): RuleFinding | undefined {
   );
 }
 
-/** What all targets of the group have in common cancels. */
-function byTurns({ halves }: NonNullable<Evidence["turns"]>): RuleFinding | undefined {
+/**
+ * Compares the halves of a round by turns, in which what all targets of the group have in common
+ * cancels.
+ */
+function findingByTurns({ halves }: NonNullable<Evidence["turns"]>): RuleFinding | undefined {
   if (!halves)
     return notApplicable("too few cycles and targets to compare the halves of the round");
   if (!areApart(halves)) return undefined;
@@ -134,10 +138,11 @@ function byTurns({ halves }: NonNullable<Evidence["turns"]>): RuleFinding | unde
   );
 }
 
+/** M26: the window did not begin slower, or faster, than it went on. */
 export const windowIsSteady: Rule = {
   id: "M26",
   check(evidence) {
-    if (evidence.turns) return byTurns(evidence.turns);
+    if (evidence.turns) return findingByTurns(evidence.turns);
     const foreign = evidence.host_load?.foreign_cpu_percent ?? 0;
     if (foreign >= FOREIGN_CPU_PERCENT)
       return notApplicable(

@@ -19,8 +19,7 @@ export const mixAsPredicted: Rule = {
   id: "M10",
   check({ prediction, configuration, consumers, counts, faults, boundary }) {
     if (consumers.length === 0) return notApplicable("the server reports no limits");
-    // There the limiter's promise is judged key by key, and what it breaks is the target's outcome
-    // (M24).
+    // The limiter's promise is judged key by key, and a broken one is the target's outcome (M24).
     if (boundary)
       return notApplicable(
         "quotas bind, so what was admitted is compared key by key with what the limiter promises",
@@ -33,6 +32,7 @@ export const mixAsPredicted: Rule = {
         ? notChecked("the predicted share of limited answers")
         : notApplicable("the target has no limiter");
     }
+
     const { limited_share: expected, seen_share: seen, tolerance, basis } = prediction;
     // Each failed request would have been allowed or limited, and nobody knows which: failures are
     // the outcome's (M24).
@@ -79,6 +79,7 @@ export const workloadAsAsked: Rule = {
 /** A reconnected client sends its whole script once, so this share of other commands is allowed. */
 const OTHER_COMMANDS_SHARE = 0.001;
 
+/** How often each command ran the limiter's script without failing. */
 function scriptCommands({ store }: Evidence): Map<string, number> {
   const ran = new Map<string, number>();
   for (const { at_start, at_end } of store?.nodes ?? []) {
@@ -108,11 +109,12 @@ export const disclosed: Rule = {
     const [first] = consumers;
     if (!configuration || !first) return notApplicable("not a target of ours");
     const { target } = configuration;
-    const other = consumers.find((consumer) => consumer.target !== target.text);
-    if (other) return invalid(`${other.id} measured ${other.target}, not ${target.text}`);
+    const stray = consumers.find((consumer) => consumer.target !== target.text);
+    if (stray) return invalid(`${stray.id} measured ${stray.target}, not ${target.text}`);
     if (!usesStore(target)) return undefined;
     if (first.client_settings.protocol === undefined)
       return suspect("the client's protocol is not known");
+
     const script = first.limiter_script;
     if (!script) return target.module ? undefined : withoutScript(evidence);
     const ran = scriptCommands(evidence);
@@ -134,20 +136,21 @@ export const versionsSeen: Rule = {
     const { target } = configuration;
     // Elsewhere the limiter is a part of the store or the service, and has its version.
     const isLibrary = ["library", "in-process", undefined].includes(target.decided_by);
-    const needed = [
-      ...(usesStore(target) ? (["client", "store"] as const) : []),
-      ...(target.limiter === "none" || !isLibrary ? [] : (["limiter"] as const)),
-    ];
+    const needed: ("client" | "store" | "limiter")[] = [];
+    if (usesStore(target)) needed.push("client", "store");
+    if (target.limiter !== "none" && isLibrary) needed.push("limiter");
+
     const requested = { client: target.client_version, limiter: target.limiter_version };
-    const other = (["client", "limiter"] as const).find(
+    const differing = (["client", "limiter"] as const).find(
       (name) => requested[name] !== undefined && requested[name] !== versions[name],
     );
-    if (other) {
-      const seen = versions[other] ?? "none";
+    if (differing) {
+      const seen = versions[differing] ?? "none";
       return invalid(
-        `version ${requested[other]} of the ${other} was requested, but ${seen} was loaded`,
+        `version ${requested[differing]} of the ${differing} was requested, but ${seen} was loaded`,
       );
     }
+
     const store = target.store_version;
     if (store && versions.store && !isRequestedVersion(store, versions.store))
       return invalid(`version ${store} of the store was requested, but ${versions.store} ran`);
