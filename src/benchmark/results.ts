@@ -37,6 +37,7 @@ import { cpuUs } from "./measurement/server-readings.js";
 import type { TurnFigures } from "./turn-window.js";
 import type { Measured } from "./workers/protocol.js";
 
+/** What one of several generators adds to its result, so that the results can be merged. */
 export function shareOutput(
   measurements: RunMeasurements,
   latencies: readonly (readonly Uint32Array[])[],
@@ -76,6 +77,7 @@ function encoded(parts: readonly Uint32Array[]): EncodedHistogram {
   return encodeHistogram(histogram);
 }
 
+/** All that a generator measured of one run. */
 interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
@@ -83,7 +85,7 @@ interface RunMeasurements {
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: number;
   warmup: MeasuredResult["warmup"];
-  /** One entry per worker, all of the same window. */
+  /** One entry for each worker, all of the same window. */
   measured: readonly (Measured & { connections: number; turns?: TurnFigures })[];
   turns?: TurnsFacts;
   generatorCpuUs: number;
@@ -92,7 +94,7 @@ interface RunMeasurements {
   clocks: ClockComparison;
   links: NetworkLink[];
   samples: Sample[];
-  /** Absent for foreign servers, and where another generator reads them. */
+  /** Absent for foreign servers, and where another generator reads the servers. */
   monitor?: ServerMonitor;
   driverVersions: { autocannon?: string };
   consumers?: ConsumerReadings;
@@ -106,7 +108,7 @@ function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistogra
   return byLatencyKind(merged);
 }
 
-/** By turns: what its slices have together. */
+/** The length of the window; by turns that of all slices together. */
 function windowMs(measured: RunMeasurements["measured"]): number {
   const counted = measured.flatMap(({ turns }) => turns?.counted_ms ?? []);
   if (counted.length > 0) return mean(counted);
@@ -176,17 +178,14 @@ function resourcesOf(
       at_window_open.resident_bytes,
       at_end.resident_bytes,
     ];
+    // A process that was started again has counted from 0. The runtime's counters, which the
+    // orchestrator has, go on over a restart.
+    const isYounger = hasRestarted({ at_window_open, at_end }, window_s);
+    const cpu_us = cpuUs(at_end) - (isYounger ? 0 : cpuUs(at_window_open));
     resources[id] = {
       kind: "server",
       source: "process.cpuUsage",
-      // The runtime's counters, which the orchestrator has, go on over a restart; those of the
-      // process begin at 0.
-      ...cpuOf(
-        cpuUs(at_end) -
-          (hasRestarted({ at_window_open, at_end }, window_s) ? 0 : cpuUs(at_window_open)),
-        loaded_s,
-        requests,
-      ),
+      ...cpuOf(cpu_us, loaded_s, requests),
       resident_bytes_mean: Math.round(mean(resident)),
       resident_bytes_max: Math.max(...resident),
       // The servers' samples are in the samples of the run.
@@ -267,7 +266,7 @@ function timelineFigures({ answers, measured, opens_ms, opens_s, spec }: RunMeas
   return { timeline: timelineOf(workers, { opens_s, opened_at: wallTime(opens_ms), openLoop }) };
 }
 
-/** What each key was admitted, where the quota binds. */
+/** What each key was admitted, where the quota of the traffic binds. */
 function boundaryOfRun(
   { measured, consumers }: RunMeasurements,
   profile: TrafficProfile,
@@ -280,6 +279,7 @@ function boundaryOfRun(
   });
 }
 
+/** The result of a run, judged by the evidence that the generator has. */
 export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const { spec, consumers, driverVersions, warmup } = measurements;
   const { traffic, load, share } = spec.generator;

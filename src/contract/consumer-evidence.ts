@@ -9,8 +9,8 @@ import {
 } from "./server-api.js";
 
 /**
- * A process that calls the limiter, as it reports itself: one of our servers or, at the limiter
- * layer, the generator.
+ * A process that calls the limiter, as it reports itself. It is one of our servers or, at the
+ * limiter layer, the generator.
  */
 export const consumerEvidenceSchema = z.strictObject({
   id: z.string(),
@@ -19,14 +19,15 @@ export const consumerEvidenceSchema = z.strictObject({
   /** Empty at the limiter layer. */
   workloads: z.array(workloadSchema),
   /**
-   * The limiter's script, which separates the client from its script; absent where no script
-   * decides.
+   * The limiter's script, by which clients and scripts can be compared separately; absent where no
+   * script decides.
    */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,
   plugins: z.array(pluginFactsSchema).optional(),
   /**
-   * Readings at drained moments: before any load, when the window opened, after the last answer.
+   * Readings at the drained moments, which come before any load, when the window opens, and after
+   * the last answer.
    */
   at_start: usageSchema,
   at_window_open: usageSchema,

@@ -49,9 +49,7 @@ const shape = {
 
 export type GeneratorRunSpec = RunSpec & { generator: GeneratorSpec };
 
-/**
- * What a server is not asked for: a generator that was started by hand does not know its target.
- */
+/** Stands for what a generator that was started by hand does not know of its target. */
 const UNKNOWN = "unknown";
 
 /**
@@ -70,7 +68,7 @@ function addressedServers(text: string, run_nonce: string): AddressedServer[] {
   return urls.map((url, index) => ({ id: roleId("server", index + 1), url, run_nonce }));
 }
 
-/** What a load generator is asked that gives the load to a group of targets by turns. */
+/** The runs of a group whose targets get the load by turns, and how. */
 export type GeneratorGroup = {
   runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]];
   turns: TurnsSpec;

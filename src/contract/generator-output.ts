@@ -10,20 +10,20 @@ import { algorithms } from "./target.js";
 const shareOutputSchema = z.strictObject({
   opened_at: z.iso.datetime(),
   /**
-   * How long after the announced moment it opened, of the last worker: a process may stand still in
-   * between.
+   * How long after the announced moment the window of the last worker opened, because a process may
+   * stand still in between.
    */
   opened_late_ms: z.number().min(0),
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: z.number().min(0),
   /**
-   * What the servers or the limiter reported; absent without a limiter, and where another generator
-   * read the servers.
+   * The limits that the servers or the limiter reported. They are absent without a limiter, and
+   * where another generator read the servers.
    */
   limits: limitsSchema.optional(),
   algorithm: z.enum(algorithms).optional(),
   sample_latencies: z.array(histogramSchema),
-  /** Only of a run with a timeline: the same by slice, and what else the timeline counts. */
+  /** The latencies by slice, and what else a timeline counts; only of a run with a timeline. */
   timeline: z
     .strictObject({
       latencies: z.array(histogramSchema),

@@ -5,8 +5,8 @@ import { countsSchema } from "./request-outcomes.js";
 import { scheduleCountsSchema } from "./schedule.js";
 
 /**
- * A physical link of the generator's machine that states its rate, and the bytes on it in lead-in
- * and window.
+ * A physical link of the generator's machine that states its rate, with its bytes in lead-in and
+ * window.
  */
 const linkSchema = z.strictObject({
   name: z.string(),
@@ -21,48 +21,46 @@ const generatorWorkerSchema = z.strictObject({
   counts: countsSchema,
   event_loop_utilisation: z.number().min(0).max(1),
   /**
-   * 0 to 1: share of the window in which it was ready to run but had no CPU. Absent if the system
-   * does not report it.
+   * The share of the window in which the worker was ready to run but had no CPU. It is absent where
+   * the system does not report it.
    */
   cpu_wait_share: z.number().min(0).max(1).optional(),
 });
 
-/**
- * One load generator. A run has one or more; the figures of the run come from their merged
- * histograms.
- */
+/** One load generator. A run has one or more, and its figures come from their merged histograms. */
 export const generatorPartSchema = z.strictObject({
   id: z.string(),
   workers: z.array(generatorWorkerSchema).min(1),
   counts: countsSchema,
   window_s: z.number().positive(),
   /**
-   * Only of several generators: how long after the first window this one opened, by the
-   * orchestrator's clock.
+   * How long after the first window this one opened, by the orchestrator's clock; only of several
+   * generators.
    */
   opened_after_ms: z.number().min(0).optional(),
   /** CPU time of the whole generator process in lead-in and window. */
   cpu_us: countSchema,
   resident_bytes: countSchema,
   /**
-   * The longest gap between two looks of a thread that sends at its clock, from the lead-in to the
-   * last answer, in which the process used less than half a CPU, without the time in which the
-   * thread waited for a CPU (M36); by turns the longest in a turn of its group. Absent in older
-   * results.
+   * The longest gap between two looks at the clock of a thread that sends (M36). Gaps count from
+   * the lead-in to the last answer, or by turns in any turn of the group, in which the process used
+   * less than half a CPU. The time in which the thread waited for a CPU is subtracted. It is absent
+   * in older results.
    */
   longest_gap_ms: millisecondsSchema.optional(),
   /**
-   * Absent where the system reports none: in containers, on most virtual machines, and outside
-   * Linux.
+   * The links of the machine. They are absent where the system reports none, as in containers, on
+   * most virtual machines, and outside Linux.
    */
   links: z.array(linkSchema).min(1).optional(),
-  /** In an open loop from the intended send, in a closed loop from the send (M3). */
+  /** Latencies from the intended send of an open loop, or from the send of a closed loop (M3). */
   histograms: latencyHistogramsSchema,
-  /** Open loop only: from the send. Requests that were never sent are not in it. */
+  /** Latencies from the send, without requests that were never sent; only of an open loop. */
   service_histograms: latencyHistogramsSchema.optional(),
   /**
-   * Open loop only. `lateness`: time from the intended to the actual send, of the sends that did
-   * not wait for a connection. `gaps`: time between two sends that follow each other in one worker.
+   * The schedule of an open loop. `lateness` is the time from the intended to the actual send, of
+   * the sends that did not wait for a connection. `gaps` is the time between two sends that follow
+   * each other in one worker.
    */
   schedule: z
     .strictObject({
@@ -75,7 +73,7 @@ export const generatorPartSchema = z.strictObject({
 });
 export type GeneratorPart = z.infer<typeof generatorPartSchema>;
 
-/** One second of the measured window (the last one may be shorter). */
+/** One second of the window. The last one may be shorter. */
 export const sampleSchema = z.strictObject({
   t_s: z.number().positive(),
   interval_s: z.number().positive(),
@@ -86,7 +84,8 @@ export const sampleSchema = z.strictObject({
   p99_ms: millisecondsSchema.optional(),
   generator_event_loop_utilisation: z.number().min(0).max(1).optional(),
   /**
-   * The usage of all servers together, like the two below; the utilisation is that of the busiest.
+   * The CPU use of all servers together, like the memory below. The utilisation is that of the
+   * busiest server.
    */
   server_cpu_percent: z.number().min(0).optional(),
   server_heap_used_bytes: countSchema.optional(),

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The resource that limited the run, with the figures; `none` if nothing was used up. */
+/** The resource that limited the run, with the figures. It is `none` if nothing was used up. */
 const limitedBySchema = z.strictObject({
   resource: z.enum([
     "server loop",
@@ -33,30 +33,33 @@ export const verdictSchema = z.strictObject({
   /** Rules that could not be applied to this run, and why. */
   not_applicable: z.array(ruleTextSchema),
   /**
-   * Rules whose evidence the result does not hold, because it is older than they are. Absent where
-   * there is none.
+   * Rules whose evidence the result does not hold, because it is older than they are; absent
+   * without any.
    */
   not_checked: z.array(ruleTextSchema).optional(),
 });
 export type Verdict = z.infer<typeof verdictSchema>;
 
 /**
- * What the target did with the load (M24): served it, could not keep up with the offered rate, or
- * failed.
+ * The outcome of a run (M24): the target served its load, could not keep up with the offered rate,
+ * or failed.
  */
 export const outcomeStatuses = ["served", "overloaded", "failed"] as const;
 export type OutcomeStatus = (typeof outcomeStatuses)[number];
 
-/** What is concluded of a run by the rules of its verdict. */
+/** The conclusions about a run by the rules of its verdict. */
 export const judgementSchema = z.strictObject({
   /**
-   * What limited the run, by the available evidence: a generator that was started by hand has none
+   * What limited the run by the available evidence. A generator that was started by hand has none
    * of the store.
    */
   limited_by: limitedBySchema.optional(),
-  /** Absent where the measurement is broken: then nothing is known about the target. */
+  /**
+   * The outcome is absent where the measurement is broken, because then nothing is known about the
+   * target.
+   */
   outcome: z.enum(outcomeStatuses).optional(),
-  /** What it did with the figures, unless it served the load. */
+  /** What the target did with the load, in figures; absent where it served the load. */
   outcome_text: z.string().optional(),
 });
 export type Judgement = z.infer<typeof judgementSchema>;

@@ -1,7 +1,10 @@
 import { z } from "zod";
 import { countSchema, millisecondsSchema } from "./quantities.js";
 
-/** HDR histogram V2, zlib-compressed, base64; values in microseconds, 3 significant digits. */
+/**
+ * An HDR histogram V2, compressed by zlib, in base64. Its values are microseconds with 3
+ * significant digits.
+ */
 export const histogramSchema = z.strictObject({
   unit: z.literal("us"),
   encoding: z.literal("hdr-v2-compressed-base64"),
@@ -11,9 +14,9 @@ export const histogramSchema = z.strictObject({
 export type EncodedHistogram = z.infer<typeof histogramSchema>;
 
 /**
- * Latencies of all answers, also of followed requests, by outcome. `censored`: the ages of requests
- * without an answer when they were given up (timed out, lost, dropped) or when the window closed
- * (never sent).
+ * Latencies of all answers by outcome, including followed requests. `censored` has the ages of
+ * requests without an answer, at the moment when they were given up (timed out, lost, dropped) or
+ * when the window closed (never sent).
  */
 export const latencyHistogramsSchema = z.strictObject({
   allowed: histogramSchema,
@@ -37,7 +40,10 @@ export const movableFigures = [
 ] as const;
 export type MovableFigure = (typeof movableFigures)[number];
 
-/** A figure of at least `low` and at most `high` milliseconds; null: without an upper bound. */
+/**
+ * A figure is at least `low` and at most `high` milliseconds; null means that it has no upper
+ * bound.
+ */
 const boundsSchema = z.strictObject({
   low: millisecondsSchema,
   high: millisecondsSchema.nullable(),
@@ -47,8 +53,8 @@ export type Bounds = z.infer<typeof boundsSchema>;
 const figure = millisecondsSchema.nullable();
 
 /**
- * Milliseconds with microsecond precision. A figure that failed or censored requests could move is
- * null, with its bounds in `bounds` (M23); `stddev` is null if there was any.
+ * Latency in milliseconds, to the microsecond. A figure that failed or censored requests could move
+ * is null, with its bounds in `bounds` (M23). `stddev` is null if there was any such request.
  */
 export const latencySchema = z.strictObject({
   average: figure,

@@ -34,13 +34,16 @@ import { turnsFactsSchema } from "./turns.js";
 export const RESULT_SCHEMA = "ratelimit-bench/result";
 
 /**
- * History: 1 — first format; 2 — layers, any number of servers, stores that do not speak RESP,
- * roles by kind; 3 — turns; 4 — what the report reads instead of deriving it: the text of the load,
- * facts of the target, the curve of the latencies.
+ * The history of the format:
+ * - 1: the first format
+ * - 2: layers, any number of servers, stores that do not speak RESP, roles by kind
+ * - 3: turns
+ * - 4: what the report reads instead of deriving it, i.e. the text of the load, facts of the target
+ *   and the curve of the latencies
  *
  * Programs of this language read this version alone. Older documents are converted in one place,
- * `report/results/older_documents.py`, when the report or `ratelimit-bench judge` loads them:
- * campaigns are not resumed across versions, so that a second converter here would have nobody to
+ * `report/results/older_documents.py`, when the report or `ratelimit-bench judge` loads them.
+ * Campaigns are not resumed across versions, so that a second converter here would have nobody to
  * serve.
  */
 export const RESULT_SCHEMA_VERSION = 4;
@@ -50,8 +53,8 @@ const predictionSchema = z.strictObject({
   seen_share: z.number().min(0).max(1),
   tolerance: z.number().min(0),
   /**
-   * `traffic`: fixed by the profile, whatever the client's speed. `limits`: by explicit limits,
-   * depends on the speed.
+   * With `traffic` the profile fixes the share, whatever the client's speed. With `limits` it
+   * follows from explicit limits and depends on the speed.
    */
   basis: z.enum(["traffic", "limits"]),
 });
@@ -83,28 +86,33 @@ const identity = {
   finished_at: z.iso.datetime(),
   notes: z.array(z.string()),
   /**
-   * Only of a run with instruments (`--diagnose`), which never counts: the instruments are in its
-   * figures.
+   * Only of a run with instruments (`--diagnose`), which never counts because the instruments are
+   * in its figures.
    */
   diagnosis: diagnosisSchema.optional(),
 };
 
 const machinesOfRun = {
   placement: z.record(z.string(), z.string()).optional(),
-  /** Those between its machines that could be measured, as they were just before the campaign. */
+  /**
+   * The links between the machines that could be measured, as they were just before the campaign.
+   */
   links: z.array(runLinkSchema).optional(),
-  /** Load by machine, where it is counted; it takes the place of `host_load`. */
+  /** The load of each machine on which it is counted. It takes the place of `host_load`. */
   machine_load: z.record(z.string(), machineLoadSchema).optional(),
 };
 
 const outsideOfRun = {
   /**
-   * From the reading before the lead-in to that after the window, of the control groups in which
-   * harness and roles ran together (M14, M36). Absent where roles have groups of their own, and
-   * without a quota.
+   * The throttling of the control groups in which harness and roles ran together, from the reading
+   * before the lead-in to that after the window (M14, M36). It is absent where roles have groups of
+   * their own, and without a quota.
    */
   own_throttling: throttlingSchema.optional(),
-  /** From the start to the end of the run (M36). Absent in results that are older than the rule. */
+  /**
+   * How far the system clock moved in the run (M36). It is absent in results that are older than
+   * the rule.
+   */
   clock_change: clockChangeSchema.optional(),
 };
 
@@ -128,14 +136,19 @@ const requestSchema = z.strictObject({
 const warmupFactsSchema = z.strictObject({
   took_s: z.number().min(0),
   /**
-   * Sent in it; of a closed loop without those in flight when the window opened, which count there.
+   * Requests that were sent in the warm-up. Those of a closed loop that were in flight when the
+   * window opened count in the window.
    */
   requests: countSchema,
   /**
-   * Its last part, after the reading of the counters, which runs into the window without a pause.
+   * The last part of the warm-up, which follows the reading of the counters and runs into the
+   * window without a pause.
    */
   lead_in: z.strictObject({ took_s: z.number().min(0), requests: countSchema }),
-  /** Only with `auto`: its last second had no trend; false: it ended at its longest. */
+  /**
+   * Whether the last second of a warm-up of `auto` had no trend. If it had, the warm-up ended at
+   * its longest.
+   */
   steady: z.boolean().optional(),
 });
 
@@ -146,10 +159,13 @@ export const measuredResultSchema = z.strictObject({
   duration: z.number().positive(),
   requests: z.strictObject({ average: z.number().min(0), total: countSchema }),
   warmup: warmupFactsSchema,
-  /** Of all answers, followed ones too (M23); in an open loop from the intended send (M3). */
+  /**
+   * The latency of all answers, including followed ones (M23). In an open loop it counts from the
+   * intended send (M3).
+   */
   latency: latencySchema.optional(),
   /**
-   * Milliseconds at `CURVE_PERCENTILES`, up to the first one that is not identified (M23); empty
+   * Milliseconds at `CURVE_THOUSANDTHS`, up to the first figure that is not known (M23); empty
    * without an answer.
    */
   latency_curve_ms: z.array(millisecondsSchema),
@@ -159,13 +175,13 @@ export const measuredResultSchema = z.strictObject({
   unsupported: z.array(z.string()),
   rate_limit_hits: countSchema,
   /**
-   * All servers, mean % of one core in lead-in and window. Absent without one of ours, like
-   * `memory_usage`.
+   * Mean CPU use of all servers in lead-in and window, in % of one core. Absent without a server of
+   * ours, like `memory_usage`.
    */
   cpu_usage: z.number().min(0).optional(),
-  /** All servers, mean heap used, bytes. */
+  /** Mean use of the heaps of all servers, in bytes. */
   memory_usage: z.number().min(0).optional(),
-  /** All servers, mean resident set, bytes. */
+  /** Mean resident memory of all servers, in bytes. */
   memory_resident: z.number().min(0).optional(),
   errors: countSchema,
   timeouts: countSchema,
@@ -189,7 +205,7 @@ export const measuredResultSchema = z.strictObject({
   admissions: admissionsSchema.optional(),
   /** The planned faults as they took place; absent without any. */
   faults: z.array(faultRecordSchema).min(1).optional(),
-  /** What they did to the requests; absent where none was injected. */
+  /** What the faults did to the requests; absent where none was injected. */
   fault_figures: faultFiguresSchema.optional(),
   /** Only with traffic `boundary`, on a target with a limiter. */
   boundary: boundarySchema.optional(),
@@ -197,8 +213,7 @@ export const measuredResultSchema = z.strictObject({
   turns: turnsFactsSchema.optional(),
   ...outsideOfRun,
   /**
-   * Seconds from the start of each server, all at once, until it was ready; by role. Absent without
-   * a server.
+   * Seconds from the start of all servers until each was ready, by role; absent without a server.
    */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
   /** Absent if the system does not report it. */
@@ -210,7 +225,7 @@ export const measuredResultSchema = z.strictObject({
 });
 export type MeasuredResult = z.infer<typeof measuredResultSchema>;
 
-/** Operations of the store, or decisions, that are counted, before and after the load. */
+/** Counts of the operations of the store, or of decisions, before and after the load. */
 const operationCallsSchema = z.strictObject({ before: countSchema, after: countSchema });
 
 const storeMemorySchema = z.strictObject({
@@ -221,7 +236,7 @@ const storeMemorySchema = z.strictObject({
 });
 
 /**
- * A run of a foreign program: the figures that it printed, and what the harness measured around it.
+ * A run of a load program: the figures that it printed, and what the harness measured around it.
  */
 export const printedResultSchema = z.strictObject({
   ...identity,
@@ -229,14 +244,17 @@ export const printedResultSchema = z.strictObject({
   operation: workloadSchema,
   load: loadSchema,
   warmup_s: z.number().min(0),
-  /** Seconds: the requests by the printed throughput. */
+  /** Seconds that the requests take at the printed throughput. */
   duration: z.number().positive(),
   /** Seconds from the program's start to its end, by the clock of the harness. */
   program_s: z.number().positive(),
   operations: z.strictObject({
     total: z.int().min(1),
     per_second: z.number().positive(),
-    /** How many more calls may have been counted: those under way at the end or the beginning. */
+    /**
+     * How many more calls may have been counted, because they were under way at the end or the
+     * beginning.
+     */
     more_at_most: countSchema.optional(),
   }),
   /** Milliseconds, as the program prints them. */
@@ -275,7 +293,7 @@ export const printedResultSchema = z.strictObject({
 });
 export type PrintedResult = z.infer<typeof printedResultSchema>;
 
-/** A run without figures: it is recorded as failed, never as zeros. */
+/** A run without figures. It is recorded as failed, never as zeros. */
 export const failedResultSchema = z.strictObject({
   ...identity,
   status: z.enum(["failed", "aborted"]),
@@ -291,9 +309,6 @@ export const resultSchema = z.discriminatedUnion("status", [
 ]);
 export type Result = z.infer<typeof resultSchema>;
 
-/**
- * Whether a run ended with figures: our own generator measured them, or a foreign program printed
- * them.
- */
+/** Whether a run ended with figures, which our own generator measured or a load program printed. */
 export const hasFigures = (result: Result): result is MeasuredResult | PrintedResult =>
   result.status === "measured" || result.status === "printed";

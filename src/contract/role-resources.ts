@@ -9,20 +9,20 @@ import { measuredKindSchema } from "./role.js";
  */
 export const roleResourcesSchema = z.strictObject({
   kind: measuredKindSchema,
-  /** How it was read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
+  /** How the counters were read, e.g. `process.cpuUsage`, `pidusage`, `cgroup`. */
   source: z.string(),
   cpu_us: countSchema,
   cpu_percent: z.number().min(0),
   /**
-   * Per request answered between the drained readings or, without a count, per sent request or
-   * decision.
+   * CPU time by the requests that were answered between the drained readings or, without a count of
+   * them, by sent requests or decisions.
    */
   cpu_us_per_request: z.number().min(0).optional(),
   /**
    * How long its threads were ready to run but had no CPU. Absent if the system does not report it.
    */
   run_delay_us: countSchema.optional(),
-  /** By turns: CPU time that it used while others had the load; it is in no other figure. */
+  /** CPU time that it used by turns while others had the load. It is in no other figure. */
   idle_us: countSchema.optional(),
   resident_bytes_mean: countSchema.optional(),
   resident_bytes_max: countSchema.optional(),
@@ -49,14 +49,14 @@ export type RoleResources = z.infer<typeof roleResourcesSchema>;
 export const FOREIGN_CPU_PERCENT = 10;
 
 /**
- * From this percentage of one CPU on, a run is suspect: by turns, where it cancels, half of all
- * CPUs (M25).
+ * From this percentage of one CPU on a run is suspect (M25). By turns, where foreign CPU time meets
+ * all targets alike, it is half of all CPUs.
  */
 export const foreignLimitPercent = (byTurns: boolean, cpus: number): number =>
   byTurns ? 50 * cpus : FOREIGN_CPU_PERCENT;
 
 /**
- * How busy the machine was in lead-in and window. Percentages are of one CPU: two busy CPUs are
+ * How busy the machine was in lead-in and window. Percentages are of one CPU, so two busy CPUs are
  * 200.
  */
 export const hostLoadSchema = z.strictObject({
@@ -64,12 +64,13 @@ export const hostLoadSchema = z.strictObject({
   busy_cpu_percent: z.number().min(0),
   /**
    * CPU time of everything except the roles and the harness (M25). With an external store it is a
-   * lower bound: the whole CPU time of the store is subtracted, because the store may run on this
-   * machine.
+   * lower bound, because the whole CPU time of the store is subtracted, and the store may run on
+   * this machine.
    */
   foreign_cpu_percent: z.number().min(0),
   /**
-   * The CPUs that our processes may use, by their affinity and their cpuset; absent: all of them.
+   * The CPUs that our processes may use, by their affinity and their cpuset; by default all of
+   * them.
    */
   cpus_allowed: z.int().min(1).optional(),
 });
@@ -78,7 +79,10 @@ export type HostLoad = z.infer<typeof hostLoadSchema>;
 /** How busy one of several machines was in lead-in and window. */
 export const machineLoadSchema = z.strictObject({
   ...hostLoadSchema.shape,
-  /** On all links that a program there sees, without loopback; absent where that is not counted. */
+  /**
+   * Bytes on all links that a program there sees, without loopback; absent where they are not
+   * counted.
+   */
   network: z.strictObject({ received_bytes: countSchema, sent_bytes: countSchema }).optional(),
 });
 export type MachineLoad = z.infer<typeof machineLoadSchema>;

@@ -50,7 +50,10 @@ export function readHostCpu(): HostCpu | undefined {
 
 type HostWork = { elapsed_us: number; programs_us: number; interrupts_us: number };
 
-/** Derived from idle time, which is exact: most kernels only sample user and system time. */
+/**
+ * The work between two readings. It is derived from idle time, which is exact, because most kernels
+ * only sample user and system time.
+ */
 function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
   const elapsed_us = (to.at_ms - from.at_ms) * 1000;
   const all_us = to.cpus * elapsed_us;
@@ -65,7 +68,7 @@ function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
 }
 
 /**
- * CPU time of foreign programs between two readings, in % of one CPU; undefined where the system
+ * The CPU time of other programs between two readings, in % of one CPU; undefined where the system
  * does not count it.
  */
 export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): number | undefined {
@@ -74,9 +77,10 @@ export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): 
 }
 
 /**
- * The readings are taken while the generator is drained: our work falls into the window, foreign
- * work into all the time between them. @param ours_us of all roles and the harness @param loaded_s
- * seconds of load
+ * How busy the machine was. The readings are taken while the generator is drained, so our work
+ * falls into the window, and foreign work into all the time between them.
+ * @param ours_us CPU time of all roles and the harness
+ * @param loaded_s seconds of load
  */
 export function hostLoadOf(
   from: HostCpu,

@@ -9,12 +9,12 @@ import { readHardware } from "./hardware.js";
 
 type NetworkBytes = { received_bytes: number; sent_bytes: number };
 
-/** Links that carry what another one carries, too: those of containers, and bridges. */
+/** Links that carry what another link carries, too, i.e. those of containers, and bridges. */
 const INNER = /^(lo|veth|br|docker|cni|cbr|flannel|cali|cilium|tunl|kube|virbr|dummy|ifb)/;
 
 /**
- * The links that lead out, all together. @param text of /proc/net/dev @returns undefined where
- * there is none
+ * The bytes on all links that lead out. @param text of /proc/net/dev
+ * @returns undefined without such a link
  */
 export function networkBytesIn(text: string): NetworkBytes | undefined {
   const links = text.split("\n").flatMap((line) => {
@@ -53,12 +53,12 @@ const textOf = (path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** An id of this start of this kernel, whatever container reads it. */
+/** The kernel's id of its start, which is the same in all containers. */
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /**
  * A hash that is equal for all that runs under one start of one kernel; undefined where the system
- * does not tell.
+ * does not report it.
  */
 export function kernelInstance(): string | undefined {
   try {
@@ -68,13 +68,16 @@ export function kernelInstance(): string | undefined {
   }
 }
 
-/** About 20 ms on a CPU of 3 GHz. */
+/** The steps of a loop that takes about 20 ms on a CPU of 3 GHz. */
 const INDEX_STEPS = 12_000_000;
-/** The shortest counts: compilation, an interrupt or another program is in the others. */
+/**
+ * The loop runs in pieces, of which the shortest counts, because compilation, an interrupt or
+ * another program is in the others.
+ */
 const INDEX_PIECES = 7;
 
 /**
- * Milliseconds of a fixed loop of integer steps, each of which needs the last one (G. Marsaglia,
+ * Milliseconds of a fixed loop of integer steps, each of which needs the one before (G. Marsaglia,
  * "Xorshift RNGs", 2003).
  */
 function indexMs(): number {
@@ -96,8 +99,8 @@ function indexMs(): number {
 }
 
 /**
- * Clouds give a name without a number, "AMD EPYC": then family and model of the first CPU tell
- * generations apart.
+ * The name of a CPU. Clouds give names without a number, such as "AMD EPYC". Then family and model
+ * of the first CPU tell generations apart.
  */
 export function cpuName(name: string, cpuinfo = ""): string {
   const [, family, model] = /^cpu family *: (\d+)\nmodel *: (\d+)$/m.exec(cpuinfo) ?? [];

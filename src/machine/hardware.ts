@@ -8,8 +8,8 @@ import { definedOnly } from "../kit/defined-only.js";
 type Hardware = Pick<Machine, "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor">;
 
 /**
- * The CPUs that are threads of one core, and those of each NUMA node, as lists; absent where not
- * known.
+ * The CPUs that are threads of one core, and those of each NUMA node, as lists. They are absent
+ * where not known.
  */
 export type CpuTopology = Pick<Hardware, "siblings" | "numa_nodes">;
 
@@ -98,7 +98,10 @@ function cachesIn(root: string): Cache[] {
   });
 }
 
-/** x86 alone says of itself that it is virtual: elsewhere nothing is known without a name. */
+/**
+ * The hypervisor of this machine. Only x86 reports that it is virtual, so elsewhere nothing is
+ * known without a name.
+ */
 function hypervisorOf(root: string): string | undefined {
   const flags = /^flags\s*:(.*)$/m.exec(textOf(root, "proc/cpuinfo"))?.[1]?.split(/\s+/);
   const type = lineOf(root, "sys/hypervisor/type");

@@ -10,11 +10,11 @@ import { definedOnly } from "../kit/defined-only.js";
 import { rounded, totals } from "../kit/numbers.js";
 
 /**
- * What the system allows this process and all that it starts; a limit that does not exist is
+ * What the system allows this process and all that it starts. A limit that does not exist is
  * absent.
  */
 export interface OwnLimits {
-  /** The CPUs on which it may run, by its affinity and its cpuset. */
+  /** The number of CPUs on which it may run, by its affinity and its cpuset. */
   cpus_allowed: number;
   /** The CPU time that its control groups have in a second, in CPUs. */
   cpu_quota?: number | undefined;
@@ -59,7 +59,7 @@ export function readOwnLimits(root = "/"): OwnLimits {
   });
 }
 
-/** How many CPUs can work for this process at once, on average: half a CPU is possible. */
+/** How many CPUs can work for this process at once, on average. Half a CPU is possible. */
 export const usableCpus = ({
   cpus_allowed,
   cpu_quota = cpus_allowed,

@@ -12,8 +12,8 @@ import { MAX_BYTES, type PluginFiles, readPlugin } from "./source.js";
 import { checked } from "./validation.js";
 
 /**
- * The traffic of a trace that a campaign wrote for its programs. @throws usageError where the file
- * is something else
+ * The traffic of a trace that a campaign wrote for its programs.
+ * @throws usageError where the file is something else
  */
 export function tracePlugin(source: PluginFiles) {
   try {
@@ -55,7 +55,8 @@ function installHooks(urls: readonly string[]): void {
 }
 
 /**
- * Node names the line of a syntax error only when it ends a process. No code of the module runs.
+ * The output of Node for a module with a syntax error. Node names the line only when the error ends
+ * a process. No code of the module runs.
  */
 const syntaxErrorOutput = (url: string): string =>
   spawnSync(
@@ -67,6 +68,7 @@ const syntaxErrorOutput = (url: string): string =>
     },
   ).stderr;
 
+/** Imports the module of a plugin, or reads its trace. */
 async function loaded(source: PluginFiles): Promise<LoadedPlugin> {
   return source.entry.endsWith(TRACE_EXTENSION)
     ? tracePlugin(source)
@@ -96,6 +98,7 @@ async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
   return checked(displayName, membersSchema, loaded.default ?? loaded.plugin);
 }
 
+/** Loads plugins in their order. @throws usageError */
 export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
   const sources: PluginFiles[] = [];
   for (const path of paths) sources.push(await readPlugin(path));
@@ -103,6 +106,7 @@ export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugi
     ({ isSingleFile, entry }) => isSingleFile && !entry.endsWith(TRACE_EXTENSION),
   );
   installHooks(modules.map(({ entry }) => pathToFileURL(entry).href));
+
   const plugins: LoadedPlugin[] = [];
   for (const source of sources) plugins.push(await loaded(source));
   return plugins;

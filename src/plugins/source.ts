@@ -18,7 +18,7 @@ export interface PluginFiles {
   facts: PluginFacts;
 }
 
-/** What a file of a plugin has at most; libraries come with it. */
+/** The largest file of a plugin, which may contain libraries. */
 export const MAX_BYTES = 256 * 1024 ** 2;
 const read = (path: string): Buffer => readUserFile(path, MAX_BYTES);
 
@@ -46,8 +46,8 @@ async function contents(folder: string): Promise<string[]> {
 type PackageFile = { version?: string; entry: string };
 
 /**
- * The version and the entry module of a folder by its package.json: `exports` as text, or `main`,
- * else index.js.
+ * The version and the entry module of a folder by its package.json. The entry is `exports` as text,
+ * or `main`, or else index.js.
  */
 async function packageOf(folder: string): Promise<PackageFile> {
   const path = join(folder, "package.json");
@@ -70,7 +70,8 @@ async function packageOf(folder: string): Promise<PackageFile> {
 export async function readPlugin(pluginPath: string): Promise<PluginFiles> {
   try {
     const path = await realpath(pluginPath);
-    const [name, displayName] = [basename(path), displayPath(pluginPath)];
+    const name = basename(path);
+    const displayName = displayPath(pluginPath);
     if (!(await lstat(path)).isDirectory()) {
       return {
         path,
@@ -80,12 +81,10 @@ export async function readPlugin(pluginPath: string): Promise<PluginFiles> {
         facts: { name, sha256: sha256(read(path)) },
       };
     }
+
     const { entry, version } = await packageOf(path);
-    const facts = definedOnly({
-      name,
-      sha256: sha256((await contents(path)).join("\n")),
-      version,
-    });
+    const checksum = sha256((await contents(path)).join("\n"));
+    const facts = definedOnly({ name, sha256: checksum, version });
     return { path, displayName, entry, isSingleFile: false, facts };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

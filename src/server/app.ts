@@ -10,7 +10,9 @@ import { diagnosis, healthz, usage } from "./routes/healthz.js";
 import { metrics } from "./routes/metrics.js";
 import { heavy, light } from "./routes/workload-routes.js";
 
-/** One proxy stands before a server that tells clients by their address. */
+/**
+ * Whether a hop is the one proxy that stands before a server that tells clients by their address.
+ */
 const isProxy = (_address: string, hop: number): boolean => hop === 0;
 const NOT_FOUND = {
   error: "not found",

@@ -8,8 +8,8 @@ function find<Thing extends { id: string }>(
   list: readonly Thing[],
   id: string,
 ): Thing {
-  const found = list.find((thing) => thing.id === id);
-  if (found) return found;
+  const thing = list.find((candidate) => candidate.id === id);
+  if (thing) return thing;
   const valid = list.map((thing) => thing.id).join(", ");
   throw usageError(`there is no ${kind} ${JSON.stringify(id.slice(0, 60))}; valid: ${valid}`);
 }

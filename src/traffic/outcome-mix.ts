@@ -22,8 +22,8 @@ const TOLERANCE = 0.01;
 const DEVIATIONS = 4;
 
 /**
- * What the consumers say about their limiter, and their counters before any load and after the last
- * answer.
+ * What the consumers report of their limiter, with their counters before any load and after the
+ * last answer.
  */
 interface PredictedConsumers {
   limits?: Limits | undefined;
@@ -33,7 +33,7 @@ interface PredictedConsumers {
 }
 
 interface MeasuredWindow {
-  /** Wall-clock time. */
+  /** When the window opened, in wall-clock time. */
   opened_at: Date;
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: number;
@@ -41,8 +41,8 @@ interface MeasuredWindow {
 }
 
 /**
- * The load as it was: the rate of a warm-up is not that of the window, and the counters were read
- * between them.
+ * The load as it was, in phases, because the rate of a warm-up is not that of the window, and the
+ * counters were read between them.
  */
 function loadOf(
   { took_s, requests, lead_in }: Warmup,

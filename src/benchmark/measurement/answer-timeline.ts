@@ -8,6 +8,7 @@ import {
 } from "../../judge/merging/slices.js";
 import { concatenated } from "./samples.js";
 
+/** Keeps the latencies of all answers of each worker, in the order of their arrival. */
 export class AnswerLog {
   readonly #byWorker: Uint32Array[][];
 
@@ -31,24 +32,25 @@ export type WorkerTimeline = {
 };
 
 /**
- * The latencies of each slice, by worker: a worker's answers belong to its slices in their order.
+ * The latencies of each slice, by worker. A worker's answers belong to its slices in their order.
  */
 export function latenciesBySlice(
   workers: readonly Pick<WorkerTimeline, "slices" | "latencies_us">[],
   slices: number,
 ): Uint32Array[][] {
-  const found: Uint32Array[][] = Array.from({ length: slices }, () => []);
+  const bySlice: Uint32Array[][] = Array.from({ length: slices }, () => []);
   for (const { slices: counted, latencies_us } of workers) {
     let at = 0;
-    for (const [index, parts] of found.entries()) {
+    for (const [index, parts] of bySlice.entries()) {
       const answers = (counted.allowed[index] ?? 0) + (counted.limited[index] ?? 0);
       parts.push(latencies_us.subarray(at, at + answers));
       at += answers;
     }
   }
-  return found;
+  return bySlice;
 }
 
+/** The timeline of a run whose generator has these workers alone. */
 export function timelineOf(workers: readonly WorkerTimeline[], facts: TimelineFacts): Timeline {
   const slices = mergeSlices(workers.map((worker) => worker.slices));
   const more = mergeTimelineSlices(workers.map((worker) => worker.timeline_slices));

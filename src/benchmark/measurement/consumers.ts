@@ -11,7 +11,7 @@ import { monotonicMs } from "./clock.js";
 export interface Consumers {
   kind: MeasuredKind;
   facts: readonly Omit<ConsumerEvidence, "at_start" | "at_window_open" | "at_end" | "consumes">[];
-  /** The same in all of them. */
+  /** Versions, limits and algorithm are the same in all of them. */
   versions: Partial<MeasuredResult["versions"]>;
   limits?: Limits;
   algorithm?: Algorithm;
@@ -25,8 +25,8 @@ export interface ConsumerReadings extends Omit<Consumers, "read"> {
 }
 
 /**
- * Waits until none has a request in flight, including those that nobody waits for any more, and
- * reads all counters.
+ * Waits until no consumer has a request in flight, and reads all counters. Requests count that
+ * nobody waits for any more, too.
  */
 export async function readDrained(
   { read }: Pick<Consumers, "read">,

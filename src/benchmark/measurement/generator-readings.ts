@@ -11,11 +11,14 @@ import { mean, sum, totals } from "../../kit/numbers.js";
 import type { WorkerReading } from "../workers/protocol.js";
 import type { Consumers } from "./consumers.js";
 
-/** Frees this thread's heap before it is read, where a run tells what keys take. */
+/**
+ * The garbage collector that frees this thread's heap before it is read, where a run measures the
+ * memory of keys; else a function that does nothing.
+ */
 export function garbageCollectorFor({ generator, store }: GeneratorRunSpec): () => void {
   const keepsCounters = isClientLayer(generator.layer) && store.nodes.length === 0;
   if (!keepsCounters || "duration_s" in generator.extent) return () => {};
-  // Without a flag on the command line.
+  // The collector is only there with this flag, which no command line needs to have.
   setFlagsFromString("--expose-gc");
   return runInNewContext("gc") as () => void;
 }
@@ -26,10 +29,10 @@ export const generatorId = ({ share }: Pick<GeneratorSpec, "share">): string =>
 function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
   const all = workers.flatMap(({ consumes }) => consumes ?? []);
   if (all.length < workers.length) return undefined;
-  return {
-    ...totals(["calls", "allowed", "limited", "failed"], all),
-    ...(all.some(({ commands }) => commands !== undefined) ? totals(["commands"], all) : {}),
-  };
+
+  const decisions = totals(["calls", "allowed", "limited", "failed"], all);
+  const countsCommands = all.some(({ commands }) => commands !== undefined);
+  return countsCommands ? { ...decisions, ...totals(["commands"], all) } : decisions;
 }
 
 function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
@@ -56,8 +59,8 @@ function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
 }
 
 /**
- * This process as the only consumer. @param readWorkers the counters of each worker, which is
- * connected
+ * This process as the only consumer.
+ * @param readWorkers reads the counters of each worker, which is connected
  */
 export async function generatorAsConsumer(
   spec: GeneratorRunSpec,

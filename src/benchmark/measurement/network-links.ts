@@ -23,8 +23,8 @@ async function readLink(root: string, name: string): Promise<NetworkLink[]> {
 }
 
 /**
- * The physical links of this machine that state their rate, with their counters since boot; Linux
- * only.
+ * The physical links of this machine that state their rate, with their counters since boot. Only
+ * Linux has them.
  */
 export async function readNetworkLinks(root = LINKS): Promise<NetworkLink[]> {
   const names = await readdir(root).catch(() => []);
@@ -33,7 +33,7 @@ export async function readNetworkLinks(root = LINKS): Promise<NetworkLink[]> {
 }
 
 /**
- * Bytes on each link between two readings; a link that appeared or disappeared in between is left
+ * Bytes on each link between two readings. A link that appeared or disappeared in between is left
  * out.
  */
 export function bytesBetween(

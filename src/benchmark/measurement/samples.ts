@@ -78,7 +78,7 @@ export class SampleMerger {
     return row;
   }
 
-  /** The latencies of each of the `rows`, in parts; empty unless they are kept. */
+  /** The latencies of each of the `rows`, in parts. They are empty unless they are kept. */
   latencies(): Uint32Array[][] {
     const kept = this.#kept ?? [];
     const left = this.#pending.flat();
@@ -87,8 +87,7 @@ export class SampleMerger {
   }
 
   /**
-   * All intervals. Samples that one worker sent after the others had ended belong to the last
-   * interval.
+   * All intervals. Samples that one worker sent after the others had ended belong to the last one.
    */
   #intervals(opened_ms: number): Sample[] {
     const left = this.#pending.flat();

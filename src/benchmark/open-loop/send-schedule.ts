@@ -15,8 +15,8 @@ export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arriv
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * The intended sends of a share. Each worker draws the whole process, so its number changes
- * nothing.
+ * The times of the intended sends of a share. Each worker draws the whole process, so the number of
+ * workers changes nothing.
  */
 export function createArrivals(share: ScheduleShare): () => number {
   const { rate_per_second, arrivals, seed, index, of, times_ms } = share;
@@ -54,7 +54,7 @@ export function createArrivals(share: ScheduleShare): () => number {
 }
 
 /**
- * The requests of a share: the position in the schedule decides which request is sent, not the
+ * The requests of a share. The position in the schedule decides which request is sent, not the
  * worker or connection.
  */
 export function streamOfShare(whole: RequestStream, { index, of }: ScheduleShare): RequestStream {

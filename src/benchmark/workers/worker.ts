@@ -54,7 +54,7 @@ const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
 const post = (reply: Reply): void => port.postMessage(reply);
 
-/** Equal in all runs of a group. */
+/** The layer and the plugins are equal in all runs of a group. */
 const [{ spec: first }] = assignment.runs;
 // A thread loads its own modules, so it has to register the plugins again.
 const plugins = await loadPlugins(first.plugins);
@@ -62,12 +62,14 @@ registerTraffic(plugins);
 const driver = await loadDriver(first.generator.layer);
 
 const LOOPBACK_CONNECTIONS = 8;
+
 /**
- * A Poisson process sends more than its rate says by chance: of the 15 000 of the smallest run by 4
- * % at most (5 deviations).
+ * Room for the requests that a Poisson process sends beyond its rate by chance. In the smallest
+ * run, which has 15 000, these are 4 % at most (5 deviations).
  */
 const ROOM = 1.05;
 
+/** The load of this worker on one run. */
 class RunLoad {
   readonly counts: RequestCounter;
   readonly #run: RunAssignment;
@@ -75,7 +77,7 @@ class RunLoad {
   #opened: OpenDriver | undefined;
   #loop: LoadLoop | undefined;
   #connections: ClosedConnections | undefined;
-  /** Every request, where the quota binds; set by the open loop. */
+  /** Every request of the run, where the quota binds. The open loop makes it. */
   log: DecisionLog | undefined;
 
   constructor(run: RunAssignment) {
@@ -84,7 +86,7 @@ class RunLoad {
     this.counts = new RequestCounter(this.#profile.population().requests.length);
   }
 
-  /** By a command, because only a reply to a command carries an exit code. */
+  /** Connects by a command, because only a reply to a command carries an exit code. */
   async connect(): Promise<void> {
     const { spec } = this.#run;
     const { load } = spec.generator;
@@ -145,9 +147,9 @@ class RunLoad {
     const times_ms = this.#profile.trace?.times_ms;
     const share = definedOnly({ ...load, seed: generator.seed, index, of, times_ms });
     const requestsOf = (count: number): ChannelRequests => {
-      const one = { connections: 1, first: 0, count: 1 };
-      const whole = openTraffic(this.#profile, generator.seed, one, spec.limits);
-      // One stream for all connections: the schedule decides what is sent, not which connection
+      const connection = { connections: 1, first: 0, count: 1 };
+      const whole = openTraffic(this.#profile, generator.seed, connection, spec.limits);
+      // All connections share one stream, because the schedule decides what is sent, not which connection
       // happens to be free.
       const streams = whole.streams.map((stream) => streamOfShare(stream, share));
       return {
@@ -201,6 +203,7 @@ function read(): WorkerReading {
   };
 }
 
+/** Ends the warm-up that is running. */
 let warmUpEnd = new AbortController();
 
 function warmUp(atMostS: number): Promise<WarmupFacts> {
@@ -256,7 +259,7 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
     event_loop_utilisation: clampShare(inWindow.utilization),
     sent_by_request: counts.sent,
     undecided_by_request: counts.undecided,
-    decisions: log ? log.columns() : undefined,
+    decisions: log?.columns(),
     cpu_wait_share:
       waited === undefined || waitedBefore === undefined
         ? undefined
@@ -309,14 +312,15 @@ function measuredIn(
   });
 }
 
-let given: { window: TurnWindow; lengths: TurnLengths; plan: TurnsWindow } | undefined;
+/** The window of the turns that the main thread gives one by one; undefined outside of it. */
+let windowOfGivenTurns: { window: TurnWindow; lengths: TurnLengths; plan: TurnsWindow } | undefined;
 
 async function takeGivenTurn({
   turn,
   plan,
 }: Extract<Command, { command: "turn" }>): Promise<Reply> {
-  given ??= { window: turnWindow(only), lengths: turn, plan };
-  const { window } = given;
+  windowOfGivenTurns ??= { window: turnWindow(only), lengths: turn, plan };
+  const { window } = windowOfGivenTurns;
   await turnUnlessOverrun(window, turn, plan);
   if (plan.counts && window.turns % turnsOfASecond(turn) === 0)
     post({ reply: "sample", run: 0, sample: window.sample() });
@@ -325,9 +329,9 @@ async function takeGivenTurn({
 }
 
 function endGivenTurns(): MeasuredByTurns[] {
-  if (!given) return [];
-  const { window, lengths, plan } = given;
-  given = undefined;
+  if (!windowOfGivenTurns) return [];
+  const { window, lengths, plan } = windowOfGivenTurns;
+  windowOfGivenTurns = undefined;
   if (plan.counts && window.turns % turnsOfASecond(lengths) > 0)
     post({ reply: "sample", run: 0, sample: window.sample() });
   return [measuredIn(window, lengths, only)];

@@ -17,8 +17,9 @@ import { startLinkServer } from "./link-server.js";
 import { WallClock } from "./wall-clock.js";
 
 /**
- * Its arguments are host and port for other machine probes. Each line of standard input is a
- * question, answered in order by a line of standard error. It ends with its input.
+ * Runs a machine probe. Its arguments are host and port for other machine probes. Each line of
+ * standard input is a question, which a line of standard error answers, in order. The program ends
+ * with its input.
  */
 async function main(): Promise<ExitCode> {
   const [at] = placesIn(process.argv.slice(2), ["to listen at"]);
@@ -54,8 +55,7 @@ function answerTo(question: MachineQuestion): Promise<unknown> {
 }
 
 function countersOfMachine(): MachineCounters {
-  const [cpu, network] = [readHostCpu(), readNetwork()];
-  return definedOnly({ cpu, network });
+  return definedOnly({ cpu: readHostCpu(), network: readNetwork() });
 }
 
 async function factsOfMachine(): Promise<MachineFacts> {

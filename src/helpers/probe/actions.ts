@@ -91,7 +91,10 @@ export interface Task {
   fault?: StoreFault | undefined;
 }
 
-/** On new connections: between requests the probe has none. @throws usageError; environmentError */
+/**
+ * Performs actions on new connections, because the probe has none between requests.
+ * @throws usageError; environmentError
+ */
 export async function performAll(
   { id, topology, engine }: Pick<StoreSpec, "id" | "topology" | "engine">,
   { actions, nodes, timeoutS, ...others }: Task,

@@ -13,8 +13,9 @@ import { handleLines } from "../common.js";
 import { performAll, type Task } from "./actions.js";
 
 /**
- * Forms, empties and reads a store from where it can be reached. Its arguments are the actions, or
- * `serve`: then each line of standard input is a request. It prints one JSON document per request.
+ * Runs a probe, which forms, empties and reads a store from where it can be reached. Its arguments
+ * are the actions, or `serve`, with which each line of standard input is a request. It prints one
+ * JSON document for each request.
  */
 async function main(): Promise<ExitCode> {
   const words = process.argv.slice(2);
@@ -40,7 +41,8 @@ async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promi
 }
 
 /**
- * Answers requests in order. Ends with the first failed request, and at once when its input ends.
+ * Answers requests in order. It ends with the first failed request, and at once when its input
+ * ends.
  */
 async function serve(env: ProbeEnv): Promise<ExitCode> {
   await handleLines((line) => {

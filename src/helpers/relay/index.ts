@@ -5,9 +5,9 @@ import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { startRelay } from "./start-relay.js";
 
 /**
- * Its arguments are the host and port on which it listens, and those of the store node. Each line
- * of standard input says what it does, and is printed on standard error once that is so. It ends
- * with its input.
+ * Runs a relay. Its arguments are the host and port on which it listens, and those of the store
+ * node. Each line of standard input is a mode, and is printed on standard error once the relay is
+ * in it. The program ends with its input.
  */
 async function main(): Promise<ExitCode> {
   const [at, target] = placesIn(process.argv.slice(2), ["to listen at", "of the store node"]);

@@ -3,13 +3,10 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { RelayMode } from "../../contract/relay.js";
 import type { Node } from "../../kit/env.js";
 
-/** A chunk on its way, and when it is due; no chunk: the end of the direction. */
+/** A chunk on its way, and when it is due. Without a chunk it is the end of the direction. */
 type Held = { due_ms: number; chunk: Buffer | undefined };
 
-/**
- * One direction of a connection. What it carries keeps its order, whatever the mode was when it
- * came.
- */
+/** One direction of a connection. Chunks keep their order, whatever the mode was when they came. */
 class Direction {
   readonly #from: Socket;
   readonly #to: Socket;
@@ -30,7 +27,7 @@ class Direction {
     this.setMode(mode);
   }
 
-  /** What is held back leaves at once when it is no longer to be. */
+  /** Sets the mode. Chunks that were held back leave at once when they no longer should be. */
   setMode(mode: RelayMode): void {
     this.#mode = mode;
     clearTimeout(this.#timer);
@@ -57,7 +54,7 @@ class Direction {
     if (this.#timer === undefined) this.#send();
   }
 
-  /** Sends what is due, and comes back for the next. */
+  /** Sends what is due, and comes back for the next chunk. */
   #send(): void {
     this.#timer = undefined;
     if (this.#mode.mode === "hold") return;

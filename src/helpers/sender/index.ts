@@ -5,7 +5,8 @@ import { printDocument, runMain } from "../../kit/program.js";
 import { Sender } from "./send.js";
 
 /**
- * Each line of standard input says which requests are sent when; a line says what became of each.
+ * Runs a sender. Each line of standard input says which requests are sent when, and a line of the
+ * output says what became of them.
  */
 async function main(): Promise<ExitCode> {
   const sender = new Sender();

@@ -25,8 +25,8 @@ const pathOf = (keys: readonly string[]): string => {
 type Answer = Pick<SentRequest, "status" | "error" | "headers">;
 
 /**
- * Sends requests at given moments. Connections are kept, so that no request of a group waits for
- * one.
+ * Sends requests at requested moments. Connections are kept, so that no request of a group waits
+ * for one.
  */
 export class Sender {
   readonly #agent = new Agent({
@@ -39,8 +39,8 @@ export class Sender {
   async send(script: SenderRequest): Promise<SenderReport> {
     const { servers, groups, timeout_ms } = script;
     const most = Math.max(...groups.map(({ count }) => count));
-    const each = Math.ceil(most / servers.length);
-    await Promise.all(servers.map((server) => this.#open(server, each, timeout_ms)));
+    const perServer = Math.ceil(most / servers.length);
+    await Promise.all(servers.map((server) => this.#open(server, perServer, timeout_ms)));
     const begin = beginOf(script);
     const sent: Promise<SentRequest>[] = [];
 
@@ -65,7 +65,10 @@ export class Sender {
     this.#agent.destroy();
   }
 
-  /** Opens connections until there are so many: requests at once need one each. */
+  /**
+   * Opens connections until there are so many, because requests that are sent at once need one
+   * each.
+   */
   async #open(server: string, count: number, timeoutMs: number): Promise<void> {
     if ((this.#opened.get(server) ?? 0) >= count) return;
     await Promise.all(
@@ -89,9 +92,16 @@ export class Sender {
             ABOUT_LIMITS.test(name) && value !== undefined ? [[name, String(value)]] : [],
           ),
         );
-        const told = Object.keys(headers).length > 0 ? { headers } : {};
+        const hasHeaders = Object.keys(headers).length > 0;
         answer.on("error", failed);
-        answer.once("end", () => resolve({ status: answer.statusCode ?? null, ...told }));
+        answer.once("end", () =>
+          resolve(
+            definedOnly({
+              status: answer.statusCode ?? null,
+              headers: hasHeaders ? headers : undefined,
+            }),
+          ),
+        );
         answer.resume();
       });
       sent.on("error", failed);

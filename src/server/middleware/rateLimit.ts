@@ -4,7 +4,7 @@ import type { Decision, RequestLimiter } from "../../targets/target-types.js";
 import type { Handler, RouteHook, WebReply, WebRequest } from "../frameworks/framework.js";
 import type { Counters } from "../lib/server-counters.js";
 
-/** The work of a route for an admitted request; returns the JSON of the answer. */
+/** Does the work of a route for an admitted request. @returns the JSON of the answer */
 export type Work = () => string;
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -37,7 +37,10 @@ export function rateLimited(
 /** A request whose first key a hook decides on. */
 interface Hooked {
   asked_ms: number;
-  /** All that the request carries: a framework may parse the query each time that it is read. */
+  /**
+   * All keys of the request. They are kept, because a framework may parse the query each time that
+   * it is read.
+   */
   keys: string | string[] | null;
 }
 
@@ -45,10 +48,10 @@ const keysOf = (request: Pick<WebRequest, "query" | "ip">): string | string[] =>
   (request.query as { userId?: string | string[] }).userId ?? request.ip ?? "";
 
 /**
- * The limiter's own hook for the limited routes, as its users install it: the answers to denied
- * requests are its own. The hook decides on one key; the handler asks for the others of a request
- * that has several. A request is finished when its last decision is known: its handler follows in
- * the same turn of the event loop, if its client is still there.
+ * The limiter's own hook for the limited routes, as its users install it. It answers denied
+ * requests itself. The hook decides on one key, and the handler asks for the others of a request
+ * that has several. A request is finished when its last decision is known, because its handler
+ * follows in the same turn of the event loop if its client is still there.
  */
 export const routeHook = (
   counters: Counters,
@@ -94,7 +97,7 @@ export const routeHook = (
   },
 });
 
-/** Behind a hook that has admitted the first key. */
+/** The handler of a route behind a hook that has admitted the first key. */
 function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
   return (request, reply) => {
     const { keys } = request as unknown as Hooked;

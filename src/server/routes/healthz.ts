@@ -9,6 +9,7 @@ import type { AppDependencies } from "../lib/app-dependencies.js";
 import type { Instruments } from "../lib/instruments.js";
 import type { Counters } from "../lib/server-counters.js";
 
+/** `GET /diagnosis` gives what the instruments saw since the last request. */
 export function diagnosis(counters: Counters, instruments: Pick<Instruments, "take">): Handler {
   let finished = 0;
   return (_request, reply) => {
@@ -22,7 +23,7 @@ export function diagnosis(counters: Counters, instruments: Pick<Instruments, "ta
 }
 
 /**
- * `GET /usage`: cumulative counters of this process; the caller computes differences over a window.
+ * `GET /usage` gives cumulative counters of this process, of which the caller computes differences.
  */
 export function usage({ spec, limiter }: AppDependencies, counters: Counters): Handler {
   return (_request, reply) => {
@@ -46,7 +47,8 @@ export function usage({ spec, limiter }: AppDependencies, counters: Counters): H
 }
 
 /**
- * `GET /healthz`: identity, run and versions of this server; 503 when the store does not answer.
+ * `GET /healthz` gives identity, run and versions of this server, or 503 when the store does not
+ * answer.
  */
 export function healthz({
   spec,

@@ -39,14 +39,16 @@ test.each([
   "connections, and the requests of a closed loop, over generators and their workers %i are divided exactly and evenly over %i × %i workers",
   (total, generators, workers) => {
     const places = placesOf(generators, workers);
-    const byGenerator = places.map((own) => sumOf(own.map((place) => shareOf(total, place))));
+    const byGenerator = places.map((ofGenerator) =>
+      sumOf(ofGenerator.map((place) => shareOf(total, place))),
+    );
     const all = places.flat();
     expect(sumOf(byGenerator)).toBe(total);
     expect(Math.max(...byGenerator) - Math.min(...byGenerator)).toBeLessThanOrEqual(1);
     // Each connection has one worker: the ranges follow each other without a gap.
     const ranges = all
       .map((place) => [sharesBefore(total, place), shareOf(total, place)] as const)
-      .sort(([one], [other]) => one - other);
+      .sort(([a], [b]) => a - b);
     let next = 0;
     for (const [first, count] of ranges) {
       expect(first).toBe(next);
@@ -76,14 +78,14 @@ function sendsOf(
         first: 0,
         count: 1,
       });
-      const [stream] = whole.streams.map((each) => streamOfShare(each, share));
+      const [stream] = whole.streams.map((stream) => streamOfShare(stream, share));
       const next = createArrivals(share);
       const sends: [number, number][] = [];
       for (let due = next(); due < 1000; due = next())
         sends.push([due, stream?.next() ?? Number.NaN]);
       return sends;
     })
-    .sort(([one], [other]) => one - other);
+    .sort(([a], [b]) => a - b);
 }
 
 test.each(["constant", "poisson"] as const)(

@@ -147,7 +147,7 @@ const withWorkers = (
 ): Partial<Evidence> => ({
   generators: validEvidence().generators.map((part) => ({
     ...part,
-    workers: part.workers.map((each) => ({ ...each, ...change })),
+    workers: part.workers.map((worker) => ({ ...worker, ...change })),
   })),
 });
 const hostLoad = (busy_cpu_percent: number, foreign_cpu_percent = 0): Partial<Evidence> => ({
@@ -251,9 +251,9 @@ describe("the resource that limited a run, with its figure", () => {
     ["a quota that admitted almost nothing", run(0.5, {}, denied("limits")), "quota"],
     ["traffic that is denied by itself", run(0.5, {}, denied("traffic")), "none"],
   ])("%s", (_what, evidence, resource, ...figures) => {
-    const found = limitOf(evidence);
-    expect(found.resource).toBe(resource);
-    for (const figure of figures) expect(found.text).toContain(figure);
+    const limit = limitOf(evidence);
+    expect(limit.resource).toBe(resource);
+    for (const figure of figures) expect(limit.text).toContain(figure);
   });
 
   test("is the client at the limiter layer, where the generator calls the limiter itself", () => {

@@ -9,9 +9,7 @@ import { type Connection, outcomeOfStatus, type RequestSource } from "./requests
 const TICK_MS = 100;
 /** Longer than any run: the closed loop closes the window, not autocannon. */
 const FOREVER_S = 1_000_000;
-/**
- * Pause before a refused or lost connection is opened again, so that a dead server is not flooded.
- */
+/** Pause before a refused connection is opened again, so that a dead server is not flooded. */
 const RECONNECT_MS = 50;
 
 /** When each request in flight was sent, monotonic milliseconds. */
@@ -59,10 +57,10 @@ class Gate {
 /**
  * One client of autocannon behind the gate.
  *
- * Four methods of autocannon's client (9.0.0) are overridden: `_doRequest` for the gate, and for
- * connections that their server closes; `nextRequest` for prebuilt requests; `_connect` and
- * `_destroyConnection`, because autocannon keeps a lost request in its queue, and every later
- * answer of that connection would get the age of the lost one.
+ * Four methods of autocannon's client (9.0.0) are overridden. `_doRequest` has the gate, and
+ * reopens connections that their server closes. `nextRequest` gives prebuilt requests. `_connect`
+ * and `_destroyConnection` record lost requests, because autocannon keeps a lost request in its
+ * queue, and every later answer of that connection would get its age.
  */
 class GatedClient {
   readonly client: autocannon.Client;

@@ -37,8 +37,8 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
 };
 
 /**
- * Offset of the line feed that ends the line, if the only carriage return of the line precedes it;
- * else -1.
+ * Offset of the line feed that ends the line, or -1 unless the only carriage return of the line
+ * precedes it.
  */
 function endOfLine(buffer: Uint8Array, from: number, length: number): number {
   let at = from;
@@ -69,10 +69,10 @@ function keepsAlive(buffer: Uint8Array, at: number, end: number): boolean {
 }
 
 /**
- * Fast path for the usual answer, complete in one read, with a content length, on a connection that
- * stays open.
- * @param length bytes of `buffer` that were read @returns the status, or 0 for what the parser has
- *   to read
+ * Reads an answer that is complete in one read, has a content length and keeps its connection open,
+ * which nearly all answers do.
+ * @param length bytes of `buffer` that were read
+ * @returns the status, or 0 for what the parser has to read
  */
 export function wholeResponseStatus(buffer: Uint8Array, length: number): number {
   for (let i = 0; i < VERSION.length; i++) if (buffer[i] !== VERSION[i]) return 0;
@@ -147,10 +147,10 @@ class HttpChannel implements Channel {
   #status = 0;
   #wait_ms = Number.NaN;
   #keepsAlive = true;
-  /** The parser has read a part of the answer. */
+  /** Whether the parser has read a part of the answer. */
   #isParsing = false;
   #isInFlight = false;
-  /** Whether this connection gave an answer: then it is reopened without a pause. */
+  /** Whether this connection gave an answer, so that it is reopened without a pause. */
   #hasAnswered = false;
   #isClosed = false;
 

@@ -23,7 +23,10 @@ const ANSWER = Buffer.from(
   ].join("\r\n"),
 );
 
-/** Takes the server's place while the load loop is warmed up: the same bytes for each request. */
+/**
+ * Takes the server's place while the load loop is warmed up, and answers each request with the same
+ * bytes.
+ */
 async function startLoopbackServer(): Promise<Loopback> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {

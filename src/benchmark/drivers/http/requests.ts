@@ -1,5 +1,4 @@
 import type { Outcome } from "../../../contract/request-outcomes.js";
-import { definedOnly } from "../../../kit/defined-only.js";
 import {
   type Descriptors,
   FRESH_KEY,
@@ -20,13 +19,13 @@ export function outcomeOfStatus(status: number): Outcome {
 type PreparedRequest = { requestBuffer: Buffer };
 
 export interface RequestSource {
-  /** Takes the next request; valid until the next call. */
+  /** Takes the next request, which is valid until the next call. */
   next(): PreparedRequest;
   sent(): void;
-  /** Nobody knows whether the request that was sent last was decided on. */
+  /** Says that nobody knows whether the last request was decided on. */
   undecided(): void;
   /**
-   * Gets each decision, and the wait that a limited answer names; absent where nobody wants them.
+   * Takes each decision, and the wait that a limited answer names; absent where nobody needs them.
    */
   log?: Pick<ConnectionLog, "answered">;
 }
@@ -54,8 +53,8 @@ const NINE = 57;
 const NUMBERS_PER_CONNECTION = 1e11;
 
 /**
- * The digits of fresh keys, counted up in place: formatting a large number for each request costs
- * far more.
+ * The digits of fresh keys. They are counted up in place, because formatting a large number for
+ * each request costs far more.
  */
 class FreshNumber {
   readonly #digits: Buffer;
@@ -85,22 +84,22 @@ function sourcesFor(
     requestBuffer: requestBuffer(url, descriptors),
   }));
   const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
-  const hasFresh = offsets.some((each) => each.length > 0);
+  const hasFresh = offsets.some((places) => places.length > 0);
 
   return (stream: RequestStream, connection: number): RequestSource => {
-    const ownOf = (request: PreparedRequest, which: number): PreparedRequest =>
+    const copyOf = (request: PreparedRequest, which: number): PreparedRequest =>
       offsets[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request;
-    // A trace has so many keys that a list of each connection would fill the memory.
-    const own = hasFresh ? shared.map(ownOf) : shared;
+    // A trace has so many keys that a list for each connection would fill the memory.
+    const prepared = hasFresh ? shared.map(copyOf) : shared;
     const number = new FreshNumber(connection * NUMBERS_PER_CONNECTION);
     const counted = counts.connection();
     const logged = log?.connection();
     let which = 0;
 
-    return definedOnly({
+    const source: RequestSource = {
       next() {
         which = stream.next();
-        const request = own[which];
+        const request = prepared[which];
         if (!request) throw new Error(`the traffic has no request ${which}`);
         for (const offset of offsets[which] ?? []) number.write(request.requestBuffer, offset);
         return request;
@@ -110,12 +109,13 @@ function sourcesFor(
         logged?.sent(which);
       },
       undecided: () => counted.undecided(),
-      log: logged,
-    });
+    };
+    if (logged) source.log = logged;
+    return source;
   };
 }
 
-/** A connection: where it goes, and what it sends. */
+/** The address of a connection, and what it sends. */
 export type Connection = { url: URL; source: RequestSource };
 
 /**

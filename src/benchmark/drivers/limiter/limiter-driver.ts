@@ -7,14 +7,13 @@ import { type ConsumingLimiter, limiterChannels, limiterOutcomes } from "./limit
 const ALLOWED = { outcome: "allowed" } as const;
 
 /**
- * Admits all at once: a target without a limiter, whose figures are the cost of the driver, and the
- * loopback.
+ * Admits all requests at once. It is the loopback, and a target without a limiter, whose figures
+ * are the cost of the driver.
  */
 const admitAll: ConsumingLimiter = { consume: async () => ALLOWED };
 
 /**
- * Calls the target's own limiter over its own client, one per worker, without HTTP and without a
- * server.
+ * Calls the target's limiter by its client, one for each worker, without HTTP and without a server.
  */
 export const limiterDriver: Driver = {
   id: "limiter",
