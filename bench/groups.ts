@@ -2,8 +2,8 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { decodeGeneratorEnv } from "../src/contract/generator-env.js";
+import { type GeneratorOutput, groupOutputSchema } from "../src/contract/generator-output.js";
 import { type Progress, progressSchema } from "../src/contract/progress.js";
-import { type GeneratorOutput, groupOutputSchema } from "../src/contract/result.js";
 import { encodeRunSpec, groupSpec } from "../src/contract/run-spec.js";
 import { sum } from "../src/kit/numbers.js";
 

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { GeneratorOutput } from "../src/contract/result.js";
+import type { GeneratorOutput } from "../src/contract/generator-output.js";
 import { sum } from "../src/kit/numbers.js";
 import { cpuBetween, readRunDelays } from "../src/runtimes/run-delay.js";
 import { drawnCycles } from "../src/traffic/turn-order.js";

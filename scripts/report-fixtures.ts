@@ -1,5 +1,6 @@
 import type { Configuration } from "../src/contract/configuration.js";
 import { configurationHash, loadText } from "../src/contract/configuration.js";
+import type { Verdict } from "../src/contract/judgement.js";
 import {
   MANIFEST_SCHEMA,
   MANIFEST_SCHEMA_VERSION,
@@ -16,9 +17,8 @@ import {
   printedResultSchema,
   RESULT_SCHEMA,
   RESULT_SCHEMA_VERSION,
-  type RoleResources,
-  type Verdict,
 } from "../src/contract/result.js";
+import type { RoleResources } from "../src/contract/role-resources.js";
 import type { Usage } from "../src/contract/server-api.js";
 import type { StoreReading } from "../src/contract/store.js";
 import type { Target } from "../src/contract/target.js";

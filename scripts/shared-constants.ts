@@ -4,7 +4,8 @@ import {
   OLDEST_REPORTED_VERSION,
 } from "../src/contract/manifest.js";
 import { COMPARED_KINDS, LATEST, RESULTS_ROOT } from "../src/contract/report-commands.js";
-import { FOREIGN_CPU_PERCENT, RESULT_SCHEMA_VERSION } from "../src/contract/result.js";
+import { RESULT_SCHEMA_VERSION } from "../src/contract/result.js";
+import { FOREIGN_CPU_PERCENT } from "../src/contract/role-resources.js";
 import * as statistics from "../src/contract/statistics.js";
 import { VERDICTS_FILE } from "../src/contract/verdicts.js";
 import { BACK_SHARE, BEFORE_S, RECOVERED, SAME_S } from "../src/judge/figures-of-faults.js";

@@ -1,298 +1,378 @@
 import type { Readable } from "node:stream";
 import { AUTO_WARMUP } from "../contract/configuration.js";
 import type { GeneratorGroup, GeneratorRunSpec } from "../contract/generator-env.js";
+import type { GroupOutput } from "../contract/generator-output.js";
 import { isClientLayer } from "../contract/layers.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import { BETWEEN_TURNS, type Progress } from "../contract/progress.js";
-import type { GroupOutput } from "../contract/result.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import type { TurnLengths, TurnsFacts, TurnsSpec } from "../contract/turns.js";
-import { SLICE_MS } from "../judge/merging/slices.js";
 import { halvesOf } from "../judge/steadiness.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { messageOf } from "../kit/errors.js";
 import { mean, rounded, sum } from "../kit/numbers.js";
 import { ClockComparison } from "../kit/system-clock.js";
 import { findWorkload } from "../traffic/lookup.js";
 import { lengthsFor, secondsOfSlices } from "../traffic/turn-order.js";
 import type { Reopened } from "./closed-loop.js";
+import type { Driver } from "./drivers/driver.js";
 import { loadDriver } from "./drivers/index.js";
 import { requestCounts, requireLimits, secondEvent, withLeadIn } from "./generator-run.js";
 import { monotonicMs } from "./measurement/clock.js";
 import { type Consumers, readDrained } from "./measurement/consumers.js";
 import { generatorAsConsumer } from "./measurement/generator-readings.js";
 import { ServerMonitor } from "./measurement/monitor.js";
+import type { WorkerSample } from "./measurement/recorder.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers } from "./measurement/server-readings.js";
 import { ReadingWaits } from "./reading-waits.js";
 import { buildResult } from "./results.js";
 import { turnsOfASecond } from "./turn-window.js";
-import { type WarmupSlice, WarmupWatch } from "./warmup.js";
-import type { MeasuredByTurns } from "./workers/protocol.js";
+import {
+  meanLatencyMs,
+  slicesOfTurns,
+  type WarmupByTurns,
+  type WorkersOfTarget,
+  warmUpByTurns,
+} from "./warmup-by-turns.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
-/** Turns of a target between two looks at whether its warm-up of `auto` is over. */
-const TURNS_OF_A_LOOK = 5;
-
-type Workers = readonly (MeasuredByTurns & { connections: number })[];
-
-interface Member {
-  spec: GeneratorRunSpec;
-  consumers: Consumers | undefined;
-  merger: SampleMerger;
-  monitor: ServerMonitor | undefined;
-  /** Why it has no result. */
-  failed?: string;
-}
-
-/** Of all answers: one that takes longer than a slice is always a followed one. */
-function meanLatencyMs(workers: Workers): number {
-  const ended = workers.map(({ turns }) => turns.ended);
-  const answers = sum(ended.map((each) => each.answers));
-  return answers > 0 ? sum(ended.map((each) => each.latency_sum_us)) / answers / 1000 : 0;
-}
-
-const secondsOf = (lengths: TurnLengths): number =>
-  (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
-
-function answersByTurn(workers: Workers, lengths: TurnLengths): number[] {
-  const slices = workers.map((worker) => slicesOf(worker, lengths));
-  const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
-  return Array.from({ length: turns }, (_, turn) =>
-    sum(slices.map((own) => own[turn]?.answers ?? 0)),
-  );
-}
-
-/** What each turn of a worker was, as a slice of a warm-up. @param before_ms since its begin */
-function slicesOf(
-  { slices }: Workers[number],
-  { slice_ms }: TurnLengths,
-  before_ms = 0,
-): WarmupSlice[] {
-  const bins = slice_ms / SLICE_MS;
-  const total = (values: readonly number[], turn: number) =>
-    sum(values.slice(turn * bins, (turn + 1) * bins));
-  return Array.from({ length: Math.floor(slices.allowed.length / bins) }, (_, turn) => ({
-    ends_ms: before_ms + (turn + 1) * slice_ms,
-    width_ms: slice_ms,
-    answers: total(slices.allowed, turn) + total(slices.limited, turn),
-    latency_sum_us: total(slices.latency_sum_us, turn),
-    failed: total(slices.failed, turn),
-  }));
-}
-
-interface Warmup {
-  took_s: number;
-  /** By target, whether it was steady at the end; empty for a warm-up of fixed length. */
-  steady: readonly boolean[];
-  /** By target, what its workers did. */
-  measured: Workers[];
-}
-
-/** A warm-up of `auto` goes on until all targets that answer are steady (M26). */
-async function warmUp(
-  { warmup_s, workers }: GeneratorRunSpec["generator"],
-  { lengths = lengthsFor(0), seed }: TurnsSpec,
-  pool: WorkerPool,
-  targets: number,
-): Promise<Warmup> {
-  if (warmup_s !== "auto") {
-    const measured = await pool.turns({ lengths, seconds: warmup_s, seed, counts: false });
-    return { took_s: warmup_s, steady: [], measured };
-  }
-  const { min_by_turns_s: min_s, max_s } = AUTO_WARMUP;
-  const watches = Array.from(
-    { length: targets },
-    () => new WarmupWatch(workers, "closed", { min_s }),
-  );
-  const all: (MeasuredByTurns & { connections: number })[][] = watches.map(() => []);
-  let took_s = 0;
-  for (let look = 0; took_s < max_s; look++) {
-    const turn_s = lengths.slice_ms / 1000;
-    const seconds = look === 0 ? Math.max(min_s, turn_s) : TURNS_OF_A_LOOK * turn_s;
-    const measured = await pool.turns({ lengths, seconds, seed: seed + look, counts: false });
-    const isOver = measured.map((ofTarget, target) => {
-      for (const [worker, one] of ofTarget.entries())
-        for (const slice of slicesOf(one, lengths, 1000 * took_s))
-          watches[target]?.add(worker, slice);
-      all[target]?.push(...ofTarget);
-      return watches[target]?.isSteady || meanLatencyMs(ofTarget) === 0;
-    });
-    took_s += seconds;
-    if (isOver.every(Boolean)) break;
-  }
-  return { took_s, steady: watches.map(({ isSteady }) => isSteady), measured: all };
-}
-
-/** The counters of all targets. One that does not answer any more fails alone. */
-const readAll = (members: readonly Member[], read: (consumers: Consumers) => Promise<Usage[]>) =>
-  Promise.all(
-    members.map(async (member) => {
-      if (!member.consumers) return [];
-      return read(member.consumers).catch((error: unknown) => {
-        member.failed ??= messageOf(error);
-        return [];
-      });
-    }),
-  );
-
 /**
- * A round of a group: connect, warm up by turns, drain, measure by turns, drain; at each drained
- * moment it waits for the line that the counters are read. With a generator a target, this is that
- * of its only one. @throws BenchError
+ * A round of a group: set-up, warm-up by turns, window by turns, tear-down. At each drained moment
+ * it waits for the line that the counters are read. Where each target has a generator of its own,
+ * the group has one member, and the turns come from the input. @throws BenchError
  */
 export async function runByTurns(
-  { runs, turns }: GeneratorGroup,
+  group: GeneratorGroup,
   plugins: readonly PluginFacts[],
   report: (progress: Progress) => void,
   input: Readable,
 ): Promise<GroupOutput> {
-  const started_at = new Date();
-  const clocks = new ClockComparison();
-  const [{ generator: common }] = runs;
-  for (const spec of runs) {
-    requireLimits(spec);
-    if (spec.generator.servers.length > 0) findWorkload(spec.generator.workload.id);
-  }
-  const driver = await loadDriver(common.layer);
-  const members: Member[] = await Promise.all(
-    runs.map(async (spec) => {
-      const { servers, workers } = spec.generator;
-      const consumers = servers.length > 0 ? await identifyServers(servers) : undefined;
-      const monitor = consumers && new ServerMonitor(servers.map(({ url }) => url));
-      return { spec, consumers, monitor, merger: new SampleMerger(workers) };
-    }),
-  );
-  const pool = new WorkerPool(runs, (worker, sample, run) => {
-    const member = members[run];
-    const interval = member?.merger.add(worker, sample, 0);
-    if (interval)
-      report({ ...secondEvent(interval, member?.monitor?.samples.at(-1)), run } as Progress);
-  });
-  const waits = new ReadingWaits(report, input);
-  const readMonitors = (own_s?: number) =>
-    Promise.all(members.map(({ monitor }) => monitor?.read(own_s)));
+  const round = await GroupRound.setUp(group, report, input);
   try {
-    await pool.connect();
-    await waits.at("connected");
-    if (isClientLayer(common.layer))
-      for (const member of members)
-        member.consumers = await generatorAsConsumer(member.spec, plugins, () => pool.read());
-    const at_start = await readAll(members, (consumers) => consumers.read());
-    report({ event: "phase", phase: "warmup" });
-    const began_ms = monotonicMs();
-    /** Turns that the input gives, of the only target. */
-    const given = (seconds: number, counts: boolean) =>
-      pool.givenTurns(waits.turns(), { seconds, counts }, (answers) =>
-        report({ event: "turn", ...answers }),
-      );
-    const warmup_s = common.warmup_s === "auto" ? AUTO_WARMUP.min_by_turns_s : common.warmup_s;
-    const warm = turns.given
-      ? { took_s: warmup_s, steady: [], measured: await given(warmup_s, false) }
-      : await warmUp(common, turns, pool, members.length);
-    const found = turns.lengths ?? lengthsFor(Math.max(0, ...warm.measured.map(meanLatencyMs)));
-    const drainMs = common.timeout_s * 1000;
-    const at_window_open = await readAll(members, (consumers) => readDrained(consumers, drainMs));
-    await waits.at("drained");
-
-    const opened_ms = monotonicMs();
-    report({ event: "phase", phase: "measure", opens_in_ms: 0 });
-    await readMonitors();
-    const seconds = secondsOfSlices(durationOf(common), found);
-    const measured = turns.given
-      ? await given(seconds, true)
-      : await pool.turns(
-          { lengths: found, seconds, seed: ~turns.seed >>> 0, counts: true },
-          async () => {
-            await waits.at(BETWEEN_TURNS);
-            await readMonitors(secondsOf(found));
-          },
-        );
-    const at_end = await readAll(members, (consumers) => readDrained(consumers, drainMs));
-    await waits.at("finished");
-
-    // What stood still in a turn of one target broke the cycles of all.
-    const longest_gap_ms = Math.max(0, ...measured.flat().map((worker) => worker.longest_gap_ms));
-    // Those of other generators are not known here.
-    const halves = turns.given
-      ? []
-      : halvesOf(measured.map((workers) => answersByTurn(workers, found)));
-    return members.map(
-      ({ spec, consumers, merger, monitor, failed }, index): GroupOutput[number] => {
-        if (failed !== undefined) return { failed };
-        const workers = measured[index] ?? [];
-        const figures = workers.map((worker) => worker.turns);
-        const turnsTaken = Math.max(0, ...figures.map((each) => each.turns));
-        if (turnsTaken === 0)
-          return { failed: "it answered so late in the warm-up that it got no turn" };
-        const steady = warm.steady[index];
-        const readingsOf = (usages: readonly Usage[][]): Usage[] => usages[index] ?? [];
-        return {
-          ...buildResult({
-            spec,
-            started_at,
-            opens_ms: opened_ms,
-            opens_s: (opened_ms - began_ms) / 1000,
-            measured: workers,
-            warmup: withLeadIn(
-              {
-                took_s: warm.took_s,
-                requests: sum(
-                  (warm.measured[index] ?? []).map(
-                    (each) => each.counts.sent + each.lead_in_requests,
-                  ),
-                ),
-                ...(steady === undefined ? {} : { steady }),
-              },
-              rounded(mean(figures.map(({ lead_in_ms }) => lead_in_ms)) / 1000, 6),
-              workers,
-            ),
-            turns: {
-              group: members.length,
-              turns: turnsTaken,
-              ...found,
-              drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
-              ...reopenedOf(figures.flatMap(({ reopened }) => reopened ?? [])),
-              ...(halves[index] ? { halves: halves[index] } : {}),
-            },
-            generatorCpuUs: Math.round(figures[0]?.cpu_us ?? 0),
-            longest_gap_ms,
-            clocks,
-            links: [],
-            samples: merger.rows(monitor?.samples ?? [], 0),
-            monitor,
-            driverVersions: driver.versions(),
-            ...(consumers
-              ? {
-                  consumers: {
-                    ...consumers,
-                    at_start: readingsOf(at_start),
-                    at_window_open: readingsOf(at_window_open),
-                    at_end: readingsOf(at_end),
-                  },
-                }
-              : {}),
-          }),
-          request_counts: requestCounts(workers),
-        };
-      },
-    );
+    await round.connect(plugins);
+    const warmup = await round.warmUp();
+    const window = await round.measure(warmup.lengths);
+    return round.outputs(warmup, window);
   } finally {
-    waits.close();
-    await pool.close();
+    await round.tearDown();
   }
 }
 
-const reopenedOf = (workers: readonly Reopened[]): Pick<TurnsFacts, "reopened"> =>
-  workers.length === 0
-    ? {}
-    : {
-        reopened: {
-          all: sum(workers.map(({ all }) => all)),
-          without_cause: sum(workers.map(({ without_cause }) => without_cause)),
-        },
+/** The counters of the consumers of a target at the three drained moments. */
+interface Readings {
+  at_start: Usage[];
+  at_window_open: Usage[];
+  at_end: Usage[];
+}
+
+/** One target of the group. */
+class Member {
+  readonly spec: GeneratorRunSpec;
+  readonly merger: SampleMerger;
+  readonly monitor: ServerMonitor | undefined;
+  readonly readings: Readings = { at_start: [], at_window_open: [], at_end: [] };
+  consumers: Consumers | undefined;
+  /** Why it has no result. */
+  failure: string | undefined;
+
+  constructor(spec: GeneratorRunSpec, consumers: Consumers | undefined) {
+    const { servers, workers } = spec.generator;
+    this.spec = spec;
+    this.consumers = consumers;
+    this.monitor = consumers && new ServerMonitor(servers.map(({ url }) => url));
+    this.merger = new SampleMerger(workers);
+  }
+
+  static async identify(spec: GeneratorRunSpec): Promise<Member> {
+    const { servers } = spec.generator;
+    return new Member(spec, servers.length > 0 ? await identifyServers(servers) : undefined);
+  }
+
+  /** Reads the counters of one moment. A target that no longer answers fails alone. */
+  async read(
+    moment: keyof Readings,
+    read: (consumers: Consumers) => Promise<Usage[]>,
+  ): Promise<void> {
+    if (!this.consumers) return;
+    try {
+      this.readings[moment] = await read(this.consumers);
+    } catch (error) {
+      this.failure ??= messageOf(error);
+    }
+  }
+}
+
+/** What a round has before its workers are connected. */
+interface GroupSetup {
+  started_at: Date;
+  clocks: ClockComparison;
+  driver: Driver;
+  members: readonly Member[];
+}
+
+interface GroupWarmup extends WarmupByTurns {
+  began_ms: number;
+  /** The lengths of the turns in the window. */
+  lengths: TurnLengths;
+}
+
+interface GroupWindow {
+  opened_ms: number;
+  lengths: TurnLengths;
+  /** For each target what its workers did. */
+  measured: WorkersOfTarget[];
+}
+
+/** One pass over the targets of a group. Its steps are those of `runByTurns`. */
+class GroupRound {
+  readonly #started_at: Date;
+  readonly #clocks: ClockComparison;
+  readonly #driver: Driver;
+  readonly #turns: TurnsSpec;
+  readonly #members: readonly Member[];
+  readonly #common: GeneratorRunSpec["generator"];
+  readonly #pool: WorkerPool;
+  readonly #waits: ReadingWaits;
+  readonly #report: (progress: Progress) => void;
+
+  private constructor(
+    { runs, turns }: GeneratorGroup,
+    { started_at, clocks, driver, members }: GroupSetup,
+    report: (progress: Progress) => void,
+    input: Readable,
+  ) {
+    this.#started_at = started_at;
+    this.#clocks = clocks;
+    this.#driver = driver;
+    this.#members = members;
+    this.#turns = turns;
+    this.#common = runs[0].generator;
+    this.#report = report;
+    this.#pool = new WorkerPool(runs, (worker, sample, run) =>
+      this.#addSample(worker, sample, run),
+    );
+    this.#waits = new ReadingWaits(report, input);
+  }
+
+  static async setUp(
+    group: GeneratorGroup,
+    report: (progress: Progress) => void,
+    input: Readable,
+  ): Promise<GroupRound> {
+    const started_at = new Date();
+    const clocks = new ClockComparison();
+    for (const spec of group.runs) {
+      requireLimits(spec);
+      if (spec.generator.servers.length > 0) findWorkload(spec.generator.workload.id);
+    }
+    const driver = await loadDriver(group.runs[0].generator.layer);
+    const members = await Promise.all(group.runs.map((spec) => Member.identify(spec)));
+    return new GroupRound(group, { started_at, clocks, driver, members }, report, input);
+  }
+
+  async connect(plugins: readonly PluginFacts[]): Promise<void> {
+    await this.#pool.connect();
+    await this.#waits.at("connected");
+    if (isClientLayer(this.#common.layer))
+      for (const member of this.#members)
+        member.consumers = await generatorAsConsumer(member.spec, plugins, () => this.#pool.read());
+    await this.#readAll("at_start", (consumers) => consumers.read());
+  }
+
+  async warmUp(): Promise<GroupWarmup> {
+    this.#report({ event: "phase", phase: "warmup" });
+    const began_ms = monotonicMs();
+    const warmup = await this.#loadOfWarmup();
+    const slowest_ms = Math.max(0, ...warmup.measured.map(meanLatencyMs));
+    const lengths = this.#turns.lengths ?? lengthsFor(slowest_ms);
+
+    await this.#readAllDrained("at_window_open");
+    await this.#waits.at("drained");
+    return { ...warmup, began_ms, lengths };
+  }
+
+  async #loadOfWarmup(): Promise<WarmupByTurns> {
+    const { warmup_s } = this.#common;
+    if (!this.#turns.given)
+      return warmUpByTurns(this.#common, this.#turns, this.#pool, this.#members.length);
+    const took_s = warmup_s === "auto" ? AUTO_WARMUP.min_by_turns_s : warmup_s;
+    return { took_s, steady: [], measured: await this.#turnsFromInput(took_s, false) };
+  }
+
+  async measure(lengths: TurnLengths): Promise<GroupWindow> {
+    const opened_ms = monotonicMs();
+    this.#report({ event: "phase", phase: "measure", opens_in_ms: 0 });
+    await this.#readMonitors();
+    const seconds = secondsOfSlices(durationOf(this.#common), lengths);
+    const measured = this.#turns.given
+      ? await this.#turnsFromInput(seconds, true)
+      : await this.#turnsOfWindow(lengths, seconds);
+
+    await this.#readAllDrained("at_end");
+    await this.#waits.at("finished");
+    return { opened_ms, lengths, measured };
+  }
+
+  #turnsOfWindow(lengths: TurnLengths, seconds: number): Promise<WorkersOfTarget[]> {
+    // Another seed than that of the warm-up, so that its order is not repeated.
+    const seed = ~this.#turns.seed >>> 0;
+    return this.#pool.turns({ lengths, seconds, seed, counts: true }, async () => {
+      await this.#waits.at(BETWEEN_TURNS);
+      await this.#readMonitors(secondsOf(lengths));
+    });
+  }
+
+  /** The turns of the only target, which the input gives. */
+  #turnsFromInput(seconds: number, counts: boolean): Promise<WorkersOfTarget[]> {
+    return this.#pool.givenTurns(this.#waits.turns(), { seconds, counts }, (answers) =>
+      this.#report({ event: "turn", ...answers }),
+    );
+  }
+
+  outputs(warmup: GroupWarmup, window: GroupWindow): GroupOutput {
+    const { measured, lengths } = window;
+    // A generator of one target does not know the turns of the others.
+    const halves = this.#turns.given
+      ? []
+      : halvesOf(measured.map((workers) => answersByTurn(workers, lengths)));
+    return this.#members.map((member, index): GroupOutput[number] => {
+      if (member.failure !== undefined) return { failed: member.failure };
+
+      const workers = measured[index] ?? [];
+      if (workers.every(({ turns }) => turns.turns === 0))
+        return { failed: "it answered so late in the warm-up that it got no turn" };
+
+      const turns = turnsOf(workers, lengths, this.#members.length, halves[index]);
+      const warmupOfMember = warmupOf(warmup, index, workers);
+      return {
+        ...this.#result(member, window, workers, warmup.began_ms, {
+          turns,
+          warmup: warmupOfMember,
+        }),
+        request_counts: requestCounts(workers),
       };
+    });
+  }
+
+  #result(
+    { spec, consumers, readings, merger, monitor }: Member,
+    { opened_ms, measured }: GroupWindow,
+    workers: WorkersOfTarget,
+    began_ms: number,
+    figures: { turns: TurnsFacts; warmup: MeasuredResult["warmup"] },
+  ): MeasuredResult {
+    const [first] = workers;
+    return buildResult(
+      definedOnly({
+        spec,
+        started_at: this.#started_at,
+        opens_ms: opened_ms,
+        opens_s: (opened_ms - began_ms) / 1000,
+        measured: workers,
+        ...figures,
+        generatorCpuUs: Math.round(first?.turns.cpu_us ?? 0),
+        // What stood still in a turn of one target broke the cycles of all.
+        longest_gap_ms: Math.max(0, ...measured.flat().map((worker) => worker.longest_gap_ms)),
+        clocks: this.#clocks,
+        links: [],
+        samples: merger.rows(monitor?.samples ?? [], 0),
+        monitor,
+        driverVersions: this.#driver.versions(),
+        consumers: consumers && { ...consumers, ...readings },
+      }),
+    );
+  }
+
+  async tearDown(): Promise<void> {
+    this.#waits.close();
+    await this.#pool.close();
+  }
+
+  #addSample(worker: number, sample: WorkerSample, run: number): void {
+    const member = this.#members[run];
+    const interval = member?.merger.add(worker, sample, 0);
+    if (!interval) return;
+    this.#report({ ...secondEvent(interval, member?.monitor?.samples.at(-1)), run });
+  }
+
+  async #readAll(
+    moment: keyof Readings,
+    read: (consumers: Consumers) => Promise<Usage[]>,
+  ): Promise<void> {
+    await Promise.all(this.#members.map((member) => member.read(moment, read)));
+  }
+
+  #readAllDrained(moment: keyof Readings): Promise<void> {
+    const drainMs = this.#common.timeout_s * 1000;
+    return this.#readAll(moment, (consumers) => readDrained(consumers, drainMs));
+  }
+
+  /** @param loaded_s how long each target had the load since the last reading */
+  async #readMonitors(loaded_s?: number): Promise<void> {
+    await Promise.all(this.#members.map(({ monitor }) => monitor?.read(loaded_s)));
+  }
+}
+
+/** Seconds of load of each target between two readings: its slices and its lead-ins. */
+const secondsOf = (lengths: TurnLengths): number =>
+  (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
 
 function durationOf({ extent }: GeneratorRunSpec["generator"]): number {
   if ("duration_s" in extent) return extent.duration_s;
   throw new Error("by turns a run has a duration");
+}
+
+/** The answers of a target in each of its turns, over all workers. */
+function answersByTurn(workers: WorkersOfTarget, lengths: TurnLengths): number[] {
+  const slicesByWorker = workers.map((worker) => slicesOfTurns(worker, lengths));
+  const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
+  return Array.from({ length: turns }, (_, turn) =>
+    sum(slicesByWorker.map((slices) => slices[turn]?.answers ?? 0)),
+  );
+}
+
+/** The warm-up of the target with this index. */
+function warmupOf(
+  { took_s, steady, measured }: WarmupByTurns,
+  index: number,
+  workers: WorkersOfTarget,
+): MeasuredResult["warmup"] {
+  const requests = sum(
+    (measured[index] ?? []).map((worker) => worker.counts.sent + worker.lead_in_requests),
+  );
+  const lead_in_ms = mean(workers.map(({ turns }) => turns.lead_in_ms));
+  return withLeadIn(
+    definedOnly({ took_s, requests, steady: steady[index] }),
+    rounded(lead_in_ms / 1000, 6),
+    workers,
+  );
+}
+
+/** The part of a target in the round. */
+function turnsOf(
+  workers: WorkersOfTarget,
+  lengths: TurnLengths,
+  group: number,
+  halves: TurnsFacts["halves"],
+): TurnsFacts {
+  const figures = workers.map(({ turns }) => turns);
+  return definedOnly({
+    group,
+    turns: Math.max(0, ...figures.map(({ turns }) => turns)),
+    ...lengths,
+    drained_s: rounded(mean(figures.map(({ drained_ms }) => drained_ms)) / 1000, 6),
+    reopened: reopenedOf(figures.flatMap(({ reopened }) => reopened ?? [])),
+    halves,
+  });
+}
+
+/** Undefined where no worker counts the connections that it opens again. */
+function reopenedOf(workers: readonly Reopened[]): TurnsFacts["reopened"] {
+  if (workers.length === 0) return undefined;
+  return {
+    all: sum(workers.map(({ all }) => all)),
+    without_cause: sum(workers.map(({ without_cause }) => without_cause)),
+  };
 }

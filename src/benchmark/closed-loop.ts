@@ -1,48 +1,50 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LoadLoop, Window, WindowListener, WindowPlan } from "./load-loop.js";
-import { cheapMonotonicMs, laterMonotonicMs, waitUntil } from "./measurement/clock.js";
+import { cheapMonotonicMs, laterMonotonicMs, sleepUntil } from "./measurement/clock.js";
 import { ResponseRecorder, SAMPLE_MS } from "./measurement/recorder.js";
 import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } from "./warmup.js";
 
 /** Connections that were opened again. */
 export interface Reopened {
   all: number;
-  /** The target had not closed them, and no request of theirs was given up. */
+  /** Those of them that the target had not closed, and whose requests were not given up. */
   without_cause: number;
 }
 
 /**
- * Connections behind a gate; while it is shut all stay open and idle, so the window uses the
- * warm-up's.
+ * Connections behind a gate. While it is shut all stay open and idle, so the window uses those of
+ * the warm-up.
  */
 export interface ClosedConnections {
-  /** Since all were connected; undefined where a client library holds them. */
+  /**
+   * Connections that were opened again since all were connected; undefined where a client library
+   * holds them.
+   */
   readonly reopened?: Readonly<Reopened>;
   /**
    * Waits until every connection is established. @throws environmentError when some are not in time
    */
   connected(): Promise<void>;
   /**
+   * Lets requests be sent, and records them.
    * @param quota number of requests, after which no more are sent
-   * @param spread_ms over which the connections begin, one after another; all at once by default
+   * @param spread_ms time over which the connections begin, one after another; by default all begin
+   *   at once
    */
   openGate(recorder: ResponseRecorder, quota: number, spread_ms?: number): void;
   /**
-   * In-flight requests now belong to the new recorder and its quota, since a window counts answers
-   * in it (M2).
-   * @param quota at least the number of connections @returns how many sent requests are not the new
-   *   recorder's
+   * Lets requests in flight belong to another recorder and its quota, since a window counts the
+   * answers that come in it (M2).
+   * @param quota at least the number of connections
+   * @returns how many of the sent requests do not belong to the new recorder
    */
   changeRecorder(recorder: ResponseRecorder, quota: number): number;
   /**
-   * In one synchronous step: closes the recorder, and nothing is sent any more. @returns how many
-   * were sent
+   * Closes the recorder in one synchronous step, after which nothing is sent.
+   * @returns how many requests were sent
    */
   shutGate(): number;
-  /**
-   * Follows what is in flight to its end, unrecorded; a second after a request's time-out it is
-   * given up.
-   */
+  /** Follows requests in flight to their end. A request is given up a second after its time-out. */
   drained(): Promise<void>;
   /** Resolves when the quota is sent and nothing is in flight. */
   quotaDone(): Promise<void>;
@@ -85,7 +87,7 @@ export class ClosedLoop implements LoadLoop {
   ): Promise<Window> {
     const recorder = new ResponseRecorder(this.#codeText);
     const quota = "requests" in extent ? extent.requests : Number.POSITIVE_INFINITY;
-    await waitUntil(opens_ms - lead_in_ms);
+    await sleepUntil(opens_ms - lead_in_ms);
     if (lead_in_ms > 0) {
       this.#connections.openGate(new ResponseRecorder(this.#codeText), Number.POSITIVE_INFINITY);
       await sleep(Math.max(1, opens_ms - cheapMonotonicMs()));

@@ -3,9 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { RequestCounts } from "../contract/admissions.js";
 import { AUTO_WARMUP, LEAD_IN_S } from "../contract/configuration.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
+import type { GeneratorOutput } from "../contract/generator-output.js";
+import type { NetworkLink, Sample } from "../contract/generator-part.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import { type Progress, type ReadingPhase, STEADY, WAITING } from "../contract/progress.js";
-import type { GeneratorOutput, MeasuredResult, NetworkLink, Sample } from "../contract/result.js";
+import type { MeasuredResult } from "../contract/result.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { usageError } from "../kit/errors.js";
 import { rounded, sum } from "../kit/numbers.js";
 import { ClockComparison } from "../kit/system-clock.js";
@@ -18,6 +21,7 @@ import { type Consumers, readDrained } from "./measurement/consumers.js";
 import { generatorAsConsumer } from "./measurement/generator-readings.js";
 import { ServerMonitor, type ServerSample } from "./measurement/monitor.js";
 import { bytesBetween, readNetworkLinks } from "./measurement/network-links.js";
+import type { WorkerSample } from "./measurement/recorder.js";
 import { SampleMerger } from "./measurement/samples.js";
 import { identifyServers, readDiagnoses } from "./measurement/server-readings.js";
 import { idleCpuMs, sharesWakes } from "./open-loop/shared-wakes.js";
@@ -35,22 +39,23 @@ const MONITOR_LEAD_MS = 100;
 
 type Warmup = MeasuredResult["warmup"];
 
-/**
- * The end of a warm-up, which comes after the reading of the counters. Half of a warm-up at most.
- */
+type SecondEvent = Extract<Progress, { event: "second" }>;
+
+/** Seconds of the warm-up's end, which follows the reading of the counters: at most half of it. */
 const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
   warmup_s === "auto" ? LEAD_IN_S : Math.min(LEAD_IN_S, warmup_s / 2);
 
 /** How one of several generators ends its warm-up with the others. */
 interface JointWarmup {
-  /** Called once, when its own may end. */
+  /** Says once that the warm-up of this generator may end. */
   steady(): void;
+  /** Whether the warm-up of all generators may end. */
   mayEnd(): boolean;
 }
 
 /**
- * Makes the load of the warm-up, without its lead-in. @returns what it was, and whether the
- * window's sends share wakes
+ * Makes the load of the warm-up, without its lead-in. @returns what it was, when it began, and
+ * whether the sends of the window share wakes
  */
 async function warmUp(
   { warmup_s, workers, load, share }: GeneratorRunSpec["generator"],
@@ -58,6 +63,7 @@ async function warmUp(
   joint: JointWarmup | undefined,
 ): Promise<{ warmup: Omit<Warmup, "lead_in">; began_ms?: number; shared_wakes: boolean }> {
   if (warmup_s === 0) return { warmup: { took_s: 0, requests: 0 }, shared_wakes: true };
+
   const idleBefore = idleCpuMs();
   const began_ms = monotonicMs();
   let took: WarmupFacts;
@@ -72,22 +78,196 @@ async function warmUp(
   } else {
     took = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
   }
+
   const idleAfter = idleCpuMs();
   const idle_ms =
     idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
+
   return {
-    warmup: { ...took, ...(steady === undefined ? {} : { steady }) },
+    warmup: definedOnly({ ...took, steady }),
     began_ms,
     shared_wakes: sharesWakes(idle_ms, monotonicMs() - began_ms),
   };
 }
 
 /**
- * Connects, warms up, drains, measures, drains. Where the spec says so, it waits at each drained
- * moment for a line that the counters are read; several generators also wait for each other. The
- * first reads the servers. @throws BenchError
+ * Tells the orchestrator at which moment a run is. Where the counters are read from outside, the
+ * run goes on only when the standard input says that they are read.
  */
-export async function run(
+class Phases {
+  readonly #report: (progress: Progress) => void;
+  readonly #waits: ReadingWaits | undefined;
+  readonly #isShared: boolean;
+
+  constructor(
+    { waits_for_readings, share }: GeneratorRunSpec["generator"],
+    report: (progress: Progress) => void,
+    input: Readable,
+  ) {
+    this.#report = report;
+    this.#waits = waits_for_readings ? new ReadingWaits(report, input) : undefined;
+    this.#isShared = share !== undefined;
+  }
+
+  get areReadOutside(): boolean {
+    return this.#waits !== undefined;
+  }
+
+  async drained(phase: ReadingPhase): Promise<void> {
+    if (this.#waits) await this.#waits.at(phase);
+    else this.#report({ event: "phase", phase });
+  }
+
+  /**
+   * Waits until all generators have come to this moment, so that the servers are idle, or stay idle
+   * until they are read.
+   */
+  async allGenerators(): Promise<void> {
+    if (this.#isShared) await this.#waits?.at(WAITING);
+  }
+
+  /** Undefined for an only generator. */
+  get jointWarmup(): JointWarmup | undefined {
+    if (!this.#isShared) return undefined;
+    return {
+      steady: () => this.#report({ event: "phase", phase: STEADY }),
+      mayEnd: () => this.#waits?.areAllSteady ?? false,
+    };
+  }
+
+  close(): void {
+    this.#waits?.close();
+  }
+}
+
+/** What a run measured from the opening of its window to the last answer. */
+interface MeasuredWindow {
+  workers: Awaited<ReturnType<WorkerPool["measure"]>>;
+  lead_in_s: number;
+  generatorCpuUs: number;
+  links: NetworkLink[];
+}
+
+/**
+ * A run whose target has the load alone. Its steps are those of `runGenerator`; it keeps what they
+ * share.
+ */
+class GeneratorRun {
+  readonly phases: Phases;
+  readonly #spec: GeneratorRunSpec;
+  readonly #report: (progress: Progress) => void;
+  readonly #servers: Consumers | undefined;
+  readonly #pool: WorkerPool;
+  readonly #merger: SampleMerger;
+  readonly #answers: AnswerLog | undefined;
+  #monitor: ServerMonitor | undefined;
+  #opens_ms = 0;
+
+  /** @param servers ours, unless another generator reads them */
+  constructor(
+    spec: GeneratorRunSpec,
+    servers: Consumers | undefined,
+    report: (progress: Progress) => void,
+    input: Readable,
+  ) {
+    const { workers, share, timeline } = spec.generator;
+    this.#spec = spec;
+    this.#report = report;
+    this.#servers = servers;
+    this.#merger = new SampleMerger(workers, share !== undefined);
+    this.#answers = timeline ? new AnswerLog(workers) : undefined;
+    this.#pool = new WorkerPool([spec], (worker, sample) => this.#addSample(worker, sample));
+    this.phases = new Phases(spec.generator, report, input);
+  }
+
+  #addSample(worker: number, sample: WorkerSample): void {
+    this.#answers?.add(worker, sample.latencies_us);
+    const interval = this.#merger.add(worker, sample, this.#opens_ms);
+    if (interval) this.#report(secondEvent(interval, this.#monitor?.recent(monotonicMs())));
+  }
+
+  get answers(): AnswerLog | undefined {
+    return this.#answers;
+  }
+
+  get monitor(): ServerMonitor | undefined {
+    return this.#monitor;
+  }
+
+  get opens_ms(): number {
+    return this.#opens_ms;
+  }
+
+  /** The samples of the window, second by second, with the readings of the servers. */
+  samples(): Sample[] {
+    return this.#merger.rows(this.#monitor?.samples ?? [], this.#opens_ms);
+  }
+
+  latencies(): Uint32Array[][] {
+    return this.#merger.latencies();
+  }
+
+  /** Connects all workers. @returns the processes whose counters belong to this run */
+  async connect(plugins: readonly PluginFacts[]): Promise<Consumers | undefined> {
+    await this.#pool.connect();
+    await this.phases.drained("connected");
+    if (this.#spec.generator.servers.length > 0) return this.#servers;
+    return generatorAsConsumer(this.#spec, plugins, () => this.#pool.read());
+  }
+
+  async warmUp(): Promise<Awaited<ReturnType<typeof warmUp>>> {
+    const { generator } = this.#spec;
+    if (generator.warmup_s !== 0) this.#report({ event: "phase", phase: "warmup" });
+    return warmUp(generator, this.#pool, this.phases.jointWarmup);
+  }
+
+  /** Measures the window, and the time of its lead-in. */
+  async measure(shared_wakes: boolean): Promise<MeasuredWindow> {
+    const { extent, servers, warmup_s } = this.#spec.generator;
+    if (this.#servers) this.#monitor = new ServerMonitor(servers.map(({ url }) => url));
+    const linksBefore = await readNetworkLinks();
+    const cpuBefore = process.cpuUsage();
+    let cpu = cpuBefore;
+    let links: NetworkLink[] = [];
+    const lead_in_ms = 1000 * leadInS(warmup_s);
+    this.#opens_ms = monotonicMs() + START_DELAY_MS + lead_in_ms;
+    this.#report({ event: "phase", phase: "measure", opens_in_ms: START_DELAY_MS + lead_in_ms });
+
+    // The first reading takes CPU time, and is the start of the window: it comes in the lead-in.
+    const monitoring = sleep(Math.max(0, lead_in_ms - MONITOR_LEAD_MS)).then(() =>
+      this.#monitor?.start(),
+    );
+    const closeWindow = async (): Promise<void> => {
+      cpu = process.cpuUsage(cpuBefore);
+      links = bytesBetween(linksBefore, await readNetworkLinks());
+      await monitoring;
+      await this.#monitor?.stop();
+    };
+    const workers = await this.#pool.measure(
+      { extent, opens_ms: this.#opens_ms, lead_in_ms, shared_wakes },
+      closeWindow,
+    );
+
+    return {
+      workers,
+      lead_in_s: lead_in_ms / 1000,
+      generatorCpuUs: cpu.user + cpu.system,
+      links,
+    };
+  }
+
+  async tearDown(): Promise<void> {
+    this.phases.close();
+    await this.#pool.close();
+  }
+}
+
+/**
+ * Makes the load of one run: set-up, warm-up, window, tear-down. Where the spec says so, it waits
+ * at each drained moment for a line that the counters are read; several generators also wait for
+ * each other. The first generator reads the servers. @throws BenchError
+ */
+export async function runGenerator(
   spec: GeneratorRunSpec,
   plugins: readonly PluginFacts[],
   report: (progress: Progress) => void,
@@ -102,104 +282,58 @@ export async function run(
   const driver = await loadDriver(layer);
   const identified = await identifyServers(servers);
   const readsServers = (share?.index ?? 0) === 0;
-  const ourServers = readsServers ? identified : undefined;
+  const isDiagnosed = generator.diagnose && readsServers;
+  const run = new GeneratorRun(spec, readsServers ? identified : undefined, report, input);
+  const { phases } = run;
 
-  const merger = new SampleMerger(generator.workers, share !== undefined);
-  const answers = generator.timeline && new AnswerLog(generator.workers);
-  let opened_ms = 0;
-  let monitor: ServerMonitor | undefined;
-  const pool = new WorkerPool([spec], (worker, sample) => {
-    answers?.add(worker, sample.latencies_us);
-    const interval = merger.add(worker, sample, opened_ms);
-    if (interval) report(secondEvent(interval, monitor?.recent(monotonicMs())));
-  });
-  const waits = generator.waits_for_readings ? new ReadingWaits(report, input) : undefined;
-  const drainedAt = async (phase: ReadingPhase): Promise<void> => {
-    if (waits) await waits.at(phase);
-    else report({ event: "phase", phase });
-  };
-  /**
-   * Waits until all generators have come here, so that the servers are idle, or stay so until they
-   * are read.
-   */
-  const whenAllAreHere = async (): Promise<void> => {
-    if (share) await waits?.at(WAITING);
-  };
-  const joint = share && {
-    steady: () => report({ event: "phase", phase: STEADY }),
-    mayEnd: () => waits?.areAllSteady ?? false,
-  };
   try {
-    await pool.connect();
-    await drainedAt("connected");
-    const consumers: Consumers | undefined =
-      servers.length > 0 ? ourServers : await generatorAsConsumer(spec, plugins, () => pool.read());
+    const consumers = await run.connect(plugins);
     const at_start = (await consumers?.read()) ?? [];
-    await whenAllAreHere();
-    if (generator.warmup_s !== 0) report({ event: "phase", phase: "warmup" });
-    const { warmup, began_ms, shared_wakes } = await warmUp(generator, pool, joint);
+    await phases.allGenerators();
+
+    const { warmup, began_ms, shared_wakes } = await run.warmUp();
     const drainMs = generator.timeout_s * 1000;
-    await whenAllAreHere();
+    await phases.allGenerators();
     const at_window_open = consumers ? await readDrained(consumers, drainMs) : [];
     // What the instruments saw so far is the warm-up's.
-    if (generator.diagnose && readsServers) await readDiagnoses(servers);
-    await drainedAt("drained");
+    if (isDiagnosed) await readDiagnoses(servers);
+    await phases.drained("drained");
 
-    monitor = ourServers && new ServerMonitor(servers.map(({ url }) => url));
-    const links = await readNetworkLinks();
-    const cpu = process.cpuUsage();
-    let generatorCpu = cpu;
-    let linkBytes: NetworkLink[] = [];
-    const lead_in_ms = 1000 * leadInS(generator.warmup_s);
-    opened_ms = monotonicMs() + START_DELAY_MS + lead_in_ms;
-    report({ event: "phase", phase: "measure", opens_in_ms: START_DELAY_MS + lead_in_ms });
-    // In the lead-in: its first reading takes CPU time, and belongs to the start of the window.
-    const monitoring = sleep(Math.max(0, lead_in_ms - MONITOR_LEAD_MS)).then(() =>
-      monitor?.start(),
-    );
-    const measured = await pool.measure(
-      { extent: generator.extent, opens_ms: opened_ms, lead_in_ms, shared_wakes },
-      async () => {
-        generatorCpu = process.cpuUsage(cpu);
-        linkBytes = bytesBetween(links, await readNetworkLinks());
-        await monitoring;
-        await monitor?.stop();
-      },
-    );
-    await whenAllAreHere();
+    const window = await run.measure(shared_wakes);
+    await phases.allGenerators();
     const at_end = consumers ? await readDrained(consumers, drainMs) : [];
-    const diagnosed =
-      generator.diagnose && readsServers
-        ? { servers: await readDiagnoses(servers), nodes: [] }
-        : undefined;
-    await drainedAt("finished");
+    const diagnosis = isDiagnosed
+      ? { servers: await readDiagnoses(servers), nodes: [] }
+      : undefined;
+    await phases.drained("finished");
 
-    const measurements = {
+    const measurements = definedOnly({
       spec,
       started_at,
-      opens_ms: opened_ms,
-      opens_s: began_ms === undefined ? 0 : (opened_ms - began_ms) / 1000,
-      measured,
-      warmup: withLeadIn(warmup, lead_in_ms / 1000, measured),
-      generatorCpuUs: generatorCpu.user + generatorCpu.system,
-      longest_gap_ms: Math.max(...measured.map((worker) => worker.longest_gap_ms)),
+      opens_ms: run.opens_ms,
+      opens_s: began_ms === undefined ? 0 : (run.opens_ms - began_ms) / 1000,
+      measured: window.workers,
+      warmup: withLeadIn(warmup, window.lead_in_s, window.workers),
+      generatorCpuUs: window.generatorCpuUs,
+      longest_gap_ms: Math.max(...window.workers.map((worker) => worker.longest_gap_ms)),
       clocks,
-      links: linkBytes,
-      samples: merger.rows(monitor?.samples ?? [], opened_ms),
-      monitor,
+      links: window.links,
+      samples: run.samples(),
+      monitor: run.monitor,
       driverVersions: driver.versions(),
-      ...(consumers ? { consumers: { ...consumers, at_start, at_window_open, at_end } } : {}),
-      ...(diagnosed ? { diagnosis: diagnosed } : {}),
-      ...(answers ? { answers } : {}),
-    };
+      consumers: consumers && { ...consumers, at_start, at_window_open, at_end },
+      diagnosis,
+      answers: run.answers,
+    });
     return {
       ...buildResult(measurements),
-      ...(waits ? { request_counts: requestCounts(measured) } : {}),
-      ...(share ? { share: shareOutput(measurements, merger.latencies()) } : {}),
+      ...definedOnly({
+        request_counts: phases.areReadOutside ? requestCounts(window.workers) : undefined,
+        share: share ? shareOutput(measurements, run.latencies()) : undefined,
+      }),
     };
   } finally {
-    waits?.close();
-    await pool.close();
+    await run.tearDown();
   }
 }
 
@@ -211,17 +345,19 @@ export function requireLimits({ generator: { traffic, load }, limits }: Generato
   );
 }
 
+/** How often each distinct request was sent, or was not decided, over all workers. */
 export function requestCounts(
   measured: readonly Pick<Measured, "sent_by_request" | "undecided_by_request">[],
 ): RequestCounts {
   const added = (counts: readonly Uint32Array[]): number[] =>
-    Array.from(counts[0] ?? [], (_, which) => sum(counts.map((each) => each[which] ?? 0)));
+    Array.from(counts[0] ?? [], (_, which) => sum(counts.map((worker) => worker[which] ?? 0)));
   return {
     sent: added(measured.map((worker) => worker.sent_by_request)),
     undecided: added(measured.map((worker) => worker.undecided_by_request)),
   };
 }
 
+/** The warm-up of a run: what came before the reading of the counters, and its lead-in. */
 export function withLeadIn(
   { took_s, requests, ...rest }: Omit<Warmup, "lead_in">,
   lead_in_s: number,
@@ -239,21 +375,19 @@ export function withLeadIn(
   };
 }
 
-export function secondEvent(sample: Sample, server: ServerSample | undefined): Progress {
+/** The live figures of one second. */
+export function secondEvent(sample: Sample, server: ServerSample | undefined): SecondEvent {
   const answered = sample.allowed + sample.limited;
-  const { p99_ms, generator_event_loop_utilisation } = sample;
   return {
     event: "second",
     t_s: sample.t_s,
     requests_per_second: Math.round(answered / sample.interval_s),
-    ...(answered > 0 ? { limited_share: sample.limited / answered } : {}),
-    ...(p99_ms === undefined ? {} : { p99_ms }),
-    ...(generator_event_loop_utilisation === undefined ? {} : { generator_event_loop_utilisation }),
-    ...(server === undefined
-      ? {}
-      : {
-          server_event_loop_utilisation: rounded(server.event_loop_utilisation, 4),
-          server_cpu_percent: rounded(server.cpu_percent, 1),
-        }),
+    ...definedOnly({
+      limited_share: answered > 0 ? sample.limited / answered : undefined,
+      p99_ms: sample.p99_ms,
+      generator_event_loop_utilisation: sample.generator_event_loop_utilisation,
+      server_event_loop_utilisation: server && rounded(server.event_loop_utilisation, 4),
+      server_cpu_percent: server && rounded(server.cpu_percent, 1),
+    }),
   };
 }

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 
 const require = createRequire(import.meta.url);
 
-export function versionIn(path: string): string {
+export function packageVersion(path: string): string {
   const { version } = JSON.parse(readFileSync(path, "utf8")) as { version: string };
   return version;
 }
@@ -11,5 +11,5 @@ export function versionIn(path: string): string {
 /** Versions of what generates the load, as loaded, besides the libraries of a driver. */
 export const generatorVersions = (): { node: string; harness: string } => ({
   node: process.versions.node,
-  harness: versionIn(require.resolve("../../package.json")),
+  harness: packageVersion(require.resolve("../../package.json")),
 });

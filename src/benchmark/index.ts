@@ -1,12 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { decodeGeneratorEnv, decodeGroup } from "../contract/generator-env.js";
-import type { GroupOutput } from "../contract/result.js";
+import type { GroupOutput } from "../contract/generator-output.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { EXIT, type ExitCode } from "../kit/errors.js";
-import { printDocument, runProgram } from "../kit/program.js";
+import { printDocument, runMain } from "../kit/program.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTraffic } from "../plugins/register-traffic.js";
 import { runByTurns } from "./by-turns.js";
-import { run } from "./generator-run.js";
+import { runGenerator } from "./generator-run.js";
 import { createProgressWriter } from "./progress-output.js";
 
 /** Reads its environment, writes progress to stderr and the result to stdout or to OUTPUT_FILE. */
@@ -17,17 +18,19 @@ async function main(): Promise<ExitCode> {
   const plugins = await loadPlugins(spec.plugins);
   registerTraffic(plugins);
   const facts = plugins.map((plugin) => plugin.facts);
-  const withPlugins = <Output extends GroupOutput[number]>(output: Output) => ({
-    ...output,
-    ...(facts.length > 0 && !("failed" in output) ? { plugins: facts } : {}),
-  });
+  const withPlugins = <Output extends GroupOutput[number]>(output: Output) =>
+    definedOnly({
+      ...output,
+      plugins: facts.length > 0 && !("failed" in output) ? facts : undefined,
+    });
   const report = createProgressWriter(progress);
   const result = group
     ? (await runByTurns(group, facts, report, process.stdin)).map(withPlugins)
-    : withPlugins(await run(spec, facts, report, process.stdin));
+    : withPlugins(await runGenerator(spec, facts, report, process.stdin));
   if (output_file) await writeFile(output_file, `${JSON.stringify(result)}\n`);
   else await printDocument(result);
+
   return EXIT.done;
 }
 
-runProgram(main);
+runMain(main);

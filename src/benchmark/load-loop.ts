@@ -1,5 +1,7 @@
 import type { Extent } from "../contract/configuration.js";
-import type { Counts, GeneratorPart, LatencyHistograms, Slices } from "../contract/result.js";
+import type { GeneratorPart } from "../contract/generator-part.js";
+import type { LatencyHistograms } from "../contract/latency-figures.js";
+import type { Counts, Slices } from "../contract/request-outcomes.js";
 import type { TimelineSlices } from "../judge/merging/slices.js";
 import type { WorkerSample } from "./measurement/recorder.js";
 import type { WarmupFacts, WarmupSlice } from "./warmup.js";
@@ -12,16 +14,16 @@ export interface Window {
   lead_in_requests: number;
   histograms: LatencyHistograms;
   slices: Slices;
-  /** Counted in every run, and used where the run has a timeline. */
+  /** They are counted in every run, and used where the run has a timeline. */
   timeline_slices: TimelineSlices;
-  /** In an open loop only, like `schedule`. */
+  /** Only of an open loop, like `schedule`. */
   service_histograms?: LatencyHistograms;
   schedule?: NonNullable<GeneratorPart["schedule"]>;
 }
 
 export interface WindowListener {
   opened(): void;
-  /** An interval of about a second; the last one ends with the window. */
+  /** Takes an interval of about a second. The last one ends with the window. */
   sample(sample: WorkerSample): void;
   closed(): void;
 }
@@ -29,7 +31,7 @@ export interface WindowListener {
 export interface WindowPlan {
   extent: Extent;
   opens_ms: number;
-  /** Load without record right before them, without a pause in between; 0 for none. */
+  /** Milliseconds of load without record that run into the window; 0 for none. */
   lead_in_ms: number;
 }
 
@@ -40,19 +42,23 @@ export interface LoadLoop {
    */
   connected(): Promise<void>;
   /**
-   * Discarded load. @param onSlice about every 100 ms, with what was done since @param end ends it
-   * early
+   * Makes load that does not count.
+   * @param onSlice is called about every 100 ms with what was done since
+   * @param end ends it early
    */
   warmUp(
     atMostS: number,
     onSlice: (slice: WarmupSlice) => void,
     end: AbortSignal,
   ): Promise<WarmupFacts>;
-  /** Open loop only: whether sends that fall due together share a wake, from the next window on. */
+  /**
+   * Says whether sends of an open loop that fall due together share a wake, from the next window
+   * on.
+   */
   shareWakes?(shared: boolean): void;
   /**
-   * Measures one window and follows its requests to their end; resolves when nothing is in flight
-   * any more.
+   * Measures one window and follows its requests to their end. It resolves when nothing is in
+   * flight.
    */
   measure(plan: WindowPlan, listener: WindowListener): Promise<Window>;
   stop(): Promise<void>;

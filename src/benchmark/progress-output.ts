@@ -1,24 +1,19 @@
 import type { Progress } from "../contract/progress.js";
 
+/** One line with the live figures of a second. */
 export function secondText(second: Extract<Progress, { event: "second" }>): string {
   const percent = (value: number, digits: number) => `${value.toFixed(digits)} %`;
-  const { limited_share, p99_ms, generator_event_loop_utilisation, ...server } = second;
-  return [
-    `${second.t_s.toFixed(0)} s: ${second.requests_per_second.toFixed(0)} requests/s`,
-    limited_share === undefined ? [] : `${percent(100 * limited_share, 1)} limited`,
-    p99_ms === undefined ? [] : `p99 ${p99_ms.toFixed(2)} ms`,
-    generator_event_loop_utilisation === undefined
-      ? []
-      : `generator ${percent(100 * generator_event_loop_utilisation, 0)} busy`,
-    server.server_event_loop_utilisation === undefined
-      ? []
-      : `server ${percent(100 * server.server_event_loop_utilisation, 0)} busy`,
-    server.server_cpu_percent === undefined
-      ? []
-      : `server CPU ${percent(server.server_cpu_percent, 0)}`,
-  ]
-    .flat()
-    .join(", ");
+  const { limited_share, p99_ms, generator_event_loop_utilisation } = second;
+  const { server_event_loop_utilisation, server_cpu_percent } = second;
+  const texts = [`${second.t_s.toFixed(0)} s: ${second.requests_per_second.toFixed(0)} requests/s`];
+  if (limited_share !== undefined) texts.push(`${percent(100 * limited_share, 1)} limited`);
+  if (p99_ms !== undefined) texts.push(`p99 ${p99_ms.toFixed(2)} ms`);
+  if (generator_event_loop_utilisation !== undefined)
+    texts.push(`generator ${percent(100 * generator_event_loop_utilisation, 0)} busy`);
+  if (server_event_loop_utilisation !== undefined)
+    texts.push(`server ${percent(100 * server_event_loop_utilisation, 0)} busy`);
+  if (server_cpu_percent !== undefined) texts.push(`server CPU ${percent(server_cpu_percent, 0)}`);
+  return texts.join(", ");
 }
 
 const eventText = (progress: Exclude<Progress, { event: "second" }>): string =>

@@ -10,7 +10,7 @@ import { LAST_TURN_LINE, type TurnLengths, turnOf } from "../contract/turns.js";
 import { BenchError, EXIT } from "../kit/errors.js";
 
 /**
- * Waits at each drained moment until the input says that the counters are read: nothing is sent
+ * Waits at each drained moment until the input says that the counters are read. Nothing is sent
  * earlier.
  */
 export class ReadingWaits {
@@ -56,8 +56,8 @@ export class ReadingWaits {
   }
 
   /**
-   * The turns that the input gives, up to its line after the last one. @throws BenchError when the
-   * input closes before it
+   * The turns that the input gives, up to its line after the last one.
+   * @throws BenchError when the input closes before that line
    */
   async *turns(): AsyncGenerator<TurnLengths> {
     for (;;) {

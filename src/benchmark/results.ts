@@ -1,21 +1,15 @@
 import { loadText } from "../contract/configuration.js";
+import type { ConsumerEvidence } from "../contract/consumer-evidence.js";
 import type { Diagnosis } from "../contract/diagnosis.js";
 import type { GeneratorRunSpec } from "../contract/generator-env.js";
-import {
-  type ConsumerEvidence,
-  type EncodedHistogram,
-  type GeneratorPart,
-  type LatencyHistograms,
-  type MeasuredResult,
-  type NetworkLink,
-  RESULT_SCHEMA,
-  RESULT_SCHEMA_VERSION,
-  type RoleResources,
-  type Sample,
-  type ShareOutput,
-} from "../contract/result.js";
+import type { ShareOutput } from "../contract/generator-output.js";
+import type { GeneratorPart, NetworkLink, Sample } from "../contract/generator-part.js";
+import type { EncodedHistogram, LatencyHistograms } from "../contract/latency-figures.js";
+import { type MeasuredResult, RESULT_SCHEMA, RESULT_SCHEMA_VERSION } from "../contract/result.js";
+import type { RoleResources } from "../contract/role-resources.js";
+import type { Consumes } from "../contract/server-api.js";
 import type { TurnsFacts } from "../contract/turns.js";
-import { addCounts, hasRestarted, loadedS, served } from "../judge/counts.js";
+import { addCounts, hasRestarted, loadedS, servedRequests } from "../judge/counts.js";
 import {
   byLatencyKind,
   createHistogram,
@@ -26,6 +20,7 @@ import { judged } from "../judge/judged.js";
 import { callFigures, runFigures } from "../judge/merging/merge-generators.js";
 import { mergeSlices, mergeTimelineSlices } from "../judge/merging/slices.js";
 import { addSchedules } from "../judge/schedule-summary.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { grown, mean, rounded, sum } from "../kit/numbers.js";
 import type { ClockComparison } from "../kit/system-clock.js";
 import { findProfile } from "../traffic/lookup.js";
@@ -42,24 +37,25 @@ import { cpuUs } from "./measurement/server-readings.js";
 import type { TurnFigures } from "./turn-window.js";
 import type { Measured } from "./workers/protocol.js";
 
+/** What one of several generators adds to its result, so that the results can be merged. */
 export function shareOutput(
   measurements: RunMeasurements,
   latencies: readonly (readonly Uint32Array[])[],
 ): ShareOutput {
   const { opens_ms, opens_s, consumers, measured } = measurements;
   const timeline = timelineShare(measurements);
-  return {
+  return definedOnly({
     opened_at: wallTime(opens_ms).toISOString(),
     opened_late_ms: rounded(
       Math.max(0, ...measured.map(({ opened_ms }) => opened_ms - opens_ms)),
       3,
     ),
     opens_s,
-    ...(consumers?.limits ? { limits: consumers.limits } : {}),
-    ...(consumers?.algorithm ? { algorithm: consumers.algorithm } : {}),
+    limits: consumers?.limits,
+    algorithm: consumers?.algorithm,
     sample_latencies: latencies.map(encoded),
-    ...(timeline ? { timeline } : {}),
-  };
+    timeline,
+  });
 }
 
 function timelineShare({ answers, measured }: RunMeasurements): ShareOutput["timeline"] {
@@ -81,6 +77,7 @@ function encoded(parts: readonly Uint32Array[]): EncodedHistogram {
   return encodeHistogram(histogram);
 }
 
+/** All that a generator measured of one run. */
 interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
@@ -88,7 +85,7 @@ interface RunMeasurements {
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: number;
   warmup: MeasuredResult["warmup"];
-  /** One entry per worker, all of the same window. */
+  /** One entry for each worker, all of the same window. */
   measured: readonly (Measured & { connections: number; turns?: TurnFigures })[];
   turns?: TurnsFacts;
   generatorCpuUs: number;
@@ -97,8 +94,8 @@ interface RunMeasurements {
   clocks: ClockComparison;
   links: NetworkLink[];
   samples: Sample[];
-  /** Absent for foreign servers, and where another generator reads them. */
-  monitor: ServerMonitor | undefined;
+  /** Absent for foreign servers, and where another generator reads the servers. */
+  monitor?: ServerMonitor;
   driverVersions: { autocannon?: string };
   consumers?: ConsumerReadings;
   diagnosis?: Diagnosis;
@@ -111,7 +108,7 @@ function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistogra
   return byLatencyKind(merged);
 }
 
-/** By turns: what its slices have together. */
+/** The length of the window; by turns that of all slices together. */
 function windowMs(measured: RunMeasurements["measured"]): number {
   const counted = measured.flatMap(({ turns }) => turns?.counted_ms ?? []);
   if (counted.length > 0) return mean(counted);
@@ -125,32 +122,35 @@ function generatorPart(measurements: RunMeasurements): GeneratorPart {
   const { spec, measured, generatorCpuUs, longest_gap_ms, links } = measurements;
   const service = measured.flatMap(({ service_histograms }) => service_histograms ?? []);
   const schedules = measured.flatMap(({ schedule }) => schedule ?? []);
-  return {
+
+  return definedOnly({
     id: generatorId(spec.generator),
-    workers: measured.map(({ connections, counts, event_loop_utilisation, cpu_wait_share }) => ({
-      connections,
-      counts,
-      event_loop_utilisation: rounded(event_loop_utilisation, 4),
-      ...(cpu_wait_share === undefined ? {} : { cpu_wait_share: rounded(cpu_wait_share, 4) }),
-    })),
+    workers: measured.map(({ connections, counts, event_loop_utilisation, cpu_wait_share }) =>
+      definedOnly({
+        connections,
+        counts,
+        event_loop_utilisation: rounded(event_loop_utilisation, 4),
+        cpu_wait_share: cpu_wait_share === undefined ? undefined : rounded(cpu_wait_share, 4),
+      }),
+    ),
     counts: addCounts(measured.map(({ counts }) => counts)),
     window_s: rounded(windowMs(measured) / 1000, 6),
     cpu_us: generatorCpuUs,
     resident_bytes: process.memoryUsage.rss(),
     longest_gap_ms: rounded(longest_gap_ms, 1),
-    ...(links.length > 0 ? { links } : {}),
+    links: links.length > 0 ? links : undefined,
     histograms: mergedLatencies(measured.map(({ histograms }) => histograms)),
-    ...(service.length > 0 ? { service_histograms: mergedLatencies(service) } : {}),
-    ...(schedules.length > 0 ? { schedule: addSchedules(schedules) } : {}),
-  };
+    service_histograms: service.length > 0 ? mergedLatencies(service) : undefined,
+    schedule: schedules.length > 0 ? addSchedules(schedules) : undefined,
+  });
 }
 
 function cpuOf(cpu_us: number, loaded_s: number, requests: number) {
-  return {
+  return definedOnly({
     cpu_us,
     cpu_percent: rounded(cpu_us / loaded_s / 10_000, 2),
-    ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
-  };
+    cpu_us_per_request: requests > 0 ? rounded(cpu_us / requests, 2) : undefined,
+  });
 }
 
 function resourcesOf(
@@ -160,7 +160,7 @@ function resourcesOf(
 ): Record<string, RoleResources> {
   const { consumers, monitor, warmup, turns } = measurements;
   const { counts, window_s } = part;
-  const requests = served(evidence, { counts, warmup });
+  const requests = servedRequests(evidence, { counts, warmup });
   const loaded_s = loadedS({ duration: window_s, warmup, turns });
   const generator: RoleResources = {
     kind: "generator",
@@ -171,29 +171,28 @@ function resourcesOf(
   };
   const resources: Record<string, RoleResources> = { [part.id]: generator };
   if (consumers?.kind !== "server") return resources;
+
   for (const [index, { id, at_window_open, at_end }] of evidence.entries()) {
     const resident = [
       ...(monitor?.samplesByServer[index] ?? []).map((sample) => sample.resident_bytes),
       at_window_open.resident_bytes,
       at_end.resident_bytes,
     ];
+    // A process that was started again has counted from 0. The runtime's counters, which the
+    // orchestrator has, go on over a restart.
+    const isYounger = hasRestarted({ at_window_open, at_end }, window_s);
+    const cpu_us = cpuUs(at_end) - (isYounger ? 0 : cpuUs(at_window_open));
     resources[id] = {
       kind: "server",
       source: "process.cpuUsage",
-      // The runtime's counters, which the orchestrator has, go on over a restart; those of the
-      // process begin at 0.
-      ...cpuOf(
-        cpuUs(at_end) -
-          (hasRestarted({ at_window_open, at_end }, window_s) ? 0 : cpuUs(at_window_open)),
-        loaded_s,
-        requests,
-      ),
+      ...cpuOf(cpu_us, loaded_s, requests),
       resident_bytes_mean: Math.round(mean(resident)),
       resident_bytes_max: Math.max(...resident),
       // The servers' samples are in the samples of the run.
       samples: [],
     };
   }
+
   return resources;
 }
 
@@ -203,15 +202,25 @@ function serverFigures(
 ) {
   const servers = Object.values(resources).filter(({ kind }) => kind === "server");
   if (!consumers || servers.length === 0) return {};
+
   const heap = (monitor?.samples ?? []).map((sample) => sample.heap_used_bytes);
   const heapAt = (usages: ConsumerReadings["at_end"]) =>
     sum(usages.map((usage) => usage.heap_used_bytes));
   const ends = [heapAt(consumers.at_window_open), heapAt(consumers.at_end)];
+
   return {
     cpu_usage: rounded(sum(servers.map(({ cpu_percent }) => cpu_percent)), 2),
     memory_usage: Math.round(mean(heap.length > 0 ? heap : ends)),
     memory_resident: sum(servers.map(({ resident_bytes_mean = 0 }) => resident_bytes_mean)),
   };
+}
+
+/** The decisions of a limiter between two readings of one process. */
+function consumesBetween(before: Consumes, after: Consumes): Consumes {
+  const decisions: Consumes = grown(["calls", "allowed", "limited", "failed"], before, after);
+  if (after.without_store !== undefined)
+    decisions.without_store = after.without_store - (before.without_store ?? 0);
+  return decisions;
 }
 
 function consumerEvidence(
@@ -226,16 +235,9 @@ function consumerEvidence(
     const before = at_window_open.consumes;
     const after = at_end.consumes;
     // A server that was started again has counted from 0: what it decided before is not known.
-    const consumes =
-      before && after && !hasRestarted({ at_window_open, at_end }, window_s)
-        ? {
-            ...grown(["calls", "allowed", "limited", "failed"], before, after),
-            ...(after.without_store === undefined
-              ? {}
-              : { without_store: after.without_store - (before.without_store ?? 0) }),
-          }
-        : undefined;
-    return { ...fact, at_start, at_window_open, at_end, ...(consumes ? { consumes } : {}) };
+    const isCountable = before && after && !hasRestarted({ at_window_open, at_end }, window_s);
+    const consumes = isCountable ? consumesBetween(before, after) : undefined;
+    return definedOnly({ ...fact, at_start, at_window_open, at_end, consumes });
   });
 }
 
@@ -264,7 +266,7 @@ function timelineFigures({ answers, measured, opens_ms, opens_s, spec }: RunMeas
   return { timeline: timelineOf(workers, { opens_s, opened_at: wallTime(opens_ms), openLoop }) };
 }
 
-/** What each key was admitted, where the quota binds. */
+/** What each key was admitted, where the quota of the traffic binds. */
 function boundaryOfRun(
   { measured, consumers }: RunMeasurements,
   profile: TrafficProfile,
@@ -277,6 +279,7 @@ function boundaryOfRun(
   });
 }
 
+/** The result of a run, judged by the evidence that the generator has. */
 export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const { spec, consumers, driverVersions, warmup } = measurements;
   const { traffic, load, share } = spec.generator;
@@ -287,43 +290,45 @@ export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const profile = findProfile(traffic);
   const boundary = boundaryOfRun(measurements, profile);
   // What a share of the load should meet follows from the whole.
-  const prediction =
-    consumers &&
-    !share &&
-    !profile.binding &&
-    predictionFor({ traffic, load }, warmup, consumers, counts, {
-      opened_at: wallTime(measurements.opens_ms),
-      opens_s: measurements.opens_s,
-      slices,
-    });
+  const isPredictable = consumers && !share && !profile.binding;
+  const prediction = isPredictable
+    ? predictionFor({ traffic, load }, warmup, consumers, counts, {
+        opened_at: wallTime(measurements.opens_ms),
+        opens_s: measurements.opens_s,
+        slices,
+      })
+    : undefined;
   const consumed = consumers ? consumerEvidence(consumers, duration) : [];
   const resources = resourcesOf(measurements, part, consumed);
+
   return judged({
     schema: RESULT_SCHEMA,
     schema_version: RESULT_SCHEMA_VERSION,
-    run: 1,
-    load_text: loadText(spec.generator),
-    started_at: measurements.started_at.toISOString(),
-    finished_at: new Date().toISOString(),
-    notes: [...new Set(measurements.monitor?.failures)].map(
-      (failure) => `a reading of the servers failed: ${failure}`,
-    ),
-    status: "measured",
-    request: requestOf(spec),
-    ...figures,
-    warmup,
-    ...serverFigures(measurements, resources),
-    samples: measurements.samples,
-    slices,
-    ...timelineFigures(measurements),
-    ...(prediction ? { prediction } : {}),
-    ...(boundary ? { boundary } : {}),
-    consumers: consumed,
-    ...callFigures(consumed, { counts, warmup }),
-    resources,
-    versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
-    ...(measurements.turns ? { turns: measurements.turns } : {}),
-    clock_change: measurements.clocks.change(),
-    ...(measurements.diagnosis ? { diagnosis: measurements.diagnosis } : {}),
+    ...definedOnly({
+      run: 1,
+      load_text: loadText(spec.generator),
+      started_at: measurements.started_at.toISOString(),
+      finished_at: new Date().toISOString(),
+      notes: [...new Set(measurements.monitor?.failures)].map(
+        (failure) => `a reading of the servers failed: ${failure}`,
+      ),
+      status: "measured" as const,
+      request: requestOf(spec),
+      ...figures,
+      warmup,
+      ...serverFigures(measurements, resources),
+      samples: measurements.samples,
+      slices,
+      ...timelineFigures(measurements),
+      prediction,
+      boundary,
+      consumers: consumed,
+      ...callFigures(consumed, { counts, warmup }),
+      resources,
+      versions: { ...generatorVersions(), ...driverVersions, ...consumers?.versions },
+      turns: measurements.turns,
+      clock_change: measurements.clocks.change(),
+      diagnosis: measurements.diagnosis,
+    }),
   });
 }

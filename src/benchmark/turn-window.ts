@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { TurnLengths } from "../contract/turns.js";
 import { SLICE_MS } from "../judge/merging/slices.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { sum } from "../kit/numbers.js";
 import { drawnCycles, spreadMs, type TurnOrder } from "../traffic/turn-order.js";
 import type { ClosedConnections, Reopened } from "./closed-loop.js";
@@ -15,16 +16,16 @@ import {
 import { LOOK_EVERY_MS, StandstillWatch } from "./measurement/standstill.js";
 
 export interface TurnAnswers {
-  /** In the slice. */
+  /** Answers in the slice. */
   answers: number;
-  /** After it. */
+  /** Answers after the slice. */
   followed: number;
-  /** Of both: a target that is slower than a slice answers none in it. */
+  /** Latency of all of them, because a target that is slower than a slice answers none in it. */
   latency_sum_us: number;
 }
 
-/** What a worker has used so far; the differences around a turn are the target's. */
-export interface Usage {
+/** What a worker has used so far. The differences around a turn belong to its target. */
+export interface WorkerUsage {
   cpu_us: number;
   loop_active_ms: number;
   loop_idle_ms: number;
@@ -32,22 +33,33 @@ export interface Usage {
   waited_ms: number;
 }
 
-const difference = (from: Usage, to: Usage): Usage => ({
+const difference = (from: WorkerUsage, to: WorkerUsage): WorkerUsage => ({
   cpu_us: to.cpu_us - from.cpu_us,
   loop_active_ms: to.loop_active_ms - from.loop_active_ms,
   loop_idle_ms: to.loop_idle_ms - from.loop_idle_ms,
   waited_ms: to.waited_ms - from.waited_ms,
 });
 
-/** Targets whose connections were closed, in the warm-up or in the window. */
-const left = new WeakSet<ClosedConnections>();
+/** A turn between the opening of its lead-in and the end of its last request. */
+interface OpenTurn {
+  began_ms: number;
+  /** When the slice began. */
+  opened_ms: number;
+  usageBefore: WorkerUsage;
+  usageAtOpening: WorkerUsage;
+  standstill: StandstillWatch;
+}
 
+/** The slices of one target together, as its window. A warm-up has a window of its own. */
 export class TurnWindow {
+  /** Connections that were closed for good, in a warm-up or in a window. */
+  static readonly #left = new WeakSet<ClosedConnections>();
+
   readonly #connections: ClosedConnections;
   readonly #recorder: ResponseRecorder;
-  /** Of the lead-ins; what it records is discarded. */
+  /** Takes the responses of the lead-ins, which do not count. */
   readonly #ignored: ResponseRecorder;
-  readonly #readUsage: () => Usage;
+  readonly #readUsage: () => WorkerUsage;
   #opened_ms = 0;
   #closed_ms = 0;
   #counted_ms = 0;
@@ -61,13 +73,13 @@ export class TurnWindow {
   #loop = { active_ms: 0, idle_ms: 0 };
   #waited_ms = 0;
   #longest_gap_ms = 0;
-  /** Before the last turn. */
+  /** The answers before the last turn. */
   #endedBefore: EndedAnswers = { answers: 0, latency_sum_us: 0 };
 
   constructor(
     connections: ClosedConnections,
     codeText: (code: number) => string,
-    readUsage: () => Usage,
+    readUsage: () => WorkerUsage,
   ) {
     this.#connections = connections;
     this.#recorder = new ResponseRecorder(codeText);
@@ -75,71 +87,93 @@ export class TurnWindow {
     this.#readUsage = readUsage;
   }
 
-  /** Time that its requests took beyond its slices, in all. */
+  /** Time that requests took beyond the slices, all turns together. */
   get overrun_ms(): number {
     return this.#overrun_ms;
   }
 
   /**
-   * It gets no further turn: its connections are closed, so that they take no time of the others.
+   * Closes the connections for good, so that they take no time of the other targets: this target
+   * gets no further turn.
    */
   async leave(): Promise<void> {
     if (!this.hasLeft) await this.#connections.stop();
-    left.add(this.#connections);
+    TurnWindow.#left.add(this.#connections);
   }
 
   get hasLeft(): boolean {
-    return left.has(this.#connections);
+    return TurnWindow.#left.has(this.#connections);
   }
 
   /**
-   * One turn: lead-in, slice, and what is in flight followed to its end.
-   * @param spread_ms over which its connections begin
+   * One turn: lead-in, slice, and the requests in flight followed to their end.
+   * @param spread_ms time over which the connections begin
    */
   async turn({ lead_in_ms, slice_ms }: TurnLengths, spread_ms = 0): Promise<void> {
-    const before = this.#readUsage();
+    const turn = await this.#leadIn(lead_in_ms, spread_ms);
+    this.#openSlice(turn, slice_ms);
+    await sleep(slice_ms);
+    this.#closeSlice(turn);
+    await this.#connections.drained();
+    this.#countTurn(turn, slice_ms);
+  }
+
+  async #leadIn(lead_in_ms: number, spread_ms: number): Promise<OpenTurn> {
+    const usageBefore = this.#readUsage();
     const standstill = new StandstillWatch();
     this.#endedBefore = this.#recorder.ended;
     const began_ms = cheapMonotonicMs();
     this.#ignored.resume(began_ms, 1);
     this.#connections.openGate(this.#ignored, Number.POSITIVE_INFINITY, spread_ms);
     await sleep(lead_in_ms);
-    const opened = this.#readUsage();
-    const opened_ms = cheapMonotonicMs();
+
+    const usageAtOpening = this.#readUsage();
+    return { began_ms, opened_ms: cheapMonotonicMs(), usageBefore, usageAtOpening, standstill };
+  }
+
+  #openSlice({ opened_ms }: OpenTurn, slice_ms: number): void {
     if (this.#turns === 0) this.#opened_ms = opened_ms;
     this.#recorder.resume(opened_ms, Math.round(slice_ms / SLICE_MS));
     this.#leadInRequests += this.#connections.changeRecorder(
       this.#recorder,
       Number.POSITIVE_INFINITY,
     );
-    await sleep(slice_ms);
+  }
+
+  #closeSlice({ opened_ms, usageAtOpening }: OpenTurn): void {
     this.#ignored.sample(opened_ms);
     // One synchronous step: requests in flight now are followed, but do not count in the slice.
     this.#closed_ms = cheapMonotonicMs();
     this.#sent += this.#connections.shutGate();
-    const inSlice = difference(opened, this.#readUsage());
-    await this.#connections.drained();
-    const gap_ms = standstill.stop();
-    this.#longest_gap_ms = Math.max(this.#longest_gap_ms, gap_ms);
-    const drained_ms = cheapMonotonicMs() - this.#closed_ms;
-    const taken = this.#closed_ms - opened_ms;
-    this.#turns++;
-    this.#lead_in_ms += opened_ms - began_ms;
-    this.#counted_ms += taken;
-    this.#drained_ms += drained_ms;
-    // The time in which this process stood still is not the target's.
-    const stood_still_ms = Math.max(0, gap_ms - LOOK_EVERY_MS);
-    this.#overrun_ms += Math.max(0, drained_ms + taken - slice_ms - stood_still_ms);
-    this.#cpu_us += difference(before, this.#readUsage()).cpu_us;
+
+    const inSlice = difference(usageAtOpening, this.#readUsage());
     this.#loop.active_ms += inSlice.loop_active_ms;
     this.#loop.idle_ms += inSlice.loop_idle_ms;
     this.#waited_ms += inSlice.waited_ms;
+  }
+
+  /** Adds up what the turn took, once all of its requests have ended. */
+  #countTurn(turn: OpenTurn, slice_ms: number): void {
+    const gap_ms = turn.standstill.stop();
+    const drained_ms = cheapMonotonicMs() - this.#closed_ms;
+    const counted_ms = this.#closed_ms - turn.opened_ms;
+    this.#turns++;
+    this.#longest_gap_ms = Math.max(this.#longest_gap_ms, gap_ms);
+    this.#lead_in_ms += turn.opened_ms - turn.began_ms;
+    this.#counted_ms += counted_ms;
+    this.#drained_ms += drained_ms;
+
+    // The time in which this process stood still is not the target's.
+    const stood_still_ms = Math.max(0, gap_ms - LOOK_EVERY_MS);
+    this.#overrun_ms += Math.max(0, drained_ms + counted_ms - slice_ms - stood_still_ms);
+    this.#cpu_us += difference(turn.usageBefore, this.#readUsage()).cpu_us;
   }
 
   get turns(): number {
     return this.#turns;
   }
 
+  /** The answers of the last turn. */
   lastAnswers({ slice_ms }: TurnLengths): TurnAnswers {
     const { allowed, limited } = this.#recorder.slices(this.#turns * slice_ms);
     const first = -Math.round(slice_ms / SLICE_MS);
@@ -152,7 +186,7 @@ export class TurnWindow {
     };
   }
 
-  /** What it did since the last call; times are those of its own slices. */
+  /** What was done since the last call. Only time in slices counts. */
   sample(): WorkerSample {
     return this.#recorder.sample(this.#counted_ms);
   }
@@ -169,7 +203,7 @@ export class TurnWindow {
       slices: this.#recorder.slices(this.#turns * slice_ms),
       timeline_slices: this.#recorder.timelineSlices(this.#turns * slice_ms),
       longest_gap_ms: this.#longest_gap_ms,
-      turns: {
+      turns: definedOnly({
         turns: this.#turns,
         ended: this.#recorder.ended,
         counted_ms: this.#counted_ms,
@@ -177,37 +211,41 @@ export class TurnWindow {
         drained_ms: this.#drained_ms,
         cpu_us: this.#cpu_us,
         utilisation: active_ms + idle_ms > 0 ? active_ms / (active_ms + idle_ms) : 0,
-        ...(reopened ? { reopened: { ...reopened } } : {}),
-        ...(Number.isNaN(this.#waited_ms) ? {} : { waited_ms: this.#waited_ms }),
-      },
+        reopened: reopened ? { ...reopened } : undefined,
+        waited_ms: Number.isNaN(this.#waited_ms) ? undefined : this.#waited_ms,
+      }),
     };
   }
 }
 
+/** What the turns of a target took on one worker. */
 export interface TurnFigures {
   turns: number;
   ended: EndedAnswers;
-  /** In its slices. */
+  /** Time of all slices. */
   counted_ms: number;
   lead_in_ms: number;
+  /** Time in which requests were followed after the slices. */
   drained_ms: number;
-  /** Of the whole process, in its turns. */
+  /** CPU time of the whole process in the turns. */
   cpu_us: number;
-  /** Of the worker's event loop, in its slices. */
+  /** Share of the time in slices in which the event loop of the worker was busy. */
   utilisation: number;
+  /** Time in slices in which the worker waited for a CPU; absent where it is not known. */
   waited_ms?: number;
-  /** Connections, since the first lead-in of the warm-up. */
+  /** Connections that were opened again since the first lead-in of the warm-up. */
   reopened?: Reopened;
 }
 
 export interface TurnsPlan extends TurnOrder {
   /**
-   * Not in the warm-up: after each second of own turns the figures are reported, and the servers
-   * are read.
+   * Whether the turns are those of the window. Then the figures are reported, and the servers read,
+   * after each second of turns of every target.
    */
   counts: boolean;
 }
 
+/** How many turns of a target make a second of slices. */
 export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
   Math.max(1, Math.round(SAMPLE_MS / slice_ms));
 
@@ -215,8 +253,8 @@ export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
  * Gives the load to the targets by turns, in an order drawn anew for each cycle, never to two at a
  * time. A target whose overruns together exceed its window gets no further turn.
  * @param meet resolves when all workers have come to this turn
- * @param onSecond called after each second of own turns, when nobody has a turn; the next one waits
- *   for it
+ * @param onSecond is called after each second of turns of every target, when no target has a turn;
+ *   the next turn waits for it
  */
 export async function takeTurns(
   windows: readonly TurnWindow[],
@@ -236,16 +274,16 @@ export async function takeTurns(
   }
 }
 
-/** So much may a target overrun any warm-up, which may be shorter than a pause of the machine. */
+/** A target may overrun any warm-up by this, because a machine may pause for longer than it. */
 const WARMUP_OVERRUN_S = 3;
 
-/** @param plan that of its window: its overruns may be as long as that */
+/** Gives a target its turn, unless its overruns together exceed the window of the plan. */
 export async function turnUnlessOverrun(
   window: TurnWindow,
   turn: TurnLengths,
   { seconds, counts, lengths }: Pick<TurnsPlan, "seconds" | "counts"> & Partial<TurnOrder>,
 ): Promise<void> {
-  const most_s = counts ? seconds : Math.max(seconds, WARMUP_OVERRUN_S);
-  if (window.overrun_ms > 1000 * most_s) await window.leave();
+  const longest_overrun_s = counts ? seconds : Math.max(seconds, WARMUP_OVERRUN_S);
+  if (window.overrun_ms > 1000 * longest_overrun_s) await window.leave();
   if (!window.hasLeft) await window.turn(turn, lengths && spreadMs(lengths));
 }

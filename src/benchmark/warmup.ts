@@ -64,6 +64,7 @@ export class WarmupWatch {
   add(worker: number, slice: WarmupSlice): boolean {
     this.#pending[worker]?.push(slice);
     if (this.#pending.some((slices) => slices.length === 0)) return this.#isSteady;
+
     const all = this.#pending.flatMap((slices) => slices.shift() ?? []);
     this.#requests += sum(all.map(({ answers, failed }) => answers + failed));
     this.#rates.push(sum(all.map(({ answers, width_ms }) => answers / width_ms)));
@@ -78,6 +79,7 @@ export class WarmupWatch {
       this.#requests >= this.#fewestRequests &&
       this.#rates.length === AUTO_WARMUP.slices &&
       !this.#mayHaveTrend();
+
     return this.#isSteady;
   }
 

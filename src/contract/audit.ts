@@ -34,7 +34,7 @@ const admissionsSchema = z.strictObject({
   most: z.int().min(0),
 });
 /** Admitted requests, and the bounds that the declared algorithm sets to them. */
-export type Admissions = z.infer<typeof admissionsSchema>;
+export type AdmissionBounds = z.infer<typeof admissionsSchema>;
 
 const findingSchema = z.strictObject({
   check: idSchema,

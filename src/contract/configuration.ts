@@ -11,19 +11,19 @@ import {
   type Layer,
   layerSchema,
 } from "./layers.js";
-import { numberIn, wholeIn } from "./ranges.js";
+import { numberSchema, wholeIn } from "./ranges.js";
 import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
 /**
- * The quota of each key: `points` in a fixed window; a key that exceeds it is blocked for `block_s`
- * (0: not at all).
+ * The quota of each key: `points` in a window. A key that exceeds it is blocked for `block_s`
+ * seconds, or not at all with 0.
  */
 export const limitsSchema = z.strictObject({
   points: wholeIn("points"),
   window_s: wholeIn("window"),
   block_s: wholeIn("block"),
-  /** Points that a request uses for each of its keys; absent: 1. */
+  /** Points that a request uses for each of its keys, by default 1. */
   cost: wholeIn("cost").min(2).optional(),
 });
 export type Limits = z.infer<typeof limitsSchema>;
@@ -53,15 +53,15 @@ export type Arrivals = z.infer<typeof arrivalsSchema>;
 export const DEFAULT_POOL = 200;
 
 /**
- * How hard. Closed: N connections that each wait for their answer, which measures capacity. Open: R
- * requests/s whether or not answers come, on up to N connections, which measures latency at that
- * rate.
+ * How hard the target is loaded. In a closed loop N connections each wait for their answer, which
+ * measures capacity. In an open loop R requests/s are sent whether or not answers come, on up to N
+ * connections, which measures latency at that rate.
  */
 export const loadSchema = z.discriminatedUnion("model", [
   z.strictObject({ model: z.literal("closed"), connections: wholeIn("connections") }),
   z.strictObject({
     model: z.literal("open"),
-    rate_per_second: numberIn("rate"),
+    rate_per_second: numberSchema("rate"),
     arrivals: arrivalsSchema,
     connections: wholeIn("connections"),
   }),
@@ -107,7 +107,7 @@ export type Warmup = z.infer<typeof warmupSchema>;
 export const LEAD_IN_S = 2;
 export const AUTO_WARMUP = {
   min_s: 3,
-  /** By turns the slices of a target are its seconds. */
+  /** When targets take turns, the slices of a target count as its seconds. */
   min_by_turns_s: 1.5,
   max_s: 10,
   min_requests: 1000,
@@ -122,7 +122,7 @@ export function warmupText(warmup: Warmup, order: string): string {
     : `${warmup} s of warm-up`;
 }
 
-/** How much of the machine a role may use. An absent member means no limit. */
+/** How much of the machine a role may use. An absent member means that there is no limit. */
 export const capsSchema = z.strictObject({
   cpus: z.number().positive().optional(),
   memory_bytes: z.int().positive().optional(),
@@ -141,9 +141,8 @@ export const RANDOM_KEYS = "random-keys";
 function entryFileName({ layer, workload }: Pick<Configuration, "layer" | "workload">): string {
   if (isClientLayer(layer)) return layer;
   const { id, payload_bytes: bytes } = workload;
-  if (isProgramLayer(layer))
-    return [layer, id, ...(bytes === undefined ? [] : [`${bytes}b`])].join("-");
-  return id;
+  if (!isProgramLayer(layer)) return id;
+  return bytes === undefined ? `${layer}-${id}` : `${layer}-${id}-${bytes}b`;
 }
 
 /** The workload at the limiter layer, where no endpoint is called. */
@@ -160,7 +159,7 @@ export const configurationSchema = z.strictObject({
   load: loadSchema,
   extent: extentSchema,
   limits: limitsSchema,
-  /** What is done to roles in the window, in the order of their starts; absent: nothing. */
+  /** The faults in the window, in the order of their starts; absent without any. */
   faults: z.array(faultSchema).min(1).optional(),
   /** Settings of the target's service that the user gave, as its environment variables. */
   service_env: z.record(z.string(), z.string()).optional(),
@@ -180,8 +179,8 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * 16 hex digits. Versions, machine, runs, order and warm-up are no part: rows can be followed over
- * time.
+ * A hash of 16 hex digits. Versions, machine, runs, order and warm-up are no part of it, so that
+ * rows can be followed over time.
  */
 export function configurationHash(configuration: Configuration): string {
   const { target, ...rest } = configuration;
@@ -221,9 +220,10 @@ export function configurationFileName(
     ...LISTED_LIMITS.flatMap(([member, unit]) =>
       listed.includes(member) ? [`${limits[member]}${unit}`] : [],
     ),
-    ...(limits.cost ? [`cost${limits.cost}`] : []),
-    ...(faults ? [faultsFileName(faults)] : []),
   ];
-  const isUsual = traffic === defaultTraffic || isProgramLayer(layer);
-  return (isUsual ? name : [...name, traffic]).join("_");
+  if (limits.cost) name.push(`cost${limits.cost}`);
+  if (faults) name.push(faultsFileName(faults));
+  if (traffic !== defaultTraffic && !isProgramLayer(layer)) name.push(traffic);
+
+  return name.join("_");
 }

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Layer } from "./layers.js";
 
 /**
- * By what configurations differ beside target, workload, traffic and load. Flags, files, menu,
+ * What configurations differ in besides target, workload, traffic and load. Flags, files, menu,
  * plans and reports follow this list. To add one, add an entry here and read it where it takes
  * effect, e.g. in the layout.
  */
@@ -12,23 +12,23 @@ interface Dimension {
   one: string;
   other: string;
   max: number;
-  /** At the other layers it is 0, or absent. */
+  /** The layers at which it counts. At the other ones it is 0, or absent. */
   layers: readonly Layer[];
   /**
-   * A configuration names it only where it is not the usual number, so that older ones keep their
-   * identity.
+   * Whether a configuration names it only where it is not the default, so that older configurations
+   * keep their identity.
    */
   namedIfUnusual?: true;
-  /** A campaign can find the number before its first run: `auto`. */
+  /** Whether a campaign can find the number before its first run (`auto`). */
   canBeFound?: true;
-  /** How a text says it after what is sent: `light on 2 servers`. */
+  /** The word between what is sent and the number, as in `light on 2 servers`. */
   preposition: string;
   help: string;
   question: string;
 }
 
 /**
- * The usual number of everything that a dimension counts: texts and file names do not mention it.
+ * The default number of everything that a dimension counts. Texts and file names do not mention it.
  */
 export const USUAL = 1;
 
@@ -100,7 +100,7 @@ export const namedCounts = (counts: DimensionCounts): NamedCounts =>
 export const countIn = (configuration: NamedCounts, key: DimensionKey): number =>
   configuration[key] ?? USUAL;
 
-/** `on 2 servers` for each dimension that is not the usual one. */
+/** Texts such as `on 2 servers`, for each dimension that is not the default. */
 export const unusualCounts = (counts: NamedCounts): string[] =>
   dimensions.flatMap(({ key, other, preposition }) =>
     countIn(counts, key) > USUAL ? [`${preposition} ${countIn(counts, key)} ${other}`] : [],

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { configurationSchema } from "./configuration.js";
+import { outcomeStatuses } from "./judgement.js";
 import { orders, planSchema } from "./plan.js";
 import { progressSecondShape } from "./progress.js";
-import { outcomeStatuses } from "./result.js";
 import {
   adaptiveRowSchema,
   adaptiveSummarySchema,
@@ -12,7 +12,7 @@ import {
 } from "./summary.js";
 
 export const EVENT_SCHEMA = "ratelimit-bench/event";
-/** History: 1 — first format. */
+/** Version 1 is the first format. */
 export const EVENT_SCHEMA_VERSION = 1;
 
 const count = z.int().min(0);
@@ -22,20 +22,23 @@ const at = z.iso.datetime();
 const place = { number: z.int().min(1), of: z.int().min(1) };
 const round = count.optional();
 /**
- * Time until the end of the campaign: the plan's estimate, corrected by the duration of finished
- * runs.
+ * Seconds until the end of the campaign by the plan's estimate, corrected by the duration of
+ * finished runs.
  */
 const time_left_s = seconds;
 
 const roundFacts = {
   round: z.int().min(1),
-  /** Rounds of the plan; a maximum if runs are adaptive. */
+  /** The number of rounds of the plan, or their maximum if runs are adaptive. */
   of: z.int().min(1),
   runs: z.array(z.int().min(1)),
   time_left_s,
 };
 
-/** In the order of a run; `cooldown` comes before the next run, `report` after the last one. */
+/**
+ * The phases in the order of a run. `cooldown` comes before the next run, and `report` after the
+ * last one.
+ */
 export const phases = [
   "starting",
   "store ready",
@@ -56,7 +59,7 @@ const runStatuses = ["valid", "suspect", "invalid", "failed", "aborted"] as cons
 export type RunStatus = (typeof runStatuses)[number];
 
 /**
- * A line of `--json` on standard output: an event of a campaign, in order. The last one is `ended`.
+ * A line of `--json` on standard output, which is an event of a campaign. The last one is `ended`.
  */
 export const eventSchema = z.discriminatedUnion("event", [
   z.strictObject({
@@ -66,7 +69,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     schema_version: z.literal(EVENT_SCHEMA_VERSION),
   }),
   /**
-   * A message. Warnings also go to standard error; `setup` announces a step of more than a few
+   * A message. Warnings also go to standard error, and `setup` announces a step of more than a few
    * seconds.
    */
   z.strictObject({
@@ -85,8 +88,8 @@ export const eventSchema = z.discriminatedUnion("event", [
     folder: z.string(),
     runtime: z.string(),
     /**
-     * Number of runs of the plan; the maximum if runs are adaptive, the expected number of a
-     * search's trials.
+     * The number of runs of the plan. It is the maximum if runs are adaptive, and the expected
+     * number of trials of a search.
      */
     runs: count,
     /** What the trials of a search for the highest rate have to keep; absent without one. */
@@ -100,7 +103,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     estimate_s: seconds,
     skips: planSchema.shape.skips,
   }),
-  /** A run that was measured before this session, counts, and is not repeated. */
+  /** A run that was measured before this session. It counts, and is not repeated. */
   z.strictObject({
     event: z.literal("run_kept"),
     at,
@@ -111,7 +114,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     /** What the target did with the load; absent where that is not known. */
     outcome: z.enum(outcomeStatuses).optional(),
   }),
-  /** By turns, the runs of a group begin at the same time: their `run_started` follow. */
+  /** By turns, the runs of a group begin at the same time. Their `run_started` follow. */
   z.strictObject({ event: z.literal("round_started"), at, ...roundFacts }),
   z.strictObject({
     event: z.literal("run_started"),
@@ -124,7 +127,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     runs_per_configuration: z.int().min(1),
     /** What the trial of a search is for; absent without one. */
     search: z.enum(["bracket", "estimate"]).optional(),
-    /** The number of runs is a maximum: an adaptive campaign may need fewer. */
+    /** Whether the number of runs is a maximum, because an adaptive campaign may need fewer. */
     at_most: z.literal(true).optional(),
     /** It has instruments, and never counts. */
     diagnose: z.literal(true).optional(),
@@ -136,15 +139,15 @@ export const eventSchema = z.discriminatedUnion("event", [
     event: z.literal("phase"),
     at,
     /**
-     * Number of the run; absent between runs, and by turns, where it is that of all runs of the
-     * round.
+     * The number of the run. It is absent between runs and by turns, where an event is about all
+     * runs of a round.
      */
     number: z.int().min(1).optional(),
     phase: z.enum(phases),
     lasts_s: seconds.optional(),
   }),
   /**
-   * Live figures of one second of the window, as the load generator reports them; not for
+   * Live figures of one second of the window, as the load generator reports them. They are not for
    * publication.
    */
   z.strictObject({
@@ -189,7 +192,7 @@ export const eventSchema = z.discriminatedUnion("event", [
         server_cpu_us_per_request: z.number().min(0).optional(),
       })
       .optional(),
-    /** From its start until it was saved. */
+    /** Seconds from the start of the run until it was saved. */
     took_s: seconds,
     time_left_s,
   }),
@@ -210,7 +213,7 @@ export const eventSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("planned"),
     at,
-    /** How many runs the campaign is expected to have, those that were made included. */
+    /** How many runs the campaign is expected to have, including those that were made. */
     runs: count,
     time_left_s,
   }),
@@ -218,14 +221,14 @@ export const eventSchema = z.discriminatedUnion("event", [
     event: z.literal("report"),
     at,
     path: z.string(),
-    /** What the last screen shows: picture and table as text, at most 80 columns wide. */
+    /** The last screen as text, with picture and table, at most 80 columns wide. */
     screen: z.array(z.string()),
     configurations: z.array(summaryRowSchema),
     thresholds: z.array(thresholdRowSchema),
     adaptive: adaptiveSummarySchema.optional(),
     max_rate: z.array(maxRateRowSchema).optional(),
   }),
-  /** The last line; the process ends with this code. */
+  /** The last line. The process ends with this code. */
   z.strictObject({
     event: z.literal("ended"),
     at,

@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { MeasuredKind } from "./role.js";
 import { idSchema } from "./target.js";
 
-/** What a fault may change besides failing requests; a rule does not judge what it explains. */
+/** What a fault may change besides failing requests. A rule does not judge what it explains. */
 export type FaultEffect =
   /** Processes of its roles end, and may begin anew with counters of 0. */
   | "ends"
-  /** Calls under way may be lost, or sent again: the counts of both sides differ. */
+  /** Calls under way may be lost, or sent again, so that the counts of both sides differ. */
   | "cuts"
   /** The counts of keys may be lost, so that quotas begin anew. */
   | "forgets"
@@ -22,31 +22,33 @@ interface FaultActionFacts {
   verb: string;
   kinds: readonly FaultKind[];
   /**
-   * How long it lasts if nothing else is said; absent: it happens at one moment, or lasts to the
+   * How long it lasts by default. It is absent where a fault happens at one moment, or lasts to the
    * end.
    */
   length_s?: number;
   effects: readonly FaultEffect[];
 }
 
-/** What can be done to roles in the window. `orchestrator/run/injected-faults.ts` says how. */
+/**
+ * What can be done to roles in the window. `orchestrator/run/injected-faults.ts` carries it out.
+ */
 export const faultActions = {
   kill: { verb: "dies", kinds: ["store"], effects: ["ends", "cuts", "forgets", "unloads"] },
-  /** Killed, down for the length, and started again at the same address. */
+  /** The role is killed, is down for the length, and is started again at the same address. */
   restart: {
     verb: "restarts",
     kinds: ["store", "service", "server"],
     length_s: 1,
     effects: ["ends", "cuts", "forgets", "unloads"],
   },
-  /** Stopped by a signal, or frozen, and continued. */
+  /** The role is stopped by a signal, or frozen, and continued. */
   pause: {
     verb: "stops for a while",
     kinds: ["store", "service", "server"],
     length_s: 2,
     effects: ["cuts"],
   },
-  /** Cut from the network; packets are dropped, connections survive. */
+  /** The role is cut from the network. Packets are dropped, and connections survive. */
   disconnect: { verb: "is cut off", kinds: ["store", "service"], length_s: 3, effects: ["cuts"] },
   failover: {
     verb: "hands over to its replica",
@@ -56,15 +58,14 @@ export const faultActions = {
   "flush-scripts": { verb: "forgets its scripts", kinds: ["store"], effects: ["unloads"] },
   "flush-keys": { verb: "forgets its keys", kinds: ["store"], effects: ["forgets"] },
   /**
-   * Each round trip to the store takes `DELAY_MS` longer, by a relay that stands between for the
-   * whole run.
+   * Each round trip to the store takes `DELAY_MS` longer. A relay stands between for the whole run.
    */
   delay: { verb: "is slow", kinds: ["store"], length_s: 5, effects: [] },
   /** The store may use no more memory than it does, and refuses writes. */
   "fill-memory": { verb: "has no memory left", kinds: ["store"], length_s: 2, effects: [] },
 } as const satisfies Readonly<Record<string, FaultActionFacts>>;
 
-/** How much longer a round trip takes. */
+/** How much longer a round trip to a slow store takes. */
 export const DELAY_MS = 20;
 
 export type FaultAction = keyof typeof faultActions;
@@ -74,16 +75,16 @@ export const factsOfAction = (action: FaultAction): FaultActionFacts => faultAct
 
 export interface NamedFault {
   id: string;
-  /** After “What happens to your API when …”. */
+  /** Completes the question “What happens to your API when …”. */
   happens: string;
   summary: string;
   action: FaultAction;
-  /** The role, or the kind whose roles are all meant. */
+  /** The role, or the kind all of whose roles are affected. */
   role: string;
   length_s?: number;
-  /** Least seconds of the window after it; absent: `SETTLES_S`. */
+  /** The least seconds of the window after the fault, by default `SETTLES_S`. */
   settles_s?: number;
-  /** Servers that it takes at least. */
+  /** How many servers the fault needs at least. */
   servers?: number;
 }
 
@@ -180,28 +181,26 @@ export const namedFaults: readonly NamedFault[] = [
   },
 ];
 
-/**
- * Start of a fault whose times are not given: before it lies the baseline that recovery is measured
- * by.
- */
+/** The default start of a fault. Before it lies the baseline by which recovery is judged. */
 export const FAULT_START_S = 10;
-/** Least seconds of the window after a fault whose times are not given. */
+/** The least seconds of the window after a fault with default times. */
 export const SETTLES_S = 10;
-/** Least seconds before and after a fault whose times the user gives. */
+/** The least seconds before a fault whose times the user sets. */
 export const LEAST_BASELINE_S = 3;
+/** The least seconds after a fault whose times the user sets. */
 export const LEAST_SETTLING_S = 3;
 
 const seconds = z.number().min(0).max(86_400);
 
 /** Something done to a role at a time in the window. Seconds count from the window's opening. */
 export const faultSchema = z.strictObject({
-  /** Absent for one that was written as action and role. */
+  /** The name is absent for a fault that was written as action and role. */
   name: idSchema.optional(),
   action: z.enum(faultActionIds),
-  /** `store-1`; `store`: every role of that kind. */
+  /** A role such as `store-1`, or a kind such as `store` for all of its roles. */
   role: z.string().regex(new RegExp(`^(${faultKinds.join("|")})(-\\d{1,2})?$`)),
   start_s: seconds,
-  /** Absent where it happens at one moment, or lasts to the end. */
+  /** The length is absent where a fault happens at one moment, or lasts to the end. */
   length_s: seconds.optional(),
 });
 export type Fault = z.infer<typeof faultSchema>;
@@ -210,19 +209,19 @@ export const faultRecordSchema = z.strictObject({
   name: idSchema.optional(),
   action: z.enum(faultActionIds),
   roles: z.array(z.string()),
-  /** A length of 0: it happens at one moment. */
+  /** The planned times. A fault of a moment has a length of 0. */
   planned: z.strictObject({ start_s: seconds, length_s: seconds }),
   /**
-   * From before the first step of the fault to the end of its undoing; absent where the run ended
-   * before it.
+   * The time from before the first step of the fault to the end of its undoing. It is absent where
+   * the run ended before it.
    */
   injected: z.strictObject({ from_s: z.number(), to_s: z.number() }).optional(),
   undone: z.boolean(),
   note: z.string().optional(),
   /**
-   * Connections that the store accepted after the counters were read first, without the harness's
-   * own; of a cluster also those between its nodes. Absent where the store does not tell it, and
-   * where a run has several faults.
+   * Connections that the store accepted after the first reading of its counters, without those of
+   * the harness. Those between the nodes of a cluster count. It is absent where the store does not
+   * report it, and where a run has several faults.
    */
   store_reconnections: z.int().min(0).optional(),
 });
@@ -234,30 +233,33 @@ export const findNamedFault = (name: string | undefined): NamedFault | undefined
 export const faultKind = ({ role }: Pick<Fault, "role">): FaultKind =>
   role.replace(/-\d+$/, "") as FaultKind;
 
-/** How long a fault lasts if nothing else is said. */
+/** How long a fault lasts by default. */
 export const usualLengthS = ({
   name,
   action,
 }: Pick<Fault, "name" | "action">): number | undefined =>
   findNamedFault(name)?.length_s ?? factsOfAction(action).length_s;
 
-/** `store-restart`, `store-restart@5s+2s`, `pause:store-1@5s+2s`. */
+/** A fault as flags name it, e.g. `store-restart` or `pause:store-1@5s+2s`. */
 export function faultText(fault: Fault): string {
   const { name, action, role, start_s, length_s } = fault;
-  const isUsual = start_s === FAULT_START_S && length_s === usualLengthS(fault);
-  if (name !== undefined && isUsual) return name;
+  const hasDefaultTimes = start_s === FAULT_START_S && length_s === usualLengthS(fault);
+  if (name !== undefined && hasDefaultTimes) return name;
+
   const length = length_s === undefined ? "" : `+${length_s}s`;
   return `${name ?? `${action}:${role}`}@${start_s}s${length}`;
 }
 
 export const FAULT_SEPARATOR = "/";
 
-/** `store-restart`, `pause:store-1@5s+2s/pause:store-2@12s+2s`. */
+/** Faults as flags name them, e.g. `pause:store-1@5s+2s/pause:store-2@12s+2s`. */
 export const faultsText = (faults: readonly Fault[]): string =>
   faults.map(faultText).join(FAULT_SEPARATOR);
 
 export const faultsFileName = (faults: readonly Fault[]): string =>
   faultsText(faults).replaceAll(/[:@+/]/g, "-");
 
-/** The end of a fault: of one that lasts to the end of the window its start. */
+/**
+ * The end of a fault. A fault that lasts to the end of the window counts as ending at its start.
+ */
 export const faultEndS = ({ start_s, length_s = 0 }: Fault): number => start_s + length_s;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { definedOnly } from "../kit/defined-only.js";
 import { decimalNumber, decimalOrAuto, type Environment, readEnv } from "../kit/env.js";
 import { usageError } from "../kit/errors.js";
 import { DEFAULT_POOL, type Load, namedArrivals } from "./configuration.js";
@@ -48,9 +49,7 @@ const shape = {
 
 export type GeneratorRunSpec = RunSpec & { generator: GeneratorSpec };
 
-/**
- * What a server is not asked for: a generator that was started by hand does not know its target.
- */
+/** Stands for what a generator that was started by hand does not know of its target. */
 const UNKNOWN = "unknown";
 
 /**
@@ -69,7 +68,7 @@ function addressedServers(text: string, run_nonce: string): AddressedServer[] {
   return urls.map((url, index) => ({ id: roleId("server", index + 1), url, run_nonce }));
 }
 
-/** What a load generator is asked that gives the load to a group of targets by turns. */
+/** The runs of a group whose targets get the load by turns, and how. */
 export type GeneratorGroup = {
   runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]];
   turns: TurnsSpec;
@@ -123,6 +122,7 @@ function checked(spec: RunSpec): GeneratorRunSpec {
     throw usageError(
       `RUN_SPEC: generator.workers: ${of * generator.workers} in all are more than connections`,
     );
+
   return { ...spec, generator };
 }
 
@@ -153,6 +153,7 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
       `REQUESTS=${requests} is less than CONNECTIONS=${connections}: each connection sends at least one`,
     );
   }
+
   const load: Load = read.RATE
     ? {
         model: "open",
@@ -163,6 +164,7 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
     : { model: "closed", connections };
   const label = read.RATE_LIMITER_TYPE ?? "valkey-glide";
   const generator: GeneratorSpec = {
+    ...definedOnly({ output_file: read.OUTPUT_FILE }),
     layer: "server",
     workload: { id: read.REQUEST_TYPE ?? "light" },
     traffic: read.TRAFFIC ?? "realistic",
@@ -175,7 +177,6 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
     servers,
     progress: read.PROGRESS ?? "text",
     waits_for_readings: false,
-    ...(read.OUTPUT_FILE ? { output_file: read.OUTPUT_FILE } : {}),
   };
   const spec = runSpec({
     run_nonce: read.RUN_NONCE ?? "",
@@ -184,5 +185,6 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
     key_prefix: UNKNOWN,
     plugins: decodePlugins(env),
   });
+
   return { ...spec, generator };
 }

@@ -5,7 +5,7 @@ interface LayerDescription {
   id: string;
   hint: string;
   request: "request" | "decision" | "operation";
-  /** Who sends the work to the store. Without servers no endpoint is called. */
+  /** What sends the work to the store. Without servers no endpoint is called. */
   consumer: "server" | "client" | "program";
 }
 
@@ -39,18 +39,15 @@ export const driverLayerIds = layers.flatMap(({ id, consumer }) =>
 );
 export const driverLayerSchema = z.enum(driverLayerIds);
 
-export const layerOf = (id: Layer): LayerDescription =>
+export const layerDescription = (id: Layer): LayerDescription =>
   layers.find((layer) => layer.id === id) as LayerDescription;
 
-export const isClientLayer = (id: Layer): boolean => layerOf(id).consumer === "client";
+export const isClientLayer = (id: Layer): boolean => layerDescription(id).consumer === "client";
 
-/** Whether a foreign benchmark program sends plain commands to the store. */
-export const isProgramLayer = (id: Layer): boolean => layerOf(id).consumer === "program";
+/** Whether a load program sends plain commands to the store. */
+export const isProgramLayer = (id: Layer): boolean => layerDescription(id).consumer === "program";
 
-/**
- * How much goes on at the same time: `1 connection`, `1,000 connections`; without servers `50 at a
- * time`.
- */
+/** How much goes on at the same time, e.g. `1 connection`, or without servers `50 at a time`. */
 export function connectionsText(layer: Layer, count: number): string {
   if (isClientLayer(layer)) return `${withThousands(count)} at a time`;
   return `${withThousands(count)} connection${count === 1 ? "" : "s"}`;

@@ -6,14 +6,14 @@ import { userFolder } from "../kit/user-folder.js";
 export interface PackageVersion {
   name: string;
   version: string;
-  /** What is installed beside it, `name@version`. */
+  /** Packages that are installed with it, as `name@version`. */
   with?: readonly string[];
 }
 
 export const versionFactsSchema = z.strictObject({
   name: z.string().min(1).max(214),
   version: z.string().min(1).max(40),
-  /** Over `packages` and the registry's checksum of each. */
+  /** Checksum over `packages` and the registry's checksum of each. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   /** Versions of all installed packages by path, because ranges resolve differently over time. */
   packages: z.record(z.string(), z.string()),

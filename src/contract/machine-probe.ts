@@ -15,7 +15,7 @@ const linkSchema = z.strictObject({
   /** Where another machine probe listens. */
   host: z.string(),
   port: z.int().min(1).max(65_535),
-  /** Without: round trips and clock alone. */
+  /** Whether the bandwidth is measured, besides round trips and clock. */
   bandwidth: z.boolean(),
 });
 
@@ -49,8 +49,8 @@ export const machineCountersSchema = z.strictObject({
     })
     .optional(),
   /**
-   * Bytes on the links that the probe sees, without loopback: those of the machine, unless it has a
-   * network of its own.
+   * Bytes on the links that the probe sees, without loopback. These are the links of the machine,
+   * unless the probe has a network of its own.
    */
   network: z.strictObject({ received_bytes: amount, sent_bytes: amount }).optional(),
 });
@@ -59,7 +59,7 @@ export type MachineCounters = z.infer<typeof machineCountersSchema>;
 export const linkReadingSchema = z.strictObject({
   round_trips_us: z.array(z.number().min(0)).min(1),
   clock: clockOffsetSchema,
-  /** Absent where it was not asked for, and where a CPU cap held the probe back. */
+  /** The rate is absent where it was not requested, and where a CPU cap held the probe back. */
   sent_bits_per_second: z.number().positive().optional(),
   received_bits_per_second: z.number().positive().optional(),
 });

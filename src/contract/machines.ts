@@ -3,7 +3,7 @@ import { z } from "zod";
 /** Several machines: how a runtime reaches them, and what it says of them. */
 
 /**
- * The kinds of roles that a user can place; a service runs beside the store, and a helper where
+ * The kinds of roles that a user can place. A service runs beside the store, and a helper where
  * there is room.
  */
 export const placedKinds = ["store", "server", "generator"] as const;
@@ -11,15 +11,15 @@ export type PlacedKind = (typeof placedKinds)[number];
 
 /** How a campaign reaches a Kubernetes, and where it places its roles. */
 export const kubernetesAccessSchema = z.strictObject({
-  /** A context of the kubeconfig; absent: its current one. */
+  /** A context of the kubeconfig, by default its current one. */
   context: z.string().optional(),
-  /** Absent: the context's. */
+  /** The namespace, by default that of the context. */
   namespace: z.string().optional(),
   nodes: z.partialRecord(z.enum(placedKinds), z.string()),
   host_network: z.boolean().optional(),
   /**
-   * Registry of the project's own images, e.g. `registry.example.org/bench`; absent: the nodes have
-   * them already.
+   * Registry of the project's images, e.g. `registry.example.org/bench`. It is absent where the
+   * nodes have them already.
    */
   registry: z.string().optional(),
 });
@@ -32,7 +32,10 @@ export const dockerHostSchema = z.strictObject({
   address: z.string(),
   /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */
   tls: z.string().optional(),
-  /** Several machines may serve a kind: its roles take turns on them. */
+  /**
+   * The kinds of roles on this machine. Several machines may serve a kind, whose roles are spread
+   * over them.
+   */
   roles: z.array(z.enum(placedKinds)).min(1),
 });
 export type DockerHost = z.infer<typeof dockerHostSchema>;
@@ -45,7 +48,7 @@ export const dockerHostsSchema = z.strictObject({
 export type DockerHosts = z.infer<typeof dockerHostsSchema>;
 
 /**
- * How a campaign reaches its machines. Recorded in its lease, so that the next start can clean up
+ * How a campaign reaches its machines. Its lease records it, so that the next start can clean up
  * there.
  */
 export const runtimeAccessSchema = z.strictObject({
@@ -60,7 +63,7 @@ export const runtimeMachineSchema = z.strictObject({
   kernel: z.string(),
   cpus: z.number(),
   memory_bytes: z.number(),
-  /** What runs the containers there, e.g. `Docker 28.0.1`, `kubelet v1.34.4, containerd 2.1`. */
+  /** The engine of its containers, e.g. `Docker 28.0.1` or `kubelet v1.34.4, containerd 2.1`. */
   engine: z.string(),
 });
 export type RuntimeMachine = z.infer<typeof runtimeMachineSchema>;
@@ -69,7 +72,7 @@ const us = z.number().min(0);
 
 /**
  * One clock less another, within `bound_us` of `offset_us`, by the exchange with the shortest round
- * trip. It is about timestamps: latency is measured on one clock.
+ * trip. It is about timestamps, because latency is measured on one clock.
  */
 export const clockOffsetSchema = z.strictObject({ offset_us: z.number(), bound_us: us });
 export type ClockOffset = z.infer<typeof clockOffsetSchema>;
@@ -81,19 +84,20 @@ export const machineLinkSchema = z.strictObject({
   /** Round trips of 64 bytes over one TCP connection, from both ends. */
   round_trip_us: z.strictObject({ p50: us, p90: us, count: z.int().min(1) }),
   /**
-   * Over several TCP connections: of a fast link a lower bound. Absent where a cap held the program
-   * back.
+   * The rate over several TCP connections, which is a lower bound for a fast link. It is absent
+   * where a cap held the program back.
    */
   bits_per_second: z
     .strictObject({ there: z.number().positive(), back: z.number().positive() })
     .optional(),
   /**
-   * The second machine's clock less the first one's; `after` is absent until the session has ended.
+   * The second machine's clock less that of the first. `after` is absent until the session has
+   * ended.
    */
   clock: z.strictObject({ before: clockOffsetSchema, after: clockOffsetSchema.optional() }),
 });
 export type MachineLink = z.infer<typeof machineLinkSchema>;
 
-/** The part of a link that a result keeps: what its rules need. */
+/** The part of a link that a result keeps, because its rules need it. */
 export const runLinkSchema = machineLinkSchema.omit({ clock: true });
 export type RunLink = z.infer<typeof runLinkSchema>;

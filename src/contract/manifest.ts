@@ -9,8 +9,11 @@ import { turnLengthsSchema } from "./turns.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
 /**
- * History: 1 — first format; 2 — the configurations and caps of result schema 2; 3 — turns; 4 — the
- * configurations of result schema 4, and machines without an id.
+ * The history of the format:
+ * - 1: the first format
+ * - 2: the configurations and caps of result schema 2
+ * - 3: turns
+ * - 4: the configurations of result schema 4, and machines without an id
  */
 export const MANIFEST_SCHEMA_VERSION = 4;
 
@@ -32,8 +35,8 @@ export function otherVersionReason(version: unknown): string | undefined {
 }
 
 /**
- * What tells one machine from another. All else about it is measured, or changes with a restart,
- * and is only shown.
+ * The members that tell one machine from another. All else about it is measured, or changes with a
+ * restart, and is only shown.
  */
 export const MACHINE_KEY = ["cpu_model", "microcode", "cpus", "kernel"] as const;
 
@@ -49,8 +52,8 @@ export const machineSchema = z.strictObject({
   microcode: z.string().optional(),
   cpus: z.int().min(1),
   /**
-   * What a campaign of local processes may use of it, by affinity, cpuset and control groups;
-   * absent: all.
+   * The CPUs that a campaign of local processes may use, by affinity, cpuset and control groups; by
+   * default all of them.
    */
   cpus_allowed: z.int().min(1).optional(),
   cpu_quota: z.number().positive().optional(),
@@ -66,7 +69,10 @@ export const machineSchema = z.strictObject({
         level: z.int().min(1),
         type: z.string(),
         size_bytes: z.int().min(0),
-        /** CPUs that share it, as a list. One entry for each kind of cache, of CPU 0. */
+        /**
+         * The CPUs that share the cache, as a list. There is one entry for each kind of cache of
+         * CPU 0.
+         */
         cpus: cpuListSchema,
       }),
     )
@@ -75,8 +81,8 @@ export const machineSchema = z.strictObject({
   /** The hypervisor of a virtual machine; `none` on bare metal. */
   hypervisor: z.string().optional(),
   /**
-   * What a fixed loop of integers took before the first run, in milliseconds: one index, which
-   * decides nothing (M21).
+   * The milliseconds that a fixed loop of integers took before the first run. This index decides
+   * nothing (M21).
    */
   index_ms: z.number().positive().optional(),
   sysctl: z.record(z.string(), z.string()),
@@ -147,8 +153,8 @@ const campaignMachineSchema = runtimeMachineSchema.extend({
   /** The facts that a program on it finds; absent where that failed. */
   facts: machineSchema.optional(),
   /**
-   * Those that are the same computer: they share its CPUs, memory and clock. Absent where it is a
-   * computer of its own.
+   * The machines that are the same computer, so that they share its CPUs, memory and clock. It is
+   * absent where the machine is a computer of its own.
    */
   shares_kernel_with: z.array(z.string()).min(1).optional(),
 });
@@ -164,7 +170,7 @@ const sessionSchema = z.strictObject({
 const adaptiveStateSchema = z.strictObject({
   /** Number of rounds that each configuration needed, by hash. */
   rounds: z.record(z.string(), z.int().min(0)),
-  /** The last round after which a look was taken; 0: none yet. */
+  /** The last round after which a look was taken; 0 before the first look. */
   looked: z.int().min(0),
   spent_s: z.number().min(0),
   ended: z
@@ -179,7 +185,7 @@ const adaptiveStateSchema = z.strictObject({
 export type AdaptiveState = z.infer<typeof adaptiveStateSchema>;
 
 const maxRateStateSchema = z.strictObject({
-  /** Those that were made, in the order of the plan. */
+  /** The trials that were made, in the order of the plan. */
   trials: z.array(
     z.strictObject({
       file: z.string(),
@@ -217,7 +223,7 @@ export const manifestSchema = z.strictObject({
   libraries: z.record(z.string(), z.string()).optional(),
   /** The machine of the command; without `machines` that of the runs, too. */
   machine: machineSchema,
-  /** Those that runs may take place on; absent where they take place on one alone. */
+  /** The machines on which runs may take place; absent where they take place on one alone. */
   machines: z.array(campaignMachineSchema).min(1).optional(),
   runtime: runtimeFactsSchema,
   engine: engineSchema.optional(),
@@ -231,11 +237,12 @@ export const manifestSchema = z.strictObject({
   conditions: z.array(z.string()),
   plan: planSchema,
   /**
-   * Length of the turns, which the first round has found, by configuration; absent in other orders.
+   * The lengths of the turns by configuration, as the first round has found them; absent in other
+   * orders.
    */
   turns: z.record(z.string(), turnLengthsSchema).optional(),
   /**
-   * Results of rounds that were interrupted and measured again as a whole: they enter no figure.
+   * Results of rounds that were interrupted and measured again as a whole. They enter no figure.
    */
   set_aside: z.array(z.string().regex(/^aborted\/[\w][\w.+-]*$/)).optional(),
   adaptive: adaptiveStateSchema.optional(),

@@ -11,36 +11,39 @@ import { idSchema } from "./target.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
 /**
- * History: 1 — first format; 2 — the configurations of result schema 2; 3 — turns; 4 — those of
- * result schema 4.
+ * The history of the format:
+ * - 1: the first format
+ * - 2: the configurations of result schema 2
+ * - 3: turns
+ * - 4: the configurations of result schema 4
  */
 export const PLAN_SCHEMA_VERSION = 4;
 
 const configurationHashSchema = z.string().regex(/^[0-9a-f]{16}$/);
 
 /**
- * By turns: the targets of a group are up at once, and one generator gives them the load by turns
- * (M16). Interleaved: one after the other, in another order each round. Consecutive: all runs of a
+ * By `turns` the targets of a group are up at once, and one generator gives them the load by turns
+ * (M16). `interleaved` runs follow one another in another order each round. `consecutive` runs of a
  * configuration follow each other.
  */
 export const orders = ["turns", "interleaved", "consecutive"] as const;
 export type Order = (typeof orders)[number];
 
 /**
- * Configurations that are measured for each other. Every configuration is in exactly one; a control
- * is alone.
+ * Configurations that are compared with each other. Every configuration is in exactly one ranking,
+ * and a control is alone in its own.
  */
 const rankingSchema = z.strictObject({
   id: z.string().regex(/^ranking-\d+$/),
-  /** In the order of the plan, with the reference and its copy. */
+  /** The members in the order of the plan, with the reference and its copy. */
   members: z.array(configurationHashSchema).min(1),
   /** The member with which the others are compared; absent where one is alone. */
   reference: configurationHashSchema.optional(),
   /** The member that is the reference once more (M31). */
   copy: configurationHashSchema.optional(),
   /**
-   * The number of comparisons with the reference, which correct each other (M17): copies are not
-   * among them.
+   * The number of comparisons with the reference that are corrected together (M17). Copies do not
+   * count.
    */
   family: z.int().min(0),
   /** Options that all members have, and that keep them apart from rows without. */
@@ -59,11 +62,11 @@ export const planSchema = z.strictObject({
   seed: wholeIn("seed"),
   order: z.enum(orders),
   /**
-   * In rounds: by turns a reference has a run in each group of its ranking. The maximum if runs are
-   * adaptive.
+   * The number of rounds, or its maximum if runs are adaptive. By turns a reference has a run in
+   * each group of its ranking.
    */
   runs_per_configuration: z.int().min(1),
-  /** The campaign decides how many runs each configuration needs; absent for a fixed number. */
+  /** Present where the campaign decides how many runs each configuration needs. */
   adaptive: z
     .strictObject({
       /**
@@ -97,7 +100,7 @@ export const planSchema = z.strictObject({
       share: z.number().positive().max(1),
       window_s: z.number().positive(),
       rate_per_second: z.number().positive().optional(),
-      /** In closed loops, without faults. */
+      /** The throughput in closed loops, without faults. */
       measured: z.array(
         z.strictObject({ name: z.string(), requests_per_second: z.number().positive() }),
       ),
@@ -106,12 +109,12 @@ export const planSchema = z.strictObject({
   /** How the number of generators was found; absent where it was given. */
   generator_trials: z
     .strictObject({
-      /** What was found: all configurations have as many. */
+      /** The number that was found, which all configurations have. */
       generators: z.int().min(1),
       window_s: z.number().positive(),
       /**
-       * In their order. A load that did not saturate its generators was not measured with more of
-       * them.
+       * The trials in their order. A load that did not saturate its generators was not measured
+       * with more of them.
        */
       measured: z.array(
         z.strictObject({
@@ -126,13 +129,13 @@ export const planSchema = z.strictObject({
     .optional(),
   warmup_s: warmupSchema,
   cooldown_s: z.number().min(0),
-  /** Between clients; only with consecutive order. */
+  /** Seconds between clients; only with consecutive order. */
   client_cooldown_s: z.number().min(0),
   configurations: z.array(
     z.strictObject({
       hash: configurationHashSchema,
       configuration: configurationSchema,
-      /** Its load in words, see `loadText`. */
+      /** The load of the configuration in words, see `loadText`. */
       load_text: z.string(),
     }),
   ),
@@ -140,18 +143,28 @@ export const planSchema = z.strictObject({
     z.strictObject({
       configuration_hash: configurationHashSchema,
       run: z.int().min(1),
-      /** From 1. Absent in consecutive order: there it is the run, see `roundOf`. */
+      /**
+       * The number of the round, from 1. It is absent in consecutive order, where it equals that of
+       * the run, see `roundOf`.
+       */
       round: z.int().min(1).optional(),
-      /** By turns: the group in its round, from 1. */
+      /** By turns, the number of the group in its round, from 1. */
       group: z.int().min(1).optional(),
-      /** By turns: there for the others of its group alone, as reference, copy or control. */
+      /**
+       * By turns, whether it is only there for the others of its group, as reference, copy or
+       * control.
+       */
       beside: z.literal(true).optional(),
       /**
-       * It has instruments that cost CPU time: it is measured, kept and listed, and never counts.
+       * Whether it has instruments that cost CPU time. It is measured, kept and listed, and never
+       * counts.
        */
       diagnose: z.literal(true).optional(),
       file: z.string(),
-      /** A single trial of a search that brackets the bound: the estimate is of the others. */
+      /**
+       * Whether it is a single trial of a search that brackets the bound. The estimate is of the
+       * others.
+       */
       bracket: z.literal(true).optional(),
     }),
   ),
@@ -159,8 +172,8 @@ export const planSchema = z.strictObject({
   /** Notes for the reader of the figures, e.g. that ioredis runs on Valkey. */
   notes: z.array(z.string()),
   /**
-   * Where targets and traffic come from that are not the project's own, and what is expected of
-   * that traffic.
+   * The origin of targets and traffic that are not the project's own, and what is expected of that
+   * traffic.
    */
   sources: z.array(z.string()).optional(),
   /**
@@ -171,7 +184,7 @@ export const planSchema = z.strictObject({
   references: z.array(configurationHashSchema).optional(),
   /** In older plans: rankings have rows of several web frameworks. */
   compare_frameworks: z.literal(true).optional(),
-  /** The references were not asked for: they were added to a single target (M22). */
+  /** Whether the references were added to a single target, without being requested (M22). */
   reference_added: z.literal(true).optional(),
   /** Store with which the others of the store layer are compared; absent without that layer. */
   reference: idSchema.optional(),
@@ -192,12 +205,14 @@ export function plannedConfiguration(
   { configurations }: Pick<Plan, "configurations">,
   hash: string,
 ): PlannedConfiguration {
-  const found = configurations.find((each) => each.hash === hash);
-  if (!found) throw new Error(`the plan has a run of an unknown configuration ${hash}`);
-  return found;
+  const planned = configurations.find((configuration) => configuration.hash === hash);
+  if (!planned) throw new Error(`the plan has a run of an unknown configuration ${hash}`);
+  return planned;
 }
 
-/** The runs in parts that are made one after the other: by turns a group, else a run. */
+/**
+ * The runs in parts that are measured one after the other. By turns a part is a group, else a run.
+ */
 export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagnose">>(
   { order }: Pick<Plan, "order">,
   runs: readonly Run[],

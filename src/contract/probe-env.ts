@@ -111,19 +111,20 @@ export interface ProbeEnv {
 export function decodeProbeEnv(env: Environment): ProbeEnv {
   const read = readEnv(shape, env);
   const address = storeAddressFrom(env);
-  const named: Node[] = address ? [{ host: address.host, port: address.port }] : [];
-  const given = decodeRunSpec(env);
-  const store: RunSpec["store"] = given?.store ?? {
+  const addressed: Node[] = address ? [{ host: address.host, port: address.port }] : [];
+  const spec = decodeRunSpec(env);
+  const store: RunSpec["store"] = spec?.store ?? {
     id: read.PROBE_STORE ?? "valkey",
     topology: read.PROBE_TOPOLOGY ?? "standalone",
     nodes: read.PROBE_NODES ? parseNodes(read.PROBE_NODES) : [],
   };
+
   return {
     spec: {
-      store: { ...store, nodes: store.nodes.length > 0 ? store.nodes : named },
-      plugins: given?.plugins ?? decodePlugins(env),
+      store: { ...store, nodes: store.nodes.length > 0 ? store.nodes : addressed },
+      plugins: spec?.plugins ?? decodePlugins(env),
     },
-    timeoutS: Number((given ? undefined : read.PROBE_TIMEOUT) ?? 60),
+    timeoutS: Number((spec ? undefined : read.PROBE_TIMEOUT) ?? 60),
     access: storeAccessFrom(env, store) ?? {},
   };
 }

@@ -4,20 +4,23 @@ const share = z.number().min(0).max(1);
 
 /** Live figures of one second of the window. A figure without samples is absent, never 0. */
 export const progressSecondShape = {
-  /** End of the interval, seconds since the window opened. */
+  /** Seconds from the opening of the window to the end of the interval. */
   t_s: z.number().min(0),
   /** Answered requests (allowed and limited); 0 when nothing was answered. */
   requests_per_second: z.number().min(0),
-  /** 0 to 1, of the answered requests; absent when nothing was answered. */
+  /** Share of limited answers, from 0 to 1; absent when nothing was answered. */
   limited_share: share.optional(),
   /** The p99 of the answered requests; absent when nothing was answered. */
   p99_ms: z.number().min(0).optional(),
   /**
-   * 0 to 1, of the busiest worker's event loop. From 0.9 on the generator may be the bottleneck
-   * (M6).
+   * Utilisation of the busiest worker's event loop, from 0 to 1. From 0.9 on the generator may be
+   * the bottleneck (M6).
    */
   generator_event_loop_utilisation: share.optional(),
-  /** 0 to 1; absent, like the CPU, for a foreign server and when a reading failed. */
+  /**
+   * Utilisation from 0 to 1. It is absent, like the CPU, for a foreign server and when a reading
+   * failed.
+   */
   server_event_loop_utilisation: share.optional(),
   /** Percent of one core; above 100 when several threads are busy. */
   server_cpu_percent: z.number().min(0).optional(),
@@ -32,21 +35,23 @@ export type ReadingPhase = (typeof readingPhases)[number];
  */
 export const WAITING = "waiting";
 /**
- * By turns, after each second of the targets' own turns: nobody has the load until the counters are
- * read.
+ * By turns, each second of turns of every target has ended, and no target has the load until the
+ * counters are read.
  */
 export const BETWEEN_TURNS = "between turns";
 /**
- * What a generator announces and then waits for; all generators of a run announce the same, in the
+ * What a generator announces and then waits for. All generators of a run announce the same, in the
  * same order.
  */
 export type AnnouncedPhase = ReadingPhase | typeof WAITING | typeof BETWEEN_TURNS;
-/** The warm-up of one of several generators may end. It goes on until that of all may. */
+/**
+ * The warm-up of one of several generators may end. It goes on until the warm-up of all may end.
+ */
 export const STEADY = "steady";
 
 /**
- * The line on a generator's standard input that lets it go on: all have announced the phase, and
- * the counters are read.
+ * The line on a generator's standard input that lets it go on, because all have announced the phase
+ * and the counters are read.
  */
 export const READ_LINE = "read";
 /** The line that ends the warm-up of all generators. */
@@ -69,14 +74,14 @@ export const progressSchema = z.discriminatedUnion("event", [
     ...progressSecondShape,
   }),
   /**
-   * A turn that was given from outside has ended, and nothing is in flight: what was answered in
-   * its slice and after it.
+   * A turn that came from the input has ended, and nothing is in flight. It has the answers in its
+   * slice, and those that followed.
    */
   z.strictObject({
     event: z.literal("turn"),
     answers: z.int().min(0),
     followed: z.int().min(0),
-    /** Of both. */
+    /** The latency of both. */
     latency_sum_us: z.number().min(0),
   }),
 ]);

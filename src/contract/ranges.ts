@@ -40,7 +40,7 @@ export type NumberName = keyof typeof RANGES;
 /** A whole number of a document. */
 export const wholeIn = (name: NumberName) => z.int().min(RANGES[name].min).max(RANGES[name].max);
 /** A number of a document. */
-export const numberIn = (name: NumberName) =>
+export const numberSchema = (name: NumberName) =>
   z.number().min(RANGES[name].min).max(RANGES[name].max);
 
 /** A whole number in a variable. */

@@ -1,6 +1,6 @@
 /**
- * Passes on, delays, or keeps what it carries, as a network that loses packets; connections stay
- * open.
+ * A relay passes on, delays, or holds what it carries. Holding is like a network that loses
+ * packets, because connections stay open.
  */
 export type RelayMode = { mode: "pass" } | { mode: "delay"; ms: number } | { mode: "hold" };
 
@@ -10,11 +10,11 @@ const MOST_MS = 60_000;
 const DELAY = /^delay (\d{1,5})$/;
 
 /**
- * One line on the standard input of a relay: `pass`, `delay 20`, `hold`. It prints the same line
- * once that is so.
+ * One line on the standard input of a relay, e.g. `pass`, `delay 20` or `hold`. The relay prints
+ * the same line once it does so.
  */
-export const relayLine = (wanted: RelayMode): string =>
-  wanted.mode === "delay" ? `delay ${wanted.ms}` : wanted.mode;
+export const relayLine = (mode: RelayMode): string =>
+  mode.mode === "delay" ? `delay ${mode.ms}` : mode.mode;
 
 export function parseRelayLine(line: string): RelayMode | undefined {
   if (line === "pass" || line === "hold") return { mode: line };

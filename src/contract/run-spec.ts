@@ -39,13 +39,12 @@ const storeSpecSchema = z.strictObject({
   engine: idSchema.optional(),
   topology: idSchema,
   /**
-   * In the order of roles, primaries first; empty for a store in the server's process, or if not
-   * known yet.
+   * The nodes in the order of roles, primaries first. They are empty for a store in the server's
+   * process, or if not known yet.
    */
   nodes: z.array(nodeSchema),
   /**
-   * Present where a store that the campaign started is encrypted: the certificate of its authority,
-   * PEM.
+   * The certificate (PEM) of the authority of a store that the campaign started with encryption.
    */
   ca: z.string().max(4096).optional(),
 });
@@ -70,7 +69,7 @@ const serverSpecSchema = z.strictObject({
   complexity: wholeIn("complexity"),
   /** `silent` means no logger at all. */
   log_level: z.string().max(10),
-  /** It has instruments that cost CPU time, and answers to `/diagnosis`. */
+  /** Whether the server has instruments that cost CPU time, and answers to `/diagnosis`. */
   diagnose: z.literal(true).optional(),
   /** By how much the wall clock of this process is ahead of the machine's. */
   clock_shift_ms: z.int().optional(),
@@ -92,7 +91,7 @@ const addressedServerSchema = z.strictObject({
 });
 export type AddressedServer = z.infer<typeof addressedServerSchema>;
 
-/** The share of one of several generators of one load: number `index`, from 0, of `of`. */
+/** The place of one of several generators of one load, from 0, and how many they are. */
 const generatorShareSchema = z.strictObject({
   index: z
     .int()
@@ -106,7 +105,7 @@ const generatorSpecSchema = z.strictObject({
   layer: driverLayerSchema,
   workload: workloadSchema,
   traffic: idSchema,
-  /** That of all generators together, like the extent. */
+  /** The load of all generators together, like the extent. */
   load: loadSchema,
   extent: extentSchema,
   share: generatorShareSchema.optional(),
@@ -114,12 +113,15 @@ const generatorSpecSchema = z.strictObject({
   warmup_s: warmupSchema,
   seed: wholeIn("seed"),
   timeout_s: z.number().min(1).max(600),
-  /** Connections are spread over them evenly; empty at the limiter layer. */
+  /** The servers, over which connections are spread evenly; empty at the limiter layer. */
   servers: z.array(addressedServerSchema),
   progress: z.enum(["text", "json"]),
-  /** At each drained moment it waits until its standard input says that the counters are read. */
+  /**
+   * Whether it waits at each drained moment until its standard input says that the counters are
+   * read.
+   */
   waits_for_readings: z.boolean(),
-  /** It reads the servers' instruments. */
+  /** Whether it reads the servers' instruments. */
   diagnose: z.literal(true).optional(),
   timeline: z.literal(true).optional(),
   /** File to which the result is written instead of standard output. */
@@ -128,7 +130,7 @@ const generatorSpecSchema = z.strictObject({
 export type GeneratorSpec = z.infer<typeof generatorSpecSchema>;
 
 /**
- * What one run asks of its programs: server, load generator and probe read the same document and
+ * What one run asks of its programs. Server, load generator and probe read the same document and
  * take from it what concerns them. The variables of a program that is started by hand decode into
  * the same type.
  */
@@ -136,10 +138,12 @@ export const runSpecSchema = z.strictObject({
   schema: z.literal(RUN_SPEC),
   run_nonce: runNonceSchema,
   target: z.strictObject({ text: z.string().max(200), label: z.string().max(200) }),
-  /** Absent for a generator that was started by hand: the server names its limits. */
+  /**
+   * The limits are absent for a generator that was started by hand, because the server names them.
+   */
   limits: limitsSchema.optional(),
   store: storeSpecSchema,
-  /** Absent for a target that a library, a module or the store itself limits. */
+  /** The service is absent for a target that a library, a module or the store itself limits. */
   service: serviceSpecSchema.optional(),
   /** Prefix of every key, so that runs on an external store do not share keys. */
   key_prefix: z.string().regex(/^[0-9A-Za-z:_-]{1,64}$/),
@@ -160,7 +164,7 @@ export const encodeRunSpec = (spec: RunSpec | GroupSpec): Record<string, string>
   RUN_SPEC: JSON.stringify(spec),
 });
 
-/** What a load generator is asked that gives the load to several targets by turns. */
+/** What several runs ask of a load generator that gives them the load by turns. */
 export const groupSpecSchema = z.strictObject({
   schema: z.literal(GROUP_SPEC),
   runs: z.array(runSpecSchema).min(1).max(16),
@@ -192,12 +196,14 @@ export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
   return isGroup ? parsed(document, groupSpecSchema) : undefined;
 }
 
-function documentOf({ RUN_SPEC: given }: Environment): unknown {
-  if (!given) return undefined;
+/** The document in RUN_SPEC, or in the file that it names. */
+function documentOf({ RUN_SPEC: textOrPath }: Environment): unknown {
+  if (!textOrPath) return undefined;
   try {
-    const text = given.trimStart().startsWith("{")
-      ? given
-      : readUserFile(given, MAX_DOCUMENT_BYTES).toString("utf8");
+    const isDocument = textOrPath.trimStart().startsWith("{");
+    const text = isDocument
+      ? textOrPath
+      : readUserFile(textOrPath, MAX_DOCUMENT_BYTES).toString("utf8");
     return JSON.parse(text);
   } catch (error) {
     throw usageError(`RUN_SPEC cannot be read: ${messageOf(error)}`, { cause: error });

@@ -4,7 +4,10 @@ import { arrivalsSchema } from "./configuration.js";
 const count = z.int().min(0);
 const ms = z.number().min(0);
 
-/** An open loop (M5): offered = sent + dropped + unsent. An unblocked send is late from 1 ms on. */
+/**
+ * The counts of an open loop (M5): offered = sent + dropped + unsent. An unblocked send is late
+ * from 1 ms on.
+ */
 export const scheduleCountsSchema = z.strictObject({
   offered: count,
   sent: count,
@@ -33,11 +36,13 @@ export const scheduleSchema = z.strictObject({
   /** Percentiles of latency of which the lateness of sends is more than a tenth. */
   late_percentiles: z.array(z.enum(["p50", "p90", "p99"])),
   /**
-   * Time between two sends that follow each other in one worker, and what it would be; absent below
-   * two sends.
+   * Time between two sends that follow each other in one worker, with the intended time; absent
+   * below two sends.
    */
   gaps_ms: z.strictObject({ intended: ms, p10: ms, p50: ms, p90: ms, p99: ms, max: ms }).optional(),
-  /** Sends that fall due within half a millisecond share a wake, because no CPU was free. */
+  /**
+   * Whether sends that fall due within half a millisecond share a wake, because no CPU was free.
+   */
   shared_wakes: z.boolean(),
 });
 export type Schedule = z.infer<typeof scheduleSchema>;

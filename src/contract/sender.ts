@@ -3,7 +3,7 @@ import { parseRequest } from "../kit/env.js";
 
 const ms = z.number().min(0);
 
-/** When the first group is sent, by the sender's clock; absent: at once. */
+/** When the first group is sent, by the sender's clock; by default at once. */
 const beginSchema = z.union([
   z.strictObject({ at_ms: ms }),
   /** The next moment that lies `offset_ms` behind a multiple of `every_ms` since 1970. */
@@ -15,9 +15,9 @@ const requestGroupSchema = z.strictObject({
   /** The `userId`s of each request; without any, the server takes the sender's address. */
   keys: z.array(z.string().max(200_000)).max(64),
   count: z.int().min(1).max(10_000),
-  /** Of clients behind a proxy, which the requests name in turn. */
+  /** Addresses of clients behind a proxy, which the requests name in turn. */
   addresses: z.array(z.ipv6()).min(1).max(1_000).optional(),
-  /** It is not sent before all earlier requests are answered. */
+  /** Whether the group is not sent before all earlier requests are answered. */
   waits: z.literal(true).optional(),
 });
 export type RequestGroup = z.infer<typeof requestGroupSchema>;
@@ -32,7 +32,7 @@ const senderRequestSchema = z.strictObject({
 export type SenderRequest = z.infer<typeof senderRequestSchema>;
 
 /**
- * What became of one request. Times are milliseconds since 1970, by the sender's clock, which never
+ * What became of one request. Times are milliseconds since 1970 by the sender's clock, which never
  * goes back.
  */
 const sentRequestSchema = z.strictObject({
@@ -43,7 +43,7 @@ const sentRequestSchema = z.strictObject({
   status: z.int().nullable(),
   /** Why no answer came. */
   error: z.string().max(300).optional(),
-  /** Those about limits, in lower case; absent without any. */
+  /** The headers about limits, in lower case; absent without any. */
   headers: z.record(z.string(), z.string()).optional(),
 });
 export type SentRequest = z.infer<typeof sentRequestSchema>;

@@ -4,8 +4,8 @@ import { pluginFactsSchema } from "./plugins.js";
 import { targetSchema } from "./target.js";
 
 /**
- * A `userId` with this prefix is a key whose quota is used up: the server asks a limiter with 0
- * points.
+ * A `userId` with this prefix is a key whose quota is used up, for which the server asks a limiter
+ * with 0 points.
  */
 export const EXHAUSTED_KEY_PREFIX = "exhausted-";
 
@@ -53,19 +53,20 @@ export type Health = z.infer<typeof healthSchema>;
 
 /** Consumes since the start of the process: one for each descriptor of a request. */
 export const consumesSchema = z.strictObject({
-  /** Calls of the limiter: one may decide on all descriptors of a request. */
+  /** Calls of the limiter, one of which may decide on all descriptors of a request. */
   calls: z.int().min(0),
   allowed: z.int().min(0),
   limited: z.int().min(0),
   failed: z.int().min(0),
-  /** Commands that carried them to the store, where one may take several; absent: one each. */
+  /** Commands that carried the calls to the store. They are absent where each call takes one. */
   commands: z.int().min(0).optional(),
   /** Consumes decided although the store gave no decision (`+fail-open`, `+insurance-limiter`). */
   without_store: z.int().min(0).optional(),
 });
 
 /**
- * `GET /usage`: cumulative counters of the process; the reader computes differences over a window.
+ * The answer to `GET /usage`: cumulative counters of the process, of which the reader computes
+ * differences.
  */
 export const usageSchema = z.strictObject({
   run_nonce: z.string(),
@@ -77,7 +78,7 @@ export const usageSchema = z.strictObject({
   /** Cumulative, so that two readings give the utilisation between them. */
   event_loop_active_ms: z.number().min(0),
   event_loop_idle_ms: z.number().min(0),
-  /** Requests to limited routes since the start; `in_flight`: those that are not finished. */
+  /** Requests to limited routes since the start. `in_flight` are those that are not finished. */
   requests: z.int().min(0),
   in_flight: z.int().min(0),
   consumes: consumesSchema.optional(),

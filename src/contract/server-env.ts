@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { definedOnly } from "../kit/defined-only.js";
 import {
   type Environment,
   hostText,
@@ -100,6 +101,7 @@ function storeVariables(
     port: Number(read[names.port] ?? address?.port ?? defaultPort),
   };
   const nodes = read[names.clusterNodes];
+
   return {
     useCluster: isOn(read[names.useCluster]),
     standalone,
@@ -112,30 +114,31 @@ export function decodeServerEnv(env: Environment, stores: readonly AddressableSt
   const STORE = z.enum(ids, `must be ${ids.slice(0, -1).join(", ")} or ${ids.at(-1)}`).optional();
   const read = readEnv({ ...shape, STORE }, env);
   const address = storeAddressFrom(env);
-  return {
+
+  return definedOnly({
     mode: read.MODE ?? DEFAULT_MODE,
-    ...(read.STORE ? { store: read.STORE } : {}),
+    store: read.STORE,
     stores: Object.fromEntries(
       stores.map((store) => [store.id, storeVariables(store, env, address)]),
     ),
-    ...(address ? { address } : {}),
-    spec: {
+    address,
+    spec: definedOnly({
       run_nonce: read.RUN_NONCE ?? "",
-      limits: {
+      limits: definedOnly({
         points: Number(read.RATE_LIMIT_POINTS ?? DEFAULT_LIMITS.points),
         window_s: Number(read.RATE_LIMIT_DURATION ?? DEFAULT_LIMITS.window_s),
         block_s: Number(read.RATE_LIMIT_BLOCK_DURATION ?? DEFAULT_LIMITS.block_s),
-        ...(Number(read.RATE_LIMIT_COST ?? 1) > 1 ? { cost: Number(read.RATE_LIMIT_COST) } : {}),
-      },
+        cost: Number(read.RATE_LIMIT_COST ?? 1) > 1 ? Number(read.RATE_LIMIT_COST) : undefined,
+      }),
       key_prefix: read.KEY_PREFIX ?? DEFAULT_KEY_PREFIX,
       plugins: decodePlugins(env),
-      ...(env.VERSIONS ? { versions_folder: env.VERSIONS } : {}),
+      versions_folder: env.VERSIONS || undefined,
       server: {
         host: read.HOST ?? "127.0.0.1",
         port: Number(read.PORT ?? 3001),
         complexity: Number(read.COMPUTATION_COMPLEXITY ?? DEFAULT_COMPLEXITY),
         log_level: read.LOG_LEVEL ?? "silent",
       },
-    },
-  };
+    }),
+  });
 }

@@ -1,3 +1,4 @@
+import { definedOnly } from "../kit/defined-only.js";
 import type { Environment, Node } from "../kit/env.js";
 import { messageOf, usageError } from "../kit/errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../kit/user-files.js";
@@ -47,6 +48,7 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
       `the store's URL is not an address: give redis://host:port or rediss://user:password@host:port; ${ENCODED}`,
     );
   }
+
   if (!["redis:", "rediss:"].includes(url.protocol))
     throw usageError(
       `the store's URL begins with ${url.protocol}//: give redis:// or rediss:// (encrypted)`,
@@ -59,16 +61,14 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   const encrypted = url.protocol === "rediss:";
   if (Object.keys(tls).length > 0 && !encrypted)
     throw usageError("a certificate is of no use for redis://: give rediss://");
-  const username = decoded(url.username);
-  const password = decoded(url.password);
+
+  const username = decoded(url.username) || undefined;
+  const password = decoded(url.password) || undefined;
+
   return {
     host: url.hostname.replace(/^\[|\]$/g, ""),
     port: url.port ? Number(url.port) : 6379,
-    access: {
-      ...(username ? { username } : {}),
-      ...(password ? { password } : {}),
-      ...(encrypted ? { tls } : {}),
-    },
+    access: definedOnly({ username, password, tls: encrypted ? tls : undefined }),
   };
 }
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { definedOnly } from "../kit/defined-only.js";
 import { usageError } from "../kit/errors.js";
 
 /** An id, e.g. of a client, store, service, limiter or traffic: safe in file names and in argv. */
@@ -9,7 +10,7 @@ export const idSchema = z.string().regex(/^[a-z0-9][a-z0-9.-]{0,39}$/);
  */
 export interface VersionedId {
   id: string;
-  /** Exact, e.g. `5.6.1`. */
+  /** The exact version, e.g. `5.6.1`. */
   version?: string;
 }
 
@@ -24,13 +25,13 @@ export interface TargetText {
   /** An image's tag, or the name of one of several programs. */
   storeVersion?: string;
   topology?: string;
-  /** Sorted, each once. */
+  /** The options, sorted and without duplicates. */
   options: VersionedId[];
 }
 
 /**
- * What decides: a library in the server, a module in the store, a service beside it, or the
- * server's own memory.
+ * What decides: a library in the server, a module in the store, a service, or the server's own
+ * memory.
  */
 export const deciders = ["library", "module", "service", "in-process", "nothing"] as const;
 export type Decider = (typeof deciders)[number];
@@ -74,20 +75,23 @@ export const targetSchema = z.strictObject({
   service: idSchema.optional(),
   /** The version of Node that its servers run in, on this machine; absent for the project's own. */
   node: z.string().max(40).optional(),
-  /** The load program that makes the calls in the client's place: then it is a control. */
+  /**
+   * The load program that makes the calls in the client's place, so that the target is a control.
+   */
   program: idSchema.optional(),
   /** The web framework of the server; absent for Fastify. */
   framework: idSchema.optional(),
-  /** It runs the one script for all clients in the place of its own. */
+  /** Whether it runs the one script for all clients instead of its own. */
   same_script: z.literal(true).optional(),
   /** The option by which the client has other settings than those that all clients share. */
   settings: idSchema.optional(),
-  /** The store that the campaign starts for it talks over TLS. */
+  /** Whether the store that the campaign starts for it talks over TLS. */
   encrypted: z.literal(true).optional(),
-  /** Label of the target that it is, once more: what differs between the two is the host (M31). */
+  /** Label of the target that it repeats. What differs between the two is the host (M31). */
   copy_of: z.string().max(200).optional(),
   /**
-   * Some decisions are made without the store or the service, e.g. from a local cache of denials.
+   * Whether some decisions are made without the store or the service, e.g. from a local cache of
+   * denials.
    */
   decides_locally: z.literal(true).optional(),
 });
@@ -100,13 +104,16 @@ export const usesStore = ({ store }: Pick<Target, "store">): boolean =>
   store !== "memory" && store !== "none";
 
 const ID = "[a-z0-9][a-z0-9.-]{0,39}";
-/** Wider than a version, because an invalid version has its own error message. */
+/**
+ * What may follow the name. It is wider than a version, because an invalid version has its own
+ * error message.
+ */
 const TILDE = "~[^~@:+]{0,60}";
 const TARGET = new RegExp(
   `^(?<client>${ID}(?:${TILDE})?)(?:@(?<store>${ID}(?:${TILDE})?))?(?::(?<topology>${ID}))?(?<options>(?:\\+${ID}(?:${TILDE})?)*)$`,
 );
 const PART = new RegExp(`^${ID}(?:${TILDE})?$`);
-/** Exactly one version: a range or a tag may mean another one tomorrow. */
+/** Exactly one version, because a range or a tag may mean another one tomorrow. */
 const VERSION = /^(?=.{5,40}$)\d+\.\d+\.\d+(?:-[0-9A-Za-z-]+(?:\.[0-9A-Za-z-]+)*)?$/;
 
 function partOf(text: string): VersionedId {
@@ -127,7 +134,7 @@ export function parseStoreText(text: string): VersionedId {
     throw usageError(
       `store ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version], e.g. valkey~8.1`,
     );
-  return { id, ...(version === undefined ? {} : { version }) };
+  return definedOnly({ id, version });
 }
 
 export const storeProgram = ({
@@ -138,14 +145,16 @@ export const storeProgram = ({
 export const nodeProgram = (version: string): string => partText("node", version);
 
 /**
- * `8.1` is any 8.1.x. A label that is no version is only a name; what is not known contradicts
- * nothing.
- * @param seen versions of its nodes, separated by commas
+ * Whether the versions of the nodes fit a requested label. `8.1` is any 8.1.x, a label that is no
+ * version is only a name, and what is not known contradicts nothing.
+ * @param seen versions of the nodes, separated by commas
  */
 export function isRequestedVersion(label: string, seen: string): boolean {
   const number = /^\d+(?:\.\d+)*/.exec(label)?.[0];
   if (number === undefined) return true;
-  return seen.split(", ").every((each) => !/^\d/.test(each) || `${each}.`.startsWith(`${number}.`));
+  return seen
+    .split(", ")
+    .every((version) => !/^\d/.test(version) || `${version}.`.startsWith(`${number}.`));
 }
 
 export const partText = (id: string, version?: string): string =>
@@ -171,22 +180,24 @@ function optionsOf(texts: readonly string[]): VersionedId[] {
 
 /** Reads the text form of a target. @throws usageError */
 export function parseTargetText(text: string): TargetText {
-  const found = TARGET.exec(text)?.groups;
-  if (!found?.client) {
+  const parts = TARGET.exec(text)?.groups;
+  if (!parts?.client) {
     throw usageError(
       `target ${JSON.stringify(text.slice(0, 80))} is not of the form client[~version][@store[~version]][:topology][+option], e.g. ioredis@valkey:cluster`,
     );
   }
-  const { id, version } = partOf(found.client);
-  const store = found.store ? parseStoreText(found.store) : undefined;
-  return {
+
+  const { id, version } = partOf(parts.client);
+  const store = parts.store ? parseStoreText(parts.store) : undefined;
+
+  return definedOnly({
     client: id,
-    ...(version ? { version } : {}),
-    ...(store ? { store: store.id } : {}),
-    ...(store?.version ? { storeVersion: store.version } : {}),
-    ...(found.topology ? { topology: found.topology } : {}),
-    options: optionsOf((found.options ?? "").split("+").filter(Boolean)),
-  };
+    version,
+    store: store?.id,
+    storeVersion: store?.version,
+    topology: parts.topology,
+    options: optionsOf((parts.options ?? "").split("+").filter(Boolean)),
+  });
 }
 
 export function formatTargetText({

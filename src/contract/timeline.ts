@@ -4,9 +4,9 @@ const count = z.int().min(0);
 const us = z.int().min(0).nullable();
 
 /**
- * What each 100 ms of the window saw; only of a run with faults. Answers count when they arrive. A
- * request that never got an answer counts in the slice in which it was given up: up to the request
- * time-out after it was due.
+ * The window in slices of 100 ms; only of a run with faults. Answers count when they arrive. A
+ * request that never got an answer counts in the slice in which it was given up, which is up to the
+ * request time-out after it was due.
  */
 export const timelineSchema = z.strictObject({
   width_ms: z.literal(100),
@@ -17,23 +17,27 @@ export const timelineSchema = z.strictObject({
   limited: z.array(count),
   /** Other answers, and requests whose connection ended before the answer. */
   failed: z.array(count),
-  /** Given up: no answer within the time-out, or in an open loop no free connection. */
+  /**
+   * Requests that were given up without an answer within the time-out or, in an open loop, without
+   * a free connection.
+   */
   timed_out: z.array(count),
   /**
-   * Microseconds of the allowed and limited answers; null where none came. An open loop counts from
-   * the intended send (M3).
+   * Microseconds of the allowed and limited answers; null where none came. In an open loop they
+   * count from the intended send (M3).
    */
   p50_us: z.array(us),
   p99_us: z.array(us),
   /** The p99 of the second that begins with the slice; null where the window ends within it. */
   p99_second_us: z.array(us),
   /**
-   * The p99 of the ten seconds before the slice, or of the three to ten that there were; null
-   * before that.
+   * The p99 of the ten seconds before the slice, or of the three to ten that exist; null with
+   * fewer.
    */
   p99_before_us: z.array(us),
   /**
-   * Requests due by the end of the slice that had neither ended nor been given up; open loop only.
+   * Requests that were due by the end of the slice and had neither ended nor been given up; open
+   * loop only.
    */
   backlog: z.array(count).optional(),
 });

@@ -1,12 +1,14 @@
 import { z } from "zod";
 
 /**
- * A window by turns has at least so many cycles (M16): fewer do not tell a change of level from
- * noise.
+ * A window by turns has at least so many cycles (M16), because fewer do not tell a change of level
+ * from noise.
  */
 export const MIN_CYCLES = 8;
 
-/** Length of the parts of a turn: a lead-in that is not counted, and the slice that is. */
+/**
+ * The lengths of the two parts of a turn: a lead-in that does not count, and the slice that does.
+ */
 export const turnLengthsSchema = z.strictObject({
   lead_in_ms: z.number().min(0).max(60_000),
   slice_ms: z.int().min(100).max(5_000),
@@ -16,11 +18,14 @@ export type TurnLengths = z.infer<typeof turnLengthsSchema>;
 /** How the targets of a group get the load by turns (M16). */
 export const turnsSchema = z.strictObject({
   seed: z.int().min(0),
-  /** Those that an earlier round has found; absent in the first one, whose warm-up finds them. */
+  /**
+   * The lengths that an earlier round has found. They are absent in the first round, whose warm-up
+   * finds them.
+   */
   lengths: turnLengthsSchema.optional(),
   /**
-   * Each target has its own generator, which takes a turn at a line of its input: at the limiter
-   * layer.
+   * Whether each target has a generator of its own, which takes a turn at a line of its input. So
+   * it is at the limiter layer.
    */
   given: z.literal(true).optional(),
 });
@@ -37,19 +42,22 @@ export function turnOf(line: string): TurnLengths | undefined {
   return turnLengthsSchema.safeParse(turn).data;
 }
 
-/** A run's part in a round by turns: what its slices have together is its window. */
+/** The part of a run in a round by turns. Its slices together are its window. */
 export const turnsFactsSchema = z.strictObject({
   group: z.int().min(1),
   turns: z.int().min(0),
   ...turnLengthsSchema.shape,
   /** Seconds in which requests were followed after its slices. */
   drained_s: z.number().min(0),
-  /** Connections opened again from the warm-up on; `without_cause`: neither closed nor given up. */
+  /**
+   * Connections that were opened again from the warm-up on. Those `without_cause` were neither
+   * closed by the target nor given up.
+   */
   reopened: z.strictObject({ all: z.int().min(0), without_cause: z.int().min(0) }).optional(),
   /**
-   * Its rate in the second half of the cycles ÷ that in the first, each relative to the other
-   * targets in the same cycles; and the standard error of the logarithm. Absent with fewer than
-   * eight cycles.
+   * The target's rate in the second half of the cycles ÷ that in the first, each relative to the
+   * other targets in the same cycles, with the standard error of the logarithm. It is absent with
+   * fewer than eight cycles.
    */
   halves: z.strictObject({ ratio: z.number().positive(), error: z.number().min(0) }).optional(),
 });

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { judgementSchema, ruleTextSchema, verdictSchema } from "./result.js";
+import { judgementSchema, ruleTextSchema, verdictSchema } from "./judgement.js";
 
 export const VERDICTS_SCHEMA = "ratelimit-bench/verdicts";
 export const VERDICTS_SCHEMA_VERSION = 1;

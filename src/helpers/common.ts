@@ -2,7 +2,9 @@ import { createInterface } from "node:readline";
 import type { Node } from "../kit/env.js";
 import { environmentError, messageOf, usageError } from "../kit/errors.js";
 
-/** Handles each line of standard input in turn; ends with the input. @throws the first failure */
+/**
+ * Handles each line of standard input in turn, and ends with the input. @throws the first failure
+ */
 export function handleLines(handle: (line: string) => unknown): Promise<void> {
   return new Promise((resolve, reject) => {
     let before: Promise<unknown> = Promise.resolve();
@@ -18,7 +20,7 @@ export function handleLines(handle: (line: string) => unknown): Promise<void> {
 /** Writes one line to standard error, where helpers that hold no document answer. */
 export const printLine = (line: string): boolean => process.stderr.write(`${line}\n`);
 
-/** Host and port, for each name, from a program's arguments. @throws usageError */
+/** Reads a host and a port for each name from the arguments of a program. @throws usageError */
 export function placesIn<const Names extends readonly string[]>(
   words: readonly string[],
   names: Names,

@@ -1,16 +1,19 @@
 import type { Admissions } from "../contract/admissions.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { sum } from "../kit/numbers.js";
 
+/** The points of a key: at least and at most as many were consumed, and so many are counted. */
 type KeyCount = { key: string; least: number; most: number; counted: number };
 
 const deviation = ({ least, most, counted }: KeyCount): number =>
   counted < least ? least - counted : Math.max(0, counted - most);
 
+/** Compares what the store counted for each key with the points that were consumed. */
 export function admissionsOf(counts: readonly KeyCount[]): Admissions {
   const off = counts.filter((count) => deviation(count) > 0);
-  const [worst] = off.toSorted((one, other) => deviation(other) - deviation(one));
-  return {
-    status: "counted",
+  const [worst] = off.toSorted((a, b) => deviation(b) - deviation(a));
+  return definedOnly({
+    status: "counted" as const,
     keys: counts.length,
     points: {
       least: sum(counts.map(({ least }) => least)),
@@ -19,6 +22,6 @@ export function admissionsOf(counts: readonly KeyCount[]): Admissions {
     },
     below: off.filter(({ counted, least }) => counted < least).length,
     above: off.filter(({ counted, most }) => counted > most).length,
-    ...(worst ? { worst } : {}),
-  };
+    worst,
+  });
 }

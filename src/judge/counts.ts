@@ -1,22 +1,24 @@
-import type { AfterWindow, ConsumerEvidence, Counts, MeasuredResult } from "../contract/result.js";
+import type { ConsumerEvidence } from "../contract/consumer-evidence.js";
+import type { AfterWindow, Counts } from "../contract/request-outcomes.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { Usage } from "../contract/server-api.js";
 import { sum, totals } from "../kit/numbers.js";
 
-export const answered = ({ allowed, limited }: Pick<Counts, "allowed" | "limited">): number =>
-  allowed + limited;
+export const answeredRequests = ({
+  allowed,
+  limited,
+}: Pick<Counts, "allowed" | "limited">): number => allowed + limited;
 
-/** The load between the drained readings around a window: its lead-in and the window. */
+/** The load between the drained readings around a window, which is its lead-in and the window. */
 type Load = Pick<MeasuredResult, "counts" | "warmup">;
 
 type Lasting = Pick<MeasuredResult, "duration" | "warmup" | "turns">;
 
-/**
- * Seconds of load between the drained readings around a window; by turns those of the target's own
- * turns.
- */
+/** Seconds of load between the drained readings around a window; by turns those of its turns. */
 export const loadedS = ({ duration, warmup, turns }: Lasting): number =>
   duration + warmup.lead_in.took_s + (turns?.drained_s ?? 0);
 
+/** Requests that were sent between the drained readings around a window. */
 export const sentBetweenReadings = ({ counts, warmup }: Load): number =>
   counts.sent + warmup.lead_in.requests;
 
@@ -26,8 +28,11 @@ export const hasRestarted = (
   duration: number,
 ): boolean => at_end.uptime_s - at_window_open.uptime_s < 0.99 * duration - 0.1;
 
-/** Requests that used CPU time between the drained readings: those finished, or else those sent. */
-export function served(
+/**
+ * Requests that used CPU time between the drained readings: those that the consumers finished, or
+ * those that were sent where nothing counts them.
+ */
+export function servedRequests(
   consumers: readonly Pick<ConsumerEvidence, "at_window_open" | "at_end">[],
   load: Load,
 ): number {
@@ -45,29 +50,25 @@ export function served(
 
 const ENDS = ["allowed", "limited", "failed_answers", "connection_errors", "timed_out"] as const;
 
-/**
- * How all requests ended that were sent in the window, also those that were followed after its
- * close (M23).
- */
+/** How all requests of the window ended, including those that were followed after it (M23). */
 export const ends = (counts: Counts): AfterWindow => totals(ENDS, [counts, counts.after_window]);
 
 export const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
   failed_answers + connection_errors + timed_out;
 
 /** Requests that failed in any way, also after the close of the window. */
-export const failed = (counts: Counts): number => failures(ends(counts));
+export const failedRequests = (counts: Counts): number => failures(ends(counts));
 
 export const failedShare = (counts: Counts): number | undefined =>
-  counts.sent > 0 ? failed(counts) / counts.sent : undefined;
+  counts.sent > 0 ? failedRequests(counts) / counts.sent : undefined;
 
-/**
- * The number of requests with a known end; equals `sent` when none was lost or counted twice (M8).
- */
-export const accounted = (counts: Counts): number =>
-  answered(counts) + failures(counts) + counts.followed + counts.cut;
+/** The requests with a known end. They equal `sent` when none was lost or counted twice (M8). */
+export const accountedRequests = (counts: Counts): number =>
+  answeredRequests(counts) + failures(counts) + counts.followed + counts.cut;
 
+/** The followed requests whose end is known. */
 export const followedEnds = ({ after_window }: Counts): number =>
-  answered(after_window) + failures(after_window);
+  answeredRequests(after_window) + failures(after_window);
 
 export function addCounts(parts: readonly Counts[]): Counts {
   const codes = new Set(parts.flatMap(({ by_code }) => Object.keys(by_code)));

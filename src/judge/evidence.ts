@@ -9,6 +9,7 @@ import type { MeasuredResult } from "../contract/result.js";
 
 type Planned = Pick<Evidence, "faults">;
 
+/** The planned faults that have an effect, on roles of a kind if one is named. */
 const withEffect = (
   { faults = [] }: Planned,
   effect: FaultEffect,
@@ -20,17 +21,22 @@ const withEffect = (
       (kind === undefined || roles.some((role) => faultKind({ role }) === kind)),
   );
 
+/** Whether a planned fault has one of these effects. */
 export const hasEffect = (
   evidence: Planned,
   effects: readonly FaultEffect[],
   kind?: FaultKind,
 ): boolean => effects.some((effect) => withEffect(evidence, effect, kind).length > 0);
 
+/** Whether a planned fault ended the process of a role. */
 export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
 
-export const explained = (what: string): Finding => notApplicable(`${what}: a fault was planned`);
+/** The finding of a rule that does not judge what a planned fault explains. */
+export const explained = (what: string): RuleFinding =>
+  notApplicable(`${what}: a fault was planned`);
 
+/** Seconds from the opening of the window to the first fault; infinite without one. */
 export const firstFaultS = ({ faults = [] }: Planned): number =>
   Math.min(
     ...faults.map(({ planned, injected }) =>
@@ -41,27 +47,27 @@ export const firstFaultS = ({ faults = [] }: Planned): number =>
 export type Evidence = Omit<MeasuredResult, "verdict">;
 
 /**
- * A rule that is broken, or that says nothing about this run; one that holds has no finding. `not
- * applicable`: the rule does not concern such a run. `not checked`: it does, but the result is
- * older than the evidence that the rule needs.
+ * What a rule says about a run: it is broken, or says nothing. A rule that holds has no finding. One
+ * that is `not applicable` does not concern such a run. One that is `not checked` does, but the
+ * result is older than the evidence that the rule needs.
  */
-export type Finding = {
+export type RuleFinding = {
   severity: "invalid" | "suspect" | "not applicable" | "not checked";
   text: string;
 };
 
 /** A rule of docs/rules.md; it only uses the evidence. */
-export type Rule<Seen = Evidence> = { id: string; check(evidence: Seen): Finding | undefined };
+export type Rule<Seen = Evidence> = { id: string; check(evidence: Seen): RuleFinding | undefined };
 
-export const invalid = (text: string): Finding => ({ severity: "invalid", text });
-export const suspect = (text: string): Finding => ({ severity: "suspect", text });
-export const notApplicable = (text: string): Finding => ({ severity: "not applicable", text });
+export const invalid = (text: string): RuleFinding => ({ severity: "invalid", text });
+export const suspect = (text: string): RuleFinding => ({ severity: "suspect", text });
+export const notApplicable = (text: string): RuleFinding => ({ severity: "not applicable", text });
 /**
  * The finding of a rule whose evidence this result does not hold. A rule that needs new evidence
  * begins with `if (evidence.member === undefined) return notChecked("what it is")`: the member is
  * optional in the contract, because older results lack it, and every new result has it.
  */
-export const notChecked = (missing: string): Finding => ({
+export const notChecked = (missing: string): RuleFinding => ({
   severity: "not checked",
   text: `the result does not hold ${missing}`,
 });

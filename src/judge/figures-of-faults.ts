@@ -1,12 +1,13 @@
 import type { FaultFigures, FiguresOfFault } from "../contract/fault-figures.js";
 import { type FaultRecord, LEAST_BASELINE_S } from "../contract/faults.js";
-import type { Sample } from "../contract/result.js";
+import type { Sample } from "../contract/generator-part.js";
 import type { Timeline } from "../contract/timeline.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { rounded, sum } from "../kit/numbers.js";
 
 /**
- * Served again: this many seconds in a row, each with this share of requests served. Settled again,
- * which is called recovery: each of them also with at most this much of the p99 before.
+ * A service serves again when so many seconds in a row serve this share of their requests. It has
+ * recovered when each of these seconds also has at most this multiple of the p99 before the fault.
  */
 export const RECOVERED = { seconds: 3, served_share: 0.99, p99_factor: 2 } as const;
 export const BEFORE_S = { most: 10, least: LEAST_BASELINE_S } as const;
@@ -16,19 +17,16 @@ export const BACK_SHARE = 0.9;
 const UNSERVED_SHARE = 0.1;
 /** A fault of a moment has too few answers to tell whether the limiter still limits. */
 const LEAST_SLICES = 3;
-/** Below it, no figure tells whether the limiter still limits. */
+/** With a smaller share of limited answers no figure tells whether the limiter still limits. */
 const LEAST_LIMITED_SHARE = 0.01;
 
 /**
- * Admissions of the model from the injection of a fault to the next one, or to the end of the
- * window.
+ * The admissions that the limiter's model predicts from the injection of a fault to the next one,
+ * or to the end of the window.
  */
 export type PredictedAdmissions = { counters_kept: number; counters_lost?: number };
 
-/**
- * A moment this close before a slice belongs to it: faults begin a hair before or after the slice
- * that is meant.
- */
+/** A moment this close before a slice belongs to it, because no fault begins exactly on time. */
 export const SAME_S = 0.01;
 
 export const sliceAt = (s: number, { width_ms }: Pick<Timeline, "width_ms">): number =>
@@ -39,19 +37,20 @@ export interface FaultRun {
   faults: readonly FaultRecord[];
   samples: readonly Pick<Sample, "t_s" | "server_resident_bytes">[];
   /**
-   * Predictions in the order of the faults; null where the quotas cannot be used up, absent where
-   * nothing is predicted.
+   * The predictions in the order of the faults. One is null where the quotas cannot be used up, and
+   * absent where nothing is predicted.
    */
   predicted?: readonly (PredictedAdmissions | null | undefined)[];
 }
 
-/** Slices of a timeline: `from` to before `to`. */
+/** The slices of a timeline from `from` to before `to`. */
 type Span = { from: number; to: number };
 
 type Ends = { allowed: number; limited: number; failed: number };
 
 const ended = ({ allowed, limited, failed }: Ends): number => allowed + limited + failed;
 
+/** What the requests of a timeline got, slice by slice, compared with what they got before faults. */
 class ObservedService {
   readonly slices: number;
   readonly before: FaultFigures["before"];
@@ -79,15 +78,20 @@ class ObservedService {
     };
   }
 
+  /** How the requests ended that ended in a span. */
   ends({ from, to }: Span): Ends {
     const { allowed, limited, failed, timed_out } = this.#timeline;
-    const of = (counts: readonly number[]) => sum(counts.slice(from, to));
-    return { allowed: of(allowed), limited: of(limited), failed: of(failed) + of(timed_out) };
+    const total = (counts: readonly number[]) => sum(counts.slice(from, to));
+    return {
+      allowed: total(allowed),
+      limited: total(limited),
+      failed: total(failed) + total(timed_out),
+    };
   }
 
   /**
-   * Requests that were due in a span and still wait at its end, beyond the usual; undefined in a
-   * closed loop.
+   * The requests that were due in a span and still wait at its end, less those that waited before
+   * the faults. Undefined in a closed loop.
    */
   waiting({ from, to }: Span): number | undefined {
     const { backlog } = this.#timeline;
@@ -97,8 +101,8 @@ class ObservedService {
   }
 
   /**
-   * Share of the requests that were served, of those that ended and those that began to wait;
-   * undefined without any.
+   * The share of served requests among those that ended and those that began to wait; undefined
+   * without any.
    */
   servedShare(span: Span): number | undefined {
     const ends = this.ends(span);
@@ -113,8 +117,8 @@ class ObservedService {
   }
 
   /**
-   * Whether requests fail, which the host alone does not cause. Those that are given up were due
-   * long before.
+   * Whether requests fail, which a busy host alone does not cause. Requests that are given up do not
+   * count, because they were due long before.
    */
   isFailing(span: Span): boolean {
     const { failed } = this.#timeline;
@@ -131,16 +135,16 @@ class ObservedService {
   }
 
   /**
-   * Whether a second may begin here: what waited is answered in a burst, and it must not begin
-   * before that.
+   * Whether a good second may begin with this slice. It must not begin before the burst in which
+   * what waited is answered.
    */
   #beginsServed(slice: number): boolean {
     return (this.servedShare({ from: slice, to: slice + 1 }) ?? 1) >= BACK_SHARE;
   }
 
   /**
-   * The first slice of a span that begins a second at the rate before; the end of the span where
-   * there is none.
+   * The first slice of a span that begins a second at the rate before the faults, or else the end of
+   * the span.
    */
   backAt({ from, to }: Span): number {
     for (let slice = from; slice + this.perSecond <= to; slice++) {
@@ -157,9 +161,7 @@ class ObservedService {
     return known.length > 0 ? Math.max(...known) : null;
   }
 
-  /**
-   * The first slice of a span from which on three seconds are good; undefined where there is none.
-   */
+  /** The first slice of a span with which three good seconds begin; undefined without one. */
   #firstOfThree({ from, to }: Span, isGood: (second: number) => boolean): number | undefined {
     const needed = RECOVERED.seconds * this.perSecond;
     for (let slice = from; slice + needed <= to; slice++) {
@@ -172,7 +174,7 @@ class ObservedService {
     return undefined;
   }
 
-  /** Where requests are served again, at any latency. */
+  /** The first slice of a span from which on requests are served, at any latency. */
   servedAgain(span: Span): number | undefined {
     return this.#firstOfThree(
       span,
@@ -180,10 +182,12 @@ class ObservedService {
     );
   }
 
+  /** The first slice of a span from which on requests are served as fast as before. */
   recovery(span: Span, p99_before_us: number): number | undefined {
     return this.#firstOfThree(span, (second) => this.#isGoodSecond(second, p99_before_us));
   }
 
+  /** The slices of a span of which something holds. */
   where({ from, to }: Span, holds: (slice: Span) => boolean): number[] {
     return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).filter(
       (slice) => holds({ from: slice, to: slice + 1 }),
@@ -191,19 +195,20 @@ class ObservedService {
   }
 }
 
+/** What a fault did to the service, as its requests show it. */
 interface Outage {
-  /** Its first slice; undefined where none is seen. */
+  /** The first slice of the outage; undefined where none is seen. */
   begins?: number;
-  /** Its end comes no sooner. */
+  /** The slice before which the outage does not end. */
   shown: number;
   /** Requests are neither served again nor settled before this slice. */
   search_from: number;
 }
 
 /**
- * A fault may take long to show, and a busy host makes requests wait but never fail: where requests
- * fail, the outage is that, with the waiting that leads to it. @param away while the fault is in
- * place
+ * A fault may take long to show, and a busy host makes requests wait but never fail. Where requests
+ * fail, these slices are the outage, with the waiting that leads to them.
+ * @param away the slices in which the fault is in place
  */
 function outageOf(service: ObservedService, observed: Span, away: Span): Outage {
   const isDisturbed = (slice: Span) => service.isDisturbed(slice);
@@ -212,20 +217,19 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
   if (first === undefined) {
     const [begins] = service.where(observed, isDisturbed);
     const [whileAway = observed.from] = service.where(away, isDisturbed);
-    return {
-      ...(begins === undefined ? {} : { begins }),
-      shown: whileAway,
-      search_from: whileAway,
-    };
+    return definedOnly({ begins, shown: whileAway, search_from: whileAway });
   }
+
   const before = service.where({ from: observed.from, to: first }, isDisturbed);
   const p99_us = service.before?.p99_us ?? Number.POSITIVE_INFINITY;
   const begins = before.find(
     (slice) => service.recovery({ from: slice, to: first }, p99_us) === undefined,
   );
+
   return { begins: begins ?? first, shown: first, search_from: failing.at(-1) ?? first };
 }
 
+/** Whether and from which slice on the service has recovered, or why that is not known. */
 function recoveryOf(
   service: ObservedService,
   observed: Span,
@@ -249,16 +253,18 @@ function recoveryOf(
       recovery: "never",
       recovery_text: `not in the ${rounded(observed_s, 1)} s that were observed`,
     };
-  const text =
-    before.seconds < BEFORE_S.most
-      ? { recovery_text: `compared with the ${before.seconds} s before it` }
-      : {};
-  return { recovery: "recovered", slice, ...text };
+
+  if (before.seconds >= BEFORE_S.most) return { recovery: "recovered", slice };
+  return {
+    recovery: "recovered",
+    recovery_text: `compared with the ${before.seconds} s before it`,
+    slice,
+  };
 }
 
 /**
- * The slice from which on requests are served again; null where they are not, undefined where that
- * is not known.
+ * The slice from which on requests are served again. It is null where they are not, and undefined
+ * where that is not known.
  */
 function servedAgainOf(
   service: ObservedService,
@@ -269,6 +275,7 @@ function servedAgainOf(
   return service.servedAgain({ from: outage.search_from, to: observed.to }) ?? null;
 }
 
+/** The outcomes as shares of the requests that ended; null where none ended. */
 function shares(ends: Ends): FiguresOfFault["answers"] {
   const all = ended(ends);
   if (all === 0) return null;
@@ -276,7 +283,7 @@ function shares(ends: Ends): FiguresOfFault["answers"] {
   return { allowed: share(ends.allowed), limited: share(ends.limited), failed: share(ends.failed) };
 }
 
-/** What requests got in a span, against what they got before. */
+/** What requests got in a span, compared with what they got before the faults. */
 function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["behaviour"] {
   const ends = service.ends(span);
   const answers = ends.allowed + ends.limited;
@@ -291,25 +298,22 @@ function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["beha
   return usual >= LEAST_LIMITED_SHARE && limited < usual / 2 ? "open" : "unchanged";
 }
 
-/**
- * Resident memory of the servers: the largest reading of the span's seconds, and the last one
- * before them.
- */
+/** Resident memory of the servers: the largest reading of a span, and the last one before it. */
 function memoryOf(
   samples: FaultRun["samples"],
   from_s: number,
   to_s: number,
 ): Pick<FiguresOfFault, "server_memory_peak_bytes" | "server_memory_before_bytes"> {
-  const read = (wanted: (t_s: number) => boolean) =>
+  const readings = (isIncluded: (t_s: number) => boolean) =>
     samples.flatMap(({ t_s, server_resident_bytes: bytes }) =>
-      bytes !== undefined && wanted(t_s) ? [bytes] : [],
+      bytes !== undefined && isIncluded(t_s) ? [bytes] : [],
     );
-  const since = read((t_s) => t_s >= from_s && t_s <= to_s);
-  const before = read((t_s) => t_s < from_s).at(-1);
-  return {
-    ...(since.length > 0 ? { server_memory_peak_bytes: Math.max(...since) } : {}),
-    ...(before === undefined ? {} : { server_memory_before_bytes: before }),
-  };
+  const since = readings((t_s) => t_s >= from_s && t_s <= to_s);
+  const before = readings((t_s) => t_s < from_s).at(-1);
+  return definedOnly({
+    server_memory_peak_bytes: since.length > 0 ? Math.max(...since) : undefined,
+    server_memory_before_bytes: before,
+  });
 }
 
 function figuresOf(
@@ -321,7 +325,8 @@ function figuresOf(
   const { perSecond, slices } = service;
   const sliceOf = (s: number) => Math.min(slices, sliceAt(s, timeline));
   const observed = { from: sliceOf(injected.from_s), to: sliceOf(ends_s) };
-  // The slices that lie in it by half at least: in the one of its end, what waited is answered.
+  // Slices count as away that lie in the fault by half at least: in the one in which it ends, what
+  // waited is answered.
   const nearest = (s: number) => Math.min(observed.to, Math.round(s * perSecond));
   const away_from = Math.min(nearest(injected.from_s), observed.to - 1);
   const away = { from: away_from, to: Math.max(away_from + 1, nearest(injected.to_s)) };
@@ -335,19 +340,20 @@ function figuresOf(
     from: begins,
     to: service.backAt({ from: Math.max(begins, caused.shown), to: observed.to }),
   };
-  // The requests may have an end of it long before a fault that lasts to the end, and later than
-  // one of a moment.
+  // Requests may be served again long before the end of a fault that lasts to the end of the run,
+  // and only long after a fault of a moment.
   const differs = away.to >= observed.to || away.to - away.from < LEAST_SLICES;
   const affected = differs && outage.to > outage.from ? outage : away;
   const [firstError] = service.where(observed, (slice) => service.ends(slice).failed > 0);
   const ends = service.ends(observed);
-  return {
+
+  return definedOnly({
     observed_s: rounded((observed.to - observed.from) / perSecond, 1),
     outage_injected_s: rounded(injected.to_s - injected.from_s, 3),
     outage_seen_s: rounded((outage.to - outage.from) / perSecond, 1),
     first_error_s: firstError === undefined ? null : since(firstError),
     error_share: shares(service.ends(outage.to > outage.from ? outage : away))?.failed ?? null,
-    ...(served === undefined ? {} : { served_again_s: served === null ? null : since(served) }),
+    served_again_s: typeof served === "number" ? since(served) : served,
     ...recovery,
     recovery_s: recovered === undefined ? null : since(recovered),
     requests_lost: ends.failed,
@@ -356,13 +362,13 @@ function figuresOf(
     p99_worst_us: service.worstP99(affected),
     ...memoryOf(samples, injected.from_s, ends_s),
     admitted: ends.allowed,
-  };
+  });
 }
 
 /**
- * A fault is followed until the next one or the end of the window; all are judged by the service
- * before the first. docs/faults.md defines each figure. @returns one for each injected fault, in
- * order; undefined without any
+ * The figures of each injected fault, in the order of the plan; undefined without any. A fault is
+ * followed until the next one or the end of the window, and all are judged by the service before the
+ * first. docs/faults.md defines each figure.
  */
 export function faultFigures(run: FaultRun): FaultFigures | undefined {
   const { timeline, faults, predicted = [] } = run;
@@ -371,21 +377,19 @@ export function faultFigures(run: FaultRun): FaultFigures | undefined {
     .toSorted((a, b) => a.from_s - b.from_s);
   const [first] = injected;
   if (!first) return undefined;
+
   const service = new ObservedService(timeline, first.from_s);
   const window_s = service.slices / service.perSecond;
-  const found = injected.map(({ place, ...fault }, index) => {
+  const figures = injected.map(({ place, ...fault }, index) => {
     const ends_s = injected[index + 1]?.from_s ?? window_s;
-    const { admitted, ...figures } = figuresOf(service, fault, ends_s, run);
+    const { admitted, ...observed } = figuresOf(service, fault, ends_s, run);
     const model = predicted[place];
     const over_admission = model && { admitted, ...model };
-    return {
-      fault: place,
-      ...figures,
-      ...(over_admission === undefined ? {} : { over_admission }),
-    };
+    return definedOnly({ fault: place, ...observed, over_admission });
   });
-  return {
-    ...(service.before ? { before: service.before } : {}),
-    faults: found.toSorted((a, b) => a.fault - b.fault),
-  };
+
+  return definedOnly({
+    before: service.before,
+    faults: figures.toSorted((a, b) => a.fault - b.fault),
+  });
 }

@@ -4,7 +4,7 @@ import {
   encodeIntoCompressedBase64,
   type Histogram,
 } from "hdr-histogram-js";
-import type { EncodedHistogram, LatencyHistograms } from "../contract/result.js";
+import type { EncodedHistogram, LatencyHistograms } from "../contract/latency-figures.js";
 
 /**
  * A histogram of microseconds from 1 up, without an upper limit, with 3 significant digits (error ≤

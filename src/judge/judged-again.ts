@@ -1,14 +1,13 @@
+import type { Judgement, RuleText, Verdict } from "../contract/judgement.js";
+import type { Slices } from "../contract/request-outcomes.js";
 import {
   hasFigures,
-  type Judgement,
   type MeasuredResult,
   type PrintedResult,
   type Result,
-  type RuleText,
-  type Slices,
-  type Verdict,
 } from "../contract/result.js";
 import type { VerdictChange } from "../contract/verdicts.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { sum } from "../kit/numbers.js";
 import { judged } from "./judged.js";
 import { SLICE_MS } from "./merging/slices.js";
@@ -18,14 +17,14 @@ import { halvesOf } from "./steadiness.js";
 /** A stored result of a campaign. */
 export interface StoredResult {
   file: string;
-  /** Results with one place were measured in turn; absent where a run had the load alone. */
+  /** Results of the same place were measured by turns. It is absent where a run was alone. */
   place?: string | undefined;
   result: Result;
 }
 
 type Round = readonly StoredResult[];
 
-/** The answers in each turn. @returns undefined where the slices are not those of whole turns */
+/** The answers in each turn, or undefined where the slices do not make whole turns. */
 function answersByTurn({ turns, slices }: MeasuredResult): number[] | undefined {
   const perTurn = (turns?.slice_ms ?? 0) / SLICE_MS;
   if (!turns || slices.allowed.length !== turns.turns * perTurn) return undefined;
@@ -34,7 +33,7 @@ function answersByTurn({ turns, slices }: MeasuredResult): number[] | undefined 
   return Array.from({ length: turns.turns }, (_, turn) => answersIn(slices, turn * perTurn));
 }
 
-/** The results of a round with their halves by the present rules, by file. */
+/** The results of a round by file, with their halves recomputed by the present rules. */
 function withHalves(round: Round): Map<string, MeasuredResult> {
   const members = round.flatMap(({ file, result }) => {
     const answers = result.status === "measured" ? answersByTurn(result) : undefined;
@@ -44,37 +43,34 @@ function withHalves(round: Round): Map<string, MeasuredResult> {
   return new Map(
     members.map(({ file, result }, index) => {
       const { halves: _stored, ...turns } = result.turns ?? {};
-      const ofMember = halves[index];
-      const facts = {
-        ...turns,
-        ...(ofMember ? { halves: ofMember } : {}),
-      } as MeasuredResult["turns"];
-      return [file, { ...result, turns: facts }] as const;
+      const judgedTurns = definedOnly({ ...turns, halves: halves[index] });
+      return [file, { ...result, turns: judgedTurns as MeasuredResult["turns"] }] as const;
     }),
   );
 }
 
-const isEqual = (one: unknown, other: unknown): boolean =>
-  JSON.stringify(one) === JSON.stringify(other);
+const isEqual = (left: unknown, right: unknown): boolean =>
+  JSON.stringify(left) === JSON.stringify(right);
 
-/** A verdict less its version and what is not checked of all results of its campaign. */
+/** A verdict without its version, and without what no result of its campaign could be checked for. */
 function ownVerdict(
   { not_checked = [], ...verdict }: Verdict,
   shared: readonly RuleText[],
 ): Verdict {
-  const { rules_version: _, ...said } = verdict;
-  const own = not_checked.filter((each) => !shared.some((other) => isEqual(each, other)));
-  return { ...said, ...(own.length > 0 ? { not_checked: own } : {}) };
+  const { rules_version: _, ...conclusions } = verdict;
+  const unshared = not_checked.filter(
+    (missing) => !shared.some((sharedText) => isEqual(missing, sharedText)),
+  );
+  return definedOnly({
+    ...conclusions,
+    not_checked: unshared.length > 0 ? unshared : undefined,
+  });
 }
 
 function judgementOf(result: MeasuredResult | PrintedResult): Judgement {
   const { limited_by, outcome } = result;
   const outcome_text = "outcome_text" in result ? result.outcome_text : undefined;
-  return {
-    ...(limited_by ? { limited_by } : {}),
-    ...(outcome ? { outcome } : {}),
-    ...(outcome_text ? { outcome_text } : {}),
-  };
+  return definedOnly({ limited_by, outcome, outcome_text });
 }
 
 function judgedByPresentRules(
@@ -91,18 +87,15 @@ export interface ChangedResult extends VerdictChange {
   before: Verdict["status"];
 }
 
-/** What the present rules say of the results of a campaign. */
+/** The conclusions of the present rules about the results of a campaign. */
 interface CampaignByRules {
-  /** What none of the results holds. */
+  /** The rules that could not be checked, because none of the results holds their evidence. */
   notChecked: RuleText[];
-  /**
-   * Of the results of which the rules say anything else than what is stored, in the order of the
-   * results.
-   */
+  /** The results whose stored conclusions differ from those of the present rules, in order. */
   changes: ChangedResult[];
 }
 
-/** The results of a campaign, those of one round with their halves by the present rules. */
+/** The results of a campaign. Those of rounds have their halves recomputed by the present rules. */
 function withPresentHalves(results: readonly StoredResult[]): StoredResult[] {
   const rounds = new Map<string, StoredResult[]>();
   for (const stored of results)
@@ -116,16 +109,16 @@ function withPresentHalves(results: readonly StoredResult[]): StoredResult[] {
 }
 
 /**
- * Judges the results of a campaign by the present rules; a run without figures has failed, whatever
- * the rules.
+ * Judges the results of a campaign by the present rules. Runs without figures are left out, because
+ * they have failed whatever the rules.
  */
 export function judgedCampaign(results: readonly StoredResult[]): CampaignByRules {
   const judgedResults = withPresentHalves(results).flatMap(({ file, result }) =>
     hasFigures(result) ? [{ file, stored: result, present: judgedByPresentRules(result) }] : [],
   );
   const [first, ...others] = judgedResults.map(({ present }) => present.verdict.not_checked ?? []);
-  const notChecked = (first ?? []).filter((each) =>
-    others.every((texts) => texts.some((other) => isEqual(each, other))),
+  const notChecked = (first ?? []).filter((missing) =>
+    others.every((texts) => texts.some((text) => isEqual(missing, text))),
   );
   const changes = judgedResults.flatMap(({ file, stored, present }): ChangedResult[] => {
     const verdict = ownVerdict(present.verdict, notChecked);
@@ -133,12 +126,21 @@ export function judgedCampaign(results: readonly StoredResult[]): CampaignByRule
     const isSameJudgement = isEqual(judgementOf(stored), judgement);
     if (isSameJudgement && isEqual(ownVerdict(stored.verdict, notChecked), verdict)) return [];
     const { status: before } = stored.verdict;
-    return [{ files: [file], verdict, ...(isSameJudgement ? {} : { judgement }), before }];
+
+    return [
+      definedOnly({
+        files: [file],
+        verdict,
+        judgement: isSameJudgement ? undefined : judgement,
+        before,
+      }),
+    ];
   });
+
   return { notChecked, changes };
 }
 
-/** Changes with one text as one, so that a file of them stays small. */
+/** Joins changes that differ in their files alone, so that a document of them stays small. */
 export function groupedChanges(changes: readonly ChangedResult[]): VerdictChange[] {
   const groups = new Map<string, VerdictChange>();
   for (const { files, before: _, ...change } of changes) {

@@ -1,10 +1,6 @@
 import type { Histogram } from "hdr-histogram-js";
-import type {
-  Bounds,
-  LatencyHistograms,
-  MeasuredResult,
-  MovableFigure,
-} from "../contract/result.js";
+import type { Bounds, LatencyHistograms, MovableFigure } from "../contract/latency-figures.js";
+import type { MeasuredResult } from "../contract/result.js";
 import { mergeHistograms } from "./histogram.js";
 
 /** Samples behind a percentile before it is printed unmarked (M18): a hundred beyond it. */
@@ -24,22 +20,23 @@ export const PERCENTILES = {
 } as const;
 
 /**
- * Where charts draw the distribution of a run, in thousandths of its requests; closer together
- * where the tail is.
+ * The places at which charts draw the distribution of a run, in thousandths of its requests. They
+ * are closer together in the tail.
  */
 export const CURVE_THOUSANDTHS: readonly number[] = [
-  ...[100, 200, 300, 400, 500, 600, 700, 750, 800, 850, 900, 925, 950, 965],
-  ...[975, 980, 985, 990, 992.5, 995, 997, 998, 998.5, 999],
+  100, 200, 300, 400, 500, 600, 700, 750, 800, 850, 900, 925, 950, 965, 975, 980, 985, 990, 992.5,
+  995, 997, 998, 998.5, 999,
 ];
 
-/** The accuracy of a recorded latency (M2): bounds that are no further apart are one figure. */
+/** The accuracy of a recorded latency (M2). Bounds that are no further apart are one figure. */
 export const ACCURACY = { ms: 0.05, share: 0.001 } as const;
 
 const toMs = (us: number): number => Math.round(us) / 1000;
 
+/** The latency at a rank, in milliseconds. */
 const atRank = (histogram: Histogram, rank: number): number =>
-  // Half a rank lower, because the library rounds up what may be a rounding error above a whole
-  // rank.
+  // Half a rank lower is asked for, because the library would round a rounding error above a whole
+  // rank up to the next one.
   toMs(histogram.getValueAtPercentile((100 * (rank - 0.5)) / histogram.totalCount));
 
 function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: number): Bounds {
@@ -50,15 +47,13 @@ function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: 
   };
 }
 
-/** The upper bound where both bounds are equal within the accuracy; else nothing. */
+/** The upper bound where both bounds are equal within the accuracy, or else undefined. */
 function settled({ low, high }: Bounds): number | undefined {
   if (high === null) return undefined;
   return high - low <= Math.max(ACCURACY.ms, ACCURACY.share * high) ? high : undefined;
 }
 
-/**
- * The requests of all parts: those that were answered, and all of them with the ages of the others.
- */
+/** The latencies of all answers, and those of all requests with the ages of unanswered ones. */
 function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; everyone: Histogram } {
   const answered = parts.flatMap(({ allowed, limited }) => [allowed, limited]);
   const others = parts.flatMap(({ failed, censored }) => [failed, censored]);
@@ -81,6 +76,7 @@ function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; ever
 export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | undefined {
   const { answers, everyone } = merged(parts);
   if (answers.totalCount === 0) return undefined;
+
   const complete = everyone.totalCount === answers.totalCount;
   const bounds: Partial<Record<MovableFigure, Bounds>> = {};
   const figure = (name: MovableFigure, between: Bounds): number | null => {
@@ -91,11 +87,11 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
   };
   const percentile = (name: keyof typeof PERCENTILES) =>
     figure(name, percentileBounds(answers, everyone, PERCENTILES[name]));
-  /** The value of a figure that any single request can move. */
-  const ofAll = (name: "average" | "max", us: number) =>
+  /** A figure that any single request can move. */
+  const movable = (name: "average" | "max", us: number) =>
     figure(name, { low: toMs(us), high: complete ? toMs(us) : null });
   const block = {
-    average: ofAll("average", everyone.mean),
+    average: movable("average", everyone.mean),
     p50: percentile("p50"),
     p75: percentile("p75"),
     p90: percentile("p90"),
@@ -104,9 +100,10 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
     p99: percentile("p99"),
     p99_9: percentile("p99_9"),
     min: toMs(answers.minNonZeroValue),
-    max: ofAll("max", everyone.maxValue),
+    max: movable("max", everyone.maxValue),
     stddev: complete ? toMs(answers.stdDeviation) : null,
   };
+
   return Object.keys(bounds).length > 0 ? { ...block, bounds } : block;
 }
 
@@ -126,8 +123,10 @@ export function latencyCurve(parts: readonly LatencyHistograms[]): number[] {
   return figures;
 }
 
+/** A figure, or its lower bound where it is not known. */
 export const atLeast = (latency: Latency, name: MovableFigure): number =>
   latency[name] ?? latency.bounds?.[name]?.low ?? 0;
 
+/** The percentiles that so many samples do not support (M18). */
 export const unsupportedPercentiles = (samples: number): string[] =>
   Object.entries(MIN_SAMPLES).flatMap(([name, needed]) => (samples < needed ? [name] : []));

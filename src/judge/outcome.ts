@@ -1,4 +1,4 @@
-import type { OutcomeStatus, Verdict } from "../contract/result.js";
+import type { OutcomeStatus, Verdict } from "../contract/judgement.js";
 import type { Schedule } from "../contract/schedule.js";
 import { sum } from "../kit/numbers.js";
 import { brokenPromiseText } from "./boundary/boundary-findings.js";
@@ -9,11 +9,12 @@ import { isGeneratorSaturated } from "./rules/generator.js";
 
 /** Allowed share of sends that are missing (M5). */
 const RATE_TOLERANCE = 0.01;
-/** From this share of blocked sends on the target is the cause, not the generator. */
+/** From this share of blocked sends on the target missed the rate, not the generator. */
 const BLOCKED_SHARE = 0.01;
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
+/** Whether too few of the offered requests were sent. */
 export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
   offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
 
@@ -57,14 +58,15 @@ function isKnown(evidence: Evidence, { reasons }: Verdict): boolean {
   return broken.every(({ rule }) => rule === "M5" && isOverloaded(evidence));
 }
 
-/**
- * The end of a window with a fault, and the share of failures in it up to which a target has
- * recovered.
- */
+/** How long before the end of a window with a fault a target must have recovered. */
 const RECOVERED_S = 3;
+/** With a larger share of failures at the end of the window it has not recovered. */
 const MAX_FAILED_SHARE_RECOVERED = 0.01;
 
-/** What fails because of the fault is measured: served before it, and again in the last seconds. */
+/**
+ * The outcome of a run with faults. What fails because of a fault is measured, so the target must
+ * serve its load before the fault and in the last seconds alone.
+ */
 function outcomeWithFaults(evidence: Evidence): TargetOutcome {
   const { allowed, limited, failed } = evidence.slices;
   const before = Math.floor(firstFaultS(evidence) * SLICES_PER_SECOND);
@@ -85,11 +87,12 @@ function outcomeWithFaults(evidence: Evidence): TargetOutcome {
       outcome: "failed",
       outcome_text: `${late} in the last ${RECOVERED_S} s: it did not recover`,
     };
+
   return { outcome: "served" };
 }
 
 /** Served, overloaded or failed (M24, M27); nothing is known where the measurement is broken. */
-export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
+export function targetOutcome(evidence: Evidence, verdict: Verdict): TargetOutcome {
   const { counts, schedule, boundary } = evidence;
   if (counts.sent === 0 || !isKnown(evidence, verdict)) return {};
   if (evidence.faults) return outcomeWithFaults(evidence);
@@ -112,5 +115,6 @@ export function outcomeOf(evidence: Evidence, verdict: Verdict): TargetOutcome {
     return { outcome: "overloaded", outcome_text: overloadText(evidence, schedule) };
   if (timed_out > MAX_FAILED_SHARE * counts.sent) return failed(timed_out, timedOut);
   const brokenPromise = boundary && brokenPromiseText(boundary);
+
   return brokenPromise ? { outcome: "failed", outcome_text: brokenPromise } : { outcome: "served" };
 }

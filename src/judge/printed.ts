@@ -1,10 +1,12 @@
-import type { PrintedResult, Verdict } from "../contract/result.js";
+import type { Verdict } from "../contract/judgement.js";
+import type { PrintedResult } from "../contract/result.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { invalid, notApplicable, type Rule, suspect } from "./evidence.js";
-import { deciders, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";
+import { decidingRoles, hostCpu, type Limit, limitFrom, machineLinks, rolesOf } from "./limit.js";
 import { noRestart, nothingEvicted } from "./rules/fresh-state.js";
 import { hostUndisturbed, nothingThrottled } from "./rules/host-load.js";
 import { nothingOutsideOfProgram } from "./rules/outside.js";
-import { findingsOf, verdictOf } from "./rules.js";
+import { ruleFindings, verdictOf } from "./rules.js";
 
 export type PrintedEvidence = Omit<PrintedResult, "verdict" | "outcome" | "limited_by">;
 
@@ -34,6 +36,7 @@ const operationsFollow: PrintedRule = {
         `the program ran for ${program_s.toFixed(2)} s, its printed throughput accounts for ${duration.toFixed(2)} s`,
       );
     if (!calls) return notApplicable("the store does not count calls by command");
+
     return undefined;
   },
 };
@@ -43,7 +46,8 @@ const everyRoleRead: PrintedRule = {
   id: "M15",
   check({ store, service, resources }) {
     const nodes = store.external ? [] : store.nodes;
-    const roles = [...nodes, ...(service ? [service] : [])].map(({ role }) => role);
+    const roles = nodes.map(({ role }) => role);
+    if (service) roles.push(service.role);
     const missing = [...roles, "generator-1"].filter((role) => !resources[role]);
     if (missing.length === 0) return undefined;
     return suspect(`no CPU counters of ${missing.join(", ")}`);
@@ -72,36 +76,53 @@ const rules: readonly PrintedRule[] = [
 ];
 
 /**
- * Rules that need what no foreign program tells: each answer, its outcome and the time when it was
+ * Rules that need what no load program tells: each answer, its outcome and the time when it was
  * due.
  */
-const NOT_APPLICABLE = "M2 M3 M5 M6 M7 M8 M10 M11 M12 M13 M18 M23 M26 M27"
-  .split(" ")
-  .map((rule) => ({ rule, ...notApplicable("a foreign program loads") }));
+const RULES_OF_OUR_GENERATOR = [
+  "M2",
+  "M3",
+  "M5",
+  "M6",
+  "M7",
+  "M8",
+  "M10",
+  "M11",
+  "M12",
+  "M13",
+  "M18",
+  "M23",
+  "M26",
+  "M27",
+];
+const NOT_APPLICABLE = RULES_OF_OUR_GENERATOR.map((rule) => ({
+  rule,
+  ...notApplicable("a foreign program loads"),
+}));
 
-/** Judges a run whose figures a foreign program printed by the rules that apply to it. Pure. */
+/** Judges a run whose figures a load program printed, by the rules that apply to it. Pure. */
 export const judgePrinted = (evidence: PrintedEvidence): Verdict =>
-  verdictOf([...findingsOf(rules, evidence), ...NOT_APPLICABLE]);
+  verdictOf([...ruleFindings(rules, evidence), ...NOT_APPLICABLE]);
 
 export function limitOfPrinted(evidence: PrintedEvidence): Limit {
   return limitFrom([
     ...hostCpu(evidence),
-    ...rolesOf(evidence, "generator").map(([, own]) => ({
+    ...rolesOf(evidence, "generator").map(([, { cpu_percent }]) => ({
       resource: "generator" as const,
-      used: own.cpu_percent / 100,
-      text: `${evidence.program.id} used ${Math.round(own.cpu_percent)} % of one core`,
+      used: cpu_percent / 100,
+      text: `${evidence.program.id} used ${Math.round(cpu_percent)} % of one core`,
     })),
     ...machineLinks(evidence, evidence.program_s),
-    ...deciders(evidence),
+    ...decidingRoles(evidence),
   ]);
 }
 
 export function judgedPrinted(evidence: PrintedEvidence): PrintedResult {
   const verdict = judgePrinted(evidence);
-  return {
+  return definedOnly({
     ...evidence,
     limited_by: limitOfPrinted(evidence),
     verdict,
-    ...(verdict.status === "invalid" ? {} : { outcome: "served" }),
-  };
+    outcome: verdict.status === "invalid" ? undefined : ("served" as const),
+  });
 }

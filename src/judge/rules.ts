@@ -1,5 +1,6 @@
-import type { Verdict } from "../contract/result.js";
-import type { Evidence, Finding, Rule } from "./evidence.js";
+import type { Verdict } from "../contract/judgement.js";
+import { definedOnly } from "../kit/defined-only.js";
+import type { Evidence, Rule, RuleFinding } from "./evidence.js";
 import {
   admissionsConserved,
   countsReconcile,
@@ -19,13 +20,14 @@ import {
 } from "./rules/target-disclosure.js";
 
 /**
- * What a verdict was judged by. A change of a rule, or of what a rule makes of a result, takes the
- * next number.
+ * The version of the rules that a verdict was judged by. Whoever changes a rule, or what a rule
+ * makes of a result, takes the next number.
  *
- * 1 — the rules of results whose verdict states no version; they changed from release to release 2
- * — M26 finds a target that collapses in a round of few cycles; M36; M14 knows the quota of our own
- * control group;
- *     what a result does not hold is not checked
+ * - Version 1 is that of results whose verdict states no version. Its rules changed from release to
+ *   release.
+ * - In version 2, M26 finds a target that collapses in a round of few cycles, M36 exists, and M14
+ *   knows the quota of our own control group. A rule that needs what a result does not hold is not
+ *   checked.
  */
 export const RULES_VERSION = 2;
 
@@ -56,38 +58,42 @@ export const rules: readonly Rule[] = [
 ];
 
 /** By all rules. The orchestrator judges again after it has added the store's evidence. */
-export const judge = (evidence: Evidence): Verdict =>
-  verdictOf(withoutOutsideCause(findingsOf(rules, evidence)));
+export const judgeRun = (evidence: Evidence): Verdict =>
+  verdictOf(withoutOutsideCause(ruleFindings(rules, evidence)));
 
-type RuleFinding = { rule: string } & Finding;
+type NamedFinding = { rule: string } & RuleFinding;
 
-export const findingsOf = <Seen>(those: readonly Rule<Seen>[], evidence: Seen): RuleFinding[] =>
-  those.flatMap(({ id, check }) => {
+export const ruleFindings = <Seen>(
+  applied: readonly Rule<Seen>[],
+  evidence: Seen,
+): NamedFinding[] =>
+  applied.flatMap(({ id, check }) => {
     const finding = check(evidence);
     return finding ? [{ rule: id, ...finding }] : [];
   });
 
-/** The rules that said nothing about a run, and why. */
-const textsOf = (findings: readonly RuleFinding[], severity: Finding["severity"]) =>
+/** The texts of the findings of one severity, with their rules. */
+const textsOf = (findings: readonly NamedFinding[], severity: RuleFinding["severity"]) =>
   findings.flatMap((finding) =>
     finding.severity === severity ? [{ rule: finding.rule, text: finding.text }] : [],
   );
 
-export function verdictOf(findings: readonly RuleFinding[]): Verdict {
+/** The gravest reason decides. */
+function statusOf(reasons: Verdict["reasons"]): Verdict["status"] {
+  if (reasons.some(({ severity }) => severity === "invalid")) return "invalid";
+  return reasons.length > 0 ? "suspect" : "valid";
+}
+
+export function verdictOf(findings: readonly NamedFinding[]): Verdict {
   const reasons = findings.flatMap(({ rule, severity, text }) =>
     severity === "invalid" || severity === "suspect" ? [{ rule, severity, text }] : [],
   );
-  const status = reasons.some(({ severity }) => severity === "invalid")
-    ? "invalid"
-    : reasons.length > 0
-      ? "suspect"
-      : "valid";
   const not_checked = textsOf(findings, "not checked");
-  return {
+  return definedOnly({
     rules_version: RULES_VERSION,
-    status,
+    status: statusOf(reasons),
     reasons,
     not_applicable: textsOf(findings, "not applicable"),
-    ...(not_checked.length > 0 ? { not_checked } : {}),
-  };
+    not_checked: not_checked.length > 0 ? not_checked : undefined,
+  });
 }

@@ -1,6 +1,8 @@
 import type { Load } from "../contract/configuration.js";
-import type { GeneratorPart, MeasuredResult } from "../contract/result.js";
+import type { GeneratorPart } from "../contract/generator-part.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { Schedule } from "../contract/schedule.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { rounded, totals } from "../kit/numbers.js";
 import { decodeHistogram, encodeHistogram, mergeHistograms } from "./histogram.js";
 import { atLeast } from "./latency.js";
@@ -42,29 +44,29 @@ export function scheduleOf(
   const between = decodeHistogram(gaps);
   const gapAt = (percentile: number) => ms(between.getValueAtPercentile(percentile));
   const lateness_ms = { p50: lateAt(50), p90: lateAt(90), p99: lateAt(99), max: ms(late.maxValue) };
-  return {
+
+  return definedOnly({
     rate_per_second,
     arrivals,
     ...schedule,
     achieved_per_second: rounded(schedule.sent / window_s, 3),
-    ...(late.totalCount > 0 ? { lateness_ms } : {}),
+    lateness_ms: late.totalCount > 0 ? lateness_ms : undefined,
     late_percentiles:
       latency && late.totalCount > 0
         ? (["p50", "p90", "p99"] as const).filter(
             (name) => lateness_ms[name] > LATE_SHARE * atLeast(latency, name),
           )
         : [],
-    ...(between.totalCount > 0
-      ? {
-          gaps_ms: {
+    gaps_ms:
+      between.totalCount > 0
+        ? {
             intended: rounded((1000 * workers) / rate_per_second, 6),
             p10: gapAt(10),
             p50: gapAt(50),
             p90: gapAt(90),
             p99: gapAt(99),
             max: ms(between.maxValue),
-          },
-        }
-      : {}),
-  };
+          }
+        : undefined,
+  });
 }

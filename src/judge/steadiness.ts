@@ -1,5 +1,6 @@
 import { AUTO_WARMUP, type Load } from "../contract/configuration.js";
-import type { MeasuredResult, Slices } from "../contract/result.js";
+import type { Slices } from "../contract/request-outcomes.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { TurnsFacts } from "../contract/turns.js";
 import { mean, median, rounded, sum } from "../kit/numbers.js";
 import { SLICES_PER_SECOND, slicesOf } from "./merging/slices.js";
@@ -14,9 +15,11 @@ const TWO_SIDED_5_PERCENT = 1.96;
 export function hasTrend(values: readonly number[]): boolean {
   const n = values.length;
   if (n < 4) return false;
+
   let score = 0;
   for (const [index, earlier] of values.entries())
     for (const later of values.slice(index + 1)) score += Math.sign(later - earlier);
+
   const ties = new Map<number, number>();
   for (const value of values) ties.set(value, (ties.get(value) ?? 0) + 1);
   const spread = (count: number): number => (count * (count - 1) * (2 * count + 5)) / 18;
@@ -28,9 +31,11 @@ export function hasTrend(values: readonly number[]): boolean {
 /** A window that began slower, or faster, than it went on. */
 interface Ramp {
   /**
-   * Medians of the slices. Closed loop: answers a second. Open loop: mean latency, milliseconds.
+   * The median slice of the first second: answers a second of a closed loop, or the mean latency of
+   * an open loop in milliseconds.
    */
   first_second: number;
+  /** The median slice of the second half, in the same unit. */
   second_half: number;
 }
 
@@ -54,10 +59,10 @@ function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model
   return answers.map((count, index) => (latency_sum_us[index] ?? 0) / count / 1000);
 }
 
-const known = (values: readonly number[]): number[] =>
+const withoutGaps = (values: readonly number[]): number[] =>
   values.filter((value) => !Number.isNaN(value));
 
-/** The values less their line of least squares. */
+/** The distances of the values from their line of least squares. */
 function withoutTrend(values: readonly number[]): number[] {
   const centre = (values.length - 1) / 2;
   const level = mean(values);
@@ -84,6 +89,7 @@ function errorOfDifference(first: number, slices: readonly number[]): number {
   return Math.sqrt(((squares / (n - 2)) * (1 / first + 1 / n) * (1 + r)) / (1 - r));
 }
 
+/** The slices of the first seconds of a window. */
 export function firstSlices(slices: Slices, seconds: number): Slices {
   const first = (values: readonly number[]) =>
     values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
@@ -95,22 +101,24 @@ export function firstSlices(slices: Slices, seconds: number): Slices {
  * that of the second half by more than a tenth and by more than three standard errors of a
  * difference of means of correlated values (Zwiers and von Storch, Journal of Climate 8, 1995; the
  * correlation with the correction of Kendall, Biometrika 41, 1954). The noise is that of the second
- * half. Medians, so that a stall in the first second is no ramp. In simulated windows of 3 to 30 s
- * without a ramp, with slices that vary by 5 to 15 % and a correlation of 0.3 to 0.6, at most 1.6 %
+ * half. Medians are compared, so that a stall in the first second is no ramp. In simulated windows
+ * of 3 to 30 s without a ramp, with slices that vary by 5 to 15 % and a correlation of 0.3 to 0.6, at most 1.6 %
  * were flagged.
  * @returns undefined without a ramp, and for windows of less than 3 s
  */
 export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
   const values = series(slices, model);
   if (slices.allowed.length < RAMP_WINDOW_S * SLICES_PER_SECOND) return undefined;
-  const first = known(values.slice(0, SLICES_PER_SECOND));
-  const latest = known(values.slice(Math.floor(values.length / 2)));
+  const first = withoutGaps(values.slice(0, SLICES_PER_SECOND));
+  const latest = withoutGaps(values.slice(Math.floor(values.length / 2)));
   // Open loops at low rates may have slices without an answer.
   if (first.length < SLICES_PER_SECOND / 2 || latest.length < SLICES_PER_SECOND) return undefined;
+
   const first_second = median(first);
   const second_half = median(latest);
   const change = Math.abs(second_half - first_second);
   const error = errorOfDifference(first.length, latest);
+
   return change > Math.max(MIN_RAMP * second_half, RAMP_ERRORS * error)
     ? { first_second, second_half }
     : undefined;
@@ -128,11 +136,11 @@ interface Scatter {
   degrees: number;
 }
 
-/** The logarithms of a target less the mean of those of others in the same cycles. */
-const relativeTo = (others: readonly (readonly number[])[], own: readonly number[]): number[] =>
-  others.length === 0
-    ? [...own]
-    : own.map((value, cycle) => value - mean(others.map((logs) => logs[cycle] ?? 0)));
+/** The logarithms of a target less the mean logarithm of others in the same cycles. */
+function relativeTo(others: readonly (readonly number[])[], logs: readonly number[]): number[] {
+  if (others.length === 0) return [...logs];
+  return logs.map((log, cycle) => log - mean(others.map((othersLogs) => othersLogs[cycle] ?? 0)));
+}
 
 const halvesAt = (values: readonly number[]): [number[], number[]] => {
   const middle = Math.floor(values.length / 2);
@@ -145,17 +153,17 @@ const scatterOf = (values: readonly number[]): Scatter => ({
 });
 
 /**
- * The variance of a cycle: that of the target's own cycles, or of those of the noisiest of the
- * others where that is smaller, because what changes within a half must not hide in the error that
- * it makes itself.
+ * The variance of a cycle of a target: that of its cycles or, where it is smaller, that of the
+ * noisiest of the others. What changes within a half must not hide in the error that it makes
+ * itself. Undefined where cycles and targets are too few.
  */
-function cycleVariance(own: Scatter, others: readonly Scatter[]): number | undefined {
+function cycleVariance(scatter: Scatter, others: readonly Scatter[]): number | undefined {
   const variances = [
-    { variance: own.squares / own.degrees, degrees: own.degrees },
+    { variance: scatter.squares / scatter.degrees, degrees: scatter.degrees },
     {
       variance: Math.max(...others.map(({ squares, degrees }) => squares / degrees)),
-      // What all have in common was taken out of them, which costs as much as one of them tells.
-      degrees: (others.length - 1) * own.degrees,
+      // Subtracting what the others have in common costs the degrees of freedom of one of them.
+      degrees: (others.length - 1) * scatter.degrees,
     },
   ].filter(({ degrees }) => degrees >= FEWEST_DEGREES);
   return variances.length > 0 ? Math.min(...variances.map(({ variance }) => variance)) : undefined;
@@ -170,23 +178,25 @@ export function halvesOf(
   answers: readonly (readonly number[])[],
 ): (TurnsFacts["halves"] | undefined)[] {
   const logs = answers.map((counts) => counts.map((count) => Math.log(Math.max(0.5, count))));
-  return logs.map((own, index) => {
-    const others = logs.filter((other, place) => place !== index && other.length === own.length);
-    const relative = relativeTo(others, own);
-    const without = (other: readonly number[]) => others.filter((third) => third !== other);
-    const amongOthers = others.map((other) => scatterOf(relativeTo(without(other), other)));
+  return logs.map((logsOfTarget, index) => {
+    const others = logs.filter(
+      (candidate, place) => place !== index && candidate.length === logsOfTarget.length,
+    );
+    const relative = relativeTo(others, logsOfTarget);
+    const amongOthers = others.map((logsOfOther) => {
+      const rest = others.filter((candidate) => candidate !== logsOfOther);
+      return scatterOf(relativeTo(rest, logsOfOther));
+    });
     const variance = cycleVariance(scatterOf(relative), amongOthers);
     if (variance === undefined) return undefined;
+
     const [first, second] = halvesAt(relative);
     const error = Math.sqrt(variance * (1 / first.length + 1 / second.length));
     return { ratio: rounded(Math.exp(mean(second) - mean(first)), 6), error: rounded(error, 6) };
   });
 }
 
-/**
- * From this change between halves on a window is not steady, if it is beyond three standard errors,
- * too.
- */
+/** A larger change between halves makes a window unsteady, if it exceeds the error, too. */
 const UNSTEADY = 0.1;
 
 /** Whether the halves of a window by turns differ (M26). */

@@ -25,7 +25,7 @@ export function fitted<Value>(schema: z.ZodType<Value>, answer: unknown): Value 
 const shown = (value: unknown): string =>
   value === undefined ? "missing" : JSON.stringify(value).slice(0, MOST_SHOWN);
 
-/** The same of an answer in JSON. @throws Error in one line */
+/** What another program answered in JSON, if it fits. @throws Error in one line */
 export function parseAnswer<Value>(schema: z.ZodType<Value>, text: string): Value {
   let answer: unknown;
   try {

@@ -38,7 +38,8 @@ export function throttlingIn(cpuStat: string): Throttling | undefined {
 }
 
 /**
- * The CPUs of this process's affinity, which a cpuset narrows; none where the system does not say.
+ * The CPUs of this process's affinity, which a cpuset narrows; none where the system does not
+ * report them.
  */
 export function allowedCpus(root = "/"): number[] {
   const [, list = ""] =
@@ -50,7 +51,7 @@ export function allowedCpus(root = "/"): number[] {
 export interface OwnGroup {
   version: 1 | 2;
   /**
-   * The content of one of its files without white space around it; undefined where there is none.
+   * The content of one of its files without white space around it; undefined without such a file.
    */
   read(file: string): string | undefined;
 }
@@ -65,8 +66,8 @@ function textOf(...path: readonly string[]): string | undefined {
 }
 
 /**
- * The control groups of this process under a controller, from its own up to the root: each of them
- * may have a limit. In a container the path may be that of the host: then the root of what is
+ * The control groups of this process under a controller, from its own up to the root, each of which
+ * may have a limit. In a container the path may be that of the host. Then the root of what is
  * mounted is the container's own group.
  */
 export function ownGroups(controller: "cpu" | "memory", root = "/"): OwnGroup[] {

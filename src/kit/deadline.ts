@@ -1,13 +1,14 @@
 /**
- * A timer that is so late was held up with its process: answers that have come meanwhile are read
+ * A timer that is so late was held up with its process, and answers that came meanwhile are read
  * after it.
  */
 const HELD_UP_MS = 250;
 
 /**
- * Waits for `work`, but no longer than this; once more where this process itself stood still
+ * Waits for `work`, but no longer than this, or once more where this process itself stood still
  * meanwhile.
- * @param discard gets what comes too late @throws what `late` gives: an error, or the text of one
+ * @param discard gets what comes too late
+ * @throws what `late` returns, which is an error or the text of one
  */
 export async function within<Value>(
   work: Promise<Value>,

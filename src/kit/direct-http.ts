@@ -8,7 +8,7 @@ export interface DirectAnswer {
 
 interface DirectOptions {
   timeout_ms: number;
-  /** A request with a body is a POST. */
+  /** The body of a POST. A request without one is a GET. */
   body?: string;
 }
 

@@ -33,7 +33,7 @@ export const wholeOrAuto = (min: number, max: number) =>
 
 export const switchText = z.enum(["true", "false", "1", "0"], "must be true or false");
 
-/** Host names and addresses; no white space, no option-like leading dash. */
+/** Host names and addresses, without white space and without the leading dash of an option. */
 export const hostText = z
   .string()
   .regex(/^(?!-)[0-9A-Za-z._:-]{1,253}$/, "must be a host name or an address");
@@ -65,8 +65,8 @@ export const formatNodes = (nodes: readonly Node[]): string =>
 export const isOn = (text: string | undefined): boolean => text === "true" || text === "1";
 
 /**
- * Validates the variables in `shape`; an empty value counts as unset. @throws usageError in one
- * line
+ * Validates the variables in `shape`, of which an empty one counts as unset.
+ * @throws usageError in one line
  */
 export function readEnv<Shape extends z.ZodRawShape>(
   shape: Shape,

@@ -28,17 +28,20 @@ export class BenchError extends Error {
   }
 }
 
-/** Bad input by the user: the message says what is valid. Exit code 2. */
+/** An error for bad input by the user, whose message says what is valid. Its exit code is 2. */
 export const usageError = (message: string, options?: ErrorOptions): BenchError =>
   new BenchError(message, EXIT.usage, options);
 
-/** The machine cannot run what the user requested: the message says how to fix it. Exit code 3. */
+/**
+ * An error where the machine cannot run what the user requested, whose message says how to fix it.
+ * Its exit code is 3.
+ */
 export const environmentError = (message: string, options?: ErrorOptions): BenchError =>
   new BenchError(message, EXIT.environment, options);
 
 /**
- * The message of any thrown value; where it is empty, those of the errors behind it, else its code
- * or name.
+ * The message of any thrown value. Where it is empty, it is that of the errors behind it, or else
+ * its code or name.
  */
 export function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
@@ -47,7 +50,7 @@ export function messageOf(error: unknown): string {
   return error.message.trim() || behind.map(messageOf).join("; ") || String(code ?? error.name);
 }
 
-/** Several lines as one, such as those of a TLS alert. */
+/** Joins several lines into one, such as those of a TLS alert. */
 export const inOneLine = (text: string): string => text.trim().replaceAll(/\s*[\r\n]+\s*/g, " ");
 
 /**

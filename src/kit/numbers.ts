@@ -3,19 +3,19 @@ export const rounded = (value: number, decimals: number): number => Number(value
 export const sum = (values: readonly number[]): number =>
   values.reduce((total, value) => total + value, 0);
 
-/** A member that is absent counts as 0. */
+/** Counts by name. An absent member counts as 0. */
 type Counts<Name extends string> = { readonly [Each in Name]?: number | undefined };
 
 const byName = <Name extends string>(names: readonly Name[], countOf: (name: Name) => number) =>
   Object.fromEntries(names.map((name) => [name, countOf(name)])) as Record<Name, number>;
 
-/** The sums of these members over all parts. */
+/** The sums of the named members over all parts. */
 export const totals = <Name extends string>(
   names: readonly Name[],
   parts: readonly Counts<Name>[],
 ): Record<Name, number> => byName(names, (name) => sum(parts.map((part) => part[name] ?? 0)));
 
-/** By how much these members have grown. */
+/** By how much the named members have grown. */
 export const grown = <Name extends string>(
   names: readonly Name[],
   from: Counts<Name>,
@@ -24,14 +24,14 @@ export const grown = <Name extends string>(
 
 export const mean = (values: readonly number[]): number => sum(values) / values.length;
 
-/** The value in the middle, or the mean of the two there; NaN without values. */
+/** The middle value, or the mean of the two middle ones; NaN without values. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b);
   const [low, high] = [Math.floor((sorted.length - 1) / 2), Math.ceil((sorted.length - 1) / 2)];
   return mean([sorted[low] ?? Number.NaN, sorted[high] ?? Number.NaN]);
 }
 
-/** `1,000`, `12,345.6`: as the report writes counts and rates. */
+/** A number as the report writes counts and rates, e.g. `1,000` or `12,345.6`. */
 export const withThousands = (value: number): string =>
   value.toLocaleString("en-US", { maximumFractionDigits: 6 });
 
@@ -41,5 +41,5 @@ export const toThreeDigits = (value: number): number => Number(value.toPrecision
 
 const WORDS = ["no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"];
 
-/** A small number as a text says it: `six`. */
+/** A small number as a word, e.g. `six`. */
 export const numberWord = (value: number): string => WORDS[value] ?? String(value);

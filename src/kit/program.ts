@@ -10,11 +10,12 @@ import {
 } from "./errors.js";
 
 /**
- * Runs `main` and exits with its code: an expected failure is one line on standard error, a defect
- * its stack.
- * @param shown of the message; whoever reads the output takes its last line as the reason
+ * Runs `main` and exits with its code. An expected failure is one line on standard error, and a
+ * defect its stack.
+ * @param shown makes the text of a message; whoever reads the output takes its last line as the
+ *   reason
  */
-export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLine): Promise<never> {
+export async function runMain(main: () => Promise<ExitCode>, shown = inOneLine): Promise<never> {
   try {
     process.exit(await main());
   } catch (thrown) {
@@ -27,9 +28,10 @@ export async function runProgram(main: () => Promise<ExitCode>, shown = inOneLin
 }
 
 /**
- * Refuses a Node.js that is older than the package's `engines` name: it would fail on the first
- * import that it lacks.
- * @param engines e.g. `>=20.19` @throws environmentError
+ * Refuses a Node.js that is older than the package's `engines` name, because it would fail on the
+ * first import that it lacks.
+ * @param engines e.g. `>=20.19`
+ * @throws environmentError
  */
 export function requireNode(engines: string, version = process.versions.node): void {
   const [major = 0, minor = 0] = engines.replace(/^>=/, "").split(".").map(Number);

@@ -19,7 +19,8 @@ interface Clocks {
 const systemClocks: Clocks = { wallMs: () => Date.now(), monotonicMs: () => performance.now() };
 
 /**
- * A process may lose its CPU between two readings: of so many pairs of readings the closest counts.
+ * A process may lose its CPU between two readings, so the closest of so many pairs of readings
+ * counts.
  */
 const PAIRS = 16;
 
@@ -34,6 +35,7 @@ function wallOffsetMs({ wallMs, monotonicMs }: Clocks): number {
     closest_ms = after_ms - before_ms;
     offset_ms = wall_ms - (before_ms + after_ms) / 2;
   }
+
   return offset_ms;
 }
 
@@ -58,9 +60,9 @@ export class ClockComparison {
 }
 
 /**
- * What is no sign that somebody set the clock: readings have whole milliseconds and may be apart,
- * and where a time service slews the wall clock alone, adjtime(2) moves it by 500 µs a second at
- * most.
+ * A smaller change is no sign that somebody set the clock. Readings have whole milliseconds and may
+ * be apart, and where a time service slews the wall clock alone, adjtime(2) moves it by 500 µs a
+ * second at most.
  */
 const TOLERANCE = { ms: 100, ms_per_s: 0.5 } as const;
 
@@ -70,11 +72,11 @@ const excessMs = ({ changed_ms, over_s }: ClockChange): number =>
 
 export const wasClockSet = (change: ClockChange): boolean => excessMs(change) > 0;
 
-/** The change of those that tells most of a clock that was set; undefined without any. */
+/** The change that exceeds the tolerance most; undefined without any. */
 export const largestChange = (changes: readonly ClockChange[]): ClockChange | undefined =>
-  changes.toSorted((one, other) => excessMs(other) - excessMs(one))[0];
+  changes.toSorted((a, b) => excessMs(b) - excessMs(a))[0];
 
-/** `the system clock was set by 5 s`, or `set back by`. */
+/** A change as text, e.g. `the system clock was set back by 5 s`. */
 export function clockSetText({ changed_ms }: ClockChange): string {
   const seconds = rounded(Math.abs(changed_ms) / 1000, 1);
   return `the system clock was set ${changed_ms < 0 ? "back " : ""}by ${seconds} s`;

@@ -3,16 +3,16 @@ import { closeSync, constants, fstatSync, openSync, readSync } from "node:fs";
 const { O_RDONLY, O_NONBLOCK, O_NOFOLLOW } = constants;
 const MEBIBYTE = 1024 ** 2;
 
-/** What a document of a campaign has at most; the report reads no larger one either. */
+/** The largest document of a campaign. The report reads no larger one either. */
 export const MAX_DOCUMENT_BYTES = 64 * MEBIBYTE;
-/** What a setting or a certificate has at most. */
+/** The largest file of settings, or certificate. */
 export const MAX_SETTING_BYTES = 16 * MEBIBYTE;
 
 /**
- * A regular file, and at most `maxBytes` of it: some files of the kernel never end. Nothing waits
- * for a pipe's writer.
- * @param isOwn whether a campaign wrote it: then it is no link @throws Error that says what it is
- *   instead
+ * Reads a regular file of at most `maxBytes`, because some files of the kernel never end. Nothing
+ * waits for the writer of a pipe.
+ * @param isOwn whether a campaign wrote the file, so that it is no link
+ * @throws Error that says what it is instead
  */
 export const readUserFile = (
   path: string,
@@ -20,7 +20,7 @@ export const readUserFile = (
   options: { isOwn?: boolean } = {},
 ): Buffer => Buffer.concat([...userFileParts(path, maxBytes, options)]);
 
-/** The same, in parts of a mebibyte, for a file that need not be in memory as a whole. */
+/** Reads such a file in parts of a mebibyte, for one that need not be in memory as a whole. */
 export function* userFileParts(
   path: string,
   maxBytes: number,

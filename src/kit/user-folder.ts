@@ -4,11 +4,11 @@ import { dirname, isAbsolute, join } from "node:path";
 import type { Environment } from "./env.js";
 import { environmentError, messageOf } from "./errors.js";
 
-/** Below the home folder, where the variable is not set. */
+/** The folders below the home folder, which count where the variable is not set. */
 const BASES = { XDG_STATE_HOME: [".local", "state"], XDG_CACHE_HOME: [".cache"] } as const;
 
 /**
- * This user's folder for this project, by the XDG Base Directory rules: a relative path counts as
+ * This user's folder for this project, by the XDG Base Directory rules. A relative path counts as
  * unset. A user without a home that can be written gets one below the folder for temporary files.
  * @throws environmentError where somebody else has made that folder
  */
@@ -50,13 +50,16 @@ function temporaryHome(variable: string): string {
       `this user has no home, and ${folder} cannot stand for it (${reason}): set ${variable} to a folder that can be written`,
       { cause },
     );
+
   try {
     mkdirSync(folder, { mode: 0o700 });
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw unusable(messageOf(error), error);
   }
-  const found = lstatSync(folder);
-  if (!found.isDirectory() || found.uid !== uid || (found.mode & 0o022) !== 0)
+
+  const status = lstatSync(folder);
+  if (!status.isDirectory() || status.uid !== uid || (status.mode & 0o022) !== 0)
     throw unusable("it is not this user's alone");
+
   return folder;
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import type { HostLoad } from "../contract/result.js";
+import type { HostLoad } from "../contract/role-resources.js";
 import { rounded, sum } from "../kit/numbers.js";
 
 export interface HostCpu {
@@ -26,6 +26,7 @@ export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
   const times = all.slice(0, 8).map((ticks) => ticks * TICK_US);
   if (cpus === 0 || times.length < 8 || times.some(Number.isNaN)) return undefined;
   const [, , , idle = 0, waiting = 0, hardware = 0, software = 0, stolen_us = 0] = times;
+
   return {
     at_ms,
     cpus,
@@ -49,7 +50,10 @@ export function readHostCpu(): HostCpu | undefined {
 
 type HostWork = { elapsed_us: number; programs_us: number; interrupts_us: number };
 
-/** Derived from idle time, which is exact: most kernels only sample user and system time. */
+/**
+ * The work between two readings. It is derived from idle time, which is exact, because most kernels
+ * only sample user and system time.
+ */
 function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
   const elapsed_us = (to.at_ms - from.at_ms) * 1000;
   const all_us = to.cpus * elapsed_us;
@@ -64,7 +68,7 @@ function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
 }
 
 /**
- * CPU time of foreign programs between two readings, in % of one CPU; undefined where the system
+ * The CPU time of other programs between two readings, in % of one CPU; undefined where the system
  * does not count it.
  */
 export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): number | undefined {
@@ -73,9 +77,10 @@ export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): 
 }
 
 /**
- * The readings are taken while the generator is drained: our work falls into the window, foreign
- * work into all the time between them. @param ours_us of all roles and the harness @param loaded_s
- * seconds of load
+ * How busy the machine was. The readings are taken while the generator is drained, so our work
+ * falls into the window, and foreign work into all the time between them.
+ * @param ours_us CPU time of all roles and the harness
+ * @param loaded_s seconds of load
  */
 export function hostLoadOf(
   from: HostCpu,

@@ -3,19 +3,20 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { cpus, release, totalmem, type } from "node:os";
 import type { Machine } from "../contract/manifest.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { rounded, totals } from "../kit/numbers.js";
 import { readHardware } from "./hardware.js";
 
 type NetworkBytes = { received_bytes: number; sent_bytes: number };
 
-/** Links that carry what another one carries, too: those of containers, and bridges. */
+/** Links that carry what another link carries, too, i.e. those of containers, and bridges. */
 const INNER = /^(lo|veth|br|docker|cni|cbr|flannel|cali|cilium|tunl|kube|virbr|dummy|ifb)/;
 
 /**
- * The links that lead out, all together. @param text of /proc/net/dev @returns undefined where
- * there is none
+ * The bytes on all links that lead out. @param text of /proc/net/dev
+ * @returns undefined without such a link
  */
-export function networkOf(text: string): NetworkBytes | undefined {
+export function networkBytesIn(text: string): NetworkBytes | undefined {
   const links = text.split("\n").flatMap((line) => {
     const [, name, counters] = /^\s*([^:\s]+):\s*(.+)$/.exec(line) ?? [];
     // Received bytes come first, sent ones ninth.
@@ -30,7 +31,7 @@ export function networkOf(text: string): NetworkBytes | undefined {
 
 export function readNetwork(): NetworkBytes | undefined {
   try {
-    return networkOf(readFileSync("/proc/net/dev", "utf8"));
+    return networkBytesIn(readFileSync("/proc/net/dev", "utf8"));
   } catch {
     return undefined;
   }
@@ -52,12 +53,12 @@ const textOf = (path: string): Promise<string | undefined> =>
     () => undefined,
   );
 
-/** An id of this start of this kernel, whatever container reads it. */
+/** The kernel's id of its start, which is the same in all containers. */
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /**
  * A hash that is equal for all that runs under one start of one kernel; undefined where the system
- * does not tell.
+ * does not report it.
  */
 export function kernelInstance(): string | undefined {
   try {
@@ -67,17 +68,21 @@ export function kernelInstance(): string | undefined {
   }
 }
 
-/** About 20 ms on a CPU of 3 GHz. */
+/** The steps of a loop that takes about 20 ms on a CPU of 3 GHz. */
 const INDEX_STEPS = 12_000_000;
-/** The shortest counts: compilation, an interrupt or another program is in the others. */
+/**
+ * The loop runs in pieces, of which the shortest counts, because compilation, an interrupt or
+ * another program is in the others.
+ */
 const INDEX_PIECES = 7;
 
 /**
- * Milliseconds of a fixed loop of integer steps, each of which needs the last one (G. Marsaglia,
+ * Milliseconds of a fixed loop of integer steps, each of which needs the one before (G. Marsaglia,
  * "Xorshift RNGs", 2003).
  */
 function indexMs(): number {
   const times: number[] = [];
+
   let state = -1_831_433_054;
   for (let piece = 0; piece < INDEX_PIECES; piece++) {
     const from = performance.now();
@@ -88,13 +93,14 @@ function indexMs(): number {
     }
     times.push(performance.now() - from);
   }
+
   // The last state leaves the loop, so that none of it can be left out; it is never 0.
   return state === 0 ? 0 : rounded(Math.min(...times), 2);
 }
 
 /**
- * Clouds give a name without a number, "AMD EPYC": then family and model of the first CPU tell
- * generations apart.
+ * The name of a CPU. Clouds give names without a number, such as "AMD EPYC". Then family and model
+ * of the first CPU tell generations apart.
  */
 export function cpuName(name: string, cpuinfo = ""): string {
   const [, family, model] = /^cpu family *: (\d+)\nmodel *: (\d+)$/m.exec(cpuinfo) ?? [];
@@ -112,22 +118,24 @@ export async function describeMachine(): Promise<Machine> {
     const value = await textOf(`/proc/sys/${name}`);
     if (value !== undefined) sysctl.push([name.replaceAll("/", "."), value]);
   }
+
   const governor = await textOf("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   const limits = await textOf("/proc/self/limits");
   const cpuinfo = await textOf("/proc/cpuinfo");
   const microcode = microcodeIn(cpuinfo);
   const openFiles = limits && /^Max open files\s+(\S+)\s+(\S+)/m.exec(limits);
-  return {
+
+  return definedOnly({
     platform: `${process.platform} ${process.arch}`,
     kernel: `${type()} ${release()}`,
     cpu_model: cpuName(cpus()[0]?.model ?? "unknown", cpuinfo),
-    ...(microcode ? { microcode } : {}),
+    microcode,
     cpus: cpus().length,
     memory_bytes: totalmem(),
-    ...(governor ? { governor } : {}),
+    governor: governor || undefined,
     ...readHardware(),
     index_ms: indexMs(),
     sysctl: Object.fromEntries(sysctl),
-    ...(openFiles ? { open_files_limit: `${openFiles[1]} soft, ${openFiles[2]} hard` } : {}),
-  };
+    open_files_limit: openFiles ? `${openFiles[1]} soft, ${openFiles[2]} hard` : undefined,
+  });
 }

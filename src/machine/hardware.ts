@@ -2,13 +2,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Machine } from "../contract/manifest.js";
 import { cpusInList } from "../kit/cpu-list.js";
+import { definedOnly } from "../kit/defined-only.js";
 
 /** What sits in a machine, as far as Linux reports it. */
 type Hardware = Pick<Machine, "smt" | "siblings" | "caches" | "numa_nodes" | "hypervisor">;
 
 /**
- * The CPUs that are threads of one core, and those of each NUMA node, as lists; absent where not
- * known.
+ * The CPUs that are threads of one core, and those of each NUMA node, as lists. They are absent
+ * where not known.
  */
 export type CpuTopology = Pick<Hardware, "siblings" | "numa_nodes">;
 
@@ -76,10 +77,11 @@ export function readCpuTopology(root = "/"): CpuTopology {
   const nodes = join(root, "sys/devices/system/node");
   // A node of memory alone has no CPUs.
   const numaNodes = numbered(nodes, "node").flatMap((node) => lineOf(nodes, node, "cpulist") ?? []);
-  return {
-    ...(siblings.size > 0 ? { siblings: [...siblings] } : {}),
-    ...(numaNodes.length > 0 ? { numa_nodes: numaNodes } : {}),
-  };
+
+  return definedOnly({
+    siblings: siblings.size > 0 ? [...siblings] : undefined,
+    numa_nodes: numaNodes.length > 0 ? numaNodes : undefined,
+  });
 }
 
 function cachesIn(root: string): Cache[] {
@@ -96,7 +98,10 @@ function cachesIn(root: string): Cache[] {
   });
 }
 
-/** x86 alone says of itself that it is virtual: elsewhere nothing is known without a name. */
+/**
+ * The hypervisor of this machine. Only x86 reports that it is virtual, so elsewhere nothing is
+ * known without a name.
+ */
 function hypervisorOf(root: string): string | undefined {
   const flags = /^flags\s*:(.*)$/m.exec(textOf(root, "proc/cpuinfo"))?.[1]?.split(/\s+/);
   const type = lineOf(root, "sys/hypervisor/type");
@@ -114,10 +119,10 @@ export function readHardware(root = "/"): Hardware {
   const caches = cachesIn(root);
   const hypervisor = hypervisorOf(root);
   const { siblings } = topology;
-  return {
-    ...(siblings ? { smt: siblings.some((list) => cpusInList(list).length > 1) } : {}),
+  return definedOnly({
+    smt: siblings ? siblings.some((list) => cpusInList(list).length > 1) : undefined,
     ...topology,
-    ...(caches.length > 0 ? { caches } : {}),
-    ...(hypervisor ? { hypervisor } : {}),
-  };
+    caches: caches.length > 0 ? caches : undefined,
+    hypervisor,
+  });
 }

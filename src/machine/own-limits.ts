@@ -6,14 +6,15 @@ import {
   type Throttling,
   throttlingIn,
 } from "../kit/control-groups.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { rounded, totals } from "../kit/numbers.js";
 
 /**
- * What the system allows this process and all that it starts; a limit that does not exist is
+ * What the system allows this process and all that it starts. A limit that does not exist is
  * absent.
  */
 export interface OwnLimits {
-  /** The CPUs on which it may run, by its affinity and its cpuset. */
+  /** The number of CPUs on which it may run, by its affinity and its cpuset. */
   cpus_allowed: number;
   /** The CPU time that its control groups have in a second, in CPUs. */
   cpu_quota?: number | undefined;
@@ -50,15 +51,15 @@ function least(
 export function readOwnLimits(root = "/"): OwnLimits {
   const cpu_quota = least(ownGroups("cpu", root), quotaOf);
   const memory_limit_bytes = least(ownGroups("memory", root), memoryLimitOf);
-  return {
+  return definedOnly({
     // Newer versions of Node.js count the quota in, which is told by itself here.
     cpus_allowed: allowedCpus(root).length || availableParallelism(),
-    ...(cpu_quota === undefined ? {} : { cpu_quota }),
-    ...(memory_limit_bytes === undefined ? {} : { memory_limit_bytes }),
-  };
+    cpu_quota,
+    memory_limit_bytes,
+  });
 }
 
-/** How many CPUs can work for this process at once, on average: half a CPU is possible. */
+/** How many CPUs can work for this process at once, on average. Half a CPU is possible. */
 export const usableCpus = ({
   cpus_allowed,
   cpu_quota = cpus_allowed,

@@ -10,29 +10,31 @@ function caretColumn(trace: string): string | undefined {
 }
 
 /**
- * E.g. `my-client.js:12:5`; undefined where the trace names none of the plugins.
- * @param trace the error's stack, or Node's output for it @param paths of plugins, as the user gave
- *   them
+ * The place of an error in a plugin, e.g. `my-client.js:12:5`; undefined where the trace names none
+ * of the plugins.
+ * @param trace the error's stack, or Node's output for it
+ * @param paths of the plugins, as the user wrote them
  */
 export function errorLocation(trace: string, paths: readonly string[]): string | undefined {
   for (const path of paths) {
     const real = realpathSync(path);
     const url = pathToFileURL(real).href;
-    const found = new RegExp(
+    const match = new RegExp(
       `(?:${escaped(url)}|${escaped(real)})(/[^\\n]*?)?:(\\d+)(?::(\\d+))?`,
     ).exec(trace);
-    if (!found) continue;
-    const [text, inside = "", line, column] = found;
+    if (!match) continue;
+
+    const [text, inside = "", line, column] = match;
     const file = displayPath(path) + (text.startsWith(url) ? decodeURIComponent(inside) : inside);
     return [file, line, column ?? caretColumn(trace)].filter(Boolean).join(":");
   }
   return undefined;
 }
 
-/** `text` with the location of the error, or of its cause, in one of these plugins. */
+/** Adds to a text the location of the error, or of its cause, in one of these plugins. */
 export function withErrorLocation(text: string, error: unknown, paths: readonly string[]): string {
   const location = [error, error instanceof Error ? error.cause : undefined]
-    .map((each) => (each instanceof Error ? errorLocation(each.stack ?? "", paths) : undefined))
-    .find((each) => each !== undefined);
+    .map((cause) => (cause instanceof Error ? errorLocation(cause.stack ?? "", paths) : undefined))
+    .find((place) => place !== undefined);
   return location && !text.includes(location) ? `${text} (${location})` : text;
 }

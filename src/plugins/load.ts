@@ -8,14 +8,14 @@ import { decodeTrace, TRACE_EXTENSION, traceProfile } from "../traffic/trace.js"
 import { errorLocation } from "./error-location.js";
 import { initialize, resolve } from "./hooks.js";
 import { type Plugin, pluginShape } from "./plugin-types.js";
-import { MAX_BYTES, type PluginSource, readPlugin } from "./source.js";
+import { MAX_BYTES, type PluginFiles, readPlugin } from "./source.js";
 import { checked } from "./validation.js";
 
 /**
- * The traffic of a trace that a campaign wrote for its programs. @throws usageError where the file
- * is something else
+ * The traffic of a trace that a campaign wrote for its programs.
+ * @throws usageError where the file is something else
  */
-export function tracePlugin(source: PluginSource) {
+export function tracePlugin(source: PluginFiles) {
   try {
     const trace = decodeTrace(readUserFile(source.entry, MAX_BYTES));
     const facts = { ...source.facts, trace: trace.facts };
@@ -29,7 +29,7 @@ export function tracePlugin(source: PluginSource) {
 }
 
 /** A plugin whose module was imported. Its members are checked when they are registered. */
-export interface LoadedPlugin extends PluginSource {
+export interface LoadedPlugin extends PluginFiles {
   members: Plugin;
 }
 
@@ -55,7 +55,8 @@ function installHooks(urls: readonly string[]): void {
 }
 
 /**
- * Node names the line of a syntax error only when it ends a process. No code of the module runs.
+ * The output of Node for a module with a syntax error. Node names the line only when the error ends
+ * a process. No code of the module runs.
  */
 const syntaxErrorOutput = (url: string): string =>
   spawnSync(
@@ -67,14 +68,16 @@ const syntaxErrorOutput = (url: string): string =>
     },
   ).stderr;
 
-async function loaded(source: PluginSource): Promise<LoadedPlugin> {
+/** Imports the module of a plugin, or reads its trace. */
+async function loaded(source: PluginFiles): Promise<LoadedPlugin> {
   return source.entry.endsWith(TRACE_EXTENSION)
     ? tracePlugin(source)
     : { ...source, members: await membersOf(source) };
 }
 
-async function membersOf({ entry, displayName }: PluginSource): Promise<Plugin> {
+async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
   const url = pathToFileURL(entry).href;
+
   let loaded: { default?: unknown; plugin?: unknown };
   try {
     loaded = await import(url);
@@ -91,16 +94,19 @@ async function membersOf({ entry, displayName }: PluginSource): Promise<Plugin> 
         : undefined);
     throw usageError(`plugin ${line ?? displayName} cannot be loaded: ${why}`, { cause: error });
   }
+
   return checked(displayName, membersSchema, loaded.default ?? loaded.plugin);
 }
 
+/** Loads plugins in their order. @throws usageError */
 export async function loadPlugins(paths: readonly string[]): Promise<LoadedPlugin[]> {
-  const sources: PluginSource[] = [];
+  const sources: PluginFiles[] = [];
   for (const path of paths) sources.push(await readPlugin(path));
   const modules = sources.filter(
     ({ isSingleFile, entry }) => isSingleFile && !entry.endsWith(TRACE_EXTENSION),
   );
   installHooks(modules.map(({ entry }) => pathToFileURL(entry).href));
+
   const plugins: LoadedPlugin[] = [];
   for (const source of sources) plugins.push(await loaded(source));
   return plugins;

@@ -19,7 +19,7 @@ export const pluginShape = {
   stores: listOf<StoreDescription>().optional(),
   clients: listOf<ClientDescription>().optional(),
   limiters: listOf<LimiterDescription>().optional(),
-  /** Applied after the project's own. */
+  /** Options, which are applied after those of the project. */
   options: listOf<OptionDescription>().optional(),
   traffic: listOf<TrafficProfile>().optional(),
 };

@@ -10,7 +10,7 @@ import { clientShape, limiterShape, optionShape, storeShape } from "../targets/t
 import type { LoadedPlugin } from "./load.js";
 import { addToList, checked, forEachMember } from "./validation.js";
 
-/** Ids that `find` knows; it throws for any other. */
+/** A list of ids that `find` knows. It throws for any other. */
 const known = <Ids extends z.ZodType<readonly string[]>>(ids: Ids, find: (id: string) => unknown) =>
   ids.superRefine((all, context) => {
     for (const id of all) {
@@ -22,7 +22,7 @@ const known = <Ids extends z.ZodType<readonly string[]>>(ids: Ids, find: (id: st
     }
   });
 
-/** A store of a plugin runs a program, by one of the project's engines. */
+/** A store of a plugin, which runs a program by one of the project's engines. */
 const storeSchema = z.strictObject({
   ...storeShape,
   engine: z.string().superRefine((engine, context) => {
@@ -45,7 +45,7 @@ const pluginClientShape = {
   topologies: known(clientShape.topologies, findTopology),
   control: z.literal(false, "must be false: a control is the project's own"),
 };
-/** Some members of a client, which an option replaces. */
+/** The members of a client that an option replaces. */
 const replaced = z.strictObject(pluginClientShape).partial();
 const clientSchema = z.strictObject({
   ...pluginClientShape,
@@ -56,11 +56,12 @@ const clientSchema = z.strictObject({
 const limiterSchema = z.strictObject(limiterShape);
 const optionSchema = z.strictObject(optionShape);
 
-/** Ids that parts already have. */
+/** Ids that parts of a run already have. */
 const RESERVED_STORES = ["server", "loadtest"];
 
 /**
- * Stores alone, for a program that knows no clients. @throws usageError naming plugin and member
+ * Registers stores alone, for a program that knows no clients.
+ * @throws usageError naming plugin and member
  */
 export function registerStores(plugins: readonly LoadedPlugin[]): void {
   forEachMember(plugins, "stores", storeSchema, (name, store) => {
@@ -76,7 +77,8 @@ export function registerStores(plugins: readonly LoadedPlugin[]): void {
 }
 
 /**
- * A client may name a store or limiter of any plugin. @throws usageError naming plugin and member
+ * Registers all that targets consist of. A client may name a store or limiter of any plugin.
+ * @throws usageError naming plugin and member
  */
 export function registerTargets(plugins: readonly LoadedPlugin[]): void {
   registerStores(plugins);

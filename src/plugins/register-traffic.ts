@@ -8,7 +8,7 @@ import { addToList, checked, forEachMember } from "./validation.js";
 
 const schema = z.strictObject({
   ...trafficShape,
-  /** Only of `tracePlugin`, which has checked it. */
+  /** Only `tracePlugin` gives a trace, which it has checked. */
   trace: z.looseObject({}).optional(),
 });
 

@@ -2,12 +2,13 @@ import { createHash } from "node:crypto";
 import { lstat, readdir, readlink, realpath } from "node:fs/promises";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
 import type { PluginFacts } from "../contract/plugins.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { displayPath } from "../kit/display-path.js";
 import { messageOf, usageError } from "../kit/errors.js";
 import { readUserFile } from "../kit/user-files.js";
 
 /** A plugin on this machine, before it is loaded. */
-export interface PluginSource {
+export interface PluginFiles {
   /** Absolute path of the file or folder, without symbolic links. */
   path: string;
   displayName: string;
@@ -17,7 +18,7 @@ export interface PluginSource {
   facts: PluginFacts;
 }
 
-/** What a file of a plugin has at most; libraries come with it. */
+/** The largest file of a plugin, which may contain libraries. */
 export const MAX_BYTES = 256 * 1024 ** 2;
 const read = (path: string): Buffer => readUserFile(path, MAX_BYTES);
 
@@ -45,8 +46,8 @@ async function contents(folder: string): Promise<string[]> {
 type PackageFile = { version?: string; entry: string };
 
 /**
- * The version and the entry module of a folder by its package.json: `exports` as text, or `main`,
- * else index.js.
+ * The version and the entry module of a folder by its package.json. The entry is `exports` as text,
+ * or `main`, or else index.js.
  */
 async function packageOf(folder: string): Promise<PackageFile> {
   const path = join(folder, "package.json");
@@ -58,17 +59,19 @@ async function packageOf(folder: string): Promise<PackageFile> {
     unknown
   >;
   const named = [exports, main].find((entry) => typeof entry === "string") ?? "index.js";
-  return {
+
+  return definedOnly({
     entry: join(folder, String(named)),
-    ...(typeof version === "string" ? { version } : {}),
-  };
+    version: typeof version === "string" && version !== "" ? version : undefined,
+  });
 }
 
 /** Finds a plugin and computes its checksum. @throws usageError when it is not one */
-export async function readPlugin(pluginPath: string): Promise<PluginSource> {
+export async function readPlugin(pluginPath: string): Promise<PluginFiles> {
   try {
     const path = await realpath(pluginPath);
-    const [name, displayName] = [basename(path), displayPath(pluginPath)];
+    const name = basename(path);
+    const displayName = displayPath(pluginPath);
     if (!(await lstat(path)).isDirectory()) {
       return {
         path,
@@ -78,12 +81,10 @@ export async function readPlugin(pluginPath: string): Promise<PluginSource> {
         facts: { name, sha256: sha256(read(path)) },
       };
     }
+
     const { entry, version } = await packageOf(path);
-    const facts = {
-      name,
-      sha256: sha256((await contents(path)).join("\n")),
-      ...(version ? { version } : {}),
-    };
+    const checksum = sha256((await contents(path)).join("\n"));
+    const facts = definedOnly({ name, sha256: checksum, version });
     return { path, displayName, entry, isSingleFile: false, facts };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;

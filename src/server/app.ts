@@ -1,3 +1,4 @@
+import { definedOnly } from "../kit/defined-only.js";
 import { USUAL_FRAMEWORK } from "../targets/frameworks.js";
 import type { LoadPackage, WebRoutes, WebServer } from "./frameworks/framework.js";
 import { builders } from "./frameworks/index.js";
@@ -9,7 +10,9 @@ import { diagnosis, healthz, usage } from "./routes/healthz.js";
 import { metrics } from "./routes/metrics.js";
 import { heavy, light } from "./routes/workload-routes.js";
 
-/** One proxy stands before a server that tells clients by their address. */
+/**
+ * Whether a hop is the one proxy that stands before a server that tells clients by their address.
+ */
 const isProxy = (_address: string, hop: number): boolean => hop === 0;
 const NOT_FOUND = {
   error: "not found",
@@ -25,17 +28,19 @@ export async function buildApp(
   const { complexity, log_level: logLevel, diagnose, by_address: byAddress } = spec.server;
   const counters = new Counters();
   const routes: WebRoutes = {
+    ...definedOnly({
+      hook: limiter?.hook ? routeHook(counters, limiter.hook, byAddress) : undefined,
+    }),
     limited: {
       "/light": rateLimited(counters, limiter, light),
       "/heavy": rateLimited(counters, limiter, heavy(complexity)),
     },
-    ...(limiter?.hook ? { hook: routeHook(counters, limiter.hook, byAddress) } : {}),
-    open: {
+    open: definedOnly({
       "/healthz": healthz(dependencies),
       "/usage": usage(dependencies, counters),
       "/metrics": metrics(counters, limiter),
-      ...(diagnose ? { "/diagnosis": diagnosis(counters, new Instruments()) } : {}),
-    },
+      "/diagnosis": diagnose ? diagnosis(counters, new Instruments()) : undefined,
+    }),
     notFound: (_request, reply) => reply.status(404).send(NOT_FOUND),
     onError: (error, request, reply) => {
       const status = error.statusCode ?? 500;
@@ -46,5 +51,9 @@ export async function buildApp(
   const id = target.framework ?? USUAL_FRAMEWORK;
   const build = builders[id];
   if (!build) throw new Error(`no adapter for ${id}`);
-  return build(routes, { logLevel, load, ...(byAddress ? { trustProxy: isProxy } : {}) });
+
+  return build(
+    routes,
+    definedOnly({ logLevel, load, trustProxy: byAddress ? isProxy : undefined }),
+  );
 }

@@ -22,7 +22,7 @@ import { shiftClock } from "./lib/clock-shift.js";
 
 const GRACE_MS = 3_000;
 /**
- * Time that a library may keep the process alive after its client is closed, e.g. by the timer of a
+ * How long a library may keep the process alive after its client is closed, e.g. by the timer of a
  * lost command.
  */
 const LINGER_MS = 500;
@@ -30,8 +30,8 @@ const LINGER_MS = 500;
 let loadedPlugins: readonly string[] = [];
 
 /**
- * Program 1. Reads the run spec or its variables, prints one JSON line with its address once it
- * listens, ends with 0 on a signal.
+ * Program 1, the server. It reads the run spec or its variables, prints one JSON line with its
+ * address once it listens, and ends with 0 on a signal.
  */
 async function main(): Promise<void> {
   // On Node.js 24 `nextTick` can stay slow for the life of a process that served no connection
@@ -39,37 +39,43 @@ async function main(): Promise<void> {
   // request.
   for (let turn = 0; turn < 200; turn++)
     await new Promise((done) => process.nextTick(setImmediate, done));
+
   const plugins = await loadPlugins(pluginPaths(process.env));
   loadedPlugins = plugins.map(({ path }) => path);
   registerTargets(plugins);
   const { spec, access } = readConfig(process.env);
   shiftClock(spec.server.clock_shift_ms);
   const opened = await openTarget(spec, access);
+
   let app: WebServer;
   let url: string;
   try {
     const reason = otherFramework(opened.target);
     if (reason) throw usageError(reason);
     const { load, version } = frameworkPackages(opened.target, spec);
-    const facts = plugins.map((each) => each.facts);
+    const facts = plugins.map((plugin) => plugin.facts);
     app = await buildApp({ spec, ...opened, framework: { version }, plugins: facts }, load);
     url = await listen(app, spec.server);
   } catch (error) {
     await opened.close();
     throw error;
   }
+
   stopOnSignals(app, opened);
   process.stdout.write(`${JSON.stringify({ event: "listening", url, pid: process.pid })}\n`);
 }
 
-/** Where the target's framework comes from. @throws environmentError when it is not installed */
+/**
+ * The version of the target's framework, and how to import it.
+ * @throws environmentError when it is not installed
+ */
 function frameworkPackages(
   { framework = USUAL_FRAMEWORK }: Target,
   { versions_folder: folder }: RunSpec,
 ) {
-  const { id, package: wanted } = findFramework(framework);
-  const libraries = librariesOnDemand(wanted, folder);
-  return { version: libraries.version(wanted?.name ?? id), load: libraries.fromFolder };
+  const { id, package: requiredPackage } = findFramework(framework);
+  const libraries = librariesOnDemand(requiredPackage, folder);
+  return { version: libraries.version(requiredPackage?.name ?? id), load: libraries.fromFolder };
 }
 
 async function listen(app: WebServer, { host, port }: ServerSpec): Promise<string> {
@@ -99,12 +105,13 @@ function stopOnSignals(app: WebServer, opened: OpenTarget): void {
   process.on("SIGINT", stop);
 }
 
+/** The text of an error, with its place in a plugin. */
 const located = (text: string, error: unknown): string =>
   withErrorLocation(text, error, loadedPlugins);
 
 /**
- * An uncaught error, e.g. of a library that fails in the background. The harness reports only the
- * last stderr line.
+ * Ends the process after an error that nothing caught, e.g. of a library in the background. The
+ * harness only reports the last line on standard error, so the message comes after the stack.
  */
 function failUncaught(error: unknown): void {
   const frames =
@@ -120,22 +127,20 @@ function failUncaught(error: unknown): void {
   process.exit(EXIT.defect);
 }
 
-/** Prints the message of an expected failure, or the stack of an unexpected one. */
+/** The message of an expected failure, or the stack of an unexpected one. */
+function failureText(error: unknown): string {
+  if (error instanceof BenchError) return located(inOneLine(messageOf(error)), error);
+  return error instanceof Error ? (error.stack ?? String(error)) : String(error);
+}
+
+/** Ends the process after a failure, with its text on standard error. */
 function fail(error: unknown): void {
-  const expected = error instanceof BenchError;
-  const text = expected
-    ? located(inOneLine(messageOf(error)), error)
-    : error instanceof Error
-      ? error.stack
-      : String(error);
-  process.stderr.write(`ratelimit-bench server: ${text}\n`);
-  process.exitCode = expected ? error.exitCode : EXIT.defect;
+  process.stderr.write(`ratelimit-bench server: ${failureText(error)}\n`);
+  process.exitCode = error instanceof BenchError ? error.exitCode : EXIT.defect;
   leave();
 }
 
-/**
- * The process ends by itself when nothing is open; this ends it when a library left something open.
- */
+/** Ends the process when a library left something open. Otherwise it ends by itself. */
 function leave(): void {
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }

@@ -2,16 +2,18 @@ import type { Limits } from "../contract/configuration.js";
 import type { Algorithm } from "../contract/target.js";
 
 /**
- * Called in the order of time. @param slot of the key @param now_s such that windows begin at
- * multiples
+ * Decides on a request. It is called in the order of time.
+ * @param slot of the key
+ * @param now_s such that windows begin at multiples of their length
  */
 type Admits = (slot: number, now_s: number) => boolean;
 
-/** Moments that are this close are the same: sums of seconds are rounded. */
+/** Moments that are this close are the same, because sums of seconds are rounded. */
 const SAME_S = 1e-9;
 
 /**
- * A key's first request opens its window; the first limited one starts the block, if there is one.
+ * A key's first request opens its window, and the first limited one starts the block, if there is
+ * one.
  */
 function fixedWindow({ points, window_s, block_s, cost = 1 }: Limits, slots: number): Admits {
   const used = new Float64Array(slots);
@@ -31,7 +33,7 @@ function fixedWindow({ points, window_s, block_s, cost = 1 }: Limits, slots: num
   };
 }
 
-/** Like fixed windows, but all keys have those of the wall clock. */
+/** All keys have the windows of the wall clock, which are otherwise like fixed windows. */
 function alignedWindow({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
   const used = new Float64Array(slots);
   const windows = new Float64Array(slots);
@@ -48,14 +50,15 @@ function alignedWindow({ points, window_s, cost = 1 }: Limits, slots: number): A
 }
 
 /**
- * Two counters for each key, of this window of the wall clock and the one before, which counts by
- * the part of it that the last `window_s` cover. A request is admitted while any point is left,
- * whatever its cost. Denied ones do not count.
+ * Keeps two counters for each key, of this window of the wall clock and the one before, which
+ * counts by the part of it that the last `window_s` cover. A request is admitted while any point is
+ * left, whatever its cost. Denied requests do not count.
  */
 function slidingWindow({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
   const used = new Float64Array(slots);
   const usedBefore = new Float64Array(slots);
   const windows = new Float64Array(slots);
+
   return (slot, now_s) => {
     const window = Math.floor(now_s / window_s);
     const passed = window - (windows[slot] ?? 0);
@@ -72,12 +75,15 @@ function slidingWindow({ points, window_s, cost = 1 }: Limits, slots: number): A
   };
 }
 
-/** A request is admitted when the last `window_s` have room for it. Denied ones are not logged. */
+/**
+ * A request is admitted when the last `window_s` have room for it. Denied requests are not logged.
+ */
 function slidingLog({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
   const most = Math.floor(points / cost);
   // The last admitted requests of each key, in a ring.
   const logs = Array.from({ length: slots }, (): number[] => []);
   const oldest = new Float64Array(slots);
+
   return (slot, now_s) => {
     const log = logs[slot] ?? [];
     const place = oldest[slot] ?? 0;
@@ -89,12 +95,12 @@ function slidingLog({ points, window_s, cost = 1 }: Limits, slots: number): Admi
 }
 
 /**
- * Buckets of `points`, full at first, which `window_s` refill evenly. GCRA decides the same. Denied
- * requests take nothing.
+ * Each key has a bucket of `points` that is full at first, and that `window_s` refill evenly. GCRA
+ * decides the same. Denied requests take nothing.
  */
 function tokenBucket({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
   const cost_s = (cost * window_s) / points;
-  /** When the bucket is full again. */
+  /** When the bucket of each key is full again. */
   const full_s = new Float64Array(slots);
   return (slot, now_s) => {
     const after_s = Math.max(full_s[slot] ?? 0, now_s) + cost_s;

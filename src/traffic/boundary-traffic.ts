@@ -9,13 +9,13 @@ const KEYS_BELOW = 800;
 const KEYS = KEYS_ABOVE + KEYS_BELOW;
 
 /**
- * Requests of a key in two windows, in quotas: six or one. So all keys together use as many quotas
- * a window as there are keys.
+ * Requests of a key in two windows, in quotas. Keys above their quota make six, and the others one,
+ * so that all together use as many quotas a window as there are keys.
  */
 const ABOVE_IN_CYCLE = 6;
 const CYCLE_REQUESTS = KEYS_ABOVE * ABOVE_IN_CYCLE + KEYS_BELOW;
 
-/** A smaller quota makes one request a large part of it. */
+/** One request would be a large part of a smaller quota. */
 const LEAST_QUOTA = 5;
 /** Fewer windows say nothing about a rate. */
 const LEAST_WINDOWS = 3;
@@ -24,17 +24,14 @@ export const MOST_REQUESTS = 4_000_000;
 
 const DEFAULT_WINDOW_S = 2;
 
-/**
- * The first quota in quotas at once, the share of a cycle in which the rest of the burst comes, and
- * the requests between bursts.
- */
+/** How many quotas a burst sends at once. */
 const AT_ONCE = 2;
 const BURST_SHARE = 0.25;
 const BETWEEN_BURSTS = 3;
 
 /**
- * Whole milliseconds per point: limiters that refill in whole points or milliseconds then refill
- * evenly.
+ * The quota at a rate. A point takes whole milliseconds, so that limiters that refill in whole
+ * points or milliseconds refill evenly.
  */
 function quotaAt(rate_per_second: number, window_s: number): number {
   const most = Math.floor((rate_per_second * window_s) / KEYS + 1e-9);
@@ -46,7 +43,7 @@ function quotaAt(rate_per_second: number, window_s: number): number {
 const secondsOf = (extent: Extent, rate_per_second: number): number =>
   "duration_s" in extent ? extent.duration_s : extent.requests / rate_per_second;
 
-/** All requests that a run can send: warm-up, lead-in and window. */
+/** All requests that a run can send, in warm-up, lead-in and window. */
 export const mostRequests = (
   rate_per_second: number,
   extent: Extent,
@@ -78,6 +75,7 @@ function problemWith(
   const requests = mostRequests(rate, extent, warmup_s);
   if (requests > MOST_REQUESTS)
     return `it keeps every request, ${MOST_REQUESTS} at most, and the run may send ${requests}: give a lower --rate or a shorter --duration-mode`;
+
   return undefined;
 }
 
@@ -102,6 +100,7 @@ function cycleOf(quota: number, seed: number): Uint16Array {
     keys[at++] = key;
   };
   const places = shuffled(KEYS_ABOVE, uniform);
+
   for (const [key, place] of places.entries()) {
     const begins = (place + uniform()) / KEYS_ABOVE;
     const atOnce = AT_ONCE * quota;
@@ -112,21 +111,24 @@ function cycleOf(quota: number, seed: number): Uint16Array {
     for (let n = 0; n < BETWEEN_BURSTS; n++)
       add(key, begins + BURST_SHARE + (silence * (n + uniform())) / BETWEEN_BURSTS);
   }
+
   for (let key = KEYS_ABOVE; key < KEYS; key++) {
     const phase = uniform();
     for (let n = 0; n < quota; n++) add(key, (n + phase) / quota);
   }
+
   const order = Uint32Array.from(times, (_, index) => index).sort(
-    (one, other) => (times[one] ?? 0) - (times[other] ?? 0) || one - other,
+    (a, b) => (times[a] ?? 0) - (times[b] ?? 0) || a - b,
   );
+
   return Uint16Array.from(order, (index) => keys[index] ?? 0);
 }
 
 function shuffled(size: number, uniform: () => number): number[] {
   const all = Array.from({ length: size }, (_, index) => index);
   for (let last = size - 1; last > 0; last--) {
-    const other = Math.floor(uniform() * (last + 1));
-    [all[last], all[other]] = [all[other] ?? 0, all[last] ?? 0];
+    const drawn = Math.floor(uniform() * (last + 1));
+    [all[last], all[drawn]] = [all[drawn] ?? 0, all[last] ?? 0];
   }
   return all;
 }
@@ -134,8 +136,8 @@ function shuffled(size: number, uniform: () => number): number[] {
 const binding: BindingQuota = { keysAbove: KEYS_ABOVE, quotaAt, problemWith, cycleOf };
 
 /**
- * Quotas that bind while the load is on, so that what the limiter admits can be judged key by key
- * (M27).
+ * Traffic whose quotas bind while the load is on, so that what the limiter admits can be judged key
+ * by key (M27).
  */
 export const boundary: TrafficProfile = {
   id: "boundary",

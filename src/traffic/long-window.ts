@@ -15,5 +15,8 @@ export function withLongWindow(limits: Limits, extent: Extent): Limits {
   if (limits.points < GENEROUS.points) return limits;
   const window_s = "requests" in extent ? extent.requests / SLOWEST_RATE : extent.duration_s;
   const twice_s = 2 * (AUTO_WARMUP.max_s + LEAD_IN_S + window_s);
-  return { ...limits, window_s: WINDOWS_S.find((each) => each > twice_s) ?? limits.window_s };
+  return {
+    ...limits,
+    window_s: WINDOWS_S.find((window_s) => window_s > twice_s) ?? limits.window_s,
+  };
 }

@@ -1,6 +1,9 @@
 import type { Limits, Load } from "../contract/configuration.js";
-import type { ConsumerEvidence, Counts, MeasuredResult, Slices } from "../contract/result.js";
+import type { ConsumerEvidence } from "../contract/consumer-evidence.js";
+import type { Counts, Slices } from "../contract/request-outcomes.js";
+import type { MeasuredResult } from "../contract/result.js";
 import type { Algorithm } from "../contract/target.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { rounded, sum } from "../kit/numbers.js";
 import { findProfile } from "./lookup.js";
 import {
@@ -19,8 +22,8 @@ const TOLERANCE = 0.01;
 const DEVIATIONS = 4;
 
 /**
- * What the consumers say about their limiter, and their counters before any load and after the last
- * answer.
+ * What the consumers report of their limiter, with their counters before any load and after the
+ * last answer.
  */
 interface PredictedConsumers {
   limits?: Limits | undefined;
@@ -30,7 +33,7 @@ interface PredictedConsumers {
 }
 
 interface MeasuredWindow {
-  /** Wall-clock time. */
+  /** When the window opened, in wall-clock time. */
   opened_at: Date;
   /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
   opens_s: number;
@@ -38,8 +41,8 @@ interface MeasuredWindow {
 }
 
 /**
- * The load as it was: the rate of a warm-up is not that of the window, and the counters were read
- * between them.
+ * The load as it was, in phases, because the rate of a warm-up is not that of the window, and the
+ * counters were read between them.
  */
 function loadOf(
   { took_s, requests, lead_in }: Warmup,
@@ -70,16 +73,18 @@ export function predictionFor(
 ): MeasuredResult["prediction"] {
   const total = counts.allowed + counts.limited;
   if (!limits || total === 0) return undefined;
-  const seen = {
+
+  const seen = definedOnly({
     opens_s: window.opens_s,
     load: loadOf(warmup, window, load),
-    ...(load?.model === "closed" ? { connections: load.connections } : {}),
+    connections: load?.model === "closed" ? load.connections : undefined,
     began_at_s: window.opened_at.getTime() / 1000 - window.opens_s,
-  };
+  });
   const limited_share = predictLimitedShare(findProfile(traffic), limits, seen, algorithm);
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
   const requests =
     sum(at_end.map((usage) => usage.requests)) - sum(at_start.map((usage) => usage.requests));
+
   return {
     limited_share: rounded(limited_share, 6),
     seen_share: rounded(counts.limited / total, 6),

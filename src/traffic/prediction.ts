@@ -13,7 +13,7 @@ export interface LoadPhase {
   begins_s: number;
   length_s: number;
   requests: number;
-  /** The requests begin again, as at the begin of a schedule of a trace. */
+  /** Whether the requests begin again, as at the begin of a schedule of a trace. */
   restarts?: boolean;
 }
 
@@ -30,27 +30,27 @@ export function restartedAt(begins_s: number, phases: readonly LoadPhase[]): Loa
   return phases.map((phase) => (phase === first ? { ...phase, restarts: true } : phase));
 }
 
-/** The load of a run, over all keys. */
+/** The load of a run over all keys. */
 export interface Observation {
   /**
-   * Seconds from the first request to the opening of the window: the warm-up, and the pause after
-   * it.
+   * Seconds from the first request to the opening of the window, in which lie the warm-up and the
+   * pause after it.
    */
   opens_s: number;
-  /** All requests until the window closed, in order. */
+  /** All requests until the window closed, in their order. */
   load: readonly LoadPhase[];
   /**
-   * Wall-clock time of the first request in seconds, for windows of the wall clock; absent: one of
-   * them begins then.
+   * Wall-clock time of the first request in seconds, for windows of the wall clock. By default a
+   * window begins then.
    */
   began_at_s?: number;
-  /** Connections that each go through a trace from a place of their own; absent: one for all. */
+  /** Connections that each go through a trace from another place; by default all share one. */
   connections?: number;
 }
 
 /**
- * The keys of a request: those with a quota, as slots of the simulation, and whether one has used
- * up its quota.
+ * The keys of a request that have a quota, as slots of the simulation, and whether one has used it
+ * up.
  */
 type RequestKeys = { slots: readonly number[]; exhausted: boolean };
 
@@ -72,6 +72,7 @@ function requestKeysOf(profile: TrafficProfile): {
     });
     return { slots, exhausted: ordinary.length < descriptors.length };
   });
+
   return { keys, slots: slotOf.size, shares };
 }
 
@@ -79,14 +80,18 @@ function requestKeysOf(profile: TrafficProfile): {
 export const canNotBeUsedUp = ({ points, cost = 1 }: Limits, requests: number): boolean =>
   points >= requests * cost;
 
-/** Takes some seconds of one core. A longer run is predicted from this many first requests. */
+/**
+ * A simulation of this many requests takes some seconds of one core. A longer run is predicted from
+ * its first ones.
+ */
 const MAX_SIMULATED = 20_000_000;
 const SEED = 1;
 
 /**
- * From 0 to 1. Where the quota cannot be used up the profile gives it; else the load is simulated
- * request by request: a formula for mean rates would be off by percentage points for keys near
- * their quota. @param algorithm of the limiter
+ * The predicted share of limited answers, from 0 to 1. Where the quota cannot be used up the
+ * profile gives it. Else the load is simulated request by request, because a formula for mean rates
+ * would be off by percentage points for keys near their quota.
+ * @param algorithm of the limiter
  */
 export function predictLimitedShare(
   profile: TrafficProfile,
@@ -104,6 +109,7 @@ export function predictLimitedShare(
       (total, { exhausted }, index) => total + (exhausted ? (shares[index] ?? 0) : 0),
       0,
     );
+
   const simulated = Math.min(requests, MAX_SIMULATED);
   const before = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
   const opens = Math.min(before, simulated < requests ? Math.floor(simulated / 2) : requests - 1);
@@ -111,11 +117,13 @@ export function predictLimitedShare(
   simulate(profile, limits, seen, algorithm, simulated, (admitted, n) => {
     if (n >= opens && !admitted) limited++;
   });
+
   return limited / (simulated - opens);
 }
 
 /**
- * Predicts how many are admitted from `from_s` to the end. @param lost_s all counters are lost then
+ * Predicts how many requests are admitted from `from_s` to the end.
+ * @param lost_s when all counters are lost
  */
 export function predictAdmitted(
   profile: TrafficProfile,
@@ -133,7 +141,7 @@ export function predictAdmitted(
   return count;
 }
 
-/** Decides on the requests of a load in their order. @param lost_s all counters are lost then */
+/** Decides on the requests of a load in their order. @param lost_s when all counters are lost */
 function simulate(
   profile: TrafficProfile,
   limits: Limits,
@@ -147,6 +155,7 @@ function simulate(
   const began_s = began_at_s % limits.window_s;
   const count = profile.trace ? connections : 1;
   const { streams } = openTraffic(profile, SEED, { connections: count, first: 0, count });
+
   let admits = admissions[algorithm](limits, slots);
   let areLost = false;
   let n = 0;

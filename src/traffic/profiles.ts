@@ -10,16 +10,16 @@ const users = (count: number): Descriptors[] =>
   Array.from({ length: count }, (_, rank) => user(rank));
 
 /**
- * One request with `each` fixed descriptors, the same in all requests, and as many that are never
- * seen again.
+ * A request whose descriptors are half fixed, the same in all requests, and half never seen again.
+ * @param perClass how many descriptors each half has
  */
-function mixedDescriptors(each: number): Descriptors {
-  const fixed = Array.from({ length: each - 1 }, (_, index) => `fixed-${index + 1}`);
-  const fresh = Array.from({ length: each }, () => FRESH_KEY);
+function mixedDescriptors(perClass: number): Descriptors {
+  const fixed = Array.from({ length: perClass - 1 }, (_, index) => `fixed-${index + 1}`);
+  const fresh = Array.from({ length: perClass }, () => FRESH_KEY);
   return ["fixed-0", ...fixed, ...fresh];
 }
 
-/** Those whose quota no run can use up. */
+/** The profiles whose quota no run can use up. */
 const generous: readonly Omit<TrafficProfile, "limits">[] = [
   {
     id: "realistic",

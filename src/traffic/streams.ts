@@ -5,8 +5,8 @@ import type { Descriptors, RequestStream, TrafficProfile } from "./traffic-types
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * Draws indexes with given shares in constant time: Walker's alias method (Vose, IEEE TSE 17(9),
- * 1991).
+ * Draws indexes with chosen shares in constant time, by Walker's alias method (Vose, IEEE TSE
+ * 17(9), 1991).
  */
 export class AliasTable {
   readonly #threshold: Float64Array;
@@ -20,6 +20,7 @@ export class AliasTable {
     const small: number[] = [];
     const large: number[] = [];
     scaled.forEach((share, index) => void (share < 1 ? small : large).push(index));
+
     for (
       let low = small.pop(), high = large.pop();
       low !== undefined && high !== undefined;
@@ -43,8 +44,8 @@ export class AliasTable {
 }
 
 /**
- * All connections draw from one generator, each 2^64 steps after the one before: their sequences do
- * not overlap, however they are spread over workers.
+ * All connections draw from one generator, each 2^64 steps after the one before. So their sequences
+ * do not overlap, however they are spread over workers.
  */
 export function createStreams(
   table: AliasTable,
@@ -88,10 +89,7 @@ function createSequentialStreams(size: number, range: ConnectionRange): RequestS
   });
 }
 
-/**
- * Requests that repeat a cycle; each connection begins where the one before it is by a connection's
- * share.
- */
+/** Streams that repeat a cycle. Their starting points are spread evenly over it. */
 function createCyclicStreams(
   cycle: Uint16Array | Uint32Array,
   range: ConnectionRange,

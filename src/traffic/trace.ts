@@ -3,7 +3,7 @@ import { GENEROUS } from "./population.js";
 import type { Trace, TrafficProfile } from "./traffic-types.js";
 
 export const TRACE = "trace";
-/** Such a file among the plugins is data: nothing of it is executed. */
+/** A file with this extension among the plugins is data, of which nothing is executed. */
 export const TRACE_EXTENSION = ".trace";
 
 export const traceColumns = (count: number): Pick<Trace, "times_ms" | "keys"> => ({
@@ -15,7 +15,7 @@ const bytesOf = (
   column: Float64Array<SharedArrayBuffer> | Uint32Array<SharedArrayBuffer>,
 ): Buffer => Buffer.from(column.buffer, column.byteOffset, column.byteLength);
 
-/** The form in which the programs of a run get a trace: a line of JSON, all times, all keys. */
+/** A trace as the programs of a run get it: a line of JSON, then all times, then all keys. */
 export const encodeTrace = ({ facts, times_ms, keys }: Trace): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), bytesOf(times_ms), bytesOf(keys)]);
 
@@ -35,14 +35,15 @@ export function decodeTrace(bytes: Buffer): Trace {
 }
 
 /**
- * How long one pass takes: to the last request, and a mean gap. 0 where all requests come at once.
+ * How long one pass takes, which is the time to the last request and a mean gap; 0 where all
+ * requests come at once.
  */
 const passMs = ({ times_ms }: Pick<Trace, "times_ms">): number => {
   const span = times_ms.at(-1) ?? 0;
   return times_ms.length > 1 ? (span * times_ms.length) / (times_ms.length - 1) : 0;
 };
 
-/** Requests a second in the mean; 0 where all come at once. */
+/** The mean number of requests a second; 0 where all come at once. */
 export const meanRate = (trace: Pick<Trace, "times_ms">): number => {
   const pass = passMs(trace);
   return pass > 0 ? (1000 * trace.times_ms.length) / pass : 0;

@@ -3,10 +3,13 @@ import { type Extent, type Load, limitsSchema, type Warmup } from "../contract/c
 import { functionOf, lineSchema, type Shaped, type TraceFacts } from "../contract/plugins.js";
 import { idSchema } from "../contract/target.js";
 
-/** The `userId`s of one request; all of them must be admitted. */
+/** The `userId`s of one request, all of which must be admitted. */
 export type Descriptors = readonly [string, ...string[]];
 
-/** A new key: a number that no other request has replaces the digits, at a fixed length. */
+/**
+ * The prefix of a new key. A number that no other request has replaces its digits, at a fixed
+ * length.
+ */
 export const FRESH_KEY_PREFIX = "fresh-";
 export const FRESH_KEY_DIGITS = 16;
 export const FRESH_KEY = FRESH_KEY_PREFIX + "0".repeat(FRESH_KEY_DIGITS);
@@ -29,23 +32,26 @@ export interface BindingQuota {
   quotaAt(rate_per_second: number, window_s: number): number;
   /** Why the profile cannot be used so, with what would help; undefined where it can. */
   problemWith(load: Load, extent: Extent, window_s: number, warmup_s: Warmup): string | undefined;
-  /** The requests in their order, as indexes into the population; they repeat. */
+  /** The requests of a cycle in their order, as indexes into the population. */
   cycleOf(quota: number, seed: number): Uint16Array;
 }
 
 /**
- * Requests that were seen somewhere, in the order of time. Keys are numbers alone: nothing here can
- * name one.
+ * Requests that were seen somewhere, in the order of time. Keys are numbers alone, so that nothing
+ * here can name one.
  */
 export interface Trace {
   facts: TraceFacts;
-  /** Milliseconds since the first request. Shared, so that each thread sees them without a copy. */
+  /**
+   * Milliseconds since the first request. The array is shared, so that each thread sees it without
+   * a copy.
+   */
   times_ms: Float64Array<SharedArrayBuffer>;
   /** The key of each request, numbered by first appearance. */
   keys: Uint32Array<SharedArrayBuffer>;
 }
 
-/** What the project's own traffic and that of plugins has. */
+/** The members of a traffic profile, of the project or of a plugin. */
 export const trafficShape = {
   id: idSchema,
   /** One line for `--help` and the report. */
@@ -53,8 +59,8 @@ export const trafficShape = {
   /** Quota with which the outcomes depend on the keys alone, not on the client's speed (M10). */
   limits: limitsSchema,
   /**
-   * `random` (default): requests are drawn by their shares. `sequential`: one after the other, in a
-   * cycle.
+   * With `random` (the default) requests are drawn by their shares. With `sequential` they follow
+   * each other in a cycle.
    */
   order: z.enum(["random", "sequential"]).optional(),
   /** The distinct requests and their shares of the traffic, which add up to 1. */
@@ -62,12 +68,14 @@ export const trafficShape = {
 };
 
 /**
- * Which keys the requests carry, and which outcome they meet. Pure: the same seed gives the same
- * requests. One entry in `profiles.ts`.
+ * Which keys the requests carry, and which outcome they meet. It is pure, so that the same seed
+ * gives the same requests. A profile is one entry in `profiles.ts`.
  */
 export interface TrafficProfile extends Shaped<typeof trafficShape> {
-  /** Only of a profile whose quota binds; it replaces the points of `limits`, and the order. */
+  /**
+   * The quota of a profile whose quota binds. It replaces the points of `limits`, and the order.
+   */
   binding?: BindingQuota;
-  /** Only of requests that were seen somewhere; it replaces the order. */
+  /** The requests of a profile that were seen somewhere. They replace the order. */
   trace?: Trace;
 }

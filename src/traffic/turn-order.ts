@@ -7,18 +7,18 @@ import { shuffler } from "./shuffle.js";
 const LEAD_IN_MS = 5;
 const SLICE_MS = 100;
 /**
- * Shortest slice where each target has a generator of its own: another process takes the CPUs, and
- * its caches are cold.
+ * Shortest slice where each target has a generator of its own, because another process takes the
+ * CPUs, and its caches are cold.
  */
 export const SEPARATE_SLICE_MS = 500;
-/** Longest slice: a slower target is not measured by turns. */
+/** Longest slice. A target that needs a longer one is not measured by turns. */
 const LONGEST_SLICE_MS = 5_000;
 /** Mean latencies of the slowest target that a lead-in and a slice last at least. */
 const LEAD_IN_LATENCIES = 2;
 const SLICE_LATENCIES = 20;
 /**
- * The longest random part of a lead-in, as a share of it: a mean latency, so that answers in step
- * do not march with the edges.
+ * The longest random part of a lead-in, as a share of it. It is a mean latency, so that answers in
+ * step do not march with the edges of slices.
  */
 const RANDOM_SHARE = 0.5;
 
@@ -31,12 +31,13 @@ export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths
   };
 }
 
-/** A shorter spread is none: the timers of an event loop have whole milliseconds. */
+/** A shorter spread counts as none, because the timers of an event loop have whole milliseconds. */
 const SHORTEST_SPREAD_MS = 5;
 
 /**
- * The time over which connections begin a turn: a mean latency of the slowest target. All at once,
- * they would wait for each other in every cycle of requests, which no continuous load does.
+ * The time over which connections begin a turn, which is a mean latency of the slowest target. If
+ * they began at once, they would wait for each other in every cycle of requests, which no
+ * continuous load does.
  */
 export function spreadMs({ lead_in_ms }: TurnLengths): number {
   const latency_ms = lead_in_ms / LEAD_IN_LATENCIES;
@@ -53,7 +54,7 @@ export const shortestLengths = (layer: Layer): TurnLengths =>
 
 export interface TurnOrder {
   lengths: TurnLengths;
-  /** Of slices, of each target. */
+  /** Seconds of slices of each target. */
   seconds: number;
   seed: number;
 }
@@ -63,7 +64,8 @@ interface DrawnTurn<Target> extends TurnLengths {
 }
 
 /**
- * Cycles, each with one turn for every target, in an order and with lead-ins that are drawn anew.
+ * The cycles of a window, each with one turn for every target, in an order and with lead-ins that
+ * are drawn anew.
  */
 export function* drawnCycles<Target>(
   targets: readonly Target[],

@@ -3,15 +3,12 @@ import {
   configurationHash,
   loadText,
 } from "../../src/contract/configuration.js";
-import {
-  type ConsumerEvidence,
-  type Counts,
-  type GeneratorPart,
-  RESULT_SCHEMA_VERSION,
-  type RoleResources,
-  type Slices,
-} from "../../src/contract/result.js";
+import type { ConsumerEvidence } from "../../src/contract/consumer-evidence.js";
+import type { GeneratorPart } from "../../src/contract/generator-part.js";
+import type { Counts, Slices } from "../../src/contract/request-outcomes.js";
+import { RESULT_SCHEMA_VERSION } from "../../src/contract/result.js";
 import type { MeasuredKind } from "../../src/contract/role.js";
+import type { RoleResources } from "../../src/contract/role-resources.js";
 import type { Schedule } from "../../src/contract/schedule.js";
 import type { Usage } from "../../src/contract/server-api.js";
 import type { StoreReading } from "../../src/contract/store.js";

@@ -3,7 +3,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Manifest } from "../../src/contract/manifest.js";
 import type { MeasuredResult, Result } from "../../src/contract/result.js";
-import { judge } from "../../src/judge/rules.js";
+import { judgeRun } from "../../src/judge/rules.js";
 import { startManifest } from "../../src/orchestrator/campaign/write-manifest.js";
 import { makePlan } from "../../src/orchestrator/plan/make-plan.js";
 import { failureDocument } from "../../src/orchestrator/run/result-documents.js";
@@ -60,7 +60,7 @@ export function measuredRun(manifest: Manifest, index: number): MeasuredResult {
     run,
     configuration: found.configuration,
     configuration_hash: found.hash,
-    verdict: judge(evidence),
+    verdict: judgeRun(evidence),
   };
 }
 

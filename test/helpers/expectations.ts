@@ -2,13 +2,10 @@ import { execFileSync } from "node:child_process";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
-import type {
-  AfterWindow,
-  ConsumerEvidence,
-  Counts,
-  LatencyHistograms,
-  MeasuredResult,
-} from "../../src/contract/result.js";
+import type { ConsumerEvidence } from "../../src/contract/consumer-evidence.js";
+import type { LatencyHistograms } from "../../src/contract/latency-figures.js";
+import type { AfterWindow, Counts } from "../../src/contract/request-outcomes.js";
+import type { MeasuredResult } from "../../src/contract/result.js";
 import { sum } from "../../src/kit/numbers.js";
 import type { Campaign } from "./campaign.js";
 

@@ -2,7 +2,8 @@ import { execFileSync, spawn } from "node:child_process";
 import { accessSync, constants, existsSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { generatorOutputSchema, type MeasuredResult } from "../../src/contract/result.js";
+import { generatorOutputSchema } from "../../src/contract/generator-output.js";
+import type { MeasuredResult } from "../../src/contract/result.js";
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Outcome } from "../../contract/result.js";
+import type { Outcome } from "../../contract/request-outcomes.js";
 import { environmentError } from "../../kit/errors.js";
 import type { ClosedConnections } from "../closed-loop.js";
 import { cheapMonotonicMs, monotonicMs } from "../measurement/clock.js";
@@ -71,7 +71,7 @@ export class ChannelConnections implements ClosedConnections {
     return this.#sent;
   }
 
-  /** The pool gives up every request after its time-out. */
+  /** The pool gives up every request after its time-out, so this ends. */
   async drained(): Promise<void> {
     await this.#idle();
     this.#recorder = undefined;
@@ -120,7 +120,7 @@ export class ChannelConnections implements ClosedConnections {
  * end.
  */
 export interface Channel {
-  /** Sends the next request; only between `ready` and the next event. */
+  /** Sends the next request. It is only called between `ready` and the next event. */
   send(): void;
   /**
    * Gives up the request in flight and its connection. The only event that follows is the next
@@ -172,7 +172,8 @@ export async function untilConnected(
 }
 
 /**
- * A worker's connections. The one free for longest is next, so that the server closes none as idle.
+ * A worker's connections. The connection that is free for longest is next, so that the server
+ * closes none as idle.
  */
 export class ConnectionPool {
   readonly #channels: Channel[];
@@ -217,7 +218,8 @@ export class ConnectionPool {
   }
 
   /**
-   * @param where named in the message @throws environmentError when not all are connected in time
+   * @param where named in the message
+   * @throws environmentError when not all are connected in time
    */
   async connected(withinS: number, where: string): Promise<void> {
     const missing = () =>

@@ -5,21 +5,21 @@ import type { Algorithm } from "../../contract/target.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
 import type { Descriptors, RequestStream } from "../../traffic/traffic-types.js";
 import type { ClosedConnections } from "../closed-loop.js";
-import type { DecisionLog, RequestCounts } from "../measurement/decision-log.js";
+import type { DecisionLog, RequestCounter } from "../measurement/decision-log.js";
 import type { OpenChannel } from "./connection-pool.js";
 
 /** The requests of one worker's connections. */
 export interface ChannelRequests {
   requests: readonly Descriptors[];
-  /** One per channel: indexes into `requests`. */
+  /** One stream of indexes into `requests` for each channel. */
   streams: readonly RequestStream[];
   /** Number of the first channel, counted over all workers. */
   first: number;
-  counts?: RequestCounts;
+  counts?: RequestCounter;
   log?: DecisionLog;
 }
 
-/** What the driver calls, in the place of the target, while the load loop is warmed up. */
+/** Takes the place of the target while the load loop is warmed up. */
 export interface Loopback {
   openChannels(requests: ChannelRequests): OpenChannel;
   close(): Promise<void>;
@@ -30,8 +30,9 @@ export interface LimiterReport {
   client_settings: ClientSettings;
   limiter_script?: LimiterScript;
   algorithm?: Algorithm;
-  /** Calls of the channels since the driver was opened, and those that are not finished. */
+  /** Calls of the channels since the driver was opened. */
   requests: number;
+  /** Calls that are not finished. */
   in_flight: number;
   consumes?: Consumes;
 }
@@ -39,17 +40,15 @@ export interface LimiterReport {
 export interface OpenDriver {
   openChannels(requests: ChannelRequests): OpenChannel;
   startLoopback(): Promise<Loopback>;
-  /**
-   * Only where the driver has connections of its own for the closed loop; else they are channels.
-   */
+  /** Opens the driver's own connections for the closed loop. Without it they are channels. */
   closedConnections?(requests: ChannelRequests): ClosedConnections;
   limiterReport?(): LimiterReport;
   close(): Promise<void>;
 }
 
 /**
- * Sends requests to the target of one layer and tells their outcomes: one folder, and one line in
- * `index.ts`.
+ * Sends requests to the target of one layer and reports their outcomes. A driver is one folder, and
+ * one line in `index.ts`.
  */
 export interface Driver {
   id: Layer;

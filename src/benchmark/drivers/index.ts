@@ -3,7 +3,7 @@ import type { DriverLayer } from "../../contract/layers.js";
 import type { Driver } from "./driver.js";
 
 /**
- * All drivers; one line each. A driver is loaded when it is used, so that HTTP load loads no client
+ * All drivers, one line each. A driver is loaded when it is used, so that HTTP load loads no client
  * library.
  */
 const drivers: Readonly<Record<DriverLayer, () => Promise<Driver>>> = {

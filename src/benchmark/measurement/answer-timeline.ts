@@ -1,4 +1,4 @@
-import type { Slices } from "../../contract/result.js";
+import type { Slices } from "../../contract/request-outcomes.js";
 import type { Timeline } from "../../contract/timeline.js";
 import { type TimelineFacts, timelineFrom } from "../../judge/merging/merge-timelines.js";
 import {
@@ -6,8 +6,9 @@ import {
   mergeTimelineSlices,
   type TimelineSlices,
 } from "../../judge/merging/slices.js";
-import { joined } from "./samples.js";
+import { concatenated } from "./samples.js";
 
+/** Keeps the latencies of all answers of each worker, in the order of their arrival. */
 export class AnswerLog {
   readonly #byWorker: Uint32Array[][];
 
@@ -20,7 +21,7 @@ export class AnswerLog {
   }
 
   of(worker: number): Uint32Array {
-    return joined(this.#byWorker[worker] ?? []);
+    return concatenated(this.#byWorker[worker] ?? []);
   }
 }
 
@@ -31,24 +32,25 @@ export type WorkerTimeline = {
 };
 
 /**
- * The latencies of each slice, by worker: a worker's answers belong to its slices in their order.
+ * The latencies of each slice, by worker. A worker's answers belong to its slices in their order.
  */
 export function latenciesBySlice(
   workers: readonly Pick<WorkerTimeline, "slices" | "latencies_us">[],
   slices: number,
 ): Uint32Array[][] {
-  const found: Uint32Array[][] = Array.from({ length: slices }, () => []);
+  const bySlice: Uint32Array[][] = Array.from({ length: slices }, () => []);
   for (const { slices: counted, latencies_us } of workers) {
     let at = 0;
-    for (const [index, parts] of found.entries()) {
+    for (const [index, parts] of bySlice.entries()) {
       const answers = (counted.allowed[index] ?? 0) + (counted.limited[index] ?? 0);
       parts.push(latencies_us.subarray(at, at + answers));
       at += answers;
     }
   }
-  return found;
+  return bySlice;
 }
 
+/** The timeline of a run whose generator has these workers alone. */
 export function timelineOf(workers: readonly WorkerTimeline[], facts: TimelineFacts): Timeline {
   const slices = mergeSlices(workers.map((worker) => worker.slices));
   const more = mergeTimelineSlices(workers.map((worker) => worker.timeline_slices));

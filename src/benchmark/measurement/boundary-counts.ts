@@ -14,16 +14,22 @@ export function decisionsByKey(
 ): KeyDecisions[] {
   const { requests } = population();
   const rows = sum(logs.map(({ which }) => which.length));
-  const [sent_ms, answered_ms] = [new Float64Array(rows), new Float64Array(rows)];
-  const [outcome, wait_ms] = [new Uint8Array(rows), new Float32Array(rows)];
-  /** Where the rows of each request of the traffic begin; the last number is the end of all. */
+  const sent_ms = new Float64Array(rows);
+  const answered_ms = new Float64Array(rows);
+  const outcome = new Uint8Array(rows);
+  const wait_ms = new Float32Array(rows);
+  /** The first row of each request of the traffic, and the number of all rows. */
   const begins = new Uint32Array(requests.length + 1);
+
   for (const log of logs)
     for (const which of log.which) begins[which + 1] = (begins[which + 1] ?? 0) + 1;
+
   for (let which = 0; which < requests.length; which++)
     begins[which + 1] = (begins[which + 1] ?? 0) + (begins[which] ?? 0);
+
   const order = new Uint32Array(rows);
   const next = begins.slice();
+
   let base = 0;
   for (const log of logs) {
     sent_ms.set(log.sent_ms, base);
@@ -37,10 +43,11 @@ export function decisionsByKey(
     }
     base += log.which.length;
   }
+
   return requests.map(([key], which) => {
     const ordered = order
       .slice(begins[which], begins[which + 1])
-      .sort((one, other) => (sent_ms[one] ?? 0) - (sent_ms[other] ?? 0));
+      .sort((a, b) => (sent_ms[a] ?? 0) - (sent_ms[b] ?? 0));
     return {
       key,
       isAbove: which < (binding?.keysAbove ?? 0),
@@ -53,8 +60,8 @@ export function decisionsByKey(
 }
 
 /**
- * What a run with a binding quota admitted; undefined for other traffic, or where requests were not
- * kept.
+ * What a run with a binding quota admitted. Undefined for other traffic, and where not all requests
+ * were kept.
  */
 export function boundaryFor(
   profile: TrafficProfile,

@@ -12,13 +12,15 @@ export const wallOffsetMs = (): number => Date.now() - monotonicMs();
 
 export const wallTime = (at_ms: number): Date => new Date(at_ms + wallOffsetMs());
 
-/** Brackets to choose from. The first ones are slow, because V8 has not compiled the code yet. */
+/**
+ * How many brackets are tried. The first ones are slow, because V8 has not compiled the code yet.
+ */
 const BRACKETS = 32;
 
 /**
  * Milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings, so each
- * cheap one stands between two exact ones, and the tightest bracket counts: its origin is wrong by
- * at most half its width.
+ * cheap reading stands between two exact ones, and the tightest such bracket counts. The result is
+ * wrong by at most half its width.
  */
 export function tightestOriginMs(
   exactMs: () => number,
@@ -35,14 +37,15 @@ export function tightestOriginMs(
     tightest_ms = after - before;
     origin_ms = (before + after) / 2 - cheap;
   }
+
   return origin_ms;
 }
 
 const origin_ms = tightestOriginMs(monotonicMs, () => performance.now());
 
 /**
- * The same clock at a tenth of the cost, for code that reads it several times per request; off by
- * less than 10 µs.
+ * The same clock at a tenth of the cost, for code that reads it several times per request. It is
+ * off by less than 10 µs.
  */
 export const cheapMonotonicMs = (): number => origin_ms + performance.now();
 
@@ -59,15 +62,17 @@ export function laterMonotonicMs(): number {
 const EXACT_MS = 3;
 const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
-/** Resolves at `at_ms`, monotonic milliseconds; blocks the thread for the last few of them. */
-export async function waitUntil(at_ms: number): Promise<void> {
+/**
+ * Resolves at `at_ms`, in monotonic milliseconds. It blocks the thread for the last few of them.
+ */
+export async function sleepUntil(at_ms: number): Promise<void> {
   let rest_ms = at_ms - cheapMonotonicMs();
   for (; rest_ms > EXACT_MS; rest_ms = at_ms - cheapMonotonicMs())
     await sleep(Math.max(1, Math.floor(rest_ms - EXACT_MS + 1)));
   for (; rest_ms > 0; rest_ms = at_ms - cheapMonotonicMs()) Atomics.wait(never, 0, 0, rest_ms);
 }
 
-/** How long this thread waited for a CPU (run delay): the event loop takes that time for idle. */
+/** How long this thread has waited for a CPU. The event loop takes that time for idle. */
 export function cpuWaitMs(): number | undefined {
   try {
     const [, waited_ns] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");

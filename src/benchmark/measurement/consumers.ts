@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Limits } from "../../contract/configuration.js";
-import type { ConsumerEvidence, MeasuredResult } from "../../contract/result.js";
+import type { ConsumerEvidence } from "../../contract/consumer-evidence.js";
+import type { MeasuredResult } from "../../contract/result.js";
 import type { MeasuredKind } from "../../contract/role.js";
 import type { Usage } from "../../contract/server-api.js";
 import type { Algorithm } from "../../contract/target.js";
@@ -10,7 +11,7 @@ import { monotonicMs } from "./clock.js";
 export interface Consumers {
   kind: MeasuredKind;
   facts: readonly Omit<ConsumerEvidence, "at_start" | "at_window_open" | "at_end" | "consumes">[];
-  /** The same in all of them. */
+  /** Versions, limits and algorithm are the same in all of them. */
   versions: Partial<MeasuredResult["versions"]>;
   limits?: Limits;
   algorithm?: Algorithm;
@@ -24,8 +25,8 @@ export interface ConsumerReadings extends Omit<Consumers, "read"> {
 }
 
 /**
- * Waits until none has a request in flight, including those that nobody waits for any more, and
- * reads all counters.
+ * Waits until no consumer has a request in flight, and reads all counters. Requests count that
+ * nobody waits for any more, too.
  */
 export async function readDrained(
   { read }: Pick<Consumers, "read">,

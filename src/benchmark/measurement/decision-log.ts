@@ -1,12 +1,12 @@
-import type { Outcome } from "../../contract/result.js";
+import type { Outcome } from "../../contract/request-outcomes.js";
 import { ADMITTED, LIMITED, UNDECIDED } from "../../judge/boundary/algorithms.js";
 import { cheapMonotonicMs } from "./clock.js";
 
 /**
- * How often a worker sent each distinct request since its start, and how often its fate is unknown
- * (M27).
+ * Counts how often a worker sent each distinct request since its start, and how often nobody knows
+ * what became of it (M27).
  */
-export class RequestCounts {
+export class RequestCounter {
   readonly sent: Uint32Array<ArrayBuffer>;
   readonly undecided: Uint32Array<ArrayBuffer>;
 
@@ -32,7 +32,7 @@ export class RequestCounts {
 
 export interface ConnectionCounts {
   sent(which: number): void;
-  /** The request that was sent last will have no decision, or a failed one. */
+  /** Says that the last request has no decision, or a failed one. */
   undecided(): void;
 }
 
@@ -43,17 +43,23 @@ export interface DecisionColumns {
   /** Infinite where nobody knows the decision. */
   answered_ms: Float64Array<ArrayBuffer>;
   outcome: Uint8Array<ArrayBuffer>;
-  /** How long a limited answer said to wait; NaN where it said nothing. */
+  /** The wait that a limited answer named; NaN where it named none. */
   wait_ms: Float32Array<ArrayBuffer>;
   /** Requests for which there was no room. */
   missed: number;
 }
 
-/** What one connection, with one request in flight at most, tells the log. */
+/** Logs the requests of one connection, of which one at most is in flight. */
 export interface ConnectionLog {
-  /** Called right before the request leaves. @param which index of the request */
+  /**
+   * Is called right before the request leaves.
+   * @param which index of the request
+   */
   sent(which: number): void;
-  /** Called right after the answer came. @param wait_ms NaN where it named no wait */
+  /**
+   * Is called right after the answer came.
+   * @param wait_ms NaN where the answer named no wait
+   */
   answered(outcome: Exclude<Outcome, "failed">, wait_ms: number): void;
 }
 

@@ -6,15 +6,19 @@ import type { PluginFacts } from "../../contract/plugins.js";
 import { roleId } from "../../contract/role.js";
 import type { GeneratorSpec } from "../../contract/run-spec.js";
 import type { Consumes, Usage } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { mean, sum, totals } from "../../kit/numbers.js";
 import type { WorkerReading } from "../workers/protocol.js";
 import type { Consumers } from "./consumers.js";
 
-/** Frees this thread's heap before it is read, where a run tells what keys take. */
+/**
+ * The garbage collector that frees this thread's heap before it is read, where a run measures the
+ * memory of keys; else a function that does nothing.
+ */
 export function garbageCollectorFor({ generator, store }: GeneratorRunSpec): () => void {
   const keepsCounters = isClientLayer(generator.layer) && store.nodes.length === 0;
   if (!keepsCounters || "duration_s" in generator.extent) return () => {};
-  // Without a flag on the command line.
+  // The collector is only there with this flag, which no command line needs to have.
   setFlagsFromString("--expose-gc");
   return runInNewContext("gc") as () => void;
 }
@@ -25,16 +29,16 @@ export const generatorId = ({ share }: Pick<GeneratorSpec, "share">): string =>
 function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
   const all = workers.flatMap(({ consumes }) => consumes ?? []);
   if (all.length < workers.length) return undefined;
-  return {
-    ...totals(["calls", "allowed", "limited", "failed"], all),
-    ...(all.some(({ commands }) => commands !== undefined) ? totals(["commands"], all) : {}),
-  };
+
+  const decisions = totals(["calls", "allowed", "limited", "failed"], all);
+  const countsCommands = all.some(({ commands }) => commands !== undefined);
+  return countsCommands ? { ...decisions, ...totals(["commands"], all) } : decisions;
 }
 
 function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
   const cpu = process.cpuUsage();
   const consumes = sumOfConsumes(workers);
-  return {
+  return definedOnly({
     run_nonce,
     uptime_s: process.uptime(),
     cpu_user_us: cpu.user,
@@ -50,13 +54,13 @@ function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
     event_loop_idle_ms: mean(workers.map(({ event_loop_idle_ms }) => event_loop_idle_ms)),
     requests: sum(workers.map(({ requests }) => requests)),
     in_flight: sum(workers.map(({ in_flight }) => in_flight)),
-    ...(consumes ? { consumes } : {}),
-  };
+    consumes,
+  });
 }
 
 /**
- * This process as the only consumer. @param readWorkers the counters of each worker, which is
- * connected
+ * This process as the only consumer.
+ * @param readWorkers reads the counters of each worker, which is connected
  */
 export async function generatorAsConsumer(
   spec: GeneratorRunSpec,
@@ -66,28 +70,30 @@ export async function generatorAsConsumer(
   const workers = await readWorkers();
   const [first] = workers;
   if (!first) throw new Error("a worker reported nothing");
+
   const limits = first.consumes && spec.limits;
   const collectGarbage = garbageCollectorFor(spec);
-  return {
-    kind: "generator",
+
+  return definedOnly({
+    kind: "generator" as const,
     facts: [
-      {
+      definedOnly({
         id: generatorId(spec.generator),
         run_nonce: spec.run_nonce,
         target: spec.target.text,
         workloads: [],
-        ...(first.limiter_script ? { limiter_script: first.limiter_script } : {}),
+        limiter_script: first.limiter_script,
         client_settings: first.client_settings,
-        ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
-      },
+        plugins: plugins.length > 0 ? [...plugins] : undefined,
+      }),
     ],
     versions: first.versions,
-    ...(limits ? { limits } : {}),
-    ...(first.algorithm ? { algorithm: first.algorithm } : {}),
+    limits,
+    algorithm: first.algorithm,
     read: async () => {
       const readings = await readWorkers();
       collectGarbage();
       return [usageOf(spec.run_nonce, readings)];
     },
-  };
+  });
 }

@@ -1,4 +1,5 @@
-import type { EncodedHistogram, LatencyHistograms, Outcome } from "../../contract/result.js";
+import type { EncodedHistogram, LatencyHistograms } from "../../contract/latency-figures.js";
+import type { Outcome } from "../../contract/request-outcomes.js";
 import { byLatencyKind, createHistogram, encodeHistogram } from "../../judge/histogram.js";
 
 /** Values from here on are rare and go straight into the HDR histogram. */
@@ -7,8 +8,8 @@ const COUNTED_BELOW_US = 65_536;
 export const latencyUs = (ms: number): number => Math.max(1, Math.round(ms * 1000));
 
 /**
- * A histogram of whole microseconds. Recording is one addition; the HDR histogram is built once,
- * after the window.
+ * A histogram of whole microseconds. Recording is one addition, and the HDR histogram is built
+ * once, after the window.
  */
 export class MicrosecondHistogram {
   readonly #counts = new Uint32Array(COUNTED_BELOW_US);

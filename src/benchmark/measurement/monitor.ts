@@ -13,7 +13,7 @@ export interface ServerSample {
   resident_bytes: number;
 }
 
-/** What a process has counted that was started again after a reading. */
+/** The counters that a process had at its start, for one that was started again after a reading. */
 const NOTHING = {
   uptime_s: 0,
   cpu_user_us: 0,
@@ -23,8 +23,8 @@ const NOTHING = {
 } as const;
 
 /**
- * Whether a counter has fallen. The time alone does not tell: where readings failed, the new
- * process may be older.
+ * Whether a process was started again between two readings, so that a counter has fallen. The
+ * uptime alone does not tell, because the new process may be older where readings failed.
  */
 const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): boolean =>
   after.uptime_s < before.uptime_s ||
@@ -32,15 +32,17 @@ const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): bo
   after.event_loop_active_ms < before.event_loop_active_ms ||
   after.event_loop_idle_ms < before.event_loop_idle_ms;
 
-function difference(earlier: Reading, after: Reading, own_s?: number): ServerSample {
+/** @param loaded_s how long the server had the load; the time between the readings by default */
+function difference(earlier: Reading, after: Reading, loaded_s?: number): ServerSample {
   const before = { usage: hasRestarted(earlier, after) ? NOTHING : earlier.usage };
   // By the server's own clock: ours has the time of the answer, which is later on a busy machine.
-  const elapsed_us = (own_s ?? after.usage.uptime_s - before.usage.uptime_s) * 1e6;
+  const elapsed_us = (loaded_s ?? after.usage.uptime_s - before.usage.uptime_s) * 1e6;
   const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;
   const idle =
-    own_s === undefined
+    loaded_s === undefined
       ? after.usage.event_loop_idle_ms - before.usage.event_loop_idle_ms
-      : Math.max(0, 1000 * own_s - active);
+      : Math.max(0, 1000 * loaded_s - active);
+
   return {
     at_ms: after.at_ms,
     cpu_percent:
@@ -53,15 +55,15 @@ function difference(earlier: Reading, after: Reading, own_s?: number): ServerSam
 
 type Reading = { at_ms: number; usage: Usage };
 
-/** All servers together; the event loop is that of the busiest. */
-const together = (at_ms: number, each: readonly ServerSample[]): ServerSample => ({
+/** The sample of all servers together, with the event loop of the busiest one. */
+const together = (at_ms: number, samples: readonly ServerSample[]): ServerSample => ({
   at_ms,
-  cpu_percent: sum(each.map(({ cpu_percent }) => cpu_percent)),
+  cpu_percent: sum(samples.map(({ cpu_percent }) => cpu_percent)),
   event_loop_utilisation: Math.max(
-    ...each.map(({ event_loop_utilisation }) => event_loop_utilisation),
+    ...samples.map(({ event_loop_utilisation }) => event_loop_utilisation),
   ),
-  heap_used_bytes: sum(each.map(({ heap_used_bytes }) => heap_used_bytes)),
-  resident_bytes: sum(each.map(({ resident_bytes }) => resident_bytes)),
+  heap_used_bytes: sum(samples.map(({ heap_used_bytes }) => heap_used_bytes)),
+  resident_bytes: sum(samples.map(({ resident_bytes }) => resident_bytes)),
 });
 
 /**
@@ -102,21 +104,21 @@ export class ServerMonitor {
     await this.#reading;
   }
 
-  async read(own_s?: number): Promise<void> {
+  /** Adds a sample. @param loaded_s how long each server had the load since the last reading */
+  async read(loaded_s?: number): Promise<void> {
     try {
       const readings = await Promise.all(
         this.#bases.map(async (base) => ({ usage: await readUsage(base), at_ms: monotonicMs() })),
       );
-      const each = readings.flatMap((reading, server) => {
+      const samples = readings.flatMap((reading, server) => {
         const before = this.#last?.[server];
-        return before ? difference(before, reading, own_s) : [];
+        return before ? difference(before, reading, loaded_s) : [];
       });
       this.#last = readings;
-      if (each.length === 0) return;
-      each.forEach((sample, server) => {
-        this.samplesByServer[server]?.push(sample);
-      });
-      this.samples.push(together(monotonicMs(), each));
+      if (samples.length === 0) return;
+
+      for (const [server, sample] of samples.entries()) this.samplesByServer[server]?.push(sample);
+      this.samples.push(together(monotonicMs(), samples));
     } catch (error) {
       this.failures.push(String(error));
     }

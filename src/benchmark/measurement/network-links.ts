@@ -1,6 +1,6 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import type { NetworkLink } from "../../contract/result.js";
+import type { NetworkLink } from "../../contract/generator-part.js";
 
 const LINKS = "/sys/class/net";
 const MEGABIT = 1e6;
@@ -23,8 +23,8 @@ async function readLink(root: string, name: string): Promise<NetworkLink[]> {
 }
 
 /**
- * The physical links of this machine that state their rate, with their counters since boot; Linux
- * only.
+ * The physical links of this machine that state their rate, with their counters since boot. Only
+ * Linux has them.
  */
 export async function readNetworkLinks(root = LINKS): Promise<NetworkLink[]> {
   const names = await readdir(root).catch(() => []);
@@ -33,7 +33,7 @@ export async function readNetworkLinks(root = LINKS): Promise<NetworkLink[]> {
 }
 
 /**
- * Bytes on each link between two readings; a link that appeared or disappeared in between is left
+ * Bytes on each link between two readings. A link that appeared or disappeared in between is left
  * out.
  */
 export function bytesBetween(

@@ -1,10 +1,5 @@
-import type {
-  AfterWindow,
-  Counts,
-  LatencyHistograms,
-  Outcome,
-  Slices,
-} from "../../contract/result.js";
+import type { LatencyHistograms } from "../../contract/latency-figures.js";
+import type { AfterWindow, Counts, Outcome, Slices } from "../../contract/request-outcomes.js";
 import {
   countedColumns,
   SLICE_MS,
@@ -17,7 +12,7 @@ import { sum } from "../../kit/numbers.js";
 import { cheapMonotonicMs } from "./clock.js";
 import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
 
-/** Enough for ten seconds; longer windows grow. */
+/** Room for ten seconds, which grows in longer windows. */
 const FIRST_SLICES = 100;
 
 /** The slices of one worker's window. Recording costs a division and two additions. */
@@ -56,7 +51,10 @@ export class SliceRecorder {
     counts[index] = (counts[index] ?? 0) + 1;
   }
 
-  /** A window closes a little late; answers that came until then belong to the last slice. */
+  /**
+   * The slices of the window. It closes a little late, and answers that came until then belong to
+   * the last slice.
+   */
   of(length_ms: number): Slices {
     return slicesOf((name) => this.#column(name, length_ms));
   }
@@ -107,14 +105,17 @@ const newColumns = (slices: number): Record<ColumnName, Float64Array> => ({
 export const SAMPLE_MS = 1000;
 
 export interface WorkerSample {
-  /** End of the interval, monotonic milliseconds. */
+  /** The end of the interval in monotonic milliseconds. */
   at_ms: number;
   allowed: number;
   limited: number;
   failed: number;
-  /** Microseconds, one for each allowed or limited answer, in order of arrival. */
+  /** The latencies of allowed and limited answers in microseconds, in order of arrival. */
   latencies_us: Uint32Array<ArrayBuffer>;
-  /** 0 to 1, of the worker's event loop in this interval; set by the worker thread. */
+  /**
+   * Utilisation of the worker's event loop in this interval, from 0 to 1. The worker thread sets
+   * it.
+   */
   event_loop_utilisation?: number;
 }
 
@@ -180,13 +181,16 @@ export class ResponseRecorder {
     this.#slices = new SliceRecorder(cheapMonotonicMs());
   }
 
-  /** The window opens, from which slices count; without this call when the recorder is made. */
+  /**
+   * Opens the window, from which slices count. Without this call it opens when the recorder is
+   * made.
+   */
   open(at_ms: number): void {
     this.#slices = new SliceRecorder(at_ms);
   }
 
   /**
-   * A further slice of a window by turns: `bins` slices of 100 ms begin, which no other turn
+   * Begins a further turn of a window by turns, with `bins` slices of 100 ms that no other turn
    * shares.
    */
   resume(at_ms: number, bins: number): void {
@@ -195,7 +199,10 @@ export class ResponseRecorder {
   }
 
   /**
-   * @param code the driver's, below 1000 @param ms latency with fractions @param now_ms monotonic
+   * Records an answer.
+   * @param code the driver's, below 1000
+   * @param ms latency with fractions
+   * @param now_ms monotonic milliseconds
    */
   answer(outcome: Outcome, code: number, ms: number, now_ms: number): void {
     const us = latencyUs(ms);
@@ -207,6 +214,7 @@ export class ResponseRecorder {
       this.#ended.latency_sum_us += us;
     }
     if (this.#isClosed) return;
+
     this.#byCode[code] = (this.#byCode[code] ?? 0) + 1;
     this.#interval[outcome]++;
     if (outcome !== "failed") this.#buffer.push(us);
@@ -217,7 +225,7 @@ export class ResponseRecorder {
     this.#unanswered("connection_errors", age_ms, now_ms);
   }
 
-  /** A request that was given up. @param age_ms its age then */
+  /** Records a request that was given up. @param age_ms its age then */
   timedOut(age_ms: number, now_ms: number): void {
     this.#unanswered("timed_out", age_ms, now_ms);
   }
@@ -227,15 +235,15 @@ export class ResponseRecorder {
   }
 
   /**
-   * A send that was given up: it is in the latencies and in the timeline alone. @param age_ms since
-   * it was due
+   * Records a send that was given up, in the latencies and in the timeline alone.
+   * @param age_ms milliseconds since it was due
    */
   dropped(age_ms: number, now_ms: number): void {
     this.notSent(age_ms);
     this.#slices.count("dropped", now_ms);
   }
 
-  /** A request of this age that was never sent: it is in the latencies alone. */
+  /** Records a request of this age that was never sent, in the latencies alone. */
   notSent(age_ms: number): void {
     this.#latencies.censored.record(latencyUs(age_ms));
   }
@@ -258,6 +266,7 @@ export class ResponseRecorder {
       if (count > 0) byCode[this.#codeText(code)] = count;
     });
     const followed = sent - sum(Object.values(this.#inWindow));
+
     return {
       sent,
       followed,
@@ -268,7 +277,7 @@ export class ResponseRecorder {
     };
   }
 
-  /** So far. */
+  /** The answers so far. */
   get ended(): EndedAnswers {
     return { ...this.#ended };
   }

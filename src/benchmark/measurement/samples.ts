@@ -1,4 +1,5 @@
-import type { Sample } from "../../contract/result.js";
+import type { Sample } from "../../contract/generator-part.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { rounded, sum, totals } from "../../kit/numbers.js";
 import type { ServerSample } from "./monitor.js";
 import type { WorkerSample } from "./recorder.js";
@@ -6,7 +7,7 @@ import type { WorkerSample } from "./recorder.js";
 /** A reading of the servers belongs to the interval whose end is no further away. */
 const MATCH_S = 0.5;
 
-export function joined(parts: readonly Uint32Array[]): Uint32Array {
+export function concatenated(parts: readonly Uint32Array[]): Uint32Array {
   const all = new Uint32Array(sum(parts.map(({ length }) => length)));
   let at = 0;
   for (const part of parts) {
@@ -26,18 +27,25 @@ function mergeInterval(
   previous_s: number,
 ): Sample {
   const t_s = rounded((Math.max(...parts.map((part) => part.at_ms)) - opened_ms) / 1000, 3);
-  const latencies_us = joined(parts.map((part) => part.latencies_us)).sort();
+  const latencies_us = concatenated(parts.map((part) => part.latencies_us)).sort();
   const busy = parts.flatMap(({ event_loop_utilisation }) => event_loop_utilisation ?? []);
   // The lowest value that this percentage of the answers does not exceed.
   const at = (percentile: number) =>
     (latencies_us[Math.ceil((latencies_us.length * percentile) / 100) - 1] ?? 0) / 1000;
-  return {
+  const hasAnswers = latencies_us.length > 0;
+  const counts: Pick<Sample, "allowed" | "limited" | "failed"> = totals(
+    ["allowed", "limited", "failed"],
+    parts,
+  );
+
+  return definedOnly({
     t_s,
     interval_s: rounded(Math.max(t_s - previous_s, 0.001), 3),
-    ...totals(["allowed", "limited", "failed"], parts),
-    ...(latencies_us.length > 0 ? { p50_ms: at(50), p99_ms: at(99) } : {}),
-    ...(busy.length > 0 ? { generator_event_loop_utilisation: rounded(Math.max(...busy), 4) } : {}),
-  };
+    ...counts,
+    p50_ms: hasAnswers ? at(50) : undefined,
+    p99_ms: hasAnswers ? at(99) : undefined,
+    generator_event_loop_utilisation: busy.length > 0 ? rounded(Math.max(...busy), 4) : undefined,
+  });
 }
 
 /**
@@ -70,7 +78,7 @@ export class SampleMerger {
     return row;
   }
 
-  /** The latencies of each of the `rows`, in parts; empty unless they are kept. */
+  /** The latencies of each of the `rows`, in parts. They are empty unless they are kept. */
   latencies(): Uint32Array[][] {
     const kept = this.#kept ?? [];
     const left = this.#pending.flat();
@@ -79,8 +87,7 @@ export class SampleMerger {
   }
 
   /**
-   * All intervals. Samples that one worker sent after the others had ended belong to the last
-   * interval.
+   * All intervals. Samples that one worker sent after the others had ended belong to the last one.
    */
   #intervals(opened_ms: number): Sample[] {
     const left = this.#pending.flat();
@@ -99,6 +106,7 @@ export class SampleMerger {
         ({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < within_s,
       );
       if (!seen) return row;
+
       return {
         ...row,
         server_cpu_percent: rounded(seen.cpu_percent, 1),

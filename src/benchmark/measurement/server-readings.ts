@@ -3,6 +3,7 @@ import { type Diagnosis, processDiagnosisSchema } from "../../contract/diagnosis
 import type { AddressedServer } from "../../contract/run-spec.js";
 import { type Health, healthSchema, type Usage, usageSchema } from "../../contract/server-api.js";
 import { fitted } from "../../kit/answers.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { askDirectly } from "../../kit/direct-http.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../kit/errors.js";
 import type { Consumers } from "./consumers.js";
@@ -29,65 +30,71 @@ async function identifyServer({ url, run_nonce }: AddressedServer): Promise<Heal
     if (!(error instanceof SyntaxError))
       throw environmentError(`nothing answers at ${url}: ${reasonOf(error)}`);
   }
+
   const health = healthSchema.safeParse(body);
   if (run_nonce !== "" && health.data?.run_nonce !== run_nonce) {
     const who = health.success ? "a server of another run" : "something that is not our server";
     throw environmentError(`${url} is ${who}: another program has taken the port`);
   }
+
   return health.data;
 }
 
-/** What must be the same on all servers of a run, with its name in messages. */
-const common: readonly (readonly [string, (health: Health) => unknown])[] = [
-  ["target", ({ target }) => target.text],
-  ["limits", ({ limits }) => limits],
-  ["versions", ({ versions }) => versions],
+/** What must be the same on all servers of a run, by its name in messages. */
+const common: readonly (readonly [name: string, textOf: (health: Health) => string])[] = [
+  ["target", ({ target }) => canonicalJson(target.text)],
+  ["limits", ({ limits }) => canonicalJson(limits ?? null)],
+  ["versions", ({ versions }) => canonicalJson(versions)],
 ];
 
-/** Identifies all servers; undefined for foreign ones. @throws environmentError when one differs */
+/**
+ * Identifies all servers. @returns undefined for foreign servers
+ * @throws environmentError when one differs from the others
+ */
 export async function identifyServers(
   servers: readonly AddressedServer[],
 ): Promise<Consumers | undefined> {
-  const found = await Promise.all(
+  const identified = await Promise.all(
     servers.map(async (server) => ({ server, health: await identifyServer(server) })),
   );
-  const first = found[0]?.health;
-  for (const { server, health } of found) {
+  const first = identified[0]?.health;
+
+  for (const { server, health } of identified) {
     if (!health !== !first)
       throw environmentError(
         `${servers[0]?.url} and ${server.url} are not servers of the same kind`,
       );
     if (!health || !first) continue;
-    const differs = common.find(
-      ([, of]) => canonicalJson(of(health) ?? null) !== canonicalJson(of(first) ?? null),
-    );
-    if (!differs) continue;
-    const [name, of] = differs;
+    const differing = common.find(([, textOf]) => textOf(health) !== textOf(first));
+    if (!differing) continue;
+    const [name, textOf] = differing;
     throw environmentError(
-      `the servers differ: ${servers[0]?.url} has the ${name} ${canonicalJson(of(first) ?? null)}, ${server.url} ${canonicalJson(of(health) ?? null)}`,
+      `the servers differ: ${servers[0]?.url} has the ${name} ${textOf(first)}, ${server.url} ${textOf(health)}`,
     );
   }
+
   if (!first) return undefined;
-  return {
-    kind: "server",
-    facts: found.flatMap(({ server, health }) =>
+
+  return definedOnly({
+    kind: "server" as const,
+    facts: identified.flatMap(({ server, health }) =>
       health
-        ? {
+        ? definedOnly({
             id: server.id,
             run_nonce: health.run_nonce,
             target: health.target.text,
             workloads: health.workloads,
-            ...(health.limiter_script ? { limiter_script: health.limiter_script } : {}),
+            limiter_script: health.limiter_script,
             client_settings: health.client_settings,
-            ...(health.plugins ? { plugins: health.plugins } : {}),
-          }
+            plugins: health.plugins,
+          })
         : [],
     ),
     versions: first.versions,
-    ...(first.limits ? { limits: first.limits } : {}),
-    ...(first.target.algorithm ? { algorithm: first.target.algorithm } : {}),
+    limits: first.limits,
+    algorithm: first.target.algorithm,
     read: () => Promise.all(servers.map(({ url }) => readUsage(url))),
-  };
+  });
 }
 
 /**
@@ -106,7 +113,7 @@ export async function readUsage(base: string): Promise<Usage> {
 export async function readDiagnoses(
   servers: readonly Pick<AddressedServer, "id" | "url">[],
 ): Promise<Diagnosis["servers"]> {
-  const found = servers.map(async ({ id, url }) => {
+  const diagnoses = servers.map(async ({ id, url }) => {
     try {
       return [id, fitted(processDiagnosisSchema, await getJson(`${url}/diagnosis`))] as const;
     } catch (error) {
@@ -114,7 +121,7 @@ export async function readDiagnoses(
       throw new BenchError(text, EXIT.configurationFailed, { cause: error });
     }
   });
-  return Object.fromEntries(await Promise.all(found));
+  return Object.fromEntries(await Promise.all(diagnoses));
 }
 
 export const cpuUs = (usage: Pick<Usage, "cpu_user_us" | "cpu_system_us">): number =>

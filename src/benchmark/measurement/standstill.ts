@@ -1,6 +1,6 @@
 import { cpuWaitMs, monotonicMs } from "./clock.js";
 
-/** How often a thread looks at its clock: a look takes some ten microseconds. */
+/** How often a thread looks at its clock, which takes some ten microseconds. */
 export const LOOK_EVERY_MS = 20;
 
 /**
@@ -30,9 +30,9 @@ export class StandstillWatch {
   #longest_ms = 0;
 
   /**
-   * @returns the longest gap between two looks in which the process used less than half a CPU,
-   *   without the time in which
-   *   the thread waited for a CPU where the system tells it, milliseconds
+   * Ends the watch.
+   * @returns the longest gap in milliseconds between two looks in which the process used less than
+   * half a CPU, without the time in which the thread waited for a CPU, where the system reports it
    */
   stop(): number {
     clearInterval(this.#timer);

@@ -1,5 +1,5 @@
 import type { Extent } from "../../contract/configuration.js";
-import type { Outcome, Slices } from "../../contract/result.js";
+import type { Outcome, Slices } from "../../contract/request-outcomes.js";
 import type { ScheduleCounts } from "../../contract/schedule.js";
 import { ConnectionPool, type OpenChannel } from "../drivers/connection-pool.js";
 import type { LoadLoop, Window, WindowListener, WindowPlan } from "../load-loop.js";
@@ -19,8 +19,8 @@ import { Ticker } from "./ticker.js";
 const LATE_MS = 1;
 
 /**
- * A worker's open-loop window: response time from the intended send, service time from the send
- * (M23).
+ * Records a worker's window of an open loop, with response times from the intended send and service
+ * times from the send (M23).
  */
 export class OpenLoopRecorder {
   readonly #responses: ResponseRecorder;
@@ -41,7 +41,10 @@ export class OpenLoopRecorder {
     this.#responses = new ResponseRecorder(codeText);
   }
 
-  /** The window opens, from which slices count; without this call when the recorder is made. */
+  /**
+   * Opens the window, from which slices count. Without this call it opens when the recorder is
+   * made.
+   */
   open(at_ms: number): void {
     this.#responses.open(at_ms);
   }
@@ -56,12 +59,13 @@ export class OpenLoopRecorder {
       this.#schedule.blocked++;
       return;
     }
+
     const late_ms = now_ms - due_ms;
     if (late_ms > LATE_MS) this.#schedule.late++;
     this.#lateness.record(Math.round(late_ms * 1000));
   }
 
-  /** A send that was given up because no connection became free in time. */
+  /** Records a send that was given up because no connection became free in time. */
   dropped(due_ms: number, now_ms: number): void {
     this.#offered(due_ms);
     this.#schedule.blocked++;
@@ -69,6 +73,7 @@ export class OpenLoopRecorder {
     this.#responses.dropped(now_ms - due_ms, now_ms);
   }
 
+  /** Records a request that was never sent, because the window closed. */
   unsent(due_ms: number, closed_ms: number): void {
     this.#offered(due_ms);
     this.#schedule.blocked++;
@@ -130,16 +135,13 @@ export class OpenLoopRecorder {
 }
 
 /**
- * Sends of each worker to the loopback: fast enough to take little time, slow enough to wait
- * sometimes.
+ * The rate of each worker's sends to the loopback. It is fast enough to take little time, and slow
+ * enough to wait sometimes.
  */
 const PREWARM_RATE_PER_SECOND = 20_000;
 const PREWARM_S = 0.6;
 
-/**
- * How long before the window opens its listener is called: not in the window, where it would make a
- * send late.
- */
+/** How long before the window its listener is called. In the window it would make a send late. */
 const OPENING_LEAD_MS = 5;
 
 interface OpenLoopOptions {
@@ -155,17 +157,18 @@ interface OpenLoopOptions {
   timeoutS: number;
   endpoint: string;
   codeText(code: number): string;
-  /** A schedule begins: its requests begin again, too. Absent where they go on. */
+  /** Begins the requests again, because a schedule begins. It is absent where requests go on. */
   restarts?(): void;
 }
 
+/** The progress of a schedule: which send is next, and when the window closes. */
 class ScheduleRun {
   readonly opens_ms: number;
   closes_ms: number;
-  /** The next send; not below `closes_ms` once there is none. */
+  /** When the next send is due; not below `closes_ms` once there is none. */
   due_ms: number;
   done = 0;
-  /** Sends wait for a free connection. */
+  /** Whether sends wait for a free connection. */
   isStarved = false;
   readonly #next: () => number;
 
@@ -183,7 +186,8 @@ class ScheduleRun {
 }
 
 /**
- * Lead-in and window. A window for so many requests closes when the one after them would be due.
+ * The length of lead-in and window. A window for so many requests closes when the one after them
+ * would be due.
  */
 function lengthMs(share: ScheduleShare, extent: Extent, lead_in_ms: number): number {
   if ("duration_s" in extent) return lead_in_ms + extent.duration_s * 1000;
@@ -196,9 +200,9 @@ function lengthMs(share: ScheduleShare, extent: Extent, lead_in_ms: number): num
 
 /**
  * Sends requests when they are due, whether or not earlier ones were answered. A send that finds no
- * free connection waits for one; its latency counts from when it was due (M3). Requests in flight
- * at the end of the window are followed to their end: they are the slow ones, and leaving them out
- * of the latency would flatter the result (M23).
+ * free connection waits for one, and its latency counts from when it was due (M3). Requests in
+ * flight at the end of the window are followed to their end. They are the slow ones, and leaving
+ * them out of the latency would flatter the result (M23).
  */
 export class OpenLoop implements LoadLoop {
   readonly #options: OpenLoopOptions;
@@ -206,7 +210,7 @@ export class OpenLoop implements LoadLoop {
   readonly #ticker: Ticker;
   #run: ScheduleRun | undefined;
   #recorder: OpenLoopRecorder | undefined;
-  /** Requests that were due before are not recorded. */
+  /** Requests that were due before this moment are not recorded. */
   #recordsFrom_ms = 0;
   #unrecorded = 0;
   /** Whether sends that fall due within the ticker's least gap share a wake. */
@@ -241,7 +245,7 @@ export class OpenLoop implements LoadLoop {
   }
 
   /**
-   * Sends to the loopback, so that V8 has compiled what sends and reads before the window opens: at
+   * Sends to the loopback, so that V8 has compiled what sends and reads before the window opens. At
    * the measured rate that would take ten thousand requests, and compilation in the window makes
    * sends late.
    */
@@ -322,6 +326,7 @@ export class OpenLoop implements LoadLoop {
     listener.closed();
     await this.#pool?.idle();
     this.#recorder = undefined;
+
     return {
       opened_ms,
       closed_ms: closes_ms,
@@ -335,7 +340,7 @@ export class OpenLoop implements LoadLoop {
     await this.#ticker.stop();
   }
 
-  /** Sends by the schedule; resolves when its window closes. */
+  /** Sends by the schedule, and resolves when its window closes. */
   async #runSchedule(
     share: ScheduleShare,
     extent: Extent,
@@ -351,14 +356,18 @@ export class OpenLoop implements LoadLoop {
       closes_ms: run.closes_ms,
       sharesWakes: this.#sharesWakes,
     });
+
     while (cheapMonotonicMs() < run.closes_ms && !end?.aborted)
       await sleepUnlessEnded(Math.max(1, run.closes_ms - cheapMonotonicMs()), end);
+
     if (end?.aborted) this.#endEarly(run);
     const { closes_ms } = run;
     this.#sendDue();
     this.#run = undefined;
+
     for (; run.due_ms < closes_ms; run.advance())
       this.#recorderOf(run.due_ms)?.unsent(run.due_ms, closes_ms);
+
     this.#ticker.progress(run.done, cheapMonotonicMs());
   }
 
@@ -372,7 +381,9 @@ export class OpenLoop implements LoadLoop {
     const run = this.#run;
     const pool = this.#pool;
     if (!run || !pool) return;
+
     const timeoutMs = this.#options.timeoutS * 1000;
+
     let now = cheapMonotonicMs();
     for (; run.due_ms < run.closes_ms; run.advance(), now = cheapMonotonicMs()) {
       if (run.due_ms > now) {
@@ -393,6 +404,7 @@ export class OpenLoop implements LoadLoop {
         break;
       }
     }
+
     this.#ticker.progress(run.done, now);
   }
 

@@ -15,8 +15,8 @@ export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arriv
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * The intended sends of a share. Each worker draws the whole process, so its number changes
- * nothing.
+ * The times of the intended sends of a share. Each worker draws the whole process, so the number of
+ * workers changes nothing.
  */
 export function createArrivals(share: ScheduleShare): () => number {
   const { rate_per_second, arrivals, seed, index, of, times_ms } = share;
@@ -37,6 +37,7 @@ export function createArrivals(share: ScheduleShare): () => number {
       return (next * 1000) / rate_per_second;
     };
   }
+
   // The traffic draws from a generator of the same seed: after one jump the two sequences do not
   // overlap.
   const generator = xoroshiro128plus(seed);
@@ -44,6 +45,7 @@ export function createArrivals(share: ScheduleShare): () => number {
   let at = 0;
   const gap = () => (-Math.log1p(-(generator.next() >>> 0) / TWO_TO_32) * 1000) / rate_per_second;
   let skip = index;
+
   return () => {
     for (; skip >= 0; skip--) at += gap();
     skip = of - 1;
@@ -52,7 +54,7 @@ export function createArrivals(share: ScheduleShare): () => number {
 }
 
 /**
- * The requests of a share: the position in the schedule decides which request is sent, not the
+ * The requests of a share. The position in the schedule decides which request is sent, not the
  * worker or connection.
  */
 export function streamOfShare(whole: RequestStream, { index, of }: ScheduleShare): RequestStream {

@@ -7,7 +7,7 @@ import {
   SCHEDULE_RUN,
   SENT_UNTIL,
   SLEEP,
-  STARVED,
+  STARVED_SLOT,
   type TickerSchedule,
   WOKEN,
 } from "./ticker.js";
@@ -52,7 +52,7 @@ function waitForSend(schedule: TickerSchedule, index: number, due_ms: number): v
     wait = sleepMs(schedule, index, due_ms);
   }
   // While no connection is free, the answer that frees one wakes the worker.
-  if (wait === undefined || Atomics.load(shared, STARVED) === 1) return;
+  if (wait === undefined || Atomics.load(shared, STARVED_SLOT) === 1) return;
   woken_ms = cheapMonotonicMs();
   wake();
 }

@@ -4,19 +4,21 @@ import type { ScheduleShare } from "./send-schedule.js";
 
 /** Slots of the memory that a worker and its ticker share. */
 export const REACHED = 0;
-export const STARVED = 1;
+export const STARVED_SLOT = 1;
 export const WOKEN = 2;
-/** Never written: the ticker sleeps by waiting for a change of this slot, or for a notification. */
+/**
+ * This slot is never written. The ticker sleeps by waiting for its change, or for a notification.
+ */
 export const SLEEP = 3;
-/** When the worker last sent all that was due: microseconds, modulo 2^32. */
+/** When the worker last sent all that was due, in microseconds modulo 2^32. */
 export const SENT_UNTIL = 4;
-/** Number of the current run of a schedule: the ticker abandons the one before it. */
+/** The number of the current run of a schedule. The ticker abandons the one before it. */
 export const SCHEDULE_RUN = 5;
 export const SLOTS = 6;
 
 const wrappedUs = (ms: number): number => Math.round(ms * 1000) | 0;
 
-/** Time since `wrapped_us`, modulo 71 minutes. */
+/** Milliseconds since `wrapped_us`, modulo 71 minutes. */
 export const msSince = (wrapped_us: number, now_ms: number): number =>
   ((wrappedUs(now_ms) - wrapped_us) >>> 0) / 1000;
 
@@ -31,8 +33,9 @@ export interface TickerSchedule {
 }
 
 /**
- * Timers of an event loop fire up to a millisecond late, and a busy loop takes a CPU: a second
- * thread sleeps until a send is due, which the system keeps to about 60 µs, and sends a message.
+ * Wakes a worker when its sends are due. Timers of an event loop fire up to a millisecond late, and
+ * a busy loop takes a CPU. So a second thread sleeps until a send is due, which the system keeps to
+ * about 60 µs, and sends a message.
  */
 export class Ticker {
   readonly #shared = new Int32Array(new SharedArrayBuffer(SLOTS * Int32Array.BYTES_PER_ELEMENT));
@@ -64,7 +67,7 @@ export class Ticker {
   }
 
   /**
-   * Ends the current schedule early: the thread forgets the rest of it, however long it would
+   * Ends the current schedule early. The thread forgets the rest of it, however long it would
    * sleep.
    */
   abandon(): void {
@@ -73,17 +76,17 @@ export class Ticker {
   }
 
   /**
-   * Reports how many sends of the schedule are done by `now_ms`: the ticker does not wake the
-   * worker for them.
+   * Reports how many sends of the schedule are done by `now_ms`, for which the ticker does not wake
+   * the worker.
    */
   progress(reached: number, now_ms: number): void {
     Atomics.store(this.#shared, REACHED, reached);
     Atomics.store(this.#shared, SENT_UNTIL, wrappedUs(now_ms));
   }
 
-  /** Whether no connection is free: then the ticker does not wake the worker. */
+  /** Says whether no connection is free, so that the ticker does not wake the worker. */
   set starved(value: boolean) {
-    Atomics.store(this.#shared, STARVED, value ? 1 : 0);
+    Atomics.store(this.#shared, STARVED_SLOT, value ? 1 : 0);
   }
 
   async stop(): Promise<void> {

@@ -8,13 +8,13 @@ import type { WorkerSample } from "../measurement/recorder.js";
 import type { TurnAnswers, TurnFigures, TurnsPlan } from "../turn-window.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 
-/** The place of one worker among those of all generators: number `index`, from 0, of `of`. */
+/** The number of a worker among those of all generators, from 0, and how many they are. */
 type WorkerPlace = { index: number; of: number };
 
 /**
- * The first worker of each generator, then the second of each: so larger shares fall on many
- * generators, and an open loop's sends take turns between generators. @param worker its index in
- * its generator
+ * The first workers of all generators come first, then the second ones. So larger shares fall on
+ * many generators, and an open loop's sends take turns between generators.
+ * @param worker its index in its generator
  */
 export function placeOfWorker(
   { share: { index, of } = { index: 0, of: 1 }, workers }: Pick<GeneratorSpec, "share" | "workers">,
@@ -35,8 +35,8 @@ export const sharesBefore = (total: number, { index, of }: WorkerPlace): number 
  */
 export interface MeetingPlace {
   /**
-   * How many workers have come to a turn so far, all turns together; and how often the main thread
-   * has let them go on.
+   * How many workers have come to a turn so far, in all turns, and how often the main thread has
+   * let them go on.
    */
   meeting: Int32Array<SharedArrayBuffer>;
   workers: number;
@@ -70,8 +70,8 @@ export function meetingOf({ meeting, workers }: MeetingPlace) {
   let pauses = Atomics.load(meeting, RESUMED);
   return {
     /**
-     * Resolves once all workers have called it as often, so that no target has a turn beside
-     * another.
+     * Resolves once all workers have called it as often, so that no two targets have a turn at the
+     * same time.
      */
     async meet(): Promise<void> {
       come += workers;
@@ -95,40 +95,42 @@ export interface RunAssignment {
 }
 
 /**
- * A message to a worker. They are sent one at a time; the worker answers each with one reply of the
- * same name.
+ * A message to a worker. Commands are sent one at a time, and the worker answers each with one
+ * reply of the same name.
  */
 export type Command =
   | { command: "connect" }
   | { command: "warmUp"; atMostS: number }
   | ({ command: "measure" } & WorkerWindow)
   | ({ command: "turns" } & TurnsPlan)
-  /** The next turn of the only run; the first opens its window. */
-  | { command: "turn"; turn: TurnLengths; plan: GivenTurns }
+  /** Gives the only run its next turn. The first turn opens the window. */
+  | { command: "turn"; turn: TurnLengths; plan: TurnsWindow }
   | { command: "endTurns" }
   | { command: "read" }
   | { command: "stop" };
 
 /** A window whose turns are given from outside. */
-export type GivenTurns = Pick<TurnsPlan, "seconds" | "counts">;
+export type TurnsWindow = Pick<TurnsPlan, "seconds" | "counts">;
 
 /** Ends the warm-up that is running. It has no reply of its own. */
 export type EndWarmUp = { command: "endWarmUp" };
 
 export interface WorkerWindow extends WindowPlan {
-  /** Open loop: sends that fall due within half a millisecond share a wake. */
+  /** Whether sends of an open loop that fall due within half a millisecond share a wake. */
   shared_wakes: boolean;
 }
 
 export interface Measured extends Window {
   event_loop_utilisation: number;
   cpu_wait_share?: number;
-  /** See `StandstillWatch`: from its lead-in to its last answer, by turns in its turns alone. */
+  /**
+   * The longest gap that `StandstillWatch` saw from the lead-in to the last answer, or in turns.
+   */
   longest_gap_ms: number;
-  /** Since the start, by index of the traffic's distinct requests; see `RequestCounts`. */
+  /** Counts since the start by index of the traffic's distinct requests; see `RequestCounter`. */
   sent_by_request: Uint32Array<ArrayBuffer>;
   undecided_by_request: Uint32Array<ArrayBuffer>;
-  /** Since the start; only with a traffic whose quota binds. */
+  /** All decisions since the start; only with a traffic whose quota binds. */
   decisions?: DecisionColumns;
 }
 
@@ -150,6 +152,6 @@ export type Reply =
   | { reply: "warmUpSlice"; slice: WarmupSlice }
   | { reply: "sample"; run: number; sample: WorkerSample }
   | { reply: "closed" }
-  /** By turns: nobody has a turn until the main thread says so. */
+  /** By turns, no target has a turn until the main thread says so. */
   | { reply: "paused" }
   | { reply: "error"; message: string; exitCode?: number };

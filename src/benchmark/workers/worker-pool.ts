@@ -10,7 +10,6 @@ import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import {
   type Command,
   type EndWarmUp,
-  type GivenTurns,
   type Measured,
   type MeasuredByTurns,
   type MeetingPlace,
@@ -21,6 +20,7 @@ import {
   resume,
   shareOf,
   sharesBefore,
+  type TurnsWindow,
   type WorkerAssignment,
   type WorkerReading,
   type WorkerWindow,
@@ -77,7 +77,7 @@ class WorkerHandle {
   }
 }
 
-/** All worker threads of one generator; they warm up and measure together. */
+/** All worker threads of one generator, which warm up and measure together. */
 export class WorkerPool {
   readonly #handles: WorkerHandle[];
   readonly #onSample: SampleListener;
@@ -87,7 +87,7 @@ export class WorkerPool {
   readonly #meeting: MeetingPlace;
 
   /**
-   * Spreads connections evenly over the workers of all generators; they are numbered over the whole
+   * Spreads connections evenly over the workers of all generators, and numbers them over the whole
    * load.
    */
   constructor(runs: readonly [GeneratorRunSpec, ...GeneratorRunSpec[]], onSample: SampleListener) {
@@ -117,8 +117,7 @@ export class WorkerPool {
   }
 
   /**
-   * @param onSlice gets what each worker did in about 100 ms, and tells whether the warm-up ends
-   *   now
+   * @param onSlice gets what each worker did in about 100 ms, and says whether the warm-up ends now
    */
   async warmUp(
     atMostS: number,
@@ -135,7 +134,9 @@ export class WorkerPool {
   }
 
   /**
-   * One measurement per worker. @param onClosed called once, when the windows of all have closed
+   * Measures one window. @param onClosed is called once, when the windows of all workers have
+   * closed
+   * @returns one measurement for each worker
    */
   async measure(
     { extent, ...plan }: WorkerWindow,
@@ -148,6 +149,7 @@ export class WorkerPool {
       ...plan,
     }));
     const [replies] = await Promise.all([measuring, closed]);
+
     return replies.flatMap((reply, index) =>
       reply.reply === "measure"
         ? [{ ...reply.measured, connections: this.#connectionsOf(index, 0) }]
@@ -156,8 +158,8 @@ export class WorkerPool {
   }
 
   /**
-   * Gives the load to all runs by turns. @param onPause called when nobody has one; the next waits
-   * for it
+   * Gives the load to all runs by turns.
+   * @param onPause is called when no run has a turn, and the next turn waits for it
    */
   async turns(
     plan: TurnsPlan,
@@ -172,7 +174,7 @@ export class WorkerPool {
 
   async givenTurns(
     turns: AsyncIterable<TurnLengths>,
-    plan: GivenTurns,
+    plan: TurnsWindow,
     onTurn: (answers: TurnAnswers) => void,
   ): Promise<(MeasuredByTurns & { connections: number })[][]> {
     for await (const turn of turns) {
@@ -191,8 +193,8 @@ export class WorkerPool {
     const workers = replies.map((reply) => (reply.reply === "turns" ? reply.measured : []));
     return (workers[0] ?? []).map((_, run) =>
       workers.flatMap((measured, worker) => {
-        const own = measured[run];
-        return own ? [{ ...own, connections: this.#connectionsOf(worker, run) }] : [];
+        const ofRun = measured[run];
+        return ofRun ? [{ ...ofRun, connections: this.#connectionsOf(worker, run) }] : [];
       }),
     );
   }

@@ -2,6 +2,7 @@ import { performance } from "node:perf_hooks";
 import { getHeapStatistics } from "node:v8";
 import { parentPort, workerData } from "node:worker_threads";
 import type { TurnLengths } from "../../contract/turns.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, messageOf } from "../../kit/errors.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerTraffic } from "../../plugins/register-traffic.js";
@@ -15,7 +16,7 @@ import type { ChannelRequests, LimiterReport, OpenDriver } from "../drivers/driv
 import { loadDriver } from "../drivers/index.js";
 import type { LoadLoop } from "../load-loop.js";
 import { cpuWaitMs } from "../measurement/clock.js";
-import { DecisionLog, RequestCounts } from "../measurement/decision-log.js";
+import { DecisionLog, RequestCounter } from "../measurement/decision-log.js";
 import { garbageCollectorFor } from "../measurement/generator-readings.js";
 import type { WorkerSample } from "../measurement/recorder.js";
 import { StandstillWatch } from "../measurement/standstill.js";
@@ -27,18 +28,18 @@ import {
   takeTurns,
   turnsOfASecond,
   turnUnlessOverrun,
-  type Usage,
+  type WorkerUsage,
 } from "../turn-window.js";
 import type { WarmupFacts, WarmupSlice } from "../warmup.js";
 import {
   type Command,
   type EndWarmUp,
-  type GivenTurns,
   type Measured,
   type MeasuredByTurns,
   meetingOf,
   type Reply,
   type RunAssignment,
+  type TurnsWindow,
   type WorkerAssignment,
   type WorkerReading,
   type WorkerWindow,
@@ -53,7 +54,7 @@ const port = parentPort;
 if (!port) throw new Error("worker.js runs in a worker thread only");
 const post = (reply: Reply): void => port.postMessage(reply);
 
-/** Equal in all runs of a group. */
+/** The layer and the plugins are equal in all runs of a group. */
 const [{ spec: first }] = assignment.runs;
 // A thread loads its own modules, so it has to register the plugins again.
 const plugins = await loadPlugins(first.plugins);
@@ -61,29 +62,31 @@ registerTraffic(plugins);
 const driver = await loadDriver(first.generator.layer);
 
 const LOOPBACK_CONNECTIONS = 8;
+
 /**
- * A Poisson process sends more than its rate says by chance: of the 15 000 of the smallest run by 4
- * % at most (5 deviations).
+ * Room for the requests that a Poisson process sends beyond its rate by chance. In the smallest
+ * run, which has 15 000, these are 4 % at most (5 deviations).
  */
 const ROOM = 1.05;
 
+/** The load of this worker on one run. */
 class RunLoad {
-  readonly counts: RequestCounts;
+  readonly counts: RequestCounter;
   readonly #run: RunAssignment;
   readonly #profile: TrafficProfile;
   #opened: OpenDriver | undefined;
   #loop: LoadLoop | undefined;
   #connections: ClosedConnections | undefined;
-  /** Every request, where the quota binds; set by the open loop. */
+  /** Every request of the run, where the quota binds. The open loop makes it. */
   log: DecisionLog | undefined;
 
   constructor(run: RunAssignment) {
     this.#run = run;
     this.#profile = findProfile(run.spec.generator.traffic);
-    this.counts = new RequestCounts(this.#profile.population().requests.length);
+    this.counts = new RequestCounter(this.#profile.population().requests.length);
   }
 
-  /** By a command, because only a reply to a command carries an exit code. */
+  /** Connects by a command, because only a reply to a command carries an exit code. */
   async connect(): Promise<void> {
     const { spec } = this.#run;
     const { load } = spec.generator;
@@ -133,6 +136,7 @@ class RunLoad {
         timeoutS: generator.timeout_s,
         endpoint: driver.endpoint(spec),
       });
+
     return new ClosedLoop(this.#connections, driver.codeText);
   }
 
@@ -141,11 +145,11 @@ class RunLoad {
     const { spec, firstConnection, connections } = this.#run;
     const { generator } = spec;
     const times_ms = this.#profile.trace?.times_ms;
-    const share = { ...load, seed: generator.seed, index, of, ...(times_ms ? { times_ms } : {}) };
+    const share = definedOnly({ ...load, seed: generator.seed, index, of, times_ms });
     const requestsOf = (count: number): ChannelRequests => {
-      const one = { connections: 1, first: 0, count: 1 };
-      const whole = openTraffic(this.#profile, generator.seed, one, spec.limits);
-      // One stream for all connections: the schedule decides what is sent, not which connection
+      const connection = { connections: 1, first: 0, count: 1 };
+      const whole = openTraffic(this.#profile, generator.seed, connection, spec.limits);
+      // All connections share one stream, because the schedule decides what is sent, not which connection
       // happens to be free.
       const streams = whole.streams.map((stream) => streamOfShare(stream, share));
       return {
@@ -160,21 +164,24 @@ class RunLoad {
     }
     const { counts, log } = this;
     const requests = requestsOf(connections);
-    return new OpenLoop({
-      share,
-      connections,
-      openChannel: opened.openChannels({ ...requests, counts, ...(log ? { log } : {}) }),
-      // A burst of a key in a trace stays one only if each request keeps its time.
-      ...(load.arrivals === "trace" ? { restarts: () => requests.streams[0]?.restart?.() } : {}),
-      async startLoopback() {
-        const loopback = await opened.startLoopback();
-        const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
-        return { connections: LOOPBACK_CONNECTIONS, openChannel, close: () => loopback.close() };
-      },
-      timeoutS: generator.timeout_s,
-      endpoint: driver.endpoint(spec),
-      codeText: driver.codeText,
-    });
+
+    return new OpenLoop(
+      definedOnly({
+        share,
+        connections,
+        openChannel: opened.openChannels(definedOnly({ ...requests, counts, log })),
+        // A burst of a key in a trace stays one only if each request keeps its time.
+        restarts: load.arrivals === "trace" ? () => requests.streams[0]?.restart?.() : undefined,
+        async startLoopback() {
+          const loopback = await opened.startLoopback();
+          const openChannel = loopback.openChannels(requestsOf(LOOPBACK_CONNECTIONS));
+          return { connections: LOOPBACK_CONNECTIONS, openChannel, close: () => loopback.close() };
+        },
+        timeoutS: generator.timeout_s,
+        endpoint: driver.endpoint(spec),
+        codeText: driver.codeText,
+      }),
+    );
   }
 }
 
@@ -196,6 +203,7 @@ function read(): WorkerReading {
   };
 }
 
+/** Ends the warm-up that is running. */
 let warmUpEnd = new AbortController();
 
 function warmUp(atMostS: number): Promise<WarmupFacts> {
@@ -244,24 +252,22 @@ async function measure({ shared_wakes, ...plan }: WorkerWindow): Promise<Measure
   loop.shareWakes?.(shared_wakes);
   const standstill = new StandstillWatch();
   const window = await loop.measure(plan, listener);
-  return {
+
+  return definedOnly({
     ...window,
     longest_gap_ms: standstill.stop(),
     event_loop_utilisation: clampShare(inWindow.utilization),
     sent_by_request: counts.sent,
     undecided_by_request: counts.undecided,
-    ...(log ? { decisions: log.columns() } : {}),
-    ...(waited === undefined || waitedBefore === undefined
-      ? {}
-      : {
-          cpu_wait_share: clampShare(
-            (waited - waitedBefore) / (window.closed_ms - window.opened_ms),
-          ),
-        }),
-  };
+    decisions: log?.columns(),
+    cpu_wait_share:
+      waited === undefined || waitedBefore === undefined
+        ? undefined
+        : clampShare((waited - waitedBefore) / (window.closed_ms - window.opened_ms)),
+  });
 }
 
-function usage(): Usage {
+function usage(): WorkerUsage {
   const cpu = process.cpuUsage();
   const { active, idle } = performance.eventLoopUtilization();
   return {
@@ -295,26 +301,26 @@ function measuredIn(
   { counts }: RunLoad,
 ): MeasuredByTurns {
   const { turns, ...measured } = window.window(lengths);
-  return {
+  return definedOnly({
     ...measured,
     turns,
     event_loop_utilisation: clampShare(turns.utilisation),
-    ...(turns.waited_ms === undefined
-      ? {}
-      : { cpu_wait_share: clampShare(turns.waited_ms / turns.counted_ms) }),
+    cpu_wait_share:
+      turns.waited_ms === undefined ? undefined : clampShare(turns.waited_ms / turns.counted_ms),
     sent_by_request: counts.sent,
     undecided_by_request: counts.undecided,
-  };
+  });
 }
 
-let given: { window: TurnWindow; lengths: TurnLengths; plan: GivenTurns } | undefined;
+/** The window of the turns that the main thread gives one by one; undefined outside of it. */
+let windowOfGivenTurns: { window: TurnWindow; lengths: TurnLengths; plan: TurnsWindow } | undefined;
 
 async function takeGivenTurn({
   turn,
   plan,
 }: Extract<Command, { command: "turn" }>): Promise<Reply> {
-  given ??= { window: turnWindow(only), lengths: turn, plan };
-  const { window } = given;
+  windowOfGivenTurns ??= { window: turnWindow(only), lengths: turn, plan };
+  const { window } = windowOfGivenTurns;
   await turnUnlessOverrun(window, turn, plan);
   if (plan.counts && window.turns % turnsOfASecond(turn) === 0)
     post({ reply: "sample", run: 0, sample: window.sample() });
@@ -323,9 +329,9 @@ async function takeGivenTurn({
 }
 
 function endGivenTurns(): MeasuredByTurns[] {
-  if (!given) return [];
-  const { window, lengths, plan } = given;
-  given = undefined;
+  if (!windowOfGivenTurns) return [];
+  const { window, lengths, plan } = windowOfGivenTurns;
+  windowOfGivenTurns = undefined;
   if (plan.counts && window.turns % turnsOfASecond(lengths) > 0)
     post({ reply: "sample", run: 0, sample: window.sample() });
   return [measuredIn(window, lengths, only)];
@@ -360,10 +366,12 @@ port.on("message", (command: Command | EndWarmUp) => {
   execute(command).then(
     (reply) => post(reply),
     (error: unknown) =>
-      post({
-        reply: "error",
-        message: messageOf(error),
-        ...(error instanceof BenchError ? { exitCode: error.exitCode } : {}),
-      }),
+      post(
+        definedOnly({
+          reply: "error" as const,
+          message: messageOf(error),
+          exitCode: error instanceof BenchError ? error.exitCode : undefined,
+        }),
+      ),
   );
 });

@@ -6,8 +6,9 @@ import {
   type MachineReply,
   parseMachineRequest,
 } from "../../contract/machine-probe.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
-import { runProgram } from "../../kit/program.js";
+import { runMain } from "../../kit/program.js";
 import { readHostCpu } from "../../machine/cpu-time.js";
 import { describeMachine, kernelInstance, readNetwork } from "../../machine/facts.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
@@ -16,8 +17,9 @@ import { startLinkServer } from "./link-server.js";
 import { WallClock } from "./wall-clock.js";
 
 /**
- * Its arguments are host and port for other machine probes. Each line of standard input is a
- * question, answered in order by a line of standard error. It ends with its input.
+ * Runs a machine probe. Its arguments are host and port for other machine probes. Each line of
+ * standard input is a question, which a line of standard error answers, in order. The program ends
+ * with its input.
  */
 async function main(): Promise<ExitCode> {
   const [at] = placesIn(process.argv.slice(2), ["to listen at"]);
@@ -53,13 +55,12 @@ function answerTo(question: MachineQuestion): Promise<unknown> {
 }
 
 function countersOfMachine(): MachineCounters {
-  const [cpu, network] = [readHostCpu(), readNetwork()];
-  return { ...(cpu ? { cpu } : {}), ...(network ? { network } : {}) };
+  return definedOnly({ cpu: readHostCpu(), network: readNetwork() });
 }
 
 async function factsOfMachine(): Promise<MachineFacts> {
   const kernel_instance = kernelInstance();
-  return { machine: await describeMachine(), ...(kernel_instance ? { kernel_instance } : {}) };
+  return definedOnly({ machine: await describeMachine(), kernel_instance });
 }
 
-runProgram(main);
+runMain(main);

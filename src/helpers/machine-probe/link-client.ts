@@ -16,12 +16,12 @@ import {
 } from "./link-server.js";
 import { WALL_CLOCK_ERROR_US, type WallClock } from "./wall-clock.js";
 
-/** Files of this process's control group in a container: version 2, then version 1. */
+/** Files of this process's control group in a container, of version 2 and of version 1. */
 const CPU_STATS = ["/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"];
 
 /**
- * In how many periods a CPU cap has held this process back; 0 without a cap, and where the system
- * does not tell.
+ * In how many periods a CPU cap has held this process back. It is 0 without a cap, and where the
+ * system does not report it.
  */
 function throttledPeriods(): number {
   for (const path of CPU_STATS) {
@@ -36,8 +36,8 @@ function throttledPeriods(): number {
 }
 
 /**
- * An exchange by two clocks, milliseconds: sent and answered by the own one, received and replied
- * by the other.
+ * The moments of an exchange in milliseconds. Our clock has seen it sent and answered, the other
+ * clock received and replied.
  */
 export type Exchange = {
   sent_ms: number;
@@ -47,17 +47,18 @@ export type Exchange = {
 };
 
 /**
- * Errors add up: of both clocks, of a moment in milliseconds since 1970, twice, and of the figures
- * themselves.
+ * The errors that add up: those of both clocks, twice that of a moment in milliseconds since 1970,
+ * and that of the rounded figures.
  */
 const RESOLUTION_US = 2 * WALL_CLOCK_ERROR_US + 0.6;
 
-/** How long an exchange was under way, without the time that the other one took. */
+/** How long an exchange was under way, without the time between receiving and replying. */
 const roundTripMs = ({ sent_ms, received_ms, replied_ms, answered_ms }: Exchange): number =>
   answered_ms - sent_ms - (replied_ms - received_ms);
 
 /**
- * As NTP finds it (RFC 5905, section 8): half of the shortest round trip bounds the error.
+ * The offset of the other clock, as NTP computes it (RFC 5905, section 8). Half of the shortest
+ * round trip bounds the error.
  * @param exchanges at least one
  */
 export function clockOffsetOf(exchanges: readonly Exchange[]): ClockOffset {
@@ -72,18 +73,20 @@ export function clockOffsetOf(exchanges: readonly Exchange[]): ClockOffset {
   };
 }
 
-/** The first ones compile code and open the connection's window: they do not count. */
+/**
+ * The first round trips do not count, because they compile code and open the connection's window.
+ */
 const UNCOUNTED = 200;
 const COUNTED = 500;
-/** A slow link makes fewer. */
+/** A slow link makes fewer round trips, because they end after this time. */
 const ROUND_TRIPS_MS = 2_000;
-/** One connection alone may be held back by its window. */
+/** Several connections are used, because one alone may be held back by its window. */
 const CONNECTIONS = 4;
 const TIMEOUT_MS = 10_000;
 
 /**
- * Measures the link to another machine probe. @throws Error naming the place that gives no answer
- * in time
+ * Measures the link to another machine probe.
+ * @throws Error naming the place that gives no answer in time
  */
 export async function measureLink(
   { host, port, bandwidth }: Omit<LinkQuestion, "ask">,
@@ -107,6 +110,7 @@ export async function measureLink(
   const closeAll = () => {
     for (const socket of sockets.splice(0)) socket.destroy();
   };
+
   try {
     const exchanges = await inTime(exchangesOn(await open(ECHO), clock));
     closeAll();
@@ -136,7 +140,7 @@ export async function measureLink(
   }
 }
 
-/** One after the other. @throws Error when the connection ends */
+/** Exchanges messages one after the other. @throws Error when the connection ends */
 function exchangesOn(socket: Socket, clock: Pick<WallClock, "now_ms">): Promise<Exchange[]> {
   return new Promise((resolve, reject) => {
     const message = Buffer.alloc(MESSAGE_BYTES, 1);

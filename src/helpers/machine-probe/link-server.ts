@@ -3,20 +3,20 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { WallClock } from "./wall-clock.js";
 
 export const ECHO = 1;
-/** The connecting end sends; the other one counts and answers with a rate. */
+/** The connecting end sends, and the other one counts and answers with a rate. */
 export const SINK = 2;
 /** The connecting end counts what the other one sends. */
 export const SOURCE = 3;
 
 /**
- * A message and its answer are this long. An answer begins with two moments of the other clock:
- * received, replied.
+ * The length of a message and of its answer. An answer begins with two moments of the other clock,
+ * when the message was received and when it was answered.
  */
 export const MESSAGE_BYTES = 64;
 export const MOMENT_BYTES = 8;
 
 const CHUNK = Buffer.alloc(256 * 1024, 1);
-/** What comes first is not counted: a connection starts slowly. */
+/** Bytes in this first time do not count, because a connection starts slowly. */
 const STARTS_MS = 100;
 const COUNTED_MS = 500;
 
@@ -29,8 +29,8 @@ export function flood(socket: Socket): void {
 }
 
 /**
- * Bits a second that arrive on a socket, from a little after the first byte on. @throws Error when
- * it ends before
+ * Bits a second that arrive on a socket, from a little after the first byte on.
+ * @throws Error when it ends before
  */
 export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -55,9 +55,9 @@ export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
 }
 
 /**
- * The end of a link that another machine probe measures against.
- * @param port 0: any that is free @param newClock for each connection: the clock may have been set
- *   since
+ * Starts the end of a link against which another machine probe measures.
+ * @param port 0 means any free one
+ * @param newClock for each connection, because the clock may have been set since
  */
 export async function startLinkServer(
   host: string,
@@ -82,6 +82,7 @@ export async function startLinkServer(
   });
   server.listen(port, host);
   await once(server, "listening");
+
   return {
     port: (server.address() as AddressInfo).port,
     stop() {

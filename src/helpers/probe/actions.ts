@@ -91,7 +91,10 @@ export interface Task {
   fault?: StoreFault | undefined;
 }
 
-/** On new connections: between requests the probe has none. @throws usageError; environmentError */
+/**
+ * Performs actions on new connections, because the probe has none between requests.
+ * @throws usageError; environmentError
+ */
 export async function performAll(
   { id, topology, engine }: Pick<StoreSpec, "id" | "topology" | "engine">,
   { actions, nodes, timeoutS, ...others }: Task,
@@ -102,8 +105,10 @@ export async function performAll(
   findTopology(topology);
   if (!store.engine)
     throw usageError(`${id} is not a store that can be read from outside the server`);
+
   const deadlineMs = performance.now() + timeoutS * 1000;
   const session = await findEngine(store.engine).connect(nodes, access, store);
+
   try {
     // Every node must answer; only the action `ready` asks for more.
     await session.ready("standalone", deadlineMs);

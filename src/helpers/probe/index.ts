@@ -6,21 +6,23 @@ import {
   SERVE,
 } from "../../contract/probe-env.js";
 import { EXIT, type ExitCode, usageError } from "../../kit/errors.js";
-import { printDocument, runProgram } from "../../kit/program.js";
+import { printDocument, runMain } from "../../kit/program.js";
 import { loadPlugins } from "../../plugins/load.js";
 import { registerStores } from "../../plugins/register-targets.js";
 import { handleLines } from "../common.js";
 import { performAll, type Task } from "./actions.js";
 
 /**
- * Forms, empties and reads a store from where it can be reached. Its arguments are the actions, or
- * `serve`: then each line of standard input is a request. It prints one JSON document per request.
+ * Runs a probe, which forms, empties and reads a store from where it can be reached. Its arguments
+ * are the actions, or `serve`, with which each line of standard input is a request. It prints one
+ * JSON document for each request.
  */
 async function main(): Promise<ExitCode> {
   const words = process.argv.slice(2);
   const env = decodeProbeEnv(process.env);
   registerStores(await loadPlugins(env.spec.plugins));
   if (words.length === 1 && words[0] === SERVE) return serve(env);
+
   const actions = words.map((word) => {
     const action = probeActions.find((name) => name === word);
     if (action) return action;
@@ -39,7 +41,8 @@ async function perform({ spec: { store }, access }: ProbeEnv, task: Task): Promi
 }
 
 /**
- * Answers requests in order. Ends with the first failed request, and at once when its input ends.
+ * Answers requests in order. It ends with the first failed request, and at once when its input
+ * ends.
  */
 async function serve(env: ProbeEnv): Promise<ExitCode> {
   await handleLines((line) => {
@@ -49,4 +52,4 @@ async function serve(env: ProbeEnv): Promise<ExitCode> {
   return EXIT.done;
 }
 
-runProgram(main);
+runMain(main);

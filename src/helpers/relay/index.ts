@@ -1,13 +1,13 @@
 import { parseRelayLine, RELAY_LISTENS } from "../../contract/relay.js";
 import { EXIT, type ExitCode } from "../../kit/errors.js";
-import { runProgram } from "../../kit/program.js";
+import { runMain } from "../../kit/program.js";
 import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { startRelay } from "./start-relay.js";
 
 /**
- * Its arguments are the host and port on which it listens, and those of the store node. Each line
- * of standard input says what it does, and is printed on standard error once that is so. It ends
- * with its input.
+ * Runs a relay. Its arguments are the host and port on which it listens, and those of the store
+ * node. Each line of standard input is a mode, and is printed on standard error once the relay is
+ * in it. The program ends with its input.
  */
 async function main(): Promise<ExitCode> {
   const [at, target] = placesIn(process.argv.slice(2), ["to listen at", "of the store node"]);
@@ -22,4 +22,4 @@ async function main(): Promise<ExitCode> {
   return EXIT.done;
 }
 
-runProgram(main);
+runMain(main);

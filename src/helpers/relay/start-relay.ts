@@ -3,13 +3,10 @@ import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { RelayMode } from "../../contract/relay.js";
 import type { Node } from "../../kit/env.js";
 
-/** A chunk on its way, and when it is due; no chunk: the end of the direction. */
+/** A chunk on its way, and when it is due. Without a chunk it is the end of the direction. */
 type Held = { due_ms: number; chunk: Buffer | undefined };
 
-/**
- * One direction of a connection. What it carries keeps its order, whatever the mode was when it
- * came.
- */
+/** One direction of a connection. Chunks keep their order, whatever the mode was when they came. */
 class Direction {
   readonly #from: Socket;
   readonly #to: Socket;
@@ -30,7 +27,7 @@ class Direction {
     this.setMode(mode);
   }
 
-  /** What is held back leaves at once when it is no longer to be. */
+  /** Sets the mode. Chunks that were held back leave at once when they no longer should be. */
   setMode(mode: RelayMode): void {
     this.#mode = mode;
     clearTimeout(this.#timer);
@@ -41,6 +38,7 @@ class Direction {
       this.#from.pause();
       return;
     }
+
     this.#from.resume();
     if (mode.mode === "pass") for (const held of this.#held) held.due_ms = 0;
     this.#send();
@@ -56,7 +54,7 @@ class Direction {
     if (this.#timer === undefined) this.#send();
   }
 
-  /** Sends what is due, and comes back for the next. */
+  /** Sends what is due, and comes back for the next chunk. */
   #send(): void {
     this.#timer = undefined;
     if (this.#mode.mode === "hold") return;
@@ -94,6 +92,7 @@ export async function startRelay(at: Node, { host, port }: Node) {
       { direction: new Direction(store, client, modeFor(true)), isReply: true },
     ];
     for (const each of both) directions.add(each);
+
     for (const [socket, other] of [
       [client, store],
       [store, client],
@@ -110,6 +109,7 @@ export async function startRelay(at: Node, { host, port }: Node) {
   });
   server.listen(at.port, at.host);
   await once(server, "listening");
+
   return {
     port: (server.address() as AddressInfo).port,
     setMode(wanted: RelayMode) {

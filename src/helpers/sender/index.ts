@@ -1,14 +1,16 @@
 import { createInterface } from "node:readline";
 import { parseSenderRequest } from "../../contract/sender.js";
 import { EXIT, type ExitCode } from "../../kit/errors.js";
-import { printDocument, runProgram } from "../../kit/program.js";
+import { printDocument, runMain } from "../../kit/program.js";
 import { Sender } from "./send.js";
 
 /**
- * Each line of standard input says which requests are sent when; a line says what became of each.
+ * Runs a sender. Each line of standard input says which requests are sent when, and a line of the
+ * output says what became of them.
  */
 async function main(): Promise<ExitCode> {
   const sender = new Sender();
+
   // Scripts run side by side; their reports come in the order of the lines.
   let reported: Promise<void> = Promise.resolve();
   for await (const line of createInterface({ input: process.stdin })) {
@@ -17,9 +19,10 @@ async function main(): Promise<ExitCode> {
     // It is reported below.
     reported.catch(() => {});
   }
+
   await reported;
   sender.close();
   return EXIT.done;
 }
 
-runProgram(main);
+runMain(main);

@@ -1,6 +1,7 @@
 import { Agent, request } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import type { SenderReport, SenderRequest, SentRequest } from "../../contract/sender.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
 
 const ABOUT_LIMITS = /^(retry-after$|(x-)?ratelimit)/;
@@ -24,8 +25,8 @@ const pathOf = (keys: readonly string[]): string => {
 type Answer = Pick<SentRequest, "status" | "error" | "headers">;
 
 /**
- * Sends requests at given moments. Connections are kept, so that no request of a group waits for
- * one.
+ * Sends requests at requested moments. Connections are kept, so that no request of a group waits
+ * for one.
  */
 export class Sender {
   readonly #agent = new Agent({
@@ -38,10 +39,11 @@ export class Sender {
   async send(script: SenderRequest): Promise<SenderReport> {
     const { servers, groups, timeout_ms } = script;
     const most = Math.max(...groups.map(({ count }) => count));
-    const each = Math.ceil(most / servers.length);
-    await Promise.all(servers.map((server) => this.#open(server, each, timeout_ms)));
+    const perServer = Math.ceil(most / servers.length);
+    await Promise.all(servers.map((server) => this.#open(server, perServer, timeout_ms)));
     const begin = beginOf(script);
     const sent: Promise<SentRequest>[] = [];
+
     for (const [group, { after_ms, keys, count, waits, addresses }] of groups.entries()) {
       if (waits) await Promise.all(sent);
       const left = begin + after_ms - now();
@@ -55,6 +57,7 @@ export class Sender {
         sent.push(answered.then((answer) => ({ ...place, answered_ms: now(), ...answer })));
       }
     }
+
     return { requests: await Promise.all(sent) };
   }
 
@@ -62,7 +65,10 @@ export class Sender {
     this.#agent.destroy();
   }
 
-  /** Opens connections until there are so many: requests at once need one each. */
+  /**
+   * Opens connections until there are so many, because requests that are sent at once need one
+   * each.
+   */
   async #open(server: string, count: number, timeoutMs: number): Promise<void> {
     if ((this.#opened.get(server) ?? 0) >= count) return;
     await Promise.all(
@@ -72,11 +78,11 @@ export class Sender {
   }
 
   #get(url: string, timeoutMs: number, address?: string): Promise<Answer> {
-    const options = {
+    const options = definedOnly({
       agent: this.#agent,
       signal: AbortSignal.timeout(timeoutMs),
-      ...(address === undefined ? {} : { headers: { "x-forwarded-for": address } }),
-    };
+      headers: address === undefined ? undefined : { "x-forwarded-for": address },
+    });
     return new Promise((resolve) => {
       const failed = (error: unknown) =>
         resolve({ status: null, error: messageOf(error).slice(0, 300) });
@@ -86,9 +92,16 @@ export class Sender {
             ABOUT_LIMITS.test(name) && value !== undefined ? [[name, String(value)]] : [],
           ),
         );
-        const told = Object.keys(headers).length > 0 ? { headers } : {};
+        const hasHeaders = Object.keys(headers).length > 0;
         answer.on("error", failed);
-        answer.once("end", () => resolve({ status: answer.statusCode ?? null, ...told }));
+        answer.once("end", () =>
+          resolve(
+            definedOnly({
+              status: answer.statusCode ?? null,
+              headers: hasHeaders ? headers : undefined,
+            }),
+          ),
+        );
         answer.resume();
       });
       sent.on("error", failed);

@@ -1,6 +1,6 @@
 import type { Algorithm } from "../../contract/target.js";
 
-/** What became of a request: nobody knows, or the limiter decided. */
+/** The outcome of a request: `UNDECIDED` where nobody knows it, or what the limiter decided. */
 export const UNDECIDED = 0;
 export const ADMITTED = 1;
 export const LIMITED = 2;
@@ -16,7 +16,7 @@ export interface KeyDecisions {
   /** Infinite for a request of which nobody knows when it was decided on, if at all. */
   answered_ms: Float64Array;
   outcome: Uint8Array;
-  /** How long a limited answer said to wait; NaN where it said nothing. */
+  /** The wait that a limited answer named; NaN where it named none. */
   wait_ms: Float32Array;
 }
 
@@ -49,14 +49,17 @@ export function intervalsOf(
   from_ms = Number.NEGATIVE_INFINITY,
   to_ms = Number.POSITIVE_INFINITY,
 ): Intervals {
-  const isMeant = (_: number, index: number) => {
+  const isIncluded = (_: number, index: number) => {
     const sent = sent_ms[index] ?? 0;
     return outcomes.includes(outcome[index] ?? UNDECIDED) && sent >= from_ms && sent < to_ms;
   };
-  return { sent_ms: sent_ms.filter(isMeant), answered_ms: answered_ms.filter(isMeant).sort() };
+  return {
+    sent_ms: sent_ms.filter(isIncluded),
+    answered_ms: answered_ms.filter(isIncluded).sort(),
+  };
 }
 
-/** Requests within [from, to) as a whole: a lower bound. */
+/** How many requests lie within [from, to) as a whole, which is a lower bound. */
 export const countWithin = (
   { sent_ms, answered_ms }: Intervals,
   from_ms: number,
@@ -64,7 +67,7 @@ export const countWithin = (
 ): number => Math.max(0, countBelow(answered_ms, to_ms) - countBelow(sent_ms, from_ms));
 
 /** The most requests that lie within any half-open interval of this length as a whole. */
-export function mostWithin({ sent_ms, answered_ms }: Intervals, length_ms: number): number {
+export function mostAdmittedWithin({ sent_ms, answered_ms }: Intervals, length_ms: number): number {
   let most = 0;
   let answered = 0;
   // An interval with the most requests begins with a send.
@@ -118,8 +121,9 @@ function eachDenial(
 
 /** Requests that may have used points of the key before a denial. */
 interface Uses {
-  /** Sends of the admitted and the undecided. */
+  /** When admitted and undecided requests were sent. */
   sent_ms: Float64Array;
+  /** When admitted requests were answered. */
   answered_ms: Float64Array;
 }
 
@@ -128,13 +132,13 @@ const usesOf = (key: KeyDecisions): Uses => ({
   answered_ms: intervalsOf(key, [ADMITTED]).answered_ms,
 });
 
-/** Uses that may have been decided on after `from` and at most at `to`. */
+/** How many uses may have been decided on after `from`, and at `to` at the latest. */
 const usesBetween = ({ sent_ms, answered_ms }: Uses, from_ms: number, to_ms: number): number =>
   countAtMost(sent_ms, to_ms) - countAtMost(answered_ms, from_ms);
 
 /**
- * An interval of n windows holds parts of n + `more` of them. A denial is justified if the last
- * window, with that in which it was decided on, has a quota of admissions.
+ * The promise of window algorithms: an interval of n windows holds parts of n + `more` of them. A
+ * denial is justified if the window up to its decision has a quota of admissions.
  */
 function windows(more: number): AlgorithmPromise {
   const mostIn = ({ requests, window_ms }: Quota, length_ms: number): number =>
@@ -147,18 +151,18 @@ function windows(more: number): AlgorithmPromise {
       const length_ms = (admitted.answered_ms.at(-1) ?? 0) - first;
       let surplus = 0;
       for (let count = 1; (count - 1) * window_ms <= length_ms; count++) {
-        const most = mostWithin(admitted, count * window_ms - CLOCK_MS);
+        const most = mostAdmittedWithin(admitted, count * window_ms - CLOCK_MS);
         surplus = Math.max(surplus, most - requests * (count + more));
       }
       return surplus;
     },
     unjustified({ requests, window_ms }, key, span) {
       const uses = usesOf(key);
-      let found = 0;
+      let unjustified = 0;
       eachDenial(key, span, (sent, answered) => {
-        if (usesBetween(uses, sent - window_ms - CLOCK_MS, answered) < requests) found++;
+        if (usesBetween(uses, sent - window_ms - CLOCK_MS, answered) < requests) unjustified++;
       });
-      return found;
+      return unjustified;
     },
   };
 }
@@ -172,23 +176,26 @@ function surplusOfAligned(
   const first = admitted.sent_ms[0];
   const last = admitted.answered_ms.at(-1);
   if (first === undefined || last === undefined) return 0;
+
   let surplus = 0;
   const firstWindow = Math.floor((first + wall_offset_ms) / window_ms);
+
   for (let window = firstWindow; window * window_ms - wall_offset_ms <= last; window++) {
     const begins_ms = window * window_ms - wall_offset_ms;
     const within = countWithin(admitted, begins_ms + CLOCK_MS, begins_ms + window_ms - CLOCK_MS);
     surplus += Math.max(0, within - requests);
   }
+
   return surplus;
 }
 
 /**
- * A key's first request opens its window; one that a burst meets near its end is followed at once
- * by the next.
+ * A key's first request opens its window. A burst near the end of a window may use the next one,
+ * too, so an interval meets parts of one window more.
  */
 const fixedWindow = windows(1);
 
-/** All keys have the windows of the wall clock. */
+/** All keys have windows that begin and end by the wall clock. */
 const alignedWindow: AlgorithmPromise = {
   ...fixedWindow,
   surplus: (quota, admitted, span) =>
@@ -196,16 +203,16 @@ const alignedWindow: AlgorithmPromise = {
 };
 
 /**
- * Two counters; the window before counts by the part that the last window covers, as if evenly
- * spread. Where its admissions came at its end, a whole quota follows: so the bound is that of
- * aligned windows.
+ * The limiter keeps two counters. The window before counts by the part of it that the last window
+ * covers, as if its admissions were evenly spread. Where they came at its end, a whole quota
+ * follows, so the bound is that of aligned windows.
  */
 const slidingWindow: AlgorithmPromise = {
   ...alignedWindow,
   unjustified({ requests, window_ms }, key, span) {
     const uses = usesOf(key);
     const windowOf = (at_ms: number) => Math.floor((at_ms + span.wall_offset_ms) / window_ms);
-    let found = 0;
+    let unjustified = 0;
     eachDenial(key, span, (sent, answered) => {
       let isJustified = false;
       for (
@@ -219,9 +226,10 @@ const slidingWindow: AlgorithmPromise = {
         const now = usesBetween(uses, begins_ms - CLOCK_MS, answered);
         if ((1 - into_ms / window_ms) * before + now >= requests - ROUNDING) isJustified = true;
       }
-      if (!isJustified) found++;
+      if (!isJustified) unjustified++;
     });
-    return found;
+
+    return unjustified;
   },
 };
 
@@ -229,8 +237,8 @@ const slidingWindow: AlgorithmPromise = {
 const slidingLog = windows(0);
 
 /**
- * Buckets that a window refills evenly. @param extra points by which one refilled in steps may be
- * ahead
+ * The promise of buckets that a window refills evenly.
+ * @param extra points by which a bucket that is refilled in steps may be ahead
  */
 function bucket(extra: number): AlgorithmPromise {
   const perMs = ({ requests, window_ms }: Quota) => requests / window_ms;
@@ -240,6 +248,7 @@ function bucket(extra: number): AlgorithmPromise {
     surplus(quota, admitted) {
       const rate = perMs(quota);
       const { sent_ms, answered_ms } = admitted;
+
       let furthest = 0;
       let started = 0;
       // Over all intervals from a send to an answer: admissions in it less what it refills.
@@ -251,6 +260,7 @@ function bucket(extra: number): AlgorithmPromise {
         }
         furthest = Math.max(furthest, index + 1 - rate * answered - leastBefore);
       }
+
       return Math.max(0, Math.ceil(furthest - quota.requests - extra - rate * CLOCK_MS - ROUNDING));
     },
     unjustified(quota, key, span) {
@@ -264,23 +274,23 @@ function bucket(extra: number): AlgorithmPromise {
         at_ms === Number.NEGATIVE_INFINITY
           ? quota.requests
           : Math.min(quota.requests, level + rate * Math.max(0, to_ms - at_ms));
-      let found = 0;
+
+      let unjustified = 0;
       eachDenial(key, span, (sent, answered) => {
         for (; taken < uses.answered_ms.length && (uses.answered_ms[taken] ?? 0) <= sent; taken++) {
           level = refilled(uses.answered_ms[taken] ?? 0) - 1;
           at_ms = uses.answered_ms[taken] ?? 0;
         }
         const inBetween = usesBetween(uses, sent, answered);
-        if (refilled(sent - CLOCK_MS) - inBetween >= 1 + ROUNDING) found++;
+        if (refilled(sent - CLOCK_MS) - inBetween >= 1 + ROUNDING) unjustified++;
       });
-      return found;
+
+      return unjustified;
     },
   };
 }
 
-/**
- * What each algorithm promises; undefined without a limiter. docs/traffic.md gives the derivations.
- */
+/** The promise of each algorithm; undefined without a limiter. docs/traffic.md derives them. */
 export const algorithmPromises: Readonly<Record<Algorithm, AlgorithmPromise | undefined>> = {
   "fixed window": fixedWindow,
   "aligned window": alignedWindow,

@@ -1,5 +1,6 @@
 import type { Boundary, LimiterPromise } from "../../contract/boundary.js";
 import type { Algorithm } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { mean, rounded, sum } from "../../kit/numbers.js";
 import {
   ADMITTED,
@@ -11,7 +12,7 @@ import {
   type KeyDecisions,
   LIMITED,
   type MeasuredSpan,
-  mostWithin,
+  mostAdmittedWithin,
   type Quota,
   UNDECIDED,
 } from "./algorithms.js";
@@ -20,7 +21,7 @@ type RetryAfter = NonNullable<Boundary["retry_after"]>;
 
 const SECOND_MS = 1000;
 
-/** Whole seconds, as in the header, or finer. */
+/** The resolution of the waits: whole seconds, as in the header, or finer. */
 function resolutionOf(keys: readonly KeyDecisions[]): number {
   const isWhole = (wait_ms: number) => Number.isNaN(wait_ms) || wait_ms % SECOND_MS === 0;
   return keys.every(({ wait_ms }) => wait_ms.every(isWhole)) ? SECOND_MS : 1;
@@ -48,7 +49,7 @@ function waitsOf(
   /** The limited answers, in the order of their arrival, that the loop has not come to. */
   const limited = [...sent_ms.keys()]
     .filter((index) => outcome[index] === LIMITED && !Number.isNaN(wait_ms[index]))
-    .sort((one, other) => (answered_ms[one] ?? 0) - (answered_ms[other] ?? 0));
+    .sort((a, b) => (answered_ms[a] ?? 0) - (answered_ms[b] ?? 0));
   let known = 0;
   /** The latest moment at which an earlier request may have been admitted. */
   let usedUntil_ms = Number.NEGATIVE_INFINITY;
@@ -57,20 +58,22 @@ function waitsOf(
     const isAdmitted = outcome[index] === ADMITTED;
     const isDecided = outcome[index] !== UNDECIDED;
     for (; known < limited.length; known++) {
-      const of = limited[known] ?? 0;
-      const announced = answered_ms[of] ?? 0;
+      const denial = limited[known] ?? 0;
+      const announced = answered_ms[denial] ?? 0;
       if (announced > sent) break;
-      const wait = wait_ms[of] ?? 0;
+      const wait = wait_ms[denial] ?? 0;
       const over_ms = announced + wait + CLOCK_MS;
-      pending.push({ over_ms, sent_ms: sent_ms[of] ?? 0 });
+      pending.push({ over_ms, sent_ms: sent_ms[denial] ?? 0 });
       firstOver_ms = Math.min(firstOver_ms, over_ms);
-      lasts_ms = Math.max(lasts_ms, (sent_ms[of] ?? 0) + wait - resolution_ms - CLOCK_MS);
+      lasts_ms = Math.max(lasts_ms, (sent_ms[denial] ?? 0) + wait - resolution_ms - CLOCK_MS);
     }
+
     const isInSpan = sent >= opened_ms && sent < closed_ms;
     if (isInSpan && isDecided && answered < lasts_ms) {
       counts.before.requests++;
       if (isAdmitted) counts.before.admitted++;
     }
+
     if (firstOver_ms <= sent) {
       const over = pending.filter((wait) => wait.over_ms <= sent);
       pending = pending.filter((wait) => wait.over_ms > sent);
@@ -84,6 +87,7 @@ function waitsOf(
         if (isAdmitted) counts.after.admitted++;
       }
     }
+
     if (outcome[index] !== LIMITED) usedUntil_ms = Math.max(usedUntil_ms, answered);
   }
 
@@ -96,7 +100,7 @@ function waitsOf(
   }
 }
 
-/** Whether waits were honoured, over all keys; undefined where no limited answer named one. */
+/** How often waits were kept, over all keys; undefined where no limited answer named a wait. */
 export function retryAfterOf(
   keys: readonly KeyDecisions[],
   span: MeasuredSpan,
@@ -120,49 +124,53 @@ export interface BoundaryRun extends MeasuredSpan {
   algorithm: Algorithm;
 }
 
-interface Judged {
+/** What one key was admitted, compared with what the algorithm promises. */
+interface JudgedKey {
   key: string;
   isAbove: boolean;
-  /** The most admissions in any window, and those of the whole span, a second. */
+  /** The most admissions in any window. */
   burst: number;
+  /** Admissions a second in the whole span. */
   per_second: number;
   surplus: number;
   unjustified: number;
 }
 
-/** What one key was admitted, against what the algorithm promises. */
 function judgedKey(
   key: KeyDecisions,
   quota: Quota,
   promise: AlgorithmPromise | undefined,
   span: MeasuredSpan,
-): Judged {
+): JudgedKey {
   const { opened_ms, closed_ms } = span;
   const admitted = intervalsOf(key, [ADMITTED], opened_ms, closed_ms);
   const inSpan = countWithin(admitted, opened_ms, closed_ms - CLOCK_MS);
+
   return {
     key: key.key,
     isAbove: key.isAbove,
-    burst: mostWithin(admitted, quota.window_ms - CLOCK_MS),
+    burst: mostAdmittedWithin(admitted, quota.window_ms - CLOCK_MS),
     per_second: (1000 * inSpan) / (closed_ms - opened_ms),
     surplus: promise?.surplus(quota, admitted, span) ?? 0,
     unjustified: promise?.unjustified(quota, key, span) ?? 0,
   };
 }
 
+/** By how many requests the keys deviate from the promise, in all and at worst. */
 function deviationOf(
-  judged: readonly Judged[],
-  requestsOf: (key: Judged) => number,
+  judged: readonly JudgedKey[],
+  requestsOf: (key: JudgedKey) => number,
 ): Boundary["over_admission"] {
   const off = judged.filter((key) => requestsOf(key) > 0);
-  const [worst] = off.toSorted((one, other) => requestsOf(other) - requestsOf(one));
-  return {
+  const [worst] = off.toSorted((a, b) => requestsOf(b) - requestsOf(a));
+  return definedOnly({
     total: sum(off.map(requestsOf)),
     keys: off.length,
-    ...(worst ? { worst: { key: worst.key, requests: requestsOf(worst) } } : {}),
-  };
+    worst: worst ? { key: worst.key, requests: requestsOf(worst) } : undefined,
+  });
 }
 
+/** The answers in each window of the run, to keys above and below their quota. */
 function windowsOf(
   keys: readonly KeyDecisions[],
   { window_ms }: Quota,
@@ -175,11 +183,12 @@ function windowsOf(
       below: { admitted: 0, limited: 0 },
     }),
   );
+
   let undecided = 0;
   for (const { isAbove, sent_ms, outcome } of keys) {
     for (const [index, sent] of sent_ms.entries()) {
-      // One that was due in time may be sent just after the end. It counts among those sent, and
-      // here.
+      // A request that was due in time may be sent just after the end. It counts as sent, and so it
+      // counts here.
       if (sent < opened_ms) continue;
       const place = Math.min(windows.length - 1, Math.floor((sent - opened_ms) / window_ms));
       const answers = windows[place]?.[isAbove ? "above" : "below"];
@@ -187,6 +196,7 @@ function windowsOf(
       else answers[outcome[index] === LIMITED ? "limited" : "admitted"]++;
     }
   }
+
   return { windows, undecided };
 }
 
@@ -210,27 +220,28 @@ export function boundaryOf(run: BoundaryRun): Boundary {
   const promise = algorithmPromises[algorithm];
   const judged = keys.map((key) => judgedKey(key, quota, promise, run));
   const { windows, undecided } = windowsOf(keys, quota, run);
-  const [worstBurst] = judged.toSorted((one, other) => other.burst - one.burst);
+  const [worstBurst] = judged.toSorted((a, b) => b.burst - a.burst);
   const most = worstBurst?.burst ?? 0;
   const rates = judged.filter(({ isAbove }) => isAbove).map(({ per_second }) => per_second);
   const retry_after = retryAfterOf(keys, run);
-  const figures = {
+  const figures = definedOnly({
     over_admission: deviationOf(judged, ({ surplus }) => surplus),
     under_admission: deviationOf(judged, ({ unjustified }) => unjustified),
-    burst: {
+    burst: definedOnly({
       most,
       factor: rounded(most / quota.requests, 3),
-      ...(worstBurst && most > 0 ? { key: worstBurst.key } : {}),
-    },
+      key: worstBurst && most > 0 ? worstBurst.key : undefined,
+    }),
     rate: {
       promised_per_second: rounded(quota.requests / window_s, 3),
       lowest_per_second: rounded(Math.min(...rates), 3),
       mean_per_second: rounded(mean(rates), 3),
       highest_per_second: rounded(Math.max(...judged.map(({ per_second }) => per_second)), 3),
     },
-    ...(retry_after ? { retry_after } : {}),
-  };
+    retry_after,
+  });
   const length_ms = closed_ms - opened_ms - CLOCK_MS;
+
   return {
     algorithm,
     quota: quota.requests,
@@ -267,7 +278,8 @@ function promisesOf(
     seen: number,
     unit: LimiterPromise["unit"],
   ): LimiterPromise => ({ id, promised, seen, unit, holds: seen <= promised });
-  const found = [
+
+  const promises = [
     atMost("burst", most.quotas, burst.factor, "quotas"),
     atMost("rate", most.per_second, rate.highest_per_second, "requests/s"),
     atMost("over-admission", 0, over_admission.total, "requests"),
@@ -276,7 +288,7 @@ function promisesOf(
   if (retry_after && retry_after.after.requests > 0) {
     const { requests, admitted } = retry_after.after;
     const seen = rounded(admitted / requests, 6);
-    found.push({
+    promises.push({
       id: "retry-after-admits",
       promised: 1,
       seen,
@@ -285,8 +297,9 @@ function promisesOf(
     });
   }
   if (retry_after && retry_after.before.requests > 0)
-    found.push(atMost("retry-after-not-before", 0, retry_after.before.admitted, "requests"));
-  return found;
+    promises.push(atMost("retry-after-not-before", 0, retry_after.before.admitted, "requests"));
+
+  return promises;
 }
 
 const TEXTS: Readonly<Record<LimiterPromise["id"], (promise: LimiterPromise) => string>> = {

@@ -1,17 +1,15 @@
 import type { Histogram, JsHistogram } from "hdr-histogram-js";
 import type { RequestCounts } from "../../contract/admissions.js";
 import type { Load } from "../../contract/configuration.js";
-import type {
-  ConsumerEvidence,
-  EncodedHistogram,
-  GeneratorOutput,
-  GeneratorPart,
-  MeasuredResult,
-  Sample,
-} from "../../contract/result.js";
+import type { ConsumerEvidence } from "../../contract/consumer-evidence.js";
+import type { GeneratorOutput } from "../../contract/generator-output.js";
+import type { GeneratorPart, Sample } from "../../contract/generator-part.js";
+import type { EncodedHistogram } from "../../contract/latency-figures.js";
+import type { MeasuredResult } from "../../contract/result.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { rounded, sum, totals } from "../../kit/numbers.js";
 import { largestChange } from "../../kit/system-clock.js";
-import { addCounts, answered, ends, failed, served } from "../counts.js";
+import { addCounts, answeredRequests, ends, failedRequests, servedRequests } from "../counts.js";
 import type { Evidence } from "../evidence.js";
 import { mergeHistograms } from "../histogram.js";
 import { latencyBlock, latencyCurve, unsupportedPercentiles } from "../latency.js";
@@ -36,32 +34,30 @@ type RunFigures = Pick<
   | "generators"
 >;
 
-/**
- * The figures of a run that follow from its generators: counts are added up, histograms merged
- * (M18).
- */
+/** The figures of a run from its generators: counts are added up, histograms merged (M18). */
 export function runFigures(parts: readonly GeneratorPart[], load: Load): RunFigures {
   const counts = addCounts(parts.map((part) => part.counts));
   // The windows of several generators open together, and each has its length by its own clock.
   const duration = Math.max(...parts.map(({ window_s }) => window_s));
-  const answers = answered(counts);
+  const answers = answeredRequests(counts);
   const ended = ends(counts);
   const histograms = parts.map((part) => part.histograms);
   const latency = latencyBlock(histograms);
-  return {
+
+  return definedOnly({
     duration,
     requests: { average: rounded(answers / duration, 3), total: answers },
-    ...(latency ? { latency } : {}),
+    latency,
     latency_curve_ms: latencyCurve(histograms),
     ...openLoopFigures(parts, load, duration, latency),
-    unsupported: unsupportedPercentiles(answered(ended)),
+    unsupported: unsupportedPercentiles(answeredRequests(ended)),
     rate_limit_hits: counts.limited,
     errors: ended.connection_errors,
     timeouts: ended.timed_out,
-    totalErrors: failed(counts),
+    totalErrors: failedRequests(counts),
     counts,
     generators: [...parts],
-  };
+  });
 }
 
 function openLoopFigures(
@@ -74,47 +70,54 @@ function openLoopFigures(
   const service = parts.flatMap(({ service_histograms }) => service_histograms ?? []);
   if (load.model !== "open" || schedules.length === 0 || service.length === 0) return {};
   const service_time = latencyBlock(service);
-  return {
-    schedule: scheduleOf(load, addSchedules(schedules), {
-      window_s,
-      workers: sum(parts.map(({ workers }) => workers.length)),
-      ...(latency ? { latency } : {}),
-    }),
-    ...(service_time ? { service_time } : {}),
-  };
+
+  return definedOnly({
+    schedule: scheduleOf(
+      load,
+      addSchedules(schedules),
+      definedOnly({
+        window_s,
+        workers: sum(parts.map(({ workers }) => workers.length)),
+        latency,
+      }),
+    ),
+    service_time,
+  });
 }
 
-/** How the limiter was called in lead-in and window, where the consumers count that. */
+/** How the limiter was called in lead-in and window; empty where the consumers do not count it. */
 export function callFigures(
   evidence: readonly ConsumerEvidence[],
   load: Pick<MeasuredResult, "counts" | "warmup">,
 ): Pick<MeasuredResult, "calls_per_request" | "descriptors_per_call"> {
   const consumes = evidence.flatMap((consumer) => consumer.consumes ?? []);
   const calls = sum(consumes.map((counted) => counted.calls));
-  const requests = served(evidence, load);
+  const requests = servedRequests(evidence, load);
   const descriptors = sum(
     consumes.map(({ allowed, limited, failed }) => allowed + limited + failed),
   );
   if (calls === 0 || requests === 0 || descriptors === 0) return {};
+
   return {
     calls_per_request: rounded(calls / requests, 6),
     descriptors_per_call: rounded(descriptors / calls, 6),
   };
 }
 
-/** What one of several generators wrote, and when its window opened. */
-export type GeneratorShare = { output: GeneratorOutput; opened_after_ms: number };
+/** The output of one of several generators, and when its window opened. */
+export type SharedOutput = { output: GeneratorOutput; opened_after_ms: number };
 
 /**
- * Counts are added up, histograms merged (M18); what is about the servers comes from the first,
- * which reads them for all. @returns all but the expected outcome mix, which follows from the
- * traffic
+ * The evidence of a run from the outputs of its generators. Counts are added up, histograms merged
+ * (M18), and the servers' part comes from the first generator, which reads them for all.
+ * @returns all but the expected outcome mix, which follows from the traffic
  */
-export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
+export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
   const outputs = shares.map(({ output }) => output);
   const [first] = outputs;
   if (!first) throw new Error("there is no generator");
-  // What follows from one share alone.
+
+  // The left-out members follow from one share alone.
   const {
     verdict: _verdict,
     limited_by: _limit,
@@ -131,9 +134,10 @@ export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
   const warmup = mergeWarmups(outputs.map((output) => output.warmup));
   const consumers = outputs.flatMap((output) => output.consumers);
   const slices = mergeSlices(outputs.map((output) => output.slices));
-  const timeline = timelineOf(outputs, slices);
+  const timeline = timelineOf(outputs, slices) ?? base.timeline;
   const clock_change = largestChange(outputs.flatMap((output) => output.clock_change ?? []));
-  return {
+
+  return definedOnly({
     ...base,
     ...figures,
     started_at: earliest(outputs.map(({ started_at }) => started_at)),
@@ -142,18 +146,18 @@ export function mergeGenerators(shares: readonly GeneratorShare[]): Evidence {
     warmup,
     samples: mergeSamples(outputs),
     slices,
-    ...(timeline ? { timeline } : {}),
-    ...(clock_change ? { clock_change } : {}),
+    timeline,
+    clock_change,
     consumers,
     ...callFigures(consumers, { counts: figures.counts, warmup }),
-    resources: mergeResources(outputs, served(consumers, { counts: figures.counts, warmup })),
-  };
+    resources: mergeResources(
+      outputs,
+      servedRequests(consumers, { counts: figures.counts, warmup }),
+    ),
+  });
 }
 
-/**
- * How often the requests of the traffic were sent, by all generators; undefined where one could not
- * count.
- */
+/** How often all generators sent each request; undefined where one of them could not count. */
 export function mergeRequestCounts(
   outputs: readonly Pick<GeneratorOutput, "request_counts">[],
 ): RequestCounts | undefined {
@@ -170,20 +174,20 @@ const latest = (times: readonly string[]): string => times.toSorted().at(-1) ?? 
 
 function mergeWarmups(warmups: readonly MeasuredResult["warmup"][]): MeasuredResult["warmup"] {
   const steady = warmups.flatMap((warmup) => warmup.steady ?? []);
-  return {
+  return definedOnly({
     took_s: Math.max(...warmups.map(({ took_s }) => took_s)),
     requests: sum(warmups.map(({ requests }) => requests)),
     lead_in: {
       took_s: Math.max(...warmups.map(({ lead_in }) => lead_in.took_s)),
       requests: sum(warmups.map(({ lead_in }) => lead_in.requests)),
     },
-    ...(steady.length > 0 ? { steady: steady.every(Boolean) } : {}),
-  };
+    steady: steady.length > 0 ? steady.every(Boolean) : undefined,
+  });
 }
 
 /**
- * The samples of all generators by their order; the servers' figures are those that the first one
- * read.
+ * The samples of all generators, merged by their order. The servers' figures are those that the
+ * first generator read.
  */
 function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
   const count = Math.max(...outputs.map(({ samples }) => samples.length));
@@ -192,18 +196,19 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
     const latencies = mergeHistograms(
       outputs.flatMap(({ share }) => share?.sample_latencies[index] ?? []),
     );
+    const hasAnswers = latencies.totalCount > 0;
     const busy = rows.flatMap((row) => row.generator_event_loop_utilisation ?? []);
     const { p50_ms: _p50, p99_ms: _p99, ...seen } = rows[0] as Sample;
-    return {
+
+    return definedOnly({
       ...seen,
       t_s: Math.max(...rows.map(({ t_s }) => t_s)),
       interval_s: Math.max(...rows.map(({ interval_s }) => interval_s)),
       ...totals(["allowed", "limited", "failed"], rows),
-      ...(latencies.totalCount > 0
-        ? { p50_ms: msAt(latencies, 50), p99_ms: msAt(latencies, 99) }
-        : {}),
-      ...(busy.length > 0 ? { generator_event_loop_utilisation: Math.max(...busy) } : {}),
-    };
+      p50_ms: hasAnswers ? msAt(latencies, 50) : undefined,
+      p99_ms: hasAnswers ? msAt(latencies, 99) : undefined,
+      generator_event_loop_utilisation: busy.length > 0 ? Math.max(...busy) : undefined,
+    });
   });
 }
 
@@ -221,6 +226,7 @@ function timelineOf(
   const bySlice = slices.allowed.map((_, index) =>
     countedValues(kept.flatMap(({ latencies }) => latencies[index] ?? [])),
   );
+
   return timelineFrom(slices, mergeTimelineSlices(kept), bySlice, {
     opens_s: first.opens_s,
     opened_at: new Date(first.opened_at),
@@ -229,36 +235,41 @@ function timelineOf(
 }
 
 /**
- * The sum of all: to add a histogram takes a fraction of the time that it takes to go through its
- * values.
+ * The values of several histograms. They are added up first, because that takes a fraction of the
+ * time that it takes to go through the values of each.
  */
 function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   const merged = mergeHistograms(encoded);
   if (merged.totalCount === 0) return [];
+
   // Without WebAssembly every histogram is one of JavaScript, which alone can be iterated over.
   const { recordedValuesIterator: iterator } = merged as JsHistogram;
-  const [values_us, counts]: [number[], number[]] = [[], []];
+  const values_us: number[] = [];
+  const counts: number[] = [];
   iterator.reset();
+
   while (iterator.hasNext()) {
     const { valueIteratedTo, countAtValueIteratedTo } = iterator.next();
     values_us.push(valueIteratedTo);
     counts.push(countAtValueIteratedTo);
   }
+
   return [{ values_us, counts }];
 }
 
+/** The resources of all roles. CPU time per request is that of all requests, not of a share. */
 function mergeResources(
   outputs: readonly Pick<GeneratorOutput, "resources">[],
   requests: number,
 ): MeasuredResult["resources"] {
   const roles = outputs.flatMap(({ resources }) => Object.entries(resources));
   return Object.fromEntries(
-    roles.map(([id, { cpu_us_per_request: _ownShare, ...own }]) => [
+    roles.map(([id, { cpu_us_per_request: _ofShare, ...resources }]) => [
       id,
-      {
-        ...own,
-        ...(requests > 0 ? { cpu_us_per_request: rounded(own.cpu_us / requests, 2) } : {}),
-      },
+      definedOnly({
+        ...resources,
+        cpu_us_per_request: requests > 0 ? rounded(resources.cpu_us / requests, 2) : undefined,
+      }),
     ]),
   );
 }

@@ -1,18 +1,19 @@
-import type { Slices } from "../../contract/result.js";
+import type { Slices } from "../../contract/request-outcomes.js";
 import type { Timeline } from "../../contract/timeline.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { rounded } from "../../kit/numbers.js";
 import { BEFORE_S } from "../figures-of-faults.js";
 import { SLICE_MS, SLICES_PER_SECOND, type TimelineSlices } from "./slices.js";
 
-/** Slices of the service before a fault. */
+/** How many slices before a fault show the service without it, at most and at least. */
 const BEFORE = {
   most: BEFORE_S.most * SLICES_PER_SECOND,
   least: BEFORE_S.least * SLICES_PER_SECOND,
 } as const;
 
 /**
- * Cells of one microsecond up to here, then a thousandth of the value or less: the buckets of the
- * HDR histograms.
+ * Cells are a microsecond wide up to here, then a thousandth of the value or less, like the buckets
+ * of HDR histograms.
  */
 const EXACT_BELOW_US = 2048;
 const CELLS_PER_OCTAVE = EXACT_BELOW_US / 2;
@@ -60,28 +61,27 @@ class LatencyCells {
   }
 }
 
-/**
- * A percentile over the slices from `begins(index)` to before `ends(index)`; `null` without an
- * answer.
- */
+/** For each slice a percentile over the slices that `span` names for it; null without an answer. */
 function percentiles(
   bySlice: readonly (readonly CountedValues[])[],
   percentile: number,
   span: (index: number) => readonly [begins: number, ends: number] | undefined,
 ): (number | null)[] {
   const cells = new LatencyCells();
-  let [from, to] = [0, 0];
+  let from = 0;
+  let to = 0;
   return bySlice.map((_, index) => {
-    const wanted = span(index);
-    if (!wanted) return null;
-    const [begins, ends] = wanted;
+    const interval = span(index);
+    if (!interval) return null;
+
+    const [begins, ends] = interval;
     for (; to < ends; to++) for (const part of bySlice[to] ?? []) cells.add(part, 1);
     for (; from < begins; from++) for (const part of bySlice[from] ?? []) cells.add(part, -1);
     return cells.at(percentile);
   });
 }
 
-/** What is due by the end of each slice and has not ended by then. */
+/** The requests that are due by the end of each slice and have not ended by then. */
 function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
   let waiting = 0;
   return due.map((count, index) => {
@@ -95,6 +95,7 @@ function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
   });
 }
 
+/** When and how a window was loaded, as its timeline states it. */
 export type TimelineFacts = { opens_s: number; opened_at: Date; openLoop: boolean };
 
 export function timelineFrom(
@@ -104,8 +105,8 @@ export function timelineFrom(
   { opens_s, opened_at, openLoop }: TimelineFacts,
 ): Timeline {
   const count = slices.allowed.length;
-  return {
-    width_ms: SLICE_MS,
+  return definedOnly({
+    width_ms: SLICE_MS as typeof SLICE_MS,
     opened_at: opened_at.toISOString(),
     opens_s: rounded(opens_s, 3),
     allowed: slices.allowed,
@@ -120,6 +121,6 @@ export function timelineFrom(
     p99_before_us: percentiles(bySlice, 99, (index) =>
       index >= BEFORE.least ? [Math.max(0, index - BEFORE.most), index] : undefined,
     ),
-    ...(openLoop ? { backlog: backlogOf(slices, more) } : {}),
-  };
+    backlog: openLoop ? backlogOf(slices, more) : undefined,
+  });
 }

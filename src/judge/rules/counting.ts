@@ -1,12 +1,12 @@
 import { MAX_DESCRIPTORS } from "../../contract/ranges.js";
-import type { Counts } from "../../contract/result.js";
+import type { Counts } from "../../contract/request-outcomes.js";
 import type { StoreEvidence } from "../../contract/store.js";
 import { usesStore } from "../../contract/target.js";
 import { sum } from "../../kit/numbers.js";
 import {
-  accounted,
+  accountedRequests,
   addCounts,
-  answered,
+  answeredRequests,
   ends,
   followedEnds,
   sentBetweenReadings,
@@ -14,22 +14,22 @@ import {
 import {
   type Evidence,
   explained,
-  type Finding,
   hasEffect,
   invalid,
   notApplicable,
   notChecked,
   type Rule,
+  type RuleFinding,
   suspect,
 } from "../evidence.js";
 
 /**
- * The store counted each key as often as consumed (M27); `boundary` traffic judges the target
- * (M24).
+ * M27: the store counted each key as often as it was consumed. With traffic `boundary` the counts
+ * judge the target instead (M24).
  */
 export const admissionsConserved: Rule = {
   id: "M27",
-  check({ admissions, configuration, store, boundary }: Evidence): Finding | undefined {
+  check({ admissions, configuration, store, boundary }: Evidence): RuleFinding | undefined {
     if (!admissions) {
       // A generator that was started by hand cannot read the store.
       return configuration ? notChecked("what the store counted for each key") : undefined;
@@ -38,6 +38,7 @@ export const admissionsConserved: Rule = {
       return boundary ? undefined : notApplicable(admissions.reason);
     const { keys, below, above, worst } = admissions;
     if (!worst) return undefined;
+
     const { least, most, counted } = worst;
     const sent = most > least ? `${least} to ${most}` : most;
     const text = `the store miscounted ${below + above} of ${keys} keys, most of all ${worst.key}: ${sent} points were consumed, ${counted} are counted`;
@@ -50,9 +51,9 @@ export const admissionsConserved: Rule = {
 export const throughputFollows: Rule = {
   id: "M1",
   check({ requests, duration, counts }) {
-    if (requests.total !== answered(counts)) {
+    if (requests.total !== answeredRequests(counts)) {
       return invalid(
-        `the result has ${requests.total} answered requests, but ${answered(counts)} were counted`,
+        `the result has ${requests.total} answered requests, but ${answeredRequests(counts)} were counted`,
       );
     }
     const implied = requests.average * duration;
@@ -63,8 +64,8 @@ export const throughputFollows: Rule = {
 };
 
 /**
- * Decisions that the store counted between its two readings; undefined where one of its nodes
- * counts none.
+ * The decisions that the store counted between its two readings; undefined where one of its nodes
+ * does not count them.
  */
 function storeDecisions({ nodes }: StoreEvidence): number | undefined {
   const counted = nodes.map(({ at_start, at_end }) =>
@@ -78,8 +79,8 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
 type Range = { least: number; most: number };
 
 /**
- * Differences of the consumers' counts over their whole life; undefined where one of them counts
- * none.
+ * What the consumers have counted over their whole life; undefined where one of them does not
+ * count.
  */
 function consumesOf(consumers: Evidence["consumers"]) {
   const total = {
@@ -104,8 +105,8 @@ function consumesOf(consumers: Evidence["consumers"]) {
 }
 
 /**
- * Calls that the store must have counted: a failed or open one, or one decided without the store,
- * may not have reached it. Undefined where a consumer counts none.
+ * The range of calls that the store must have counted. A call that failed, is under way or was
+ * decided without the store may not have reached it. Undefined where a consumer does not count.
  */
 function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   const counted = consumesOf(consumers);
@@ -119,6 +120,7 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   if (commands > 0)
     return { least: commands - 2 * (failed + inFlight + withoutStore), most: commands };
   if (configuration?.target.decides_locally) return { least: allowed - withoutStore, most };
+
   // With more decisions than calls, one call decides on all descriptors of a request.
   return decided + failed > calls
     ? { least: calls - failed - inFlight - withoutStore, most: calls }
@@ -126,8 +128,8 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
 }
 
 /**
- * Decisions on descriptors, with those that may have been made although nobody got them: of a call
- * under way, all.
+ * The range of decisions on descriptors. Of a call under way, all decisions may have been made
+ * although nobody got them.
  */
 function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range {
   const { allowed, limited, failed, withoutStore, inFlight } = counted;
@@ -138,9 +140,9 @@ function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range
 const isWithin = (count: number, { least, most }: Range): boolean =>
   count >= least && count <= most;
 
-function storeReconciles(evidence: Evidence): Finding | undefined {
+function storeReconciles(evidence: Evidence): RuleFinding | undefined {
   const { consumers, store, configuration } = evidence;
-  const notCompared = (why: string): Finding => notApplicable(`decisions of the store: ${why}`);
+  const notCompared = (why: string): RuleFinding => notApplicable(`decisions of the store: ${why}`);
   if (configuration && !usesStore(configuration.target))
     return notCompared("the target has no store");
   // Calls may have been lost or sent again, and a new process counts from 0.
@@ -148,22 +150,25 @@ function storeReconciles(evidence: Evidence): Finding | undefined {
   // A service with a cache of denials asks the store about some of them only, which may be none.
   if (configuration?.target.service && configuration.target.decides_locally)
     return notCompared("some decisions do not reach it");
+
   const calls = callsOf(evidence);
   const seen = store && storeDecisions(store);
   if (!store || !calls || seen === undefined) return notCompared("the store does not count them");
   if (isWithin(seen, calls)) return undefined;
+
   const range = calls.most > calls.least ? `${calls.least} to ${calls.most}` : calls.least;
   const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${seen}`;
   // Others may use an external store, so additional calls prove nothing.
   if (store.external && seen > calls.least) return suspect(`${text} (do others use it, too?)`);
+
   return invalid(text);
 }
 
 /**
- * The service counted each decision that the consumers got, by outcome; it counts the points of a
- * request.
+ * The service counted each decision that the consumers got, by outcome. It counts the points of a
+ * request, not the request.
  */
-function serviceReconciles(evidence: Evidence): Finding | undefined {
+function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
   const { consumers, service, configuration } = evidence;
   if (configuration && !configuration.target.service) return undefined;
   if (hasEffect(evidence, ["cuts", "ends"])) return explained("decisions of the service");
@@ -172,6 +177,7 @@ function serviceReconciles(evidence: Evidence): Finding | undefined {
     return configuration
       ? notApplicable("decisions of the service: there is no reading of it")
       : undefined;
+
   const { role, at_start, at_end } = service;
   const cost = configuration?.limits.cost ?? 1;
   const { least, most } = decisionsOf(counted);
@@ -182,6 +188,7 @@ function serviceReconciles(evidence: Evidence): Finding | undefined {
     );
   // A request of several points may be denied for some of them.
   if (cost > 1) return undefined;
+
   for (const outcome of ["allowed", "limited"] as const) {
     const [before, after] = [at_start[outcome], at_end[outcome]];
     if (before === undefined || after === undefined) continue;
@@ -191,6 +198,7 @@ function serviceReconciles(evidence: Evidence): Finding | undefined {
         `${namesOf(consumers)} counted ${counted[outcome]} ${outcome}, ${role} ${seen}`,
       );
   }
+
   return undefined;
 }
 
@@ -198,7 +206,7 @@ const namesOf = (consumers: Evidence["consumers"]): string =>
   consumers.map(({ id }) => id).join(", ");
 
 /** In an open loop every send of the schedule was sent, dropped, or still waiting at the end. */
-function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined {
+function scheduleReconciles({ counts, schedule }: Evidence): RuleFinding | undefined {
   if (!schedule) return undefined;
   const { offered, sent, dropped, unsent } = schedule;
   if (offered === sent + dropped + unsent && sent === counts.sent) return undefined;
@@ -207,11 +215,11 @@ function scheduleReconciles({ counts, schedule }: Evidence): Finding | undefined
   );
 }
 
-function requestsReconcile({ counts, request, turns }: Evidence): Finding | undefined {
+function requestsReconcile({ counts, request, turns }: Evidence): RuleFinding | undefined {
   const { sent, followed, cut } = counts;
-  if (accounted(counts) !== sent)
-    return invalid(`${sent} requests were sent, ${accounted(counts)} are accounted for`);
-  // At the end of each turn.
+  if (accountedRequests(counts) !== sent)
+    return invalid(`${sent} requests were sent, ${accountedRequests(counts)} are accounted for`);
+  // By turns, requests may be in flight at the end of each turn.
   const most = request.load.connections * (turns?.turns ?? 1);
   if (followed > most)
     return invalid(`${followed} requests were in flight at the end, ${most} at most may be`);
@@ -227,7 +235,7 @@ const countList = (counts: Counts): number[] => {
   return [...Object.values(rest), ...Object.values(after_window)];
 };
 
-function partsReconcile({ counts, generators, slices }: Evidence): Finding | undefined {
+function partsReconcile({ counts, generators, slices }: Evidence): RuleFinding | undefined {
   const parts = countList(addCounts(generators.map((part) => part.counts)));
   if (countList(addCounts([counts])).some((count, index) => count !== parts[index]))
     return invalid("the counts are not the sum of the generators' counts");
@@ -241,16 +249,17 @@ function partsReconcile({ counts, generators, slices }: Evidence): Finding | und
 }
 
 /** The servers received the requests that they answered, and none that was not sent. */
-function serversReconcile(evidence: Evidence): Finding | undefined {
+function serversReconcile(evidence: Evidence): RuleFinding | undefined {
   const { counts, warmup, consumers } = evidence;
   if (hasEffect(evidence, ["cuts", "ends"], "server")) return explained("requests of the servers");
   const received = sum(
     consumers.map(({ at_window_open, at_end }) => at_end.requests - at_window_open.requests),
   );
   const all = ends(counts);
-  const surelyReceived = answered(all) + all.failed_answers;
+  const surelyReceived = answeredRequests(all) + all.failed_answers;
   const sent = sentBetweenReadings({ counts, warmup });
   if (received >= surelyReceived && received <= sent) return undefined;
+
   return invalid(
     `${sent} requests were sent and ${surelyReceived} answered, ${namesOf(consumers)} counted ${received}`,
   );
@@ -265,12 +274,15 @@ export const countsReconcile: Rule = {
       requestsReconcile(evidence) ?? scheduleReconciles(evidence) ?? partsReconcile(evidence);
     if (broken) return broken;
     if (consumers.length === 0) return notApplicable("the server reports no counters");
-    const ofServers = serversReconcile(evidence);
-    if (ofServers?.severity === "invalid") return ofServers;
-    const behind = [ofServers, serviceReconciles(evidence), storeReconciles(evidence)].filter(
-      (found) => found !== undefined,
-    );
-    return behind.find(({ severity }) => severity === "invalid") ?? behind[0];
+
+    const findingOfServers = serversReconcile(evidence);
+    if (findingOfServers?.severity === "invalid") return findingOfServers;
+    const findings = [
+      findingOfServers,
+      serviceReconciles(evidence),
+      storeReconciles(evidence),
+    ].filter((finding) => finding !== undefined);
+    return findings.find(({ severity }) => severity === "invalid") ?? findings[0];
   },
 };
 

@@ -3,10 +3,10 @@ import { usesStore } from "../../contract/target.js";
 import { hasRestarted } from "../counts.js";
 import {
   type Evidence,
-  type Finding,
   invalid,
   notApplicable,
   type Rule,
+  type RuleFinding,
   suspect,
   wasEnded,
 } from "../evidence.js";
@@ -15,13 +15,13 @@ const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =
   configuration !== undefined && usesStore(configuration.target);
 
 /**
- * Whether the evidence of the store was there. @param member that the store gives if it has that
- * evidence
+ * Why the evidence of the store is missing, or undefined where it is there.
+ * @param member of a reading that the store gives if it has that evidence
  */
 function withStore(
   evidence: Pick<Evidence, "store" | "configuration">,
   member: keyof StoreReading,
-): Finding | undefined {
+): RuleFinding | undefined {
   if (!hasStore(evidence)) return undefined;
   const { store, configuration } = evidence;
   if (!store) return notApplicable("no reading of the store");
@@ -39,6 +39,7 @@ export const cleanStart: Rule = {
     if (consumers.length === 0) return notApplicable("the server reports no uptime");
     const used = consumers.find(({ at_start }) => at_start.requests > 0);
     if (used) return invalid(`${used.id} had served ${used.at_start.requests} requests before`);
+
     // An external store is never emptied; the keys of this run have their own prefix.
     for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {
       const { keys = 0, decisions = 0 } = at_start;
@@ -46,6 +47,7 @@ export const cleanStart: Rule = {
       if (decisions > 0)
         return invalid(`${role} still counted ${decisions} decisions at the start`);
     }
+
     return withStore(evidence, "keys");
   },
 };
@@ -53,7 +55,7 @@ export const cleanStart: Rule = {
 /** M14: nothing was evicted. */
 export const nothingEvicted = {
   id: "M14",
-  check(evidence: Pick<Evidence, "store" | "configuration">): Finding | undefined {
+  check(evidence: Pick<Evidence, "store" | "configuration">): RuleFinding | undefined {
     const evicted = (evidence.store?.nodes ?? []).flatMap(({ role, at_start, at_end }) => {
       const count = (at_end.evicted_keys ?? 0) - (at_start.evicted_keys ?? 0);
       return count > 0 ? [`${role} evicted ${count} keys`] : [];
@@ -63,7 +65,7 @@ export const nothingEvicted = {
   },
 } satisfies Rule;
 
-/** Whether a node has no id of its process, but counts how long that has been up. */
+/** Whether a node reports no id of its process, but how long the process has been up. */
 const tellsByUptime = ({
   at_start,
   at_end,
@@ -78,7 +80,7 @@ export const noRestart = {
       Evidence,
       "store" | "service" | "configuration" | "consumers" | "duration" | "faults"
     >,
-  ): Finding | undefined {
+  ): RuleFinding | undefined {
     const { consumers, store, service, duration } = evidence;
     for (const { role, at_start, at_end } of store?.nodes ?? []) {
       if (wasEnded(evidence, role)) continue;
@@ -88,6 +90,7 @@ export const noRestart = {
         : at_start.run_id !== at_end.run_id;
       if (restarted) return invalid(`${role} restarted during the run`);
     }
+
     // Counters of a new process begin at 0 again.
     if (
       service &&
@@ -100,6 +103,7 @@ export const noRestart = {
       (consumer) => !wasEnded(evidence, consumer.id) && hasRestarted(consumer, duration),
     );
     if (restarted) return invalid(`${restarted.id} restarted during the run`);
+
     return store?.nodes.every(tellsByUptime) ? undefined : withStore(evidence, "run_id");
   },
 } satisfies Rule;

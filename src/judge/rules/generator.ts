@@ -1,8 +1,9 @@
+import type { GeneratorPart } from "../../contract/generator-part.js";
 import { isClientLayer } from "../../contract/layers.js";
-import type { GeneratorPart, MeasuredResult } from "../../contract/result.js";
+import type { MeasuredResult } from "../../contract/result.js";
 import { usesStore } from "../../contract/target.js";
 import { sum } from "../../kit/numbers.js";
-import { answered, ends, failed } from "../counts.js";
+import { answeredRequests, ends, failedRequests } from "../counts.js";
 import { type Evidence, notApplicable, notChecked, type Rule, suspect } from "../evidence.js";
 import { decodeHistogram } from "../histogram.js";
 import { SLICE_MS } from "../merging/slices.js";
@@ -13,8 +14,8 @@ import { SLICE_MS } from "../merging/slices.js";
  */
 const LEAST_SHARE = 0.75;
 /**
- * In an open loop the p99 of its send lateness is above this time, and above the others' by this
- * factor.
+ * In an open loop a generator is slow whose p99 of send lateness is above this time, and above that
+ * of the others by this factor.
  */
 const LATENESS = { ms: 1, factor: 2 } as const;
 /** Fewer requests tell nothing about the speed of a generator. */
@@ -26,7 +27,7 @@ const medianOf = (values: readonly number[]): number =>
 
 type Speed = { id: string; value: number };
 
-/** Those that stand out from the median of the others, each in words. */
+/** The generators that stand out from the median of the others, as texts. */
 const outliers = (
   speeds: readonly Speed[],
   standsOut: (value: number, others: number) => boolean,
@@ -39,7 +40,7 @@ const outliers = (
 
 const perConnection = ({ id, counts, window_s, workers }: GeneratorPart): Speed => ({
   id,
-  value: answered(counts) / window_s / sum(workers.map(({ connections }) => connections)),
+  value: answeredRequests(counts) / window_s / sum(workers.map(({ connections }) => connections)),
 });
 
 const slowClosedLoops = (generators: readonly GeneratorPart[]): string[] =>
@@ -62,7 +63,7 @@ const lateOpenLoops = (generators: readonly GeneratorPart[]): string[] =>
       `${id} sends later than the others: its p99 of send lateness is ${value.toFixed(2)} ms, theirs ${others.toFixed(2)} ms`,
   );
 
-/** Windows that did not open within the same slice. */
+/** The windows that did not open in the same slice as the first one, as texts. */
 const lateWindows = (generators: readonly GeneratorPart[]): string[] =>
   generators.flatMap(({ id, opened_after_ms = 0 }) =>
     opened_after_ms > SLICE_MS
@@ -79,7 +80,8 @@ export const generatorsAlike: Rule = {
     const isComparable =
       !faults && generators.every(({ counts }) => counts.sent >= FEWEST_REQUESTS);
     const slow = request.load.model === "closed" ? slowClosedLoops : lateOpenLoops;
-    const texts = [...lateWindows(generators), ...(isComparable ? slow(generators) : [])];
+    const texts = lateWindows(generators);
+    if (isComparable) texts.push(...slow(generators));
     return texts.length > 0 ? suspect(texts.join("; ")) : undefined;
   },
 };
@@ -88,31 +90,31 @@ export const generatorsAlike: Rule = {
 const SATURATED = 0.9;
 
 /**
- * Starved: waiting for a CPU for half of the window; counts only when the host load is unknown
- * (M25).
+ * A worker starves that waits for a CPU for this share of the window. It only counts where the host
+ * load is not known (M25).
  */
-export const STARVED = 0.5;
+export const STARVED_SHARE = 0.5;
 
-/** 0 to 1, of its busiest event loop. */
+/** The utilisation of the busiest event loop of a generator, from 0 to 1. */
 export const busiestLoop = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
 
-/** 0 to 1, of the worker that waited longest for a CPU. */
+/** The share of the window in which the most delayed worker waited for a CPU, from 0 to 1. */
 export const longestWait = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
 
-const named = (all: readonly GeneratorPart[], those: readonly GeneratorPart[]): string =>
-  all.length === 1 ? "generator" : those.map(({ id }) => id).join(", ");
+const namesOf = (all: readonly GeneratorPart[], affected: readonly GeneratorPart[]): string =>
+  all.length === 1 ? "generator" : affected.map(({ id }) => id).join(", ");
 
 /**
- * Whether the generator may be the bottleneck; at the limiter layer it is the client that is
- * measured.
+ * Whether the generator may be the bottleneck. It never is at the limiter layer, where it is the
+ * client that is measured.
  */
 export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "request">): boolean =>
   !isClientLayer(evidence.request.layer) &&
   evidence.generators.some((generator) => busiestLoop(generator) >= SATURATED);
 
-/** M16: by turns no connection is closed between them. */
+/** M16: no connection is closed between the turns of a target. */
 export const connectionsKept: Rule = {
   id: "M16",
   check({ turns, request }) {
@@ -133,21 +135,21 @@ export const generatorFree: Rule = {
     // The worker is the client: how busy it is, is a result.
     if (isClientLayer(request.layer))
       return notApplicable("at the limiter layer the generator is the client");
-    const starved = generators.filter((generator) => longestWait(generator) >= STARVED);
+    const starved = generators.filter((generator) => longestWait(generator) >= STARVED_SHARE);
     if (starved.length > 0 && !host_load) {
       const share = (100 * Math.max(...starved.map(longestWait))).toFixed(0);
-      const text = `${named(generators, starved)} starved: it waited for a CPU ${share} % of the window`;
+      const text = `${namesOf(generators, starved)} starved: it waited for a CPU ${share} % of the window`;
       return suspect(text);
     }
     const saturated = generators.filter((generator) => busiestLoop(generator) >= SATURATED);
     if (saturated.length === 0) return undefined;
+
     const percent = (100 * Math.max(...saturated.map(busiestLoop))).toFixed(0);
-    const remedies = [
-      `more ${generators.length > 1 ? "--generators or " : ""}WORKERS`,
-      ...(isOpenLoop(request) ? [] : ["fewer CONNECTIONS"]),
-    ];
+    const remedies = [`more ${generators.length > 1 ? "--generators or " : ""}WORKERS`];
+    if (!isOpenLoop(request)) remedies.push("fewer CONNECTIONS");
+
     return suspect(
-      `${named(generators, saturated)} saturated: its event loop was ${percent} % busy (${remedies.join(" or ")})`,
+      `${namesOf(generators, saturated)} saturated: its event loop was ${percent} % busy (${remedies.join(" or ")})`,
     );
   },
 };
@@ -169,13 +171,18 @@ export const littlesLaw: Rule = {
       return notApplicable("decisions in the client's own process are never in flight");
     const { connections } = request.load;
     const average = latency?.average ?? undefined;
-    if (average === undefined || answered(counts) < 20 * connections || failed(counts) > 0)
+    if (
+      average === undefined ||
+      answeredRequests(counts) < 20 * connections ||
+      failedRequests(counts) > 0
+    )
       return notApplicable("too few answers, or failures among them");
-    const perAnswer = requests.average / answered(counts);
+    const perAnswer = requests.average / answeredRequests(counts);
     const least = (perAnswer * sum(slices.latency_sum_us)) / 1e6;
-    const most = (perAnswer * answered(ends(counts)) * average) / 1000;
+    const most = (perAnswer * answeredRequests(ends(counts)) * average) / 1000;
     const isLow = most < connections * (1 - LITTLE_TOLERANCE);
     if (!isLow && least <= connections * (1 + LITTLE_TOLERANCE)) return undefined;
+
     return suspect(
       `Little's law: throughput × mean latency is ${(isLow ? most : least).toFixed(1)} for ${connections} connections`,
     );

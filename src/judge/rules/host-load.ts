@@ -1,12 +1,12 @@
-import { foreignLimitPercent } from "../../contract/result.js";
+import { foreignLimitPercent } from "../../contract/role-resources.js";
 import type { Throttling } from "../../kit/control-groups.js";
 import {
   type Evidence,
   explained,
-  type Finding,
   hasEffect,
   notApplicable,
   type Rule,
+  type RuleFinding,
   suspect,
 } from "../evidence.js";
 
@@ -22,16 +22,15 @@ export const nothingThrottled = {
   check({
     resources,
     own_throttling,
-  }: Pick<Evidence, "resources" | "own_throttling">): Finding | undefined {
+  }: Pick<Evidence, "resources" | "own_throttling">): RuleFinding | undefined {
     const throttled = Object.entries(resources).flatMap(([role, { throttling }]) => {
       if (!throttling || throttling.throttled_periods === 0) return [];
       return [`${role} ${throttlingText(throttling)}`];
     });
     const isOwn = own_throttling !== undefined && own_throttling.throttled_periods > 0;
-    const texts = [
-      ...(throttled.length > 0 ? [`throttled by its CPU cap: ${throttled.join("; ")}`] : []),
-      ...(isOwn ? [`our own control group was throttled ${throttlingText(own_throttling)}`] : []),
-    ];
+    const texts: string[] = [];
+    if (throttled.length > 0) texts.push(`throttled by its CPU cap: ${throttled.join("; ")}`);
+    if (isOwn) texts.push(`our own control group was throttled ${throttlingText(own_throttling)}`);
     return texts.length > 0 ? suspect(texts.join("; ")) : undefined;
   },
 } satisfies Rule;
@@ -59,7 +58,7 @@ export const hostUndisturbed = {
   id: "M25",
   check(
     evidence: Pick<Evidence, "host_load" | "machine_load" | "faults" | "turns">,
-  ): Finding | undefined {
+  ): RuleFinding | undefined {
     const { host_load, machine_load = {}, faults, turns } = evidence;
     const [busiest] = Object.entries(machine_load).toSorted(
       ([, a], [, b]) => b.foreign_cpu_percent - a.foreign_cpu_percent,
@@ -71,8 +70,10 @@ export const hostUndisturbed = {
     // Programs that start, and the engine that starts and freezes them, are counted with the
     // others.
     if (hasEffect({ faults }, ["ends", "cuts"])) return explained("foreign CPU");
+
     const name = host_load ? "this machine" : `the machine ${busiest?.[0]}`;
     const machine = `${name} has ${cpus === 1 ? "one" : cpus}`;
+
     return suspect(
       `other programs used ${Math.round(foreign)} % of one CPU in the window (${machine}): stop them and measure again`,
     );

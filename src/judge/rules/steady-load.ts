@@ -1,32 +1,30 @@
-import { FOREIGN_CPU_PERCENT } from "../../contract/result.js";
+import { FOREIGN_CPU_PERCENT } from "../../contract/role-resources.js";
 import { sum } from "../../kit/numbers.js";
 import { ends } from "../counts.js";
 import {
   type Evidence,
   explained,
-  type Finding,
   firstFaultS,
   invalid,
   notApplicable,
   notChecked,
   type Rule,
+  type RuleFinding,
   suspect,
 } from "../evidence.js";
 import { atLeast } from "../latency.js";
 import { isOverloaded, isRateMissed, overloadText } from "../outcome.js";
 import { areApart, firstSlices, RAMP_WINDOW_S, rampIn } from "../steadiness.js";
 
-/**
- * The p99 of send lateness may be this long, or this share of the p99 of latency if that is more.
- */
+/** The p99 of send lateness may be this long or, if longer, this share of the p99 of latency. */
 const LATENESS_MS = 1;
 const SUSPECT_SHARE = 0.1;
 const INVALID_SHARE = 0.5;
 
-const notKept = (text: string): Finding => invalid(`schedule not kept: ${text}`);
+const notKept = (text: string): RuleFinding => invalid(`schedule not kept: ${text}`);
 const GENERATOR = "the generator could not keep up (more WORKERS, or a free CPU)";
 
-function lateSends({ schedule, latency }: Evidence): Finding | undefined {
+function lateSends({ schedule, latency }: Evidence): RuleFinding | undefined {
   const late = schedule?.lateness_ms?.p99;
   if (late === undefined || !latency) return undefined;
   const p99 = atLeast(latency, "p99");
@@ -54,14 +52,18 @@ export const scheduleKept: Rule = {
     const cause = isOverloaded(evidence)
       ? `saturated: ${overloadText(evidence, schedule)}`
       : GENERATOR;
+
     return notKept(
       `${cause}; ${share} % of ${offered} requests were never sent (${dropped} dropped, ${unsent} waiting at the end)`,
     );
   },
 };
 
-/** Every request has one latency or age: answers by outcome, the others under `censored` (M23). */
-function unrecorded({ generators, counts, schedule }: Evidence): Finding | undefined {
+/**
+ * Every request has one latency or age. Answers have it under their outcome, other requests under
+ * `censored` (M23).
+ */
+function unrecorded({ generators, counts, schedule }: Evidence): RuleFinding | undefined {
   const { allowed, limited, failed_answers, connection_errors, timed_out } = ends(counts);
   const { dropped = 0, unsent = 0 } = schedule ?? {};
   const without = connection_errors + timed_out;
@@ -75,6 +77,7 @@ function unrecorded({ generators, counts, schedule }: Evidence): Finding | undef
     ...expected,
     censored: [without, "sent requests without an answer"],
   } as const;
+
   for (const kind of ["allowed", "limited", "failed", "censored"] as const) {
     for (const [member, [count, what]] of [
       ["histograms", expected[kind]],
@@ -86,6 +89,7 @@ function unrecorded({ generators, counts, schedule }: Evidence): Finding | undef
         return invalid(`${count} ${what} have ${recorded} latencies`);
     }
   }
+
   return undefined;
 }
 
@@ -108,8 +112,8 @@ export const latencyIsReal: Rule = {
 const figure = (value: number, { load }: Evidence["request"]): string =>
   load.model === "open" ? `mean latency ${value.toFixed(2)} ms` : `${Math.round(value)} answers/s`;
 
-/** The remedy is a longer warm-up. */
-function rampFinding(evidence: Evidence): Finding | undefined {
+/** A window that began slower, or faster, than it went on. The remedy is a longer warm-up. */
+function rampFinding(evidence: Evidence): RuleFinding | undefined {
   const { slices, request, warmup } = evidence;
   const ramp = rampIn(firstSlices(slices, firstFaultS(evidence)), request.load.model);
   if (!ramp) return undefined;
@@ -119,8 +123,11 @@ function rampFinding(evidence: Evidence): Finding | undefined {
   );
 }
 
-/** What all targets of the group have in common cancels. */
-function byTurns({ halves }: NonNullable<Evidence["turns"]>): Finding | undefined {
+/**
+ * Compares the halves of a round by turns, in which what all targets of the group have in common
+ * cancels.
+ */
+function findingByTurns({ halves }: NonNullable<Evidence["turns"]>): RuleFinding | undefined {
   if (!halves)
     return notApplicable("too few cycles and targets to compare the halves of the round");
   if (!areApart(halves)) return undefined;
@@ -131,10 +138,11 @@ function byTurns({ halves }: NonNullable<Evidence["turns"]>): Finding | undefine
   );
 }
 
+/** M26: the window did not begin slower, or faster, than it went on. */
 export const windowIsSteady: Rule = {
   id: "M26",
   check(evidence) {
-    if (evidence.turns) return byTurns(evidence.turns);
+    if (evidence.turns) return findingByTurns(evidence.turns);
     const foreign = evidence.host_load?.foreign_cpu_percent ?? 0;
     if (foreign >= FOREIGN_CPU_PERCENT)
       return notApplicable(

@@ -1,16 +1,16 @@
 import { isClientLayer } from "../../contract/layers.js";
 import { isRequestedVersion, usesStore } from "../../contract/target.js";
 import { sum } from "../../kit/numbers.js";
-import { answered, failures } from "../counts.js";
+import { answeredRequests, failures } from "../counts.js";
 import {
   type Evidence,
   explained,
-  type Finding,
   hasEffect,
   invalid,
   notApplicable,
   notChecked,
   type Rule,
+  type RuleFinding,
   suspect,
 } from "../evidence.js";
 
@@ -19,13 +19,12 @@ export const mixAsPredicted: Rule = {
   id: "M10",
   check({ prediction, configuration, consumers, counts, faults, boundary }) {
     if (consumers.length === 0) return notApplicable("the server reports no limits");
-    // There the limiter's promise is judged key by key, and what it breaks is the target's outcome
-    // (M24).
+    // The limiter's promise is judged key by key, and a broken one is the target's outcome (M24).
     if (boundary)
       return notApplicable(
         "quotas bind, so what was admitted is compared key by key with what the limiter promises",
       );
-    const answers = answered(counts);
+    const answers = answeredRequests(counts);
     if (!prediction) {
       if (answers === 0) return notApplicable("nothing was answered");
       const hasLimiter = configuration !== undefined && configuration.target.limiter !== "none";
@@ -33,6 +32,7 @@ export const mixAsPredicted: Rule = {
         ? notChecked("the predicted share of limited answers")
         : notApplicable("the target has no limiter");
     }
+
     const { limited_share: expected, seen_share: seen, tolerance, basis } = prediction;
     // Each failed request would have been allowed or limited, and nobody knows which: failures are
     // the outcome's (M24).
@@ -43,8 +43,10 @@ export const mixAsPredicted: Rule = {
     // Quotas may have begun anew, and a limiter may admit all while it cannot reach its store.
     if ((faults ?? []).length > 0 && (failed > 0 || hasEffect({ faults }, ["forgets", "cuts"])))
       return explained("outcome mix");
+
     const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
     const text = `${percent(seen)} of the answers were limited, ${percent(expected)} predicted (± ${percent(tolerance)})`;
+
     // With explicit limits the mix depends on the speed, and the prediction is approximate.
     return basis === "traffic" ? invalid(text) : suspect(`${text} under explicit limits`);
   },
@@ -58,7 +60,9 @@ export const workloadAsAsked: Rule = {
   check({ configuration, consumers, request }) {
     if (!configuration || consumers.length === 0) return notApplicable("not a target of ours");
     if (isClientLayer(request.layer)) return notApplicable("no endpoint at the limiter layer");
+
     const { id, complexity } = configuration.workload;
+
     for (const consumer of consumers) {
       const offered = consumer.workloads.find((workload) => workload.id === id);
       if (!offered) return invalid(`${consumer.id} has no workload ${id}`);
@@ -67,6 +71,7 @@ export const workloadAsAsked: Rule = {
         `${id} ran with complexity ${offered.complexity ?? "unknown"}, ${complexity ?? "none"} was requested`,
       );
     }
+
     return undefined;
   },
 };
@@ -74,6 +79,7 @@ export const workloadAsAsked: Rule = {
 /** A reconnected client sends its whole script once, so this share of other commands is allowed. */
 const OTHER_COMMANDS_SHARE = 0.001;
 
+/** How often each command ran the limiter's script without failing. */
 function scriptCommands({ store }: Evidence): Map<string, number> {
   const ran = new Map<string, number>();
   for (const { at_start, at_end } of store?.nodes ?? []) {
@@ -86,7 +92,7 @@ function scriptCommands({ store }: Evidence): Map<string, number> {
   return ran;
 }
 
-function withoutScript(evidence: Evidence): Finding | undefined {
+function withoutScript(evidence: Evidence): RuleFinding | undefined {
   const { store } = evidence;
   const runsScripts = store?.nodes.some(({ at_end }) => at_end.script_calls !== undefined) ?? true;
   if (!runsScripts) return undefined;
@@ -103,11 +109,12 @@ export const disclosed: Rule = {
     const [first] = consumers;
     if (!configuration || !first) return notApplicable("not a target of ours");
     const { target } = configuration;
-    const other = consumers.find((consumer) => consumer.target !== target.text);
-    if (other) return invalid(`${other.id} measured ${other.target}, not ${target.text}`);
+    const stray = consumers.find((consumer) => consumer.target !== target.text);
+    if (stray) return invalid(`${stray.id} measured ${stray.target}, not ${target.text}`);
     if (!usesStore(target)) return undefined;
     if (first.client_settings.protocol === undefined)
       return suspect("the client's protocol is not known");
+
     const script = first.limiter_script;
     if (!script) return target.module ? undefined : withoutScript(evidence);
     const ran = scriptCommands(evidence);
@@ -116,6 +123,7 @@ export const disclosed: Rule = {
     if (sum(others.map(([, calls]) => calls)) <= OTHER_COMMANDS_SHARE * total) return undefined;
     if (hasEffect(evidence, ["unloads"])) return explained("commands that ran the script");
     const seen = others.map(([command, calls]) => `${calls} ${command}`).join(", ");
+
     return suspect(`the limiter runs by ${script.kind}, but the store also ran ${seen}`);
   },
 };
@@ -128,26 +136,28 @@ export const versionsSeen: Rule = {
     const { target } = configuration;
     // Elsewhere the limiter is a part of the store or the service, and has its version.
     const isLibrary = ["library", "in-process", undefined].includes(target.decided_by);
-    const needed = [
-      ...(usesStore(target) ? (["client", "store"] as const) : []),
-      ...(target.limiter === "none" || !isLibrary ? [] : (["limiter"] as const)),
-    ];
+    const needed: ("client" | "store" | "limiter")[] = [];
+    if (usesStore(target)) needed.push("client", "store");
+    if (target.limiter !== "none" && isLibrary) needed.push("limiter");
+
     const requested = { client: target.client_version, limiter: target.limiter_version };
-    const other = (["client", "limiter"] as const).find(
+    const differing = (["client", "limiter"] as const).find(
       (name) => requested[name] !== undefined && requested[name] !== versions[name],
     );
-    if (other) {
-      const seen = versions[other] ?? "none";
+    if (differing) {
+      const seen = versions[differing] ?? "none";
       return invalid(
-        `version ${requested[other]} of the ${other} was requested, but ${seen} was loaded`,
+        `version ${requested[differing]} of the ${differing} was requested, but ${seen} was loaded`,
       );
     }
+
     const store = target.store_version;
     if (store && versions.store && !isRequestedVersion(store, versions.store))
       return invalid(`version ${store} of the store was requested, but ${versions.store} ran`);
     if (target.node && versions.node && !isRequestedVersion(target.node, versions.node))
       return invalid(`Node ${target.node} was requested, but the server ran in ${versions.node}`);
     const missing = needed.filter((name) => !versions[name]);
+
     return missing.length > 0
       ? suspect(`the version of ${missing.join(" and ")} is not known`)
       : undefined;

@@ -1,4 +1,4 @@
-import type { Admissions, AuditCheck, Finding } from "../../contract/audit.js";
+import type { AdmissionBounds, AuditCheck, Finding } from "../../contract/audit.js";
 import type { Target } from "../../contract/target.js";
 import type { ServerDifference } from "../run/layout.js";
 import type { AuditedSystem } from "./audited-system.js";
@@ -64,7 +64,7 @@ export const rangeText = ({ least, most }: { least: number; most: number }): str
 
 /** Whether as many were admitted as the algorithm can admit, and by how many it differs. */
 export function admissionsOutcome(
-  { seen, least, most }: Admissions,
+  { seen, least, most }: AdmissionBounds,
   texts: { promised?: string; ifOff?: string },
   notes: readonly string[] = [],
 ): CheckOutcome {

@@ -1,4 +1,4 @@
-import type { Admissions } from "../../contract/audit.js";
+import type { AdmissionBounds } from "../../contract/audit.js";
 import type { RequestGroup } from "../../contract/sender.js";
 import type { Answers, AuditedSystem, SendOptions } from "./audited-system.js";
 import { admittedInAll, admittedRanges, type Range } from "./expected.js";
@@ -78,7 +78,7 @@ const OFFERED = 2.5;
 /** By how much a count may differ from the model for each window: sends and answers take time. */
 const SLACK_PER_WINDOW = 1;
 
-export type Steady = Admissions & { requests: number; seconds: number };
+export type Steady = AdmissionBounds & { requests: number; seconds: number };
 
 /**
  * A key that always asks for more, evenly.

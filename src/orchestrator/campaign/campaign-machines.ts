@@ -1,7 +1,7 @@
 import type { MachineCounters, MachineFacts } from "../../contract/machine-probe.js";
 import type { MachineLink, RunLink, RuntimeMachine } from "../../contract/machines.js";
 import type { CampaignMachine } from "../../contract/manifest.js";
-import { rateText } from "../../judge/limit.js";
+import { bitRateText } from "../../judge/limit.js";
 import { sum } from "../../kit/numbers.js";
 import { kernelInstance } from "../../machine/facts.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
@@ -21,7 +21,7 @@ function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLin
   return [
     `${between.join(" ⇄ ")}: round trip ${tripText(round_trip_us.p50)} (p90 ${tripText(round_trip_us.p90)})`,
     bits_per_second
-      ? rateText(Math.min(bits_per_second.there, bits_per_second.back))
+      ? bitRateText(Math.min(bits_per_second.there, bits_per_second.back))
       : "bandwidth not known (a CPU cap held the probe back)",
     `clocks ${tripText(Math.abs(offset_us))} apart (± ${tripText(bound_us)})`,
   ].join(", ");

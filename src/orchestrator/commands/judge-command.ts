@@ -2,8 +2,9 @@ import { statSync } from "node:fs";
 import { join } from "node:path";
 import { Argument } from "commander";
 import { z } from "zod";
+import type { Verdict } from "../../contract/judgement.js";
 import { LATEST, RESULTS_ROOT } from "../../contract/report-commands.js";
-import { resultSchema, type Verdict } from "../../contract/result.js";
+import { resultSchema } from "../../contract/result.js";
 import {
   type JudgedCampaign,
   VERDICTS_FILE,

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { foreignLimitPercent } from "../../contract/result.js";
+import { foreignLimitPercent } from "../../contract/role-resources.js";
 import { foreignCpuPercent, type HostCpu, readHostCpu, TICK_US } from "../../machine/cpu-time.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { pause } from "../ownership/abort.js";

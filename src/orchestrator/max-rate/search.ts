@@ -1,13 +1,9 @@
 import { join } from "node:path";
-import { isClientLayer, layerOf } from "../../contract/layers.js";
+import { movableFigures } from "../../contract/latency-figures.js";
+import { isClientLayer, layerDescription } from "../../contract/layers.js";
 import type { MaxRateState, Threshold } from "../../contract/manifest.js";
 import { type Plan, type PlannedRun, plannedConfiguration } from "../../contract/plan.js";
-import {
-  type MeasuredResult,
-  movableFigures,
-  type Result,
-  resultSchema,
-} from "../../contract/result.js";
+import { type MeasuredResult, type Result, resultSchema } from "../../contract/result.js";
 import { failedShare } from "../../judge/counts.js";
 import { atLeast } from "../../judge/latency.js";
 import { isSpoiled } from "../../judge/outcome.js";
@@ -80,7 +76,7 @@ const REPLACED_RULE = "M5";
 function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const { offered = 0, sent = 0 } = result.schedule ?? {};
   if (offered === 0 || sent < MIN_SENT_SHARE * offered)
-    return `${sent} of ${offered} ${layerOf(result.request.layer).request}s were sent`;
+    return `${sent} of ${offered} ${layerDescription(result.request.layer).request}s were sent`;
   const errorsAreJudged = objectives.some(({ metric }) => metric === "errors");
   if (isSpoiled(result) && !(result.outcome === "failed" && errorsAreJudged))
     return `${result.outcome}: ${result.outcome_text}`;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { MachineCounters } from "../../contract/machine-probe.js";
-import type { HostLoad, MachineLoad, RoleResources } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
+import type { HostLoad, MachineLoad, RoleResources } from "../../contract/role-resources.js";
 import type { Throttling } from "../../kit/control-groups.js";
 import { within } from "../../kit/deadline.js";
 import { grown, mean, rounded } from "../../kit/numbers.js";

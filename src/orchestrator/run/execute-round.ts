@@ -1,10 +1,10 @@
 import { AUTO_WARMUP, type Configuration } from "../../contract/configuration.js";
-import { isClientLayer } from "../../contract/layers.js";
 import {
   type GeneratorOutput,
   type GroupOutput,
   groupOutputSchema,
-} from "../../contract/result.js";
+} from "../../contract/generator-output.js";
+import { isClientLayer } from "../../contract/layers.js";
 import { encodeRunSpec, groupSpec, type RunSpec } from "../../contract/run-spec.js";
 import {
   LAST_TURN_LINE,

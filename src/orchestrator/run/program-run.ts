@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
 import type { ProbeAction, ProbeRequest } from "../../contract/probe-env.js";
-import type { PrintedResult, RoleResources } from "../../contract/result.js";
+import type { PrintedResult } from "../../contract/result.js";
 import { roleId } from "../../contract/role.js";
+import type { RoleResources } from "../../contract/role-resources.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import type { ProbeReport, StoreEvidence, StoreFeature } from "../../contract/store.js";
 import { within } from "../../kit/deadline.js";

@@ -1,6 +1,7 @@
 import type { Configuration, KindCaps } from "../../contract/configuration.js";
 import { NO_DIAGNOSIS } from "../../contract/diagnosis.js";
 import { type FaultRecord, factsOfAction } from "../../contract/faults.js";
+import type { OutcomeStatus } from "../../contract/judgement.js";
 import type { Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
@@ -9,15 +10,14 @@ import {
   hasFigures,
   type MeasuredResult,
   measuredResultSchema,
-  type OutcomeStatus,
   type PrintedResult,
   printedResultSchema,
   RESULT_SCHEMA,
   RESULT_SCHEMA_VERSION,
   type Result,
-  type RoleResources,
 } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
+import type { RoleResources } from "../../contract/role-resources.js";
 import type { ModuleFacts } from "../../contract/store.js";
 import { storeProgram } from "../../contract/target.js";
 import type { Timeline } from "../../contract/timeline.js";

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { type GeneratorOutput, generatorOutputSchema } from "../../contract/generator-output.js";
 import {
   ALL_STEADY_LINE,
   BETWEEN_TURNS,
@@ -7,7 +8,6 @@ import {
   STEADY,
   WAITING,
 } from "../../contract/progress.js";
-import { type GeneratorOutput, generatorOutputSchema } from "../../contract/result.js";
 import { judged } from "../../judge/judged.js";
 import { mergeGenerators, mergeRequestCounts } from "../../judge/merging/merge-generators.js";
 import { parseAnswer } from "../../kit/answers.js";

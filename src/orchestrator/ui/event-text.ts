@@ -2,7 +2,12 @@ import { type Configuration, loadText } from "../../contract/configuration.js";
 import { unusualCounts } from "../../contract/dimensions.js";
 import type { EventOf, Phase } from "../../contract/events.js";
 import { faultsText } from "../../contract/faults.js";
-import { isClientLayer, isProgramLayer, type Layer, layerOf } from "../../contract/layers.js";
+import {
+  isClientLayer,
+  isProgramLayer,
+  type Layer,
+  layerDescription,
+} from "../../contract/layers.js";
 import type { AdaptiveSummary } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { displayPath } from "../../kit/display-path.js";
@@ -11,7 +16,7 @@ import { profiles } from "../../traffic/profiles.js";
 import type { CampaignState } from "./campaign-state.js";
 import { counted, durationText } from "./text.js";
 
-export const rateUnit = (layer: Layer): string => `${layerOf(layer).request}s/s`;
+export const rateUnit = (layer: Layer): string => `${layerDescription(layer).request}s/s`;
 
 type Measured = Pick<Configuration, "layer" | "load"> | undefined;
 const throughputText = (perSecond: number, measured: Measured): string =>

@@ -221,7 +221,7 @@ export async function deriveImages(
       await rm(context, { recursive: true, force: true });
       facts = failed ? undefined : await imageFacts(docker, name);
       if (!facts)
-        throw environmentError(`${builder.binary} build of ${name} failed: ${lastLine(all)}`);
+        throw environmentError(`${builder.binary} build of ${name} failed: ${errorLine(all)}`);
     }
     derived[id] = facts;
   }
@@ -345,7 +345,9 @@ export async function ownImages(
       const { failed, all } = await build(builder, parameters, options.packageFolder, options);
       facts = failed ? undefined : await imageFacts(docker, name);
       if (!facts)
-        throw environmentError(`${builder.binary} build of ${dockerfile} failed: ${lastLine(all)}`);
+        throw environmentError(
+          `${builder.binary} build of ${dockerfile} failed: ${errorLine(all)}`,
+        );
     }
     built[id] = facts;
   }
@@ -375,7 +377,7 @@ export async function build(
 }
 
 /** The line of a build log that names the error. */
-export const lastLine = (text: string | undefined): string => {
+export const errorLine = (text: string | undefined): string => {
   const lines = (text ?? "").split("\n").filter((line) => line.trim() !== "");
   return lines.findLast((line) => /error/i.test(line)) ?? lines.at(-1) ?? "it printed nothing";
 };

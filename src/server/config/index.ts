@@ -10,6 +10,7 @@ import {
 import { decodeServerEnv, type ServerEnv, storeVariableNames } from "../../contract/server-env.js";
 import { type StoreAccess, storeAccessFrom } from "../../contract/store-url.js";
 import { formatTargetText, parseTargetText, type Target } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Environment } from "../../kit/env.js";
 import { BenchError, usageError } from "../../kit/errors.js";
 import { findClient, resolveTarget } from "../../targets/resolve.js";
@@ -27,11 +28,12 @@ type RequestedValue = { id: string | undefined; source: string };
 /** The value on which all variables agree. @throws usageError naming two that differ */
 function agreedValue(requested: readonly RequestedValue[]): string | undefined {
   const [first, ...others] = requested.filter(({ id }) => id !== undefined);
-  const other = others.find(({ id }) => id !== first?.id);
-  if (first && other) throw usageError(`${first.source} contradicts ${other.source}`);
+  const differing = others.find(({ id }) => id !== first?.id);
+  if (first && differing) throw usageError(`${first.source} contradicts ${differing.source}`);
   return first?.id;
 }
 
+/** The target that the variables name together. @throws usageError where they contradict */
 function decideTarget(env: ServerEnv): Target {
   const { mode } = env;
   const modeSource = `MODE=${mode}`;
@@ -41,9 +43,10 @@ function decideTarget(env: ServerEnv): Target {
   const clusters = Object.entries(env.stores).flatMap(([id, { useCluster }]) =>
     useCluster ? [{ id, source: `${storeVariableNames(id).useCluster}=true` }] : [],
   );
-  const beside = env.store ? `STORE=${env.store}` : clusters[0]?.source;
-  if (client.control && beside)
-    throw usageError(`${modeSource} contradicts ${beside}: ${client.id} uses no store`);
+  const storeSource = env.store ? `STORE=${env.store}` : clusters[0]?.source;
+  if (client.control && storeSource)
+    throw usageError(`${modeSource} contradicts ${storeSource}: ${client.id} uses no store`);
+
   const store = agreedValue([
     { id: parsed.store, source: modeSource },
     { id: env.store, source: `STORE=${env.store}` },
@@ -53,16 +56,12 @@ function decideTarget(env: ServerEnv): Target {
     { id: parsed.topology, source: modeSource },
     ...clusters.map(({ source }) => ({ id: "cluster", source })),
   ]);
-  const text = formatTargetText({
-    ...parsed,
-    ...(store ? { store } : {}),
-    ...(topology ? { topology } : {}),
-  });
+
+  const text = formatTargetText(definedOnly({ ...parsed, store, topology }));
   const resolution = withSource(modeSource, () => resolveTarget(text));
   if ("target" in resolution) return resolution.target;
-  throw usageError(
-    `${beside ? `${modeSource} contradicts ${beside}` : modeSource}: ${resolution.skip}`,
-  );
+  const source = storeSource ? `${modeSource} contradicts ${storeSource}` : modeSource;
+  throw usageError(`${source}: ${resolution.skip}`);
 }
 
 /** Runs `decide` and puts the variable's name before the message of a usage error. */
@@ -82,16 +81,18 @@ function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
   if (!variables) return { ...place, nodes: [] };
   const cluster = isCluster(target.topology);
   const nodes = cluster ? variables.clusterNodes : [variables.standalone];
-  const wrong = nodes.find(({ port }) => port < 1 || port > 65_535);
-  if (wrong) {
+  const invalid = nodes.find(({ port }) => port < 1 || port > 65_535);
+  if (invalid) {
     const names = storeVariableNames(target.store);
     const name = cluster ? names.clusterNodes : names.port;
-    throw usageError(`${name}: ${wrong.port} is not a port of a store, it must be from 1 to 65535`);
+    throw usageError(
+      `${name}: ${invalid.port} is not a port of a store, it must be from 1 to 65535`,
+    );
   }
   return { ...place, nodes };
 }
 
-/** The stores that variables can name: those with a program of their own. */
+/** The stores that variables can name, which have a program. */
 const addressableStores = () =>
   stores.flatMap(({ id, engine }) =>
     engine ? [{ id, defaultPort: findEngine(engine).defaultPort }] : [],
@@ -100,26 +101,31 @@ const addressableStores = () =>
 export const pluginPaths = (environment: Environment): string[] =>
   decodeRunSpec(environment)?.plugins ?? decodePlugins(environment);
 
-/** RUN_SPEC, or else the server's own variables. @throws usageError naming what is wrong */
+/**
+ * The configuration from RUN_SPEC, or else from the variables of the server.
+ * @throws usageError naming what is wrong
+ */
 export function readConfig(environment: Environment): ServerConfig {
-  const given = decodeRunSpec(environment);
-  if (given) {
-    const { limits, server } = given;
+  const runSpecOfCampaign = decodeRunSpec(environment);
+  if (runSpecOfCampaign) {
+    const { limits, server } = runSpecOfCampaign;
     if (!limits || !server)
       throw usageError(`RUN_SPEC: ${limits ? "server" : "limits"} is missing`);
-    const access = storeAccessFrom(environment, given.store);
-    return { spec: { ...given, limits, server }, ...(access ? { access } : {}) };
+    const access = storeAccessFrom(environment, runSpecOfCampaign.store);
+    return definedOnly({ spec: { ...runSpecOfCampaign, limits, server }, access });
   }
+
   const env = decodeServerEnv(environment, addressableStores());
   const target = decideTarget(env);
   const { text, label } = target;
   const { limits, server } = env.spec;
-  return {
+
+  return definedOnly({
     spec: {
       ...runSpec({ ...env.spec, target: { text, label }, store: storeSpecOf(target, env) }),
       limits,
       server,
     },
-    ...(env.address && env.stores[target.store] ? { access: env.address.access } : {}),
-  };
+    access: env.address && env.stores[target.store] ? env.address.access : undefined,
+  });
 }

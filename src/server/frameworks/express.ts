@@ -38,23 +38,23 @@ async function addRoutes(app: ExpressApp, routes: WebRoutes, logLevel: string): 
   app.use(errorHandler(routes.onError));
 }
 
-/** Express takes a function of four parameters for one. */
+/** The handler of errors. Express recognises it by its four parameters. */
 const errorHandler =
   (handle: WebRoutes["onError"]) =>
   (error: Error, request: WebRequest, reply: WebReply, _next: unknown): void =>
     handle(error, request, reply);
 
-/** On the prototype of requests, so that no request pays for it. */
+/** Puts the log on the prototype of requests, so that no request pays for it. */
 export function giveLog({ request }: Pick<ExpressApp, "request">, logLevel: string): void {
   Object.assign(request, { log: loggerOf(logLevel) });
 }
 
-/** To standard error: standard output contains one line, the address. */
+/** A log on standard error, because standard output contains one line, the address. */
 const loggerOf = (level: string): WebRequest["log"] => ({
   error: level === "silent" ? () => undefined : (error) => console.error(error),
 });
 
-/** Node's own server, with the settings that Fastify's has. */
+/** The server of Node, with the settings of Fastify's server. */
 export function serverOf(server: Server) {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = 0;

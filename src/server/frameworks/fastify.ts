@@ -25,5 +25,6 @@ export const buildFastify: BuildServer = async (routes, { logLevel, trustProxy =
   for (const [path, handler] of Object.entries(routes.open)) app.get(path, handler);
   app.setNotFoundHandler(routes.notFound);
   app.setErrorHandler(routes.onError);
+
   return app;
 };

@@ -1,7 +1,10 @@
 import type { Server } from "node:http";
 import type { LimiterHook, RequestLimiter } from "../../targets/target-types.js";
 
-/** What handlers use of a request: members that every framework has, so that nothing is wrapped. */
+/**
+ * The part of a request that handlers use. Every framework has these members, so that nothing is
+ * wrapped.
+ */
 export interface WebRequest {
   readonly query: unknown;
   readonly ip?: string | undefined;
@@ -17,13 +20,13 @@ export type Handler = (request: WebRequest, reply: WebReply) => unknown;
 export type WebError = Error & { statusCode?: number | undefined };
 type ErrorHandler = (error: WebError, request: WebRequest, reply: WebReply) => void;
 
-/** The hook of a limiter that its users install in the framework, and what it is told. */
+/** The hook of a limiter, as its users install it in the framework, and its events. */
 export interface RouteHook extends LimiterHook {
   install: NonNullable<RequestLimiter["hook"]>["install"];
   onError: ErrorHandler;
 }
 
-/** What the server answers, whatever the framework. */
+/** The routes of the server, whatever the framework. */
 export interface WebRoutes {
   /** Handlers of `GET` by path, behind the hook if there is one. */
   limited: Readonly<Record<string, Handler>>;
@@ -40,14 +43,16 @@ export interface WebServer {
 }
 
 /**
- * Imports a package of the framework: the project's own, or one that was installed when it was
- * first used.
+ * Imports a package of the framework, which is the project's or was installed when it was first
+ * used.
  */
 export type LoadPackage = <Module>(name: string) => Promise<Module>;
 
 interface WebOptions {
   logLevel: string;
-  /** Whether this hop before it, from 0, is a proxy that names its client; absent: none is. */
+  /**
+   * Whether a hop before the server, from 0, is a proxy that names its client. Without it none is.
+   */
   trustProxy?: (address: string, hop: number) => boolean;
   load: LoadPackage;
 }
@@ -55,7 +60,7 @@ interface WebOptions {
 export type BuildServer = (routes: WebRoutes, options: WebOptions) => Promise<WebServer>;
 
 /**
- * Longer than any pause of a benchmark, so that no connection is closed between warm-up and
- * measurement.
+ * It is longer than any pause of a benchmark, so that no connection is closed between warm-up and
+ * window.
  */
 export const KEEP_ALIVE_MS = 120_000;

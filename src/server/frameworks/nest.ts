@@ -11,7 +11,7 @@ import type {
 } from "./framework.js";
 
 type Decorator = (target: object, name?: string, place?: unknown) => void;
-/** What handles a request, of any kind. */
+/** The context of whatever handles a request. */
 interface Context {
   switchToHttp(): { getRequest(): WebRequest; getResponse(): WebReply };
 }
@@ -44,10 +44,10 @@ interface NestApp {
   useGlobalFilters(filter: Filter): void;
 }
 
-/** To which a limiter adds what its users add to their module and controller. */
+/** The parts to which a limiter adds what its users add to their module and controller. */
 type NestParts = { imports: unknown[]; guards: unknown[] };
 
-/** Without the syntax of decorators, which Node does not run. */
+/** Builds the server without the syntax of decorators, which Node does not run. */
 export const buildNest: BuildServer = async (routes, { logLevel, load, trustProxy = false }) => {
   const core = await commonJs<Core>(load("@nestjs/core"));
   const common = await commonJs<Common>(load("@nestjs/common"));
@@ -81,6 +81,7 @@ export const buildNest: BuildServer = async (routes, { logLevel, load, trustProx
   });
   app.useGlobalFilters(filterFor(routes.onError));
   await app.init();
+
   return { ...serverOf(app.getHttpServer()), close: () => app.close() };
 };
 
@@ -102,8 +103,8 @@ function controllerOf(
 }
 
 /**
- * Answers to errors; those of a guard or of Nest are Nest's own, but for a path that does not
- * exist.
+ * Answers to errors. Errors of a guard or of Nest get Nest's own answers, but for a path that does
+ * not exist.
  */
 function filterOf(
   { BaseExceptionFilter }: Core,

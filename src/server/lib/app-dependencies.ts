@@ -7,7 +7,7 @@ export interface AppDependencies {
   spec: Pick<ServerConfig["spec"], "run_nonce" | "limits" | "server">;
   target: Target;
   client: Pick<OpenClient, "version" | "settings" | "storeVersion">;
-  /** Undefined: nothing is limited. */
+  /** It is undefined where nothing is limited. */
   limiter: (RequestLimiter & LimiterFacts) | undefined;
   framework: { version: string };
   plugins?: readonly PluginFacts[];

@@ -1,6 +1,7 @@
 /**
- * Shifts the wall clock of this process, as one that is set wrong: what limiters read of it, and
- * nothing else. Durations (`performance.now()`, timers) do not change with a wall clock.
+ * Shifts the wall clock of this process, as if it were set wrong. It changes what limiters read of
+ * it, and nothing else, because durations (`performance.now()`, timers) do not change with a wall
+ * clock.
  */
 export function shiftClock(byMs = 0): void {
   if (byMs === 0) return;
@@ -8,7 +9,7 @@ export function shiftClock(byMs = 0): void {
   const now = () => real.now() + byMs;
   globalThis.Date = new Proxy(real, {
     get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),
-    construct: (target, given, made) =>
-      Reflect.construct(target, given.length > 0 ? given : [now()], made),
+    construct: (target, parameters, newTarget) =>
+      Reflect.construct(target, parameters.length > 0 ? parameters : [now()], newTarget),
   });
 }

@@ -2,12 +2,15 @@ import { readdirSync, readFileSync } from "node:fs";
 import { monitorEventLoopDelay, performance } from "node:perf_hooks";
 import { GCProfiler, getHeapStatistics } from "node:v8";
 import type { ProcessDiagnosis } from "../../contract/diagnosis.js";
+import { definedOnly } from "../../kit/defined-only.js";
 
-/** How often the event loop is to come to a timer. It is never early: what is beyond is delay. */
+/**
+ * How often the event loop should come to a timer. It is never early, so what goes beyond is delay.
+ */
 const RESOLUTION_MS = 1;
 const RESOLUTION_US = 1_000 * RESOLUTION_MS;
 
-/** V8's names of collections, by what they collect; a name that is not here stays as it is. */
+/** The kinds of collections by V8's names. A name that is missing here is its own kind. */
 const KINDS: Readonly<Record<string, string>> = {
   Scavenge: "minor",
   MinorMarkCompact: "minor",
@@ -20,24 +23,24 @@ const KINDS: Readonly<Record<string, string>> = {
 type Collections = ReturnType<GCProfiler["stop"]>["statistics"];
 
 function pausesOf(collections: Collections): ProcessDiagnosis["gc"] {
-  const found: ProcessDiagnosis["gc"] = {};
+  const pausesByKind: ProcessDiagnosis["gc"] = {};
   for (const { gcType, cost: pause_us } of collections) {
     const kind = KINDS[gcType] ?? gcType;
-    const { pauses, total_us, longest_us } = found[kind] ?? {
+    const { pauses, total_us, longest_us } = pausesByKind[kind] ?? {
       pauses: 0,
       total_us: 0,
       longest_us: 0,
     };
-    found[kind] = {
+    pausesByKind[kind] = {
       pauses: pauses + 1,
       total_us: total_us + pause_us,
       longest_us: Math.max(longest_us, pause_us),
     };
   }
-  return found;
+  return pausesByKind;
 }
 
-/** What the heap grew by between the collections, from one reading of its use to the next. */
+/** By how much the heap grew between collections, from one reading of its use to the next. */
 function allocatedBytes(from: number, collections: Collections, to: number): number {
   let allocated = 0;
   let used = from;
@@ -54,7 +57,7 @@ const field = (text: string, name: string): number =>
 type Switches = NonNullable<ProcessDiagnosis["context_switches"]>;
 type Calls = NonNullable<ProcessDiagnosis["system_calls"]>;
 
-/** Undefined where the system does not report them. */
+/** The context switches of all threads; undefined where the system does not report them. */
 function contextSwitches(): Switches | undefined {
   try {
     const threads = readdirSync("/proc/self/task").map((thread) =>
@@ -97,7 +100,7 @@ const readCounts = () => ({
   calls: systemCalls(),
 });
 
-/** Instruments on this process. They cost CPU time: only a diagnosing run has them. */
+/** Instruments on this process. They cost CPU time, so only a diagnosing run has them. */
 export class Instruments {
   readonly #collections = new GCProfiler();
   readonly #loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -108,7 +111,7 @@ export class Instruments {
     this.#loop.enable();
   }
 
-  /** What they saw since the last call, or since they were made. */
+  /** What the instruments saw since the last call, or since they were made. */
   take(): Omit<ProcessDiagnosis, "requests"> {
     const now = readCounts();
     const before = this.#before;
@@ -116,21 +119,22 @@ export class Instruments {
     const delay = this.#loopDelay();
     this.#collections.start();
     this.#before = now;
-    return {
+
+    return definedOnly({
       seconds: (now.at_ms - before.at_ms) / 1_000,
       gc: pausesOf(statistics),
-      ...(delay ? { loop_delay_us: delay } : {}),
+      loop_delay_us: delay,
       allocated_bytes: allocatedBytes(before.used_bytes, statistics, now.used_bytes),
-      ...(before.switches && now.switches
-        ? { context_switches: between(before.switches, now.switches) }
-        : {}),
-      ...(before.calls && now.calls ? { system_calls: between(before.calls, now.calls) } : {}),
-    };
+      context_switches:
+        before.switches && now.switches ? between(before.switches, now.switches) : undefined,
+      system_calls: before.calls && now.calls ? between(before.calls, now.calls) : undefined,
+    });
   }
 
   #loopDelay(): ProcessDiagnosis["loop_delay_us"] {
     const loop = this.#loop;
     if (loop.count === 0) return undefined;
+
     const late_us = (ns: number): number => Math.max(0, Math.round(ns / 1_000) - RESOLUTION_US);
     const delay = {
       mean: late_us(loop.mean),

@@ -1,13 +1,15 @@
-/** The first bucket ends at 2^6 µs, each next one at twice that, the last at 2^23 µs (8.4 s). */
+/**
+ * The first bucket ends at 2^6 µs, each next one at twice that, and the last at 2^23 µs (8.4 s).
+ */
 const FIRST_EXPONENT = 6;
 const BUCKETS = 18;
 
 /**
- * Durations in buckets of powers of two: an observation is a few integer instructions and allocates
- * nothing.
+ * Counts durations in buckets of powers of two. An observation is a few integer instructions and
+ * allocates nothing.
  */
 export class DurationHistogram {
-  /** One more than there are bounds, for durations beyond the last bound. */
+  /** There is one count more than bounds, for durations beyond the last bound. */
   readonly #counts = new Float64Array(BUCKETS + 1);
   #sumMs = 0;
 
@@ -32,8 +34,8 @@ export class DurationHistogram {
 }
 
 /**
- * Plain numbers since the start of the server. The hot path adds to them; `/usage` and `/metrics`
- * read them.
+ * Plain numbers since the start of the server. The hot path adds to them, and `/usage` and
+ * `/metrics` read them.
  */
 export class Counters {
   requests = 0;
@@ -44,13 +46,11 @@ export class Counters {
   /** Requests that were refused with 429. */
   hits = 0;
   /**
-   * Of limited routes, by status. An object whose keys are such numbers is a hash table in V8: 0.2
-   * µs a request.
+   * Answers of limited routes by status. The keys have a letter, because an object with plain
+   * numbers as keys is a hash table in V8, which costs 0.2 µs a request.
    */
   readonly answers = { s200: 0, s400: 0, s429: 0, s500: 0, s503: 0 };
-  /**
-   * Duration of one request's consumes: from the first call of the limiter to its last decision.
-   */
+  /** Time from the first call of the limiter for a request to its last decision. */
   readonly consumeDuration = new DurationHistogram();
 
   get inFlight(): number {

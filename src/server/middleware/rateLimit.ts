@@ -1,9 +1,10 @@
 import { MAX_DESCRIPTORS, MAX_KEY_LENGTH } from "../../contract/ranges.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Decision, RequestLimiter } from "../../targets/target-types.js";
 import type { Handler, RouteHook, WebReply, WebRequest } from "../frameworks/framework.js";
 import type { Counters } from "../lib/server-counters.js";
 
-/** The work of a route for an admitted request; returns the JSON of the answer. */
+/** Does the work of a route for an admitted request. @returns the JSON of the answer */
 export type Work = () => string;
 
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -36,7 +37,10 @@ export function rateLimited(
 /** A request whose first key a hook decides on. */
 interface Hooked {
   asked_ms: number;
-  /** All that the request carries: a framework may parse the query each time that it is read. */
+  /**
+   * All keys of the request. They are kept, because a framework may parse the query each time that
+   * it is read.
+   */
   keys: string | string[] | null;
 }
 
@@ -44,18 +48,18 @@ const keysOf = (request: Pick<WebRequest, "query" | "ip">): string | string[] =>
   (request.query as { userId?: string | string[] }).userId ?? request.ip ?? "";
 
 /**
- * The limiter's own hook for the limited routes, as its users install it: the answers to denied
- * requests are its own. The hook decides on one key; the handler asks for the others of a request
- * that has several. A request is finished when its last decision is known: its handler follows in
- * the same turn of the event loop, if its client is still there.
+ * The limiter's own hook for the limited routes, as its users install it. It answers denied
+ * requests itself. The hook decides on one key, and the handler asks for the others of a request
+ * that has several. A request is finished when its last decision is known, because its handler
+ * follows in the same turn of the event loop if its client is still there.
  */
 export const routeHook = (
   counters: Counters,
   hook: NonNullable<RequestLimiter["hook"]>,
   byAddress?: true,
 ): RouteHook => ({
+  ...definedOnly({ byAddress }),
   install: hook.install,
-  ...(byAddress ? { byAddress } : {}),
   onError(error, request, reply) {
     // What the library throws for a denied request, and a bad key.
     if (error.statusCode !== undefined) {
@@ -76,6 +80,7 @@ export const routeHook = (
       counters.finished++;
       throw Object.assign(new Error(BAD_KEY), { statusCode: 400 });
     }
+
     const hooked = request as unknown as Hooked;
     hooked.keys = keys;
     hooked.asked_ms = performance.now();
@@ -92,7 +97,7 @@ export const routeHook = (
   },
 });
 
-/** Behind a hook that has admitted the first key. */
+/** The handler of a route behind a hook that has admitted the first key. */
 function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
   return (request, reply) => {
     const { keys } = request as unknown as Hooked;
@@ -162,6 +167,7 @@ function admit(counters: Counters, request: WebRequest, reply: WebReply, work: W
     send(reply, 500, BROKEN);
     return;
   }
+
   counters.answers.s200++;
   // The default status is 200.
   reply.header("content-type", JSON_TYPE).send(body);

@@ -1,6 +1,7 @@
 import { getHeapStatistics } from "node:v8";
 import type { ProcessDiagnosis } from "../../contract/diagnosis.js";
 import type { Health, Usage } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
 import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
 import type { Handler } from "../frameworks/framework.js";
@@ -8,6 +9,7 @@ import type { AppDependencies } from "../lib/app-dependencies.js";
 import type { Instruments } from "../lib/instruments.js";
 import type { Counters } from "../lib/server-counters.js";
 
+/** `GET /diagnosis` gives what the instruments saw since the last request. */
 export function diagnosis(counters: Counters, instruments: Pick<Instruments, "take">): Handler {
   let finished = 0;
   return (_request, reply) => {
@@ -21,13 +23,13 @@ export function diagnosis(counters: Counters, instruments: Pick<Instruments, "ta
 }
 
 /**
- * `GET /usage`: cumulative counters of this process; the caller computes differences over a window.
+ * `GET /usage` gives cumulative counters of this process, of which the caller computes differences.
  */
 export function usage({ spec, limiter }: AppDependencies, counters: Counters): Handler {
   return (_request, reply) => {
     const cpu = process.cpuUsage();
     const loop = performance.eventLoopUtilization();
-    const reading: Usage = {
+    const reading: Usage = definedOnly({
       run_nonce: spec.run_nonce,
       uptime_s: process.uptime(),
       cpu_user_us: cpu.user,
@@ -38,14 +40,15 @@ export function usage({ spec, limiter }: AppDependencies, counters: Counters): H
       event_loop_idle_ms: loop.idle,
       requests: counters.requests,
       in_flight: counters.inFlight,
-      ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
-    };
+      consumes: limiter ? { ...limiter.consumes } : undefined,
+    });
     reply.send(reading);
   };
 }
 
 /**
- * `GET /healthz`: identity, run and versions of this server; 503 when the store does not answer.
+ * `GET /healthz` gives identity, run and versions of this server, or 503 when the store does not
+ * answer.
  */
 export function healthz({
   spec,
@@ -70,23 +73,25 @@ export function healthz({
         .status(503)
         .send({ ...identity, status: "store does not answer", error: messageOf(error) });
     }
-    const health: Health = {
+
+    const health: Health = definedOnly({
       ...identity,
-      status: "ok",
+      status: "ok" as const,
       target,
       workloads: [{ id: "light" }, { id: "heavy", complexity: spec.server.complexity }],
-      ...(limiter ? { limits: spec.limits } : {}),
-      ...(limiter?.script ? { limiter_script: limiter.script } : {}),
-      versions: {
+      limits: limiter ? spec.limits : undefined,
+      limiter_script: limiter?.script,
+      versions: definedOnly({
         node: process.versions.node,
         [target.framework ?? USUAL_FRAMEWORK]: framework.version,
-        ...(client.version ? { client: client.version } : {}),
-        ...(limiter?.version ? { limiter: limiter.version } : {}),
-        ...(store ? { store } : {}),
-      },
+        client: client.version,
+        limiter: limiter?.version,
+        store,
+      }),
       client_settings: client.settings,
-      ...(plugins.length > 0 ? { plugins: [...plugins] } : {}),
-    };
+      plugins: plugins.length > 0 ? [...plugins] : undefined,
+    });
+
     return reply.send(health);
   };
 }

@@ -4,8 +4,9 @@ import type { Handler } from "../frameworks/framework.js";
 import type { Counters } from "../lib/server-counters.js";
 
 /**
- * The hot path only adds to plain numbers. The process metrics start with the first request to this
- * route, so that a benchmark without such requests does not pay for them.
+ * `GET /metrics` for Prometheus. The hot path only adds to plain numbers. The process metrics start
+ * with the first request to this route, so that a benchmark without such requests does not pay for
+ * them.
  */
 export function metrics(
   counters: Counters,
@@ -82,7 +83,10 @@ function createRegistry(
   }
 }
 
-/** prom-client's own class cannot be set to given counts; a registry only uses name and `get`. */
+/**
+ * The histogram of consumes. prom-client's own class cannot take counts, and a registry only uses
+ * name and `get`.
+ */
 function consumeDuration(counters: Counters): Metric {
   const name = "ratelimit_consume_duration_seconds";
   const help = "Time from asking the limiter to its last decision on a request";
@@ -99,12 +103,13 @@ function consumeDuration(counters: Counters): Metric {
       type: "histogram",
       aggregator: "sum",
       values: [
-        ...buckets.map((each) => bucket(each.le_s, each.count)),
+        ...buckets.map(({ le_s, count: cumulated }) => bucket(le_s, cumulated)),
         bucket("+Inf", count),
         { metricName: `${name}_sum`, labels: {}, value: sum_s },
         { metricName: `${name}_count`, labels: {}, value: count },
       ],
     };
   };
+
   return { name, help, get } as unknown as Metric;
 }

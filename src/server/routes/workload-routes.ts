@@ -1,19 +1,19 @@
 import type { Work } from "../middleware/rateLimit.js";
 
-/** Steps of one round; a round takes 100 to 200 µs on a current core. */
+/** Steps of one round, which takes 100 to 200 µs on a current core. */
 const STEPS_PER_ROUND = 50_000;
 
 interface Computation {
-  /** Depends on every step, so that a compiler cannot remove one. */
+  /** The result depends on every step, so that a compiler cannot remove one. */
   result: number;
   steps: number;
 }
 
 /**
- * Integer mix (xorshift and multiply), each step after the one before: no allocation, linear in
- * `complexity`.
- * @param complexity rounds, a whole number ≥ 1 @param seed 32 bits; the same one gives the same
- *   result
+ * Mixes integers by xorshift and multiplication. Each step needs the one before, nothing is
+ * allocated, and the work grows linearly with `complexity`.
+ * @param complexity rounds, a whole number ≥ 1
+ * @param seed 32 bits; the same seed gives the same result
  */
 export function compute(complexity: number, seed: number): Computation {
   let state = (seed ^ 0x9e3779b9) | 0;
@@ -27,15 +27,16 @@ export function compute(complexity: number, seed: number): Computation {
       steps++;
     }
   }
+
   return { result: state >>> 0, steps };
 }
 
-/** The least work that an endpoint can do: a constant answer. */
+/** The least work that an endpoint can do, which is a constant answer. */
 export const light: Work = () => '{"workload":"light"}';
 
 /**
- * Seed and result are in the answer, so that anyone can repeat the work. @param complexity see
- * `compute`
+ * CPU work. Seed and result are in the answer, so that anyone can repeat the work.
+ * @param complexity see `compute`
  */
 export function heavy(complexity: number): Work {
   let seed = 0;

@@ -4,7 +4,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
-import { groupOutputSchema } from "../../../src/contract/result.js";
+import { groupOutputSchema } from "../../../src/contract/generator-output.js";
 import { encodeRunSpec, groupSpec } from "../../../src/contract/run-spec.js";
 import { MIN_CYCLES } from "../../../src/contract/turns.js";
 import { expectConsistent } from "../../helpers/expectations.js";

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { EncodedHistogram } from "../../../src/contract/result.js";
+import type { EncodedHistogram } from "../../../src/contract/latency-figures.js";
 import { decodeHistogram } from "../../../src/judge/histogram.js";
 import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
 import { measured } from "../../helpers/programs.js";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
-import type { run as runGenerator } from "../../../src/benchmark/generator-run.js";
+import type { runGenerator as RunGenerator } from "../../../src/benchmark/generator-run.js";
 import { decodeGeneratorEnv } from "../../../src/contract/generator-env.js";
 import type { Progress, ReadingPhase } from "../../../src/contract/progress.js";
 import { encodeRunSpec } from "../../../src/contract/run-spec.js";
@@ -10,11 +10,11 @@ import { expectConsistent } from "../../helpers/expectations.js";
 import { build, generate as generateAlone, measured, ROOT } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
-let run: typeof runGenerator;
+let runGenerator: typeof RunGenerator;
 beforeAll(async () => {
   build();
   // Its worker threads need built files.
-  ({ run } = await import(join(ROOT, "dist/benchmark/generator-run.js")));
+  ({ runGenerator } = await import(join(ROOT, "dist/benchmark/generator-run.js")));
 });
 
 const isReading = (phase: string): phase is ReadingPhase => !["warmup", "measure"].includes(phase);
@@ -35,7 +35,7 @@ function generate(stub: StubServer, onPhase: (phase: ReadingPhase, write: () => 
     phases.push(progress.phase);
     if (isReading(progress.phase)) onPhase(progress.phase, () => void input.write("read\n"));
   };
-  return { phases, result: run(specFor(stub), [], report, input) };
+  return { phases, result: runGenerator(specFor(stub), [], report, input) };
 }
 
 test("at each drained moment the generator waits for the line that the counters are read and sends nothing until it comes", async () => {

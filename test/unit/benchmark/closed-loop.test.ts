@@ -41,9 +41,9 @@ async function loopOver(channels: number, reply: (channel: number, request: numb
       return {
         send() {
           const request = ++current;
-          const given = reply(index, sent[index] ?? 0);
+          const answer = reply(index, sent[index] ?? 0);
           sent[index] = (sent[index] ?? 0) + 1;
-          if (given) setTimeout(() => end(given, request), given.after_ms);
+          if (answer) setTimeout(() => end(answer, request), answer.after_ms);
         },
         abandon() {
           current++;
@@ -59,7 +59,7 @@ async function loopOver(channels: number, reply: (channel: number, request: numb
   return { loop, sent };
 }
 
-const total = (numbers: readonly number[]) => numbers.reduce((all, one) => all + one, 0);
+const total = (numbers: readonly number[]) => numbers.reduce((total, value) => total + value, 0);
 
 const soon = { end: "allowed", after_ms: 1 } as const;
 

@@ -1,7 +1,7 @@
 import { PassThrough } from "node:stream";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { outcomeOf } from "../../../src/benchmark/drivers/http/requests.js";
+import { outcomeOfStatus } from "../../../src/benchmark/drivers/http/requests.js";
 import { secondEvent } from "../../../src/benchmark/generator-run.js";
 import { ResponseRecorder } from "../../../src/benchmark/measurement/recorder.js";
 import { SampleMerger } from "../../../src/benchmark/measurement/samples.js";
@@ -23,7 +23,7 @@ function second(busy: readonly number[], statuses: readonly number[], seen?: typ
   const sheet = new SampleMerger(busy.length);
   const whole = busy.map((event_loop_utilisation, worker) => {
     const recorder = new ResponseRecorder(String);
-    for (const status of statuses) recorder.answer(outcomeOf(status), status, 2, 500);
+    for (const status of statuses) recorder.answer(outcomeOfStatus(status), status, 2, 500);
     return sheet.add(worker, { ...recorder.sample(1000), event_loop_utilisation }, 0);
   });
   const sample = whole.at(-1);

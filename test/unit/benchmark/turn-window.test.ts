@@ -9,7 +9,7 @@ import {
 } from "../../../src/benchmark/open-loop/send-schedule.js";
 import { TurnWindow, takeTurns } from "../../../src/benchmark/turn-window.js";
 import { placeOfWorker, shareOf, sharesBefore } from "../../../src/benchmark/workers/protocol.js";
-import { accounted } from "../../../src/judge/counts.js";
+import { accountedRequests } from "../../../src/judge/counts.js";
 import { sum } from "../../../src/kit/numbers.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
 import { openTraffic } from "../../../src/traffic/streams.js";
@@ -39,14 +39,16 @@ test.each([
   "connections, and the requests of a closed loop, over generators and their workers %i are divided exactly and evenly over %i × %i workers",
   (total, generators, workers) => {
     const places = placesOf(generators, workers);
-    const byGenerator = places.map((own) => sumOf(own.map((place) => shareOf(total, place))));
+    const byGenerator = places.map((ofGenerator) =>
+      sumOf(ofGenerator.map((place) => shareOf(total, place))),
+    );
     const all = places.flat();
     expect(sumOf(byGenerator)).toBe(total);
     expect(Math.max(...byGenerator) - Math.min(...byGenerator)).toBeLessThanOrEqual(1);
     // Each connection has one worker: the ranges follow each other without a gap.
     const ranges = all
       .map((place) => [sharesBefore(total, place), shareOf(total, place)] as const)
-      .sort(([one], [other]) => one - other);
+      .sort(([a], [b]) => a - b);
     let next = 0;
     for (const [first, count] of ranges) {
       expect(first).toBe(next);
@@ -76,14 +78,14 @@ function sendsOf(
         first: 0,
         count: 1,
       });
-      const [stream] = whole.streams.map((each) => streamOfShare(each, share));
+      const [stream] = whole.streams.map((stream) => streamOfShare(stream, share));
       const next = createArrivals(share);
       const sends: [number, number][] = [];
       for (let due = next(); due < 1000; due = next())
         sends.push([due, stream?.next() ?? Number.NaN]);
       return sends;
     })
-    .sort(([one], [other]) => one - other);
+    .sort(([a], [b]) => a - b);
 }
 
 test.each(["constant", "poisson"] as const)(
@@ -182,7 +184,7 @@ test("the slices of a target are its window: counts reconcile over turns, and no
   const { counts, slices, lead_in_requests, turns } = window.window(LENGTHS);
   expect(counts).toMatchObject({ sent: 16, allowed: 12, limited: 0, followed: 4 });
   expect(counts.after_window.limited).toBe(4);
-  expect(accounted(counts)).toBe(counts.sent);
+  expect(accountedRequests(counts)).toBe(counts.sent);
   expect(lead_in_requests).toBe(4);
   expect(slices.allowed).toEqual([3, 3, 3, 3]);
   expect(sum(slices.limited)).toBe(0);

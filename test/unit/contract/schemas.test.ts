@@ -35,9 +35,9 @@ test("a failed result cannot carry figures [R-generator-dies-1]", () => {
 /** What a program does with what its main returns or throws. */
 async function endOf(main: string): Promise<{ code: number; stderr: string }> {
   const script = `
-    import { runProgram } from "./src/kit/program.ts";
+    import { runMain } from "./src/kit/program.ts";
     import { environmentError } from "./src/kit/errors.ts";
-    runProgram(async () => { ${main} });`;
+    runMain(async () => { ${main} });`;
   const run = promisify(execFile)(process.execPath, [
     "--import",
     "tsx",

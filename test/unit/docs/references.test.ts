@@ -14,7 +14,7 @@ import {
   usualLengthS,
 } from "../../../src/contract/faults.js";
 import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
-import { FOREIGN_CPU_PERCENT } from "../../../src/contract/result.js";
+import { FOREIGN_CPU_PERCENT } from "../../../src/contract/role-resources.js";
 import {
   FLOOR_SHARE,
   MIN_PAIRS,

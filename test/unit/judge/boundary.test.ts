@@ -9,7 +9,7 @@ import {
   intervalsOf,
   type KeyDecisions,
   LIMITED,
-  mostWithin,
+  mostAdmittedWithin,
   UNDECIDED,
 } from "../../../src/judge/boundary/algorithms.js";
 import {
@@ -61,16 +61,16 @@ function played(decide: Decide, workers = 1): KeyDecisions[] {
     };
   });
   const admitted = new Map<object, boolean>();
-  for (const request of requests.toSorted((one, other) => one.decided_ms - other.decided_ms))
+  for (const request of requests.toSorted((a, b) => a.decided_ms - b.decided_ms))
     admitted.set(request, decide(request.which, (request.decided_ms + WALL_OFFSET_MS) / 1000));
   const logs = Array.from({ length: workers }, (_, worker): DecisionColumns => {
-    const own = requests.filter((_request, index) => index % workers === worker);
+    const ofWorker = requests.filter((_request, index) => index % workers === worker);
     return {
-      which: Uint16Array.from(own, ({ which }) => which),
-      sent_ms: Float64Array.from(own, ({ sent_ms }) => sent_ms),
-      answered_ms: Float64Array.from(own, ({ sent_ms, took_ms }) => sent_ms + took_ms),
-      outcome: Uint8Array.from(own, (request) => (admitted.get(request) ? ADMITTED : LIMITED)),
-      wait_ms: new Float32Array(own.length).fill(Number.NaN),
+      which: Uint16Array.from(ofWorker, ({ which }) => which),
+      sent_ms: Float64Array.from(ofWorker, ({ sent_ms }) => sent_ms),
+      answered_ms: Float64Array.from(ofWorker, ({ sent_ms, took_ms }) => sent_ms + took_ms),
+      outcome: Uint8Array.from(ofWorker, (request) => (admitted.get(request) ? ADMITTED : LIMITED)),
+      wait_ms: new Float32Array(ofWorker.length).fill(Number.NaN),
       missed: 0,
     };
   });
@@ -79,8 +79,8 @@ function played(decide: Decide, workers = 1): KeyDecisions[] {
 
 const judged = (algorithm: Algorithm, keys: readonly KeyDecisions[]) =>
   boundaryOf({ ...span, keys, quota: QUOTA, window_s: WINDOW_S, algorithm });
-const holds = (found: ReturnType<typeof judged>) =>
-  Object.fromEntries(found.promises.map((promise) => [promise.id, promise.holds]));
+const holds = (seen: ReturnType<typeof judged>) =>
+  Object.fromEntries(seen.promises.map((promise) => [promise.id, promise.holds]));
 const ALL_HOLD = { burst: true, rate: true, "over-admission": true, "under-admission": true };
 
 test.each([
@@ -93,32 +93,32 @@ test.each([
 ] satisfies [Algorithm, number, number][])(
   "a limiter that does what its algorithm says keeps every promise, however its requests overlap %s: %d to %d quotas in a window",
   (algorithm, least, most) => {
-    const found = judged(algorithm, played(admissions[algorithm](limits, 1000)));
-    expect(holds(found)).toEqual(ALL_HOLD);
-    expect(brokenPromiseText(found)).toBeUndefined();
-    expect(found).toMatchObject({ over_admission: { total: 0 }, under_admission: { total: 0 } });
-    expect(found.burst.factor).toBeGreaterThanOrEqual(least);
-    expect(found.burst.factor).toBeLessThanOrEqual(most);
-    expect(found.below).toMatchObject({ keys: 800, limited: 0 });
-    expect(found.above.admitted).toBeGreaterThan(200 * QUOTA);
-    expect(found.windows).toHaveLength(MEASURED_S / WINDOW_S);
+    const seen = judged(algorithm, played(admissions[algorithm](limits, 1000)));
+    expect(holds(seen)).toEqual(ALL_HOLD);
+    expect(brokenPromiseText(seen)).toBeUndefined();
+    expect(seen).toMatchObject({ over_admission: { total: 0 }, under_admission: { total: 0 } });
+    expect(seen.burst.factor).toBeGreaterThanOrEqual(least);
+    expect(seen.burst.factor).toBeLessThanOrEqual(most);
+    expect(seen.below).toMatchObject({ keys: 800, limited: 0 });
+    expect(seen.above.admitted).toBeGreaterThan(200 * QUOTA);
+    expect(seen.windows).toHaveLength(MEASURED_S / WINDOW_S);
   },
 );
 
 describe("a limiter that does something else is seen", () => {
   test("three times the quota", () => {
-    const found = judged(
+    const seen = judged(
       "fixed window",
       played(admissions["fixed window"]({ ...limits, points: 3 * QUOTA }, 1000)),
     );
-    expect(holds(found)).toEqual({
+    expect(holds(seen)).toEqual({
       ...ALL_HOLD,
       burst: false,
       rate: false,
       "over-admission": false,
     });
-    expect(found.over_admission.keys).toBeGreaterThan(150);
-    expect(brokenPromiseText(found)).toMatch(/quotas in a window, 2 at most/);
+    expect(seen.over_admission.keys).toBeGreaterThan(150);
+    expect(brokenPromiseText(seen)).toMatch(/quotas in a window, 2 at most/);
   });
 
   test("reads its count, and writes it when the answer leaves: concurrent requests see the same count", () => {
@@ -147,11 +147,11 @@ describe("a limiter that does something else is seen", () => {
   test("counters of two processes, each of which gets half of the requests", () => {
     const processes = [1, 2].map(() => admissions["fixed window"](limits, 1000));
     let n = 0;
-    const found = judged(
+    const seen = judged(
       "fixed window",
       played((slot, now_s) => processes[n++ % 2]?.(slot, now_s) ?? false),
     );
-    expect(holds(found)).toMatchObject({
+    expect(holds(seen)).toMatchObject({
       burst: false,
       "over-admission": false,
       "under-admission": true,
@@ -175,9 +175,10 @@ test("the logs of several workers give what one worker's log gives", () => {
   expect(judged("fixed window", played(keys(), 3))).toEqual(judged("fixed window", played(keys())));
 });
 
+const OUTCOMES = { admitted: ADMITTED, unknown: UNDECIDED } as const;
 /**
- * Requests of one key: send and answer in milliseconds, and what it met; a number is a limited
- * answer's wait.
+ * A request of one key: when it was sent and answered in milliseconds, and what it met. A number is
+ * the wait of a limited answer.
  */
 type Met = readonly [sent_ms: number, answered_ms: number, met: "admitted" | "unknown" | number];
 function keyOf(...requests: readonly Met[]): KeyDecisions {
@@ -187,7 +188,7 @@ function keyOf(...requests: readonly Met[]): KeyDecisions {
     sent_ms: Float64Array.from(requests, ([sent]) => sent),
     answered_ms: Float64Array.from(requests, ([, answered]) => answered),
     outcome: Uint8Array.from(requests, ([, , met]) =>
-      met === "admitted" ? ADMITTED : met === "unknown" ? UNDECIDED : LIMITED,
+      typeof met === "number" ? LIMITED : OUTCOMES[met],
     ),
     wait_ms: Float32Array.from(requests, ([, , met]) =>
       typeof met === "number" ? met : Number.NaN,
@@ -197,7 +198,7 @@ function keyOf(...requests: readonly Met[]): KeyDecisions {
 
 test("a burst counts admissions that lie in a window from send to answer", () => {
   const most = (...intervals: [number, number][]) =>
-    mostWithin(
+    mostAdmittedWithin(
       intervalsOf(
         keyOf(...intervals.map(([sent, answered]) => [sent, answered, "admitted"] as const)),
         [ADMITTED],
@@ -216,13 +217,13 @@ test("a burst counts admissions that lie in a window from send to answer", () =>
 describe("a wait", () => {
   const whole = { opened_ms: 0, closed_ms: 100_000, wall_offset_ms: 0 };
   const waits = (...requests: readonly Met[]) => {
-    const found = retryAfterOf([keyOf(...requests)], whole);
+    const waits = retryAfterOf([keyOf(...requests)], whole);
     return (
-      found && [
-        found.after.requests,
-        found.after.admitted,
-        found.before.requests,
-        found.before.admitted,
+      waits && [
+        waits.after.requests,
+        waits.after.admitted,
+        waits.before.requests,
+        waits.before.admitted,
       ]
     );
   };
@@ -254,7 +255,7 @@ describe("a wait", () => {
 
 test("a request that was due in time counts in the last window when it is sent just after the end", () => {
   const late = keyOf([100, 101, "admitted"], [2100, 2101, "admitted"], [4000.2, 4001, 1000]);
-  const found = boundaryOf({
+  const seen = boundaryOf({
     opened_ms: 0,
     closed_ms: 4000,
     wall_offset_ms: 0,
@@ -263,7 +264,7 @@ test("a request that was due in time counts in the last window when it is sent j
     window_s: WINDOW_S,
     algorithm: "fixed window",
   });
-  expect(found.windows.map(({ above }) => above)).toEqual([
+  expect(seen.windows.map(({ above }) => above)).toEqual([
     { admitted: 1, limited: 0 },
     { admitted: 1, limited: 1 },
   ]);

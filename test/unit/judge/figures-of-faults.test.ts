@@ -145,11 +145,11 @@ describe("the figures of a fault", () => {
     ["all are served, with a p99 of more than twice that before", { ...SERVED, p99_us: 2_001 }, 1],
     ["some requests wait for ever", { allowed: 9 }, null],
   ])("never settled again: %s", (_, after, served_again_s) => {
-    const found = figuresOf(
+    const figures = figuresOf(
       [...times(10, SERVED), ...times(1, FAILS), ...times(9, after)],
       fault(10, 11),
     );
-    expect(found).toMatchObject({ recovery: "never", recovery_s: null, served_again_s });
+    expect(figures).toMatchObject({ recovery: "never", recovery_s: null, served_again_s });
   });
 
   test("requests may be served again long before the p99 has settled", () => {
@@ -267,12 +267,12 @@ describe("the figures of a fault", () => {
     const slices = [...times(10, SERVED), ...times(2, FAILS), ...times(4, SERVED)];
     const second = [...times(1, FAILS), ...times(5, { ...SERVED, p99_us: 3_000 })];
     const faults = [fault(16, 17), fault(10, 11)];
-    const found = faultFigures({
+    const figures = faultFigures({
       timeline: timelineOf([...slices, ...second]),
       faults,
       samples: [],
     });
-    expect(found?.faults).toMatchObject([
+    expect(figures?.faults).toMatchObject([
       { fault: 0, observed_s: 6, outage_seen_s: 1, recovery: "never", requests_lost: 100 },
       { fault: 1, observed_s: 6, outage_seen_s: 2, recovery_s: 2, requests_lost: 200 },
     ]);
@@ -286,13 +286,13 @@ describe("the figures of a fault", () => {
 
   test("what was admitted stands beside the model; generous quotas are not applicable", () => {
     const faults = [fault(10, 10), fault(12, 12), fault(14, 14)];
-    const found = faultFigures({
+    const figures = faultFigures({
       timeline: timelineOf(times(20, SERVED)),
       faults,
       samples: [],
       predicted: [{ counters_kept: 100, counters_lost: 180 }, null, undefined],
     });
-    expect(found?.faults.map(({ over_admission }) => over_admission)).toEqual([
+    expect(figures?.faults.map(({ over_admission }) => over_admission)).toEqual([
       { admitted: 180, counters_kept: 100, counters_lost: 180 },
       null,
       undefined,
@@ -305,7 +305,7 @@ describe("the figures of a fault", () => {
       server_resident_bytes: bytes,
     }));
     const timeline = timelineOf(times(20, SERVED));
-    const [found] = faultFigures({ timeline, faults: [fault(10, 11)], samples })?.faults ?? [];
-    expect(found).toMatchObject({ server_memory_peak_bytes: 70, server_memory_before_bytes: 9 });
+    const [figures] = faultFigures({ timeline, faults: [fault(10, 11)], samples })?.faults ?? [];
+    expect(figures).toMatchObject({ server_memory_peak_bytes: 70, server_memory_before_bytes: 9 });
   });
 });

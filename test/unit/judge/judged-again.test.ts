@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import type { MeasuredResult, Result, Verdict } from "../../../src/contract/result.js";
+import type { Verdict } from "../../../src/contract/judgement.js";
+import type { MeasuredResult, Result } from "../../../src/contract/result.js";
 import { judged } from "../../../src/judge/judged.js";
 import {
   type ChangedResult,
@@ -22,7 +23,11 @@ function byTurns(answers: readonly number[]): MeasuredResult {
   const none = slices.map(() => 0);
   run.slices = { ...run.slices, allowed: slices, limited: none, failed: none };
   run.turns = {
-    ...{ group: 4, turns: answers.length, lead_in_ms: 57, slice_ms: 600, drained_s: 0 },
+    group: 4,
+    turns: answers.length,
+    lead_in_ms: 57,
+    slice_ms: 600,
+    drained_s: 0,
     reopened: { all: 0, without_cause: 0 },
   };
   const { rules_version: _, ...verdict } = verdictOf([]);
@@ -91,7 +96,13 @@ test("what no result of a campaign holds is said once, and changes none of them"
 test("a run without figures has failed whatever the rules", () => {
   const { schema, schema_version, run, load_text, started_at, finished_at } = validEvidence();
   const failed: Result = {
-    ...{ schema, schema_version, run, load_text, started_at, finished_at, notes: [] },
+    schema,
+    schema_version,
+    run,
+    load_text,
+    started_at,
+    finished_at,
+    notes: [],
     status: "failed",
     failure: { role: "server-1", text: "ended with 137" },
     verdict: verdictOf([]),
@@ -105,12 +116,10 @@ test("changes with one text are one, and in the order of their files", () => {
     verdict,
     before: "valid",
   });
-  const [valid, other] = [
-    verdictOf([]),
-    verdictOf([{ rule: "M1", severity: "invalid", text: "no" }]),
-  ];
-  expect(groupedChanges([change("c", valid), change("b", other), change("a", valid)])).toEqual([
+  const valid = verdictOf([]);
+  const invalid = verdictOf([{ rule: "M1", severity: "invalid", text: "no" }]);
+  expect(groupedChanges([change("c", valid), change("b", invalid), change("a", valid)])).toEqual([
     { files: ["a", "c"], verdict: valid },
-    { files: ["b"], verdict: other },
+    { files: ["b"], verdict: invalid },
   ]);
 });

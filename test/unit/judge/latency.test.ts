@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { type LatencyHistograms, movableFigures } from "../../../src/contract/result.js";
+import { type LatencyHistograms, movableFigures } from "../../../src/contract/latency-figures.js";
 import {
   atLeast,
   CURVE_THOUSANDTHS,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Evidence } from "../../../src/judge/evidence.js";
 import { carriedLinks, limitOf } from "../../../src/judge/limit.js";
-import { judge } from "../../../src/judge/rules.js";
+import { judgeRun } from "../../../src/judge/rules.js";
 import { limiterLayerEvidence, role, serverOf, validEvidence } from "../../helpers/evidence.js";
 
 type Role = Evidence["resources"][string];
@@ -116,7 +116,7 @@ describe("the CPUs of several machines", () => {
   });
 
   test("make it suspect where other programs use them, with the machine's name", () => {
-    expect(judge({ ...plain, machine_load }).reasons).toContainEqual(
+    expect(judgeRun({ ...plain, machine_load }).reasons).toContainEqual(
       expect.objectContaining({ rule: "M25", text: expect.stringMatching(/25 % .*machine b/) }),
     );
   });
@@ -147,7 +147,7 @@ const withWorkers = (
 ): Partial<Evidence> => ({
   generators: validEvidence().generators.map((part) => ({
     ...part,
-    workers: part.workers.map((each) => ({ ...each, ...change })),
+    workers: part.workers.map((worker) => ({ ...worker, ...change })),
   })),
 });
 const hostLoad = (busy_cpu_percent: number, foreign_cpu_percent = 0): Partial<Evidence> => ({
@@ -251,9 +251,9 @@ describe("the resource that limited a run, with its figure", () => {
     ["a quota that admitted almost nothing", run(0.5, {}, denied("limits")), "quota"],
     ["traffic that is denied by itself", run(0.5, {}, denied("traffic")), "none"],
   ])("%s", (_what, evidence, resource, ...figures) => {
-    const found = limitOf(evidence);
-    expect(found.resource).toBe(resource);
-    for (const figure of figures) expect(found.text).toContain(figure);
+    const limit = limitOf(evidence);
+    expect(limit.resource).toBe(resource);
+    for (const figure of figures) expect(limit.text).toContain(figure);
   });
 
   test("is the client at the limiter layer, where the generator calls the limiter itself", () => {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { isSpoiled, outcomeOf } from "../../../src/judge/outcome.js";
-import { judge } from "../../../src/judge/rules.js";
+import { isSpoiled, targetOutcome } from "../../../src/judge/outcome.js";
+import { judgeRun } from "../../../src/judge/rules.js";
 import { addSchedules, scheduleOf } from "../../../src/judge/schedule-summary.js";
 import {
   addFailures,
@@ -13,11 +13,11 @@ import {
 } from "../../helpers/evidence.js";
 
 const reasons = (run: ValidRun) =>
-  judge(run).reasons.map(({ rule, severity }) => `${rule} ${severity}`);
-const text = (run: ValidRun) => judge(run).reasons.find(({ rule }) => rule === "M5")?.text ?? "";
+  judgeRun(run).reasons.map(({ rule, severity }) => `${rule} ${severity}`);
+const text = (run: ValidRun) => judgeRun(run).reasons.find(({ rule }) => rule === "M5")?.text ?? "";
 
 test("a schedule that was kept is valid; Little's law is for closed loops", () => {
-  const verdict = judge(openLoopEvidence());
+  const verdict = judgeRun(openLoopEvidence());
   expect(verdict.reasons).toEqual([]);
   expect(verdict.not_applicable).toEqual([
     { rule: "M7", text: "open loop: connections may be idle" },
@@ -153,8 +153,8 @@ describe("the summary of several workers", () => {
 });
 
 const judged = (run: ValidRun) => {
-  const verdict = judge(run);
-  return { status: verdict.status, ...outcomeOf(run, verdict) };
+  const verdict = judgeRun(run);
+  return { status: verdict.status, ...targetOutcome(run, verdict) };
 };
 
 /**
@@ -212,10 +212,10 @@ describe("more than 0.1 % of the requests failed:", () => {
       if (at_window_open.consumes) at_end.consumes = { ...at_window_open.consumes, calls: 2_010 };
     }
     for (const { at_end } of run.store.nodes) Object.assign(at_end, evalsha(2_004));
-    const verdict = judge(run);
+    const verdict = judgeRun(run);
     expect(verdict).toMatchObject({ status: "valid", reasons: [] });
     expect(verdict.not_applicable).toContainEqual({ rule: "M10", text: "nothing was answered" });
-    expect(outcomeOf(run, verdict)).toMatchObject({
+    expect(targetOutcome(run, verdict)).toMatchObject({
       outcome: "failed",
       outcome_text: expect.stringMatching(/^100\.00 % of 10 requests/),
     });
@@ -259,7 +259,7 @@ describe("nothing is known of the target", () => {
     const run = openRun(200, 500);
     for (const worker of generatorOf(run).workers) worker.event_loop_utilisation = 0.95;
     expect(judged(run)).toEqual({ status: "invalid" });
-    expect(judge(run).reasons.find(({ rule }) => rule === "M5")?.text).toMatch(
+    expect(judgeRun(run).reasons.find(({ rule }) => rule === "M5")?.text).toMatch(
       /^schedule not kept: the generator could not keep up/,
     );
     // At the limiter layer it is the client that is measured.
@@ -340,11 +340,11 @@ describe("a limiter that does not keep its promise (M27)", () => {
 
   test("failed, with a sound measurement, and neither M10 nor M27 judges it", () => {
     const run = boundaryRun(3.2, 1);
-    const verdict = judge(run);
+    const verdict = judgeRun(run);
     expect(verdict.status).toBe("valid");
     expect(verdict.not_applicable.map(({ rule }) => rule)).toContain("M10");
     expect(verdict.not_applicable.map(({ rule }) => rule)).not.toContain("M27");
-    expect(outcomeOf(run, verdict)).toEqual({
+    expect(targetOutcome(run, verdict)).toEqual({
       outcome: "failed",
       outcome_text:
         "the limiter did not keep its promise: one key was admitted 3.2 quotas in a window, 2 at most are promised",
@@ -353,11 +353,11 @@ describe("a limiter that does not keep its promise (M27)", () => {
 
   test("failed, where more than 0.1 % were denied that had points left", () => {
     const run = boundaryRun(1.9, 1, 4);
-    expect(outcomeOf(run, judge(run))).toMatchObject({ outcome: "failed" });
+    expect(targetOutcome(run, judgeRun(run))).toMatchObject({ outcome: "failed" });
   });
 
   test("served, where it keeps it, where only its waits are wrong, and with fewer wrong denials", () => {
     for (const run of [boundaryRun(1.9, 1), boundaryRun(1.9, 0.5), boundaryRun(1.9, 1, 3)])
-      expect(outcomeOf(run, judge(run))).toEqual({ outcome: "served" });
+      expect(targetOutcome(run, judgeRun(run))).toEqual({ outcome: "served" });
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { Slices } from "../../../src/contract/result.js";
+import type { Slices } from "../../../src/contract/request-outcomes.js";
 import {
   areApart,
   halvesOf,
@@ -39,8 +39,8 @@ function group(
   const speeds = hosts[host]?.(changes.length * cycles, random) ?? [];
   return changes.map((slope, target) =>
     Array.from({ length: cycles }, (_, cycle) => {
-      const own = (1 + (slope * cycle) / cycles) * (1 + 0.03 * random());
-      return Math.round(1000 * (speeds[changes.length * cycle + target] ?? 1) * own);
+      const speedOfTarget = (1 + (slope * cycle) / cycles) * (1 + 0.03 * random());
+      return Math.round(1000 * (speeds[changes.length * cycle + target] ?? 1) * speedOfTarget);
     }),
   );
 }
@@ -48,22 +48,23 @@ function group(
 const isApart = (answers: readonly (readonly number[])[]) =>
   halvesOf(answers).map((halves) => halves !== undefined && areApart(halves));
 
-const sizes = Object.keys(hosts).flatMap((host) => [
-  { host, targets: 3, cycles: CYCLES },
-  // A burst there lasts a whole turn: among five it is a change of the window.
-  ...(host === "bursty" ? [] : [{ host, targets: 5, cycles: 5 }]),
-]);
+const sizes = Object.keys(hosts).flatMap((host) => {
+  const three = { host, targets: 3, cycles: CYCLES };
+  const five = { host, targets: 5, cycles: 5 };
+  // A burst of this host lasts a whole turn, which is a change of the window among five targets.
+  return host === "bursty" ? [three] : [three, five];
+});
 
 test.each(sizes)(
   "on a $host host at most 2 % of $targets equal targets in $cycles cycles count as unsteady",
   ({ host, targets, cycles }) => {
     const changes = Array<number>(targets).fill(0);
-    const found = Array.from({ length: 400 }, (_, seed) =>
+    const unsteady = Array.from({ length: 400 }, (_, seed) =>
       isApart(group(host, changes, seed + 1, cycles)),
     ).flat();
     // Within three standard errors.
-    const most = 0.02 + 3 * Math.sqrt((0.02 * 0.98) / found.length);
-    expect(found.filter(Boolean).length / found.length).toBeLessThanOrEqual(most);
+    const most = 0.02 + 3 * Math.sqrt((0.02 * 0.98) / unsteady.length);
+    expect(unsteady.filter(Boolean).length / unsteady.length).toBeLessThanOrEqual(most);
   },
 );
 
@@ -71,8 +72,8 @@ test.each([
   ["a ramp up", 0.6],
   ["a decay", -0.4],
 ])("%s of one target is, and of no other", (_, change) => {
-  const found = isApart(group("level-shift", [change, 0, 0], 7));
-  expect(found).toEqual([true, expect.any(Boolean), expect.any(Boolean)]);
+  const unsteady = isApart(group("level-shift", [change, 0, 0], 7));
+  expect(unsteady).toEqual([true, expect.any(Boolean), expect.any(Boolean)]);
 });
 
 /** Cycles of four targets, of which only the first one's speed changes. */
@@ -162,11 +163,11 @@ describe("a trend", () => {
     expect(hasTrend(values)).toBe(expected);
   });
 
-  test("is found in 5 % of independent values without one", () => {
+  test("is flaggedShare in 5 % of independent values without one", () => {
     const random = seededRandom(7);
-    const found = share(4_000, () => hasTrend(noise(random, 10, 0)));
-    expect(found).toBeGreaterThan(0.03);
-    expect(found).toBeLessThan(0.06);
+    const flaggedShare = share(4_000, () => hasTrend(noise(random, 10, 0)));
+    expect(flaggedShare).toBeGreaterThan(0.03);
+    expect(flaggedShare).toBeLessThan(0.06);
   });
 });
 
@@ -196,7 +197,7 @@ describe("a ramp in the window", () => {
           undefined,
       ),
     );
-    expect(flagged.reduce((total, each) => total + each, 0) / flagged.length).toBeLessThan(0.01);
+    expect(flagged.reduce((total, share) => total + share, 0) / flagged.length).toBeLessThan(0.01);
   });
 
   test("is seen from half to full speed over 3 s in a window of 5 s", () => {

@@ -13,11 +13,13 @@ afterEach(() => {
 
 test("a shifted clock is ahead wherever the time is read, and given times stay as they are", () => {
   shiftClock(30_000);
-  const made = new Date();
-  const ahead = [Date.now(), made.getTime()].map((each) => Math.round((each - real.now()) / 1000));
+  const constructed = new Date();
+  const ahead = [Date.now(), constructed.getTime()].map((at_ms) =>
+    Math.round((at_ms - real.now()) / 1000),
+  );
   expect(ahead).toEqual([30, 30]);
   expect(new Date(5).getTime()).toBe(5);
-  expect(made).toBeInstanceOf(Date);
+  expect(constructed).toBeInstanceOf(Date);
   expect(Date.UTC(1970, 0, 1)).toBe(0);
 });
 
@@ -56,9 +58,10 @@ test.runIf(process.platform === "linux")(
 );
 
 test("the work grows linearly with complexity", () => {
-  const one = compute(1, 7).steps;
-  expect(one).toBeGreaterThan(10_000);
-  for (const complexity of [2, 3, 10]) expect(compute(complexity, 7).steps).toBe(complexity * one);
+  const stepsPerRound = compute(1, 7).steps;
+  expect(stepsPerRound).toBeGreaterThan(10_000);
+  for (const complexity of [2, 3, 10])
+    expect(compute(complexity, 7).steps).toBe(complexity * stepsPerRound);
 });
 
 test("the same seed gives the same result, another seed or complexity another one", () => {

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Limits } from "../../../src/contract/configuration.js";
-import type { Slices } from "../../../src/contract/result.js";
+import type { Slices } from "../../../src/contract/request-outcomes.js";
 import { type Algorithm, algorithms } from "../../../src/contract/target.js";
+import { definedOnly } from "../../../src/kit/defined-only.js";
 import { admissions } from "../../../src/traffic/admission.js";
 import { findProfile } from "../../../src/traffic/lookup.js";
 import { predictionFor } from "../../../src/traffic/outcome-mix.js";
@@ -33,11 +34,12 @@ const window = {
   slices: evenSlices(answered),
 };
 const server = serverOf({ ...run, counts });
-const readings = (limits: Limits | undefined) => ({
-  at_start: [server.at_start],
-  at_end: [server.at_end],
-  ...(limits ? { limits } : {}),
-});
+const readings = (limits: Limits | undefined) =>
+  definedOnly({
+    at_start: [server.at_start],
+    at_end: [server.at_end],
+    limits,
+  });
 
 test("with a quota that cannot be used up, the keys alone decide", () => {
   expect(
@@ -77,16 +79,10 @@ test("the tolerance is four standard deviations for few answers, one percentage 
 test("the limiter's algorithm decides, and for windows of the wall clock the time at which the load began", () => {
   const limits = { points: 2, window_s: 10, block_s: 0 };
   const share = (algorithm?: Algorithm, opened_at = window.opened_at) =>
-    predictionFor(
-      work,
-      warmup,
-      { ...readings(limits), ...(algorithm ? { algorithm } : {}) },
-      counts,
-      {
-        ...window,
-        opened_at,
-      },
-    )?.limited_share;
+    predictionFor(work, warmup, definedOnly({ ...readings(limits), algorithm }), counts, {
+      ...window,
+      opened_at,
+    })?.limited_share;
   expect(share()).toBe(share("fixed window"));
   expect(share("GCRA")).toBeLessThan(share("fixed window") ?? 0);
   // The window of the clock ends 3 s after the window of the run has opened.

@@ -3,15 +3,13 @@ import type { ClosedConnections, Reopened } from "../../closed-loop.js";
 import { cheapMonotonicMs } from "../../measurement/clock.js";
 import type { ResponseRecorder } from "../../measurement/recorder.js";
 import { untilConnected } from "../connection-pool.js";
-import { type Connection, outcomeOf, type RequestSource } from "./requests.js";
+import { type Connection, outcomeOfStatus, type RequestSource } from "./requests.js";
 
 /** How often autocannon checks its stop flag. Its own figures are not used. */
 const TICK_MS = 100;
 /** Longer than any run: the closed loop closes the window, not autocannon. */
 const FOREVER_S = 1_000_000;
-/**
- * Pause before a refused or lost connection is opened again, so that a dead server is not flooded.
- */
+/** Pause before a refused connection is opened again, so that a dead server is not flooded. */
 const RECONNECT_MS = 50;
 
 /** When each request in flight was sent, monotonic milliseconds. */
@@ -20,28 +18,200 @@ const sentMs = (client: autocannon.Client): number[] =>
     .toArray()
     .map(({ startTime: [seconds, nanoseconds] }) => seconds * 1e3 + nanoseconds / 1e6);
 
+/** The gate of the closed loop, which all clients of a worker share. */
+class Gate {
+  readonly clients: GatedClient[] = [];
+  /** Clients that the gate holds back. */
+  readonly waiting = new Set<GatedClient>();
+  readonly reopened: Reopened = { all: 0, without_cause: 0 };
+  isOpen = false;
+  isStopped = false;
+  quota = Number.POSITIVE_INFINITY;
+  sent = 0;
+  recorder: ResponseRecorder | undefined;
+  #whenIdle: (() => void) | undefined;
+
+  get canSend(): boolean {
+    return this.isOpen && this.sent < this.quota;
+  }
+
+  hold(client: GatedClient): void {
+    this.waiting.add(client);
+    if (this.waiting.size === this.clients.length) this.#whenIdle?.();
+  }
+
+  /** Resolves when every client waits at the gate, at the latest after `limitMs`. */
+  idle(limitMs: number): Promise<void> {
+    if (this.waiting.size === this.clients.length) return Promise.resolve();
+    return new Promise((resolve) => {
+      const timer = Number.isFinite(limitMs) ? setTimeout(resolve, limitMs) : undefined;
+      this.#whenIdle = () => {
+        clearTimeout(timer);
+        this.#whenIdle = undefined;
+        resolve();
+      };
+    });
+  }
+}
+
+/**
+ * One client of autocannon behind the gate.
+ *
+ * Four methods of autocannon's client (9.0.0) are overridden. `_doRequest` has the gate, and
+ * reopens connections that their server closes. `nextRequest` gives prebuilt requests. `_connect`
+ * and `_destroyConnection` record lost requests, because autocannon keeps a lost request in its
+ * queue, and every later answer of that connection would get its age.
+ */
+class GatedClient {
+  readonly client: autocannon.Client;
+  readonly source: RequestSource;
+  readonly #gate: Gate;
+  readonly #send: () => void;
+  readonly #connect: () => void;
+  readonly #destroyConnection: () => void;
+  /** Whether the server closes this connection after its answer. */
+  #isClosing = false;
+  /** Whether the last connection was refused. */
+  #isRefused = false;
+  /** Whether it waits until it may connect again, because what it sent now would be lost. */
+  #isPausing = false;
+  /** Whether autocannon's time-out has come while it waited at the gate. */
+  #isIdle = false;
+
+  constructor(client: autocannon.Client, source: RequestSource, gate: Gate) {
+    this.client = client;
+    this.source = source;
+    this.#gate = gate;
+    this.#send = client._doRequest.bind(client);
+    this.#connect = client._connect.bind(client);
+    this.#destroyConnection = client._destroyConnection.bind(client);
+
+    const { requestIterator } = client;
+    requestIterator.currentRequest = source.next();
+    requestIterator.nextRequest = () => {
+      requestIterator.currentRequest = source.next();
+      return requestIterator.currentRequest;
+    };
+    client._doRequest = () => this.#request();
+    client._connect = () => this.#connectAgain();
+    client._destroyConnection = () => this.#giveUp();
+    client.on("headers", ({ shouldKeepAlive }) => {
+      this.#isClosing = !shouldKeepAlive;
+    });
+    client.on("connError", () => {
+      this.#isRefused = true;
+    });
+  }
+
+  get isConnected(): boolean {
+    return !this.client.conn.connecting && !this.client.conn.destroyed;
+  }
+
+  get isInFlight(): boolean {
+    return this.client.pipelinedRequests.size() > 0;
+  }
+
+  /** Sends, if it waits at the gate. */
+  begin(): void {
+    if (this.#gate.waiting.has(this)) this.client._doRequest();
+  }
+
+  /** Gives up what is in flight, and opens another connection. */
+  reopen(): void {
+    this.client._destroyConnection();
+    this.client._connect();
+  }
+
+  /** Takes the place of `_doRequest`. */
+  #request(): void {
+    // The server closes this connection after its answer: a request on it would be lost, by no
+    // fault of the server.
+    if (this.#isClosing) {
+      this.reopen();
+      return;
+    }
+    if (!this.#gate.canSend || this.#isPausing) {
+      this.#gate.hold(this);
+      return;
+    }
+
+    this.#gate.sent++;
+    // A reconnection may be earlier than its place in the spread.
+    this.#gate.waiting.delete(this);
+    // autocannon takes the next request itself.
+    this.#send();
+    this.source.sent();
+  }
+
+  /** Takes the place of `_connect`. */
+  #connectAgain(): void {
+    if (this.#isIdle || this.#isPausing) {
+      this.#isIdle = false;
+      return;
+    }
+
+    const now_ms = cheapMonotonicMs();
+
+    for (const sent_ms of sentMs(this.client)) {
+      this.source.undecided();
+      this.#gate.recorder?.lost(now_ms - sent_ms, now_ms);
+    }
+
+    // This also stops listening to the lost socket, whose later error would open a second
+    // connection.
+    if (this.client.conn) this.#destroyConnection();
+    this.#isClosing = false;
+    // A half-read answer must not be joined with the first answer of the next connection.
+    this.client.parser.initialize("RESPONSE");
+    if (this.#isRefused) this.#connectLater();
+    else this.#open();
+  }
+
+  #open(): void {
+    this.#gate.reopened.all++;
+    this.#connect();
+  }
+
+  #connectLater(): void {
+    this.#isRefused = false;
+    this.#isPausing = true;
+    setTimeout(() => {
+      this.#isPausing = false;
+      this.#gate.waiting.delete(this);
+      if (!this.#gate.isStopped) this.#open();
+    }, RECONNECT_MS);
+  }
+
+  /** Takes the place of `_destroyConnection`. */
+  #giveUp(): void {
+    const isDestroyed = this.client.destroyed;
+    // The gate keeps the connection open and idle, for as long as others have the load.
+    this.#isIdle = !isDestroyed && this.#gate.waiting.has(this);
+    if (this.#isIdle) return;
+    // As long as the client is not destroyed, this is only called to give up a request.
+    if (!isDestroyed) this.#recordTimeOuts();
+    this.#destroyConnection();
+  }
+
+  #recordTimeOuts(): void {
+    const now_ms = cheapMonotonicMs();
+    const sent = sentMs(this.client);
+    if (sent.length === 0 && !this.#isClosing) this.#gate.reopened.without_cause++;
+    for (const sent_ms of sent) {
+      this.source.undecided();
+      this.#gate.recorder?.timedOut(now_ms - sent_ms, now_ms);
+    }
+  }
+}
+
 /**
  * autocannon's clients behind the gate of the closed loop: one instance of autocannon for each
  * server.
- *
- * Four methods of autocannon's client (9.0.0) are overridden: `_doRequest` for the gate, and for
- * connections that their server closes; `nextRequest` for prebuilt requests; `_connect` and
- * `_destroyConnection`, because autocannon keeps a lost request in its queue, and every later
- * answer of that connection would get the age of the lost one.
  */
 export class AutocannonConnections implements ClosedConnections {
-  readonly reopened: Reopened = { all: 0, without_cause: 0 };
-  readonly #clients: autocannon.Client[] = [];
+  readonly #gate = new Gate();
   readonly #sources = new Map<autocannon.Client, RequestSource>();
   readonly #instances: autocannon.Instance[];
-  /** Clients that the gate holds back. */
-  readonly #waiting = new Set<autocannon.Client>();
-  #open = false;
-  #quota = Number.POSITIVE_INFINITY;
-  #sent = 0;
-  #recorder: ResponseRecorder | undefined;
-  #whenIdle: (() => void) | undefined;
-  #stopped = false;
   readonly #connections: readonly Connection[];
   readonly #timeoutS: number;
 
@@ -53,201 +223,93 @@ export class AutocannonConnections implements ClosedConnections {
     );
   }
 
+  get reopened(): Readonly<Reopened> {
+    return this.#gate.reopened;
+  }
+
   #start(url: URL): autocannon.Instance {
-    const sources = this.#connections.filter((connection) => connection.url === url);
-    let set = 0;
+    const connections = this.#connections.filter((connection) => connection.url === url);
+    let clients = 0;
     const instance = autocannon({
       url: url.href,
-      connections: sources.length,
+      connections: connections.length,
       duration: FOREVER_S,
       timeout: this.#timeoutS,
       sampleInt: TICK_MS,
       skipAggregateResult: true,
       setupClient: (client) => {
-        const connection = sources[set++];
+        const connection = connections[clients++];
         if (!connection) throw new Error("more clients than connections");
-        this.#setUp(client, connection.source);
+        this.#sources.set(client, connection.source);
+        this.#gate.clients.push(new GatedClient(client, connection.source, this.#gate));
       },
     });
     instance.on(
       "response",
       (client: autocannon.Client, status: number, _bytes: number, ms: number) => {
-        const outcome = outcomeOf(status);
+        const outcome = outcomeOfStatus(status);
         if (outcome === "failed") this.#sources.get(client)?.undecided();
-        this.#recorder?.answer(outcome, status, ms, cheapMonotonicMs());
+        this.#gate.recorder?.answer(outcome, status, ms, cheapMonotonicMs());
       },
     );
+
     return instance;
   }
 
   async connected(): Promise<void> {
-    const missing = () =>
-      this.#clients.filter(({ conn }) => conn.connecting || conn.destroyed).length;
+    const { clients, reopened } = this.#gate;
+    const missing = () => clients.filter((client) => !client.isConnected).length;
     const hosts = new Set(this.#connections.map(({ url }) => url.host));
     await untilConnected(
       missing,
-      this.#clients.length,
+      clients.length,
       Math.max(5, this.#timeoutS),
       [...hosts].join(", "),
     );
-    Object.assign(this.reopened, { all: 0, without_cause: 0 });
+    Object.assign(reopened, { all: 0, without_cause: 0 });
   }
 
   openGate(recorder: ResponseRecorder, quota: number, spread_ms = 0): void {
-    this.#recorder = recorder;
-    this.#sent = 0;
-    this.#quota = quota;
-    this.#open = true;
-    const waiting = [...this.#waiting];
-    const begin = (client: autocannon.Client) => {
-      if (this.#waiting.has(client)) client._doRequest();
-    };
+    this.#gate.recorder = recorder;
+    this.#gate.sent = 0;
+    this.#gate.quota = quota;
+    this.#gate.isOpen = true;
+    const waiting = [...this.#gate.waiting];
     for (const [index, client] of waiting.entries()) {
-      if (spread_ms === 0) begin(client);
-      else setTimeout(begin, (spread_ms * index) / waiting.length, client);
+      if (spread_ms === 0) client.begin();
+      else setTimeout(() => client.begin(), (spread_ms * index) / waiting.length);
     }
   }
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {
-    const inFlight = this.#clients.filter((client) => client.pipelinedRequests.size() > 0).length;
-    const before = this.#sent - inFlight;
-    this.#recorder = recorder;
-    this.#quota = quota;
-    this.#sent = inFlight;
+    const inFlight = this.#gate.clients.filter((client) => client.isInFlight).length;
+    const before = this.#gate.sent - inFlight;
+    this.#gate.recorder = recorder;
+    this.#gate.quota = quota;
+    this.#gate.sent = inFlight;
     return before;
   }
 
   shutGate(): number {
-    this.#open = false;
-    this.#recorder?.close();
-    return this.#sent;
+    this.#gate.isOpen = false;
+    this.#gate.recorder?.close();
+    return this.#gate.sent;
   }
 
   async drained(): Promise<void> {
-    await this.#idle((this.#timeoutS + 1) * 1000);
+    await this.#gate.idle((this.#timeoutS + 1) * 1000);
     // autocannon gives up each request after its time-out, so hardly any is left.
-    for (const client of this.#clients) {
-      if (client.pipelinedRequests.size() === 0) continue;
-      client._destroyConnection();
-      client._connect();
-    }
-    this.#recorder = undefined;
+    for (const client of this.#gate.clients) if (client.isInFlight) client.reopen();
+    this.#gate.recorder = undefined;
   }
 
   quotaDone(): Promise<void> {
-    return this.#idle(Number.POSITIVE_INFINITY);
+    return this.#gate.idle(Number.POSITIVE_INFINITY);
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#gate.isStopped = true;
     for (const instance of this.#instances) instance.stop();
-    for (const client of this.#clients) client.destroy();
-  }
-
-  /** Resolves when every client waits at the gate, at the latest after `limitMs`. */
-  #idle(limitMs: number): Promise<void> {
-    if (this.#waiting.size === this.#clients.length) return Promise.resolve();
-    return new Promise((resolve) => {
-      const timer = Number.isFinite(limitMs) ? setTimeout(resolve, limitMs) : undefined;
-      this.#whenIdle = () => {
-        clearTimeout(timer);
-        this.#whenIdle = undefined;
-        resolve();
-      };
-    });
-  }
-
-  #setUp(client: autocannon.Client, source: RequestSource): void {
-    this.#clients.push(client);
-    this.#sources.set(client, source);
-    const { requestIterator } = client;
-    requestIterator.currentRequest = source.next();
-    requestIterator.nextRequest = () => {
-      requestIterator.currentRequest = source.next();
-      return requestIterator.currentRequest;
-    };
-
-    let isClosing = false;
-    client.on("headers", ({ shouldKeepAlive }) => {
-      isClosing = !shouldKeepAlive;
-    });
-    const send = client._doRequest.bind(client);
-    client._doRequest = () => {
-      // The server closes this connection after its answer: a request on it would be lost, by no
-      // fault of the server.
-      if (isClosing) {
-        client._destroyConnection();
-        client._connect();
-        return;
-      }
-      if (this.#open && this.#sent < this.#quota && !isPausing) {
-        this.#sent++;
-        // A reconnection may be earlier than its place in the spread.
-        this.#waiting.delete(client);
-        // It takes the next request itself.
-        send();
-        source.sent();
-        return;
-      }
-      this.#waiting.add(client);
-      if (this.#waiting.size === this.#clients.length) this.#whenIdle?.();
-    };
-
-    let broken = false;
-    /** It waits until it may connect again: what it sent now would be lost. */
-    let isPausing = false;
-    /** autocannon's time-out has come while it waited at the gate. */
-    let isIdle = false;
-    client.on("connError", () => {
-      broken = true;
-    });
-    const connectAgain = client._connect.bind(client);
-    const connect = (): void => {
-      this.reopened.all++;
-      connectAgain();
-    };
-    const destroyConnection = client._destroyConnection.bind(client);
-    client._connect = () => {
-      if (isIdle || isPausing) {
-        isIdle = false;
-        return;
-      }
-      const now_ms = cheapMonotonicMs();
-      for (const sent_ms of sentMs(client)) {
-        source.undecided();
-        this.#recorder?.lost(now_ms - sent_ms, now_ms);
-      }
-      // It also stops listening to the lost socket, whose later error would open a second
-      // connection.
-      if (client.conn) destroyConnection();
-      isClosing = false;
-      // A half-read answer must not be joined with the first answer of the next connection.
-      client.parser.initialize("RESPONSE");
-      if (!broken) return connect();
-      broken = false;
-      isPausing = true;
-      setTimeout(() => {
-        isPausing = false;
-        this.#waiting.delete(client);
-        if (!this.#stopped) connect();
-      }, RECONNECT_MS);
-    };
-
-    client._destroyConnection = () => {
-      // The gate keeps it open and idle, for as long as others have the load.
-      isIdle = !client.destroyed && this.#waiting.has(client);
-      if (isIdle) return;
-      // As long as the client is not destroyed, this is only called to give up a request.
-      if (!client.destroyed) {
-        const now_ms = cheapMonotonicMs();
-        const sent = sentMs(client);
-        if (sent.length === 0 && !isClosing) this.reopened.without_cause++;
-        for (const sent_ms of sent) {
-          source.undecided();
-          this.#recorder?.timedOut(now_ms - sent_ms, now_ms);
-        }
-      }
-      destroyConnection();
-    };
+    for (const { client } of this.#gate.clients) client.destroy();
   }
 }

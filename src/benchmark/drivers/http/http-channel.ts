@@ -2,7 +2,12 @@ import { connect, type Socket, type TcpNetConnectOpts } from "node:net";
 import { connect as connectSecurely } from "node:tls";
 import { HTTPParser } from "http-parser-js";
 import type { Channel, ChannelListener, OpenChannel } from "../connection-pool.js";
-import { type Connection, LIMITED_STATUS, outcomeOf, type RequestSource } from "./requests.js";
+import {
+  type Connection,
+  LIMITED_STATUS,
+  outcomeOfStatus,
+  type RequestSource,
+} from "./requests.js";
 
 const SPACE = 0x20;
 const CR = 0x0d;
@@ -32,8 +37,8 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
 };
 
 /**
- * Offset of the line feed that ends the line, if the only carriage return of the line precedes it;
- * else -1.
+ * Offset of the line feed that ends the line, or -1 unless the only carriage return of the line
+ * precedes it.
  */
 function endOfLine(buffer: Uint8Array, from: number, length: number): number {
   let at = from;
@@ -64,10 +69,10 @@ function keepsAlive(buffer: Uint8Array, at: number, end: number): boolean {
 }
 
 /**
- * Fast path for the usual answer, complete in one read, with a content length, on a connection that
- * stays open.
- * @param length bytes of `buffer` that were read @returns the status, or 0 for what the parser has
- *   to read
+ * Reads an answer that is complete in one read, has a content length and keeps its connection open,
+ * which nearly all answers do.
+ * @param length bytes of `buffer` that were read
+ * @returns the status, or 0 for what the parser has to read
  */
 export function wholeResponseStatus(buffer: Uint8Array, length: number): number {
   for (let i = 0; i < VERSION.length; i++) if (buffer[i] !== VERSION[i]) return 0;
@@ -77,6 +82,7 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
   if (buffer[12] !== SPACE && buffer[12] !== CR) return 0;
   let at = endOfLine(buffer, 12, length);
   if (at < 0) return 0;
+
   for (at++; at + 1 < length; at++) {
     if (buffer[at] === CR && buffer[at + 1] === LF)
       return body >= 0 && at + 2 + body === length ? status : 0;
@@ -106,6 +112,7 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
       return 0;
     }
   }
+
   return 0;
 }
 
@@ -140,10 +147,10 @@ class HttpChannel implements Channel {
   #status = 0;
   #wait_ms = Number.NaN;
   #keepsAlive = true;
-  /** The parser has read a part of the answer. */
+  /** Whether the parser has read a part of the answer. */
   #isParsing = false;
   #isInFlight = false;
-  /** Whether this connection gave an answer: then it is reopened without a pause. */
+  /** Whether this connection gave an answer, so that it is reopened without a pause. */
   #hasAnswered = false;
   #isClosed = false;
 
@@ -183,6 +190,7 @@ class HttpChannel implements Channel {
 
   #connect(): void {
     if (this.#isClosed) return;
+
     const { hostname, port, protocol } = this.#url;
     const isSecure = protocol === "https:";
     const options: TcpNetConnectOpts = {
@@ -240,10 +248,11 @@ class HttpChannel implements Channel {
   #complete(): void {
     // A 1xx status announces an answer but is not one.
     if (!this.#isInFlight || this.#status < 200) return;
+
     this.#isInFlight = false;
     this.#isParsing = false;
     this.#hasAnswered = true;
-    const outcome = outcomeOf(this.#status);
+    const outcome = outcomeOfStatus(this.#status);
     if (outcome === "failed") this.#source.undecided();
     else this.#source.log?.answered(outcome, outcome === "limited" ? this.#wait_ms : Number.NaN);
     this.#listener.answered(outcome, this.#status);

@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { GeneratorRunSpec } from "../../../contract/generator-env.js";
 import { findWorkload } from "../../../traffic/lookup.js";
-import { versionIn } from "../../generator-versions.js";
+import { packageVersion } from "../../generator-versions.js";
 import type { Driver, Loopback } from "../driver.js";
 import { httpChannels } from "./http-channel.js";
 import { connectionsTo } from "./requests.js";
@@ -23,7 +23,10 @@ const ANSWER = Buffer.from(
   ].join("\r\n"),
 );
 
-/** Takes the server's place while the load loop is warmed up: the same bytes for each request. */
+/**
+ * Takes the server's place while the load loop is warmed up, and answers each request with the same
+ * bytes.
+ */
 async function startLoopbackServer(): Promise<Loopback> {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
@@ -36,6 +39,7 @@ async function startLoopbackServer(): Promise<Loopback> {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+
   return {
     openChannels: (requests) => httpChannels(connectionsTo([address], requests)),
     async close() {
@@ -61,7 +65,7 @@ export const httpDriver: Driver = {
     endpointsOf(spec)
       .map(({ host }) => host)
       .join(", "),
-  versions: () => ({ autocannon: versionIn(require.resolve("autocannon/package.json")) }),
+  versions: () => ({ autocannon: packageVersion(require.resolve("autocannon/package.json")) }),
   async open(spec) {
     const endpoints = endpointsOf(spec);
     const { load, timeout_s } = spec.generator;
@@ -72,6 +76,7 @@ export const httpDriver: Driver = {
     } satisfies Awaited<ReturnType<Driver["open"]>>;
     if (load.model === "open") return open;
     const { AutocannonConnections } = await import("./autocannon-connections.js");
+
     return {
       ...open,
       closedConnections: (requests) =>

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../contract/result.js";
+import type { Outcome } from "../../../contract/request-outcomes.js";
 import {
   type Descriptors,
   FRESH_KEY,
@@ -6,12 +6,12 @@ import {
   FRESH_KEY_PREFIX,
   type RequestStream,
 } from "../../../traffic/traffic-types.js";
-import { type ConnectionLog, RequestCounts } from "../../measurement/decision-log.js";
+import { type ConnectionLog, RequestCounter } from "../../measurement/decision-log.js";
 import type { ChannelRequests } from "../driver.js";
 
 export const LIMITED_STATUS = 429;
 
-export function outcomeOf(status: number): Outcome {
+export function outcomeOfStatus(status: number): Outcome {
   if (status >= 200 && status < 300) return "allowed";
   return status === LIMITED_STATUS ? "limited" : "failed";
 }
@@ -19,13 +19,13 @@ export function outcomeOf(status: number): Outcome {
 type PreparedRequest = { requestBuffer: Buffer };
 
 export interface RequestSource {
-  /** Takes the next request; valid until the next call. */
+  /** Takes the next request, which is valid until the next call. */
   next(): PreparedRequest;
   sent(): void;
-  /** Nobody knows whether the request that was sent last was decided on. */
+  /** Says that nobody knows whether the last request was decided on. */
   undecided(): void;
   /**
-   * Gets each decision, and the wait that a limited answer names; absent where nobody wants them.
+   * Takes each decision, and the wait that a limited answer names; absent where nobody needs them.
    */
   log?: Pick<ConnectionLog, "answered">;
 }
@@ -53,8 +53,8 @@ const NINE = 57;
 const NUMBERS_PER_CONNECTION = 1e11;
 
 /**
- * The digits of fresh keys, counted up in place: formatting a large number for each request costs
- * far more.
+ * The digits of fresh keys. They are counted up in place, because formatting a large number for
+ * each request costs far more.
  */
 class FreshNumber {
   readonly #digits: Buffer;
@@ -78,26 +78,28 @@ class FreshNumber {
  */
 function sourcesFor(
   url: URL,
-  { requests, counts = new RequestCounts(requests.length), log }: ChannelRequests,
+  { requests, counts = new RequestCounter(requests.length), log }: ChannelRequests,
 ) {
   const shared = requests.map((descriptors) => ({
     requestBuffer: requestBuffer(url, descriptors),
   }));
   const offsets = shared.map((request) => freshKeyOffsets(request.requestBuffer));
-  const hasFresh = offsets.some((each) => each.length > 0);
+  const hasFresh = offsets.some((places) => places.length > 0);
+
   return (stream: RequestStream, connection: number): RequestSource => {
-    const ownOf = (request: PreparedRequest, which: number): PreparedRequest =>
+    const copyOf = (request: PreparedRequest, which: number): PreparedRequest =>
       offsets[which]?.length ? { requestBuffer: Buffer.from(request.requestBuffer) } : request;
-    // A trace has so many keys that a list of each connection would fill the memory.
-    const own = hasFresh ? shared.map(ownOf) : shared;
+    // A trace has so many keys that a list for each connection would fill the memory.
+    const prepared = hasFresh ? shared.map(copyOf) : shared;
     const number = new FreshNumber(connection * NUMBERS_PER_CONNECTION);
     const counted = counts.connection();
     const logged = log?.connection();
     let which = 0;
-    return {
+
+    const source: RequestSource = {
       next() {
         which = stream.next();
-        const request = own[which];
+        const request = prepared[which];
         if (!request) throw new Error(`the traffic has no request ${which}`);
         for (const offset of offsets[which] ?? []) number.write(request.requestBuffer, offset);
         return request;
@@ -107,12 +109,13 @@ function sourcesFor(
         logged?.sent(which);
       },
       undecided: () => counted.undecided(),
-      ...(logged ? { log: logged } : {}),
     };
+    if (logged) source.log = logged;
+    return source;
   };
 }
 
-/** A connection: where it goes, and what it sends. */
+/** The address of a connection, and what it sends. */
 export type Connection = { url: URL; source: RequestSource };
 
 /**

@@ -1,4 +1,4 @@
-import type { Outcome } from "../../../contract/result.js";
+import type { Outcome } from "../../../contract/request-outcomes.js";
 import type { Decision } from "../../../targets/target-types.js";
 import {
   type Descriptors,
@@ -10,7 +10,7 @@ import {
 import {
   type ConnectionCounts,
   type ConnectionLog,
-  RequestCounts,
+  RequestCounter,
 } from "../../measurement/decision-log.js";
 import type { Channel, ChannelListener, OpenChannel } from "../connection-pool.js";
 import type { ChannelRequests } from "../driver.js";
@@ -56,7 +56,7 @@ export class KeySource {
     return descriptors.map((key) => this.#keyOf(key));
   }
 
-  /** Nobody knows whether the request that was taken last was decided on. */
+  /** Says that nobody knows whether the last request was decided on. */
   undecided(): void {
     this.#counts.undecided();
   }
@@ -75,7 +75,7 @@ export class KeySource {
   }
 }
 
-export interface Decider {
+export interface ConsumingLimiter {
   consume(keys: Keys): Promise<Decision>;
 }
 
@@ -85,7 +85,7 @@ export const limiterOutcomes: readonly Outcome[] = ["allowed", "limited", "faile
 const codes: Readonly<Record<Outcome, number>> = { allowed: 0, limited: 1, failed: 2 };
 
 /**
- * Consumes before the event loop gets its turn: a limiter without I/O settles in a microtask, and a
+ * Consumes before the event loop gets its turn. A limiter without I/O settles in a microtask, and a
  * channel that then sends at once would keep timers and messages waiting for ever.
  */
 const CONSUMES_PER_TURN = 1024;
@@ -95,7 +95,7 @@ class TurnQueue {
   #finished = 0;
   #waiting: LimiterChannel[] = [];
 
-  /** The channel is ready now, or in the next turn when this one has had its share. */
+  /** Makes a channel ready now, or in the next turn when this turn has had its consumes. */
   next(channel: LimiterChannel): void {
     if (this.#waiting.length === 0 && ++this.#finished < CONSUMES_PER_TURN) channel.ready();
     else this.later(channel);
@@ -117,22 +117,25 @@ class TurnQueue {
 const REJECTED: Decision = { outcome: "failed", error: new Error("the limiter rejected") };
 
 /**
- * One consume at a time. It needs no connection of its own: all channels of a worker share the
- * limiter's client.
+ * Has one consume in flight at a time. It needs no connection of its own, because all channels of a
+ * worker share the limiter's client.
  */
 class LimiterChannel implements Channel {
-  readonly #decider: Decider;
+  readonly #decider: ConsumingLimiter;
   readonly #keys: KeySource;
   readonly #counts: CallCounts;
   readonly #turns: TurnQueue;
   readonly #listener: ChannelListener;
-  /** Takes the decision on the consume in flight; that of an abandoned one is only counted. */
+  /**
+   * Takes the decision on the consume in flight. A decision on an abandoned consume is only
+   * counted.
+   */
   #settle = this.#newSettle();
   #fail = this.#newFail();
   #isClosed = false;
 
   constructor(
-    decider: Decider,
+    decider: ConsumingLimiter,
     keys: KeySource,
     counts: CallCounts,
     turns: TurnQueue,
@@ -179,7 +182,7 @@ class LimiterChannel implements Channel {
     return settle;
   }
 
-  /** A limiter must not reject; one of a plugin may. */
+  /** A limiter must not reject, but that of a plugin may. */
   #newFail(): () => void {
     const settle = this.#settle;
     return () => settle(REJECTED);
@@ -187,8 +190,8 @@ class LimiterChannel implements Channel {
 }
 
 export function limiterChannels(
-  decider: Decider,
-  { requests, streams, first, counts = new RequestCounts(requests.length), log }: ChannelRequests,
+  decider: ConsumingLimiter,
+  { requests, streams, first, counts = new RequestCounter(requests.length), log }: ChannelRequests,
   calls: CallCounts,
 ): OpenChannel {
   const turns = new TurnQueue();

@@ -1,19 +1,19 @@
 import { storeAccessFrom } from "../../../contract/store-url.js";
+import { definedOnly } from "../../../kit/defined-only.js";
 import { formatNodes } from "../../../kit/env.js";
 import type { Driver } from "../driver.js";
-import { type Decider, limiterChannels, limiterOutcomes } from "./limiter-channel.js";
+import { type ConsumingLimiter, limiterChannels, limiterOutcomes } from "./limiter-channel.js";
 
 const ALLOWED = { outcome: "allowed" } as const;
 
 /**
- * Admits all at once: a target without a limiter, whose figures are the cost of the driver, and the
- * loopback.
+ * Admits all requests at once. It is the loopback, and a target without a limiter, whose figures
+ * are the cost of the driver.
  */
-const admitAll: Decider = { consume: async () => ALLOWED };
+const admitAll: ConsumingLimiter = { consume: async () => ALLOWED };
 
 /**
- * Calls the target's own limiter over its own client, one per worker, without HTTP and without a
- * server.
+ * Calls the target's limiter by its client, one for each worker, without HTTP and without a server.
  */
 export const limiterDriver: Driver = {
   id: "limiter",
@@ -29,25 +29,27 @@ export const limiterDriver: Driver = {
     const { client, limiter } = target;
     const store = await client.storeVersion();
     const calls = { begun: 0, finished: 0 };
+
     return {
       openChannels: (requests) => limiterChannels(limiter ?? admitAll, requests, calls),
       startLoopback: async () => ({
         openChannels: (requests) => limiterChannels(admitAll, requests, { begun: 0, finished: 0 }),
         close: async () => undefined,
       }),
-      limiterReport: () => ({
-        versions: {
-          ...(client.version ? { client: client.version } : {}),
-          ...(limiter?.version ? { limiter: limiter.version } : {}),
-          ...(store ? { store } : {}),
-        },
-        client_settings: client.settings,
-        ...(limiter?.script ? { limiter_script: limiter.script } : {}),
-        ...(target.target.algorithm ? { algorithm: target.target.algorithm } : {}),
-        requests: calls.begun,
-        in_flight: calls.begun - calls.finished,
-        ...(limiter ? { consumes: { ...limiter.consumes } } : {}),
-      }),
+      limiterReport: () =>
+        definedOnly({
+          versions: definedOnly({
+            client: client.version,
+            limiter: limiter?.version,
+            store,
+          }),
+          client_settings: client.settings,
+          limiter_script: limiter?.script,
+          algorithm: target.target.algorithm,
+          requests: calls.begun,
+          in_flight: calls.begun - calls.finished,
+          consumes: limiter ? { ...limiter.consumes } : undefined,
+        }),
       close: () => target.close(),
     };
   },

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
-import type { Admissions } from "../../../contract/audit.js";
+import type { AdmissionBounds } from "../../../contract/audit.js";
 import type { Limits } from "../../../contract/configuration.js";
 import type { Algorithm } from "../../../contract/target.js";
 import { sum } from "../../../kit/numbers.js";
@@ -33,7 +33,7 @@ export function admittedAgain(
   limits: Limits,
   [before, after]: readonly [Answers, Answers],
   keys: number,
-): Admissions {
+): AdmissionBounds {
   const ranges = Array.from(
     { length: keys },
     (_, group) =>

@@ -94,9 +94,14 @@ describe("the timeline of a window", () => {
 
   test("has the p99 of the second that begins with a slice, and of three to ten seconds before it", () => {
     const worker = workerOf(12_000, (recorder) => {
+      const slow_ms = new Map([
+        [5, 20],
+        [6, 20],
+        [115, 40],
+      ]);
       for (let slice = 0; slice < 120; slice++) {
         const at_ms = 100 * slice + 50;
-        const latency_ms = slice === 5 || slice === 6 ? 20 : slice === 115 ? 40 : 1;
+        const latency_ms = slow_ms.get(slice) ?? 1;
         recorder.sent(at_ms - latency_ms, at_ms - latency_ms, false);
         recorder.answer("allowed", 200, at_ms - latency_ms, at_ms, at_ms);
       }

@@ -6,7 +6,7 @@ import {
   streamOfShare,
 } from "../../../../src/benchmark/open-loop/send-schedule.js";
 import { idleCpuMs, sharesWakes } from "../../../../src/benchmark/open-loop/shared-wakes.js";
-import type { EncodedHistogram } from "../../../../src/contract/result.js";
+import type { EncodedHistogram } from "../../../../src/contract/latency-figures.js";
 import { decodeHistogram } from "../../../../src/judge/histogram.js";
 import { sum } from "../../../../src/kit/numbers.js";
 import { traceColumns } from "../../../../src/traffic/trace.js";

@@ -37,12 +37,12 @@ describe("the offset of another clock", () => {
   });
 
   test("comes from the shortest round trip, whatever else was measured", () => {
-    const found = clockOffsetOf([
+    const offset = clockOffsetOf([
       exchange(3, 9, 0.1),
       exchange(3, 0.02, 0.02),
       exchange(3, 0.1, 5),
     ]);
-    expect(found).toEqual({ offset_us: 3000, bound_us: 21.6 });
+    expect(offset).toEqual({ offset_us: 3000, bound_us: 21.6 });
   });
 
   test("does not take the other one's work for a way", () => {
@@ -54,9 +54,9 @@ describe("the offset of another clock", () => {
     [0, 20],
     [0.01, 12],
   ])("lies within the bound where the ways take %f ms and %f ms", (there_ms, back_ms) => {
-    const found = clockOffsetOf([exchange(5, there_ms, back_ms)]);
-    expect(Math.abs(found.offset_us - 5000)).toBeGreaterThan(5000);
-    expect(holds(found, 5)).toBe(true);
+    const offset = clockOffsetOf([exchange(5, there_ms, back_ms)]);
+    expect(Math.abs(offset.offset_us - 5000)).toBeGreaterThan(5000);
+    expect(holds(offset, 5)).toBe(true);
   });
 
   test("lies within the bound of both ends together, for any delays", () => {
@@ -99,20 +99,20 @@ async function serve(ahead_ms = 0): Promise<number> {
 describe("the link to another machine probe", () => {
   test("has round trips, the other one's clock and a rate for each direction", async () => {
     const port = await serve(-2_500);
-    const found = await measureLink({ host, port, bandwidth: true }, CLOCK);
-    expect(found.round_trips_us).toHaveLength(500);
-    expect(Math.abs(found.clock.offset_us + 2_500_000)).toBeLessThanOrEqual(found.clock.bound_us);
-    expect(found.sent_bits_per_second).toBeGreaterThan(1e6);
-    expect(found.received_bits_per_second).toBeGreaterThan(1e6);
+    const link = await measureLink({ host, port, bandwidth: true }, CLOCK);
+    expect(link.round_trips_us).toHaveLength(500);
+    expect(Math.abs(link.clock.offset_us + 2_500_000)).toBeLessThanOrEqual(link.clock.bound_us);
+    expect(link.sent_bits_per_second).toBeGreaterThan(1e6);
+    expect(link.received_bits_per_second).toBeGreaterThan(1e6);
   });
 
   test("has no rate where a CPU cap held the program back", async () => {
     const port = await serve();
     let periods = 0;
-    const found = await measureLink({ host, port, bandwidth: true }, CLOCK, () => periods++);
-    expect(found.round_trips_us).toHaveLength(500);
-    expect(found).not.toHaveProperty("sent_bits_per_second");
-    expect(found).not.toHaveProperty("received_bits_per_second");
+    const link = await measureLink({ host, port, bandwidth: true }, CLOCK, () => periods++);
+    expect(link.round_trips_us).toHaveLength(500);
+    expect(link).not.toHaveProperty("sent_bits_per_second");
+    expect(link).not.toHaveProperty("received_bits_per_second");
   });
 
   test("a delay in one direction alone is in the round trip, and the clock stays within its bound", async () => {
@@ -120,12 +120,12 @@ describe("the link to another machine probe", () => {
     const relay = await startRelay({ host, port: 0 }, { host, port });
     stops.push(() => relay.stop());
     relay.setMode({ mode: "delay", ms: 20 });
-    const found = await measureLink({ host, port: relay.port, bandwidth: false }, CLOCK);
-    expect(Math.min(...found.round_trips_us)).toBeGreaterThanOrEqual(19_000);
-    expect(found.clock.bound_us).toBeGreaterThanOrEqual(9_500);
-    expect(Math.abs(found.clock.offset_us - 40_000)).toBeGreaterThan(5_000);
-    expect(Math.abs(found.clock.offset_us - 40_000)).toBeLessThanOrEqual(found.clock.bound_us);
-    expect(found).not.toHaveProperty("sent_bits_per_second");
+    const link = await measureLink({ host, port: relay.port, bandwidth: false }, CLOCK);
+    expect(Math.min(...link.round_trips_us)).toBeGreaterThanOrEqual(19_000);
+    expect(link.clock.bound_us).toBeGreaterThanOrEqual(9_500);
+    expect(Math.abs(link.clock.offset_us - 40_000)).toBeGreaterThan(5_000);
+    expect(Math.abs(link.clock.offset_us - 40_000)).toBeLessThanOrEqual(link.clock.bound_us);
+    expect(link).not.toHaveProperty("sent_bits_per_second");
   });
 
   test("names a place that refuses or ends connections", async () => {
@@ -162,8 +162,8 @@ describe("the system clock to the microsecond", () => {
       passes();
       return now;
     };
-    const found = new WallClock(wall, monotonic).now_ms();
-    expect(Math.abs(found - (1000 + now))).toBeLessThanOrEqual(WALL_CLOCK_ERROR_US / 1000);
+    const now_ms = new WallClock(wall, monotonic).now_ms();
+    expect(Math.abs(now_ms - (1000 + now))).toBeLessThanOrEqual(WALL_CLOCK_ERROR_US / 1000);
   });
 
   test("is that of now where it was set while it was read", () => {

@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
-import type { GeneratorOutput } from "../../../../src/contract/result.js";
+import type { GeneratorOutput } from "../../../../src/contract/generator-output.js";
 import { addCounts } from "../../../../src/judge/counts.js";
 import { judged } from "../../../../src/judge/judged.js";
 import { latencyBlock } from "../../../../src/judge/latency.js";
 import { limitOf } from "../../../../src/judge/limit.js";
 import { mergeGenerators } from "../../../../src/judge/merging/merge-generators.js";
 import { timelineFrom } from "../../../../src/judge/merging/merge-timelines.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
+import { definedOnly } from "../../../../src/kit/defined-only.js";
 import {
   addGenerator,
   generatorOf,
@@ -22,16 +23,18 @@ function run(change: (second: ReturnType<typeof addGenerator>) => void) {
   return evidence;
 }
 const reasons = (evidence: ReturnType<typeof run>) =>
-  judge(evidence).reasons.map(({ rule, severity, text }) => `${rule} ${severity} ${text}`);
+  judgeRun(evidence).reasons.map(({ rule, severity, text }) => `${rule} ${severity} ${text}`);
 
-const told = (pattern: RegExp) => [expect.stringMatching(pattern)];
+const textMatching = (pattern: RegExp) => [expect.stringMatching(pattern)];
 
 describe("of several generators", () => {
   test("a saturated one is named, in the verdict and as the limit", () => {
     const evidence = run(({ workers }) => {
       for (const worker of workers) worker.event_loop_utilisation = 0.95;
     });
-    expect(reasons(evidence)).toEqual(told(/^M6 suspect generator-2 .*95 % .*--generators/));
+    expect(reasons(evidence)).toEqual(
+      textMatching(/^M6 suspect generator-2 .*95 % .*--generators/),
+    );
     expect(limitOf(evidence)).toEqual({
       resource: "generator",
       text: "generator-2's event loop was 95 % busy",
@@ -42,7 +45,7 @@ describe("of several generators", () => {
     const evidence = run(({ workers }) => {
       for (const worker of workers) worker.connections *= 2;
     });
-    expect(reasons(evidence)).toEqual(told(/^M6 suspect generator-2 .*100 .*200/));
+    expect(reasons(evidence)).toEqual(textMatching(/^M6 suspect generator-2 .*100 .*200/));
   });
 
   test("a late one of an open loop is named; all of them late are not", () => {
@@ -59,7 +62,9 @@ describe("of several generators", () => {
       generatorOf(evidence).schedule = scheduleOf(first_us);
       return reasons(evidence).filter((text) => text.includes("lateness"));
     };
-    expect(lateness(5000, 800)).toEqual(told(/^M6 suspect generator-2 .*5\.00 ms.*0\.80 ms/));
+    expect(lateness(5000, 800)).toEqual(
+      textMatching(/^M6 suspect generator-2 .*5\.00 ms.*0\.80 ms/),
+    );
     expect(lateness(5000, 4000)).toEqual([]);
     expect(lateness(900, 100)).toEqual([]);
   });
@@ -93,10 +98,10 @@ function outputs(
     const output: GeneratorOutput = structuredClone({
       ...judged({ ...rest, generators: [part], counts: part.counts }),
       consumers: index === 0 ? run.consumers : [],
-      resources: {
+      resources: definedOnly({
         ...(own ? { [part.id]: { ...own, cpu_us_per_request: 99 } } : {}),
-        ...(index === 0 && server ? { "server-1": server } : {}),
-      },
+        "server-1": index === 0 && server ? server : undefined,
+      }),
       slices: {
         ...run.slices,
         allowed: run.slices.allowed.map((count) => count / 2),
@@ -133,7 +138,7 @@ describe("the outputs of several generators", () => {
     ]);
     // The orchestrator reads the store.
     const { "store-1": store } = whole.resources;
-    const resources = { ...merged.resources, ...(store ? { "store-1": store } : {}) };
+    const resources = definedOnly({ ...merged.resources, "store-1": store });
     expect(judged({ ...merged, resources }).verdict.reasons).toEqual([]);
   });
 

@@ -4,8 +4,8 @@ import { expect, test } from "vitest";
 import { type Manifest, manifestSchema } from "../../../../src/contract/manifest.js";
 import type { Plan } from "../../../../src/contract/plan.js";
 import type { MeasuredResult } from "../../../../src/contract/result.js";
-import { outcomeOf } from "../../../../src/judge/outcome.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { targetOutcome } from "../../../../src/judge/outcome.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import { startManifest } from "../../../../src/orchestrator/campaign/write-manifest.js";
 import { judgeTrial, MaxRateSearch } from "../../../../src/orchestrator/max-rate/search.js";
 import { planOf } from "../../../../src/orchestrator/max-rate/searched-rates.js";
@@ -161,7 +161,7 @@ function make({ folder, manifest }: Campaign, planned: PlannedRun, fate: Fate): 
     evidence.schedule.offered += 300;
     evidence.schedule.sent += 300;
   }
-  const verdict = judge(evidence);
+  const verdict = judgeRun(evidence);
   if (fate === "broken")
     Object.assign(verdict, {
       status: "invalid",
@@ -169,7 +169,7 @@ function make({ folder, manifest }: Campaign, planned: PlannedRun, fate: Fate): 
     });
   writeFileSync(
     join(folder, planned.file),
-    JSON.stringify({ ...evidence, verdict, ...outcomeOf(evidence, verdict) }),
+    JSON.stringify({ ...evidence, verdict, ...targetOutcome(evidence, verdict) }),
   );
   return { ...outcome, status: verdict.status };
 }

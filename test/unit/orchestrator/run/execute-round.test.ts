@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
-import type { GeneratorOutput } from "../../../../src/contract/result.js";
+import type { GeneratorOutput } from "../../../../src/contract/generator-output.js";
 import { turnOf } from "../../../../src/contract/turns.js";
 import {
   GivenTurns,

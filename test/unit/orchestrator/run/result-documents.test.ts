@@ -4,7 +4,7 @@ import type { FaultRecord } from "../../../../src/contract/faults.js";
 import { plannedFrom } from "../../../../src/contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../../../src/contract/result.js";
 import type { Timeline } from "../../../../src/contract/timeline.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import {
   failureDocument,
   faultFiguresOf,
@@ -31,7 +31,7 @@ function generatorsOwn(): MeasuredResult {
     store: _s,
     ...own
   } = validEvidence();
-  return { ...own, run: 1, verdict: judge(own) };
+  return { ...own, run: 1, verdict: judgeRun(own) };
 }
 
 const { store } = validEvidence();

@@ -9,7 +9,7 @@ import {
 } from "../../../../../src/benchmark/drivers/http/http-channel.js";
 import {
   connectionsTo,
-  outcomeOf,
+  outcomeOfStatus,
   requestBuffer,
 } from "../../../../../src/benchmark/drivers/http/requests.js";
 import { DecisionLog } from "../../../../../src/benchmark/measurement/decision-log.js";
@@ -25,7 +25,7 @@ test.each([
   [428, "failed"],
   [503, "failed"],
 ] as const)("the outcome of a status %i is %s", (status, outcome) => {
-  expect(outcomeOf(status)).toBe(outcome);
+  expect(outcomeOfStatus(status)).toBe(outcome);
 });
 
 test("a request carries each of its descriptors, encoded, and keeps its connection", () => {

@@ -2,14 +2,14 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import type { Channel } from "../../../../../src/benchmark/drivers/connection-pool.js";
 import {
-  type Decider,
+  type ConsumingLimiter,
   KeySource,
   type Keys,
   limiterChannels,
 } from "../../../../../src/benchmark/drivers/limiter/limiter-channel.js";
 import {
   DecisionLog,
-  RequestCounts,
+  RequestCounter,
 } from "../../../../../src/benchmark/measurement/decision-log.js";
 import type { Decision } from "../../../../../src/targets/target-types.js";
 import { FRESH_KEY } from "../../../../../src/traffic/traffic-types.js";
@@ -17,7 +17,7 @@ import { FRESH_KEY } from "../../../../../src/traffic/traffic-types.js";
 const stream = { next: () => 0 };
 
 /** One channel to this limiter, and what it reported. */
-function openChannel(decider: Decider) {
+function openChannel(decider: ConsumingLimiter) {
   const counts = { begun: 0, finished: 0 };
   const events: string[] = [];
   const open = limiterChannels(
@@ -79,7 +79,7 @@ describe("a channel to a limiter", () => {
       sent++;
       channels[index]?.send();
     };
-    const decider: Decider = { consume: async () => ({ outcome: "allowed" }) };
+    const decider: ConsumingLimiter = { consume: async () => ({ outcome: "allowed" }) };
     const requests = { requests: [["key"]] as const, streams: [stream, stream], first: 0 };
     const open = limiterChannels(decider, requests, { begun: 0, finished: 0 });
     for (const index of [0, 1]) {
@@ -96,7 +96,7 @@ describe("the keys of a channel", () => {
     requests: readonly (readonly [string, ...string[]])[],
     connection: number,
   ): Keys[] => {
-    const counts = new RequestCounts(requests.length).connection();
+    const counts = new RequestCounter(requests.length).connection();
     const source = new KeySource(requests, stream, connection, counts);
     return [source.next(), source.next()];
   };
