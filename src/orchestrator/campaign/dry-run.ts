@@ -32,11 +32,8 @@ import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
-import {
-  pendingCalibration,
-  pendingCalibrationText,
-  pendingGeneratorsText,
-} from "./calibration.js";
+import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
+import { pendingGeneratorsText } from "./generator-trials.js";
 import { expectedOpening } from "./open-runtime.js";
 import { registerPlugins, withSources } from "./used-plugins.js";
 

@@ -35,9 +35,10 @@ import {
   type RunLoad,
   type RunWatch,
 } from "./execute-run.js";
-import { GENERATOR, layoutOf, type RunSettings } from "./layout.js";
+import { GENERATOR, layoutOf } from "./layout.js";
 import { PartFailed } from "./part-supervisor.js";
 import { Generators, outputOfGenerator, parseProgress, type TurnEvent } from "./run-generators.js";
+import type { RequestedRun, RunSettings } from "./run-settings.js";
 
 /**
  * A turn that has not ended by so long after its slice never does. The others are silent meanwhile,
@@ -107,7 +108,7 @@ export class GivenTurns {
 const READ_WITHIN_MS = 8_000;
 const unread = (): string => `the store could not be read within ${READ_WITHIN_MS / 1000} s`;
 
-export type RoundMember = { request: Omit<RunSettings, "runNonce">; listener: RunListener };
+export type RoundMember = { request: RequestedRun; listener: RunListener };
 
 export type RoundEnd = { raw: RawRun } | { error: unknown };
 

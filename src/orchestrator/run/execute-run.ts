@@ -14,7 +14,7 @@ import type { Lease } from "../ownership/lease.js";
 import { CounterWatch, type SeveralMachines } from "./counter-watch.js";
 import { DrainedReadings } from "./drained-readings.js";
 import { FaultInjection } from "./injected-faults.js";
-import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
+import { layoutOf } from "./layout.js";
 import {
   PartFailed,
   type PartSupervisor,
@@ -24,6 +24,8 @@ import {
 } from "./part-supervisor.js";
 import { readAdmissions } from "./read-admissions.js";
 import { Generators, type Second } from "./run-generators.js";
+import type { RequestedRun, RunSettings } from "./run-settings.js";
+import { keyPrefixOf } from "./run-specs.js";
 import { type RunStore, type StoreSide, storeOf } from "./run-store.js";
 
 export interface RunListener {
@@ -86,7 +88,7 @@ export interface RunOptions {
  * whatever happens.
  */
 export async function executeRun(
-  request: Omit<RunSettings, "runNonce">,
+  request: RequestedRun,
   runtime: Runtime,
   lease: Lease,
   listener: RunListener,

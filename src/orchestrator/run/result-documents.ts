@@ -39,7 +39,7 @@ import {
   restartedAt,
 } from "../../traffic/prediction.js";
 import type { RawRun } from "./execute-run.js";
-import type { RawPrintedRun } from "./program-run.js";
+import type { RawPrintedRun } from "./program-load.js";
 
 type Planned = Plan["configurations"][number];
 

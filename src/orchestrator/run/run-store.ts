@@ -21,16 +21,10 @@ import { isEncrypted } from "../../targets/options.js";
 import { findLimiter, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
 import { moduleRefusal, sha256Of } from "../plan/module-files.js";
-import {
-  discoveryPart,
-  type ExternalStore,
-  PROBE,
-  type RunSettings,
-  SERVICE,
-  serviceSettings,
-  serviceSpec,
-} from "./layout.js";
+import { discoveryPart } from "./layout.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
+import type { ExternalStore, RunSettings } from "./run-settings.js";
+import { PROBE, SERVICE, serviceSettings, serviceSpec } from "./run-specs.js";
 
 /** Nodes must start and, in a cluster, agree within this time. */
 const FORM_TIMEOUT_S = 60;
