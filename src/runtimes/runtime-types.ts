@@ -31,10 +31,12 @@ export interface PartAllocation extends Node {
  * A file that a part reads: one of this machine, or a text, which may depend on the host of its
  * address.
  */
-export type PartFile = { path: string } | { text: string | ((host: string) => string) };
+export type PartFile = { path: string } | { text: string | ((host: string) => Promise<string>) };
 
-export const textOf = ({ text }: Extract<PartFile, { text: unknown }>, host: string): string =>
-  typeof text === "string" ? text : text(host);
+export const textOf = async (
+  { text }: Extract<PartFile, { text: unknown }>,
+  host: string,
+): Promise<string> => (typeof text === "string" ? text : text(host));
 
 export interface ProgramSource {
   /** The name that parts use, e.g. `valkey`. */

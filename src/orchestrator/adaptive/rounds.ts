@@ -35,7 +35,8 @@ type DecideRound = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
 /** Lets the report decide, since only it does statistics. @throws BenchError with its last line */
 export function roundDecider(python: PythonContext, campaignFolder: string): DecideRound {
   return async (round, isLast) => {
-    const args = [campaignFolder, "--round", String(round), ...(isLast ? ["--end"] : [])];
+    const args = [campaignFolder, "--round", String(round)];
+    if (isLast) args.push("--end");
     try {
       return adaptiveSummarySchema.parse(
         JSON.parse(await pythonOutput(python, "decide-rounds", args)),
@@ -51,7 +52,7 @@ export function roundDecider(python: PythonContext, campaignFolder: string): Dec
   };
 }
 
-/** How long the campaign will take: it is told which runs are still to come. */
+/** Estimates how long the campaign will take; a selection says which runs are still to come. */
 export interface ExpectedTime {
   /** These runs take place: those that were made, planned, and likely to be planned. */
   expect(runs: Plan["runs"]): void;
@@ -60,7 +61,7 @@ export interface ExpectedTime {
 }
 
 export interface SelectionOptions {
-  /** The member that tells the selection's state is kept up to date. */
+  /** The selection keeps its state in a member of the manifest. */
   manifest: Manifest;
   completed: ReadonlyMap<string, unknown>;
   overheads: Overheads;
@@ -79,40 +80,42 @@ const filesOf = (runs: readonly PlannedRun[]): ReadonlySet<string> =>
 
 /**
  * The configurations that continue, with those that they are compared with: a reference and its
- * copies take part as long as any other member of their ranking does, and no longer; by turns
- * controls as long as any target beside them.
+ * copies take part as long as any other member of their ranking does, and no longer. By turns a
+ * control takes part as long as any target of its groups.
  */
 function withCompanions(plan: Plan, continuing: ReadonlySet<string>): ReadonlySet<string> {
-  const found = new Set(continuing);
+  const companions = new Set(continuing);
   for (const { members, reference } of plannedRankings(plan)) {
     if (!reference) continue;
-    const own = originals(members);
-    const others = own.length > 1 ? own : members;
-    const isOpen = others.some((each) => each !== reference && continuing.has(each.hash));
-    for (const each of members) {
-      if (each !== reference && others.includes(each)) continue;
-      if (isOpen) found.add(each.hash);
-      else found.delete(each.hash);
+    const withoutCopies = originals(members);
+    const compared = withoutCopies.length > 1 ? withoutCopies : members;
+    const isOpen = compared.some((member) => member !== reference && continuing.has(member.hash));
+    for (const member of members) {
+      if (member !== reference && compared.includes(member)) continue;
+      if (isOpen) companions.add(member.hash);
+      else companions.delete(member.hash);
     }
   }
   for (const [hash, mates] of controlsBeside(plan)) {
-    if ([...mates].some((mate) => found.has(mate))) found.add(hash);
-    else found.delete(hash);
+    if ([...mates].some((mate) => companions.has(mate))) companions.add(hash);
+    else companions.delete(hash);
   }
-  return found;
+  return companions;
 }
 
-/** By turns: the controls that are in a group for others, with all of those. */
+/** By turns a control is in a group for the sake of others. @returns those, by the control's hash */
 function controlsBeside(plan: Plan): ReadonlyMap<string, ReadonlySet<string>> {
   const controls = new Set(plan.configurations.filter(isControl).map(({ hash }) => hash));
-  const found = new Map<string, Set<string>>();
+  const matesByControl = new Map<string, Set<string>>();
   for (const unit of unitsOf(plan, plan.runs)) {
     const mates = unit.filter(({ beside }) => !beside).map((run) => run.configuration_hash);
-    for (const { configuration_hash: hash, beside } of unit)
-      if (beside && controls.has(hash))
-        found.set(hash, new Set([...(found.get(hash) ?? []), ...mates]));
+    for (const { configuration_hash: hash, beside } of unit) {
+      if (!beside || !controls.has(hash)) continue;
+      const earlier = matesByControl.get(hash) ?? [];
+      matesByControl.set(hash, new Set([...earlier, ...mates]));
+    }
   }
-  return found;
+  return matesByControl;
 }
 
 /**
@@ -134,7 +137,8 @@ export class AdaptiveRounds implements RunSelection {
 
   constructor(options: AdaptiveRoundsOptions) {
     const { manifest, progress } = options;
-    const { configurations, adaptive: { looks, budget_s } = { looks: [] } } = manifest.plan;
+    const { configurations, adaptive } = manifest.plan;
+    const { looks, budget_s } = adaptive ?? { looks: [] };
     const hashes = configurations.map(({ hash }) => hash);
     const first = Object.fromEntries(hashes.map((hash) => [hash, looks[0] ?? 0]));
     // Drop an earlier end: a resumed campaign measures its failed runs again, and then decides
@@ -229,10 +233,12 @@ export class AdaptiveRounds implements RunSelection {
         hash !== null && this.#running.has(hash) && !continuing.has(hash),
     );
     this.#running = new Set([...this.#running].filter((hash) => continuing.has(hash)));
-    const next = this.#decisionRounds.find((each) => each > round) ?? round;
+
+    const next = this.#decisionRounds.find((candidate) => candidate > round) ?? round;
     for (const hash of this.#running)
       this.#state.rounds[hash] = Math.max(next, this.#state.rounds[hash] ?? 0);
     this.#state.looked = round;
+
     const possible = this.#possibleRuns();
     this.#possible = filesOf(possible);
     progress.expect(possible);

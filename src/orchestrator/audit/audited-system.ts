@@ -8,12 +8,13 @@ import {
   senderReportSchema,
 } from "../../contract/sender.js";
 import type { Algorithm, Target } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { RunningPart } from "../../runtimes/runtime-types.js";
 import { findLimiter } from "../../targets/resolve.js";
 import type { LimiterDescription } from "../../targets/target-types.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { actions } from "../run/injected-faults.js";
-import { layoutOf, SENDER, type ServerDifference, senderRole } from "../run/layout.js";
+import { layoutOf, SENDER, senderRole } from "../run/layout.js";
 import {
   PartFailed,
   type PartPlace,
@@ -21,7 +22,9 @@ import {
   type RunningRole,
   withParts,
 } from "../run/part-supervisor.js";
+import type { ServerDifference } from "../run/run-settings.js";
 import { type RunStore, storeOf } from "../run/run-store.js";
+import { authorityOf } from "../run/store-authority.js";
 import { type Burst, crossesEdge, hasAlignedWindows } from "./expected.js";
 
 /** A check cannot say anything: something else failed than what it looks at. */
@@ -155,15 +158,17 @@ export class AuditedSystem {
     work: (system: AuditedSystem) => Promise<Value>,
   ): Promise<Value> {
     const nonce = randomBytes(12).toString("hex");
+    const configuration = configurationOf(settings);
+    const authority = await authorityOf([configuration]);
     const run = {
-      configuration: configurationOf(settings),
+      configuration,
       runNonce: nonce,
       seed: 0,
       warmupS: 0,
       workers: 1,
       caps: settings.caps,
       modules: settings.modules,
-      ...(settings.servers ? { servers: settings.servers } : {}),
+      ...definedOnly({ servers: settings.servers, authority }),
     };
     const roles = layoutOf(run).filter(({ kind }) => kind !== "generator");
     return withParts([...roles, senderRole], place, async ({ supervisor }) => {

@@ -1,6 +1,6 @@
 import type { AdmissionBounds, AuditCheck, Finding } from "../../contract/audit.js";
 import type { Target } from "../../contract/target.js";
-import type { ServerDifference } from "../run/layout.js";
+import type { ServerDifference } from "../run/run-settings.js";
 import type { AuditedSystem } from "./audited-system.js";
 
 export type CheckOutcome = Pick<

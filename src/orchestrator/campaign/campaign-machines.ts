@@ -1,7 +1,8 @@
 import type { MachineCounters, MachineFacts } from "../../contract/machine-probe.js";
 import type { MachineLink, RunLink, RuntimeMachine } from "../../contract/machines.js";
 import type { CampaignMachine } from "../../contract/manifest.js";
-import { bitRateText } from "../../judge/limit.js";
+import { rateText } from "../../judge/limit.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { sum } from "../../kit/numbers.js";
 import { kernelInstance } from "../../machine/facts.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
@@ -44,7 +45,7 @@ export class CampaignMachines implements SeveralMachines {
   ) {
     this.described = describedMachines(machines, facts);
     this.#kernels = new Map(
-      Object.entries(facts).map(([name, own]) => [name, own.kernel_instance]),
+      Object.entries(facts).map(([name, machine]) => [name, machine.kernel_instance]),
     );
     this.#probes = probes;
     this.#pairs = pairs;
@@ -66,8 +67,8 @@ export class CampaignMachines implements SeveralMachines {
     eventLog.setUp(`${names.length} machines: ${names.join(", ")}`);
     const probes = await MachineProbes.open(runtime, lease, (text) => eventLog.warn(text));
     const pairs = linksBetween((kind) => {
-      const known = runtime.machinesFor?.(kind) ?? [];
-      return known.length > 0 ? known : names;
+      const allowed = runtime.machinesFor?.(kind) ?? [];
+      return allowed.length > 0 ? allowed : names;
     });
     if (pairs.length > MOST_LINKS)
       eventLog.warn(`${pairs.length} links between machines: the first ${MOST_LINKS} are measured`);
@@ -77,8 +78,8 @@ export class CampaignMachines implements SeveralMachines {
 
   /** Round trips, bandwidth and clocks, just before the first run. */
   async measureLinks(): Promise<MachineLink[]> {
-    const found = await this.#probes.links(this.#pairs, true);
-    this.#links = found.map(({ between: [one, other], clock, ...link }) => ({
+    const measured = await this.#probes.links(this.#pairs, true);
+    this.#links = measured.map(({ between: [one, other], clock, ...link }) => ({
       between: [one, other],
       ...link,
       clock: { before: clock },
@@ -89,15 +90,13 @@ export class CampaignMachines implements SeveralMachines {
 
   /** The clocks again, after the last run. @returns the links with both */
   async measureClocks(): Promise<MachineLink[]> {
-    const found = await this.#probes.links(
-      this.#links.map(({ between }) => between),
-      false,
-    );
+    const pairs = this.#links.map(({ between }) => between);
+    const measured = await this.#probes.links(pairs, false);
     this.#links = this.#links.map((link) => {
-      const after = found.find(({ between }) =>
+      const again = measured.find(({ between }) =>
         between.every((name, end) => name === link.between[end]),
-      )?.clock;
-      return after ? { ...link, clock: { ...link.clock, after } } : link;
+      );
+      return again ? { ...link, clock: { ...link.clock, after: again.clock } } : link;
     });
     return this.#links;
   }
@@ -131,24 +130,21 @@ function describedMachines(
 ): CampaignMachine[] {
   return machines.map((machine) => {
     const { name } = machine;
-    const own = facts[name];
-    if (!own) return machine;
-    const shares_kernel_with = machines.flatMap((other) =>
-      other.name !== name &&
-      own.kernel_instance !== undefined &&
-      facts[other.name]?.kernel_instance === own.kernel_instance
-        ? [other.name]
-        : [],
-    );
+    const known = facts[name];
+    if (!known) return machine;
+    const kernel = known.kernel_instance;
+    const sharesKernel = (other: RuntimeMachine): boolean =>
+      other.name !== name && kernel !== undefined && facts[other.name]?.kernel_instance === kernel;
+    const others = machines.filter(sharesKernel).map((other) => other.name);
     return {
       ...machine,
-      facts: own.machine,
-      ...(shares_kernel_with.length > 0 ? { shares_kernel_with } : {}),
+      facts: known.machine,
+      ...definedOnly({ shares_kernel_with: others.length > 0 ? others : undefined }),
     };
   });
 }
 
-/** One of each group of machines that are the same computer. */
+/** One machine of those that are the same computer. */
 const computersOf = (machines: readonly CampaignMachine[]): CampaignMachine[] =>
   machines.filter(
     ({ shares_kernel_with = [] }, index) =>
@@ -159,23 +155,23 @@ export const cpusOf = (machines: readonly CampaignMachine[]): number =>
   sum(computersOf(machines).map(({ cpus }) => cpus));
 
 export function machineConditions(machines: readonly CampaignMachine[]): string[] {
-  const shared = computersOf(machines).flatMap(({ name, shares_kernel_with }) =>
-    shares_kernel_with ? [[name, ...shares_kernel_with]] : [],
-  );
-  return [
-    ...shared.map(
-      (names) =>
-        `${names.join(", ")} are one computer with one kernel: they share its CPUs and memory, and what lies between them is no real network`,
-    ),
-    ...machines.flatMap(({ name, facts }) =>
-      facts?.governor && facts.governor !== "performance"
-        ? [`the CPU governor of ${name} is ${facts.governor}, not performance`]
-        : [],
-    ),
-    ...machines.flatMap(({ name, facts }) =>
-      facts
-        ? []
-        : [`the facts and links of ${name} are not known: nothing could be measured there`],
-    ),
-  ];
+  const conditions: string[] = [];
+  for (const { name, shares_kernel_with } of computersOf(machines)) {
+    if (!shares_kernel_with) continue;
+    const names = [name, ...shares_kernel_with].join(", ");
+    conditions.push(
+      `${names} are one computer with one kernel: they share its CPUs and memory, and what lies between them is no real network`,
+    );
+  }
+  for (const { name, facts } of machines) {
+    if (facts?.governor && facts.governor !== "performance")
+      conditions.push(`the CPU governor of ${name} is ${facts.governor}, not performance`);
+  }
+  for (const { name, facts } of machines) {
+    if (!facts)
+      conditions.push(
+        `the facts and links of ${name} are not known: nothing could be measured there`,
+      );
+  }
+  return conditions;
 }

@@ -8,6 +8,7 @@ import {
 } from "../../contract/plan.js";
 import { hasFigures, type MeasuredResult, type Result } from "../../contract/result.js";
 import { atLeast } from "../../judge/latency.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { mean, rounded } from "../../kit/numbers.js";
 import { estimateCampaignS, type Overheads } from "../plan/estimate.js";
 import type { RunListener } from "../run/execute-run.js";
@@ -61,7 +62,7 @@ export class TimeLeft {
     const runs = this.#pending.filter(({ file }) => files.includes(file));
     for (const file of files) this.#gone.add(file);
     if (runs.length === 0) return;
-    const rest = this.#pending.filter((each) => !runs.includes(each));
+    const rest = this.#pending.filter((run) => !runs.includes(run));
     // A difference of two estimates includes the pauses.
     const estimated_s = this.#estimate(this.#pending) - this.#estimate(rest);
     this.#pending = rest;
@@ -87,8 +88,8 @@ export class TimeLeft {
   secondsLeft(now_s: number): number {
     if (!this.#current) return Math.max(0, this.#later_s);
     const { runs, started_s, estimated_s } = this.#current;
-    const own_s = estimated_s + this.#correction(runs) - (now_s - started_s);
-    return Math.max(0, own_s) + Math.max(0, this.#later_s);
+    const current_s = estimated_s + this.#correction(runs) - (now_s - started_s);
+    return Math.max(0, current_s) + Math.max(0, this.#later_s);
   }
 
   #estimate(runs: readonly PlannedRun[]): number {
@@ -101,14 +102,17 @@ export class TimeLeft {
   }
 
   #correction(runs: readonly PlannedRun[]): number {
-    const all = [...this.#excess.values()].flat();
-    const ofAll = all.length > 0 ? mean(all) : 0;
-    const each = new Map([...this.#excess].map(([topology, values]) => [topology, mean(values)]));
-    return runs.reduce(
-      (total, run) =>
-        total + (each.get(this.#topologies.get(run.configuration_hash) ?? "") ?? ofAll),
-      0,
+    const excesses = [...this.#excess.values()].flat();
+    const overall_s = excesses.length > 0 ? mean(excesses) : 0;
+    const byTopology = new Map(
+      [...this.#excess].map(([topology, values]) => [topology, mean(values)]),
     );
+    let total_s = 0;
+    for (const { configuration_hash } of runs) {
+      const topology = this.#topologies.get(configuration_hash) ?? "";
+      total_s += byTopology.get(topology) ?? overall_s;
+    }
+    return total_s;
   }
 }
 
@@ -143,21 +147,27 @@ function figuresOf(result: Result): Figures | undefined {
   return {
     requests_per_second: requests.average,
     ...latenciesOf(latency),
-    ...(answers > 0 ? { limited_share: counts.limited / answers } : {}),
-    ...(cpu === undefined ? {} : { server_cpu_us_per_request: cpu }),
+    ...definedOnly({
+      limited_share: answers > 0 ? counts.limited / answers : undefined,
+      server_cpu_us_per_request: cpu,
+    }),
   };
 }
 
 const outcomeTexts = ({
   outcome,
   outcome_text,
-}: Pick<MeasuredResult, "outcome" | "outcome_text">) => ({
-  ...(outcome === undefined ? {} : { outcome }),
-  ...(outcome_text === undefined ? {} : { outcome_text }),
-});
+}: Pick<MeasuredResult, "outcome" | "outcome_text">) => definedOnly({ outcome, outcome_text });
 
-const roundOfEvent = ({ round }: PlannedRun) => (round === undefined ? {} : { round });
+const roundOfEvent = ({ round }: PlannedRun) => definedOnly({ round });
 
+const NOT_SAVED = {
+  rule: "M20",
+  severity: "invalid",
+  text: "failed: harness: it could not be saved",
+} as const;
+
+/** Reports the runs of a campaign as events, each with the time that is left. */
 export class Progress {
   readonly #eventLog: EventLog;
   readonly #plan: Plan;
@@ -191,7 +201,7 @@ export class Progress {
       ...this.#place(planned),
       ...roundOfEvent(planned),
       status,
-      ...(outcome === undefined ? {} : { outcome }),
+      ...definedOnly({ outcome }),
     });
   }
 
@@ -226,15 +236,18 @@ export class Progress {
   }
 
   #started(planned: PlannedRun): void {
+    const searchPhase = planned.bracket ? ("bracket" as const) : ("estimate" as const);
     this.#eventLog.emit({
       event: "run_started",
       ...this.#place(planned),
       run: planned.run,
       ...roundOfEvent(planned),
       runs_per_configuration: countedRuns(this.#plan, planned.configuration_hash),
-      ...(this.#plan.adaptive ? { at_most: true } : {}),
-      ...(planned.diagnose ? { diagnose: true } : {}),
-      ...(this.#plan.max_rate ? { search: planned.bracket ? "bracket" : "estimate" } : {}),
+      ...definedOnly({
+        at_most: this.#plan.adaptive ? (true as const) : undefined,
+        diagnose: planned.diagnose,
+        search: this.#plan.max_rate ? searchPhase : undefined,
+      }),
       configuration_hash: planned.configuration_hash,
       configuration: this.#configuration(planned),
       time_left_s: this.timeLeftS(),
@@ -246,8 +259,7 @@ export class Progress {
    */
   finished(planned: PlannedRun, result: Result, saved = true): void {
     const status: RunStatus = hasFigures(result) ? result.verdict.status : result.status;
-    const text = "failed: harness: it could not be saved";
-    const notSaved = { rule: "M20", severity: "invalid" as const, text };
+    const { reasons } = result.verdict;
     const figures = saved ? figuresOf(result) : undefined;
     const now_s = nowS();
     this.#timeLeft.finish(now_s, figures !== undefined);
@@ -255,38 +267,38 @@ export class Progress {
       event: "run_finished",
       ...this.#place(planned),
       run: planned.run,
-      ...(planned.diagnose ? { diagnose: true } : {}),
+      ...definedOnly({ diagnose: planned.diagnose }),
       ...roundOfEvent(planned),
       configuration_hash: planned.configuration_hash,
       status: saved ? status : "failed",
       ...(saved && hasFigures(result) ? outcomeTexts(result) : {}),
-      reasons: [...result.verdict.reasons, ...(saved ? [] : [notSaved])],
-      ...(figures ? { figures } : {}),
+      reasons: saved ? reasons : [...reasons, NOT_SAVED],
+      ...definedOnly({ figures }),
       took_s: rounded(now_s - this.#started_s, 3),
       time_left_s: this.timeLeftS(),
     });
   }
 
   /**
-   * A phase of runs made together is told when the first comes to it. @param runs get programs'
-   * lines
+   * A phase of runs made together is reported when the first comes to it. @param runs get the
+   * programs' lines
    */
   listeners(
     runs: readonly { planned: PlannedRun; log: (role: string, line: string) => void }[],
   ): RunListener[] {
-    const told = new Set<Phase>();
+    const reported = new Set<Phase>();
     return runs.map(({ planned, log }) => {
       const { number } = this.#place(planned);
       return {
         phase: (phase) => {
-          if (told.has(phase)) return;
-          told.add(phase);
+          if (reported.has(phase)) return;
+          reported.add(phase);
           const lasts_s = this.#lastsS(phase, planned);
           this.#eventLog.emit({
             event: "phase",
-            ...(runs.length === 1 ? { number } : {}),
+            ...definedOnly({ number: runs.length === 1 ? number : undefined }),
             phase,
-            ...(lasts_s === undefined ? {} : { lasts_s: runs.length * lasts_s }),
+            ...definedOnly({ lasts_s: lasts_s && runs.length * lasts_s }),
           });
         },
         second: (second) =>

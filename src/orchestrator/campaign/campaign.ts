@@ -1,9 +1,9 @@
 import { basename } from "node:path";
-import type { Configuration } from "../../contract/configuration.js";
+import type { Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
-import { isGeneratorSaturated } from "../../judge/rules/generator.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { type ExitCode, environmentError, messageOf } from "../../kit/errors.js";
-import { AdaptiveRounds, roundDecider } from "../adaptive/rounds.js";
+import { AdaptiveRounds, type RunSelection, roundDecider } from "../adaptive/rounds.js";
 import { Checksums } from "../files/checksums.js";
 import {
   createCampaignFolder,
@@ -14,41 +14,19 @@ import type { ForeignLoadCheck } from "../host/foreign-load.js";
 import { limitsNotes } from "../host/machine.js";
 import { requestedVersions } from "../host/versions.js";
 import { MaxRateSearch } from "../max-rate/search.js";
-import { planOf, withExpectedTrials } from "../max-rate/searched-rates.js";
+import { withExpectedTrials } from "../max-rate/searched-rates.js";
 import { Aborted, abortable } from "../ownership/abort.js";
-import { costOfOrder, decidable } from "../plan/decidable.js";
 import { requestedRuns } from "../plan/decision-rounds.js";
-import {
-  estimateRange,
-  learnOverheads,
-  type Overheads,
-  overheadsOf,
-  roomReason,
-} from "../plan/estimate.js";
-import { type PlanContext, selectConfigurations } from "../plan/make-plan.js";
-import { moduleFiles } from "../plan/module-files.js";
-import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
+import { learnOverheads, type Overheads, overheadsOf, roomReason } from "../plan/estimate.js";
+import { selectConfigurations } from "../plan/make-plan.js";
 import { mapCaps } from "../request/caps.js";
-import { findCampaign } from "../request/existing-campaign.js";
+import { type ExistingCampaign, findCampaign } from "../request/existing-campaign.js";
 import type { Request } from "../request/request.js";
-import { executeRun } from "../run/execute-run.js";
-import type { ExternalStore } from "../run/layout.js";
-import { findingsOf } from "../run/program-run.js";
+import { discoverStore } from "../run/discover-store.js";
 import type { RunOutcome } from "../run/result-documents.js";
-import { discoverStore } from "../run/run-store.js";
+import { authorityOf } from "../run/store-authority.js";
 import type { EventLog } from "../ui/event-log.js";
-import {
-  atRate,
-  CALIBRATION_WARMUP_S,
-  calibrate,
-  calibrated,
-  type GeneratorTrial,
-  generatorsNeeded,
-  generatorsText,
-  hardestLoads,
-  withCalibration,
-  withGenerators,
-} from "./calibration.js";
+import { announceCampaign } from "./announce-campaign.js";
 import { CampaignMachines } from "./campaign-machines.js";
 import { Progress } from "./campaign-progress.js";
 import {
@@ -58,6 +36,7 @@ import {
   openExistingCampaign,
 } from "./completed-runs.js";
 import { buildFinalReport, reportInterrupted } from "./final-report.js";
+import { type CampaignPlace, findPlan } from "./find-plan.js";
 import {
   endCode,
   type Opened,
@@ -67,7 +46,7 @@ import {
   withRuntime,
 } from "./open-runtime.js";
 import { RunLoop } from "./run-loop.js";
-import { registerPlugins, withSources } from "./used-plugins.js";
+import { registerPlugins } from "./used-plugins.js";
 import { endSession, resumedManifest, saveManifest, startManifest } from "./write-manifest.js";
 
 export interface CampaignEnd {
@@ -80,104 +59,134 @@ export async function runCampaign(
   request: Request,
   context: OpeningContext & { foreignLoad: ForeignLoadCheck },
 ): Promise<ExitCode> {
-  const { eventLog, foreignLoad } = context;
+  const { foreignLoad } = context;
   foreignLoad.start();
   const plugins = await registerPlugins(request);
-  // Report errors of the request before anything is searched, built or started.
-  const found =
+
+  // Errors of the request are reported before anything is searched, built or started.
+  const existing =
     request.resume === undefined ? undefined : findCampaign(request.output, request.resume);
-  const requested = found?.manifest.plan ?? selectConfigurations(request);
-  const place = found ? { name: found.manifest.campaign } : { root: request.output };
+  const requested = existing?.manifest.plan ?? selectConfigurations(request);
+  const place = existing ? { name: existing.manifest.campaign } : { root: request.output };
+
   return withLease(request, { ...context, plugins }, place, async (opened) => {
-    const shared = { ...opened, foreignLoad, began: new Date() };
-    const existing = found && (await openExistingCampaign(found, opened.lease, eventLog));
-    const outcome =
-      existing && isComplete(existing)
-        ? await finishCompleteCampaign(existing, eventLog)
-        : await withRuntime(
-            request,
-            requestedVersions(requested),
-            opened,
-            hasFaults(request),
-            (ready) => measure(request, existing, { ...shared, ...ready }),
-          ).catch(async (error) => {
-            if (error instanceof Aborted) await reportInterrupted(error, opened.python, eventLog);
-            throw error;
-          });
-    return endCode(await buildFinalReport(outcome, opened.python, eventLog), opened);
+    const { python, eventLog } = opened;
+    const campaign = { ...opened, foreignLoad, requested, began: new Date() };
+    const outcome = await outcomeOf(request, existing, campaign);
+    return endCode(await buildFinalReport(outcome, python, eventLog), opened);
   });
 }
 
-const hasFaults = ({ faults }: Request): boolean => faults.some((each) => each.length > 0);
+/** What a campaign has before its runtime is open. */
+interface CampaignContext extends Opened {
+  foreignLoad: ForeignLoadCheck;
+  began: Date;
+  /** All that may be measured: nothing was asked yet whether it is there. */
+  requested: Pick<Plan, "configurations">;
+}
 
-type MeasureContext = Opened & OpenedRuntime & { foreignLoad: ForeignLoadCheck; began: Date };
+/** Measures what is missing. */
+async function outcomeOf(
+  request: Request,
+  existing: ExistingCampaign | undefined,
+  context: CampaignContext,
+): Promise<CampaignOutcome> {
+  const { lease, python, eventLog, requested } = context;
+  const resumed = existing && (await openExistingCampaign(existing, lease, eventLog));
+  if (resumed && isComplete(resumed)) return finishCompleteCampaign(resumed, eventLog);
+
+  try {
+    return await withRuntime(
+      request,
+      requestedVersions(requested),
+      context,
+      hasFaults(request),
+      (openedRuntime) => measure(request, resumed, { ...context, ...openedRuntime }),
+    );
+  } catch (error) {
+    if (error instanceof Aborted) await reportInterrupted(error, python, eventLog);
+    throw error;
+  }
+}
+
+const hasFaults = ({ faults }: Request): boolean =>
+  faults.some((alternative) => alternative.length > 0);
+
+type MeasureContext = CampaignContext & OpenedRuntime;
 
 async function measure(
   asked: Request,
   existing: OpenedCampaign | undefined,
   context: MeasureContext,
 ): Promise<CampaignOutcome> {
-  const { packageFolder, eventLog, signal, foreignLoad, lease, python } = context;
-  const { began, runtime, choice, versions, available } = context;
-  const plugins = context.plugins.map(({ facts }) => facts);
-  const completed = existing?.completed ?? new Map<string, RunOutcome>();
+  const { eventLog, signal, foreignLoad, lease, runtime, choice } = context;
   // The engine builds images outside of this process tree: observe only from here on.
   if (runtime.engine) foreignLoad.start();
-  const external = await discoverStore(asked.storeAccess, runtime);
-  const partFaults = hasFaults(asked) ? await runtime.partFaults() : undefined;
-  const planContext = {
-    available: available(external),
-    caps: runtime.capsApplied ? mapCaps(asked.caps, (caps) => runtime.appliedCaps(caps)) : {},
-    external,
-    ...(partFaults ? { partFaults } : {}),
-    placeNotes: limitsNotes(runtime.id),
-  };
-  const findings = existing ? undefined : await findingsAt(asked, planContext, context);
-  const trialOf = trialsAt(asked, external, context);
-  const throughputOf = async (each: Configuration) => (await trialOf(each)).requests_per_second;
-  const tell = (text: string) => eventLog.setUp(text);
-  const calibration =
-    asked.calibrates && !existing
-      ? await calibrate(calibrated(selectConfigurations(asked, planContext)), throughputOf, tell)
-      : undefined;
-  const atItsRate = calibration ? atRate(asked, calibration.rate_per_second) : asked;
-  const generator_trials =
-    asked.findsGenerators && !existing
-      ? await generatorsNeeded(
-          hardestLoads(selectConfigurations(atItsRate, planContext)),
-          trialOf,
-          tell,
-        )
-      : undefined;
-  const request = generator_trials
-    ? withGenerators(atItsRate, generator_trials.generators)
-    : atItsRate;
-  const planned = () => {
-    const made = planOf(request, { ...planContext, ...(findings && { findings }) });
-    const notes = [...made.notes, ...(generator_trials ? [generatorsText(generator_trials)] : [])];
-    const found = generator_trials ? { generator_trials } : {};
-    return withSources({ ...made, ...found, notes }, context.plugins);
-  };
-  const plan =
-    existing?.manifest.plan ?? (calibration ? withCalibration(planned(), calibration) : planned());
+  const place = await openPlace(asked, context);
+  const { request, plan } = existing
+    ? { request: asked, plan: existing.manifest.plan }
+    : await findPlan(asked, place, context);
   await requireWritable(request.outputFile);
-  const trials = existing?.manifest.max_rate?.trials ?? [];
-  const expected = withExpectedTrials(
-    plan,
-    new Map(trials.map(({ file, status }) => [file, status])),
-  );
+
+  const completed = existing?.completed ?? new Map<string, RunOutcome>();
+  const expected = expectedPlan(plan, existing?.manifest);
   const missing = { ...expected, runs: expected.runs.filter(({ file }) => !completed.has(file)) };
-  const lacking = await roomReason(missing, runtime.id, request.output);
-  if (lacking !== undefined) throw environmentError(lacking);
-  const folder =
-    existing?.folder ?? (await abortable(signal, createCampaignFolder(request.output, began)));
+  const noRoom = await roomReason(missing, runtime.id, request.output);
+  if (noRoom !== undefined) throw environmentError(noRoom);
+
+  const folder = existing?.folder ?? (await newFolder(request, context));
   await lease.update({ folder });
   eventLog.writeTo(folder);
-  const campaign = existing?.manifest.campaign ?? basename(folder);
+  const name = existing?.manifest.campaign ?? basename(folder);
   const overheads = await overheadsOf(runtime.id, plan.order);
   const machines = await abortable(signal, CampaignMachines.open(runtime, lease, eventLog));
-  const fresh = await startManifest(
-    campaign,
+  const fresh = await newManifest(name, request, plan, place, machines, context);
+  const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
+
+  const opened = { campaign: name, folder, runtime: runtime.id };
+  announceCampaign(opened, choice, expected, overheads, eventLog);
+  for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
+  await saveManifest(manifest, folder);
+
+  const campaign = { name, folder, request, plan, manifest, completed, overheads, place, machines };
+  return measureRuns(campaign, context);
+}
+
+async function openPlace(asked: Request, context: MeasureContext): Promise<CampaignPlace> {
+  const { runtime, available, requested } = context;
+  const external = await discoverStore(asked.storeAccess, runtime);
+  const partFaults = hasFaults(asked) ? await runtime.partFaults() : undefined;
+  const caps = runtime.capsApplied ? mapCaps(asked.caps, (each) => runtime.appliedCaps(each)) : {};
+  const planContext = {
+    available: available(external),
+    caps,
+    external,
+    ...definedOnly({ partFaults }),
+    placeNotes: limitsNotes(runtime.id),
+  };
+  const configurations = requested.configurations.map(({ configuration }) => configuration);
+  return { planContext, external, partFaults, authority: await authorityOf(configurations) };
+}
+
+/** The plan with the trials that a search for the highest rate is likely to need. */
+function expectedPlan(plan: Plan, manifest: Manifest | undefined): Plan {
+  const trials = manifest?.max_rate?.trials ?? [];
+  return withExpectedTrials(plan, new Map(trials.map(({ file, status }) => [file, status])));
+}
+
+const newFolder = ({ output }: Request, { signal, began }: MeasureContext): Promise<string> =>
+  abortable(signal, createCampaignFolder(output, began));
+
+async function newManifest(
+  name: string,
+  request: Request,
+  plan: Plan,
+  { external }: CampaignPlace,
+  machines: CampaignMachines | undefined,
+  { runtime, packageFolder, plugins, versions }: MeasureContext,
+): Promise<Manifest> {
+  const manifest = await startManifest(
+    name,
     request,
     plan,
     runtime,
@@ -185,63 +194,53 @@ async function measure(
     packageFolder,
     machines?.described,
   );
-  if (plugins.length > 0) fresh.plugins = plugins;
-  if (versions) fresh.versions = [...versions.facts];
-  const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
-  announceCampaign(
-    { campaign, folder, runtime: runtime.id },
-    choice,
-    expected,
-    overheads,
-    eventLog,
-  );
-  for (const condition of manifest.conditions) eventLog.info(`note: ${condition}`);
-  await saveManifest(manifest, folder);
+  if (plugins.length > 0) manifest.plugins = plugins.map(({ facts }) => facts);
+  if (versions) manifest.versions = [...versions.facts];
+  return manifest;
+}
+
+/** A campaign whose folder has its manifest: it can be resumed from here on. */
+interface RecordedCampaign {
+  name: string;
+  folder: string;
+  request: Request;
+  plan: Plan;
+  manifest: Manifest;
+  /** The outcomes of earlier sessions, by result file. */
+  completed: ReadonlyMap<string, RunOutcome>;
+  overheads: Overheads;
+  place: CampaignPlace;
+  machines: CampaignMachines | undefined;
+}
+
+async function measureRuns(
+  campaign: RecordedCampaign,
+  context: MeasureContext,
+): Promise<CampaignOutcome> {
+  const { folder, plan, manifest, completed, machines } = campaign;
+  const { runtime, eventLog, signal, foreignLoad } = context;
   // A failure of these must not hide how the campaign ended.
   const warn = (error: unknown) => eventLog.warn(messageOf(error));
   const save = () => saveManifest(manifest, folder).catch(warn);
+  const session = manifest.sessions?.at(-1);
   try {
     const warning = await foreignLoad.warning(runtime, manifest.plan.order === "turns", signal);
     if (warning) eventLog.warn(warning);
-    const session = manifest.sessions?.at(-1);
     if (machines && session) {
       session.links = await abortable(signal, machines.measureLinks());
       await save();
     }
-    const checksums = await Checksums.read(folder);
-    const progress = new Progress(eventLog, plan, overheads);
-    const decideRound = roundDecider(python, folder);
-    const selectionOptions = { manifest, completed, overheads, eventLog, progress, save };
-    const selection = plan.max_rate
-      ? await MaxRateSearch.open({ ...selectionOptions, folder })
-      : plan.adaptive && new AdaptiveRounds({ ...selectionOptions, decideRound });
-    const loop = new RunLoop({
-      campaign,
-      folder,
-      plan,
-      manifest,
-      runtime,
-      lease,
-      eventLog,
-      progress,
-      signal,
-      request,
-      external,
-      plugins,
-      completed,
-      checksums,
-      ...(partFaults && { partFaults }),
-      ...(selection && { selection }),
-      ...(machines && { machines }),
-    });
+
+    const loop = await openRunLoop(campaign, save, context);
     const outcomes = await loop.runAll();
     if (machines && session) session.links = await abortable(signal, machines.measureClocks());
     manifest.status = loop.lacksRoom ? "aborted" : "finished";
+
     const measured = outcomes.filter(
       ({ file, status }) => status !== "failed" && !completed.has(file),
     );
     await learnOverheads(runtime.id, plan, measured);
-    return { folder, outcomes, ...(manifest.max_rate ? { search: manifest.max_rate } : {}) };
+    return { folder, outcomes, ...definedOnly({ search: manifest.max_rate }) };
   } finally {
     endSession(manifest);
     await save();
@@ -249,60 +248,47 @@ async function measure(
   }
 }
 
-/**
- * Starts each store of the store layer once and asks what it lacks; undefined without that layer.
- */
-async function findingsAt(
-  request: Request,
-  { available, caps }: Pick<PlanContext, "available" | "caps">,
-  { eventLog, signal, lease, runtime }: MeasureContext,
-): Promise<StoreFindings | undefined> {
-  if (request.stores.length === 0) return undefined;
-  const { configurations } = storeLayerConfigurations(request, {
-    available,
-    ...(caps && { caps }),
-  });
-  const byStore = new Map(
-    configurations.map(({ configuration }) => [configuration.target.store, configuration]),
-  );
-  const settings = [...byStore.values()].map((configuration) => ({
-    configuration,
-    seed: 0,
-    warmupS: 0,
-    workers: 1,
-    caps: request.caps,
-  }));
-  return abortable(
+async function openRunLoop(
+  campaign: RecordedCampaign,
+  save: () => Promise<void>,
+  context: MeasureContext,
+): Promise<RunLoop> {
+  const { name, folder, request, plan, manifest, completed, overheads, place } = campaign;
+  const { runtime, lease, eventLog, signal, plugins } = context;
+  const { external, authority, partFaults } = place;
+  const checksums = await Checksums.read(folder);
+  const progress = new Progress(eventLog, plan, overheads);
+  const selection = await openSelection(campaign, progress, save, context);
+  return new RunLoop({
+    campaign: name,
+    folder,
+    plan,
+    manifest,
+    runtime,
+    lease,
+    eventLog,
+    progress,
     signal,
-    findingsOf(settings, runtime, lease, (role, line) => eventLog.programLine(role, line)),
-  );
+    request,
+    external,
+    plugins: plugins.map(({ facts }) => facts),
+    completed,
+    checksums,
+    ...definedOnly({ authority, partFaults, selection, machines: campaign.machines }),
+  });
 }
 
-/** Makes one run of a configuration before the campaign, which is not one of its own. */
-function trialsAt(
-  request: Request,
-  external: ExternalStore | undefined,
-  { eventLog, signal, lease, runtime }: MeasureContext,
-): (configuration: Configuration) => Promise<GeneratorTrial> {
-  return async (configuration) => {
-    const { seed, workers, caps } = request;
-    const settings = {
-      configuration,
-      seed,
-      workers,
-      caps,
-      warmupS: CALIBRATION_WARMUP_S,
-      modules: moduleFiles(request),
-      ...(external ? { external } : {}),
-    };
-    const log = (role: string, line: string) => eventLog.programLine(role, line);
-    const listener = { phase() {}, second() {}, fault() {}, log, record() {} };
-    const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));
-    return {
-      isSaturated: isGeneratorSaturated(result),
-      requests_per_second: result.requests.average,
-    };
-  };
+/** What decides which runs of the plan are needed; undefined where all of them are. */
+async function openSelection(
+  { folder, plan, manifest, completed, overheads }: RecordedCampaign,
+  progress: Progress,
+  save: () => Promise<void>,
+  { python, eventLog }: MeasureContext,
+): Promise<RunSelection | undefined> {
+  const options = { manifest, completed, overheads, eventLog, progress, save };
+  if (plan.max_rate) return MaxRateSearch.open({ ...options, folder });
+  if (!plan.adaptive) return undefined;
+  return new AdaptiveRounds({ ...options, decideRound: roundDecider(python, folder) });
 }
 
 /**
@@ -317,50 +303,15 @@ async function finishCompleteCampaign(
   const overheads = await overheadsOf(runtime.id, plan.order);
   const choice = "nothing is missing: the report is built again";
   announceCampaign({ campaign, folder, runtime: runtime.id }, choice, plan, overheads, eventLog);
+
   const progress = new Progress(eventLog, plan, overheads);
   for (const planned of plan.runs) {
     const outcome = completed.get(planned.file);
     if (outcome) progress.kept(planned, outcome);
   }
+
   if (manifest.status !== "finished")
     await saveManifest({ ...manifest, status: "finished" }, folder);
   await updateLatestLink(folder).catch((error) => eventLog.warn(messageOf(error)));
-  return { folder, outcomes, ...(search ? { search } : {}) };
-}
-
-/**
- * Reports what will be measured, where, and how long it takes. @param choice which runtime was
- * chosen, and why
- */
-function announceCampaign(
-  opened: { campaign: string; folder: string; runtime: string },
-  choice: string,
-  plan: Plan,
-  overheads: Overheads,
-  eventLog: EventLog,
-): void {
-  eventLog.info(choice);
-  for (const { asked, reason } of plan.skips) eventLog.info(`skipped ${asked}: ${reason}`);
-  for (const note of [...plan.notes, ...(plan.sources ?? [])]) eventLog.info(`note: ${note}`);
-  for (const line of costOfOrder(plan, overheads)) eventLog.info(line);
-  const { lines, warnings } = decidable(plan);
-  for (const line of lines) {
-    if (warnings.includes(line)) eventLog.warn(line);
-    else eventLog.info(line);
-  }
-  const { seconds, at_least } = estimateRange(plan, overheads);
-  const { objectives } = plan.max_rate ?? {};
-  eventLog.emit({
-    event: "campaign",
-    ...opened,
-    runs: plan.runs.length,
-    ...(objectives ? { objectives } : {}),
-    configurations: plan.configurations,
-    runs_per_configuration: plan.runs_per_configuration,
-    order: plan.order,
-    seed: plan.seed,
-    estimate_s: seconds,
-    ...(at_least ? { at_least: { runs: at_least.runs, estimate_s: at_least.seconds } } : {}),
-    skips: plan.skips,
-  });
+  return { folder, outcomes, ...definedOnly({ search }) };
 }

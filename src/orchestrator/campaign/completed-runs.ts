@@ -84,9 +84,10 @@ export async function readCompletedRuns(
     else if (run !== undefined) rejected.push(`${planned.file} ${run}: it is measured again`);
   }
   // A round is measured as a whole.
-  for (const unit of unitsOf(manifest.plan, requested))
-    if (!unit.every(({ file }) => completed.has(file)))
-      for (const { file } of unit) completed.delete(file);
+  for (const unit of unitsOf(manifest.plan, requested)) {
+    if (unit.every(({ file }) => completed.has(file))) continue;
+    for (const { file } of unit) completed.delete(file);
+  }
   const outcomes = requested.filter(isCounted).flatMap(({ file }) => completed.get(file) ?? []);
   const missing = requested.filter(({ file }) => !completed.has(file));
   return { completed, outcomes, missing: missing.length, rejected };
@@ -106,15 +107,15 @@ function readCompletedRun(
   if (!checksums.matches(file, content)) return "has a different checksum than when it was saved";
   const result = parseJson(content.toString("utf8"), resultSchema);
   if (!result) return "is not a result";
-  if (
-    result.configuration_hash !== configuration_hash ||
-    result.run !== run ||
-    result.campaign !== campaign
-  )
-    return "belongs to another run";
+  const isOfRun =
+    result.configuration_hash === configuration_hash &&
+    result.run === run &&
+    result.campaign === campaign;
+  if (!isOfRun) return "belongs to another run";
   // By turns a run that failed alone belongs to its round.
-  if (!hasFigures(result) && !(result.status === "failed" && plan.order === "turns"))
-    return `is of a run that ${result.status === "failed" ? "failed" : "was aborted"}`;
+  const hasFailed = result.status === "failed";
+  if (!hasFigures(result) && !(hasFailed && plan.order === "turns"))
+    return `is of a run that ${hasFailed ? "failed" : "was aborted"}`;
   const seconds = (Date.parse(result.finished_at) - Date.parse(result.started_at)) / 1000;
   return runOutcomeOf(result, { file, configuration, seconds });
 }

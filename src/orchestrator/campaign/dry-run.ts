@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type Configuration, warmupText } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
 import { countedRuns, type Plan, roundOf } from "../../contract/plan.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { EXIT, type ExitCode, environmentError } from "../../kit/errors.js";
 import { findPythonEnvironment, PYTHON_SETUP } from "../../runtimes/local/python-environment.js";
 import { requireResultsRoot } from "../files/results-folder.js";
@@ -32,11 +33,8 @@ import type { EventLog } from "../ui/event-log.js";
 import { entryText, extentText, limitTexts, loadAndLimitsText } from "../ui/event-text.js";
 import { isCi } from "../ui/screens.js";
 import { counted, durationText, textTable } from "../ui/text.js";
-import {
-  pendingCalibration,
-  pendingCalibrationText,
-  pendingGeneratorsText,
-} from "./calibration.js";
+import { pendingCalibration, pendingCalibrationText } from "./calibration.js";
+import { pendingGeneratorsText } from "./generator-trials.js";
 import { expectedOpening } from "./open-runtime.js";
 import { registerPlugins, withSources } from "./used-plugins.js";
 
@@ -67,7 +65,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const environment = await findPythonEnvironment(packageFolder);
   const { description, choice, available } = await expectedOpening(request, packageFolder);
   const cpus = await description.cpus();
-  const caps = mapCaps(request.caps, (own) => description.appliedCaps(own, cpus));
+  const caps = mapCaps(request.caps, (ofKind) => description.appliedCaps(ofKind, cpus));
   const context: PlanContext = {
     available,
     caps,
@@ -80,35 +78,38 @@ export async function previewCampaign(request: Request, packageFolder: string): 
     plan.notes.push(pendingCalibrationText(plan));
   }
   if (request.findsGenerators) plan.notes.push(pendingGeneratorsText(plan));
+
   const overheads: Overheads = await overheadsOf(description.id, plan.order);
   const expected = withExpectedTrials(plan, new Map());
   const groups = groupsEstimate(plan, overheads);
-  const refusal =
-    (request.strict ? await unfitReason(request.runtime, packageFolder) : undefined) ??
-    (await roomReason(expected, description.id, request.output));
+  const unfit = request.strict ? await unfitReason(request.runtime, packageFolder) : undefined;
+  const refusal = unfit ?? (await roomReason(expected, description.id, request.output));
+
+  const notices = [...request.notices];
+  if (request.trace) notices.push(traceExampleText(request.trace));
+  if (!environment) notices.push(setupNotice(description.id));
+  notices.push(...comparisonOffer(request, context, overheads));
+  notices.push(...(await installationNotes(requestedVersions(plan))));
+  if (request.storeAccess.STORE_URL) notices.push(NOT_CONTACTED);
+
+  const node = await serverNode(description.id, packageFolder);
   return {
-    runtime: { id: description.id, choice, ...(await serverNode(description.id, packageFolder)) },
+    runtime: { id: description.id, choice, ...definedOnly({ node }) },
     plan,
     estimate: {
       runs: expected.runs.length,
       ...estimateRange(expected, overheads),
       disk_bytes: Math.round(diskBytes(expected)),
-      ...(groups ? { groups } : {}),
+      ...definedOnly({ groups }),
     },
     order_cost: costOfOrder(plan, overheads),
-    notices: [
-      ...request.notices,
-      ...(request.trace ? [traceExampleText(request.trace)] : []),
-      ...(environment ? [] : [setupNotice(description.id)]),
-      ...comparisonOffer(request, context, overheads),
-      ...(await installationNotes(requestedVersions(plan))),
-      ...(request.storeAccess.STORE_URL
-        ? ["the store that STORE_URL names was not contacted: its type may skip more targets"]
-        : []),
-    ],
-    ...(refusal === undefined ? {} : { refusal }),
+    notices,
+    ...definedOnly({ refusal }),
   };
 }
+
+const NOT_CONTACTED =
+  "the store that STORE_URL names was not contacted: its type may skip more targets";
 
 /**
  * One line of a trace with what its fields were taken for. It names a key, so it is shown and not
@@ -125,13 +126,11 @@ export function traceExampleText({ example, facts }: ReadTrace): string {
  * The Node.js of servers: this one where they run as processes of this machine, else that of the
  * image.
  */
-async function serverNode(runtime: string, packageFolder: string): Promise<{ node?: string }> {
-  if (runtime === "local") return { node: process.versions.node };
-  const dockerfile = await readFile(join(packageFolder, "Dockerfile.server"), "utf8").catch(
-    () => "",
-  );
-  const node = /^ARG NODE_VERSION=(\S+)$/m.exec(dockerfile)?.[1];
-  return node === undefined ? {} : { node };
+async function serverNode(runtime: string, packageFolder: string): Promise<string | undefined> {
+  if (runtime === "local") return process.versions.node;
+  const path = join(packageFolder, "Dockerfile.server");
+  const dockerfile = await readFile(path, "utf8").catch(() => "");
+  return /^ARG NODE_VERSION=(\S+)$/m.exec(dockerfile)?.[1];
 }
 
 /**
@@ -141,8 +140,10 @@ async function serverNode(runtime: string, packageFolder: string): Promise<{ nod
 export const runtimeText = ({ runtime: { id, choice, node } }: Preview): string =>
   `runtime: ${id} (${choice})${node === undefined ? "" : `, servers on Node.js ${node}`}`;
 
-const setupNotice = (runtime: string): string =>
-  `a start begins with ${PYTHON_SETUP}${runtime === "local" ? "; its Valkey is used where PATH has none" : ""}`;
+function setupNotice(runtime: string): string {
+  const text = `a start begins with ${PYTHON_SETUP}`;
+  return runtime === "local" ? `${text}; its Valkey is used where PATH has none` : text;
+}
 
 /**
  * The exit code that the campaign's start would have. @throws environmentError where the start
@@ -153,17 +154,19 @@ export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode 
   return EXIT.done;
 }
 
-export const roundsText = ({ adaptive, runs_per_configuration: most }: Plan): string =>
-  adaptive && (adaptive.looks[0] ?? most) < most ? `${adaptive.looks[0]}–${most}` : String(most);
+/** How many rounds there are, as `5–20` where the rounds are adaptive. */
+export function roundsText({ adaptive, runs_per_configuration: most }: Plan): string {
+  const least = adaptive?.looks[0] ?? most;
+  return least < most ? `${least}–${most}` : String(most);
+}
 
 /** The runs of a configuration that count: a reference has one in each group of its ranking. */
 function runsText(plan: Plan, hash: string): string {
   const most = countedRuns(plan, hash);
   const perRound = most / plan.runs_per_configuration;
-  const { looks: [first] = [] } = plan.adaptive ?? {};
-  return first !== undefined && first * perRound < most
-    ? `${first * perRound}–${most}`
-    : String(most);
+  const firstLook = plan.adaptive?.looks[0];
+  const least = firstLook === undefined ? most : firstLook * perRound;
+  return least < most ? `${least}–${most}` : String(most);
 }
 
 export function subjectCells(configuration: Configuration): string[] {
@@ -181,9 +184,8 @@ const isRateOpen = ({ calibration }: Plan): boolean =>
 export function plannedLoadText(plan: Plan, configuration: Configuration): string {
   const text = loadAndLimitsText(configuration);
   const { load } = configuration;
-  return isRateOpen(plan) && load.model === "open"
-    ? text.replace(`${load.rate_per_second}/s`, "rate found by calibration,")
-    : text;
+  if (!isRateOpen(plan) || load.model !== "open") return text;
+  return text.replace(`${load.rate_per_second}/s`, "rate found by calibration,");
 }
 
 function matrixLines(plan: Plan): string[] {
@@ -207,7 +209,8 @@ function orderLines({ order, configurations, runs }: Plan): string[] {
   const rounds = [...new Set(ranked.map(roundOf))];
   return rounds.map((round) => {
     const groups = new Map<number, string[]>();
-    for (const run of ranked.filter((each) => roundOf(each) === round)) {
+    for (const run of ranked) {
+      if (roundOf(run) !== round) continue;
       const { group = 0, configuration_hash: hash } = run;
       groups.set(group, [...(groups.get(group) ?? []), String(number.get(hash))]);
     }
@@ -229,12 +232,13 @@ function adaptiveText({ adaptive }: Plan): string[] {
   if (!adaptive) return [];
   const { looks, budget_s } = adaptive;
   const before = looks.slice(0, -1);
-  return [
-    `runs: as many as it takes; which configurations continue is decided after round${before.length > 1 ? "s" : ""} ${before.join(", ") || looks[0]}`,
-    ...(budget_s === undefined
-      ? []
-      : [`budget: no round starts that would end after ${durationText(budget_s)}`]),
+  const rounds = `round${before.length > 1 ? "s" : ""} ${before.join(", ") || looks[0]}`;
+  const lines = [
+    `runs: as many as it takes; which configurations continue is decided after ${rounds}`,
   ];
+  if (budget_s !== undefined)
+    lines.push(`budget: no round starts that would end after ${durationText(budget_s)}`);
+  return lines;
 }
 
 /** How many targets are up at once, by turns, and what that takes. */
@@ -250,17 +254,20 @@ export function groupLines({ estimate: { groups } }: Preview): string[] {
 export function timesText({ estimate }: Preview, now = new Date()): string {
   const { at_least: least, seconds } = estimate;
   const ends = new Date(now.getTime() + seconds * 1000);
-  const times = `${least ? `${durationText(least.seconds)} to ` : ""}${durationText(seconds)}`;
+  const most = durationText(seconds);
+  const times = least ? `${durationText(least.seconds)} to ${most}` : most;
   return `about ${times} (until ${ends.toTimeString().slice(0, 5)})`;
 }
 
 /** `30 runs of 10 configurations, about 68 min (until 22:52), 7 MB on disk`. */
-export function totalsText(found: Preview, now = new Date()): string {
-  const { plan, estimate } = found;
+export function totalsText(preview: Preview, now = new Date()): string {
+  const { plan, estimate } = preview;
   const { at_least: least } = estimate;
-  const many = `${plan.max_rate ? "about " : ""}${counted(estimate.runs, "run")}`;
-  const counts = `${least ? `${least.runs} to ${many}` : many} of ${counted(plan.configurations.length, "configuration")}`;
-  return `${counts}, ${timesText(found, now)}, ${Math.ceil(estimate.disk_bytes / 1e6)} MB on disk`;
+  const most = `${plan.max_rate ? "about " : ""}${counted(estimate.runs, "run")}`;
+  const runs = least ? `${least.runs} to ${most}` : most;
+  const configurations = counted(plan.configurations.length, "configuration");
+  const megabytes = Math.ceil(estimate.disk_bytes / 1e6);
+  return `${runs} of ${configurations}, ${timesText(preview, now)}, ${megabytes} MB on disk`;
 }
 
 function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan): string[] {
@@ -268,48 +275,54 @@ function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan):
   const { objectives, from, min, max, trials_per_rate, budget_s } = max_rate;
   const lengths = new Set(configurations.map(({ configuration }) => extentText(configuration)));
   const near = counted(trials_per_rate, "trial");
-  return [
+  const lines = [
     `search: the highest rate from ${min}/s to ${max}/s that keeps ${objectives.join(", ")}, for each of`,
-    ...textTable([
-      [...SUBJECT_COLUMNS, "load"],
-      ...subjectsOf({ configurations }).map(({ configuration }) => [
-        ...subjectCells(configuration),
-        [
-          `up to ${connectionsText(configuration.layer, configuration.load.connections)}`,
-          ...limitTexts(configuration),
-        ].join(", "),
-      ]),
-    ]).map((line) => `  ${line}`),
+    ...subjectLines(configurations),
     `trials: one run each, ${warmupText(warmup_s, order)} and ${[...lengths].join(", ")} measured`,
     `bracket: from ${from}/s each rate is ${STEP_FACTOR} times the last until one is missed; then halfway between the rate that is kept and the one that is missed, until they are within ${Math.round(100 * (BRACKET_RATIO - 1))} %`,
     `estimate: ${near} at each of five or more rates about the middle, ${Math.round(100 * (LADDER_STEP - 1))} % apart, all of them in random order, seed ${seed}`,
-    ...(budget_s === undefined
-      ? []
-      : [`budget: no trial starts that would end after ${durationText(budget_s)}`]),
   ];
+  if (budget_s !== undefined)
+    lines.push(`budget: no trial starts that would end after ${durationText(budget_s)}`);
+  return lines;
+}
+
+/** A table of what the highest rates are searched for. */
+function subjectLines(configurations: Plan["configurations"]): string[] {
+  const rows = subjectsOf({ configurations }).map(({ configuration }) => {
+    const connections = connectionsText(configuration.layer, configuration.load.connections);
+    const loadText = [`up to ${connections}`, ...limitTexts(configuration)].join(", ");
+    return [...subjectCells(configuration), loadText];
+  });
+  const table = textTable([[...SUBJECT_COLUMNS, "load"], ...rows]);
+  return table.map((line) => `  ${line}`);
 }
 
 /** What a campaign does and decides besides its configurations, and what to know about it. */
-const outlookLines = (found: Preview): string[] => [...groupLines(found), ...noteLines(found)];
+const outlookLines = (preview: Preview): string[] => [
+  ...groupLines(preview),
+  ...noteLines(preview),
+];
 
 export function noteLines({ plan, notices, order_cost }: Preview): string[] {
+  const notes = [...plan.notes, ...(plan.sources ?? []), ...notices];
   return [
     ...diagnosingLines(plan),
     ...adaptiveText(plan),
     ...decidable(plan).lines,
     ...order_cost,
     ...plan.skips.map(({ asked, reason }) => `skipped ${asked}: ${reason}`),
-    ...[...plan.notes, ...(plan.sources ?? []), ...notices].map((note) => `note: ${note}`),
+    ...notes.map((note) => `note: ${note}`),
   ];
 }
 
-export function previewLines(found: Preview, now = new Date()): string[] {
-  const { plan } = found;
-  const head = runtimeText(found);
-  const totals = totalsText(found, now);
+export function previewLines(preview: Preview, now = new Date()): string[] {
+  const { plan } = preview;
+  const head = runtimeText(preview);
+  const totals = totalsText(preview, now);
   if (plan.max_rate) {
     const assumed = `if each keeps up to ${EXAMPLE_FACTOR * plan.max_rate.from}/s`;
-    return [head, ...searchLines(plan), ...outlookLines(found), `${totals}, ${assumed}`];
+    return [head, ...searchLines(plan), ...outlookLines(preview), `${totals}, ${assumed}`];
   }
   const [columns = "", ...rows] = matrixLines(plan);
   const width = String(rows.length).length;
@@ -320,7 +333,7 @@ export function previewLines(found: Preview, now = new Date()): string[] {
     `${warmupText(plan.warmup_s, plan.order)} before each run`,
     `order: ${plan.order}, seed ${plan.seed}`,
     ...orderLines(plan),
-    ...outlookLines(found),
+    ...outlookLines(preview),
     totals,
   ];
 }

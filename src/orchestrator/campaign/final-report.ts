@@ -8,6 +8,7 @@ import {
   thresholdRowSchema,
 } from "../../contract/summary.js";
 import { isSpoiled } from "../../judge/outcome.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
 import { type PythonContext, PythonFailed, pythonOutput } from "../host/python.js";
 import type { Aborted } from "../ownership/abort.js";
@@ -68,10 +69,12 @@ export function exitCodeOf(
   missedThresholds: number,
   search?: Pick<MaxRateState, "trials">,
 ): ExitCode {
-  const has = (wanted: RunOutcome["status"]) => outcomes.some(({ status }) => status === wanted);
+  const has = (status: RunOutcome["status"]) => outcomes.some((run) => run.status === status);
   if (has("failed")) return EXIT.configurationFailed;
-  if (search)
-    return search.trials.some(({ status }) => status === "void") ? EXIT.runsInvalid : EXIT.done;
+  if (search) {
+    const hasVoid = search.trials.some(({ status }) => status === "void");
+    return hasVoid ? EXIT.runsInvalid : EXIT.done;
+  }
   if (hasUnserved(outcomes)) return EXIT.configurationFailed;
   if (missedThresholds > 0) return EXIT.regression;
   return has("invalid") ? EXIT.runsInvalid : EXIT.done;
@@ -131,16 +134,14 @@ function emitReport(summary: Summary, eventLog: EventLog): void {
     screen: recommendation.screen,
     configurations,
     thresholds,
-    ...(adaptive ? { adaptive } : {}),
-    ...(max_rate ? { max_rate } : {}),
+    ...definedOnly({ adaptive: adaptive ?? undefined, max_rate: max_rate ?? undefined }),
   });
 }
 
 function missedThresholds({ thresholds }: Summary): string[] {
-  return thresholds
-    .filter(({ status }) => status !== "held")
-    .map(
-      ({ label, threshold, value_text, status }) =>
-        `${label}: ${threshold} ${status === "missed" ? `was missed: ${value_text}` : "has no figure"}`,
-    );
+  const notHeld = thresholds.filter(({ status }) => status !== "held");
+  return notHeld.map(({ label, threshold, value_text, status }) => {
+    const end = status === "missed" ? `was missed: ${value_text}` : "has no figure";
+    return `${label}: ${threshold} ${end}`;
+  });
 }

@@ -1,9 +1,6 @@
-import { isProgramLayer } from "../../contract/layers.js";
 import type { Discovery } from "../../contract/store.js";
-import { isRequestedVersion, parseStoreText } from "../../contract/target.js";
-import { BenchError, EXIT, type ExitCode, messageOf, usageError } from "../../kit/errors.js";
+import { EXIT, type ExitCode, messageOf } from "../../kit/errors.js";
 import type { LoadedPlugin } from "../../plugins/load.js";
-import { autoRuntimeIds, runtimeIds, runtimesFor } from "../../runtimes/index.js";
 import { requireExecutable } from "../../runtimes/local/local-programs.js";
 import { ensurePythonEnvironment } from "../../runtimes/local/python-environment.js";
 import { requireVersion } from "../../runtimes/own-programs.js";
@@ -11,18 +8,9 @@ import type {
   InstalledVersions,
   ProgramSource,
   Runtime,
-  RuntimeDescription,
   RuntimeOptions,
 } from "../../runtimes/runtime-types.js";
-import { didYouMean } from "../../targets/did-you-mean.js";
-import { benchmarks } from "../../targets/load-programs/index.js";
-import { modules } from "../../targets/modules/index.js";
-import {
-  type Availability,
-  candidatePrograms,
-  findStore,
-  type StartedProgram,
-} from "../../targets/resolve.js";
+import type { Availability } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { requireResultsRoot, timestamp } from "../files/results-folder.js";
@@ -34,69 +22,16 @@ import { ensureVersions } from "../host/versions.js";
 import { abortable } from "../ownership/abort.js";
 import { Lease } from "../ownership/lease.js";
 import { acquireLock, isAlive } from "../ownership/state-folder.js";
-import { moduleAvailability, requireModules, usedModules } from "../plan/module-files.js";
+import { requireModules, usedModules } from "../plan/module-files.js";
 import { registerNamedStores } from "../plan/store-layer.js";
 import { requireCpus } from "../request/caps.js";
 import { requireKnownPrograms } from "../request/program-flags.js";
-import { type Request, targetTexts } from "../request/request.js";
+import type { Request } from "../request/request.js";
 import type { EventLog } from "../ui/event-log.js";
+import { expectedRuntime, firstWorking } from "./choose-runtime.js";
+import { namedPaths, plainId, programSources } from "./program-sources.js";
+import { availability, expectedStores } from "./store-availability.js";
 import { withTraceFile } from "./used-plugins.js";
-
-const plainId = (id: string): string => id.replace(/~.*/, "");
-const isStore = (id: string): boolean => stores.some((store) => store.id === plainId(id));
-const withTag = (name: string, tag: string): string =>
-  `${name.replace(/@.*/, "").replace(/:[^:/]*$/, "")}:${tag}`;
-const isModule = (id: string): boolean => modules.some((module) => module.id === id);
-
-const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
-  Object.entries(programs.paths).filter(([id]) => !isModule(id));
-
-/**
- * The programs of the stores and services that the requested targets can use; no store where the
- * user runs it.
- */
-export function programSources(request: Request): ProgramSource[] {
-  const { programs, storeAccess } = request;
-  const imageOf = ({ id, image, version }: StartedProgram) => {
-    const own = programs.images[plainId(id)] || process.env[image?.variable ?? ""] || image?.name;
-    return programs.images[id] || (version && own ? withTag(own, version) : own);
-  };
-  const ofStoreLayer = request.stores.map(findStore);
-  const used: readonly StartedProgram[] = [
-    ...candidatePrograms(targetTexts(request)),
-    ...ofStoreLayer,
-  ];
-  const started = new Map(used.map((program) => [program.id, program]));
-  const sources = [...started.values()].flatMap((program): ProgramSource[] => {
-    const { id, program: command, version, withoutVersionFlag, mayHideVersion } = program;
-    if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return [];
-    const path = programs.paths[id] ?? programs.paths[plainId(id)];
-    const image = imageOf(program);
-    const hidesVersion = mayHideVersion || (isStore(id) && findStore(plainId(id)).isNamed);
-    return [
-      {
-        id,
-        command,
-        ...(path ? { path } : {}),
-        ...(image ? { image } : {}),
-        ...(version ? { version } : {}),
-        ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
-        ...(hidesVersion ? { mayHideVersion: true as const } : {}),
-        ...(services.some((service) => service.id === id) ? { kind: "service" as const } : {}),
-      },
-    ];
-  });
-  if (!request.layers.some(isProgramLayer)) return sources;
-  return [
-    ...sources.filter(({ id }) => !benchmarks.some((benchmark) => benchmark.id === id)),
-    ...benchmarks.map(({ id, program: command, imageOf: store }) => {
-      const path = programs.paths[id];
-      const image = programs.images[id] || imageOf(findStore(store));
-      const kind = "generator" as const;
-      return { id, command, kind, ...(path ? { path } : {}), ...(image ? { image } : {}) };
-    }),
-  ];
-}
 
 /**
  * Opens the requested runtime; `auto` chooses the first that works. @throws usageError;
@@ -107,32 +42,28 @@ async function openRuntime(
   options: Omit<RuntimeOptions, "programs">,
 ): Promise<{ runtime: Runtime; choice: string }> {
   const programs = programSources(request);
-  const open = async (description: RuntimeDescription): Promise<Runtime> => {
+  const { used: runtime, choice } = await firstWorking(request, async (description) => {
     // Labels also find leftovers without a lease, e.g. after the state folder was deleted.
     for (const line of await requireRemoved(await description.leftovers(isAlive)))
       options.onSetupStep(line);
     const opened = await description.open({ ...options, programs });
     try {
-      // M19 asks the stores once more in each run.
-      for (const source of programs) {
-        const facts = opened.program(source.id);
-        if (typeof facts !== "string") requireVersion(source, facts);
-      }
+      requireVersions(programs, opened);
     } catch (error) {
       await opened.close();
       throw error;
     }
     return opened;
-  };
-  const { used: runtime, choice } = await firstWorking(request, open);
+  });
   return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
 
-export async function expectedRuntime(
-  request: Request,
-): Promise<{ description: RuntimeDescription; choice: string }> {
-  const { used: description, choice } = await firstWorking(request, async (found) => found);
-  return { description, choice };
+/** The rule M19 asks the stores once more in each run. */
+function requireVersions(programs: readonly ProgramSource[], runtime: Runtime): void {
+  for (const source of programs) {
+    const facts = runtime.program(source.id);
+    if (typeof facts !== "string") requireVersion(source, facts);
+  }
 }
 
 /**
@@ -157,69 +88,6 @@ export async function requireUsablePlacement(request: Request): Promise<void> {
   if (count !== undefined) requireCpus(request.caps, await cpuNumbers(count));
 }
 
-function runtimeOf(request: Request): RuntimeDescription {
-  const description = runtimesFor(request.access).find(({ id }) => id === request.runtime);
-  if (description) return description;
-  const near = didYouMean(request.runtime, ["auto", ...runtimeIds]);
-  throw usageError(`there is no runtime ${JSON.stringify(request.runtime.slice(0, 60))}${near}`);
-}
-
-/**
- * Why only the local runtime will do: containers may not reach the stores and programs that the
- * user names.
- */
-function localOnlyReason(request: Request): string | undefined {
-  if (request.storeAccess.STORE_URL)
-    return "the store that STORE_URL names is reached from this machine";
-  if (namedPaths(request).length > 0) return "a program of this machine was named";
-  return undefined;
-}
-
-/**
- * The runtimes that `auto` tries, and why not all. @throws usageError where none has all that was
- * named
- */
-function autoCandidates(request: Request): {
-  candidates: readonly RuntimeDescription[];
-  reason?: string;
-} {
-  const runtimes = runtimesFor(request.access).filter(({ id }) => autoRuntimeIds.includes(id));
-  const localOnly = localOnlyReason(request);
-  const imageNamed = Object.keys(request.programs.images).length > 0;
-  if (localOnly && imageNamed)
-    throw usageError(`--image needs containers, but ${localOnly}: choose with --runtime`);
-  if (localOnly)
-    return { candidates: runtimes.filter(({ id }) => id === "local"), reason: localOnly };
-  // An image that the user names must not be replaced by a program of this machine.
-  return { candidates: imageNamed ? runtimes.filter(({ id }) => id !== "local") : runtimes };
-}
-
-async function firstWorking<Used>(
-  request: Request,
-  use: (description: RuntimeDescription) => Promise<Used>,
-): Promise<{ used: Used; choice: string }> {
-  if (request.runtime !== "auto")
-    return { used: await use(runtimeOf(request)), choice: "as asked" };
-  const { candidates, reason } = autoCandidates(request);
-  const unavailable: string[] = [];
-  for (const description of candidates) {
-    const answer = await description.available();
-    if ("unavailableReason" in answer) {
-      unavailable.push(answer.unavailableReason);
-      continue;
-    }
-    try {
-      const used = await use(description);
-      return { used, choice: reason ?? [...unavailable, answer.what].join("; ") };
-    } catch (error) {
-      // The runtime answers but cannot be used, e.g. its images cannot be built: try the next one.
-      if (!(error instanceof BenchError) || error.exitCode !== EXIT.environment) throw error;
-      unavailable.push(`${answer.what}, but: ${messageOf(error)}`);
-    }
-  }
-  throw new BenchError(unavailable.join("; "), EXIT.environment);
-}
-
 export async function expectedOpening(request: Request, packageFolder: string) {
   await requireUsablePlacement(request);
   const { description, choice } = await expectedRuntime(request);
@@ -228,44 +96,6 @@ export async function expectedOpening(request: Request, packageFolder: string) {
     choice,
     available: await expectedStores(description, request, packageFolder),
   };
-}
-
-/** Whether each store would be available once the runtime is open. */
-export async function expectedStores(
-  description: RuntimeDescription,
-  request: Request,
-  packageFolder: string,
-): Promise<Availability> {
-  const answers = await Promise.all(
-    programSources(request).map(
-      async (program) => [program.id, await description.has(program, { packageFolder })] as const,
-    ),
-  );
-  const known = new Map(answers);
-  const isExternal = Boolean(request.storeAccess.STORE_URL);
-  return (id) =>
-    moduleAvailability(request, undefined, id) ??
-    ((isExternal && isStore(id)) || (known.get(id) ?? false));
-}
-
-/** Whether a store, service or module is available, or why not. */
-export function availability(
-  request: Request,
-  runtime: Runtime,
-  external: Discovery | undefined,
-  id: string,
-): boolean | string {
-  const module = moduleAvailability(request, external, id);
-  if (module !== undefined) return module;
-  if (isStore(id) && findStore(plainId(id)).program === undefined) return true;
-  if (!external || !isStore(id)) {
-    const facts = runtime.program(id);
-    return typeof facts === "string" ? facts : true;
-  }
-  const { version } = parseStoreText(id);
-  if (version && !isRequestedVersion(version, external.version))
-    return `the store that already runs is ${external.store} ${external.version}`;
-  return external.store === plainId(id) || `the store that already runs is ${external.store}`;
 }
 
 export type OpeningContext = { packageFolder: string; eventLog: EventLog; signal: AbortSignal };
@@ -323,19 +153,19 @@ export async function withLease<Value>(
  */
 export async function withRuntime<Value>(
   request: Request,
-  wanted: Parameters<typeof ensureVersions>[0],
+  requested: Parameters<typeof ensureVersions>[0],
   opened: Opened,
   keepsAddresses: boolean,
-  work: (found: OpenedRuntime) => Promise<Value>,
+  work: (openedRuntime: OpenedRuntime) => Promise<Value>,
 ): Promise<Value> {
   const { packageFolder, eventLog, signal, lease, python, left } = opened;
   const onSetupStep = (text: string) => eventLog.setUp(text);
-  const versions = await ensureVersions(wanted, {
+  const versions = await ensureVersions(requested, {
     signal,
     holdProcess: python.holdProcess,
     onSetupStep,
   });
-  // It may die while it opens.
+  // This process may die while the runtime opens, and what is left must be found again.
   if (Object.keys(request.access).length > 0) await lease.update({ access: request.access });
   const opening = openRuntime(request, {
     packageFolder,

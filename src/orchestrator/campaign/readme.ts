@@ -20,24 +20,33 @@ const ENDED = {
  * an adaptive campaign has requested so far, and why no more.
  */
 function runsText({ plan, adaptive }: Manifest): string {
+  if (plan.max_rate) {
+    const objectives = plan.max_rate.objectives.join(", ");
+    return `${counted(plan.runs.length, "run")} of a search for the highest rate that keeps ${objectives}`;
+  }
   const maxRuns = plan.runs_per_configuration;
   const count = plan.configurations.length;
-  const configurations = `${count > 1 ? "each of " : ""}${counted(count, "configuration")}`;
-  if (plan.max_rate)
-    return `${counted(plan.runs.length, "run")} of a search for the highest rate that keeps ${plan.max_rate.objectives.join(", ")}`;
+  const all = counted(count, "configuration");
+  const ofEach = count > 1 ? `each of ${all}` : all;
   const diagnosing = plan.runs.filter(({ diagnose }) => diagnose).length;
   if (diagnosing === plan.runs.length)
-    return `${counted(diagnosing, "run")} with instruments of ${configurations}`;
+    return `${counted(diagnosing, "run")} with instruments of ${ofEach}`;
+
   const more = diagnosing > 0 ? `, and ${diagnosing} with instruments` : "";
   const runs = plan.runs.filter(isCounted).length;
-  const all = counted(runs, "run");
-  if (!plan.adaptive && runs > maxRuns * count)
-    return `${all} in ${maxRuns} rounds of ${counted(count, "configuration")}${more}`;
-  if (!plan.adaptive) return `${all}${count > 1 ? `, ${maxRuns}` : ""} of ${configurations}${more}`;
+  const countText = counted(runs, "run");
+  if (!plan.adaptive) {
+    // A reference has a run in each group of its ranking.
+    if (runs > maxRuns * count) return `${countText} in ${maxRuns} rounds of ${all}${more}`;
+    const runsOfEach = count > 1 ? `, ${maxRuns}` : "";
+    return `${countText}${runsOfEach} of ${ofEach}${more}`;
+  }
+
   const requested = requestedRuns({ plan, adaptive }).filter(isCounted).length;
   const ended = adaptive?.ended && ENDED[adaptive.ended.why];
   const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
-  return `${requested} of at most ${all}${why}, ${plan.adaptive.looks[0]} to ${maxRuns}, of ${configurations}${more}`;
+  const range = `${plan.adaptive.looks[0]} to ${maxRuns}`;
+  return `${requested} of at most ${countText}${why}, ${range}, of ${ofEach}${more}`;
 }
 
 const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;

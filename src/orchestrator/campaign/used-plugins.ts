@@ -76,9 +76,8 @@ export function withSources(plan: Plan, plugins: readonly LoadedPlugin[]): Plan 
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 function traceSource({ sha256, lines, keys, span_s, top_shares }: TraceFacts): string {
-  const [one, ten, hundred] = [top_shares.top_1, top_shares.top_10, top_shares.top_100].map(
-    percent,
-  );
+  const { top_1, top_10, top_100 } = top_shares;
+  const [one, ten, hundred] = [top_1, top_10, top_100].map(percent);
   return `the trace (sha256 ${sha256.slice(0, 12)}…): ${lines} requests in ${Math.round(span_s)} s on ${keys} keys; the top 1, 10 and 100 keys have ${one}, ${ten} and ${hundred} of them`;
 }
 
@@ -88,28 +87,28 @@ function traceSource({ sha256, lines, keys, span_s, top_shares }: TraceFacts): s
 function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Plan): string[] {
   if (!facts.trace) return [];
   const { trace } = traffic[0] as unknown as TrafficProfile;
+  // A prediction takes a while: it is made once for each case.
   const cases = new Map<string, () => string>();
   for (const { configuration } of plan.configurations) {
     const { load, limits, target } = configuration;
     const { points, window_s, cost = 1 } = limits;
     const algorithm = target.algorithm ?? "fixed window";
     if (!trace || points >= cost * trace.keys.length) continue;
-    const costs = cost > 1 ? ` at cost ${cost}` : "";
-    const what = `${points} points in ${window_s} s${costs}, ${algorithm}`;
-    if (load.model === "closed")
-      cases.set(
-        what,
-        () => `${what}: not predicted before the run, whose speed decides in a closed loop`,
-      );
-    else {
-      const at = `${what}, ${load.rate_per_second}/s`;
-      cases.set(at, () => {
-        const share = limitedInTrace(trace, limits, algorithm, load.rate_per_second);
-        return `${at}: ${percent(share)} of the trace are expected to be limited`;
-      });
+    const costText = cost > 1 ? ` at cost ${cost}` : "";
+    const limitsText = `${points} points in ${window_s} s${costText}, ${algorithm}`;
+    if (load.model === "closed") {
+      const reason = "not predicted before the run, whose speed decides in a closed loop";
+      cases.set(limitsText, () => `${limitsText}: ${reason}`);
+      continue;
     }
+    const { rate_per_second: rate } = load;
+    const text = `${limitsText}, ${rate}/s`;
+    cases.set(text, () => {
+      const share = limitedInTrace(trace, limits, algorithm, rate);
+      return `${text}: ${percent(share)} of the trace are expected to be limited`;
+    });
   }
-  return [...cases.values()].map((line) => line());
+  return [...cases.values()].map((lineOf) => lineOf());
 }
 
 function sourceOf({ facts: { name, sha256, version, trace }, members }: LoadedPlugin): string {
@@ -118,7 +117,8 @@ function sourceOf({ facts: { name, sha256, version, trace }, members }: LoadedPl
     const ids = (members[kind] ?? []).map(({ id }) => String(id));
     return ids.length > 0 ? [`${kind} ${ids.join(", ")}`] : [];
   });
-  return `from the plugin ${name}${version ? ` ${version}` : ""} (sha256 ${sha256.slice(0, 12)}…): ${contents.join("; ")}`;
+  const nameText = version ? `${name} ${version}` : name;
+  return `from the plugin ${nameText} (sha256 ${sha256.slice(0, 12)}…): ${contents.join("; ")}`;
 }
 
 /** @throws PartFailed when a plugin has changed since the campaign started */

@@ -1,17 +1,14 @@
 import { join } from "node:path";
-import { canonicalJson } from "../../contract/configuration.js";
 import {
-  type CampaignMachine,
-  MACHINE_KEY,
   MANIFEST_SCHEMA,
   MANIFEST_SCHEMA_VERSION,
   type Machine,
   type Manifest,
 } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
-import type { TraceFacts } from "../../contract/plugins.js";
 import type { Discovery } from "../../contract/store.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { describeMachine } from "../../machine/facts.js";
 import { readOwnLimits } from "../../machine/own-limits.js";
@@ -30,6 +27,7 @@ import { mostRoles } from "../plan/role-counts.js";
 import type { Request } from "../request/request.js";
 import { runtimeFacts } from "../run/result-documents.js";
 import { cpusOf, machineConditions } from "./campaign-machines.js";
+import { requireComparable } from "./compare-manifests.js";
 import { campaignReadme } from "./readme.js";
 
 export async function startManifest(
@@ -41,34 +39,15 @@ export async function startManifest(
   packageFolder: string,
   machines?: Manifest["machines"],
 ): Promise<Manifest> {
-  const host = await describeMachine();
-  const machine =
-    runtime.id === "local" ? { ...host, ...tightLimits(readOwnLimits(), host) } : host;
-  const version = harnessVersion(packageFolder);
-  const revision = await gitRevision(packageFolder);
-  const configurations = plan.configurations.map(({ configuration }) => configuration);
-  const used = new Set(configurations.flatMap(({ target }) => [target.service, target.client]));
-  const storePrograms = new Set(
-    configurations.flatMap(({ target }) =>
-      findStore(target.store).engine ? [storeProgram(target)] : [],
-    ),
-  );
-  const others = [...services, ...benchmarks].flatMap(({ id }) => (used.has(id) ? [id] : []));
-  const nodes = configurations.flatMap(({ target: { node } }) => (node ? [nodeProgram(node)] : []));
-  const programs = [...storePrograms, ...others, ...new Set(nodes)].flatMap((id) => {
-    const facts =
-      external && storePrograms.has(id)
-        ? { path: "already running", version: external.version, embedded: false }
-        : runtime.program(id);
-    if (typeof facts === "string") return [];
-    const { path, version, embedded } = facts;
-    return [[id, { path, version, embedded }] as const];
-  });
+  const machine = await machineOf(runtime);
+  const programs = programsOf(plan, runtime, external);
+  const usesEmbedded = Object.values(programs).some(({ embedded }) => embedded);
   const modules = await moduleHashes(request);
+  const git_revision = await gitRevision(packageFolder);
   const harness = {
-    version,
+    version: harnessVersion(packageFolder),
     node: process.versions.node,
-    ...(revision ? { git_revision: revision } : {}),
+    ...definedOnly({ git_revision: git_revision || undefined }),
   };
   const startedAt = new Date().toISOString();
   return {
@@ -79,34 +58,75 @@ export async function startManifest(
     started_at: startedAt,
     command: request.command,
     settings: request.settings,
-    ...(request.thresholds.length > 0 ? { thresholds: request.thresholds } : {}),
+    ...definedOnly({
+      thresholds: request.thresholds.length > 0 ? request.thresholds : undefined,
+    }),
     sessions: [{ started_at: startedAt, harness }],
     harness,
-    ...(runtime.images ? {} : { libraries: libraryVersions(plan) }),
+    // In containers the images hold the libraries.
+    ...definedOnly({ libraries: runtime.images ? undefined : libraryVersions(plan) }),
     machine,
-    ...(machines ? { machines } : {}),
-    runtime: runtimeFacts(
-      runtime,
-      request.caps,
-      programs.some(([, facts]) => facts.embedded),
-    ),
-    ...(runtime.engine ? { engine: runtime.engine } : {}),
-    ...(runtime.images ? { images: { ...runtime.images } } : {}),
-    stores: Object.fromEntries(programs),
-    ...(Object.keys(modules).length > 0 ? { modules } : {}),
+    ...definedOnly({ machines }),
+    runtime: runtimeFacts(runtime, request.caps, usesEmbedded),
+    ...definedOnly({
+      engine: runtime.engine,
+      images: runtime.images && { ...runtime.images },
+    }),
+    stores: programs,
+    ...definedOnly({ modules: Object.keys(modules).length > 0 ? modules : undefined }),
     generator: { workers: request.workers },
-    conditions: [
-      ...conditionsOf(
-        machine,
-        runtime,
-        request.caps,
-        mostRoles(configurations),
-        machines && cpusOf(machines),
-      ),
-      ...(machines ? machineConditions(machines) : []),
-    ],
+    conditions: campaignConditions(request, plan, runtime, machine, machines),
     plan,
   };
+}
+
+async function machineOf(runtime: Runtime): Promise<Machine> {
+  const host = await describeMachine();
+  return runtime.id === "local" ? { ...host, ...tightLimits(readOwnLimits(), host) } : host;
+}
+
+function campaignConditions(
+  { caps }: Request,
+  { configurations }: Plan,
+  runtime: Runtime,
+  machine: Machine,
+  machines: Manifest["machines"],
+): string[] {
+  const most = mostRoles(configurations.map(({ configuration }) => configuration));
+  const cpus = machines && cpusOf(machines);
+  const conditions = conditionsOf(machine, runtime, caps, most, cpus);
+  return machines ? [...conditions, ...machineConditions(machines)] : conditions;
+}
+
+/** The stores, services and other programs that the plan's targets need, by id. */
+function programsOf(
+  { configurations }: Plan,
+  runtime: Runtime,
+  external: Discovery | undefined,
+): Manifest["stores"] {
+  const targets = configurations.map(({ configuration }) => configuration.target);
+  const storePrograms = new Set<string>();
+  const nodePrograms = new Set<string>();
+  for (const target of targets) {
+    if (findStore(target.store).engine) storePrograms.add(storeProgram(target));
+    if (target.node) nodePrograms.add(nodeProgram(target.node));
+  }
+  const used = new Set(targets.flatMap(({ service, client }) => [service, client]));
+  const others = [...services, ...benchmarks].filter(({ id }) => used.has(id));
+  const ids = [...storePrograms, ...others.map(({ id }) => id), ...nodePrograms];
+
+  const programs: Manifest["stores"] = {};
+  for (const id of ids) {
+    if (external && storePrograms.has(id)) {
+      programs[id] = { path: "already running", version: external.version, embedded: false };
+      continue;
+    }
+    const facts = runtime.program(id);
+    if (typeof facts === "string") continue;
+    const { path, version, embedded } = facts;
+    programs[id] = { path, version, embedded };
+  }
+  return programs;
 }
 
 /**
@@ -114,24 +134,27 @@ export async function startManifest(
  * version are left out.
  */
 function libraryVersions({ configurations }: Plan): Record<string, string> {
-  const used = new Set(
-    configurations.flatMap(({ configuration: { target } }) => [
-      ...(target.client_version ? [] : [target.client]),
-      ...(target.limiter_version ? [] : [target.limiter]),
-    ]),
+  const used = new Set<string>();
+  for (const { configuration } of configurations) {
+    const { client, client_version, limiter, limiter_version } = configuration.target;
+    if (!client_version) used.add(client);
+    if (!limiter_version) used.add(limiter);
+  }
+  const usesDefaultFramework = configurations.some(
+    ({ configuration: { target } }) => !target.framework,
   );
-  const webPackages = configurations.some(({ configuration: { target } }) => !target.framework)
-    ? [USUAL_FRAMEWORK]
-    : [];
-  const packages = [...clients, ...limiters.filter(({ onDemand }) => !onDemand)].flatMap((each) =>
-    used.has(each.id) ? (each.package ?? []) : [],
+  const framework = usesDefaultFramework ? [USUAL_FRAMEWORK] : [];
+  const installed = [...clients, ...limiters.filter(({ onDemand }) => !onDemand)];
+  const packages = installed.flatMap((library) =>
+    used.has(library.id) ? (library.package ?? []) : [],
   );
-  return Object.fromEntries(
-    [...webPackages, "autocannon", ...packages].flatMap((name) => {
-      const version = installedVersion(name);
-      return version ? [[name, version]] : [];
-    }),
-  );
+
+  const versions: Record<string, string> = {};
+  for (const name of [...framework, "autocannon", ...packages]) {
+    const version = installedVersion(name);
+    if (version) versions[name] = version;
+  }
+  return versions;
 }
 
 /** Undefined for a package that is missing, or comes with a plugin, whose checksum covers it. */
@@ -143,12 +166,12 @@ export function installedVersion(name: string): string | undefined {
   }
 }
 
-/** A resumed campaign's: one more session. @throws environmentError naming each difference */
+/** The manifest of a resumed campaign, with one more session. @throws environmentError naming each difference */
 export function resumedManifest(before: Manifest, now: Manifest): Manifest {
   requireComparable(before, now);
   const { finished_at: _, ...unfinished } = before;
   const { started_at, finished_at, harness } = before;
-  const first = { started_at, ...(finished_at ? { finished_at } : {}), harness };
+  const first = { started_at, ...definedOnly({ finished_at }), harness };
   return {
     ...unfinished,
     status: "running",
@@ -172,108 +195,4 @@ export async function saveManifest(manifest: Manifest, folder: string): Promise<
   } catch (error) {
     throw environmentError(`${folder} cannot be written: ${messageOf(error)}`, { cause: error });
   }
-}
-
-/** The members of a manifest that must be the same before and after an interruption. */
-const MUST_MATCH = [
-  "harness",
-  "libraries",
-  "runtime",
-  "engine",
-  "images",
-  "stores",
-  "modules",
-  "plugins",
-  "versions",
-  "generator",
-] as const;
-
-export function differences(before: Manifest, now: Manifest): string[] {
-  const was = settledIn(before);
-  const is = settledIn(now);
-  return [
-    ...traceDifference(before, now),
-    ...MUST_MATCH.flatMap((member) => compared(member, was[member], is[member])),
-    ...machineDifferences("machine", before.machine, now.machine),
-    ...machinesDifferences(before.machines ?? [], now.machines ?? []),
-  ];
-}
-
-const traceIn = ({ plugins = [] }: Manifest): TraceFacts | undefined =>
-  plugins.find(({ trace }) => trace)?.trace;
-
-/** A log grows while its service runs: then a resumed campaign would have other requests. */
-function traceDifference(before: Manifest, now: Manifest): string[] {
-  const [was, is] = [traceIn(before), traceIn(now)];
-  if (!was || !is || was.sha256 === is.sha256) return [];
-  return [
-    `the file of --trace has changed, from ${was.lines} requests to ${is.lines}: give it as it was`,
-  ];
-}
-
-/**
- * Without what a restart may change, where a program lies, and the trace, which is compared by
- * itself.
- */
-function settledIn({ engine, stores, plugins, ...others }: Manifest) {
-  const { memory_bytes: _, ...settledEngine } = engine ?? {};
-  const versions = Object.entries(stores).map(([id, { path: __, ...store }]) => [id, store]);
-  return {
-    ...others,
-    ...(plugins ? { plugins: plugins.filter(({ trace }) => !trace) } : {}),
-    stores: Object.fromEntries(versions),
-    engine: engine ? settledEngine : undefined,
-  };
-}
-
-/**
- * By their keys. What one side does not know, e.g. because an older version wrote it, is no
- * difference.
- */
-function machineDifferences(path: string, before: MachineKey, now: MachineKey): string[] {
-  return MACHINE_KEY.flatMap((member) => {
-    const was = before[member];
-    const is = now[member];
-    return was === undefined || is === undefined ? [] : compared(`${path}.${member}`, was, is);
-  });
-}
-
-type MachineKey = { [Member in (typeof MACHINE_KEY)[number]]?: Machine[Member] | undefined };
-
-function machinesDifferences(
-  before: readonly CampaignMachine[],
-  now: readonly CampaignMachine[],
-): string[] {
-  const names = [...new Set([...before, ...now].map(({ name }) => name))];
-  return names.flatMap((name) => {
-    const was = before.find((machine) => machine.name === name);
-    const is = now.find((machine) => machine.name === name);
-    const path = `machines.${name}`;
-    if (was?.facts && is?.facts) return machineDifferences(path, was.facts, is.facts);
-    // Without its facts a machine is what the runtime says of it.
-    if (was && is) return machineDifferences(path, was, is);
-    return [`machines.${name} was ${was ? "there" : "absent"}, is ${is ? "there" : "absent"}`];
-  });
-}
-
-function compared(path: string, before: unknown, now: unknown): string[] {
-  if (isRecord(before) && isRecord(now)) {
-    const members = [...new Set([...Object.keys(before), ...Object.keys(now)])];
-    return members.flatMap((member) => compared(`${path}.${member}`, before[member], now[member]));
-  }
-  const [was, is] = [before, now].map((value) =>
-    value === undefined ? "absent" : canonicalJson(value),
-  );
-  return was === is ? [] : [`${path} was ${was}, is ${is}`];
-}
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
-export function requireComparable(before: Manifest, now: Manifest): void {
-  const changes = differences(before, now);
-  if (changes.length === 0) return;
-  throw environmentError(
-    `${before.campaign} cannot be resumed, since its rows would not be comparable: ${changes.join("; ")}; start a new campaign`,
-  );
 }

@@ -56,7 +56,7 @@ const IS_MET: Readonly<Record<Threshold["op"], (figure: number, objective: Thres
     "=": (figure, { value, tolerance = 0 }) => Math.abs(figure - value) <= tolerance + SLACK,
   };
 
-/** `> 30.1`: what a percentile without a figure is at least. */
+/** The least that a percentile without a figure can be, as `> 30.1`. */
 function leastText({ latency }: MeasuredResult, metric: Metric): string {
   const name = movableFigures.find((figure) => figure === metric);
   return latency && name ? `> ${Number(atLeast(latency, name).toPrecision(4))}` : "no figure";
@@ -71,7 +71,8 @@ const MIN_SENT_SHARE = 0.99;
 const REPLACED_RULE = "M5";
 
 /**
- * Why a run missed the objectives; empty where it met them. One for errors replaces M24's share.
+ * Why a run missed the objectives; empty where it met them. An objective for errors replaces the
+ * share of M24.
  */
 function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const { offered = 0, sent = 0 } = result.schedule ?? {};
@@ -135,8 +136,9 @@ export class MaxRateSearch implements RunSelection {
   /** The search after the trials that earlier sessions have measured. */
   static async open(options: MaxRateSearchOptions): Promise<MaxRateSearch> {
     const search = new MaxRateSearch(options);
-    for (const { file } of search.#plan.runs)
+    for (const { file } of search.#plan.runs) {
       if (options.completed.has(file)) search.#state.trials.push(await search.#read(file));
+    }
     search.#planMore();
     return search;
   }
@@ -159,12 +161,10 @@ export class MaxRateSearch implements RunSelection {
   async end(): Promise<void> {
     this.#state.ended ??= { why: "done" };
     // What the budget left out is no part of the plan: nothing is missing.
-    const made = this.#statuses;
-    this.#plan.runs.splice(
-      0,
-      this.#plan.runs.length,
-      ...this.#plan.runs.filter(({ file }) => made.has(file)),
-    );
+    const statuses = this.#statuses;
+    const { runs } = this.#plan;
+    const measured = runs.filter(({ file }) => statuses.has(file));
+    runs.splice(0, runs.length, ...measured);
     this.#announce();
     await this.#options.save();
   }
@@ -176,9 +176,8 @@ export class MaxRateSearch implements RunSelection {
   async #read(file: string): Promise<TrialRecord> {
     const text = readOwnFile(join(this.#options.folder, file))?.toString("utf8") ?? "";
     const result: Result = resultSchema.parse(JSON.parse(text));
-    return result.status === "measured"
-      ? { file, ...judgeTrial(result, this.#objectives) }
-      : failed(file);
+    if (result.status !== "measured") return failed(file);
+    return { file, ...judgeTrial(result, this.#objectives) };
   }
 
   #planMore(): void {
@@ -188,12 +187,18 @@ export class MaxRateSearch implements RunSelection {
       this.#plan.configurations.push(...configurations);
       this.#plan.rankings = trialRankings(this.#plan);
       this.#plan.runs.push(...runs);
-      for (const text of givenUp.filter((each) => !this.#givenUp.has(each))) {
-        this.#givenUp.add(text);
-        this.#options.eventLog.warn(text);
-      }
+      this.#warnOf(givenUp);
     }
     this.#announce();
+  }
+
+  /** Says once for each subject that its search was given up. */
+  #warnOf(givenUp: readonly string[]): void {
+    for (const text of givenUp) {
+      if (this.#givenUp.has(text)) continue;
+      this.#givenUp.add(text);
+      this.#options.eventLog.warn(text);
+    }
   }
 
   #announce(): void {
@@ -217,11 +222,11 @@ export class MaxRateSearch implements RunSelection {
 
   /** `iovalkey at 1600/s: missed (p99<10ms: 50)`. */
   #trialText({ file, status, reason }: TrialRecord): string {
-    const run = this.#plan.runs.find((each) => each.file === file);
-    const { configuration } = plannedConfiguration(this.#plan, run?.configuration_hash ?? "");
-    const what = status === "void" ? "does not count" : status;
+    const planned = this.#plan.runs.find((run) => run.file === file);
+    const { configuration } = plannedConfiguration(this.#plan, planned?.configuration_hash ?? "");
+    const statusText = status === "void" ? "does not count" : status;
     const name = `${subjectName(this.#plan, configuration)} at ${rateOf(configuration)}/s`;
-    return `${name}: ${what}${reason ? ` (${reason})` : ""}`;
+    return `${name}: ${statusText}${reason ? ` (${reason})` : ""}`;
   }
 }
 

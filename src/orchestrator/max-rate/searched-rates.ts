@@ -13,6 +13,7 @@ import {
 } from "../../contract/plan.js";
 import { RANGES } from "../../contract/ranges.js";
 import { MIN_TRIALS_PER_RATE } from "../../contract/statistics.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { DEFAULT_TRAFFIC } from "../../traffic/profiles.js";
 import { shuffler } from "../../traffic/shuffle.js";
 import { makePlan, type PlanContext } from "../plan/make-plan.js";
@@ -45,30 +46,37 @@ const subjectKey = (configuration: Configuration): string =>
   configurationHash(atRate(configuration, 1));
 
 export function subjectsOf({ configurations }: Pick<Plan, "configurations">): Subject[] {
-  const first = new Map<string, Configuration>();
+  const firstByKey = new Map<string, Configuration>();
   for (const { configuration } of configurations) {
     const key = subjectKey(configuration);
-    if (!first.has(key)) first.set(key, configuration);
+    if (!firstByKey.has(key)) firstByKey.set(key, configuration);
   }
-  const subjects = [...first.values()];
+  const subjects = [...firstByKey.values()];
   return subjects.map((configuration) => {
-    const { target, layer, traffic, load } = configuration;
-    if (subjects.filter((other) => other.target.label === target.label).length === 1)
-      return { configuration, name: target.label };
-    const connections = connectionsText(layer, load.connections);
-    const texts = [
-      entryText(configuration),
-      traffic,
-      `up to ${connections}`,
-      ...limitTexts(configuration),
-    ];
-    return { configuration, name: [target.label, ...texts].join(", ") };
+    const { label } = configuration.target;
+    const isOnly = subjects.filter(({ target }) => target.label === label).length === 1;
+    return { configuration, name: isOnly ? label : longName(configuration) };
   });
 }
 
-export const subjectName = (plan: Plan, configuration: Configuration): string =>
-  subjectsOf(plan).find((each) => subjectKey(each.configuration) === subjectKey(configuration))
-    ?.name ?? configuration.target.label;
+/** Tells a subject from others with the same target. */
+function longName(configuration: Configuration): string {
+  const { target, layer, traffic, load } = configuration;
+  const texts = [
+    target.label,
+    entryText(configuration),
+    traffic,
+    `up to ${connectionsText(layer, load.connections)}`,
+    ...limitTexts(configuration),
+  ];
+  return texts.join(", ");
+}
+
+export function subjectName(plan: Plan, configuration: Configuration): string {
+  const key = subjectKey(configuration);
+  const subject = subjectsOf(plan).find((other) => subjectKey(other.configuration) === key);
+  return subject?.name ?? configuration.target.label;
+}
 
 function searchSettings({ max_rate }: Plan): SearchSettings {
   if (!max_rate) throw new Error("this plan is no search");
@@ -89,15 +97,18 @@ export function planOf(request: Request, context: PlanContext): Plan {
   const seconds = duration.mode === "fixed" ? duration.seconds : TRIAL_S;
   const plan = makePlan({ ...request, runs: 1, duration: { mode: "fixed", seconds } }, context);
   const trials_per_rate = Math.max(MIN_TRIALS_PER_RATE, request.runs);
-  const { from, min, max } = { ...RANGES.rate, from: request.rates[0] ?? RANGES.rate.min };
+  const { min, max } = RANGES.rate;
   const search: Plan = {
     ...plan,
     rankings: trialRankings(plan),
     runs_per_configuration: trials_per_rate,
     max_rate: {
       objectives: objectives.map(({ text }) => text),
-      ...{ from, min, max, trials_per_rate },
-      ...(request.searchBudgetS === undefined ? {} : { budget_s: request.searchBudgetS }),
+      from: request.rates[0] ?? min,
+      min,
+      max,
+      trials_per_rate,
+      ...definedOnly({ budget_s: request.searchBudgetS }),
     },
     runs: [],
   };
@@ -108,16 +119,16 @@ function trialsBySubject(
   plan: Plan,
   statuses: ReadonlyMap<string, Trial["status"]>,
 ): Map<string, Trial[]> {
-  const found = new Map<string, Trial[]>();
+  const bySubject = new Map<string, Trial[]>();
   for (const { configuration_hash, file, bracket = false } of plan.runs) {
     const status = statuses.get(file);
     if (!status) continue;
     const { configuration } = plannedConfiguration(plan, configuration_hash);
     const key = subjectKey(configuration);
     const trial = { rate_per_second: rateOf(configuration), bracket, status };
-    found.set(key, [...(found.get(key) ?? []), trial]);
+    bySubject.set(key, [...(bySubject.get(key) ?? []), trial]);
   }
-  return found;
+  return bySubject;
 }
 
 function listedLimits({ configurations }: Plan): ListedLimit[] {
@@ -139,39 +150,46 @@ interface NextRuns {
  */
 export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): NextRuns {
   const trials = trialsBySubject(plan, statuses);
-  const all = subjectsOf(plan).map((subject) => {
-    const own = trials.get(subjectKey(subject.configuration)) ?? [];
-    return { subject, next: nextTrials(searchSettings(plan), own) };
+  const searches = subjectsOf(plan).map((subject) => {
+    const ofSubject = trials.get(subjectKey(subject.configuration)) ?? [];
+    return { subject, next: nextTrials(searchSettings(plan), ofSubject) };
   });
-  const phase = all.some(({ next }) => next.phase === "bracket") ? "bracket" : "estimate";
-  const due = all.flatMap(({ subject, next }) =>
-    next.phase === phase && "rates" in next
-      ? next.rates.map((rate) => atRate(subject.configuration, rate))
-      : [],
-  );
+  const phase = searches.some(({ next }) => next.phase === "bracket") ? "bracket" : "estimate";
+
+  const due: Configuration[] = [];
+  const givenUp: string[] = [];
+  for (const { subject, next } of searches) {
+    if (next.phase === phase)
+      due.push(...next.rates.map((rate) => atRate(subject.configuration, rate)));
+    if (next.phase === "given up")
+      givenUp.push(
+        `${subject.name}: given up: no trial at ${next.rate_per_second}/s could be measured`,
+      );
+  }
+
   const known = new Set(plan.configurations.map(({ hash }) => hash));
-  const made = (hash: string) => plan.runs.filter((run) => run.configuration_hash === hash).length;
-  const listed = listedLimits(plan);
   const planned = due.map(plannedFrom);
+  const shuffled = shuffler(plan.seed + plan.runs.length).shuffle(planned);
   return {
     configurations: planned.filter(({ hash }) => !known.has(hash)),
-    runs: shuffler(plan.seed + plan.runs.length)
-      .shuffle(planned)
-      .map(({ hash, configuration }): PlannedRun => {
-        const run = made(hash) + 1;
-        const file = `${configurationFileName(configuration, DEFAULT_TRAFFIC, listed)}_run${run}.json`;
-        return {
-          configuration_hash: hash,
-          run,
-          file,
-          ...(phase === "bracket" ? { bracket: true } : {}),
-        };
-      }),
-    givenUp: all.flatMap(({ subject, next }) =>
-      next.phase === "given up"
-        ? [`${subject.name}: given up: no trial at ${next.rate_per_second}/s could be measured`]
-        : [],
-    ),
+    runs: shuffled.map((configuration) => trialRun(plan, configuration, phase)),
+    givenUp,
+  };
+}
+
+function trialRun(
+  plan: Plan,
+  { hash, configuration }: Plan["configurations"][number],
+  phase: "bracket" | "estimate",
+): PlannedRun {
+  const earlier = plan.runs.filter(({ configuration_hash }) => configuration_hash === hash);
+  const run = earlier.length + 1;
+  const name = configurationFileName(configuration, DEFAULT_TRAFFIC, listedLimits(plan));
+  return {
+    configuration_hash: hash,
+    run,
+    file: `${name}_run${run}.json`,
+    ...definedOnly({ bracket: phase === "bracket" ? (true as const) : undefined }),
   };
 }
 

@@ -1,4 +1,5 @@
 import type { MaxRateState } from "../../contract/manifest.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { toThreeDigits } from "../../kit/numbers.js";
 
 type RateRange = { from: number; min: number; max: number };
@@ -19,7 +20,7 @@ export const BRACKET_RATIO = 1.06;
 /**
  * Raises or lowers the rate until one is kept and a higher one missed, then halves the ratio. On
  * the way up a miss is tried again: a bad moment at a low rate would misplace all that follows.
- * @yields the next; expects whether kept
+ * @yields the next rate to try, and expects whether it was kept
  */
 function* bracketing({ from, min, max }: RateRange): Generator<number, Bracket, boolean> {
   let kept: number | undefined;
@@ -31,23 +32,25 @@ function* bracketing({ from, min, max }: RateRange): Generator<number, Bracket, 
       candidate = Math.min(toThreeDigits(candidate * STEP_FACTOR), max);
     } else missed = candidate;
   }
+
   while (kept === undefined && missed !== undefined && missed > min) {
     candidate = Math.max(toThreeDigits(missed / STEP_FACTOR), min);
     if (yield candidate) kept = candidate;
     else missed = candidate;
   }
+
   while (kept !== undefined && missed !== undefined && missed / kept > BRACKET_RATIO) {
     const middle = toThreeDigits(Math.sqrt(kept * missed));
     if (middle <= kept || middle >= missed) break;
     if (yield middle) kept = middle;
     else missed = middle;
   }
-  return { ...(kept === undefined ? {} : { kept }), ...(missed === undefined ? {} : { missed }) };
+  return definedOnly({ kept, missed });
 }
 
 export interface Trial {
   rate_per_second: number;
-  /** It brackets the bound; the others are what the estimate is of. */
+  /** Whether the trial brackets the bound. The others are what the estimate is made of. */
   bracket: boolean;
   status: MaxRateState["trials"][number]["status"];
 }
@@ -70,10 +73,12 @@ const TRIALS_FOR_MAJORITY = 2;
 
 /** Kept or missed, by rate, in the order of the trials; those that are void are left out. */
 function outcomesByRate(trials: readonly Trial[]): Map<number, boolean[]> {
-  const found = new Map<number, boolean[]>();
-  for (const { rate_per_second: rate, status } of trials)
-    if (status !== "void") found.set(rate, [...(found.get(rate) ?? []), status === "kept"]);
-  return found;
+  const outcomes = new Map<number, boolean[]>();
+  for (const { rate_per_second: rate, status } of trials) {
+    if (status === "void") continue;
+    outcomes.set(rate, [...(outcomes.get(rate) ?? []), status === "kept"]);
+  }
+  return outcomes;
 }
 
 /**
@@ -119,21 +124,22 @@ function ladder(
   );
   const rates = [...new Set([...first, ...tried.keys()])].sort((a, b) => a - b);
   const [lowest = middle, highest = middle] = [rates[0], rates.at(-1)];
-  const said = (rate: number) => majority(tried.get(rate));
-  const isEver = (rate: number, kept: boolean) => tried.get(rate)?.includes(kept) === true;
+  const majorityAt = (rate: number) => majority(tried.get(rate));
+  const wasEver = (rate: number, isKept: boolean) => tried.get(rate)?.includes(isKept) === true;
+
   const more: number[] = [];
-  if (isEver(highest, true)) {
+  if (wasEver(highest, true)) {
     const added = rates.filter((rate) => rate > Math.max(...first)).length;
     more.push(clamped(highest * LADDER_STEP ** (2 ** added)));
   }
-  if (isEver(lowest, false)) {
+  if (wasEver(lowest, false)) {
     const added = rates.filter((rate) => rate < Math.min(...first)).length;
     more.push(clamped(lowest / LADDER_STEP ** (2 ** added)));
   }
   for (const [index, rate] of rates.entries()) {
     const next = rates[index + 1] ?? rate;
-    if (next / rate > BRACKET_RATIO && said(rate) === "kept" && said(next) === "missed")
-      more.push(clamped(Math.sqrt(rate * next)));
+    const enclosesBound = majorityAt(rate) === "kept" && majorityAt(next) === "missed";
+    if (enclosesBound && next / rate > BRACKET_RATIO) more.push(clamped(Math.sqrt(rate * next)));
   }
   return [...new Set([...rates, ...more])].sort((a, b) => a - b);
 }
@@ -172,15 +178,16 @@ export function nextTrials(settings: SearchSettings, trials: readonly Trial[]): 
 export const EXAMPLE_FACTOR = 5;
 
 function likelyCapacity({ from }: RateRange, trials: readonly Trial[]): number {
-  const rates = (wanted: Trial["status"]) =>
-    trials.flatMap(({ rate_per_second, status }) => (status === wanted ? [rate_per_second] : []));
+  const rates = (status: Trial["status"]) =>
+    trials.filter((trial) => trial.status === status).map(({ rate_per_second }) => rate_per_second);
   const kept = Math.max(...rates("kept"));
   const missed = Math.min(...rates("missed").filter((rate) => rate > kept));
-  if (Number.isFinite(kept))
-    return Number.isFinite(missed)
-      ? Math.sqrt(kept * missed)
-      : Math.max(from * EXAMPLE_FACTOR, kept * STEP_FACTOR);
-  return Number.isFinite(missed) ? missed / STEP_FACTOR : from * EXAMPLE_FACTOR;
+  const isKeptKnown = Number.isFinite(kept);
+  const isMissedKnown = Number.isFinite(missed);
+  if (isKeptKnown && isMissedKnown) return Math.sqrt(kept * missed);
+  if (isKeptKnown) return Math.max(from * EXAMPLE_FACTOR, kept * STEP_FACTOR);
+  if (isMissedKnown) return missed / STEP_FACTOR;
+  return from * EXAMPLE_FACTOR;
 }
 
 /** How many more trials a target is likely to take. */

@@ -4,6 +4,7 @@ import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import type { HostLoad, MachineLoad, RoleResources } from "../../contract/role-resources.js";
 import type { Throttling } from "../../kit/control-groups.js";
 import { within } from "../../kit/deadline.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { grown, mean, rounded } from "../../kit/numbers.js";
 import { type HostCpu, hostLoadOf, readHostCpu } from "../../machine/cpu-time.js";
 import { readOwnLimits, readOwnThrottling } from "../../machine/own-limits.js";
@@ -61,27 +62,34 @@ const throttlingSince = (from: Throttling | undefined, to: Throttling): Throttli
   grown(THROTTLING, from ?? {}, to);
 
 function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "throttling" | "network"> {
-  return {
-    ...(to.throttling ? { throttling: throttlingSince(from.throttling, to.throttling) } : {}),
-    ...(from.network && to.network ? { network: trafficSince(from.network, to.network) } : {}),
-  };
+  const throttling = to.throttling && throttlingSince(from.throttling, to.throttling);
+  const network = from.network && to.network && trafficSince(from.network, to.network);
+  return definedOnly({ throttling, network });
+}
+
+/** How a role shares the time of a window with others. */
+interface TimeShare {
+  /** The share of the time in which it had the load. */
+  loaded: number;
+  /** CPU time that it uses without load. */
+  idle_us_per_s: number;
 }
 
 function sampleOf(
   first: Reading,
   before: Reading,
   reading: Reading,
-  { own, idle_us_per_s }: { own: number; idle_us_per_s: number },
+  { loaded, idle_us_per_s }: TimeShare,
 ): RoleResources["samples"][number] {
   const elapsed_us = Math.max(1, (reading.at_ms - before.at_ms) * 1000);
-  const idle_us = (idle_us_per_s * (1 - own) * elapsed_us) / 1e6;
+  const idle_us = (idle_us_per_s * (1 - loaded) * elapsed_us) / 1e6;
   const used_us = Math.max(0, reading.cpu_us - before.cpu_us - idle_us);
   const { throttling, network } = trafficBetween(before, reading);
   return {
-    t_s: rounded((own * (reading.at_ms - first.at_ms)) / 1000, 3),
-    cpu_percent: rounded((100 * used_us) / (own * elapsed_us), 1),
+    t_s: rounded((loaded * (reading.at_ms - first.at_ms)) / 1000, 3),
+    cpu_percent: rounded((100 * used_us) / (loaded * elapsed_us), 1),
     resident_bytes: reading.resident_bytes,
-    ...(throttling ? { throttled_periods: throttling.throttled_periods } : {}),
+    ...definedOnly({ throttled_periods: throttling?.throttled_periods }),
     ...network,
   };
 }
@@ -94,14 +102,13 @@ function usedBy(
   from: EndReading,
   to: EndReading,
   reported: Reported,
-) {
+): number | undefined {
   let all_us = 0;
   for (const { id } of roles) {
-    const [before_us, after_us] = [from.cpu_us.get(id), to.cpu_us.get(id)];
-    const used_us =
-      before_us === undefined || after_us === undefined
-        ? reported[id]?.cpu_us
-        : after_us - before_us;
+    const before_us = from.cpu_us.get(id);
+    const after_us = to.cpu_us.get(id);
+    const isRead = before_us !== undefined && after_us !== undefined;
+    const used_us = isRead ? after_us - before_us : reported[id]?.cpu_us;
     if (used_us === undefined) return undefined;
     all_us += Math.max(0, used_us);
   }
@@ -190,40 +197,51 @@ export class CounterWatch {
     requests: number,
   ): Promise<Record<string, RoleResources>> {
     await this.#pending;
-    const roles = this.#roles.filter(isMeasured).flatMap(({ id, kind, part: { caps } }) => {
-      const readings = this.#readings.get(id) ?? [];
-      const first = readings[0];
-      const last = readings.at(-1);
-      if (!first || !last || first === last) return [];
-      const elapsed_s = (last.at_ms - first.at_ms) / 1000;
-      const idle = this.#idle.get(id);
-      // What it used while others had the load.
-      const idle_us = idle && Math.round(idle.us_per_s * Math.max(0, elapsed_s - loaded_s));
-      const own = idle && elapsed_s > loaded_s ? loaded_s / elapsed_s : 1;
-      const shares = { own, idle_us_per_s: idle?.us_per_s ?? 0 };
-      const cpu_us = Math.max(0, last.cpu_us - first.cpu_us - (idle_us ?? 0));
-      const resident = readings.map(({ resident_bytes }) => resident_bytes);
-      const resources: RoleResources = {
-        kind,
-        source,
-        cpu_us,
-        cpu_percent: rounded(cpu_us / loaded_s / 10_000, 2),
-        ...(requests > 0 ? { cpu_us_per_request: rounded(cpu_us / requests, 2) } : {}),
-        ...this.#runDelay(id),
-        ...(idle_us === undefined ? {} : { idle_us }),
-        resident_bytes_mean: Math.round(mean(resident)),
-        resident_bytes_max: Math.max(...resident),
-        resident_bytes_at_window_open: first.resident_bytes,
-        resident_bytes_at_end: last.resident_bytes,
-        ...(caps ? { caps } : {}),
-        ...trafficBetween(first, last),
-        samples: readings
-          .slice(1)
-          .map((reading, index) => sampleOf(first, readings[index] ?? first, reading, shares)),
-      };
-      return [[id, resources] as const];
-    });
-    return Object.fromEntries(roles);
+    const roles: Record<string, RoleResources> = {};
+    for (const role of this.#roles.filter(isMeasured)) {
+      const resources = this.#resourcesOf(role, source, loaded_s, requests);
+      if (resources) roles[role.id] = resources;
+    }
+    return roles;
+  }
+
+  /** Undefined where not both ends of the window were read. */
+  #resourcesOf(
+    { id, kind, part: { caps } }: MeasuredRole,
+    source: string,
+    loaded_s: number,
+    requests: number,
+  ): RoleResources | undefined {
+    const readings = this.#readings.get(id) ?? [];
+    const first = readings[0];
+    const last = readings.at(-1);
+    if (!first || !last || first === last) return undefined;
+
+    const elapsed_s = (last.at_ms - first.at_ms) / 1000;
+    const idle = this.#idle.get(id);
+    // What it used while others had the load.
+    const idle_us = idle && Math.round(idle.us_per_s * Math.max(0, elapsed_s - loaded_s));
+    const loaded = idle && elapsed_s > loaded_s ? loaded_s / elapsed_s : 1;
+    const share = { loaded, idle_us_per_s: idle?.us_per_s ?? 0 };
+    const cpu_us = Math.max(0, last.cpu_us - first.cpu_us - (idle_us ?? 0));
+    const cpu_us_per_request = requests > 0 ? rounded(cpu_us / requests, 2) : undefined;
+    const resident = readings.map(({ resident_bytes }) => resident_bytes);
+    return {
+      kind,
+      source,
+      cpu_us,
+      cpu_percent: rounded(cpu_us / loaded_s / 10_000, 2),
+      ...definedOnly({ cpu_us_per_request, run_delay_us: this.#runDelayUs(id), idle_us }),
+      resident_bytes_mean: Math.round(mean(resident)),
+      resident_bytes_max: Math.max(...resident),
+      resident_bytes_at_window_open: first.resident_bytes,
+      resident_bytes_at_end: last.resident_bytes,
+      ...definedOnly({ caps }),
+      ...trafficBetween(first, last),
+      samples: readings
+        .slice(1)
+        .map((reading, index) => sampleOf(first, readings[index] ?? first, reading, share)),
+    };
   }
 
   /**
@@ -238,7 +256,7 @@ export class CounterWatch {
     external_us = 0,
   ): Promise<HostLoad | undefined> {
     await this.#pending;
-    const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
+    const [from, to] = this.#ends;
     if (!from?.host || !to?.host) return undefined;
     if (!this.#roles.every(({ part }) => part.onThisMachine)) return undefined;
     const roles_us = usedBy(this.#roles, from, to, reported);
@@ -265,25 +283,26 @@ export class CounterWatch {
     return this.#roles.some(({ part }) => part.isInOurGroups);
   }
 
-  /** As `hostLoad`, by machine; without those whose counters are not known. */
+  /** The load of each of several machines; without those whose counters are not known. */
   async machineLoads(loaded_s: number, reported: Reported): Promise<Record<string, MachineLoad>> {
     await this.#pending;
-    const [from, to] = [this.#ends.at(0), this.#ends.at(1)];
+    const [from, to] = this.#ends;
     const machines = this.#machines;
     if (!from || !to || !machines) return {};
-    const loads = Object.entries(to.machines).flatMap(([name, after]) => {
+    const loads: Record<string, MachineLoad> = {};
+    for (const [name, after] of Object.entries(to.machines)) {
       const before = from.machines[name];
       const names = machines.computerOf(name);
-      const there = this.#roles.filter(({ part: { machine = "" } }) => names.includes(machine));
-      const ours_us = usedBy(there, from, to, reported);
-      if (!before?.cpu || !after.cpu || ours_us === undefined) return [];
+      const roles = this.#roles.filter(({ part: { machine = "" } }) => names.includes(machine));
+      const ours_us = usedBy(roles, from, to, reported);
+      if (!before?.cpu || !after.cpu || ours_us === undefined) continue;
       const harness_us = machines.isHere(name) ? to.harness_us - from.harness_us : 0;
       const load = hostLoadOf(before.cpu, after.cpu, ours_us + harness_us, loaded_s);
       const network =
         before.network && after.network && trafficSince(before.network, after.network);
-      return load ? [[name, { ...load, ...(network ? { network } : {}) }] as const] : [];
-    });
-    return Object.fromEntries(loads);
+      if (load) loads[name] = { ...load, ...definedOnly({ network }) };
+    }
+    return loads;
   }
 
   /** Seconds between the readings at both ends. */
@@ -293,18 +312,18 @@ export class CounterWatch {
   }
 
   async #readDelays(): Promise<ReadonlyMap<string, RunDelays>> {
-    const delays = await Promise.all(
-      this.#roles.map(
-        async ({ id, part }) =>
-          [id, await inTime(part.runDelays()).catch(() => undefined)] as const,
-      ),
-    );
-    return new Map(delays.flatMap(([role, known]) => (known ? [[role, known]] : [])));
+    const delays = new Map<string, RunDelays>();
+    const reading = this.#roles.map(async ({ id, part }) => {
+      const ofRole = await inTime(part.runDelays()).catch(() => undefined);
+      if (ofRole) delays.set(id, ofRole);
+    });
+    await Promise.all(reading);
+    return delays;
   }
 
-  #runDelay(id: string): Pick<RoleResources, "run_delay_us"> {
+  #runDelayUs(id: string): number | undefined {
     const [from, to] = this.#ends.map(({ run_delays }) => run_delays.get(id));
-    return from && to ? { run_delay_us: runDelayBetween(from, to) } : {};
+    return from && to && runDelayBetween(from, to);
   }
 
   #enqueue(read: () => Promise<unknown>): void {

@@ -70,7 +70,7 @@ export class DrainedReadings {
       .then(() => this.#readings[phase]())
       .catch(this.#failure.reject)
       .then(() => {
-        for (const each of this.#generators) each.write?.(READ_LINE);
+        for (const generator of this.#generators) generator.write?.(READ_LINE);
         this.#onGoOn();
       });
     return true;

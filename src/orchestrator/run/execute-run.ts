@@ -7,7 +7,8 @@ import type { GeneratorOutput } from "../../contract/generator-output.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import type { HostLoad } from "../../contract/role-resources.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
-import { loadedS, servedRequests } from "../../judge/counts.js";
+import { loadedS, served } from "../../judge/counts.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { sum } from "../../kit/numbers.js";
 import { ClockComparison, largestChange } from "../../kit/system-clock.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
@@ -16,7 +17,7 @@ import type { Lease } from "../ownership/lease.js";
 import { CounterWatch, type SeveralMachines } from "./counter-watch.js";
 import { DrainedReadings } from "./drained-readings.js";
 import { FaultInjection } from "./injected-faults.js";
-import { keyPrefixOf, layoutOf, type RunSettings } from "./layout.js";
+import { layoutOf } from "./layout.js";
 import {
   PartFailed,
   type PartSupervisor,
@@ -26,6 +27,8 @@ import {
 } from "./part-supervisor.js";
 import { readAdmissions } from "./read-admissions.js";
 import { Generators, type Second } from "./run-generators.js";
+import type { RequestedRun, RunSettings } from "./run-settings.js";
+import { keyPrefixOf } from "./run-specs.js";
 import { type RunStore, type StoreSide, storeOf } from "./run-store.js";
 
 export interface RunListener {
@@ -56,8 +59,11 @@ export interface RunLoad {
   readonly watch: RunWatch;
   /** Each rejects when something fails that the load needs, and never resolves. */
   readonly failures: readonly Promise<never>[];
+  /** What the generators measured. @param mayEnd roles whose end is a result of the run */
   output(mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput>;
+  /** Resolves when all readings of the window are taken. */
   done(): Promise<void>;
+  /** The run does not wait for its generators any more. */
   leave(): void;
 }
 
@@ -80,6 +86,7 @@ export interface RunOptions {
   machines?: SeveralMachines | undefined;
   /** Which of several runs that are up at once; absent where there is one. */
   run?: string;
+  /** Absent where the run has generators of its own. */
   startLoad?: (run: ReadyRun) => Promise<RunLoad>;
 }
 
@@ -88,65 +95,72 @@ export interface RunOptions {
  * whatever happens.
  */
 export async function executeRun(
-  request: Omit<RunSettings, "runNonce">,
+  request: RequestedRun,
   runtime: Runtime,
   lease: Lease,
   listener: RunListener,
-  { machines, run, startLoad = ownLoad }: RunOptions = {},
+  { machines, run, startLoad = startGenerators }: RunOptions = {},
 ): Promise<RawRun> {
   const settings = { ...request, runNonce: randomBytes(12).toString("hex") };
+  const place = { runtime, lease, log: listener.log, ...definedOnly({ run }) };
   const clocks = new ClockComparison();
   try {
-    return await withParts(
-      layoutOf(settings),
-      { runtime, lease, log: listener.log, ...(run === undefined ? {} : { run }) },
-      async ({ supervisor, started }) => {
-        listener.phase("starting");
-        const store = storeOf(settings, supervisor);
-        await store.open();
-        listener.phase("store ready");
-        const servers = await supervisor.start("server");
-        if (servers.length > 0) listener.phase("server ready");
-        const { faults = [], extent } = settings.configuration;
-        const injection = new FaultInjection({
-          faults,
-          window_s: "duration_s" in extent ? extent.duration_s : 0,
-          targetsOf: ({ role }) => ({
-            roles: supervisor.roles(role),
-            store,
-            restart: (part) => lease.restart(part),
-          }),
-          log: (line) => listener.fault(line),
-        });
-        const ready = { settings, supervisor, store, servers, listener, injection, machines };
-        const load = await startLoad(ready);
-        try {
-          const raw = await measure(ready, load, runtime.counterSource);
-          // A generator on another machine has another clock.
-          const changes = [clocks.change(), raw.result.clock_change];
-          const clock_change = largestChange(changes.filter((change) => change !== undefined));
-          return { ...raw, ...(clock_change ? { clock_change } : {}), ...placementOf(started) };
-        } finally {
-          load.leave();
-          await injection.undoAll();
-        }
-      },
-    );
+    return await withParts(layoutOf(settings), place, async ({ supervisor, started }) => {
+      const ready = await openRun(settings, supervisor, lease, listener, machines);
+      const load = await startLoad(ready);
+      try {
+        const raw = await measure(ready, load, runtime.counterSource);
+        // A generator on another machine has another clock.
+        const changes = [clocks.change(), raw.result.clock_change];
+        const clock_change = largestChange(changes.filter((change) => change !== undefined));
+        return { ...raw, ...definedOnly({ clock_change }), ...placementOf(started) };
+      } finally {
+        load.leave();
+        await ready.injection.undoAll();
+      }
+    });
   } finally {
     listener.phase("stopped");
   }
 }
 
-async function ownLoad(run: ReadyRun): Promise<RunLoad> {
+/** Starts all that the load needs. */
+async function openRun(
+  settings: RunSettings,
+  supervisor: PartSupervisor,
+  lease: Lease,
+  listener: RunListener,
+  machines: SeveralMachines | undefined,
+): Promise<ReadyRun> {
+  listener.phase("starting");
+  const store = storeOf(settings, supervisor);
+  await store.open();
+  listener.phase("store ready");
+  const servers = await supervisor.start("server");
+  if (servers.length > 0) listener.phase("server ready");
+
+  const { faults = [], extent } = settings.configuration;
+  const injection = new FaultInjection({
+    faults,
+    window_s: "duration_s" in extent ? extent.duration_s : 0,
+    targetsOf: ({ role }) => ({
+      roles: supervisor.roles(role),
+      store,
+      restart: (part) => lease.restart(part),
+    }),
+    log: (line) => listener.fault(line),
+  });
+  return { settings, supervisor, store, servers, listener, injection, machines };
+}
+
+/** The load of a run that has its target alone. */
+async function startGenerators(run: ReadyRun): Promise<RunLoad> {
   const { settings, supervisor, store, servers, listener, injection, machines } = run;
   const { warmupS } = settings;
   const warmup_s = warmupS === "auto" ? AUTO_WARMUP.max_s : warmupS;
   const generators = new Generators(await supervisor.start("generator"), warmup_s);
-  const watch = new CounterWatch(
-    [...store.nodes, ...servers, ...generators.roles],
-    undefined,
-    machines,
-  );
+  const roles = [...store.nodes, ...servers, ...generators.roles];
+  const watch = new CounterWatch(roles, undefined, machines);
   const readings = new DrainedReadings(generators.parts, store, watch, () =>
     generators.silence.expectAll(),
   );
@@ -168,67 +182,88 @@ async function ownLoad(run: ReadyRun): Promise<RunLoad> {
   };
 }
 
-/** Whether the store's counts of keys say nothing after a fault. */
-function losesCounts({ action }: Fault): boolean {
-  const { effects } = factsOfAction(action);
-  return effects.includes("forgets") || effects.includes("cuts");
-}
-
-const withReconnections = (
+/** With one fault alone it is known which one broke the connections. */
+function withReconnections(
   faults: FaultRecord[],
   reconnections: number | undefined,
-): FaultRecord[] =>
-  faults.length > 1 || reconnections === undefined
-    ? faults
-    : faults.map((fault) => ({ ...fault, store_reconnections: reconnections }));
+): FaultRecord[] | undefined {
+  if (faults.length === 0) return undefined;
+  if (faults.length > 1 || reconnections === undefined) return faults;
+  return faults.map((fault) => ({ ...fault, store_reconnections: reconnections }));
+}
 
 async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Promise<RawRun> {
   const { settings, supervisor, store, injection, machines } = run;
   const { watch } = load;
-  const notes: string[] = [];
   // A store that is itself the limiter is what is measured: its end is the outcome of the run,
   // which goes on.
   const storeDecides = findStore(settings.configuration.target.store).decides ?? false;
+  const output = load.output((role) => storeDecides && role.kind === "store");
   const { request_counts, ...result } = await Promise.race([
-    load.output((role) => storeDecides && role.kind === "store"),
+    output,
     ...load.failures,
     injection.failed,
   ]);
   await load.done();
   const faults = await injection.finish();
-  const { reconnections, ...behind } = await store.readAfter().catch((error): StoreSide => {
-    if (!storeDecides || !(error instanceof PartFailed)) throw error;
-    notes.push(`${error.role} ${error.message}`);
-    return {};
-  });
+
+  const notes: string[] = [];
+  const { reconnections, ...storeSide } = await readStoreSide(store, storeDecides, notes);
   if (store.relays.length > 0)
     notes.push("a relay stood between servers and store in the whole run");
   const withoutStore = sum(
     result.consumers.map(({ at_end }) => at_end.consumes?.without_store ?? 0),
   );
   if (withoutStore > 0) notes.push(`${withoutStore} consumes were decided without the store`);
-  const admissions = await admissionsOf(run, behind.store, request_counts, withoutStore);
+  const admissions = await admissionsOf(run, storeSide.store, request_counts, withoutStore);
   run.listener.phase("read");
-  const requests = servedRequests(result.consumers, result);
+
   const loaded_s = loadedS(result);
+  const requests = served(result.consumers, result);
   const resources = await watch.resources(counterSource, loaded_s, requests);
-  const external_us = settings.external ? cpuUsOf(behind.store) : 0;
+  const external_us = settings.external ? cpuUsOf(storeSide.store) : 0;
   const host_load = await watch.hostLoad(loaded_s, result.resources, external_us);
   const own_throttling = await watch.ownThrottling();
   const machine_load = await watch.machineLoads(loaded_s, result.resources);
-  const servers_ready_s = supervisor.readyS("server");
   return {
     result,
     resources,
-    ...(Object.keys(servers_ready_s).length > 0 ? { servers_ready_s } : {}),
     notes: [...watch.failures, ...notes],
-    ...(host_load && !machines ? { host_load } : {}),
-    ...(own_throttling ? { own_throttling } : {}),
-    ...(Object.keys(machine_load).length > 0 ? { machine_load } : {}),
+    ...definedOnly({
+      servers_ready_s: unlessEmpty(supervisor.readyS("server")),
+      // Where there are several machines, each has a load of its own.
+      host_load: machines ? undefined : host_load,
+      own_throttling,
+      machine_load: unlessEmpty(machine_load),
+    }),
     admissions,
-    ...(faults.length > 0 ? { faults: withReconnections(faults, reconnections) } : {}),
-    ...behind,
+    ...definedOnly({ faults: withReconnections(faults, reconnections) }),
+    ...storeSide,
   };
+}
+
+/** @param notes get a line where the store that decides has ended */
+async function readStoreSide(
+  store: RunStore,
+  storeDecides: boolean,
+  notes: string[],
+): Promise<StoreSide> {
+  try {
+    return await store.readAfter();
+  } catch (error) {
+    if (!storeDecides || !(error instanceof PartFailed)) throw error;
+    notes.push(`${error.role} ${error.message}`);
+    return {};
+  }
+}
+
+const unlessEmpty = <Members extends object>(members: Members): Members | undefined =>
+  Object.keys(members).length > 0 ? members : undefined;
+
+/** Whether the store's counts of keys say nothing after a fault. */
+function losesCounts({ action }: Fault): boolean {
+  const { effects } = factsOfAction(action);
+  return effects.includes("forgets") || effects.includes("cuts");
 }
 
 async function admissionsOf(
@@ -243,7 +278,7 @@ async function admissionsOf(
       status: "not known",
       reason: "a fault was planned: counts may be lost, or calls repeated",
     };
-  // M14 says so.
+  // The rule M14 tells of evictions.
   if (evidence?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0))
     return { status: "not known", reason: "the store evicted keys" };
   if (!evidence) return { status: "not known", reason: "there is no reading of a store" };

@@ -8,6 +8,7 @@ import {
 } from "../../contract/faults.js";
 import type { StoreFaultAction } from "../../contract/probe-env.js";
 import type { RelayMode } from "../../contract/relay.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
 import { rounded } from "../../kit/numbers.js";
 import { failure } from "../../runtimes/deferred.js";
@@ -35,7 +36,7 @@ interface Action {
 
 type Ability = "kill" | "pause" | "resume" | "disconnect" | "reconnect";
 
-const each = async ({ roles }: FaultTargets, ability: Ability): Promise<void> => {
+const useOnAll = async ({ roles }: FaultTargets, ability: Ability): Promise<void> => {
   await Promise.all(
     roles.map(async ({ id, part }) => {
       const work = part[ability]?.bind(part);
@@ -78,13 +79,13 @@ export const actions: Readonly<Record<FaultAction, Action>> = {
     prepare: ({ store }) => store.untilReady(),
     async inject(targets) {
       targets.store.withoutNodes(idsOf(targets));
-      await each(targets, "kill");
+      await useOnAll(targets, "kill");
       return undefined;
     },
   },
   restart: {
     async inject(targets) {
-      await each(targets, "kill");
+      await useOnAll(targets, "kill");
       return async () => {
         await Promise.all(targets.roles.map(({ part }) => targets.restart(part)));
         await untilBack(targets);
@@ -93,8 +94,8 @@ export const actions: Readonly<Record<FaultAction, Action>> = {
   },
   pause: {
     async inject(targets) {
-      await each(targets, "pause");
-      return () => each(targets, "resume");
+      await useOnAll(targets, "pause");
+      return () => useOnAll(targets, "resume");
     },
   },
   disconnect: {
@@ -105,8 +106,8 @@ export const actions: Readonly<Record<FaultAction, Action>> = {
         await allRelays(store, { mode: "hold" });
         return () => allRelays(store, { mode: "pass" });
       }
-      await each(targets, "disconnect");
-      return () => each(targets, "reconnect");
+      await useOnAll(targets, "disconnect");
+      return () => useOnAll(targets, "reconnect");
     },
   },
   delay: {
@@ -185,8 +186,8 @@ export class FaultInjection {
     if (this.#opened_ms !== 0 || this.#ended.signal.aborted) return;
     this.#opened_ms = this.#clock.now_ms() + ms;
     this.#work = Promise.all(
-      this.#planned.map((each) =>
-        this.#run(each).catch((error: unknown) => {
+      this.#planned.map((planned) =>
+        this.#run(planned).catch((error: unknown) => {
           if (!this.#ended.signal.aborted) this.#failure.reject(error);
         }),
       ),
@@ -198,18 +199,21 @@ export class FaultInjection {
     await Promise.race([this.#work, this.failed]);
     return this.#planned.map(({ fault, roles, from_s, to_s, undone }) => {
       const { name, action, start_s, length_s } = fault;
-      // What has no end of its own lasts to the end of the window.
-      const lasts = action === "kill" ? this.#options.window_s - start_s : (length_s ?? 0);
+      // A kill has no end of its own, and lasts to the end of the window.
+      const planned_s = action === "kill" ? this.#options.window_s - start_s : (length_s ?? 0);
+      const isInjected = from_s !== undefined && to_s !== undefined;
       return {
-        ...(name === undefined ? {} : { name }),
+        ...definedOnly({ name }),
         action,
         roles,
-        planned: { start_s, length_s: rounded(lasts, 3) },
-        ...(from_s === undefined || to_s === undefined
-          ? {}
-          : { injected: { from_s: rounded(from_s, 3), to_s: rounded(to_s, 3) } }),
+        planned: { start_s, length_s: rounded(planned_s, 3) },
+        ...definedOnly({
+          injected: isInjected ? { from_s: rounded(from_s, 3), to_s: rounded(to_s, 3) } : undefined,
+        }),
         undone,
-        ...(action === "kill" ? { note: "it stays down until the run ends" } : {}),
+        ...definedOnly({
+          note: action === "kill" ? "it stays down until the run ends" : undefined,
+        }),
       };
     });
   }
@@ -221,56 +225,66 @@ export class FaultInjection {
   async undoAll(): Promise<void> {
     this.#ended.abort();
     await this.#work;
-    for (const each of [...this.#done].reverse()) {
-      await this.#undo(each).catch((error: unknown) =>
-        this.#options.log(`${faultText(each.fault)} could not be undone: ${messageOf(error)}`),
+    for (const injected of [...this.#done].reverse()) {
+      await this.#undo(injected).catch((error: unknown) =>
+        this.#options.log(`${faultText(injected.fault)} could not be undone: ${messageOf(error)}`),
       );
     }
   }
 
-  async #run(each: Injected): Promise<void> {
-    const { fault } = each;
-    const { action, start_s } = fault;
+  async #run(injected: Injected): Promise<void> {
+    const { fault } = injected;
     const targets = this.#options.targetsOf(fault);
-    each.roles = targets.roles.map(({ id }) => id);
-    const { prepare, inject } = actions[action];
+    injected.roles = targets.roles.map(({ id }) => id);
     try {
-      await prepare?.(targets);
-      await this.#clock.until(this.#opened_ms + 1000 * start_s, this.#ended.signal);
-      this.#ended.signal.throwIfAborted();
-      each.from_s = this.#elapsedS();
-      // From here on something may be done, also when the rest of it fails.
-      each.undone = false;
-      each.undo = await inject(targets, fault);
-      this.#done.push(each);
-      this.#log(fault, each.from_s, `done to ${each.roles.join(", ")}`);
-      if (action === "kill") {
-        each.to_s = this.#options.window_s;
-        each.undone = true;
-        this.#done.splice(this.#done.indexOf(each), 1);
-        return;
-      }
+      await this.#inject(injected, targets);
+      if (fault.action === "kill") return this.#leaveDone(injected);
       // One that begins late, on a busy machine, lasts as long all the same.
-      const ends_s = each.from_s + (fault.length_s ?? 0);
-      await this.#clock.until(this.#opened_ms + 1000 * ends_s, this.#ended.signal);
-      await this.#undo(each);
+      const ends_s = (injected.from_s ?? 0) + (fault.length_s ?? 0);
+      await this.#until(ends_s);
+      await this.#undo(injected);
     } catch (error) {
-      if (this.#ended.signal.aborted) throw error;
-      throw error instanceof PartFailed
-        ? error
-        : new PartFailed(each.roles[0] ?? action, `${faultText(fault)}: ${messageOf(error)}`);
+      if (this.#ended.signal.aborted || error instanceof PartFailed) throw error;
+      const role = injected.roles[0] ?? fault.action;
+      throw new PartFailed(role, `${faultText(fault)}: ${messageOf(error)}`);
     }
   }
 
-  async #undo(each: Injected): Promise<void> {
+  async #inject(injected: Injected, targets: FaultTargets): Promise<void> {
+    const { fault, roles } = injected;
+    const { prepare, inject } = actions[fault.action];
+    await prepare?.(targets);
+    await this.#until(fault.start_s);
+    this.#ended.signal.throwIfAborted();
+    injected.from_s = this.#elapsedS();
+    // From here on something may be done, also when the rest of it fails.
+    injected.undone = false;
+    injected.undo = await inject(targets, fault);
+    this.#done.push(injected);
+    this.#log(fault, injected.from_s, `done to ${roles.join(", ")}`);
+  }
+
+  /** What stays down until the run ends has nothing to undo. */
+  #leaveDone(injected: Injected): void {
+    injected.to_s = this.#options.window_s;
+    injected.undone = true;
+    this.#done.splice(this.#done.indexOf(injected), 1);
+  }
+
+  /** @param s seconds since the window opened */
+  #until(s: number): Promise<void> {
+    return this.#clock.until(this.#opened_ms + 1000 * s, this.#ended.signal);
+  }
+
+  async #undo(injected: Injected): Promise<void> {
     // Once: it may be undone by its time and by the end of the run.
-    const index = this.#done.indexOf(each);
+    const index = this.#done.indexOf(injected);
     if (index < 0) return;
     this.#done.splice(index, 1);
-    await each.undo?.();
-    each.undone = true;
-    each.to_s = this.#elapsedS();
-    this.#log(each.fault, each.to_s, "undone");
+    await injected.undo?.();
+    injected.undone = true;
+    injected.to_s = this.#elapsedS();
+    this.#log(injected.fault, injected.to_s, "undone");
   }
 
   #log(fault: Fault, elapsed_s: number, text: string): void {

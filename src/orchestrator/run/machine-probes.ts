@@ -12,6 +12,7 @@ import {
 } from "../../contract/machine-probe.js";
 import type { ClockOffset, MachineLink, PlacedKind } from "../../contract/machines.js";
 import { within } from "../../kit/deadline.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
 import { rounded } from "../../kit/numbers.js";
 import type { RunningPart, Runtime } from "../../runtimes/runtime-types.js";
@@ -67,8 +68,8 @@ class MachineProbe {
     this.part.write?.(machineRequestLine(id, question));
     const ms = question.ask === "counters" ? COUNTERS_WITHIN_MS : ANSWERS_WITHIN_MS;
     try {
-      const found = await within(answer, ms, () => `${this.part.role} gave no answer in time`);
-      return machineAnswerSchemas[question.ask].parse(found) as MachineAnswer<Question["ask"]>;
+      const reply = await within(answer, ms, () => `${this.part.role} gave no answer in time`);
+      return machineAnswerSchemas[question.ask].parse(reply) as MachineAnswer<Question["ask"]>;
     } finally {
       this.#awaited.delete(id);
     }
@@ -106,10 +107,10 @@ export class MachineProbes {
       await probe.listening;
       return [name, probe] as const;
     });
-    const found = await Promise.allSettled(starting);
-    for (const [index, each] of found.entries()) {
-      if (each.status === "fulfilled") probes.#probes.set(...each.value);
-      else probes.#tell(machines[index]?.name ?? "", each.reason);
+    const started = await Promise.allSettled(starting);
+    for (const [index, start] of started.entries()) {
+      if (start.status === "fulfilled") probes.#probes.set(...start.value);
+      else probes.#tell(machines[index]?.name ?? "", start.reason);
     }
     return probes;
   }
@@ -124,13 +125,13 @@ export class MachineProbes {
 
   /** From both ends, one after the other. @param bandwidth false: round trips and clocks alone */
   async links(pairs: readonly LinkEnds[], bandwidth: boolean): Promise<MeasuredLink[]> {
-    const found: MeasuredLink[] = [];
+    const links: MeasuredLink[] = [];
     for (const [first, second] of pairs) {
       const there = await this.#link(first, second, bandwidth);
       const back = there && (await this.#link(second, first, false));
-      if (there && back) found.push(linkOf([first, second], there, back));
+      if (there && back) links.push(linkOf([first, second], there, back));
     }
-    return found;
+    return links;
   }
 
   /** A link that fails says nothing about its machines. */
@@ -159,13 +160,12 @@ export class MachineProbes {
   async #askAll<Question extends MachineQuestion>(
     question: Question,
   ): Promise<Record<string, MachineAnswer<Question["ask"]>>> {
-    const answers = await Promise.all(
-      [...this.#probes.keys()].map(
-        async (name) => [name, await this.#ask(name, question)] as const,
-      ),
+    const asking = [...this.#probes.keys()].map(
+      async (name) => [name, await this.#ask(name, question)] as const,
     );
+    const answers = await Promise.all(asking);
     return Object.fromEntries(
-      answers.flatMap(([name, answer]) => (answer ? [[name, answer]] : [])),
+      answers.flatMap(([name, answer]) => (answer ? [[name, answer] as const] : [])),
     );
   }
 
@@ -206,14 +206,16 @@ const TALKING: readonly (readonly [PlacedKind, PlacedKind])[] = [
 
 /** The pairs of machines over which roles may talk to each other, each once. */
 export function linksBetween(machinesFor: (kind: PlacedKind) => readonly string[]): LinkEnds[] {
-  const found = new Map<string, LinkEnds>();
-  for (const [one, other] of TALKING)
-    for (const from of machinesFor(one))
+  const pairs = new Map<string, LinkEnds>();
+  for (const [one, other] of TALKING) {
+    for (const from of machinesFor(one)) {
       for (const to of machinesFor(other)) {
         const key = [from, to].toSorted().join("\n");
-        if (from !== to && !found.has(key)) found.set(key, [from, to]);
+        if (from !== to && !pairs.has(key)) pairs.set(key, [from, to]);
       }
-  return [...found.values()];
+    }
+  }
+  return [...pairs.values()];
 }
 
 /** Smallest value that at least this share of them does not exceed. */
@@ -225,24 +227,27 @@ const quantile = (ascending: readonly number[], share: number): number =>
  * within the result.
  */
 export function combinedOffset(one: ClockOffset, other: ClockOffset): ClockOffset {
-  const ends = [one, other].map(({ offset_us, bound_us }) => [
-    offset_us - bound_us,
-    offset_us + bound_us,
-  ]);
-  const [lows, highs] = [ends.map(([low = 0]) => low), ends.map(([, high = 0]) => high)];
-  let [low, high] = [Math.max(...lows), Math.min(...highs)];
-  // A clock was set between the two, or ran away.
-  if (low > high) [low, high] = [Math.min(...lows), Math.max(...highs)];
+  const offsets = [one, other];
+  const lows = offsets.map(({ offset_us, bound_us }) => offset_us - bound_us);
+  const highs = offsets.map(({ offset_us, bound_us }) => offset_us + bound_us);
+  let low = Math.max(...lows);
+  let high = Math.min(...highs);
+  if (low > high) {
+    // A clock was set between the two, or ran away.
+    low = Math.min(...lows);
+    high = Math.max(...highs);
+  }
   return { offset_us: rounded((low + high) / 2, 1), bound_us: rounded((high - low) / 2 + 0.1, 1) };
 }
 
 export function linkOf(between: LinkEnds, there: LinkReading, back: LinkReading): MeasuredLink {
   const trips = [...there.round_trips_us, ...back.round_trips_us].sort((a, b) => a - b);
   const { sent_bits_per_second: sent, received_bits_per_second: received } = there;
+  const bits_per_second = sent && received ? { there: sent, back: received } : undefined;
   return {
     between,
     round_trip_us: { p50: quantile(trips, 0.5), p90: quantile(trips, 0.9), count: trips.length },
-    ...(sent && received ? { bits_per_second: { there: sent, back: received } } : {}),
+    ...definedOnly({ bits_per_second }),
     clock: combinedOffset(there.clock, {
       // The second machine sees the first one's clock.
       offset_us: -back.clock.offset_us,

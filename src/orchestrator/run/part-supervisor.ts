@@ -24,15 +24,15 @@ export interface RunningRole extends Pick<Role, "id" | "kind"> {
 
 /** The machine of each role; empty where they all run on one. */
 export function placementOf(parts: readonly RunningPart[]): { placement?: Record<string, string> } {
-  const found = parts.flatMap(({ role, machine }) =>
-    machine !== undefined && measuredKinds.some((kind) => role.startsWith(`${kind}-`))
-      ? [[role, machine] as const]
-      : [],
-  );
-  return found.length > 0 ? { placement: Object.fromEntries(found) } : {};
+  const placement: Record<string, string> = {};
+  for (const { role, machine } of parts) {
+    const isMeasured = measuredKinds.some((kind) => role.startsWith(`${kind}-`));
+    if (machine !== undefined && isMeasured) placement[role] = machine;
+  }
+  return Object.keys(placement).length > 0 ? { placement } : {};
 }
 
-/** With what is wrong with the machines; the error itself where all of them answer. */
+/** The error with what is wrong with the machines; the error itself where all of them answer. */
 export async function withTroubles(
   error: unknown,
   parts: readonly RunningPart[],
@@ -40,14 +40,14 @@ export async function withTroubles(
   const ofPart = error instanceof PartFailed;
   if (!ofPart && !(error instanceof BenchError && error.exitCode === EXIT.environment))
     return error;
-  const found = new Map<string, string>();
+  const troubles = new Map<string, string>();
   const ask = async (part: RunningPart): Promise<void> => {
     const trouble = await part.trouble?.();
-    if (trouble !== undefined) found.set(part.machine ?? part.role, `${part.role}: ${trouble}`);
+    if (trouble !== undefined) troubles.set(part.machine ?? part.role, `${part.role}: ${trouble}`);
   };
   await Promise.all(parts.map(ask));
-  if (found.size === 0) return error;
-  const text = [error.message, ...found.values()].join("; ");
+  if (troubles.size === 0) return error;
+  const text = [error.message, ...troubles.values()].join("; ");
   return ofPart ? new PartFailed(error.role, text) : environmentError(text, { cause: error });
 }
 
@@ -122,10 +122,9 @@ export class PartSupervisor {
     const started = new Map<string, RunningRole>();
     const requested = this.#roles.filter(({ kind }) => kinds.includes(kind));
     while (started.size < requested.length) {
-      const wave = requested.filter(
-        ({ id, dependsOn }) =>
-          !started.has(id) && dependsOn.every((other) => this.#places.has(other)),
-      );
+      const isNext = ({ id, dependsOn }: Role): boolean =>
+        !started.has(id) && dependsOn.every((other) => this.#places.has(other));
+      const wave = requested.filter(isNext);
       if (wave.length === 0) throw new Error(`${kinds.join(", ")} depend on what was not started`);
       for (const role of await this.#startWave(wave)) started.set(role.id, role);
     }
@@ -157,8 +156,8 @@ export class PartSupervisor {
     const started = await Promise.all(starting);
     for (const { id, part } of started) this.#places.set(id, part.address);
     this.#started.push(...started);
-    const required = new Set(wave.flatMap((role) => (role.required ? [role.id] : [])));
-    this.#watched.push(...started.filter(({ id }) => required.has(id)));
+    const required = wave.filter((role) => role.required).map(({ id }) => id);
+    this.#watched.push(...started.filter(({ id }) => required.includes(id)));
     return started;
   }
 
@@ -179,11 +178,11 @@ export class PartSupervisor {
 
   /** The end of a store or service because of which another part failed; else the failure. */
   async causeOf(failure: unknown): Promise<unknown> {
-    const isStart = failure instanceof BenchError && failure.exitCode === EXIT.environment;
-    if (!isStart && !(failure instanceof PartFailed)) return failure;
+    const isOfStart = failure instanceof BenchError && failure.exitCode === EXIT.environment;
+    if (!isOfStart && !(failure instanceof PartFailed)) return failure;
     const failed = failure instanceof PartFailed ? failure.role : "";
-    const kinds = failed.startsWith("service") ? ["store"] : ["store", "service"];
     if (failed.startsWith("store")) return failure;
+    const kinds = failed.startsWith("service") ? ["store"] : ["store", "service"];
     // A fault ends a part on purpose.
     const behind = this.#watched.filter(({ kind, part }) => kinds.includes(kind) && !part.isDown);
     const ended = await Promise.race([...behind.map(ending), sleep(NOTICED_WITHIN_MS)]);

@@ -44,18 +44,17 @@ function boundsByKey(
   { sent, undecided }: RequestCounts,
 ): Map<string, { least: number; most: number }> {
   const bounds = new Map<string, { least: number; most: number }>();
-  findProfile(traffic)
-    .population()
-    .requests.forEach((descriptors, which) => {
-      const most = cost * (sent[which] ?? 0);
-      const least = most - cost * (undecided[which] ?? 0);
-      if (most === 0) return;
-      for (const key of descriptors) {
-        if (key === FRESH_KEY) continue;
-        const earlier = bounds.get(key) ?? { least: 0, most: 0 };
-        bounds.set(key, { least: earlier.least + least, most: earlier.most + most });
-      }
-    });
+  const { requests } = findProfile(traffic).population();
+  for (const [index, descriptors] of requests.entries()) {
+    const most = cost * (sent[index] ?? 0);
+    const least = most - cost * (undecided[index] ?? 0);
+    if (most === 0) continue;
+    for (const key of descriptors) {
+      if (key === FRESH_KEY) continue;
+      const earlier = bounds.get(key) ?? { least: 0, most: 0 };
+      bounds.set(key, { least: earlier.least + least, most: earlier.most + most });
+    }
+  }
   return bounds;
 }
 

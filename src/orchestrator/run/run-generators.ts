@@ -11,6 +11,7 @@ import {
 import { judged } from "../../judge/judged.js";
 import { mergeGenerators, mergeRequestCounts } from "../../judge/merging/merge-generators.js";
 import { parseAnswer } from "../../kit/answers.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { EXIT, environmentError, messageOf } from "../../kit/errors.js";
 import { rounded, sum } from "../../kit/numbers.js";
 import { failure } from "../../runtimes/deferred.js";
@@ -32,7 +33,7 @@ export const START_S = 110;
 /** After a stop of this process its timers come before the lines that it missed. */
 const GRACE_MS = 1000;
 
-/** Notices a generator that hangs, e.g. because its machine is frozen. It would never end. */
+/** Notices a generator that hangs, e.g. because its machine is frozen, and would never end. */
 export class SilenceWatch {
   readonly #roles: readonly Pick<RunningRole, "id">[];
   readonly #quiet_s: number;
@@ -108,21 +109,29 @@ function merged(seconds: readonly Second[]): Second {
   const limited = sum(
     seconds.map(({ requests_per_second: rate, limited_share = 0 }) => rate * limited_share),
   );
-  const p99 = seconds.flatMap(({ p99_ms }) => p99_ms ?? []);
-  const busy = seconds.flatMap(({ generator_event_loop_utilisation: share }) => share ?? []);
+  const limited_share =
+    requests_per_second > 0 ? rounded(limited / requests_per_second, 6) : undefined;
+  // The result's percentiles are those of merged histograms; a screen gets the slowest
+  // generator's.
+  const p99_ms = greatest(seconds.map((second) => second.p99_ms));
+  const utilisation = greatest(seconds.map((second) => second.generator_event_loop_utilisation));
   return {
     // The first generator reads the servers.
     ...first,
     t_s: Math.max(...seconds.map(({ t_s }) => t_s)),
     requests_per_second,
-    ...(requests_per_second > 0
-      ? { limited_share: rounded(limited / requests_per_second, 6) }
-      : {}),
-    // The result's percentiles are those of merged histograms; a screen gets the slowest
-    // generator's.
-    ...(p99.length > 0 ? { p99_ms: Math.max(...p99) } : {}),
-    ...(busy.length > 0 ? { generator_event_loop_utilisation: Math.max(...busy) } : {}),
+    ...definedOnly({
+      limited_share,
+      p99_ms,
+      generator_event_loop_utilisation: utilisation,
+    }),
   };
+}
+
+/** Undefined where none is known. */
+function greatest(values: readonly (number | null | undefined)[]): number | undefined {
+  const known = values.flatMap((value) => value ?? []);
+  return known.length > 0 ? Math.max(...known) : undefined;
 }
 
 type Announcement = Extract<Progress, { event: "phase" }>;
@@ -157,9 +166,8 @@ export class Generators {
     if (roles.length === 0) throw new Error("the layout has no load generator");
     this.roles = roles;
     this.silence = new SilenceWatch(roles, warmup_s);
-    this.parts.forEach(({ exited }, index) => {
+    for (const [index, { exited }] of this.parts.entries())
       exited.then(() => this.silence.expectNothing(index));
-    });
   }
 
   get parts() {
@@ -169,19 +177,25 @@ export class Generators {
   /** Takes the readings at the moments that they announce, and reports their progress. */
   follow(readings: DrainedReadings, listener: GeneratorListener): void {
     const seconds = new MergedSeconds(this.roles.length);
-    this.parts.forEach((part, index) => {
+    for (const [index, part] of this.parts.entries()) {
       part.onLine((line) => {
         this.silence.heard(index);
         const progress = parseProgress(line);
-        if (progress?.event === "phase") this.#announced(index, progress, readings, listener);
-        else if (progress?.event === "turn") listener.turn?.(index, progress);
-        else if (progress) {
-          // By turns each second is of one run, whichever generator reports it.
-          const second = progress.run === undefined ? seconds.add(index, progress) : progress;
-          if (second) listener.second(second, index);
+        switch (progress?.event) {
+          case "phase":
+            this.#announced(index, progress, readings, listener);
+            break;
+          case "turn":
+            listener.turn?.(index, progress);
+            break;
+          case "second": {
+            // By turns each second is of one run, whichever generator reports it.
+            const second = progress.run === undefined ? seconds.add(index, progress) : progress;
+            if (second) listener.second(second, index);
+          }
         }
       });
-    });
+    }
   }
 
   #announced(
@@ -236,42 +250,44 @@ export class Generators {
   }
 }
 
+/** @param opens_ms when each was to open its window, by this process's clock */
 function mergedOutput(
   outputs: readonly GeneratorOutput[],
   opens_ms: readonly (number | undefined)[],
 ) {
-  const opened = outputs.map(({ share }, index) => {
-    const ms = opens_ms[index];
-    return ms === undefined ? undefined : ms + (share?.opened_late_ms ?? 0);
+  const opened_ms = outputs.map(({ share }, index) => {
+    const planned_ms = opens_ms[index];
+    return planned_ms === undefined ? undefined : planned_ms + (share?.opened_late_ms ?? 0);
   });
-  const first_ms = Math.min(...opened.map((ms) => ms ?? Number.POSITIVE_INFINITY));
+  const first_ms = Math.min(...opened_ms.map((ms) => ms ?? Number.POSITIVE_INFINITY));
   const evidence = mergeGenerators(
     outputs.map((output, index) => ({
       output,
-      opened_after_ms: Math.max(0, (opened[index] ?? first_ms) - first_ms),
+      opened_after_ms: Math.max(0, (opened_ms[index] ?? first_ms) - first_ms),
     })),
   );
-  const { share } = outputs[0] ?? {};
-  const { consumers, request, warmup, counts, slices } = evidence;
-  const prediction =
-    share &&
-    predictionFor(
-      request,
-      warmup,
-      {
-        limits: share.limits,
-        algorithm: share.algorithm,
-        at_start: consumers.map(({ at_start }) => at_start),
-        at_end: consumers.map(({ at_end }) => at_end),
-      },
-      counts,
-      { opened_at: new Date(share.opened_at), opens_s: share.opens_s, slices },
-    );
+
+  const share = outputs[0]?.share;
+  const prediction = share && mergedPrediction(evidence, share);
   const request_counts = mergeRequestCounts(outputs);
   return {
-    ...judged({ ...evidence, ...(prediction ? { prediction } : {}) }),
-    ...(request_counts ? { request_counts } : {}),
+    ...judged({ ...evidence, ...definedOnly({ prediction }) }),
+    ...definedOnly({ request_counts }),
   };
+}
+
+function mergedPrediction(
+  { consumers, request, warmup, counts, slices }: ReturnType<typeof mergeGenerators>,
+  share: NonNullable<GeneratorOutput["share"]>,
+) {
+  const limiter = {
+    limits: share.limits,
+    algorithm: share.algorithm,
+    at_start: consumers.map(({ at_start }) => at_start),
+    at_end: consumers.map(({ at_end }) => at_end),
+  };
+  const window = { opened_at: new Date(share.opened_at), opens_s: share.opens_s, slices };
+  return predictionFor(request, warmup, limiter, counts, window);
 }
 
 export async function outputOfGenerator<Output>(

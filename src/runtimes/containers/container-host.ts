@@ -44,7 +44,8 @@ async function archiveOf(files: Readonly<Record<string, PartFile>>, host: string
   const archive = pack();
   const packed = buffer(archive);
   for (const [name, file] of Object.entries(files)) {
-    const content = "path" in file ? await readFile(file.path) : Buffer.from(textOf(file, host));
+    const content =
+      "path" in file ? await readFile(file.path) : Buffer.from(await textOf(file, host));
     archive.entry({ name, mode: MODE, uid: 0, gid: 0, mtime: new Date(0) }, content);
   }
   archive.finalize();

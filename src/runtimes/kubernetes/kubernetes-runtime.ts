@@ -406,7 +406,8 @@ export class KubernetesRuntime implements Runtime {
     const contents = await Promise.all(
       entries.map(async ([path, file]) => ({
         path,
-        bytes: "path" in file ? await readFile(file.path) : Buffer.from(textOf(file, ownAddress)),
+        bytes:
+          "path" in file ? await readFile(file.path) : Buffer.from(await textOf(file, ownAddress)),
       })),
     );
     const total = contents.reduce((sum, { bytes }) => sum + bytes.length, 0);

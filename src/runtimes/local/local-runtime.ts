@@ -52,7 +52,7 @@ async function placeFiles(folder: string, files: Part["files"] = {}): Promise<st
     await mkdir(dirname(path), { recursive: true });
     await ("path" in file
       ? symlink(resolve(file.path), path)
-      : writeFile(path, textOf(file, HOST), { mode: 0o600 }));
+      : writeFile(path, await textOf(file, HOST), { mode: 0o600 }));
   }
   return folder;
 }

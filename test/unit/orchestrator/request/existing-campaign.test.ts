@@ -8,8 +8,8 @@ import { EXIT } from "../../../../src/kit/errors.js";
 import {
   differences,
   requireComparable,
-  resumedManifest,
-} from "../../../../src/orchestrator/campaign/write-manifest.js";
+} from "../../../../src/orchestrator/campaign/compare-manifests.js";
+import { resumedManifest } from "../../../../src/orchestrator/campaign/write-manifest.js";
 import { findCampaign } from "../../../../src/orchestrator/request/existing-campaign.js";
 import { parseCampaign } from "../../../../src/orchestrator/request/parse-request.js";
 import { expectFailure } from "../../../helpers/errors.js";

@@ -1,18 +1,12 @@
-import { createPrivateKey, X509Certificate } from "node:crypto";
-import type { AddressInfo } from "node:net";
-import { connect, createServer } from "node:tls";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { X509Certificate } from "node:crypto";
+import { describe, expect, test } from "vitest";
 import { NO_WORKLOAD } from "../../../../src/contract/configuration.js";
 import { decodeRunSpec, type RunSpec } from "../../../../src/contract/run-spec.js";
 import type { Node } from "../../../../src/kit/env.js";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
-import {
-  type ExternalStore,
-  layoutOf,
-  type Role,
-  type RunSettings,
-} from "../../../../src/orchestrator/run/layout.js";
-import { storeAuthority } from "../../../../src/orchestrator/run/store-authority.js";
+import { layoutOf, type Role } from "../../../../src/orchestrator/run/layout.js";
+import type { ExternalStore, RunSettings } from "../../../../src/orchestrator/run/run-settings.js";
+import { newStoreAuthority } from "../../../../src/orchestrator/run/store-authority.js";
 import { type PartAllocation, textOf } from "../../../../src/runtimes/runtime-types.js";
 import { configuration } from "../../../helpers/evidence.js";
 import { everything, requestOf } from "../../../helpers/request.js";
@@ -99,14 +93,15 @@ describe("the roles of a run", () => {
     });
   });
 
-  test("of an encrypted store get a certificate for its address; programs get that of the authority", () => {
-    const roles = layout(["--clients", "ioredis@redis+tls"]);
+  test("of an encrypted store get a certificate for its address; programs get that of the authority", async () => {
+    const authority = await newStoreAuthority();
+    const roles = layout(["--clients", "ioredis@redis+tls"], { authority });
     const part = roles.find(({ id }) => id === "store-1")?.part(new Map());
     expect(part?.arguments(allocation).join(" ")).toMatch(
       /^--port 0 --tls-port 3001 .*--tls-cert-file \/in\/files\/store-cert.pem --tls-key-file \/in\/files\/store-key.pem --tls-auth-clients no/,
     );
     const file = part?.files?.["store-cert.pem"];
-    const text = file && "text" in file ? textOf(file, "run-1-store-1") : "";
+    const text = file && "text" in file ? await textOf(file, "run-1-store-1") : "";
     const certificate = new X509Certificate(text);
     for (const host of ["run-1-store-1", "run-1-relay-1"])
       expect(certificate.checkHost(host)).toBe(host);
@@ -284,44 +279,3 @@ test.each(["server", "limiter"])(
     });
   },
 );
-
-test("an authority is made once; its certificates hold for the named hosts alone, and its own key is nowhere in them", () => {
-  const { ca, key, certificateFor } = storeAuthority();
-  expect(storeAuthority().ca).toBe(ca);
-  const [authority, store] = [
-    new X509Certificate(ca),
-    new X509Certificate(certificateFor(["run-1-store-1", "127.0.0.1"])),
-  ];
-  expect(authority.ca).toBe(true);
-  expect(authority.verify(authority.publicKey)).toBe(true);
-  expect(store.ca).toBe(false);
-  expect(store.verify(authority.publicKey)).toBe(true);
-  expect(store.checkPrivateKey(createPrivateKey(key))).toBe(true);
-  expect(authority.checkPrivateKey(createPrivateKey(key))).toBe(false);
-  expect(store.checkHost("run-1-store-1")).toBeDefined();
-  expect(store.checkIP("127.0.0.1")).toBeDefined();
-  expect(store.checkHost("run-1-store-2")).toBeUndefined();
-  expect(store.checkIP("127.0.0.2")).toBeUndefined();
-  expect(Date.parse(store.validFrom)).toBeLessThan(Date.now());
-  expect(Date.parse(store.validTo)).toBeGreaterThan(Date.now());
-});
-
-test("a client that trusts the authority connects, one that does not is refused", async () => {
-  const { ca, key, certificateFor } = storeAuthority();
-  const server = createServer({ key, cert: certificateFor(["127.0.0.1"]) }, (socket) =>
-    socket.end(),
-  );
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  onTestFinished(() => void server.close());
-  const { port } = server.address() as AddressInfo;
-  const attempt = (trusted: { ca?: string }) =>
-    new Promise<string>((resolve) => {
-      const socket = connect({ host: "127.0.0.1", port, ...trusted }, () => {
-        resolve("connected");
-        socket.destroy();
-      });
-      socket.on("error", (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));
-    });
-  expect(await attempt({ ca })).toBe("connected");
-  expect(await attempt({})).toBe("UNABLE_TO_VERIFY_LEAF_SIGNATURE");
-});

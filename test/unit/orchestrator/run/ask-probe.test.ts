@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { ProbeRequest } from "../../../../src/contract/probe-env.js";
-import { askProbe } from "../../../../src/orchestrator/run/run-store.js";
+import { askProbe } from "../../../../src/orchestrator/run/ask-probe.js";
 import type { Exit, RunningPart } from "../../../../src/runtimes/runtime-types.js";
 
 const request: ProbeRequest = {

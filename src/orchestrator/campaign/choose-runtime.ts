@@ -1,0 +1,78 @@
+import { BenchError, EXIT, messageOf, usageError } from "../../kit/errors.js";
+import { autoRuntimeIds, runtimeIds, runtimesFor } from "../../runtimes/index.js";
+import type { RuntimeDescription } from "../../runtimes/runtime-types.js";
+import { didYouMean } from "../../targets/did-you-mean.js";
+import type { Request } from "../request/request.js";
+import { namedPaths } from "./program-sources.js";
+
+/** The runtime that a start would use, and why. It is not opened. */
+export async function expectedRuntime(
+  request: Request,
+): Promise<{ description: RuntimeDescription; choice: string }> {
+  const { used: description, choice } = await firstWorking(request, async (found) => found);
+  return { description, choice };
+}
+
+function runtimeOf(request: Request): RuntimeDescription {
+  const description = runtimesFor(request.access).find(({ id }) => id === request.runtime);
+  if (description) return description;
+  const near = didYouMean(request.runtime, ["auto", ...runtimeIds]);
+  throw usageError(`there is no runtime ${JSON.stringify(request.runtime.slice(0, 60))}${near}`);
+}
+
+/**
+ * Why only the local runtime will do: containers may not reach the stores and programs that the
+ * user names.
+ */
+function localOnlyReason(request: Request): string | undefined {
+  if (request.storeAccess.STORE_URL)
+    return "the store that STORE_URL names is reached from this machine";
+  if (namedPaths(request).length > 0) return "a program of this machine was named";
+  return undefined;
+}
+
+/**
+ * The runtimes that `auto` tries, and why not all. @throws usageError where none has all that was
+ * named
+ */
+function autoCandidates(request: Request): {
+  candidates: readonly RuntimeDescription[];
+  reason?: string;
+} {
+  const runtimes = runtimesFor(request.access).filter(({ id }) => autoRuntimeIds.includes(id));
+  const localOnly = localOnlyReason(request);
+  const imageNamed = Object.keys(request.programs.images).length > 0;
+  if (localOnly && imageNamed)
+    throw usageError(`--image needs containers, but ${localOnly}: choose with --runtime`);
+  if (localOnly)
+    return { candidates: runtimes.filter(({ id }) => id === "local"), reason: localOnly };
+  // An image that the user names must not be replaced by a program of this machine.
+  return { candidates: imageNamed ? runtimes.filter(({ id }) => id !== "local") : runtimes };
+}
+
+/** Uses the requested runtime; `auto` uses the first that works. @throws usageError; environmentError */
+export async function firstWorking<Used>(
+  request: Request,
+  use: (description: RuntimeDescription) => Promise<Used>,
+): Promise<{ used: Used; choice: string }> {
+  if (request.runtime !== "auto")
+    return { used: await use(runtimeOf(request)), choice: "as asked" };
+  const { candidates, reason } = autoCandidates(request);
+  const unavailable: string[] = [];
+  for (const description of candidates) {
+    const answer = await description.available();
+    if ("unavailableReason" in answer) {
+      unavailable.push(answer.unavailableReason);
+      continue;
+    }
+    try {
+      const used = await use(description);
+      return { used, choice: reason ?? [...unavailable, answer.what].join("; ") };
+    } catch (error) {
+      // The runtime answers but cannot be used, e.g. its images cannot be built: try the next one.
+      if (!(error instanceof BenchError) || error.exitCode !== EXIT.environment) throw error;
+      unavailable.push(`${answer.what}, but: ${messageOf(error)}`);
+    }
+  }
+  throw new BenchError(unavailable.join("; "), EXIT.environment);
+}

@@ -1,0 +1,146 @@
+import type { Configuration } from "../../contract/configuration.js";
+import type { Plan } from "../../contract/plan.js";
+import { isGeneratorSaturated } from "../../judge/rules/generator.js";
+import { definedOnly } from "../../kit/defined-only.js";
+import type { LoadedPlugin } from "../../plugins/load.js";
+import type { PartFaults, Runtime } from "../../runtimes/runtime-types.js";
+import { planOf } from "../max-rate/searched-rates.js";
+import { abortable } from "../ownership/abort.js";
+import type { Lease } from "../ownership/lease.js";
+import { type PlanContext, selectConfigurations } from "../plan/make-plan.js";
+import { moduleFiles } from "../plan/module-files.js";
+import { type StoreFindings, storeLayerConfigurations } from "../plan/store-layer.js";
+import type { Request } from "../request/request.js";
+import { executeRun } from "../run/execute-run.js";
+import type { ExternalStore } from "../run/run-settings.js";
+import type { StoreAuthority } from "../run/store-authority.js";
+import { findingsOf } from "../run/store-findings.js";
+import type { EventLog } from "../ui/event-log.js";
+import {
+  atRate,
+  CALIBRATION_WARMUP_S,
+  calibrate,
+  calibrated,
+  withCalibration,
+} from "./calibration.js";
+import {
+  type GeneratorTrial,
+  generatorsNeeded,
+  hardestLoads,
+  withGenerators,
+  withGeneratorTrials,
+} from "./generator-trials.js";
+import { withSources } from "./used-plugins.js";
+
+/** What is known of the place where a campaign measures, before it has a plan. */
+export interface CampaignPlace {
+  planContext: PlanContext;
+  external: ExternalStore | undefined;
+  partFaults: PartFaults | undefined;
+  /** Vouches for the encrypted stores; undefined where none is encrypted. */
+  authority: StoreAuthority | undefined;
+}
+
+export interface PlanningContext {
+  runtime: Runtime;
+  lease: Lease;
+  eventLog: EventLog;
+  signal: AbortSignal;
+  plugins: readonly LoadedPlugin[];
+}
+
+/**
+ * The plan of a new campaign, with what must be measured to make it: the stores' features, the rate
+ * and the number of generators. @returns the request, too, with the rate and generators found
+ */
+export async function findPlan(
+  asked: Request,
+  place: CampaignPlace,
+  context: PlanningContext,
+): Promise<{ request: Request; plan: Plan }> {
+  const { planContext } = place;
+  const tell = (text: string) => context.eventLog.setUp(text);
+  const findings = await storeFindings(asked, place, context);
+  const trialOf = trialsOf(asked, place, context);
+
+  const throughputOf = async (configuration: Configuration) =>
+    (await trialOf(configuration)).requests_per_second;
+  const calibration = asked.calibrates
+    ? await calibrate(calibrated(selectConfigurations(asked, planContext)), throughputOf, tell)
+    : undefined;
+  const atItsRate = calibration ? atRate(asked, calibration.rate_per_second) : asked;
+
+  const generatorTrials = asked.findsGenerators
+    ? await generatorsNeeded(
+        hardestLoads(selectConfigurations(atItsRate, planContext)),
+        trialOf,
+        tell,
+      )
+    : undefined;
+  const request = generatorTrials
+    ? withGenerators(atItsRate, generatorTrials.generators)
+    : atItsRate;
+
+  let plan = planOf(request, { ...planContext, ...definedOnly({ findings }) });
+  if (generatorTrials) plan = withGeneratorTrials(plan, generatorTrials);
+  plan = withSources(plan, context.plugins);
+  if (calibration) plan = withCalibration(plan, calibration);
+  return { request, plan };
+}
+
+/**
+ * Starts each store of the store layer once and asks what it lacks; undefined without that layer.
+ */
+async function storeFindings(
+  request: Request,
+  { planContext, authority }: CampaignPlace,
+  { eventLog, signal, lease, runtime }: PlanningContext,
+): Promise<StoreFindings | undefined> {
+  if (request.stores.length === 0) return undefined;
+  const { available, caps } = planContext;
+  const { configurations } = storeLayerConfigurations(request, {
+    available,
+    ...definedOnly({ caps }),
+  });
+  const byStore = new Map(
+    configurations.map(({ configuration }) => [configuration.target.store, configuration]),
+  );
+  const settings = [...byStore.values()].map((configuration) => ({
+    configuration,
+    seed: 0,
+    warmupS: 0,
+    workers: 1,
+    caps: request.caps,
+    ...definedOnly({ authority }),
+  }));
+  const log = (role: string, line: string) => eventLog.programLine(role, line);
+  return abortable(signal, findingsOf(settings, { runtime, lease, log }));
+}
+
+/** Makes one run of a configuration before the campaign; its result enters no report. */
+function trialsOf(
+  request: Request,
+  { external, authority }: CampaignPlace,
+  { eventLog, signal, lease, runtime }: PlanningContext,
+): (configuration: Configuration) => Promise<GeneratorTrial> {
+  const { seed, workers, caps } = request;
+  const log = (role: string, line: string) => eventLog.programLine(role, line);
+  const listener = { phase() {}, second() {}, fault() {}, log, record() {} };
+
+  return async (configuration) => {
+    const settings = {
+      configuration,
+      seed,
+      workers,
+      caps,
+      warmupS: CALIBRATION_WARMUP_S,
+      modules: moduleFiles(request),
+      ...definedOnly({ external, authority }),
+    };
+    const { result } = await abortable(signal, executeRun(settings, runtime, lease, listener));
+    return {
+      isSaturated: isGeneratorSaturated(result),
+      requests_per_second: result.requests.average,
+    };
+  };
+}

@@ -1,0 +1,156 @@
+import { type Configuration, configurationHash, type Load } from "../../contract/configuration.js";
+import { dimensions } from "../../contract/dimensions.js";
+import { isClientLayer, isProgramLayer } from "../../contract/layers.js";
+import type { Plan } from "../../contract/plan.js";
+import { findProfile } from "../../traffic/lookup.js";
+import type { Request } from "../request/request.js";
+import { configurationText } from "../ui/event-text.js";
+import { counted } from "../ui/text.js";
+import { unlessFailed } from "./trial-failures.js";
+
+/** Measured seconds of each trial. */
+const TRIAL_S = 5;
+/**
+ * One more generator that brings less than this is of no use: something else is used up, e.g. the
+ * machine's CPUs.
+ */
+const LEAST_GAIN = 1.02;
+
+const MOST = dimensions.find(({ key }) => key === "generators")?.max ?? 1;
+
+type GeneratorTrials = NonNullable<Plan["generator_trials"]>;
+
+export interface GeneratorTrial {
+  /** Whether the generator reached its limit (M6). */
+  isSaturated: boolean;
+  requests_per_second: number;
+}
+
+const hardness = (load: Load): number =>
+  load.model === "open" ? load.rate_per_second : load.connections;
+
+/** Each target at its hardest load, without faults; not where one generator makes the load anyway. */
+export function hardestLoads({ configurations }: Pick<Plan, "configurations">): Configuration[] {
+  const hardest = new Map<string, Configuration>();
+  for (const { configuration } of configurations) {
+    if (hasOneGenerator(configuration)) continue;
+    const { faults: _faults, generators: _generators, ...others } = configuration;
+    const trial = { ...others, extent: { duration_s: TRIAL_S } };
+    // Trials that differ in their load alone have the same key.
+    const key = configurationHash({ ...trial, load: { model: "closed", connections: 1 } });
+    const known = hardest.get(key);
+    if (!known || hardness(trial.load) > hardness(known.load)) hardest.set(key, trial);
+  }
+  return [...hardest.values()];
+}
+
+function hasOneGenerator({ layer, target, traffic }: Configuration): boolean {
+  if (isClientLayer(layer) || isProgramLayer(layer) || target.program !== undefined) return true;
+  return findProfile(traffic).binding !== undefined;
+}
+
+export const pendingGeneratorsText = (plan: Pick<Plan, "configurations">): string =>
+  `the number of generators is found before the first run: of ${counted(hardestLoads(plan).length, "load")}, each measured for ${TRIAL_S} s; --generators N gives one instead`;
+
+export function generatorsText(trials: GeneratorTrials): string {
+  const { generators, window_s } = trials;
+  const number = `${counted(generators, "generator")}, as trials of ${window_s} s found (M6)`;
+  return `${number}${reasonText(trials)}; --generators ${generators} repeats it`;
+}
+
+/** Why there are so many, after a colon; empty where one is enough for all. */
+function reasonText({ generators, measured }: GeneratorTrials): string {
+  const saturatedWith = (number: number) =>
+    measured.find((trial) => trial.generators === number && trial.is_saturated)?.name;
+  const saturated = saturatedWith(generators);
+  if (saturated !== undefined) {
+    const hasMore = measured.some((trial) => trial.generators > generators);
+    const end = hasMore ? "one more sent no more" : "its connections allow no more";
+    return `: ${saturated} saturated ${generators === 1 ? "it" : "them"}, and ${end}`;
+  }
+  const saturatedBefore = saturatedWith(generators - 1);
+  return saturatedBefore === undefined ? "" : `: ${saturatedBefore} saturated ${generators - 1}`;
+}
+
+export const withGeneratorTrials = (plan: Plan, trials: GeneratorTrials): Plan => ({
+  ...plan,
+  generator_trials: trials,
+  notes: [...plan.notes, generatorsText(trials)],
+});
+
+/** Requests/s of each load that saturated its generators. */
+type Saturated = ReadonlyMap<Configuration, number>;
+
+/**
+ * The fewest generators that none of the loads saturates, one number for all, so that they compare.
+ */
+export async function generatorsNeeded(
+  configurations: readonly Configuration[],
+  trialOf: (configuration: Configuration) => Promise<GeneratorTrial>,
+  tell: (text: string) => void,
+): Promise<GeneratorTrials> {
+  const measured: GeneratorTrials["measured"] = [];
+  const needed = (generators: number): GeneratorTrials => ({
+    generators,
+    window_s: TRIAL_S,
+    measured,
+  });
+
+  const trySaturating = async (
+    loads: readonly Configuration[],
+    generators: number,
+  ): Promise<Saturated> => {
+    const saturated = new Map<Configuration, number>();
+    for (const configuration of loads) {
+      const requested = generators > 1 ? { ...configuration, generators } : configuration;
+      const name = configurationText(requested);
+      const trial = await unlessFailed(trialOf(requested), (reason) =>
+        tell(`generators: left out ${name}: ${reason}`),
+      );
+      if (!trial) continue;
+      const { isSaturated, requests_per_second } = trial;
+      tell(`generators: ${name}: ${isSaturated ? "saturated" : "enough"}`);
+      measured.push({
+        name: configurationText(configuration),
+        generators,
+        requests_per_second,
+        is_saturated: isSaturated,
+      });
+      if (isSaturated) saturated.set(configuration, requests_per_second);
+    }
+    return saturated;
+  };
+
+  const most = Math.min(MOST, ...configurations.map(({ load }) => load.connections));
+  let before: Saturated = new Map();
+  let loads = configurations;
+  for (let generators = 1; ; generators++) {
+    const saturated = await trySaturating(loads, generators);
+    if (saturated.size === 0) return needed(generators);
+    if (generators > 1 && !hasGained(before, saturated)) {
+      tell(
+        `generators: ${generators} send no more than ${generators - 1}: something else is used up`,
+      );
+      return needed(generators - 1);
+    }
+    if (generators === most) return needed(generators);
+    before = saturated;
+    loads = [...saturated.keys()];
+  }
+}
+
+/** Whether one more generator has helped at least one of the loads. */
+const hasGained = (before: Saturated, after: Saturated): boolean =>
+  [...after].some(([configuration, rate]) => rate >= LEAST_GAIN * (before.get(configuration) ?? 0));
+
+export function withGenerators(request: Request, generators: number): Request {
+  const { command, settings, counts } = request;
+  const repeated = command.replace(/(--generators[ =]|\bGENERATORS=)auto\b/, `$1${generators}`);
+  return {
+    ...request,
+    counts: { ...counts, generators: [generators] },
+    settings: { ...settings, generators: String(generators) },
+    // A campaign file may have asked for it.
+    command: repeated === command ? `${command} --generators ${generators}` : repeated,
+  };
+}

@@ -1,0 +1,84 @@
+import { isProgramLayer } from "../../contract/layers.js";
+import { definedOnly } from "../../kit/defined-only.js";
+import type { ProgramSource } from "../../runtimes/runtime-types.js";
+import { benchmarks } from "../../targets/load-programs/index.js";
+import { modules } from "../../targets/modules/index.js";
+import { candidatePrograms, findStore, type StartedProgram } from "../../targets/resolve.js";
+import { services } from "../../targets/services/index.js";
+import { stores } from "../../targets/stores/index.js";
+import { type Request, targetTexts } from "../request/request.js";
+
+/** The id of a program without the version that was asked for. */
+export const plainId = (id: string): string => id.replace(/~.*/, "");
+
+export const isStore = (id: string): boolean => stores.some((store) => store.id === plainId(id));
+
+const isModule = (id: string): boolean => modules.some((module) => module.id === id);
+
+/** The programs of this machine that the user names, without the files of modules. */
+export const namedPaths = ({ programs }: Request): [id: string, path: string][] =>
+  Object.entries(programs.paths).filter(([id]) => !isModule(id));
+
+/**
+ * The programs of the stores and services that the requested targets can use; no store where the
+ * user runs it.
+ */
+export function programSources(request: Request): ProgramSource[] {
+  const used: readonly StartedProgram[] = [
+    ...candidatePrograms(targetTexts(request)),
+    ...request.stores.map(findStore),
+  ];
+  const byId = new Map(used.map((program) => [program.id, program]));
+  const sources = [...byId.values()].flatMap((program) => sourceOf(program, request) ?? []);
+  if (!request.layers.some(isProgramLayer)) return sources;
+
+  const isBenchmark = (id: string): boolean => benchmarks.some((benchmark) => benchmark.id === id);
+  return [...sources.filter(({ id }) => !isBenchmark(id)), ...benchmarkSources(request)];
+}
+
+/** Undefined for what is no program of its own, and for a store that the user runs. */
+function sourceOf(program: StartedProgram, request: Request): ProgramSource | undefined {
+  const { programs, storeAccess } = request;
+  const { id, program: command, version, withoutVersionFlag, mayHideVersion } = program;
+  if (command === undefined || (storeAccess.STORE_URL && isStore(id))) return undefined;
+  const hidesVersion = mayHideVersion || (isStore(id) && findStore(plainId(id)).isNamed);
+  const isService = services.some((service) => service.id === id);
+  return {
+    id,
+    command,
+    ...definedOnly({
+      path: programs.paths[id] || programs.paths[plainId(id)] || undefined,
+      image: imageOf(program, request) || undefined,
+      version: version || undefined,
+      withoutVersionFlag,
+      mayHideVersion: hidesVersion ? (true as const) : undefined,
+      kind: isService ? ("service" as const) : undefined,
+    }),
+  };
+}
+
+/** At the store layer each store's own benchmark makes the load. */
+function benchmarkSources(request: Request): ProgramSource[] {
+  const { programs } = request;
+  return benchmarks.map(({ id, program: command, imageOf: store }) => ({
+    id,
+    command,
+    kind: "generator",
+    ...definedOnly({
+      path: programs.paths[id] || undefined,
+      image: programs.images[id] || imageOf(findStore(store), request) || undefined,
+    }),
+  }));
+}
+
+/** The image of a program: what the user names, a variable names, or the default. */
+function imageOf({ id, image, version }: StartedProgram, { programs }: Request) {
+  const named = programs.images[id];
+  if (named) return named;
+  const ofAnyVersion =
+    programs.images[plainId(id)] || process.env[image?.variable ?? ""] || image?.name;
+  return version && ofAnyVersion ? withTag(ofAnyVersion, version) : ofAnyVersion;
+}
+
+const withTag = (name: string, tag: string): string =>
+  `${name.replace(/@.*/, "").replace(/:[^:/]*$/, "")}:${tag}`;

@@ -1,0 +1,195 @@
+import { join } from "node:path";
+import { isProgramLayer } from "../../contract/layers.js";
+import type { Manifest } from "../../contract/manifest.js";
+import { type Plan, type PlannedRun, plannedConfiguration, roundOf } from "../../contract/plan.js";
+import type { PluginFacts } from "../../contract/plugins.js";
+import type { Result } from "../../contract/result.js";
+import type { TurnLengths } from "../../contract/turns.js";
+import { definedOnly } from "../../kit/defined-only.js";
+import type { PartFaults, Runtime } from "../../runtimes/runtime-types.js";
+import { abortable } from "../ownership/abort.js";
+import type { Lease } from "../ownership/lease.js";
+import { moduleFiles } from "../plan/module-files.js";
+import type { Request } from "../request/request.js";
+import { executeRound, type RoundEnd, type RoundMember } from "../run/execute-round.js";
+import {
+  executeRun,
+  type MachinesOfRun,
+  type RawRun,
+  type RunListener,
+} from "../run/execute-run.js";
+import { executeProgramRun } from "../run/program-run.js";
+import { measuredDocument, printedDocument, type RunIdentity } from "../run/result-documents.js";
+import type { ExternalStore, RequestedRun } from "../run/run-settings.js";
+import type { StoreAuthority } from "../run/store-authority.js";
+import { type EventLog, lineLog } from "../ui/event-log.js";
+import type { CampaignMachines } from "./campaign-machines.js";
+import type { Progress } from "./campaign-progress.js";
+import { checkPlugins } from "./used-plugins.js";
+
+/** Seeds are unsigned numbers of 32 bits. */
+const SEEDS = 2 ** 32;
+/** The groups of a round have seeds of their own below those of the next round. */
+const SEEDS_PER_ROUND = 1000;
+
+export interface RunMakerOptions {
+  campaign: string;
+  folder: string;
+  plan: Plan;
+  /** Gets the lengths of turns, once they are found. */
+  manifest: Pick<Manifest, "turns">;
+  runtime: Runtime;
+  lease: Lease;
+  eventLog: EventLog;
+  progress: Progress;
+  signal: AbortSignal;
+  request: Request;
+  external: ExternalStore | undefined;
+  /** Those that the campaign started with. */
+  plugins?: readonly PluginFacts[];
+  machines?: CampaignMachines;
+  partFaults?: PartFaults;
+  authority?: StoreAuthority;
+}
+
+/** How a run ended: with a document of its result, or with what made it fail. */
+export type RunEnd = { result: Result } | { error: unknown };
+
+/** Makes the runs of a plan. */
+export class RunMaker {
+  readonly #options: RunMakerOptions;
+
+  constructor(options: RunMakerOptions) {
+    this.#options = options;
+  }
+
+  identity({ configuration_hash, run, diagnose }: PlannedRun): RunIdentity {
+    const { plan, campaign, runtime, request, plugins = [] } = this.#options;
+    const planned = plannedConfiguration(plan, configuration_hash);
+    return { campaign, planned, run, runtime, caps: request.caps, plugins, diagnose };
+  }
+
+  /** Makes one run, or those of a group at the same time. @returns their ends, in order */
+  async make(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
+    const [only, ...others] = planned;
+    if (!only || others.length > 0) return this.#makeRound(planned);
+    return [await endOf(() => this.#makeOne(only))];
+  }
+
+  async #makeOne(planned: PlannedRun): Promise<Result> {
+    const { runtime, lease, signal, machines } = this.#options;
+    const identity = this.identity(planned);
+    const settings = this.#settings(planned);
+    const [listener] = this.#listeners([planned]) as [RunListener];
+    const { layer, target } = settings.configuration;
+    if (isProgramLayer(layer) || target.program !== undefined) {
+      const printed = await abortable(
+        signal,
+        executeProgramRun(settings, runtime, lease, listener),
+      );
+      return printedDocument(identity, { ...printed, ...this.#linksOf(printed) });
+    }
+    const raw = await abortable(
+      signal,
+      executeRun(settings, runtime, lease, listener, { machines }),
+    );
+    return this.#document(identity, raw);
+  }
+
+  async #makeRound(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
+    const { runtime, lease, signal, manifest, progress } = this.#options;
+    const listeners = this.#listeners(planned);
+    const members = planned.map(
+      (run, index): RoundMember => ({
+        request: this.#settings(run),
+        listener: listeners[index] as RunListener,
+      }),
+    );
+    // The lengths that the first round of this load has found hold for all.
+    const [lengths] = planned.flatMap((run) => manifest.turns?.[run.configuration_hash] ?? []);
+    const turns = { seed: this.#turnsSeed(planned), ...definedOnly({ lengths }) };
+    const show = (role: string, line: string): void => progress.programLine(role, line);
+
+    let ends: RoundEnd[];
+    try {
+      ends = await abortable(signal, executeRound(members, turns, runtime, lease, show));
+    } catch (error) {
+      return planned.map(() => ({ error }));
+    }
+    return Promise.all(
+      planned.map((run, index) => this.#endOfMember(run, ends[index] as RoundEnd, lengths)),
+    );
+  }
+
+  #turnsSeed([first]: readonly PlannedRun[]): number {
+    const { seed } = this.#options.plan;
+    if (!first) return seed;
+    const group = SEEDS_PER_ROUND * roundOf(first) + (first.group ?? 0);
+    return (seed + group) % SEEDS;
+  }
+
+  /** @param lengths of turns that an earlier round has found */
+  async #endOfMember(
+    planned: PlannedRun,
+    end: RoundEnd,
+    lengths: TurnLengths | undefined,
+  ): Promise<RunEnd> {
+    if ("error" in end) return end;
+    this.#rememberTurns(planned, lengths ?? end.raw.result.turns);
+    return endOf(async () => this.#document(this.identity(planned), end.raw));
+  }
+
+  /** The first round of a load decides how long its turns are. */
+  #rememberTurns({ configuration_hash: hash }: PlannedRun, lengths: TurnLengths | undefined): void {
+    const { manifest } = this.#options;
+    if (!lengths || manifest.turns?.[hash]) return;
+    const { lead_in_ms, slice_ms } = lengths;
+    manifest.turns = { [hash]: { lead_in_ms, slice_ms }, ...manifest.turns };
+  }
+
+  #settings(planned: PlannedRun): RequestedRun {
+    const { plan, request, external, partFaults, authority } = this.#options;
+    const { configuration } = plannedConfiguration(plan, planned.configuration_hash);
+    return {
+      configuration,
+      // All configurations of a round meet the same requests.
+      seed: (plan.seed + roundOf(planned)) % SEEDS,
+      warmupS: plan.warmup_s,
+      workers: request.workers,
+      caps: request.caps,
+      modules: moduleFiles(request),
+      ...definedOnly({ partFaults, external, authority, diagnose: planned.diagnose }),
+    };
+  }
+
+  #document(identity: RunIdentity, raw: RawRun): Result {
+    checkPlugins(identity.plugins ?? [], raw.result);
+    return measuredDocument(identity, { ...raw, ...this.#linksOf(raw) });
+  }
+
+  #linksOf({ placement = {} }: MachinesOfRun): Pick<MachinesOfRun, "links"> {
+    const { machines } = this.#options;
+    return definedOnly({ links: machines?.linksOf(placement) });
+  }
+
+  #listeners(planned: readonly PlannedRun[]): RunListener[] {
+    return this.#options.progress.listeners(
+      planned.map((run) => ({ planned: run, log: this.#log(run.file) })),
+    );
+  }
+
+  /** @returns writes a line of a role to the log of a run */
+  #log(file: string): (role: string, line: string) => void {
+    const { folder, eventLog } = this.#options;
+    const append = lineLog(join(folder, `${file}.log`), (text) => eventLog.warn(text));
+    return (role, line) => append(`${new Date().toISOString()} ${role}: ${line}`);
+  }
+}
+
+async function endOf(run: () => Promise<Result>): Promise<RunEnd> {
+  try {
+    return { result: await run() };
+  } catch (error) {
+    return { error };
+  }
+}
