@@ -31,7 +31,7 @@ import { sharedConstants } from "./shared-constants.js";
 /**
  * Writes what is generated and committed:
  * - JSON Schemas of the files that programs exchange, and of campaign files, for editors;
- * - report/results/records.py, from those that the report reads;
+ * - report/results/generated/records.py, from those that the report reads;
  * - what the report shares: constants, the controls, the kinds of roles, deciders, algorithms, the layers, the
  *   dimensions, the options that separate rankings, the checks of the audit that nobody promises;
  * - test/report/fixtures.json: targets and documents for the report's tests;
@@ -96,7 +96,7 @@ const generated: Readonly<Record<string, string>> = {
       json(schema),
     ]),
   ),
-  "report/results/records.py": recordsModule({
+  "report/results/generated/records.py": recordsModule({
     result: jsonSchemas.result ?? {},
     manifest: jsonSchemas.manifest ?? {},
     audit: jsonSchemas.audit ?? {},

@@ -36,7 +36,7 @@ from msgspec import ValidationError, convert
 
 from report.base.contract import CONSTANTS, generated
 from report.base.format import plural
-from report.results import records
+from report.results.generated import records
 from report.results.served_again import served_again_s
 from report.statistics.histograms import CURVE, bounds_at, decode_histogram, merge_histograms
 
