@@ -10,395 +10,1420 @@ CountFrom1: TypeAlias = Annotated[int, Meta(ge=1, le=9007199254740991)]
 Text: TypeAlias = Annotated[str, Meta(max_length=200)]
 Id: TypeAlias = Annotated[str, Meta(pattern=r"(?a)^[a-z0-9][a-z0-9.-]{0,39}\Z")]
 ClientVersion: TypeAlias = Annotated[str, Meta(max_length=40)]
-Algorithm: TypeAlias = Literal["fixed window", "aligned window", "sliding window", "sliding log", "token bucket", "GCRA", "none"]
+Algorithm: TypeAlias = Literal[
+    "fixed window",
+    "aligned window",
+    "sliding window",
+    "sliding log",
+    "token bucket",
+    "GCRA",
+    "none",
+]
+
+
 class Target(Record):
-    text: Text; label: Text; client: Id; store: Id; topology: Id; limiter: Id; options: list[Id]
+    text: Text
+    label: Text
+    client: Id
+    store: Id
+    topology: Id
+    limiter: Id
+    options: list[Id]
     decided_by: Literal["library", "module", "service", "in-process", "nothing"]
-    client_version: Maybe[ClientVersion] = None; store_version: Maybe[ClientVersion] = None
-    limiter_version: Maybe[ClientVersion] = None; algorithm: Maybe[Algorithm] = None; module: Maybe[Id] = None
-    service: Maybe[Id] = None; node: Maybe[ClientVersion] = None; program: Maybe[Id] = None; framework: Maybe[Id] = None
-    same_script: Maybe[bool] = None; settings: Maybe[Id] = None; encrypted: Maybe[bool] = None
-    copy_of: Maybe[Text] = None; decides_locally: Maybe[bool] = None
+    client_version: Maybe[ClientVersion] = None
+    store_version: Maybe[ClientVersion] = None
+    limiter_version: Maybe[ClientVersion] = None
+    algorithm: Maybe[Algorithm] = None
+    module: Maybe[Id] = None
+    service: Maybe[Id] = None
+    node: Maybe[ClientVersion] = None
+    program: Maybe[Id] = None
+    framework: Maybe[Id] = None
+    same_script: Maybe[bool] = None
+    settings: Maybe[Id] = None
+    encrypted: Maybe[bool] = None
+    copy_of: Maybe[Text] = None
+    decides_locally: Maybe[bool] = None
+
     __post_init__ = only_true("same_script", "encrypted", "decides_locally")
+
+
 Complexity: TypeAlias = Annotated[int, Meta(ge=1, le=1000000)]
+
+
 class Workload(Record):
-    id: Id; complexity: Maybe[Complexity] = None; payload_bytes: Maybe[Complexity] = None
+    id: Id
+    complexity: Maybe[Complexity] = None
+    payload_bytes: Maybe[Complexity] = None
     keys: Maybe[CountFrom1] = None
+
+
 Connections: TypeAlias = Annotated[int, Meta(ge=1, le=10000)]
-class ClosedLoad(Record, tag_field="model", tag="closed"): connections: Connections
+
+
+class ClosedLoad(Record, tag_field="model", tag="closed"):
+    connections: Connections
+
+
 Arrivals: TypeAlias = Literal["constant", "poisson", "trace"]
+
+
 class OpenLoad(Record, tag_field="model", tag="open"):
-    rate_per_second: Annotated[int, Meta(ge=1, le=1000000)] | Annotated[float, Meta(ge=0.1, le=1000000)]
-    arrivals: Arrivals; connections: Connections
+    rate_per_second: (
+        Annotated[int, Meta(ge=1, le=1000000)] | Annotated[float, Meta(ge=0.1, le=1000000)]
+    )
+    arrivals: Arrivals
+    connections: Connections
+
+
 Positive: TypeAlias = Annotated[int, Meta(gt=0)] | Annotated[float, Meta(gt=0)]
+
+
 class Extent(Record):
-    duration_s: Maybe[Positive] = None; requests: Maybe[CountFrom1] = None
+    duration_s: Maybe[Positive] = None
+    requests: Maybe[CountFrom1] = None
+
     __post_init__ = one_of(("duration_s",), ("requests",))
+
+
 class Limits(Record):
-    points: Annotated[int, Meta(ge=1, le=1000000000)]; window_s: Annotated[int, Meta(ge=1, le=86400)]
-    block_s: Annotated[int, Meta(ge=0, le=86400)]; cost: Maybe[Annotated[int, Meta(ge=2, le=1000000)]] = None
-Action: TypeAlias = Literal["kill", "restart", "pause", "disconnect", "failover", "flush-scripts", "flush-keys", "delay", "fill-memory"]
+    points: Annotated[int, Meta(ge=1, le=1000000000)]
+    window_s: Annotated[int, Meta(ge=1, le=86400)]
+    block_s: Annotated[int, Meta(ge=0, le=86400)]
+    cost: Maybe[Annotated[int, Meta(ge=2, le=1000000)]] = None
+
+
+Action: TypeAlias = Literal[
+    "kill",
+    "restart",
+    "pause",
+    "disconnect",
+    "failover",
+    "flush-scripts",
+    "flush-keys",
+    "delay",
+    "fill-memory",
+]
 StartS: TypeAlias = Annotated[int, Meta(ge=0, le=86400)] | Annotated[float, Meta(ge=0, le=86400)]
+
+
 class Fault(Record):
-    action: Action; role: Annotated[str, Meta(pattern=r"(?a)^(store|service|server)(-\d{1,2})?\Z")]; start_s: StartS
-    name: Maybe[Id] = None; length_s: Maybe[StartS] = None
+    action: Action
+    role: Annotated[str, Meta(pattern=r"(?a)^(store|service|server)(-\d{1,2})?\Z")]
+    start_s: StartS
+    name: Maybe[Id] = None
+    length_s: Maybe[StartS] = None
+
+
 Caps: TypeAlias = Literal["server", "service", "store", "generator"]
-Cpuset: TypeAlias = Annotated[str, Meta(pattern=r"(?a)^[0-9]{1,6}(-[0-9]{1,6})?(,[0-9]{1,6}(-[0-9]{1,6})?)*\Z")]
+Cpuset: TypeAlias = Annotated[
+    str, Meta(pattern=r"(?a)^[0-9]{1,6}(-[0-9]{1,6})?(,[0-9]{1,6}(-[0-9]{1,6})?)*\Z")
+]
+
+
 class Cap(Record):
-    cpus: Maybe[Positive] = None; memory_bytes: Maybe[Annotated[int, Meta(gt=0, le=9007199254740991)]] = None
+    cpus: Maybe[Positive] = None
+    memory_bytes: Maybe[Annotated[int, Meta(gt=0, le=9007199254740991)]] = None
     cpuset: Maybe[Cpuset] = None
+
+
 class Configuration(Record):
-    layer: Literal["server", "limiter", "store"]; target: Target; servers: Annotated[int, Meta(ge=0, le=16)]
-    workload: Workload; traffic: Id; load: ClosedLoad | OpenLoad; extent: Extent; limits: Limits; caps: dict[Caps, Cap]
+    layer: Literal["server", "limiter", "store"]
+    target: Target
+    servers: Annotated[int, Meta(ge=0, le=16)]
+    workload: Workload
+    traffic: Id
+    load: ClosedLoad | OpenLoad
+    extent: Extent
+    limits: Limits
+    caps: dict[Caps, Cap]
     generators: Maybe[Annotated[int, Meta(ge=2, le=32)]] = None
-    faults: Maybe[Annotated[list[Fault], Meta(min_length=1)]] = None; service_env: Maybe[dict[str, str]] = None
-    external_store: Maybe[bool] = None; __post_init__ = only_true("external_store")
+    faults: Maybe[Annotated[list[Fault], Meta(min_length=1)]] = None
+    service_env: Maybe[dict[str, str]] = None
+    external_store: Maybe[bool] = None
+
+    __post_init__ = only_true("external_store")
+
+
 ConfigurationHash: TypeAlias = Annotated[str, Meta(pattern=r"(?a)^[0-9a-f]{16}\Z")]
-class Runtime(Record): id: str; embedded_store: bool; caps_applied: bool; caps: Maybe[dict[Caps, Cap]] = None
+
+
+class Runtime(Record):
+    id: str
+    embedded_store: bool
+    caps_applied: bool
+    caps: Maybe[dict[Caps, Cap]] = None
+
+
 Sha256: TypeAlias = Annotated[str, Meta(pattern=r"(?a)^[0-9a-f]{64}\Z")]
 Amount: TypeAlias = Annotated[int, Meta(ge=0)] | Annotated[float, Meta(ge=0)]
 Share: TypeAlias = Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1)]
-class TopShares(Record): top_1: Share; top_10: Share; top_100: Share
+
+
+class TopShares(Record):
+    top_1: Share
+    top_10: Share
+    top_100: Share
+
+
 class Trace(Record):
-    sha256: Sha256; lines: CountFrom1; keys: CountFrom1; span_s: Amount; rate_per_second: Amount; top_shares: TopShares
+    sha256: Sha256
+    lines: CountFrom1
+    keys: CountFrom1
+    span_s: Amount
+    rate_per_second: Amount
+    top_shares: TopShares
+
+
 class Plugin(Record):
-    name: Annotated[str, Meta(min_length=1, max_length=255)]; sha256: Sha256
-    version: Maybe[Annotated[str, Meta(max_length=100)]] = None; trace: Maybe[Trace] = None
-StartedAt: TypeAlias = Annotated[str, Meta(pattern=r"(?a)^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]00)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d(?:\.\d+)?(?:Z))\Z")]
+    name: Annotated[str, Meta(min_length=1, max_length=255)]
+    sha256: Sha256
+    version: Maybe[Annotated[str, Meta(max_length=100)]] = None
+    trace: Maybe[Trace] = None
+
+
+StartedAt: TypeAlias = Annotated[
+    str,
+    Meta(
+        pattern=r"(?a)^(?:(?:\d\d[2468][048]|\d\d[13579][26]|\d\d0[48]|[02468][048]00|[13579][26]0"
+        r"0)-02-29|\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])|(?:0[469]|11)-(?:0["
+        r"1-9]|[12]\d|30)|(?:02)-(?:0[1-9]|1\d|2[0-8])))T(?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5"
+        r"]\d(?:\.\d+)?(?:Z))\Z"
+    ),
+]
 Count: TypeAlias = Annotated[int, Meta(ge=0, le=9007199254740991)]
-class Gc(Record): pauses: Count; total_us: Amount; longest_us: Amount
-class LoopDelayUs(Record): mean: Amount; p50: Amount; p90: Amount; p99: Amount; max: Amount
-class ContextSwitches(Record): voluntary: Count; involuntary: Count
-class SystemCalls(Record): reads: Count; writes: Count
+
+
+class Gc(Record):
+    pauses: Count
+    total_us: Amount
+    longest_us: Amount
+
+
+class LoopDelayUs(Record):
+    mean: Amount
+    p50: Amount
+    p90: Amount
+    p99: Amount
+    max: Amount
+
+
+class ContextSwitches(Record):
+    voluntary: Count
+    involuntary: Count
+
+
+class SystemCalls(Record):
+    reads: Count
+    writes: Count
+
+
 class Server(Record):
-    requests: Count; seconds: Amount; gc: dict[str, Gc]; loop_delay_us: Maybe[LoopDelayUs] = None
-    allocated_bytes: Maybe[Count] = None; context_switches: Maybe[ContextSwitches] = None
+    requests: Count
+    seconds: Amount
+    gc: dict[str, Gc]
+    loop_delay_us: Maybe[LoopDelayUs] = None
+    allocated_bytes: Maybe[Count] = None
+    context_switches: Maybe[ContextSwitches] = None
     system_calls: Maybe[SystemCalls] = None
-class Command(Record): calls: Count; us: Count; p50_us: Maybe[Amount] = None; p99_us: Maybe[Amount] = None
+
+
+class Command(Record):
+    calls: Count
+    us: Count
+    p50_us: Maybe[Amount] = None
+    p99_us: Maybe[Amount] = None
+
+
 class Node(Record):
-    role: str; commands: dict[str, Command]; received_bytes: Maybe[Count] = None; sent_bytes: Maybe[Count] = None
-class Diagnosis(Record): servers: dict[str, Server]; nodes: list[Node]
+    role: str
+    commands: dict[str, Command]
+    received_bytes: Maybe[Count] = None
+    sent_bytes: Maybe[Count] = None
+
+
+class Diagnosis(Record):
+    servers: dict[str, Server]
+    nodes: list[Node]
+
+
 class Request(Record):
-    layer: Literal["server", "limiter"]; urls: list[str]; label: str; workload: str; traffic: str
-    load: ClosedLoad | OpenLoad; extent: Extent; workers: CountFrom1; warmup_s: Amount | Literal["auto"]; seed: Count
+    layer: Literal["server", "limiter"]
+    urls: list[str]
+    label: str
+    workload: str
+    traffic: str
+    load: ClosedLoad | OpenLoad
+    extent: Extent
+    workers: CountFrom1
+    warmup_s: Amount | Literal["auto"]
+    seed: Count
     timeout_s: Positive
-class Requests(Record): average: Amount; total: Count
-class LeadIn(Record): took_s: Amount; requests: Count
-class Warmup(Record): took_s: Amount; requests: Count; lead_in: LeadIn; steady: Maybe[bool] = None
-class Bound(Record): low: Amount; high: Amount | None
+
+
+class Requests(Record):
+    average: Amount
+    total: Count
+
+
+class LeadIn(Record):
+    took_s: Amount
+    requests: Count
+
+
+class Warmup(Record):
+    took_s: Amount
+    requests: Count
+    lead_in: LeadIn
+    steady: Maybe[bool] = None
+
+
+class Bound(Record):
+    low: Amount
+    high: Amount | None
+
+
 class Latency(Record):
-    average: Amount | None; p50: Amount | None; p75: Amount | None; p90: Amount | None; p95: Amount | None
-    p97_5: Amount | None; p99: Amount | None; p99_9: Amount | None; min: Amount; max: Amount | None
+    average: Amount | None
+    p50: Amount | None
+    p75: Amount | None
+    p90: Amount | None
+    p95: Amount | None
+    p97_5: Amount | None
+    p99: Amount | None
+    p99_9: Amount | None
+    min: Amount
+    max: Amount | None
     stddev: Amount | None
-    bounds: Maybe[dict[Literal["average", "p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9", "max"], Bound]] = None
-class LatenessMs(Record): p50: Amount; p90: Amount; p99: Amount; max: Amount
-class GapsMs(Record): intended: Amount; p10: Amount; p50: Amount; p90: Amount; p99: Amount; max: Amount
+    bounds: Maybe[
+        dict[Literal["average", "p50", "p75", "p90", "p95", "p97_5", "p99", "p99_9", "max"], Bound]
+    ] = None
+
+
+class LatenessMs(Record):
+    p50: Amount
+    p90: Amount
+    p99: Amount
+    max: Amount
+
+
+class GapsMs(Record):
+    intended: Amount
+    p10: Amount
+    p50: Amount
+    p90: Amount
+    p99: Amount
+    max: Amount
+
+
 class Schedule(Record):
-    rate_per_second: Positive; arrivals: Arrivals; offered: Count; sent: Count; late: Count; blocked: Count
-    dropped: Count; unsent: Count; achieved_per_second: Amount; late_percentiles: list[Literal["p50", "p90", "p99"]]
-    shared_wakes: bool; lateness_ms: Maybe[LatenessMs] = None; gaps_ms: Maybe[GapsMs] = None
+    rate_per_second: Positive
+    arrivals: Arrivals
+    offered: Count
+    sent: Count
+    late: Count
+    blocked: Count
+    dropped: Count
+    unsent: Count
+    achieved_per_second: Amount
+    late_percentiles: list[Literal["p50", "p90", "p99"]]
+    shared_wakes: bool
+    lateness_ms: Maybe[LatenessMs] = None
+    gaps_ms: Maybe[GapsMs] = None
+
+
 class AfterWindow(Record):
-    allowed: Count; limited: Count; failed_answers: Count; connection_errors: Count; timed_out: Count
+    allowed: Count
+    limited: Count
+    failed_answers: Count
+    connection_errors: Count
+    timed_out: Count
+
+
 class Counts(Record):
-    sent: Count; allowed: Count; limited: Count; failed_answers: Count; connection_errors: Count; timed_out: Count
-    followed: Count; after_window: AfterWindow; cut: Count
+    sent: Count
+    allowed: Count
+    limited: Count
+    failed_answers: Count
+    connection_errors: Count
+    timed_out: Count
+    followed: Count
+    after_window: AfterWindow
+    cut: Count
     by_code: dict[Annotated[str, Meta(pattern=r"(?a)^[0-9a-z_-]{1,40}\Z")], Count]
+
+
 class Worker(Record):
-    connections: CountFrom1; counts: Counts; event_loop_utilisation: Share; cpu_wait_share: Maybe[Share] = None
-class Link(Record): name: str; bits_per_second: Positive; received_bytes: Count; sent_bytes: Count
-class Allowed(Record): unit: Literal["us"]; encoding: Literal["hdr-v2-compressed-base64"]; count: Count; data: str
-class Histograms(Record): allowed: Allowed; limited: Allowed; failed: Allowed; censored: Allowed
+    connections: CountFrom1
+    counts: Counts
+    event_loop_utilisation: Share
+    cpu_wait_share: Maybe[Share] = None
+
+
+class Link(Record):
+    name: str
+    bits_per_second: Positive
+    received_bytes: Count
+    sent_bytes: Count
+
+
+class Allowed(Record):
+    unit: Literal["us"]
+    encoding: Literal["hdr-v2-compressed-base64"]
+    count: Count
+    data: str
+
+
+class Histograms(Record):
+    allowed: Allowed
+    limited: Allowed
+    failed: Allowed
+    censored: Allowed
+
+
 class GeneratorSchedule(Record):
-    offered: Count; sent: Count; late: Count; blocked: Count; dropped: Count; unsent: Count; lateness: Allowed
-    gaps: Allowed; shared_wakes: bool
+    offered: Count
+    sent: Count
+    late: Count
+    blocked: Count
+    dropped: Count
+    unsent: Count
+    lateness: Allowed
+    gaps: Allowed
+    shared_wakes: bool
+
+
 class Generator(Record):
-    id: str; workers: Annotated[list[Worker], Meta(min_length=1)]; counts: Counts; window_s: Positive; cpu_us: Count
-    resident_bytes: Count; histograms: Histograms; opened_after_ms: Maybe[Amount] = None
-    longest_gap_ms: Maybe[Amount] = None; links: Maybe[Annotated[list[Link], Meta(min_length=1)]] = None
-    service_histograms: Maybe[Histograms] = None; schedule: Maybe[GeneratorSchedule] = None
+    id: str
+    workers: Annotated[list[Worker], Meta(min_length=1)]
+    counts: Counts
+    window_s: Positive
+    cpu_us: Count
+    resident_bytes: Count
+    histograms: Histograms
+    opened_after_ms: Maybe[Amount] = None
+    longest_gap_ms: Maybe[Amount] = None
+    links: Maybe[Annotated[list[Link], Meta(min_length=1)]] = None
+    service_histograms: Maybe[Histograms] = None
+    schedule: Maybe[GeneratorSchedule] = None
+
+
 class Sample(Record):
-    t_s: Positive; interval_s: Positive; allowed: Count; limited: Count; failed: Count; p50_ms: Maybe[Amount] = None
-    p99_ms: Maybe[Amount] = None; generator_event_loop_utilisation: Maybe[Share] = None
-    server_cpu_percent: Maybe[Amount] = None; server_heap_used_bytes: Maybe[Count] = None
-    server_resident_bytes: Maybe[Count] = None; server_event_loop_utilisation: Maybe[Share] = None
+    t_s: Positive
+    interval_s: Positive
+    allowed: Count
+    limited: Count
+    failed: Count
+    p50_ms: Maybe[Amount] = None
+    p99_ms: Maybe[Amount] = None
+    generator_event_loop_utilisation: Maybe[Share] = None
+    server_cpu_percent: Maybe[Amount] = None
+    server_heap_used_bytes: Maybe[Count] = None
+    server_resident_bytes: Maybe[Count] = None
+    server_event_loop_utilisation: Maybe[Share] = None
+
+
 class Slices(Record):
-    width_ms: Literal[100]; allowed: list[Count]; limited: list[Count]; failed: list[Count]; latency_sum_us: list[Count]
+    width_ms: Literal[100]
+    allowed: list[Count]
+    limited: list[Count]
+    failed: list[Count]
+    latency_sum_us: list[Count]
+
+
 class Timeline(Record):
-    width_ms: Literal[100]; opened_at: StartedAt; opens_s: Amount; allowed: list[Count]; limited: list[Count]
-    failed: list[Count]; timed_out: list[Count]; p50_us: list[Count | None]; p99_us: list[Count | None]
-    p99_second_us: list[Count | None]; p99_before_us: list[Count | None]; backlog: Maybe[list[Count]] = None
+    width_ms: Literal[100]
+    opened_at: StartedAt
+    opens_s: Amount
+    allowed: list[Count]
+    limited: list[Count]
+    failed: list[Count]
+    timed_out: list[Count]
+    p50_us: list[Count | None]
+    p99_us: list[Count | None]
+    p99_second_us: list[Count | None]
+    p99_before_us: list[Count | None]
+    backlog: Maybe[list[Count]] = None
+
+
 class Prediction(Record):
-    limited_share: Share; seen_share: Share; tolerance: Amount; basis: Literal["traffic", "limits"]
+    limited_share: Share
+    seen_share: Share
+    tolerance: Amount
+    basis: Literal["traffic", "limits"]
+
+
 class LimiterScript(Record):
-    kind: Literal["eval", "evalsha", "fcall"]; name_or_sha1: Annotated[str, Meta(max_length=64)]
+    kind: Literal["eval", "evalsha", "fcall"]
+    name_or_sha1: Annotated[str, Meta(max_length=64)]
+
+
 class Consumes(Record):
-    calls: Count; allowed: Count; limited: Count; failed: Count; commands: Maybe[Count] = None
+    calls: Count
+    allowed: Count
+    limited: Count
+    failed: Count
+    commands: Maybe[Count] = None
     without_store: Maybe[Count] = None
+
+
 class AtStart(Record):
-    run_nonce: str; uptime_s: Amount; cpu_user_us: Count; cpu_system_us: Count; heap_used_bytes: Count
-    resident_bytes: Count; event_loop_active_ms: Amount; event_loop_idle_ms: Amount; requests: Count; in_flight: Count
+    run_nonce: str
+    uptime_s: Amount
+    cpu_user_us: Count
+    cpu_system_us: Count
+    heap_used_bytes: Count
+    resident_bytes: Count
+    event_loop_active_ms: Amount
+    event_loop_idle_ms: Amount
+    requests: Count
+    in_flight: Count
     consumes: Maybe[Consumes] = None
+
+
 class Consumer(Record):
-    id: str; run_nonce: str; target: str; workloads: list[Workload]
-    client_settings: dict[str, str | int | float | bool | None]; at_start: AtStart; at_window_open: AtStart
-    at_end: AtStart; limiter_script: Maybe[LimiterScript] = None; plugins: Maybe[list[Plugin]] = None
+    id: str
+    run_nonce: str
+    target: str
+    workloads: list[Workload]
+    client_settings: dict[str, str | int | float | bool | None]
+    at_start: AtStart
+    at_window_open: AtStart
+    at_end: AtStart
+    limiter_script: Maybe[LimiterScript] = None
+    plugins: Maybe[list[Plugin]] = None
     consumes: Maybe[Consumes] = None
-class ScriptCall(Record): calls: Count; failed: Count
+
+
+class ScriptCall(Record):
+    calls: Count
+    failed: Count
+
+
 class StoreNodeAtStart(Record):
-    version: str; uptime_s: Maybe[Count] = None; run_id: Maybe[str] = None; decisions: Maybe[Count] = None
-    script_calls: Maybe[dict[str, ScriptCall]] = None; keys: Maybe[Count] = None; evicted_keys: Maybe[Count] = None
-    expired_keys: Maybe[Count] = None; used_memory_bytes: Maybe[Count] = None; connections_received: Maybe[Count] = None
-    cpu_user_us: Maybe[Count] = None; cpu_system_us: Maybe[Count] = None
-class StoreNode(Record): role: str; at_start: StoreNodeAtStart; at_end: StoreNodeAtStart
-class Module(Record): id: str; version: Maybe[str] = None; sha256: Maybe[str] = None
+    version: str
+    uptime_s: Maybe[Count] = None
+    run_id: Maybe[str] = None
+    decisions: Maybe[Count] = None
+    script_calls: Maybe[dict[str, ScriptCall]] = None
+    keys: Maybe[Count] = None
+    evicted_keys: Maybe[Count] = None
+    expired_keys: Maybe[Count] = None
+    used_memory_bytes: Maybe[Count] = None
+    connections_received: Maybe[Count] = None
+    cpu_user_us: Maybe[Count] = None
+    cpu_system_us: Maybe[Count] = None
+
+
+class StoreNode(Record):
+    role: str
+    at_start: StoreNodeAtStart
+    at_end: StoreNodeAtStart
+
+
+class Module(Record):
+    id: str
+    version: Maybe[str] = None
+    sha256: Maybe[str] = None
+
+
 class Store(Record):
-    nodes: list[StoreNode]; settings: dict[str, str]; external: bool; command_threads: Maybe[CountFrom1] = None
+    nodes: list[StoreNode]
+    settings: dict[str, str]
+    external: bool
+    command_threads: Maybe[CountFrom1] = None
     modules: Maybe[list[Module]] = None
+
+
 class ServiceAtStart(Record):
-    decisions: Count; version: Maybe[str] = None; run_id: Maybe[str] = None; allowed: Maybe[Count] = None
-    limited: Maybe[Count] = None; failed: Maybe[Count] = None
-class Service(Record): id: str; role: str; at_start: ServiceAtStart; at_end: ServiceAtStart; settings: dict[str, str]
-class Points(Record): least: Count; most: Count; counted: Count
-class Worst(Record): key: str; least: Count; most: Count; counted: Count
+    decisions: Count
+    version: Maybe[str] = None
+    run_id: Maybe[str] = None
+    allowed: Maybe[Count] = None
+    limited: Maybe[Count] = None
+    failed: Maybe[Count] = None
+
+
+class Service(Record):
+    id: str
+    role: str
+    at_start: ServiceAtStart
+    at_end: ServiceAtStart
+    settings: dict[str, str]
+
+
+class Points(Record):
+    least: Count
+    most: Count
+    counted: Count
+
+
+class Worst(Record):
+    key: str
+    least: Count
+    most: Count
+    counted: Count
+
+
 class CountedAdmissions(Record, tag_field="status", tag="counted"):
-    keys: Count; points: Points; below: Count; above: Count; worst: Maybe[Worst] = None
-class NotKnownAdmissions(Record, tag_field="status", tag="not known"): reason: str
-class Planned(Record): start_s: StartS; length_s: StartS
-class Injected(Record): from_s: int | float; to_s: int | float
+    keys: Count
+    points: Points
+    below: Count
+    above: Count
+    worst: Maybe[Worst] = None
+
+
+class NotKnownAdmissions(Record, tag_field="status", tag="not known"):
+    reason: str
+
+
+class Planned(Record):
+    start_s: StartS
+    length_s: StartS
+
+
+class Injected(Record):
+    from_s: int | float
+    to_s: int | float
+
+
 class MeasuredResultFault(Record):
-    action: Action; roles: list[str]; planned: Planned; undone: bool; name: Maybe[Id] = None
-    injected: Maybe[Injected] = None; note: Maybe[str] = None; store_reconnections: Maybe[Count] = None
+    action: Action
+    roles: list[str]
+    planned: Planned
+    undone: bool
+    name: Maybe[Id] = None
+    injected: Maybe[Injected] = None
+    note: Maybe[str] = None
+    store_reconnections: Maybe[Count] = None
+
+
 class Before(Record):
-    seconds: Annotated[int, Meta(ge=3, le=10)] | Annotated[float, Meta(ge=3, le=10)]; p99_us: Count | None
+    seconds: Annotated[int, Meta(ge=3, le=10)] | Annotated[float, Meta(ge=3, le=10)]
+    p99_us: Count | None
     limited_share: Share | None
-class OverAdmission(Record): admitted: Count; counters_kept: Count; counters_lost: Maybe[Count] = None
-class Answers(Record): allowed: Share; limited: Share; failed: Share
+
+
+class OverAdmission(Record):
+    admitted: Count
+    counters_kept: Count
+    counters_lost: Maybe[Count] = None
+
+
+class Answers(Record):
+    allowed: Share
+    limited: Share
+    failed: Share
+
+
 class FaultFiguresFault(Record):
-    fault: Count; observed_s: Amount; outage_injected_s: Amount; outage_seen_s: Amount; first_error_s: Amount | None
-    error_share: Share | None; recovery: Literal["recovered", "never", "not known"]; recovery_s: Amount | None
-    requests_lost: Count; p99_worst_us: Count | None; answers: Answers | None
+    fault: Count
+    observed_s: Amount
+    outage_injected_s: Amount
+    outage_seen_s: Amount
+    first_error_s: Amount | None
+    error_share: Share | None
+    recovery: Literal["recovered", "never", "not known"]
+    recovery_s: Amount | None
+    requests_lost: Count
+    p99_worst_us: Count | None
+    answers: Answers | None
     behaviour: Literal["open", "closed", "errors", "waits", "unchanged"]
-    served_again_s: Amount | None | UnsetType = UNSET; served_again_from: Maybe[Literal["timeline"]] = None
-    recovery_text: Maybe[str] = None; over_admission: OverAdmission | None | UnsetType = UNSET
-    server_memory_peak_bytes: Maybe[Count] = None; server_memory_before_bytes: Maybe[Count] = None
-class FaultFigures(Record): faults: list[FaultFiguresFault]; before: Maybe[Before] = None
-class Above(Record): keys: Count; admitted: Count; limited: Count
-class WindowAbove(Record): admitted: Count; limited: Count
-class Window(Record): above: WindowAbove; below: WindowAbove
-class BoundaryOverAdmissionWorst(Record): key: str; requests: CountFrom1
-class BoundaryOverAdmission(Record): total: Count; keys: Count; worst: Maybe[BoundaryOverAdmissionWorst] = None
-class Burst(Record): most: Count; factor: Amount; key: Maybe[str] = None
+    served_again_s: Amount | UnsetType | None = UNSET
+    served_again_from: Maybe[Literal["timeline"]] = None
+    recovery_text: Maybe[str] = None
+    over_admission: OverAdmission | UnsetType | None = UNSET
+    server_memory_peak_bytes: Maybe[Count] = None
+    server_memory_before_bytes: Maybe[Count] = None
+
+
+class FaultFigures(Record):
+    faults: list[FaultFiguresFault]
+    before: Maybe[Before] = None
+
+
+class Above(Record):
+    keys: Count
+    admitted: Count
+    limited: Count
+
+
+class WindowAbove(Record):
+    admitted: Count
+    limited: Count
+
+
+class Window(Record):
+    above: WindowAbove
+    below: WindowAbove
+
+
+class BoundaryOverAdmissionWorst(Record):
+    key: str
+    requests: CountFrom1
+
+
+class BoundaryOverAdmission(Record):
+    total: Count
+    keys: Count
+    worst: Maybe[BoundaryOverAdmissionWorst] = None
+
+
+class Burst(Record):
+    most: Count
+    factor: Amount
+    key: Maybe[str] = None
+
+
 class Rate(Record):
-    promised_per_second: Amount; lowest_per_second: Amount; mean_per_second: Amount; highest_per_second: Amount
-class After(Record): requests: Count; admitted: Count
-class RetryAfter(Record): answers: Count; resolution_ms: CountFrom1; after: After; before: After
+    promised_per_second: Amount
+    lowest_per_second: Amount
+    mean_per_second: Amount
+    highest_per_second: Amount
+
+
+class After(Record):
+    requests: Count
+    admitted: Count
+
+
+class RetryAfter(Record):
+    answers: Count
+    resolution_ms: CountFrom1
+    after: After
+    before: After
+
+
 class Promise(Record):
-    id: Literal["burst", "rate", "over-admission", "under-admission", "retry-after-admits", "retry-after-not-before"]
-    promised: Amount; seen: Amount; unit: Literal["quotas", "requests/s", "requests", "share"]; holds: bool
+    id: Literal[
+        "burst",
+        "rate",
+        "over-admission",
+        "under-admission",
+        "retry-after-admits",
+        "retry-after-not-before",
+    ]
+    promised: Amount
+    seen: Amount
+    unit: Literal["quotas", "requests/s", "requests", "share"]
+    holds: bool
+
+
 class Boundary(Record):
-    algorithm: Algorithm; quota: CountFrom1; window_s: CountFrom1; above: Above; below: Above; undecided: Count
-    windows: list[Window]; over_admission: BoundaryOverAdmission; under_admission: BoundaryOverAdmission; burst: Burst
-    rate: Rate; promises: list[Promise]; retry_after: Maybe[RetryAfter] = None
-class Throttling(Record): periods: Count; throttled_periods: Count; throttled_us: Count
-class Network(Record): received_bytes: Count; sent_bytes: Count
+    algorithm: Algorithm
+    quota: CountFrom1
+    window_s: CountFrom1
+    above: Above
+    below: Above
+    undecided: Count
+    windows: list[Window]
+    over_admission: BoundaryOverAdmission
+    under_admission: BoundaryOverAdmission
+    burst: Burst
+    rate: Rate
+    promises: list[Promise]
+    retry_after: Maybe[RetryAfter] = None
+
+
+class Throttling(Record):
+    periods: Count
+    throttled_periods: Count
+    throttled_us: Count
+
+
+class Network(Record):
+    received_bytes: Count
+    sent_bytes: Count
+
+
 class ResourceSample(Record):
-    t_s: int | float; cpu_percent: Amount; resident_bytes: Count; throttled_periods: Maybe[Count] = None
-    received_bytes: Maybe[Count] = None; sent_bytes: Maybe[Count] = None
+    t_s: int | float
+    cpu_percent: Amount
+    resident_bytes: Count
+    throttled_periods: Maybe[Count] = None
+    received_bytes: Maybe[Count] = None
+    sent_bytes: Maybe[Count] = None
+
+
 class Resource(Record):
-    kind: Caps; source: str; cpu_us: Count; cpu_percent: Amount; samples: list[ResourceSample]
-    cpu_us_per_request: Maybe[Amount] = None; run_delay_us: Maybe[Count] = None; idle_us: Maybe[Count] = None
-    resident_bytes_mean: Maybe[Count] = None; resident_bytes_max: Maybe[Count] = None
-    resident_bytes_at_window_open: Maybe[Count] = None; resident_bytes_at_end: Maybe[Count] = None
-    caps: Maybe[Cap] = None; throttling: Maybe[Throttling] = None; network: Maybe[Network] = None
+    kind: Caps
+    source: str
+    cpu_us: Count
+    cpu_percent: Amount
+    samples: list[ResourceSample]
+    cpu_us_per_request: Maybe[Amount] = None
+    run_delay_us: Maybe[Count] = None
+    idle_us: Maybe[Count] = None
+    resident_bytes_mean: Maybe[Count] = None
+    resident_bytes_max: Maybe[Count] = None
+    resident_bytes_at_window_open: Maybe[Count] = None
+    resident_bytes_at_end: Maybe[Count] = None
+    caps: Maybe[Cap] = None
+    throttling: Maybe[Throttling] = None
+    network: Maybe[Network] = None
+
+
 LeadInMs: TypeAlias = Annotated[int, Meta(ge=0, le=60000)] | Annotated[float, Meta(ge=0, le=60000)]
 SliceMs: TypeAlias = Annotated[int, Meta(ge=100, le=5000)]
-class Reopened(Record): all: Count; without_cause: Count
-class Halves(Record): ratio: Positive; error: Amount
+
+
+class Reopened(Record):
+    all: Count
+    without_cause: Count
+
+
+class Halves(Record):
+    ratio: Positive
+    error: Amount
+
+
 class Turns(Record):
-    group: CountFrom1; turns: Count; lead_in_ms: LeadInMs; slice_ms: SliceMs; drained_s: Amount
-    reopened: Maybe[Reopened] = None; halves: Maybe[Halves] = None
-class ClockChange(Record): changed_ms: int | float; over_s: Amount
+    group: CountFrom1
+    turns: Count
+    lead_in_ms: LeadInMs
+    slice_ms: SliceMs
+    drained_s: Amount
+    reopened: Maybe[Reopened] = None
+    halves: Maybe[Halves] = None
+
+
+class ClockChange(Record):
+    changed_ms: int | float
+    over_s: Amount
+
+
 class HostLoad(Record):
-    cpus: CountFrom1; busy_cpu_percent: Amount; foreign_cpu_percent: Amount; cpus_allowed: Maybe[CountFrom1] = None
-class RoundTripUs(Record): p50: Amount; p90: Amount; count: CountFrom1
-class BitsPerSecond(Record): there: Positive; back: Positive
+    cpus: CountFrom1
+    busy_cpu_percent: Amount
+    foreign_cpu_percent: Amount
+    cpus_allowed: Maybe[CountFrom1] = None
+
+
+class RoundTripUs(Record):
+    p50: Amount
+    p90: Amount
+    count: CountFrom1
+
+
+class BitsPerSecond(Record):
+    there: Positive
+    back: Positive
+
+
 class MeasuredResultLink(Record):
-    between: tuple[str, str]; round_trip_us: RoundTripUs; bits_per_second: Maybe[BitsPerSecond] = None
+    between: tuple[str, str]
+    round_trip_us: RoundTripUs
+    bits_per_second: Maybe[BitsPerSecond] = None
+
+
 class MachineLoad(Record):
-    cpus: CountFrom1; busy_cpu_percent: Amount; foreign_cpu_percent: Amount; cpus_allowed: Maybe[CountFrom1] = None
+    cpus: CountFrom1
+    busy_cpu_percent: Amount
+    foreign_cpu_percent: Amount
+    cpus_allowed: Maybe[CountFrom1] = None
     network: Maybe[Network] = None
+
+
 class Versions(Record):
-    node: str; fastify: Maybe[str] = None; express: Maybe[str] = None; nest: Maybe[str] = None
-    client: Maybe[str] = None; limiter: Maybe[str] = None; store: Maybe[str] = None; autocannon: Maybe[str] = None
+    node: str
+    fastify: Maybe[str] = None
+    express: Maybe[str] = None
+    nest: Maybe[str] = None
+    client: Maybe[str] = None
+    limiter: Maybe[str] = None
+    store: Maybe[str] = None
+    autocannon: Maybe[str] = None
     harness: Maybe[str] = None
-class Reason(Record): rule: str; severity: Literal["invalid", "suspect"]; text: str
-class NotApplicable(Record): rule: str; text: str
-class Verdict(Record):
-    status: Literal["valid", "suspect", "invalid"]; reasons: list[Reason]; not_applicable: list[NotApplicable]
-    rules_version: Maybe[CountFrom1] = None; not_checked: Maybe[list[NotApplicable]] = None
-class LimitedBy(Record):
-    resource: Literal["server loop", "server CPU", "service CPU", "store CPU", "generator", "client", "host CPU", "quota", "network", "none"]
+
+
+class Reason(Record):
+    rule: str
+    severity: Literal["invalid", "suspect"]
     text: str
+
+
+class NotApplicable(Record):
+    rule: str
+    text: str
+
+
+class Verdict(Record):
+    status: Literal["valid", "suspect", "invalid"]
+    reasons: list[Reason]
+    not_applicable: list[NotApplicable]
+    rules_version: Maybe[CountFrom1] = None
+    not_checked: Maybe[list[NotApplicable]] = None
+
+
+class LimitedBy(Record):
+    resource: Literal[
+        "server loop",
+        "server CPU",
+        "service CPU",
+        "store CPU",
+        "generator",
+        "client",
+        "host CPU",
+        "quota",
+        "network",
+        "none",
+    ]
+    text: str
+
+
 Outcome: TypeAlias = Literal["served", "overloaded", "failed"]
+
+
 class MeasuredResult(Record):
-    schema: Literal["ratelimit-bench/result"]; schema_version: Literal[4]; run: CountFrom1; load_text: str
-    started_at: StartedAt; finished_at: StartedAt; notes: list[str]; status: Literal["measured"]; request: Request
-    duration: Positive; requests: Requests; warmup: Warmup; latency_curve_ms: list[Amount]; unsupported: list[str]
-    rate_limit_hits: Count; errors: Count; timeouts: Count; totalErrors: Count; counts: Counts
-    generators: Annotated[list[Generator], Meta(min_length=1)]; samples: list[Sample]; slices: Slices
-    consumers: list[Consumer]; resources: dict[str, Resource]; versions: Versions; verdict: Verdict
-    campaign: Maybe[str] = None; configuration: Maybe[Configuration] = None
-    configuration_hash: Maybe[ConfigurationHash] = None; runtime: Maybe[Runtime] = None
-    plugins: Maybe[list[Plugin]] = None; diagnosis: Maybe[Diagnosis] = None; latency: Maybe[Latency] = None
-    service_time: Maybe[Latency] = None; schedule: Maybe[Schedule] = None; cpu_usage: Maybe[Amount] = None
-    memory_usage: Maybe[Amount] = None; memory_resident: Maybe[Amount] = None; timeline: Maybe[Timeline] = None
-    prediction: Maybe[Prediction] = None; calls_per_request: Maybe[Positive] = None
-    descriptors_per_call: Maybe[Positive] = None; store: Maybe[Store] = None; service: Maybe[Service] = None
+    schema: Literal["ratelimit-bench/result"]
+    schema_version: Literal[4]
+    run: CountFrom1
+    load_text: str
+    started_at: StartedAt
+    finished_at: StartedAt
+    notes: list[str]
+    status: Literal["measured"]
+    request: Request
+    duration: Positive
+    requests: Requests
+    warmup: Warmup
+    latency_curve_ms: list[Amount]
+    unsupported: list[str]
+    rate_limit_hits: Count
+    errors: Count
+    timeouts: Count
+    totalErrors: Count
+    counts: Counts
+    generators: Annotated[list[Generator], Meta(min_length=1)]
+    samples: list[Sample]
+    slices: Slices
+    consumers: list[Consumer]
+    resources: dict[str, Resource]
+    versions: Versions
+    verdict: Verdict
+    campaign: Maybe[str] = None
+    configuration: Maybe[Configuration] = None
+    configuration_hash: Maybe[ConfigurationHash] = None
+    runtime: Maybe[Runtime] = None
+    plugins: Maybe[list[Plugin]] = None
+    diagnosis: Maybe[Diagnosis] = None
+    latency: Maybe[Latency] = None
+    service_time: Maybe[Latency] = None
+    schedule: Maybe[Schedule] = None
+    cpu_usage: Maybe[Amount] = None
+    memory_usage: Maybe[Amount] = None
+    memory_resident: Maybe[Amount] = None
+    timeline: Maybe[Timeline] = None
+    prediction: Maybe[Prediction] = None
+    calls_per_request: Maybe[Positive] = None
+    descriptors_per_call: Maybe[Positive] = None
+    store: Maybe[Store] = None
+    service: Maybe[Service] = None
     admissions: Maybe[CountedAdmissions | NotKnownAdmissions] = None
     faults: Maybe[Annotated[list[MeasuredResultFault], Meta(min_length=1)]] = None
-    fault_figures: Maybe[FaultFigures] = None; boundary: Maybe[Boundary] = None; turns: Maybe[Turns] = None
-    own_throttling: Maybe[Throttling] = None; clock_change: Maybe[ClockChange] = None
-    servers_ready_s: Maybe[dict[str, Amount]] = None; host_load: Maybe[HostLoad] = None
-    placement: Maybe[dict[str, str]] = None; links: Maybe[list[MeasuredResultLink]] = None
-    machine_load: Maybe[dict[str, MachineLoad]] = None; limited_by: Maybe[LimitedBy] = None
-    outcome: Maybe[Outcome] = None; outcome_text: Maybe[str] = None
-class Operations(Record): total: CountFrom1; per_second: Positive; more_at_most: Maybe[Count] = None
-class PrintedResultLatency(Record): average: Amount; min: Amount; p50: Amount; p95: Amount; p99: Amount; max: Amount
-class Program(Record): id: str; version: str; arguments: list[str]; output: str
-class Calls(Record): before: Count; after: Count
-class Memory(Record):
-    keys: CountFrom1; used_bytes: Annotated[int, Meta(ge=-9007199254740991, le=9007199254740991)]
-    bytes_per_key: int | float
-class PrintedResultVersions(Record): program: str; store: Maybe[str] = None; limiter: Maybe[str] = None
-class PrintedResult(Record):
-    schema: Literal["ratelimit-bench/result"]; schema_version: Literal[4]; run: CountFrom1; load_text: str
-    started_at: StartedAt; finished_at: StartedAt; notes: list[str]; status: Literal["printed"]; operation: Workload
-    load: ClosedLoad | OpenLoad; warmup_s: Amount; duration: Positive; program_s: Positive; operations: Operations
-    latency: PrintedResultLatency; program: Program; store: Store; resources: dict[str, Resource]
-    versions: PrintedResultVersions; verdict: Verdict; campaign: Maybe[str] = None
-    configuration: Maybe[Configuration] = None; configuration_hash: Maybe[ConfigurationHash] = None
-    runtime: Maybe[Runtime] = None; plugins: Maybe[list[Plugin]] = None; diagnosis: Maybe[Diagnosis] = None
-    calls: Maybe[Calls] = None; memory: Maybe[Memory] = None; service: Maybe[Service] = None
-    store_cpu_us_per_operation: Maybe[Amount] = None; host_load: Maybe[HostLoad] = None
-    own_throttling: Maybe[Throttling] = None; clock_change: Maybe[ClockChange] = None
-    placement: Maybe[dict[str, str]] = None; links: Maybe[list[MeasuredResultLink]] = None
-    machine_load: Maybe[dict[str, MachineLoad]] = None; limited_by: Maybe[LimitedBy] = None
+    fault_figures: Maybe[FaultFigures] = None
+    boundary: Maybe[Boundary] = None
+    turns: Maybe[Turns] = None
+    own_throttling: Maybe[Throttling] = None
+    clock_change: Maybe[ClockChange] = None
+    servers_ready_s: Maybe[dict[str, Amount]] = None
+    host_load: Maybe[HostLoad] = None
+    placement: Maybe[dict[str, str]] = None
+    links: Maybe[list[MeasuredResultLink]] = None
+    machine_load: Maybe[dict[str, MachineLoad]] = None
+    limited_by: Maybe[LimitedBy] = None
     outcome: Maybe[Outcome] = None
-class Failure(Record): role: str; text: str
+    outcome_text: Maybe[str] = None
+
+
+class Operations(Record):
+    total: CountFrom1
+    per_second: Positive
+    more_at_most: Maybe[Count] = None
+
+
+class PrintedResultLatency(Record):
+    average: Amount
+    min: Amount
+    p50: Amount
+    p95: Amount
+    p99: Amount
+    max: Amount
+
+
+class Program(Record):
+    id: str
+    version: str
+    arguments: list[str]
+    output: str
+
+
+class Calls(Record):
+    before: Count
+    after: Count
+
+
+class Memory(Record):
+    keys: CountFrom1
+    used_bytes: Annotated[int, Meta(ge=-9007199254740991, le=9007199254740991)]
+    bytes_per_key: int | float
+
+
+class PrintedResultVersions(Record):
+    program: str
+    store: Maybe[str] = None
+    limiter: Maybe[str] = None
+
+
+class PrintedResult(Record):
+    schema: Literal["ratelimit-bench/result"]
+    schema_version: Literal[4]
+    run: CountFrom1
+    load_text: str
+    started_at: StartedAt
+    finished_at: StartedAt
+    notes: list[str]
+    status: Literal["printed"]
+    operation: Workload
+    load: ClosedLoad | OpenLoad
+    warmup_s: Amount
+    duration: Positive
+    program_s: Positive
+    operations: Operations
+    latency: PrintedResultLatency
+    program: Program
+    store: Store
+    resources: dict[str, Resource]
+    versions: PrintedResultVersions
+    verdict: Verdict
+    campaign: Maybe[str] = None
+    configuration: Maybe[Configuration] = None
+    configuration_hash: Maybe[ConfigurationHash] = None
+    runtime: Maybe[Runtime] = None
+    plugins: Maybe[list[Plugin]] = None
+    diagnosis: Maybe[Diagnosis] = None
+    calls: Maybe[Calls] = None
+    memory: Maybe[Memory] = None
+    service: Maybe[Service] = None
+    store_cpu_us_per_operation: Maybe[Amount] = None
+    host_load: Maybe[HostLoad] = None
+    own_throttling: Maybe[Throttling] = None
+    clock_change: Maybe[ClockChange] = None
+    placement: Maybe[dict[str, str]] = None
+    links: Maybe[list[MeasuredResultLink]] = None
+    machine_load: Maybe[dict[str, MachineLoad]] = None
+    limited_by: Maybe[LimitedBy] = None
+    outcome: Maybe[Outcome] = None
+
+
+class Failure(Record):
+    role: str
+    text: str
+
+
 class FailedOrAbortedResult(Record):
-    schema: Literal["ratelimit-bench/result"]; schema_version: Literal[4]; run: CountFrom1; load_text: str
-    started_at: StartedAt; finished_at: StartedAt; notes: list[str]; status: Literal["failed", "aborted"]
-    failure: Failure; verdict: Verdict; campaign: Maybe[str] = None; configuration: Maybe[Configuration] = None
-    configuration_hash: Maybe[ConfigurationHash] = None; runtime: Maybe[Runtime] = None
-    plugins: Maybe[list[Plugin]] = None; diagnosis: Maybe[Diagnosis] = None
-RESULTS: dict[str, type[Record]] = {"measured": MeasuredResult, "printed": PrintedResult, "failed": FailedOrAbortedResult, "aborted": FailedOrAbortedResult}
+    schema: Literal["ratelimit-bench/result"]
+    schema_version: Literal[4]
+    run: CountFrom1
+    load_text: str
+    started_at: StartedAt
+    finished_at: StartedAt
+    notes: list[str]
+    status: Literal["failed", "aborted"]
+    failure: Failure
+    verdict: Verdict
+    campaign: Maybe[str] = None
+    configuration: Maybe[Configuration] = None
+    configuration_hash: Maybe[ConfigurationHash] = None
+    runtime: Maybe[Runtime] = None
+    plugins: Maybe[list[Plugin]] = None
+    diagnosis: Maybe[Diagnosis] = None
+
+
+RESULTS: dict[str, type[Record]] = {
+    "measured": MeasuredResult,
+    "printed": PrintedResult,
+    "failed": FailedOrAbortedResult,
+    "aborted": FailedOrAbortedResult,
+}
+
+
 class Threshold(Record):
-    text: str; metric: Literal["throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"]
-    op: Literal["<", "<=", ">", ">=", "="]; value: Amount; tolerance: Maybe[Amount] = None
-class Harness(Record): version: str; node: str; git_revision: Maybe[str] = None
-class ClockBefore(Record): offset_us: int | float; bound_us: Amount
-class Clock(Record): before: ClockBefore; after: Maybe[ClockBefore] = None
+    text: str
+    metric: Literal[
+        "throughput", "p50", "p90", "p95", "p99", "p99_9", "errors", "limited_share", "cpu"
+    ]
+    op: Literal["<", "<=", ">", ">=", "="]
+    value: Amount
+    tolerance: Maybe[Amount] = None
+
+
+class Harness(Record):
+    version: str
+    node: str
+    git_revision: Maybe[str] = None
+
+
+class ClockBefore(Record):
+    offset_us: int | float
+    bound_us: Amount
+
+
+class Clock(Record):
+    before: ClockBefore
+    after: Maybe[ClockBefore] = None
+
+
 class SessionLink(Record):
-    between: tuple[str, str]; round_trip_us: RoundTripUs; clock: Clock; bits_per_second: Maybe[BitsPerSecond] = None
+    between: tuple[str, str]
+    round_trip_us: RoundTripUs
+    clock: Clock
+    bits_per_second: Maybe[BitsPerSecond] = None
+
+
 class Session(Record):
-    started_at: StartedAt; harness: Harness; finished_at: Maybe[StartedAt] = None
+    started_at: StartedAt
+    harness: Harness
+    finished_at: Maybe[StartedAt] = None
     links: Maybe[list[SessionLink]] = None
-class Cache(Record): level: CountFrom1; type: str; size_bytes: Count; cpus: Cpuset
+
+
+class Cache(Record):
+    level: CountFrom1
+    type: str
+    size_bytes: Count
+    cpus: Cpuset
+
+
 class Machine(Record):
-    platform: str; kernel: str; cpu_model: str; cpus: CountFrom1; memory_bytes: Count; sysctl: dict[str, str]
-    microcode: Maybe[str] = None; cpus_allowed: Maybe[CountFrom1] = None; cpu_quota: Maybe[Positive] = None
-    memory_limit_bytes: Maybe[Count] = None; governor: Maybe[str] = None; smt: Maybe[bool] = None
-    siblings: Maybe[list[Cpuset]] = None; caches: Maybe[list[Cache]] = None; numa_nodes: Maybe[list[str]] = None
-    hypervisor: Maybe[str] = None; index_ms: Maybe[Positive] = None; open_files_limit: Maybe[str] = None
+    platform: str
+    kernel: str
+    cpu_model: str
+    cpus: CountFrom1
+    memory_bytes: Count
+    sysctl: dict[str, str]
+    microcode: Maybe[str] = None
+    cpus_allowed: Maybe[CountFrom1] = None
+    cpu_quota: Maybe[Positive] = None
+    memory_limit_bytes: Maybe[Count] = None
+    governor: Maybe[str] = None
+    smt: Maybe[bool] = None
+    siblings: Maybe[list[Cpuset]] = None
+    caches: Maybe[list[Cache]] = None
+    numa_nodes: Maybe[list[str]] = None
+    hypervisor: Maybe[str] = None
+    index_ms: Maybe[Positive] = None
+    open_files_limit: Maybe[str] = None
+
+
 class ManifestMachine(Record):
-    name: str; operating_system: str; kernel: str; cpus: int | float; memory_bytes: int | float; engine: str
-    facts: Maybe[Machine] = None; shares_kernel_with: Maybe[Annotated[list[str], Meta(min_length=1)]] = None
+    name: str
+    operating_system: str
+    kernel: str
+    cpus: int | float
+    memory_bytes: int | float
+    engine: str
+    facts: Maybe[Machine] = None
+    shares_kernel_with: Maybe[Annotated[list[str], Meta(min_length=1)]] = None
+
+
 class Engine(Record):
-    name: str; version: str; api_version: str; operating_system: str; kernel: str; cpus: CountFrom1; memory_bytes: Count
+    name: str
+    version: str
+    api_version: str
+    operating_system: str
+    kernel: str
+    cpus: CountFrom1
+    memory_bytes: Count
     cgroup_version: str
-class Image(Record): name: str; id: str; digest: Maybe[str] = None; pinned: Maybe[bool] = None
-class ManifestStore(Record): path: str; version: str; embedded: bool
-class ManifestModule(Record): sha256: str
-class ManifestGenerator(Record): workers: CountFrom1
+
+
+class Image(Record):
+    name: str
+    id: str
+    digest: Maybe[str] = None
+    pinned: Maybe[bool] = None
+
+
+class ManifestStore(Record):
+    path: str
+    version: str
+    embedded: bool
+
+
+class ManifestModule(Record):
+    sha256: str
+
+
+class ManifestGenerator(Record):
+    workers: CountFrom1
+
+
 class Version(Record):
-    name: Annotated[str, Meta(min_length=1, max_length=214)]; version: Annotated[str, Meta(min_length=1, max_length=40)]
-    sha256: Sha256; packages: dict[str, str]
-class Adaptive(Record): looks: Annotated[list[CountFrom1], Meta(min_length=1)]; budget_s: Maybe[Positive] = None
+    name: Annotated[str, Meta(min_length=1, max_length=214)]
+    version: Annotated[str, Meta(min_length=1, max_length=40)]
+    sha256: Sha256
+    packages: dict[str, str]
+
+
+class Adaptive(Record):
+    looks: Annotated[list[CountFrom1], Meta(min_length=1)]
+    budget_s: Maybe[Positive] = None
+
+
 class MaxRate(Record):
-    objectives: Annotated[list[str], Meta(min_length=1)]; from_: Positive = field(name="from"); min: Positive
-    max: Positive; trials_per_rate: CountFrom1; budget_s: Maybe[Positive] = None
-class Measured(Record): name: str; requests_per_second: Positive
+    objectives: Annotated[list[str], Meta(min_length=1)]
+    from_: Positive = field(name="from")
+    min: Positive
+    max: Positive
+    trials_per_rate: CountFrom1
+    budget_s: Maybe[Positive] = None
+
+
+class Measured(Record):
+    name: str
+    requests_per_second: Positive
+
+
 class Calibration(Record):
-    share: Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]; window_s: Positive
-    measured: list[Measured]; rate_per_second: Maybe[Positive] = None
+    share: Annotated[int, Meta(gt=0, le=1)] | Annotated[float, Meta(gt=0, le=1)]
+    window_s: Positive
+    measured: list[Measured]
+    rate_per_second: Maybe[Positive] = None
+
+
 class GeneratorTrialsMeasured(Record):
-    name: str; generators: CountFrom1; requests_per_second: Amount; is_saturated: bool
-class GeneratorTrials(Record): generators: CountFrom1; window_s: Positive; measured: list[GeneratorTrialsMeasured]
-class PlanConfiguration(Record): hash: ConfigurationHash; configuration: Configuration; load_text: str
+    name: str
+    generators: CountFrom1
+    requests_per_second: Amount
+    is_saturated: bool
+
+
+class GeneratorTrials(Record):
+    generators: CountFrom1
+    window_s: Positive
+    measured: list[GeneratorTrialsMeasured]
+
+
+class PlanConfiguration(Record):
+    hash: ConfigurationHash
+    configuration: Configuration
+    load_text: str
+
+
 class Run(Record):
-    configuration_hash: ConfigurationHash; run: CountFrom1; file: str; round: Maybe[CountFrom1] = None
-    group: Maybe[CountFrom1] = None; beside: Maybe[bool] = None; diagnose: Maybe[bool] = None
-    bracket: Maybe[bool] = None; __post_init__ = only_true("beside", "diagnose", "bracket")
-class Skip(Record): asked: str; reason: str
+    configuration_hash: ConfigurationHash
+    run: CountFrom1
+    file: str
+    round: Maybe[CountFrom1] = None
+    group: Maybe[CountFrom1] = None
+    beside: Maybe[bool] = None
+    diagnose: Maybe[bool] = None
+    bracket: Maybe[bool] = None
+
+    __post_init__ = only_true("beside", "diagnose", "bracket")
+
+
+class Skip(Record):
+    asked: str
+    reason: str
+
+
 class Ranking(Record):
     id: Annotated[str, Meta(pattern=r"(?a)^ranking-\d+\Z")]
-    members: Annotated[list[ConfigurationHash], Meta(min_length=1)]; family: Count
-    reference: Maybe[ConfigurationHash] = None; copy: Maybe[ConfigurationHash] = None
-    conditions: Maybe[Annotated[list[str], Meta(min_length=1)]] = None; client: Maybe[str] = None
+    members: Annotated[list[ConfigurationHash], Meta(min_length=1)]
+    family: Count
+    reference: Maybe[ConfigurationHash] = None
+    copy: Maybe[ConfigurationHash] = None
+    conditions: Maybe[Annotated[list[str], Meta(min_length=1)]] = None
+    client: Maybe[str] = None
     varies: Maybe[Annotated[list[str], Meta(min_length=1)]] = None
+
+
 class Plan(Record):
-    schema: Literal["ratelimit-bench/plan"]; schema_version: Literal[4]; seed: Annotated[int, Meta(ge=0, le=4294967295)]
-    order: Literal["turns", "interleaved", "consecutive"]; runs_per_configuration: CountFrom1
-    warmup_s: Amount | Literal["auto"]; cooldown_s: Amount; client_cooldown_s: Amount
-    configurations: list[PlanConfiguration]; runs: list[Run]; skips: list[Skip]; notes: list[str]
-    adaptive: Maybe[Adaptive] = None; max_rate: Maybe[MaxRate] = None; calibration: Maybe[Calibration] = None
-    generator_trials: Maybe[GeneratorTrials] = None; sources: Maybe[list[str]] = None
-    rankings: Maybe[list[Ranking]] = None; references: Maybe[list[ConfigurationHash]] = None
-    compare_frameworks: Maybe[bool] = None; reference_added: Maybe[bool] = None; reference: Maybe[Id] = None
+    schema: Literal["ratelimit-bench/plan"]
+    schema_version: Literal[4]
+    seed: Annotated[int, Meta(ge=0, le=4294967295)]
+    order: Literal["turns", "interleaved", "consecutive"]
+    runs_per_configuration: CountFrom1
+    warmup_s: Amount | Literal["auto"]
+    cooldown_s: Amount
+    client_cooldown_s: Amount
+    configurations: list[PlanConfiguration]
+    runs: list[Run]
+    skips: list[Skip]
+    notes: list[str]
+    adaptive: Maybe[Adaptive] = None
+    max_rate: Maybe[MaxRate] = None
+    calibration: Maybe[Calibration] = None
+    generator_trials: Maybe[GeneratorTrials] = None
+    sources: Maybe[list[str]] = None
+    rankings: Maybe[list[Ranking]] = None
+    references: Maybe[list[ConfigurationHash]] = None
+    compare_frameworks: Maybe[bool] = None
+    reference_added: Maybe[bool] = None
+    reference: Maybe[Id] = None
+
     __post_init__ = only_true("compare_frameworks", "reference_added")
-class Turn(Record): lead_in_ms: LeadInMs; slice_ms: SliceMs
+
+
+class Turn(Record):
+    lead_in_ms: LeadInMs
+    slice_ms: SliceMs
+
+
 class Ended(Record):
-    round: Count; why: Literal["decided", "max runs", "budget"]; concluded: list[str]; not_concluded: list[str]
-class ManifestAdaptive(Record): rounds: dict[str, Count]; looked: Count; spent_s: Amount; ended: Maybe[Ended] = None
-class Trial(Record): file: str; status: Literal["kept", "missed", "void"]; reason: str
-class ManifestMaxRateEnded(Record): why: Literal["done", "budget"]
-class ManifestMaxRate(Record): trials: list[Trial]; spent_s: Amount; ended: Maybe[ManifestMaxRateEnded] = None
+    round: Count
+    why: Literal["decided", "max runs", "budget"]
+    concluded: list[str]
+    not_concluded: list[str]
+
+
+class ManifestAdaptive(Record):
+    rounds: dict[str, Count]
+    looked: Count
+    spent_s: Amount
+    ended: Maybe[Ended] = None
+
+
+class Trial(Record):
+    file: str
+    status: Literal["kept", "missed", "void"]
+    reason: str
+
+
+class ManifestMaxRateEnded(Record):
+    why: Literal["done", "budget"]
+
+
+class ManifestMaxRate(Record):
+    trials: list[Trial]
+    spent_s: Amount
+    ended: Maybe[ManifestMaxRateEnded] = None
+
+
 class Manifest(Record):
-    schema: Literal["ratelimit-bench/manifest"]; schema_version: Literal[4]; campaign: str
-    status: Literal["running", "finished", "aborted"]; started_at: StartedAt; command: str; harness: Harness
-    machine: Machine; runtime: Runtime; stores: dict[str, ManifestStore]; generator: ManifestGenerator
-    conditions: list[str]; plan: Plan; finished_at: Maybe[StartedAt] = None; settings: Maybe[dict[str, str]] = None
-    thresholds: Maybe[list[Threshold]] = None; sessions: Maybe[Annotated[list[Session], Meta(min_length=1)]] = None
+    schema: Literal["ratelimit-bench/manifest"]
+    schema_version: Literal[4]
+    campaign: str
+    status: Literal["running", "finished", "aborted"]
+    started_at: StartedAt
+    command: str
+    harness: Harness
+    machine: Machine
+    runtime: Runtime
+    stores: dict[str, ManifestStore]
+    generator: ManifestGenerator
+    conditions: list[str]
+    plan: Plan
+    finished_at: Maybe[StartedAt] = None
+    settings: Maybe[dict[str, str]] = None
+    thresholds: Maybe[list[Threshold]] = None
+    sessions: Maybe[Annotated[list[Session], Meta(min_length=1)]] = None
     libraries: Maybe[dict[str, str]] = None
-    machines: Maybe[Annotated[list[ManifestMachine], Meta(min_length=1)]] = None; engine: Maybe[Engine] = None
-    images: Maybe[dict[str, Image]] = None; modules: Maybe[dict[str, ManifestModule]] = None
-    plugins: Maybe[list[Plugin]] = None; versions: Maybe[list[Version]] = None; turns: Maybe[dict[str, Turn]] = None
+    machines: Maybe[Annotated[list[ManifestMachine], Meta(min_length=1)]] = None
+    engine: Maybe[Engine] = None
+    images: Maybe[dict[str, Image]] = None
+    modules: Maybe[dict[str, ManifestModule]] = None
+    plugins: Maybe[list[Plugin]] = None
+    versions: Maybe[list[Version]] = None
+    turns: Maybe[dict[str, Turn]] = None
     set_aside: Maybe[list[Annotated[str, Meta(pattern=r"(?a)^aborted\/[\w][\w.+-]*\Z")]]] = None
-    adaptive: Maybe[ManifestAdaptive] = None; max_rate: Maybe[ManifestMaxRate] = None
+    adaptive: Maybe[ManifestAdaptive] = None
+    max_rate: Maybe[ManifestMaxRate] = None
+
+
 CheckPromise: TypeAlias = Annotated[str, Meta(max_length=2000)]
-class Check(Record): id: Id; title: Annotated[str, Meta(max_length=80)]; promise: CheckPromise; matters: CheckPromise
-class Admissions(Record): seen: Count; least: Count; most: Count
+
+
+class Check(Record):
+    id: Id
+    title: Annotated[str, Meta(max_length=80)]
+    promise: CheckPromise
+    matters: CheckPromise
+
+
+class Admissions(Record):
+    seen: Count
+    least: Count
+    most: Count
+
+
 class Finding(Record):
-    check: Id; status: Literal["holds", "broken", "not-promised", "skipped", "failed"]; seconds: Amount
-    promised: Maybe[CheckPromise] = None; seen: Maybe[CheckPromise] = None; admissions: Maybe[Admissions] = None
-    holds: Maybe[bool] = None; excess: Maybe[Annotated[int, Meta(ge=-1000, le=1000)]] = None
-    consequence_of: Maybe[Id] = None; reason: Maybe[CheckPromise] = None; notes: Maybe[list[CheckPromise]] = None
+    check: Id
+    status: Literal["holds", "broken", "not-promised", "skipped", "failed"]
+    seconds: Amount
+    promised: Maybe[CheckPromise] = None
+    seen: Maybe[CheckPromise] = None
+    admissions: Maybe[Admissions] = None
+    holds: Maybe[bool] = None
+    excess: Maybe[Annotated[int, Meta(ge=-1000, le=1000)]] = None
+    consequence_of: Maybe[Id] = None
+    reason: Maybe[CheckPromise] = None
+    notes: Maybe[list[CheckPromise]] = None
     limits: Maybe[Limits] = None
-class AuditTarget(Record): target: Target; findings: list[Finding]; seconds: Amount
-class AuditSkip(Record): asked: str; reason: CheckPromise
+
+
+class AuditTarget(Record):
+    target: Target
+    findings: list[Finding]
+    seconds: Amount
+
+
+class AuditSkip(Record):
+    asked: str
+    reason: CheckPromise
+
+
 class AuditCounts(Record):
-    holds: Count; broken: Count; consequences: Count; not_promised: Count; skipped: Count; failed: Count
+    holds: Count
+    broken: Count
+    consequences: Count
+    not_promised: Count
+    skipped: Count
+    failed: Count
+
+
 class Audit(Record):
-    schema: Literal["ratelimit-bench/audit"]; schema_version: Literal[2]; audit: Text; started_at: str; finished_at: str
-    command: str; runtime: str; harness: str; node: str; programs: dict[str, str]; checks: list[Check]
-    targets: list[AuditTarget]; skips: list[AuditSkip]; counts: AuditCounts
+    schema: Literal["ratelimit-bench/audit"]
+    schema_version: Literal[2]
+    audit: Text
+    started_at: str
+    finished_at: str
+    command: str
+    runtime: str
+    harness: str
+    node: str
+    programs: dict[str, str]
+    checks: list[Check]
+    targets: list[AuditTarget]
+    skips: list[AuditSkip]
+    counts: AuditCounts
+
+
 class Judgement(Record):
-    limited_by: Maybe[LimitedBy] = None; outcome: Maybe[Outcome] = None; outcome_text: Maybe[str] = None
+    limited_by: Maybe[LimitedBy] = None
+    outcome: Maybe[Outcome] = None
+    outcome_text: Maybe[str] = None
+
+
 class Change(Record):
-    files: Annotated[list[str], Meta(min_length=1)]; verdict: Verdict; judgement: Maybe[Judgement] = None
+    files: Annotated[list[str], Meta(min_length=1)]
+    verdict: Verdict
+    judgement: Maybe[Judgement] = None
+
+
 class Campaign(Record):
-    folder: str; judged: Count; changes: list[Change]; archive: Maybe[str] = None; sha256: Maybe[Sha256] = None
+    folder: str
+    judged: Count
+    changes: list[Change]
+    archive: Maybe[str] = None
+    sha256: Maybe[Sha256] = None
     not_checked: Maybe[list[NotApplicable]] = None
+
+
 class Verdicts(Record):
-    schema: Literal["ratelimit-bench/verdicts"]; schema_version: Literal[1]; rules_version: CountFrom1
+    schema: Literal["ratelimit-bench/verdicts"]
+    schema_version: Literal[1]
+    rules_version: CountFrom1
     campaigns: list[Campaign]
