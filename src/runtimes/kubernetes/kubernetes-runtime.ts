@@ -53,7 +53,8 @@ import {
   selectorOf,
   sharedNodes,
 } from "./pod.js";
-import { PodExecPart, PodPart } from "./pod-part.js";
+import { PodExecPart } from "./pod-exec-part.js";
+import { PodPart } from "./pod-part.js";
 import { quoted } from "./supervisor.js";
 
 /** A ConfigMap takes no more, its own text included. */
