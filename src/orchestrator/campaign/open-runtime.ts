@@ -14,15 +14,11 @@ import type {
   RuntimeDescription,
   RuntimeOptions,
 } from "../../runtimes/runtime-types.js";
+import { candidatePrograms, type StartedProgram } from "../../targets/candidate-programs.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { benchmarks } from "../../targets/load-programs/index.js";
 import { modules } from "../../targets/modules/index.js";
-import {
-  type Availability,
-  candidatePrograms,
-  findStore,
-  type StartedProgram,
-} from "../../targets/resolve.js";
+import { type Availability, findStore } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { requireResultsRoot, timestamp } from "../files/results-folder.js";
