@@ -16,7 +16,7 @@ import type {
 } from "../../runtimes/runtime-types.js";
 import { candidatePrograms, type StartedProgram } from "../../targets/candidate-programs.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { benchmarks } from "../../targets/load-programs/index.js";
+import { storeLayerPrograms } from "../../targets/load-programs/index.js";
 import { modules } from "../../targets/modules/index.js";
 import { type Availability, findStore } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
@@ -84,8 +84,8 @@ export function programSources(request: Request): ProgramSource[] {
   });
   if (!request.layers.some(isProgramLayer)) return sources;
   return [
-    ...sources.filter(({ id }) => !benchmarks.some((benchmark) => benchmark.id === id)),
-    ...benchmarks.map(({ id, program: command, imageOf: store }) => {
+    ...sources.filter(({ id }) => !storeLayerPrograms.some((program) => program.id === id)),
+    ...storeLayerPrograms.map(({ id, program: command, imageOf: store }) => {
       const path = programs.paths[id];
       const image = programs.images[id] || imageOf(findStore(store));
       const kind = "generator" as const;

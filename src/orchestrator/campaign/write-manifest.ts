@@ -20,7 +20,7 @@ import { clients } from "../../targets/clients/index.js";
 import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
 import { packageVersion } from "../../targets/libraries.js";
 import { limiters } from "../../targets/limiters/index.js";
-import { benchmarks } from "../../targets/load-programs/index.js";
+import { storeLayerPrograms } from "../../targets/load-programs/index.js";
 import { findStore } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -53,7 +53,9 @@ export async function startManifest(
       findStore(target.store).engine ? [storeProgram(target)] : [],
     ),
   );
-  const others = [...services, ...benchmarks].flatMap(({ id }) => (used.has(id) ? [id] : []));
+  const others = [...services, ...storeLayerPrograms].flatMap(({ id }) =>
+    used.has(id) ? [id] : [],
+  );
   const nodes = configurations.flatMap(({ target: { node } }) => (node ? [nodeProgram(node)] : []));
   const programs = [...storePrograms, ...others, ...new Set(nodes)].flatMap((id) => {
     const facts =

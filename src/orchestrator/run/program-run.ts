@@ -10,7 +10,7 @@ import { BenchError, EXIT, messageOf } from "../../kit/errors.js";
 import { rounded, sum } from "../../kit/numbers.js";
 import { ClockComparison } from "../../kit/system-clock.js";
 import type { RunningPart, Runtime } from "../../runtimes/runtime-types.js";
-import { benchmarkArguments, parseBenchmarkCsv } from "../../targets/load-programs/index.js";
+import { parseRespLoadCsv, respLoadArguments } from "../../targets/load-programs/index.js";
 import {
   findLoadProgram,
   type LoadProgram,
@@ -335,7 +335,7 @@ async function measureStoreLayer(
         program: target.client,
         expected_s,
         arguments: () =>
-          benchmarkArguments(place, {
+          respLoadArguments(place, {
             test: operation.test(prepared?.script ?? []),
             connections: load.connections,
             requests: Math.max(requests, load.connections),
@@ -347,7 +347,7 @@ async function measureStoreLayer(
     );
 
   listener.phase("warmup");
-  const perSecondIn = (output: string) => figuresOf(parseBenchmarkCsv, output).per_second;
+  const perSecondIn = (output: string) => figuresOf(parseRespLoadCsv, output).per_second;
   const { rate, warmup_s } = await calibrate(settings, run, perSecondIn);
 
   const requests = Math.max(load.connections, Math.ceil(rate * extent.duration_s));
@@ -357,7 +357,7 @@ async function measureStoreLayer(
     run(requests, extent.duration_s, onStarted),
   );
   listener.phase("finished");
-  const figures = figuresOf(parseBenchmarkCsv, ended.output);
+  const figures = figuresOf(parseRespLoadCsv, ended.output);
   const after = await ask(opened, ["read"], { decision_commands });
   listener.phase("read");
 

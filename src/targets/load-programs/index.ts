@@ -1,7 +1,7 @@
 import type { Node } from "../../kit/env.js";
 
 /** A foreign benchmark program, the load generator of the store layer: one entry in this list. */
-interface BenchmarkDescription {
+interface StoreLayerProgram {
   id: string;
   program: string;
   /** The store whose image contains it. */
@@ -9,13 +9,13 @@ interface BenchmarkDescription {
 }
 
 /** The one that is preferred comes first: one program drives all stores of a campaign. */
-export const benchmarks: readonly BenchmarkDescription[] = [
+export const storeLayerPrograms: readonly StoreLayerProgram[] = [
   { id: "valkey-benchmark", program: "valkey-benchmark", imageOf: "valkey" },
   { id: "redis-benchmark", program: "redis-benchmark", imageOf: "redis" },
 ];
 
 /** What one start of a benchmark program does. */
-interface BenchmarkWork {
+interface RespLoad {
   test: { own: string } | { command: readonly string[] };
   connections: number;
   requests: number;
@@ -24,9 +24,9 @@ interface BenchmarkWork {
 }
 
 /** One thread, no pipelining, random keys; both benchmark programs share these options. */
-export function benchmarkArguments(
+export function respLoadArguments(
   { host, port }: Node,
-  { test, connections, requests, keys, payloadBytes }: BenchmarkWork,
+  { test, connections, requests, keys, payloadBytes }: RespLoad,
 ): string[] {
   return [
     ...["-h", host, "-p", String(port), "-c", String(connections), "-n", String(requests)],
@@ -56,7 +56,7 @@ const HEADER = ["test", ...COLUMNS].map((name) => `"${name}"`).join(",");
 const FIGURES = /((?:,"\d+(?:\.\d+)?"){7})$/;
 
 /** Reads the CSV of `--csv` (since 6.2). @throws Error that quotes the line which is wrong */
-export function parseBenchmarkCsv(printed: string): PrintedFigures {
+export function parseRespLoadCsv(printed: string): PrintedFigures {
   const lines = printed
     .split(/[\r\n]+/)
     .map((line) => line.trim())

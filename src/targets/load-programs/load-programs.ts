@@ -4,7 +4,7 @@ import type { Node } from "../../kit/env.js";
 import { SERVICE_CONNECTIONS } from "../clients/client-settings.js";
 import { protoText } from "../clients/grpc-method.js";
 import type { NativeProtocol } from "../target-types.js";
-import { benchmarkArguments, type PrintedFigures, parseBenchmarkCsv } from "./index.js";
+import { type PrintedFigures, parseRespLoadCsv, respLoadArguments } from "./index.js";
 
 export interface LoadWork {
   protocol: NativeProtocol;
@@ -271,7 +271,7 @@ const overResp = (store: "valkey" | "redis"): LoadProgram => ({
   files: () => ({}),
   arguments({ protocol, place, calls: [call], keys, connections }, requests) {
     if (protocol.kind !== "resp" || !call) throw new Error(`${store}-benchmark speaks RESP`);
-    return benchmarkArguments(place, {
+    return respLoadArguments(place, {
       test: { command: protocol.command(call) },
       connections,
       requests: Math.max(requests, connections),
@@ -279,7 +279,7 @@ const overResp = (store: "valkey" | "redis"): LoadProgram => ({
     });
   },
   // It ends with an error at the first answer that is one.
-  figuresIn: (output) => ({ ...parseBenchmarkCsv(output), refused: 0, failures: "" }),
+  figuresIn: (output) => ({ ...parseRespLoadCsv(output), refused: 0, failures: "" }),
 });
 
 export const loadPrograms: readonly LoadProgram[] = [

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { benchmarkArguments, parseBenchmarkCsv } from "../../../src/targets/load-programs/index.js";
+import { parseRespLoadCsv, respLoadArguments } from "../../../src/targets/load-programs/index.js";
 import {
   findLoadProgram,
   type LoadWork,
@@ -18,7 +18,7 @@ const EXPECTED = {
 
 describe("the CSV of valkey-benchmark and redis-benchmark", () => {
   test("gives throughput and latencies as printed", () => {
-    expect(parseBenchmarkCsv(`${HEADER}\n"SET",${FIGURES}\n`)).toEqual(EXPECTED);
+    expect(parseRespLoadCsv(`${HEADER}\n"SET",${FIGURES}\n`)).toEqual(EXPECTED);
   });
 
   test.each([
@@ -32,7 +32,7 @@ describe("the CSV of valkey-benchmark and redis-benchmark", () => {
     [`${HEADER}\n"SET","38022.81","0.174"`, 'it printed no figures: "\\"SET\\",\\"38022.81\\"'],
     [`${HEADER}\n"SET","0.00","0.0","0.0","0.0","0.0","0.0","0.0"`, "it printed no figures"],
   ])("that is odd is refused with its line: %j", (printed, message) => {
-    expect(() => parseBenchmarkCsv(printed)).toThrow(message);
+    expect(() => parseRespLoadCsv(printed)).toThrow(message);
   });
 });
 
@@ -44,7 +44,7 @@ test("a benchmark program gets address, connections, operations, keys and payloa
     keys: 500,
     payloadBytes: 200,
   };
-  expect(benchmarkArguments({ host: "127.0.0.1", port: 7000 }, work).join(" ")).toBe(
+  expect(respLoadArguments({ host: "127.0.0.1", port: 7000 }, work).join(" ")).toBe(
     "-h 127.0.0.1 -p 7000 -c 50 -n 1000 -r 500 -P 1 --csv -d 200 -t set",
   );
 });
