@@ -11,11 +11,8 @@ import { rounded, sum } from "../../kit/numbers.js";
 import { ClockComparison } from "../../kit/system-clock.js";
 import type { RunningPart, Runtime } from "../../runtimes/runtime-types.js";
 import { parseRespLoadCsv, respLoadArguments } from "../../targets/load-programs/index.js";
-import {
-  findLoadProgram,
-  type LoadProgram,
-  type PrintedLoad,
-} from "../../targets/load-programs/load-programs.js";
+import type { LoadProgram, PrintedLoad } from "../../targets/load-programs/load-program.js";
+import { findLoadProgram } from "../../targets/load-programs/load-programs.js";
 import { findOperation, KEYSPACE } from "../../targets/load-programs/operations.js";
 import { describeClient } from "../../targets/resolve.js";
 import type { Lease } from "../ownership/lease.js";

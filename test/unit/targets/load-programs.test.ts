@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { parseRespLoadCsv, respLoadArguments } from "../../../src/targets/load-programs/index.js";
-import {
-  findLoadProgram,
-  type LoadWork,
-} from "../../../src/targets/load-programs/load-programs.js";
+import type { LoadWork } from "../../../src/targets/load-programs/load-program.js";
+import { findLoadProgram } from "../../../src/targets/load-programs/load-programs.js";
 import { findOperation } from "../../../src/targets/load-programs/operations.js";
 import { describeClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
 import { targetOf } from "../../helpers/target.js";
@@ -36,7 +34,7 @@ describe("the CSV of valkey-benchmark and redis-benchmark", () => {
   });
 });
 
-test("a benchmark program gets address, connections, operations, keys and payload, and no pipelining", () => {
+test("a load program gets address, connections, operations, keys and payload, and no pipelining", () => {
   const work = {
     test: { own: "set" },
     connections: 50,
@@ -184,9 +182,9 @@ describe("ghz", () => {
 });
 
 test("redis-benchmark sends the command of a client of ThrottleCrab with keys that it draws", () => {
-  const benchmark = findLoadProgram("redis-benchmark");
+  const program = findLoadProgram("redis-benchmark");
   const work = workOf("ioredis@throttlecrab+redis-benchmark", "user-__rand_int__");
-  const words = benchmark.arguments(work, 1_000, "");
+  const words = program.arguments(work, 1_000, "");
   expect(words.join(" ")).toBe(
     "-h 127.0.0.1 -p 7000 -c 50 -n 1000 -r 10 -P 1 --csv THROTTLE rl:user-__rand_int__ 100 100 60 1",
   );
