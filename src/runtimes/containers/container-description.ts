@@ -8,8 +8,9 @@ import { fittingCaps } from "./container-options.js";
 import { removeContainer } from "./container-part.js";
 import { ContainerRuntime } from "./container-runtime.js";
 import type { EngineAccess } from "./endpoint.js";
-import { noImage, outdatedImages } from "./images.js";
+import { noImage } from "./images.js";
 import { OWNER_LABEL, ownerOf } from "./labels.js";
+import { outdatedImages } from "./own-images.js";
 
 export interface Engine {
   name: string;

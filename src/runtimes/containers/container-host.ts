@@ -29,7 +29,7 @@ import {
 } from "./container-options.js";
 import { ContainerPart, ExecPart, type PartEngine, removeContainer } from "./container-part.js";
 import type { EngineAccess } from "./endpoint.js";
-import { copyImages, type ImageHolder } from "./images.js";
+import { copyImages, type ImageHolder } from "./image-copies.js";
 import { ROLE_LABEL } from "./labels.js";
 import type { NetworkPlace, PartNetwork } from "./networks.js";
 

@@ -17,19 +17,10 @@ import type {
 import { engineFacts } from "./container-engine.js";
 import { ContainerHost, type HostOptions } from "./container-host.js";
 import { fittingCaps } from "./container-options.js";
+import { deriveImages, pathsInImage } from "./derived-images.js";
 import type { EngineAccess } from "./endpoint.js";
-import {
-  commandIn,
-  deriveImages,
-  fetchImages,
-  hasProgram,
-  type ImageHolder,
-  movedTag,
-  ownImageNames,
-  ownImages,
-  pathsInImage,
-  programImages,
-} from "./images.js";
+import { fetchImages, type ImageHolder } from "./image-copies.js";
+import { commandIn, hasProgram, movedTag, programImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText } from "./labels.js";
 import {
   HOST_NETWORK,
@@ -38,6 +29,7 @@ import {
   ownNetwork,
   type PartNetwork,
 } from "./networks.js";
+import { ownImageNames, ownImages } from "./own-images.js";
 
 /**
  * Once told to, listens on a free port of an address, whose number it prints, until its input ends.

@@ -15,7 +15,8 @@ import {
   SECOND_PORT,
   ULIMITS,
 } from "../containers/container-options.js";
-import { noImage, ownName } from "../containers/images.js";
+import { noImage } from "../containers/images.js";
+import { ownName } from "../containers/own-images.js";
 import {
   helperRole,
   imageVersion,
