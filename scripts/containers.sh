@@ -70,7 +70,7 @@ name_images() {
       tagged=$(node --input-type=module --eval '
         const { ownName } = await import(process.argv[1]);
         console.log(await ownName(process.argv[2], process.argv[3]));
-      ' "$PWD/dist/runtimes/containers/images.js" "$program" "$PWD/") ||
+      ' "$PWD/dist/runtimes/containers/own-images.js" "$program" "$PWD/") ||
         fail 3 'the images have no names of their own yet: npm run build, then again'
     fi
     run docker tag "ratelimit-bench-$program" "$tagged"

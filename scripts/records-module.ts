@@ -1,29 +1,7 @@
-/**
- * What the generator reads of a JSON Schema as zod writes it. Any other word is an error: nothing
- * is left unchecked.
- */
-interface Schema {
-  readonly [word: string]: unknown;
-  readonly type?: string | readonly string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-  readonly required?: readonly string[];
-  readonly items?: Schema;
-  readonly prefixItems?: readonly Schema[];
-  readonly additionalProperties?: Schema | false;
-  readonly propertyNames?: Schema;
-  readonly anyOf?: readonly Schema[];
-  readonly oneOf?: readonly Schema[];
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly pattern?: string;
-}
+import { type JsonSchema, refuseUnknownKeywords, withReferencesResolved } from "./json-schema.js";
+import { annotated, lengthBounds, literal, numberBounds, rawString } from "./python-text.js";
 
-const words = new Set(
-  `$schema $defs type properties required items prefixItems additionalProperties propertyNames anyOf oneOf const enum
-   pattern format minimum maximum exclusiveMinimum minLength maxLength minItems maxItems`.split(
-    /\s+/,
-  ),
-);
+/** Names of members that Python does not allow. */
 const keywords = new Set([
   "from",
   "class",
@@ -37,31 +15,11 @@ const keywords = new Set([
   "lambda",
 ]);
 
-/** The schema with what it refers to in place: equal objects become one class. */
-const resolved = (node: unknown, defs: Readonly<Record<string, unknown>>): unknown => {
-  if (Array.isArray(node)) return node.map((each) => resolved(each, defs));
-  if (typeof node !== "object" || node === null) return node;
-  const ref: unknown = Reflect.get(node, "$ref");
-  if (typeof ref === "string") return resolved(defs[ref.replace("#/$defs/", "")], defs);
-  return Object.fromEntries(
-    Object.entries(node).flatMap(([name, value]) =>
-      name === "$defs" ? [] : [[name, resolved(value, defs)]],
-    ),
-  );
-};
-
-const pascal = (name: string): string =>
-  name.replaceAll(/(?:^|[^A-Za-z0-9])+([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
-const literal = (values: readonly unknown[]): string =>
-  `Literal[${values.map((value) => JSON.stringify(value)).join(", ")}]`;
-const annotated = (type: string, bounds: readonly string[]): string =>
-  bounds.length > 0 ? `Annotated[${type}, Meta(${bounds.join(", ")})]` : type;
-
 /**
  * Names of types that many members have; any other that two members have is called after the first
  * of them.
  */
-const common: Readonly<Record<string, string>> = {
+const commonNames: Readonly<Record<string, string>> = {
   "Annotated[int, Meta(ge=0, le=9007199254740991)]": "Count",
   "Annotated[int, Meta(ge=1, le=9007199254740991)]": "CountFrom1",
   "Annotated[int, Meta(ge=0)] | Annotated[float, Meta(ge=0)]": "Amount",
@@ -69,238 +27,284 @@ const common: Readonly<Record<string, string>> = {
   "Annotated[int, Meta(ge=0, le=1)] | Annotated[float, Meta(ge=0, le=1)]": "Share",
   'Annotated[str, Meta(pattern=r"(?a)^[a-z0-9][a-z0-9.-]{0,39}\\Z")]': "Id",
 };
-const width = 120;
-const short = 12;
 
-/** A class in few lines: its members stand side by side. */
-const packed = (head: string, statements: readonly string[]): string[] => {
-  const one = `${head} ${statements.join("; ")}`;
-  if (one.length <= width) return [one];
-  const lines: string[] = [];
-  for (const statement of statements) {
-    const longer = `${lines.at(-1)}; ${statement}`;
-    if (lines.length > 0 && longer.length <= width) lines[lines.length - 1] = longer;
-    else lines.push(`    ${statement}`);
-  }
-  return [head, ...lines];
-};
+/** A type as short as this is repeated, because a name would say less. */
+const LONGEST_UNNAMED = 12;
 
-class Module {
-  readonly lines: string[] = [];
+/** `a-b` and `a_b` as the name of a class: `AB`. */
+const pascal = (name: string): string =>
+  name.replaceAll(/(?:^|[^A-Za-z0-9])+([A-Za-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+
+/** What one of several is called, after the member that holds them. */
+const singular = (name: string): string => (name.endsWith("s") ? name.slice(0, -1) : name);
+
+/** How a class is told from the others of a union, and what its members must fulfil together. */
+interface ClassRules {
+  /** The member whose constant tells the class. */
+  tag?: string;
+  checks?: readonly string[];
+}
+
+/** The aliases and classes of a Python module, in the order in which they need each other. */
+class PythonModule {
+  readonly statements: string[] = [];
   /** How many members have a type. */
   readonly uses = new Map<string, number>();
   readonly #names = new Map<string, string>();
-  readonly #taken = new Set<string>();
-  readonly #expected: ReadonlyMap<string, number>;
+  readonly #takenNames = new Set<string>();
+  readonly #expectedUses: ReadonlyMap<string, number>;
 
-  /** @param expected the uses that an earlier pass found: what is used twice gets a name */
-  constructor(expected: ReadonlyMap<string, number>) {
-    this.#expected = expected;
+  /** @param expectedUses those of an earlier pass: a type that is used twice gets a name */
+  constructor(expectedUses: ReadonlyMap<string, number>) {
+    this.#expectedUses = expectedUses;
   }
 
   /** @returns the name of a type, or its text where it has none */
   #named(text: string, name: string, parent: string): string {
     this.uses.set(text, (this.uses.get(text) ?? 0) + 1);
-    if (text.length <= short || (this.#expected.get(text) ?? 0) < 2) return text;
-    const known = this.#names.get(text);
-    if (known !== undefined) return known;
-    const own = this.#free(common[text] ?? pascal(name), parent);
-    this.#names.set(text, own);
-    this.lines.push(`${own}: TypeAlias = ${text}`);
-    return own;
+    if (text.length <= LONGEST_UNNAMED) return text;
+    if ((this.#expectedUses.get(text) ?? 0) < 2) return text;
+
+    const knownName = this.#names.get(text);
+    if (knownName !== undefined) return knownName;
+
+    const newName = this.#freeName(commonNames[text] ?? pascal(name), parent);
+    this.#names.set(text, newName);
+    this.statements.push(`${newName}: TypeAlias = ${text}`);
+    return newName;
   }
 
-  #free(name: string, parent: string): string {
-    let own = this.#taken.has(name) ? `${parent}${name}` : name;
-    for (let number = 2; this.#taken.has(own); number++)
-      own = `${own.replace(/\d+$/, "")}${number}`;
-    this.#taken.add(own);
-    return own;
+  #freeName(name: string, parent: string): string {
+    let freeName = this.#takenNames.has(name) ? `${parent}${name}` : name;
+    for (let number = 2; this.#takenNames.has(freeName); number++) {
+      freeName = `${freeName.replace(/\d+$/, "")}${number}`;
+    }
+    this.#takenNames.add(freeName);
+    return freeName;
   }
 
   /**
    * @returns the Python type of what the schema admits; `name` is what a class of it would be
    *   called
    */
-  type(schema: Schema, name: string, parent: string): string {
-    const unknown = Object.keys(schema).find((word) => !words.has(word));
-    if (unknown !== undefined) throw new Error(`${parent}.${name}: no rule for ${unknown}`);
+  type(schema: JsonSchema, name: string, parent: string): string {
+    refuseUnknownKeywords(schema, `${parent}.${name}`);
     const alternatives = schema.anyOf ?? schema.oneOf;
     if (alternatives) return this.#union(alternatives, name, parent);
+    // A flag is absent where it would be false. The class checks that.
     if (schema.const === true) return "bool";
     if (schema.const !== undefined) return literal([schema.const]);
     if (schema.enum) return this.#named(literal(schema.enum), name, parent);
+
     const types = [schema.type ?? "any"].flat();
-    return types.map((type) => this.#one(type, schema, name, parent)).join(" | ");
+    return types.map((type) => this.#typeOfKind(type, schema, name, parent)).join(" | ");
   }
 
-  #one(type: string, schema: Schema, name: string, parent: string): string {
-    switch (type) {
+  #typeOfKind(kind: string, schema: JsonSchema, name: string, parent: string): string {
+    switch (kind) {
       case "null":
         return "None";
       case "boolean":
         return "bool";
       case "integer":
-        return this.#named(annotated("int", bounds(schema, Math.ceil)), name, parent);
+        return this.#named(wholeNumber(schema), name, parent);
       case "number":
         return this.#named(
-          `${annotated("int", bounds(schema, Math.ceil))} | ${annotated("float", bounds(schema))}`,
+          `${wholeNumber(schema)} | ${annotated("float", numberBounds(schema))}`,
           name,
           parent,
         );
-      case "string": {
-        // In Python `$` also stands before a last line feed, and classes hold letters and digits of
-        // all scripts.
-        const pattern = schema.pattern?.replace(/\$$/, "\\Z");
-        const found = pattern === undefined ? [] : [`pattern=r"(?a)${pattern}"`];
-        const text = annotated("str", [...found, ...lengths(schema, "minLength", "maxLength")]);
-        return this.#named(text, name, parent);
-      }
-      case "array": {
-        if (schema.prefixItems) {
-          return `tuple[${schema.prefixItems.map((each) => this.type(each, name, parent)).join(", ")}]`;
-        }
-        const items = this.type(
-          schema.items ?? {},
-          name.endsWith("s") ? name.slice(0, -1) : name,
-          parent,
-        );
-        return annotated(`list[${items}]`, lengths(schema, "minItems", "maxItems"));
-      }
+      case "string":
+        return this.#named(text(schema), name, parent);
+      case "array":
+        return this.#array(schema, name, parent);
       case "object":
         return this.#object(schema, name, parent);
       default:
-        throw new Error(`${parent}.${name}: no rule for type ${type}`);
+        throw new Error(`${parent}.${name}: no rule for type ${kind}`);
     }
   }
 
-  #object(schema: Schema, name: string, parent: string): string {
+  #array(schema: JsonSchema, name: string, parent: string): string {
+    if (schema.prefixItems) {
+      const types = schema.prefixItems.map((item) => this.type(item, name, parent));
+      return `tuple[${types.join(", ")}]`;
+    }
+
+    const itemType = this.type(schema.items ?? {}, singular(name), parent);
+    return annotated(`list[${itemType}]`, lengthBounds(schema, "minItems", "maxItems"));
+  }
+
+  #object(schema: JsonSchema, name: string, parent: string): string {
     if (schema.properties) return this.record(schema, name, parent);
-    const key = this.type(schema.propertyNames ?? { type: "string" }, name, parent);
-    const value = schema.additionalProperties || {};
-    return `dict[${key}, ${this.type(value, name.endsWith("s") ? name.slice(0, -1) : name, parent)}]`;
+
+    const keyType = this.type(schema.propertyNames ?? { type: "string" }, name, parent);
+    const valueType = this.type(schema.additionalProperties || {}, singular(name), parent);
+    return `dict[${keyType}, ${valueType}]`;
   }
 
   /**
    * Objects that share a constant are told apart by it; others become one record that must have one
    * of its shapes.
    */
-  #union(alternatives: readonly Schema[], name: string, parent: string): string {
+  #union(alternatives: readonly JsonSchema[], name: string, parent: string): string {
     const objects = alternatives.filter(({ type }) => type === "object");
-    if (objects.length < 2)
-      return alternatives.map((each) => this.type(each, name, parent)).join(" | ");
-    const tag = Object.entries(objects[0]?.properties ?? {}).find(
-      ([, { const: value }]) => typeof value === "string",
-    )?.[0];
-    if (tag !== undefined) {
-      return objects
-        .map((each) =>
-          this.record(
-            each,
-            `${pascal(String(each.properties?.[tag]?.const))}${pascal(name)}`,
-            parent,
-            tag,
-          ),
-        )
-        .join(" | ");
+    if (objects.length < 2) {
+      return alternatives.map((alternative) => this.type(alternative, name, parent)).join(" | ");
     }
-    const properties = Object.assign({}, ...objects.map((each) => each.properties));
-    const shapes = objects.map(
-      ({ required }) => `(${(required ?? []).map((each) => `"${each}",`).join(" ")})`,
-    );
-    return this.record({ type: "object", properties }, name, parent, undefined, [
-      `__post_init__ = one_of(${shapes.join(", ")})`,
-    ]);
+
+    const tag = tagOf(objects[0]);
+    if (tag === undefined) return this.#recordOfShapes(objects, name, parent);
+    return objects
+      .map((object) => {
+        const value = String(object.properties?.[tag]?.const);
+        return this.record(object, `${pascal(value)}${pascal(name)}`, parent, { tag });
+      })
+      .join(" | ");
+  }
+
+  #recordOfShapes(objects: readonly JsonSchema[], name: string, parent: string): string {
+    const properties = Object.assign({}, ...objects.map((object) => object.properties));
+    const shapes = objects.map(({ required = [] }) => {
+      const members = required.map((member) => `"${member}",`);
+      return `(${members.join(" ")})`;
+    });
+    const checks = [`__post_init__ = one_of(${shapes.join(", ")})`];
+    return this.record({ type: "object", properties }, name, parent, { checks });
   }
 
   /** @returns the name of the class of an object with named members */
-  record(
-    schema: Schema,
-    name: string,
-    parent: string,
-    tag?: string,
-    checks: readonly string[] = [],
-  ): string {
+  record(schema: JsonSchema, name: string, parent: string, rules: ClassRules = {}): string {
+    const { tag, checks = [] } = rules;
     const key = JSON.stringify([schema, tag, checks]);
-    const known = this.#names.get(key);
-    if (known !== undefined) return known;
-    const own = this.#free(pascal(name), parent);
-    this.#names.set(key, own);
-    const required = new Set(schema.required);
-    const members = Object.entries(schema.properties ?? {}).filter(([member]) => member !== tag);
-    const written = members.map(([member, inner]) => {
-      const type = this.type(inner, member, own);
-      const [python, renamed] = keywords.has(member)
-        ? [`${member}_`, `name="${member}"`]
-        : [member, ""];
-      if (required.has(member)) return `${python}: ${type}${renamed && ` = field(${renamed})`}`;
-      // Absence and null say different things.
-      if (type.endsWith("| None")) return `${python}: ${type} | UnsetType = UNSET`;
-      return `${python}: Maybe[${type}] = ${renamed ? `field(default=None, ${renamed})` : "None"}`;
-    });
-    // Python wants those with a default behind the others.
-    const statements = [true, false].flatMap((first) =>
-      written.filter((_, index) => required.has(members[index]?.[0] ?? "") === first),
-    );
-    const flags = members
-      .filter(([, inner]) => inner.const === true)
-      .map(([member]) => JSON.stringify(member));
-    if (flags.length > 0) statements.push(`__post_init__ = only_true(${flags.join(", ")})`);
-    const told =
-      tag === undefined
-        ? ""
-        : `, tag_field="${tag}", tag=${JSON.stringify(schema.properties?.[tag]?.const)}`;
-    this.lines.push(
-      ...packed(`class ${own}(Record${told}):`, [
-        ...statements,
-        ...checks,
-        ...(statements.length > 0 ? [] : ["pass"]),
-      ]),
-    );
-    return own;
+    const knownName = this.#names.get(key);
+    if (knownName !== undefined) return knownName;
+
+    const className = this.#freeName(pascal(name), parent);
+    this.#names.set(key, className);
+
+    const members = this.#members(schema, tag, className);
+    const memberChecks = [...flagCheck(schema, tag), ...checks];
+    this.statements.push(classOf(className, basesOf(schema, tag), [members, memberChecks]));
+    return className;
+  }
+
+  /** The members, those with a default behind the others, as Python wants it. */
+  #members(schema: JsonSchema, tag: string | undefined, className: string): string[] {
+    const required: string[] = [];
+    const optional: string[] = [];
+    for (const [member, memberSchema] of membersOf(schema, tag)) {
+      const type = this.type(memberSchema, member, className);
+      if (schema.required?.includes(member)) required.push(requiredMember(member, type));
+      else optional.push(optionalMember(member, type));
+    }
+    return [...required, ...optional];
   }
 }
 
-const bounds = (schema: Schema, rounded = (bound: number): number => bound): string[] =>
-  Object.entries({ ge: "minimum", gt: "exclusiveMinimum", le: "maximum" }).flatMap(
-    ([word, name]) => {
-      const bound = schema[name];
-      return typeof bound === "number" ? [`${word}=${rounded(bound)}`] : [];
-    },
-  );
+/** @param paragraphs of the body; an empty line separates them */
+function classOf(name: string, bases: string, paragraphs: readonly (readonly string[])[]): string {
+  const texts = paragraphs
+    .filter((statements) => statements.length > 0)
+    .map((statements) => statements.map((statement) => `    ${statement}`).join("\n"));
+  const body = texts.join("\n\n") || "    pass";
+  return `class ${name}(${bases}):\n${body}`;
+}
 
-const lengths = (schema: Schema, least: string, most: string): string[] =>
-  Object.entries({ min_length: least, max_length: most }).flatMap(([word, name]) =>
-    typeof schema[name] === "number" ? [`${word}=${schema[name]}`] : [],
-  );
+const wholeNumber = (schema: JsonSchema): string =>
+  annotated("int", numberBounds(schema, Math.ceil));
+
+function text(schema: JsonSchema): string {
+  const bounds = lengthBounds(schema, "minLength", "maxLength");
+  if (schema.pattern === undefined) return annotated("str", bounds);
+
+  // In Python `$` also stands before a last line feed, and classes hold letters and digits of all
+  // scripts.
+  const pattern = schema.pattern.replace(/\$$/, "\\Z");
+  return annotated("str", [`pattern=${rawString(`(?a)${pattern}`)}`, ...bounds]);
+}
+
+/** The member whose value is a constant text, and so tells objects apart. */
+function tagOf(schema: JsonSchema | undefined): string | undefined {
+  const members = Object.entries(schema?.properties ?? {});
+  const [name] = members.find(([, member]) => typeof member.const === "string") ?? [];
+  return name;
+}
+
+const membersOf = (schema: JsonSchema, tag: string | undefined): [string, JsonSchema][] =>
+  Object.entries(schema.properties ?? {}).filter(([member]) => member !== tag);
+
+function basesOf(schema: JsonSchema, tag: string | undefined): string {
+  if (tag === undefined) return "Record";
+  const value = JSON.stringify(schema.properties?.[tag]?.const);
+  return `Record, tag_field="${tag}", tag=${value}`;
+}
+
+function requiredMember(member: string, type: string): string {
+  if (keywords.has(member)) return `${member}_: ${type} = field(name="${member}")`;
+  return `${member}: ${type}`;
+}
+
+function optionalMember(member: string, type: string): string {
+  // Absence and null say different things.
+  if (type.endsWith(" | None")) {
+    const otherType = type.slice(0, -" | None".length);
+    return `${pythonName(member)}: ${otherType} | UnsetType | None = UNSET`;
+  }
+  if (keywords.has(member)) {
+    return `${member}_: Maybe[${type}] = field(default=None, name="${member}")`;
+  }
+  return `${member}: Maybe[${type}] = None`;
+}
+
+const pythonName = (member: string): string => (keywords.has(member) ? `${member}_` : member);
+
+function flagCheck(schema: JsonSchema, tag: string | undefined): string[] {
+  const flags = membersOf(schema, tag)
+    .filter(([, member]) => member.const === true)
+    .map(([member]) => JSON.stringify(member));
+  return flags.length > 0 ? [`__post_init__ = only_true(${flags.join(", ")})`] : [];
+}
+
+/** Adds the class of each alternative of a document, and a table of them by their `status`. */
+function addDocument(module: PythonModule, name: string, schema: JsonSchema): void {
+  if (!schema.oneOf) {
+    module.record(schema, name, "");
+    return;
+  }
+
+  const classes: string[] = [];
+  for (const alternative of schema.oneOf) {
+    const status = alternative.properties?.status;
+    const values = (status?.enum ?? [status?.const]).map(String);
+    const className = module.record(alternative, `${values.join("_or_")}_${name}`, "");
+    classes.push(...values.map((value) => `"${value}": ${className}`));
+  }
+  const table = `${name.toUpperCase()}S: dict[str, type[Record]]`;
+  module.statements.push(`${table} = {${classes.join(", ")}}`);
+}
 
 /** The records of all schemas; `uses` are those of an earlier pass. */
-const write = (
+function moduleOf(
   schemas: Readonly<Record<string, object>>,
   uses: ReadonlyMap<string, number>,
-): Module => {
-  const module = new Module(uses);
+): PythonModule {
+  const module = new PythonModule(uses);
   for (const [name, schema] of Object.entries(schemas)) {
-    const root = resolved(schema, Reflect.get(schema, "$defs") ?? {}) as Schema;
-    const kinds = (root.oneOf ?? []).flatMap((alternative) => {
-      const status = alternative.properties?.status;
-      const values = (status?.enum ?? [status?.const]).map(String);
-      const own = module.record(alternative, `${values.join("_or_")}_${name}`, "");
-      return values.map((value) => `"${value}": ${own}`);
-    });
-    if (root.oneOf)
-      module.lines.push(`${name.toUpperCase()}S: dict[str, type[Record]] = {${kinds.join(", ")}}`);
-    else module.record(root, name, "");
+    addDocument(module, name, withReferencesResolved(schema));
   }
   return module;
-};
+}
 
 /**
  * The report's records: a Python class for every object of the schemas, with the bounds of every
- * member, so that msgspec decodes and checks in one step.
+ * member, so that msgspec decodes and checks in one step. The text is not formatted.
  * @param schemas by the name of the document; one with alternatives has a class for each `status`
  */
-export const recordsModule = (schemas: Readonly<Record<string, object>>): string => `\
+export function recordsModule(schemas: Readonly<Record<string, object>>): string {
+  const { uses } = moduleOf(schemas, new Map());
+  const { statements } = moduleOf(schemas, uses);
+  return `\
 """The documents of the contract's JSON Schemas. Generated by \`npm run generate\`: do not edit."""
 
 from typing import Annotated, Literal, TypeAlias
@@ -309,5 +313,6 @@ from msgspec import UNSET, Meta, UnsetType, field
 
 from report.results.record import Maybe, Record, one_of, only_true
 
-${write(schemas, write(schemas, new Map()).uses).lines.join("\n")}
+${statements.join("\n")}
 `;
+}

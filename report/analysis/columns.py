@@ -20,8 +20,8 @@ from report.analysis.host_cpus import caps_of, host_cpus, shares_cpus
 from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
 from report.analysis.texts import caps_text
+from report.results.generated.records import Boundary, Sample
 from report.results.model import DIMENSIONS, Measured, Run
-from report.results.records import Boundary, Sample
 from report.statistics.decision import Comparison
 from report.statistics.histograms import PERCENTILES, Bounds
 from report.statistics.runs import MIN_FIGURES, median_interval

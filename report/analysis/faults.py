@@ -11,14 +11,14 @@ from report.analysis.printed_rows import worst_verdict
 from report.analysis.summary import configurations, row_order
 from report.base.contract import generated
 from report.base.format import ABSENT
-from report.results.model import Campaign, Identity, Run, fault_title
-from report.results.records import (
+from report.results.generated.records import (
     Fault,
     FaultFiguresFault,
     MeasuredResultFault,
     OverAdmission,
     Timeline,
 )
+from report.results.model import Campaign, Identity, Run, fault_title
 
 #: What stands for a moment that did not come, where figures are put in order.
 NEVER = math.inf

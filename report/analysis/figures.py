@@ -9,6 +9,7 @@ from msgspec import Struct, structs
 
 from report.analysis.texts import layer_text
 from report.base.format import ABSENT, Show, bounds
+from report.results.generated.records import Schedule
 from report.results.model import (
     MEASURED_KINDS,
     Measured,
@@ -16,7 +17,6 @@ from report.results.model import (
     stated_bounds,
     sums_by_kind,
 )
-from report.results.records import Schedule
 from report.statistics.histograms import Bounds
 
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from msgspec import Struct
 
 from report.base.format import plural
+from report.results.generated.records import LimitedBy
 from report.results.model import Run
-from report.results.records import LimitedBy
 
 #: What a result names where nothing was used up.
 NONE = "none"

@@ -10,8 +10,8 @@ from report.analysis.summary import Summary
 from report.analysis.texts import LOAD, load_text, varying_fields
 from report.base.contract import CONSTANTS
 from report.base.format import plural
+from report.results.generated.records import LimitedBy
 from report.results.model import Campaign, Identity
-from report.results.records import LimitedBy
 from report.statistics.max_rate import RateEstimate, estimate_max_rate
 
 _MIN_TRIALS: int = CONSTANTS["min_trials_per_rate"]

@@ -9,8 +9,8 @@ from msgspec import Struct
 from report.analysis.cells import subject
 from report.analysis.limits import Limit, limit_over
 from report.analysis.summary import Row, Summary, attributable, configurations
+from report.results.generated.records import PrintedResult
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
-from report.results.records import PrintedResult
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.runs import select_run
 from report.statistics.samples import Place, Sample, sample_of

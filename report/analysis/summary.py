@@ -15,7 +15,7 @@ from report.analysis.limits import Limit, limit_over
 from report.analysis.texts import LayerText, layer_text
 from report.base.format import counted_runs_text, percent, plural, rate
 from report.results import model
-from report.results.records import Boundary, LimiterScript
+from report.results.generated.records import Boundary, LimiterScript
 from report.statistics.decision import Comparison
 from report.statistics.histograms import Bounds, merged_percentiles
 from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from report.base.format import plural
 from report.base.markdown import code, prose, table
 from report.campaigns.questions import CHECKS
+from report.results.generated.records import Audit, Check, Finding
 from report.results.load import BROKEN, HOLDS, NOT_PROMISED, SKIPPED
-from report.results.records import Audit, Check, Finding
 from report.sections.audit import bounds, findings_of, verdict
 
 Findings = Mapping[str, Mapping[str, Finding]]

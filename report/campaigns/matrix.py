@@ -26,9 +26,9 @@ from report.campaigns.questions import (
     RUN,
     STATED_RATE,
 )
+from report.results.generated.records import Audit, Finding
 from report.results.load import BROKEN, HOLDS, NOT_PROMISED, SKIPPED
 from report.results.model import Identity, fault_title, short_label
-from report.results.records import Audit, Finding
 from report.sections import section
 from report.sections.audit import bounds, findings_of, verdict
 from report.sections.cpu import part_kinds

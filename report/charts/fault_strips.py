@@ -28,7 +28,7 @@ from report.charts.layout import (
     literal,
     value_axis,
 )
-from report.results.records import Timeline
+from report.results.generated.records import Timeline
 
 MAX_STRIPS = 12
 _STRIP_PX, _TITLE_PX, _TOP_PX, _BOTTOM_PX = 84, 24, 34, 46

@@ -12,8 +12,8 @@ from report.campaigns.conditions import conditions_markdown
 from report.export.summary_markdown import MAX_BYTES
 from report.html.page import audit_page
 from report.results.archives import found_campaigns
+from report.results.generated.records import Audit
 from report.results.load import AUDIT_FILE, BROKEN, load_audit
-from report.results.records import Audit
 from report.sections.audit import MARKS, connection, details, is_promised, rows, sentence
 
 PAGE = "index.html"

@@ -29,9 +29,9 @@ from report.base.format import plural
 from report.base.markdown import code, prose, table
 from report.base.terminal import run_program
 from report.results.archives import found_campaigns
+from report.results.generated.records import PrintedResult
 from report.results.load import load_campaign
 from report.results.model import MANIFEST, STORE_LAYER, Run
-from report.results.records import PrintedResult
 from report.statistics.conclusions import Status, conclusion_of
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare_samples
 from report.statistics.ratio import ALPHA, RatioInterval

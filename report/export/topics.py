@@ -20,8 +20,8 @@ from report.analysis.memory_per_key import KeyMemory, Slope
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep, ready_s
 from report.base.csv_text import picked
 from report.export.frame_csv import entries_csv
+from report.results.generated.records import MeasuredResultFault
 from report.results.model import Measured, Run, fault_title
-from report.results.records import MeasuredResultFault
 from report.statistics.decision import Comparison
 
 _FAULT_IDENTITY = ("configuration_hash", "label", "topology", "store", "limiter", "traffic")

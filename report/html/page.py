@@ -14,7 +14,7 @@ from report.charts.fault_strips import fault_charts
 from report.charts.graphs import CHARTS
 from report.charts.layout import CONTROL_COLOUR, DARK, Chart, chart_data_of, client_colours
 from report.html.template import CHART_SCRIPTS, render_template
-from report.results.records import Audit
+from report.results.generated.records import Audit
 from report.sections import audit as audits
 from report.sections import first_screen
 from report.sections.all_sections import sections_of

@@ -9,7 +9,8 @@ from msgspec import convert, structs
 
 from report.base.contract import CONSTANTS
 from report.base.errors import FieldError
-from report.results import model, records
+from report.results import model
+from report.results.generated import records
 from report.results.older_rankings import older_rankings
 from report.results.record import plain
 from report.results.validate import Document, Result

@@ -14,9 +14,9 @@ from report.base.errors import ENVIRONMENT, USAGE, FieldError, ReportError, one_
 from report.base.files import read_document
 from report.results import validate
 from report.results.convert import planned_of, rankings_of, run_of
+from report.results.generated.records import Audit, MeasuredResult, PrintedResult, Sample
 from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned, Run, Usage
 from report.results.older_documents import never_counted
-from report.results.records import Audit, MeasuredResult, PrintedResult, Sample
 from report.results.series import usage_over_time
 from report.results.verdicts import VERDICTS, judged_again
 from report.statistics.runs import select_run

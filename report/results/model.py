@@ -10,7 +10,7 @@ from typing import Any
 from msgspec import Struct
 
 from report.base.contract import CONSTANTS, generated
-from report.results import records
+from report.results.generated import records
 from report.results.validate import Result
 from report.statistics.histograms import Bounds, Mergeable
 from report.statistics.samples import Place

@@ -35,7 +35,7 @@ from msgspec import ValidationError, convert
 
 from report.base.contract import CONSTANTS, generated
 from report.base.format import plural
-from report.results import records
+from report.results.generated import records
 from report.results.served_again import served_again_s
 from report.statistics.histograms import (
     CURVE,

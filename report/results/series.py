@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
 
+from report.results.generated.records import MeasuredResult, Resource
 from report.results.model import MEASURED_KINDS, Usage
-from report.results.records import MeasuredResult, Resource
 
 #: A line of a chart has no more points: in a longer run each point stands for several seconds.
 MAX_POINTS = 120

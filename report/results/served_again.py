@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterator, Sequence
 
 from report.base.contract import CONSTANTS
-from report.results.records import FaultFiguresFault, MeasuredResultFault, Timeline
+from report.results.generated.records import FaultFiguresFault, MeasuredResultFault, Timeline
 
 #: So many seconds in a row, each with this share of its requests served.
 _DEFINITION = CONSTANTS["served_again"]

@@ -11,7 +11,7 @@ import msgspec
 
 from report.base.contract import CONSTANTS
 from report.base.errors import FieldError, one_line
-from report.results import records
+from report.results.generated import records
 from report.results.older_documents import (
     MANIFEST,
     OLDEST_VERSION,

@@ -11,7 +11,8 @@ from msgspec import structs
 
 from report.base.contract import CONSTANTS
 from report.base.files import read_document
-from report.results import records, validate
+from report.results import validate
+from report.results.generated import records
 
 #: Of a campaign's folder, or of one that has packed campaigns below it.
 VERDICTS: str = CONSTANTS["verdicts_file"]

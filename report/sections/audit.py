@@ -3,8 +3,8 @@
 from msgspec import Struct
 
 from report.base.format import joined, plural
+from report.results.generated.records import Audit, AuditTarget, Check, Finding
 from report.results.load import BROKEN, FAILED, HOLDS, NOT_PROMISED, SKIPPED
-from report.results.records import Audit, AuditTarget, Check, Finding
 
 #: A broken check that follows from another one.
 CONSEQUENCE = "consequence"

@@ -6,7 +6,7 @@ from typing import Any
 from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, load_text, varying_fields
 from report.base.format import count, plural
-from report.results.records import Promise
+from report.results.generated.records import Promise
 from report.sections.section import (
     Section,
     TableCell,

@@ -6,8 +6,8 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.summary import row_order
 from report.analysis.texts import at_its_load, by_loop, load_text, varying_fields
 from report.base.format import count, decimals, microseconds, milliseconds, plural
+from report.results.generated.records import Diagnosis, Gc, LoopDelayUs, Server
 from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request, total_of
-from report.results.records import Diagnosis, Gc, LoopDelayUs, Server
 from report.sections import section
 from report.sections.runs import run_cells
 

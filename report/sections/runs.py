@@ -30,8 +30,8 @@ from report.base.format import (
     rate,
     share,
 )
+from report.results.generated.records import Reason
 from report.results.model import FOREIGN_CPU_RULE, Campaign, Measured, Run, script_text, turns_of
-from report.results.records import Reason
 from report.sections import section
 from report.sections.verdict_text import run_marks
 from report.statistics.decision import compare_runs

@@ -1,6 +1,7 @@
 import type { RunSpec } from "../contract/run-spec.js";
 import type { StoreAccess } from "../contract/store-url.js";
 import { partText, type Target } from "../contract/target.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { formatNodes } from "../kit/env.js";
 import { environmentError, messageOf, usageError } from "../kit/errors.js";
 import { type Libraries, librariesOnDemand } from "./libraries.js";
@@ -124,18 +125,14 @@ export async function openTarget(spec: TargetSpec, access?: StoreAccess): Promis
   const reason = spec.limits && unsupportedLimits(target, spec.limits);
   if (reason) throw usageError(reason);
   const description = describeClient(target);
-  const place = {
+  const place = definedOnly({
     store: target.store,
     topology: target.topology,
     nodes: spec.store.nodes,
-    ...(spec.service ? { service: spec.service } : {}),
-  };
-  const client = await openClient(
-    target,
-    description,
-    { ...place, ...(access ? { access } : {}) },
-    spec.versions_folder,
-  );
+    service: spec.service,
+    access,
+  });
+  const client = await openClient(target, description, place, spec.versions_folder);
   try {
     const limiter = await createLimiter(target, description, client, spec);
     return { target, client, limiter, close: () => client.close() };

@@ -1,3 +1,4 @@
+import { definedOnly } from "../kit/defined-only.js";
 import { frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { unsupported } from "./limiters/library.js";
@@ -39,10 +40,10 @@ export const isCopy = ({ options: ids }: Readonly<{ options: readonly string[] }
 
 /** A limiter that a client can have instead of its own. That of a store comes with the store. */
 const limiterOptions: readonly OptionDescription[] = limiters.flatMap(
-  ({ id, summary = "", applyTo }) =>
-    applyTo && !stores.some(({ limiter }) => limiter === id)
-      ? [{ id, summary, apply: applyTo }]
-      : [],
+  ({ id, summary = "", applyTo }) => {
+    const comesWithStore = stores.some(({ limiter }) => limiter === id);
+    return applyTo && !comesWithStore ? [{ id, summary, apply: applyTo }] : [];
+  },
 );
 
 /**
@@ -61,11 +62,12 @@ const sameScript: OptionDescription = {
   },
   apply: (client) => {
     if (client.sameScript) return { ...client, ...client.sameScript };
-    const other =
+
+    const otherLimiter =
       client.limiter === "rate-limiter-flexible" ? "" : ` with the limiter ${client.limiter}`;
     return unsupported(
       client,
-      `${SAME_SCRIPT}${other}`,
+      `${SAME_SCRIPT}${otherLimiter}`,
       "it runs no script of rate-limiter-flexible",
     );
   },
@@ -87,7 +89,7 @@ const SETTINGS_SUMMARIES: Readonly<Record<OwnSettings, string>> = {
   tuned: "the client as its maintainers recommend it, see docs/clients.md",
 };
 
-/** They decide about pipelining, too. */
+/** Such settings decide about pipelining, too. */
 const ownSettings = (id: OwnSettings): OptionDescription => ({
   id,
   summary: SETTINGS_SUMMARIES[id],
@@ -102,6 +104,7 @@ const ownSettings = (id: OwnSettings): OptionDescription => ({
       return { skip: `${client.id}: +${client.settings} and +${id} exclude each other` };
     if (!client.ownSettings)
       return unsupported(client, id, "it only has the settings that all clients share");
+
     return {
       ...client,
       ...client.ownSettings[id],
@@ -146,11 +149,11 @@ const pipeline: OptionDescription = {
     const varied = withServiceSetting(client, id, {
       REDIS_PIPELINE_WINDOW: PIPELINE.exec(id)?.[1] ?? "",
     });
-    // It is a setting of its connections to Redis.
+    if ("skip" in varied) return varied;
+
+    // It is a setting of the service's connections to Redis.
     const [first, ...others] = client.stores.filter((store) => store !== "memcached");
-    return "skip" in varied || first === undefined
-      ? varied
-      : { ...varied, stores: [first, ...others] };
+    return first === undefined ? varied : { ...varied, stores: [first, ...others] };
   },
 };
 
@@ -172,12 +175,17 @@ const failOpen: OptionDescription = {
   id: "fail-open",
   summary: `a request is admitted whose decision failed or took longer than ${FAIL_OPEN_AFTER_MS} ms`,
   apply(client) {
-    const why = whyNeverOpen(client);
-    return why ? unsupported(client, "fail-open", why) : { ...client, failsOpen: true };
+    const reason = reasonAgainstFailOpen(client);
+    if (reason) return unsupported(client, "fail-open", reason);
+    return { ...client, failsOpen: true };
   },
 };
 
-function whyNeverOpen({ limiter, program, stores }: ClientDescription): string | undefined {
+function reasonAgainstFailOpen({
+  limiter,
+  program,
+  stores,
+}: ClientDescription): string | undefined {
   if (limiter === "none" || stores[0] === "memory") return "it has no store that could fail";
   if (limiter === "insurance-limiter") return "its insurance limiter decides while the store fails";
   return program && `the load program ${program} makes its calls, and not a limiter in Node`;
@@ -228,12 +236,14 @@ const tls: OptionDescription = {
     );
     if (client.control || client.service || first === undefined)
       return unsupported(client, TLS, "it does not talk to a store that speaks RESP");
+
     if (isCluster(topology))
       return unsupported(
         client,
         TLS,
         `nodes of a ${topology} name each other by addresses, which no certificate holds`,
       );
+
     return { ...client, stores: [first, ...others] };
   },
 };
@@ -251,6 +261,7 @@ const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(
     apply(client) {
       if (client.program)
         return { skip: `${client.id}: +${client.program} and +${id} exclude each other` };
+
       if (client.native?.kind === protocol) return { ...client, program: id };
       return unsupported(
         client,
@@ -280,15 +291,18 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
     apply(client) {
       if (client.framework)
         return { skip: `${client.id}: +${client.framework} and +${id} exclude each other` };
+
       if (client.program)
         return unsupported(
           client,
           id,
           `the load program ${client.program} makes its calls, without a server`,
         );
-      const own = limiters.find((limiter) => limiter.id === client.limiter)?.framework;
-      if (own && own !== id)
-        return unsupported(client, id, `${client.limiter} is installed in ${own}`);
+
+      const home = limiters.find((limiter) => limiter.id === client.limiter)?.framework;
+      if (home && home !== id)
+        return unsupported(client, id, `${client.limiter} is installed in ${home}`);
+
       return { ...client, framework: id };
     },
   }));
@@ -315,7 +329,7 @@ export const options: readonly OptionDescription[] = [
  */
 export const separating: readonly SeparatingOption[] = options.flatMap(
   ({ id, pattern, separates }) =>
-    separates ? [{ id, ...(pattern ? { pattern } : {}), separates }] : [],
+    separates ? [{ ...definedOnly({ id, pattern }), separates }] : [],
 );
 
 /** The list entry of each option that separates rankings, among those of a target. */
@@ -323,6 +337,7 @@ export const separationsOf = (
   ids: readonly string[],
   list: readonly SeparatingOption[] = separating,
 ): readonly { id: string; separates: Separation }[] =>
-  list.flatMap(({ id: listed, pattern, separates }) =>
-    ids.filter((id) => pattern?.test(id) ?? id === listed).map((id) => ({ id, separates })),
-  );
+  list.flatMap((option) => {
+    const namedIds = ids.filter((id) => option.pattern?.test(id) ?? id === option.id);
+    return namedIds.map((id) => ({ id, separates: option.separates }));
+  });

@@ -1,4 +1,5 @@
 import { type Consumes, EXHAUSTED_KEY_PREFIX } from "../contract/server-api.js";
+import { definedOnly } from "../kit/defined-only.js";
 import { grown, totals } from "../kit/numbers.js";
 import type {
   Decision,
@@ -121,6 +122,10 @@ const isCounting = (limiter: Limiter): limiter is CountingLimiter =>
 const counting = (limiter: Limiter): CountingLimiter =>
   isCounting(limiter) ? limiter : new CountedLimiter(limiter);
 
+/** @returns undefined for what the limiter does not count */
+const growth = (before: number | undefined, after = 0): number | undefined =>
+  before === undefined ? undefined : after - before;
+
 /** Decides on requests with limiters that take one key per call: one call for each descriptor. */
 class PairedRequestLimiter implements RequestLimiter {
   readonly #standard: CountingLimiter;
@@ -150,12 +155,10 @@ class PairedRequestLimiter implements RequestLimiter {
     return {
       calls: this.#calls,
       ...grown(["allowed", "limited", "failed"], this.#before, this.#decided()),
-      ...(this.#commandsBefore === undefined
-        ? {}
-        : { commands: (this.#commands() ?? 0) - this.#commandsBefore }),
-      ...(this.#withoutStoreBefore === undefined
-        ? {}
-        : { without_store: (this.#withoutStore() ?? 0) - this.#withoutStoreBefore }),
+      ...definedOnly({
+        commands: growth(this.#commandsBefore, this.#commands()),
+        without_store: growth(this.#withoutStoreBefore, this.#withoutStore()),
+      }),
     };
   }
 
@@ -259,11 +262,9 @@ export function asRequestLimiter(
   return Object.assign(new PairedRequestLimiter(created), facts);
 }
 
-/** Those of a limiter that another one takes the place of. */
-export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts => ({
-  ...(version ? { version } : {}),
-  ...(script ? { script } : {}),
-});
+/** The facts of a limiter that another one takes the place of. */
+export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts =>
+  definedOnly({ version, script });
 
 export function withCost(
   limiter: RequestLimiter & LimiterFacts,

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { connectToCurrent } from "../../src/runtimes/containers/endpoint.js";
-import { ownImages } from "../../src/runtimes/containers/images.js";
+import { ownImages } from "../../src/runtimes/containers/own-images.js";
 import { Campaign } from "../helpers/campaign.js";
 import { temporaryFolders } from "../helpers/folders.js";
 import { needs } from "../helpers/needs.js";

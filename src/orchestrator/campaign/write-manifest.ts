@@ -17,7 +17,7 @@ import { clients } from "../../targets/clients/index.js";
 import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
 import { packageVersion } from "../../targets/libraries.js";
 import { limiters } from "../../targets/limiters/index.js";
-import { benchmarks } from "../../targets/load-programs/index.js";
+import { storeLayerPrograms } from "../../targets/load-programs/index.js";
 import { findStore } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
 import { writeAtomically } from "../files/results-folder.js";

@@ -3,11 +3,11 @@ import { isClientLayer } from "../../contract/layers.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import type { Target } from "../../contract/target.js";
 import {
-  findLoadProgram,
   type LoadProgram,
   type LoadWork,
   RANDOM_KEY,
-} from "../../targets/load-programs/load-programs.js";
+} from "../../targets/load-programs/load-program.js";
+import { findLoadProgram } from "../../targets/load-programs/load-programs.js";
 import { findLimiter } from "../../targets/resolve.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { openTraffic } from "../../traffic/streams.js";

@@ -4,8 +4,8 @@ import { resolve } from "node:path";
 import type { Discovery } from "../../contract/store.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import type { Platform } from "../../runtimes/runtime-types.js";
+import { requestedModules } from "../../targets/candidate-programs.js";
 import { modules } from "../../targets/modules/index.js";
-import { requestedModules } from "../../targets/resolve.js";
 import type { ModuleDescription } from "../../targets/target-types.js";
 import { type Request, targetTexts } from "../request/request.js";
 

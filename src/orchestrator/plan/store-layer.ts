@@ -11,7 +11,7 @@ import type { StoreFeature } from "../../contract/store.js";
 import type { Target } from "../../contract/target.js";
 import { usageError } from "../../kit/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
-import { benchmarks } from "../../targets/load-programs/index.js";
+import { storeLayerPrograms } from "../../targets/load-programs/index.js";
 import { findOperation, KEYSPACE } from "../../targets/load-programs/operations.js";
 import { type Availability, findStore } from "../../targets/resolve.js";
 import { stores } from "../../targets/stores/index.js";
@@ -87,9 +87,9 @@ function workloadsOf({ operations, payloadBytes }: Request): Workload[] {
 }
 
 const benchmarkHere = (available: Availability): string | undefined =>
-  benchmarks.find(({ id }) => available(id) === true)?.id;
+  storeLayerPrograms.find(({ id }) => available(id) === true)?.id;
 
-const NO_BENCHMARK = `no ${benchmarks.map(({ program }) => program).join(" or ")} was found: install one, or name it with --program ${benchmarks[0]?.id}=PATH (in containers --image ${benchmarks[0]?.id}=REF)`;
+const NO_BENCHMARK = `no ${storeLayerPrograms.map(({ program }) => program).join(" or ")} was found: install one, or name it with --program ${storeLayerPrograms[0]?.id}=PATH (in containers --image ${storeLayerPrograms[0]?.id}=REF)`;
 
 function missingStore(
   id: string,
@@ -97,7 +97,8 @@ function missingStore(
   findings: StoreFindings,
 ): string | undefined {
   const { engine, program } = findStore(id);
-  if (engine !== "resp") return `${id} does not speak RESP, which ${benchmarks[0]?.id} needs`;
+  if (engine !== "resp")
+    return `${id} does not speak RESP, which ${storeLayerPrograms[0]?.id} needs`;
   const here = available(id);
   if (here !== true) return here || `no ${program} was found on this machine`;
   const found = findings.get(id);

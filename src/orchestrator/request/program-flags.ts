@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { nodeProgram, parseStoreText } from "../../contract/target.js";
 import { usageError } from "../../kit/errors.js";
 import { didYouMean, requireKnown } from "../../targets/did-you-mean.js";
-import { benchmarks } from "../../targets/load-programs/index.js";
+import { storeLayerPrograms } from "../../targets/load-programs/index.js";
 import { loadPrograms } from "../../targets/load-programs/load-programs.js";
 import { modules } from "../../targets/modules/index.js";
 import { findService, services } from "../../targets/services/index.js";
@@ -150,7 +150,7 @@ const isStoreVersion = (name: string): boolean =>
 
 /** Checks the names once the stores of plugins are known. @throws usageError */
 export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
-  const all = [...stores, ...services, ...benchmarks, ...loadPrograms];
+  const all = [...stores, ...services, ...storeLayerPrograms, ...loadPrograms];
   const started = [...new Set(all.flatMap(({ id, program }) => (program ? [id] : [])))];
   for (const [flag, what, named, known] of [
     [

@@ -9,14 +9,14 @@ import { type NumberName, RANGES } from "../../contract/ranges.js";
 import { parseStoreText } from "../../contract/target.js";
 import { type BenchError, usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
+import { groups } from "../../targets/target-groups.js";
 import {
   parseLimiterText,
   withFrameworks,
   withLimiters,
   withNodes,
   withStoreVersions,
-} from "../../targets/resolve.js";
-import { groups } from "../../targets/target-groups.js";
+} from "../../targets/target-variants.js";
 import { workloads } from "../../traffic/workloads.js";
 import type { ReadTrace } from "../files/trace-log.js";
 import type { OutputMode } from "../ui/screen-types.js";

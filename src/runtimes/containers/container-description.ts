@@ -2,14 +2,15 @@ import type Docker from "dockerode";
 import type { DockerHost } from "../../contract/machines.js";
 import { environmentError } from "../../kit/errors.js";
 import { orphanedServices, type ServiceKind } from "../processes.js";
-import type { IsAlive, Leftover, RuntimeDescription } from "../runtime-types.js";
+import type { IsAlive, Leftover, RuntimeDescription, RuntimeOptions } from "../runtime-types.js";
 import { checkEngine, hasStatus, NoAnswer } from "./container-engine.js";
 import { fittingCaps } from "./container-options.js";
 import { removeContainer } from "./container-part.js";
 import { ContainerRuntime } from "./container-runtime.js";
 import type { EngineAccess } from "./endpoint.js";
-import { noImage, outdatedImages } from "./images.js";
+import { noImage } from "./images.js";
 import { OWNER_LABEL, ownerOf } from "./labels.js";
+import { outdatedImages } from "./own-images.js";
 
 export interface Engine {
   name: string;
@@ -60,9 +61,8 @@ export const ARCHITECTURES: Record<string, string> = {
   aarch64: "arm64",
 };
 
-export function containerRuntime(given: Engines): RuntimeDescription {
-  const { id, engines, network, imageSource, service } = given;
-  const several = engines.some(({ host }) => host);
+export function containerRuntime(runtimeEngines: Engines): RuntimeDescription {
+  const { id, engines, service } = runtimeEngines;
   const infoOf = (engine: Engine) => withEngine(engine, (docker) => docker.info());
   return {
     id,
@@ -91,43 +91,7 @@ export function containerRuntime(given: Engines): RuntimeDescription {
     partFaults: { kill: true, pause: true, disconnect: true },
     // An image is pulled when it is needed.
     has: async (program) => (program.image ? true : noImage(program)),
-    async open(options) {
-      const opened: EngineAccess[] = [];
-      try {
-        for (const engine of engines) {
-          const access = await engine.connect();
-          opened.push(access);
-          const answer = await checkEngine(access.connection.docker, engine.name);
-          if ("unavailableReason" in answer) throw new Error(answer.unavailableReason);
-        }
-      } catch (error) {
-        for (const access of opened) await access.close();
-        throw environmentError(
-          `${(error as Error).message}${several ? "" : "; or use --runtime local"}`,
-        );
-      }
-      const source = imageSource && (await imageSource.connect().catch(() => undefined));
-      try {
-        return await ContainerRuntime.open(
-          {
-            id,
-            engineName: several ? "Docker" : (engines[0]?.name ?? id),
-            engines: opened.map((access, index) => ({ access, spec: engines[index]?.host })),
-            network,
-            imageSource:
-              source && imageSource
-                ? { docker: source.connection.docker, name: "this machine" }
-                : undefined,
-          },
-          options,
-        );
-      } catch (error) {
-        for (const access of opened) await access.close();
-        throw error;
-      } finally {
-        await source?.close();
-      }
-    },
+    open: (options) => openRuntime(runtimeEngines, options),
     leftovers: async (isAlive) => [
       ...(await foundOn(engines, (docker) => findLeftovers(docker, isAlive))),
       ...(await orphanedServices(service, isAlive)),
@@ -135,6 +99,49 @@ export function containerRuntime(given: Engines): RuntimeDescription {
     outdated: (packageFolder) =>
       foundOn(engines, (docker) => outdatedImages(docker, packageFolder)),
   };
+}
+
+async function openRuntime(
+  { id, engines, network, imageSource }: Engines,
+  options: RuntimeOptions,
+): Promise<ContainerRuntime> {
+  const isOnHosts = engines.some(({ host }) => host);
+  const opened = await connectAll(engines, isOnHosts ? "" : "; or use --runtime local");
+  const source = await imageSource?.connect().catch(() => undefined);
+  try {
+    return await ContainerRuntime.open(
+      {
+        id,
+        engineName: isOnHosts ? "Docker" : (engines[0]?.name ?? id),
+        engines: opened.map((access, index) => ({ access, spec: engines[index]?.host })),
+        network,
+        imageSource: source && { docker: source.connection.docker, name: "this machine" },
+      },
+      options,
+    );
+  } catch (error) {
+    for (const access of opened) await access.close();
+    throw error;
+  } finally {
+    await source?.close();
+  }
+}
+
+/** @param remedy ends the message @throws environmentError when an engine cannot be used */
+async function connectAll(engines: readonly Engine[], remedy: string): Promise<EngineAccess[]> {
+  const opened: EngineAccess[] = [];
+  try {
+    for (const engine of engines) {
+      const access = await engine.connect();
+      opened.push(access);
+      const answer = await checkEngine(access.connection.docker, engine.name);
+      if ("unavailableReason" in answer) throw new Error(answer.unavailableReason);
+    }
+    return opened;
+  } catch (error) {
+    for (const access of opened) await access.close();
+    throw environmentError(`${(error as Error).message}${remedy}`);
+  }
 }
 
 interface EngineLeftover {
@@ -152,9 +159,10 @@ async function foundOn(
 ): Promise<Leftover[]> {
   const lists = await Promise.all(
     engines.map(async (engine) => {
-      const found = await withEngine(engine, find);
+      const answer = await withEngine(engine, find);
+      const leftovers = Array.isArray(answer) ? answer : [];
       const where = engine.host ? ` on ${engine.host.name}` : "";
-      return (Array.isArray(found) ? found : []).map(({ what, remove }) => ({
+      return leftovers.map(({ what, remove }) => ({
         what: what + where,
         /** Connects to the engine again. */
         async remove() {

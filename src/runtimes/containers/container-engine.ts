@@ -2,6 +2,7 @@ import { Agent } from "node:http";
 import { Agent as SecureAgent } from "node:https";
 import type Docker from "dockerode";
 import { within } from "../../kit/deadline.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
 import type { EngineFacts, ImageFacts } from "../runtime-types.js";
 
@@ -188,7 +189,7 @@ export async function imageFacts(
     const { Id, RepoDigests } = await docker.getImage(name).inspect();
     const digests = (RepoDigests ?? []).flatMap((reference) => reference.split("@")[1] ?? []);
     const digest = digests.find((each) => each === preferred) ?? digests[0];
-    return { name, id: Id, ...(digest ? { digest } : {}) };
+    return definedOnly({ name, id: Id, digest });
   } catch (error) {
     if (hasStatus(error, 404)) return undefined;
     throw error;

@@ -29,7 +29,7 @@ import {
 } from "./container-options.js";
 import { ContainerPart, ExecPart, type PartEngine, removeContainer } from "./container-part.js";
 import type { EngineAccess } from "./endpoint.js";
-import { copyImages, type ImageHolder } from "./images.js";
+import { copyImages, type ImageHolder } from "./image-copies.js";
 import { ROLE_LABEL } from "./labels.js";
 import type { NetworkPlace, PartNetwork } from "./networks.js";
 
@@ -117,13 +117,15 @@ export class ContainerHost implements PartEngine, ImageHolder {
   /** Conditions that are only known once containers were started. */
   get conditions(): readonly string[] {
     const where = this.spec ? ` on ${this.spec.name}` : "";
-    return Object.entries(this.#ulimits).flatMap(([kind, most]) =>
-      most < ULIMITS[kind as Ulimit]
-        ? [
-            `the engine${where} cannot grant ${ULIMITS[kind as Ulimit]} (${kind}): ${most} are allowed`,
-          ]
-        : [],
-    );
+    const conditions: string[] = [];
+    for (const [kind, limit] of Object.entries(this.#ulimits)) {
+      const needed = ULIMITS[kind as Ulimit];
+      if (limit < needed)
+        conditions.push(
+          `the engine${where} cannot grant ${needed} (${kind}): ${limit} are allowed`,
+        );
+    }
+    return conditions;
   }
 
   /**
@@ -131,32 +133,37 @@ export class ContainerHost implements PartEngine, ImageHolder {
    * is none.
    */
   imageOf(program: string): Promise<ImageFacts> | undefined {
-    const found = this.#options.imageOf(program);
-    if (!found) return undefined;
-    const { image, holder } = found;
-    let own = this.#images.get(program);
-    if (!own) {
-      own =
-        holder.docker === this.docker
-          ? Promise.resolve(image)
-          : copyImages(holder, this, [image], this.#options).then(([copy]) => copy ?? image);
-      this.#images.set(program, own);
-      own.catch(() => this.#images.delete(program));
-    }
-    return own;
+    const source = this.#options.imageOf(program);
+    if (!source) return undefined;
+
+    const knownImage = this.#images.get(program);
+    if (knownImage) return knownImage;
+
+    const image = this.#imageFrom(source);
+    this.#images.set(program, image);
+    image.catch(() => this.#images.delete(program));
+    return image;
+  }
+
+  async #imageFrom({ image, holder }: { image: ImageFacts; holder: ImageHolder }) {
+    if (holder.docker === this.docker) return image;
+    const [copy] = await copyImages(holder, this, [image], this.#options);
+    return copy ?? image;
   }
 
   /** Copies the images of these programs in one go. */
   async bring(programs: readonly string[]): Promise<void> {
-    const found = programs.flatMap((program) => {
-      const known = this.#options.imageOf(program);
-      return known && known.holder.docker !== this.docker ? [{ program, ...known }] : [];
+    const sources = programs.flatMap((program) => {
+      const source = this.#options.imageOf(program);
+      const isElsewhere = source !== undefined && source.holder.docker !== this.docker;
+      return isElsewhere ? [{ program, ...source }] : [];
     });
-    const holder = found[0]?.holder;
+    const holder = sources[0]?.holder;
     if (!holder) return;
-    const images = found.map(({ image }) => image);
+
+    const images = sources.map(({ image }) => image);
     const copies = await copyImages(holder, this, images, this.#options);
-    for (const [index, { program }] of found.entries()) {
+    for (const [index, { program }] of sources.entries()) {
       const copy = copies[index];
       if (copy) this.#images.set(program, Promise.resolve(copy));
     }
@@ -192,6 +199,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
       throw environmentError(
         `${part.role} cannot be started: there is no image of ${part.program}`,
       );
+
     await this.removeUnremoved();
     const ulimits = this.#ulimits;
     const place = await findPlace();
@@ -208,20 +216,32 @@ export class ContainerHost implements PartEngine, ImageHolder {
       return running;
     } catch (error) {
       await running.stop();
-      const refused = refusedUlimit(messageOf(error));
-      if (!refused || ulimits[refused] < MIN_ULIMIT) {
-        throw error instanceof BenchError
-          ? error
-          : environmentError(`${part.role} cannot be started: ${messageOf(error)}`, {
-              cause: error,
-            });
-      }
-      // An engine cannot grant more than its own limit. Parts that start at the same time lower it
-      // only once.
-      if (this.#ulimits === ulimits)
-        this.#ulimits = { ...ulimits, [refused]: Math.floor(ulimits[refused] / 4) };
+      this.#lowerRefusedUlimit(part, ulimits, error);
     }
     return this.#run(part, commandOf, onBegun, findPlace);
+  }
+
+  /**
+   * An engine cannot grant more than its own limit of open files and processes. @throws the error
+   * if it says something else
+   */
+  #lowerRefusedUlimit(part: Part, ulimits: typeof ULIMITS, error: unknown): void {
+    const refused = refusedUlimit(messageOf(error));
+    if (!refused || ulimits[refused] < MIN_ULIMIT) {
+      if (error instanceof BenchError) throw error;
+      throw environmentError(`${part.role} cannot be started: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+
+    // Parts that start at the same time lower it only once.
+    if (this.#ulimits !== ulimits) return;
+    this.#ulimits = { ...ulimits, [refused]: Math.floor(ulimits[refused] / 4) };
+  }
+
+  /** The part with caps that this engine's machine has. */
+  #fitting(part: Part): Part {
+    return part.caps ? { ...part, caps: fittingCaps(part.caps, this.facts.cpus) } : part;
   }
 
   async #create(
@@ -236,10 +256,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
     try {
       container = await this.docker.createContainer(
         containerOptions({
-          part: {
-            ...part,
-            ...(part.caps ? { caps: fittingCaps(part.caps, this.facts.cpus) } : {}),
-          },
+          part: this.#fitting(part),
           image: image.id,
           place,
           ...commandOf(this.#allocation(place.address)),
@@ -301,12 +318,12 @@ export class ContainerHost implements PartEngine, ImageHolder {
   }
 
   /**
-   * Tries each on an idle container: an engine without privileges may be unable to freeze one, for
+   * Tries each fault on an idle container: an engine without privileges may be unable to freeze one, for
    * instance.
    */
   async partFaults(program: string): Promise<PartFaults> {
     const part = await this.helper(program);
-    const tried = async (
+    const tryFault = async (
       fault: PartFault,
       work: () => Promise<unknown>,
     ): Promise<true | string> => {
@@ -321,10 +338,10 @@ export class ContainerHost implements PartEngine, ImageHolder {
     return {
       // Every engine can.
       kill: losesAddress ?? true,
-      pause: await tried("pause", () => part.pause().then(() => part.resume())),
+      pause: await tryFault("pause", () => part.pause().then(() => part.resume())),
       disconnect:
         staysConnected ??
-        (await tried("disconnect", async () => {
+        (await tryFault("disconnect", async () => {
           await part.disconnect?.();
           await part.reconnect?.();
         })),

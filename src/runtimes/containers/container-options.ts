@@ -1,4 +1,5 @@
 import type Docker from "dockerode";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Caps, Part } from "../runtime-types.js";
 
 /** Every part listens here: each has its own address, so no port is taken. */
@@ -20,6 +21,7 @@ const USER = "1000:1000";
 /** Limits of open files and processes; the engine's own limits may be lower. */
 export const ULIMITS: Readonly<Record<Ulimit, number>> = { nofile: 65_535, nproc: 65_535 };
 const MOST_PROCESSES = 4_096;
+const INPUT = { OpenStdin: true, StdinOnce: true, AttachStdin: true } as const;
 const GIGA = 1_000_000_000;
 
 export type Ulimit = "nofile" | "nproc";
@@ -55,18 +57,17 @@ export function containerOptions({
   labels,
   ulimits,
 }: ContainerRequest): Docker.ContainerCreateOptions {
-  const { cpus, memory_bytes, cpuset } = part.caps ?? {};
-  return {
+  return definedOnly({
     name,
     Image: image,
     Entrypoint: [program],
     Cmd: parameters,
     User: USER,
     Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
-    ...(part.workingFolder === "own" ? { WorkingDir: OWN_FOLDER } : {}),
+    WorkingDir: part.workingFolder === "own" ? OWN_FOLDER : undefined,
     Labels: { ...labels },
     // The input ends with the connection of the process that writes to it.
-    ...(part.takesInput ? { OpenStdin: true, StdinOnce: true, AttachStdin: true } : {}),
+    ...(part.takesInput ? INPUT : {}),
     AttachStdout: true,
     AttachStderr: true,
     HostConfig: {
@@ -74,12 +75,7 @@ export function containerOptions({
       CapDrop: ["ALL"],
       SecurityOpt: ["no-new-privileges"],
       ReadonlyRootfs: true,
-      // The engine may be on another machine: files are sent to it. The volume goes with the
-      // container.
-      Mounts:
-        Object.keys(part.files ?? {}).length > 0
-          ? [{ Type: "volume", Source: "", Target: FILES_FOLDER }]
-          : [],
+      Mounts: mountsOf(part),
       Tmpfs: { [OWN_FOLDER]: "rw,nosuid,size=256m,mode=1777", [VOLUME]: "rw,nosuid,size=64m" },
       RestartPolicy: { Name: "no" },
       PidsLimit: MOST_PROCESSES,
@@ -89,22 +85,34 @@ export function containerOptions({
         Hard: most,
       })),
       LogConfig: { Type: "json-file", Config: { "max-size": "10m" } },
-      ...(cpus === undefined ? {} : { NanoCpus: Math.round(cpus * GIGA) }),
-      // No swap: a run with a store that swaps would measure the disk.
-      ...(memory_bytes === undefined ? {} : { Memory: memory_bytes, MemorySwap: memory_bytes }),
-      ...(cpuset === undefined ? {} : { CpusetCpus: cpuset }),
+      ...cappedBy(part.caps ?? {}),
     },
-    ...(endpoint ? { NetworkingConfig: { EndpointsConfig: { [network]: endpoint } } } : {}),
-  };
+    NetworkingConfig: endpoint && { EndpointsConfig: { [network]: endpoint } },
+  });
 }
 
-export function appliedCaps({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps {
-  return {
-    ...(NanoCpus ? { cpus: NanoCpus / GIGA } : {}),
-    ...(Memory ? { memory_bytes: Memory } : {}),
-    ...(CpusetCpus ? { cpuset: CpusetCpus } : {}),
-  };
+/** The engine may be on another machine: files are sent to it. The volume goes with the container. */
+function mountsOf({ files = {} }: Part): Docker.MountSettings[] {
+  if (Object.keys(files).length === 0) return [];
+  return [{ Type: "volume", Source: "", Target: FILES_FOLDER }];
 }
+
+const cappedBy = ({ cpus, memory_bytes, cpuset }: Caps) =>
+  definedOnly({
+    NanoCpus: cpus === undefined ? undefined : Math.round(cpus * GIGA),
+    Memory: memory_bytes,
+    // No swap: a run with a store that swaps would measure the disk.
+    MemorySwap: memory_bytes,
+    CpusetCpus: cpuset,
+  });
+
+/** The caps that an engine has applied; it says 0 and an empty text where there is none. */
+export const appliedCaps = ({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps =>
+  definedOnly({
+    cpus: NanoCpus ? NanoCpus / GIGA : undefined,
+    memory_bytes: Memory || undefined,
+    cpuset: CpusetCpus || undefined,
+  });
 
 export const fittingCaps = (caps: Caps, cores: number): Caps =>
   caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Node } from "../../kit/env.js";
 import { messageOf } from "../../kit/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
@@ -102,6 +103,7 @@ export interface PartEngine {
 
 const CHECK_END_EVERY_MS = 1_000;
 
+/** A part that runs in a container of its own. */
 export class ContainerPart extends RestartablePart implements RunningPart {
   readonly address: Node;
   readonly write?: (line: string) => void;
@@ -127,7 +129,7 @@ export class ContainerPart extends RestartablePart implements RunningPart {
   constructor(part: Part, engine: PartEngine, container: Docker.Container, place: NetworkPlace) {
     super(part.role);
     const { host, port, ports } = place.address;
-    this.address = { host, port, ...(part.ports ? { ports } : {}) };
+    this.address = definedOnly({ host, port, ports: part.ports ? ports : undefined });
     this.container = container;
     this.#engine = engine;
     this.#place = place;
@@ -163,11 +165,13 @@ export class ContainerPart extends RestartablePart implements RunningPart {
     this.printed = new EngineOutput(this.#engine.connection.docker, stream);
     if (this.#takesInput) this.#writeLine = lineWriter(stream);
     for (const listener of this.#listeners) this.printed.onLine(listener);
+
     await this.container.start();
     this.isDown = false;
     this.#waitForExit().then((exit) => {
       if (!this.isDown) this.ended(exit);
     });
+
     const { HostConfig, State } = await this.container.inspect();
     this.caps = appliedCaps(HostConfig);
     this.#group = await controlGroupOf(
@@ -178,30 +182,25 @@ export class ContainerPart extends RestartablePart implements RunningPart {
   }
 
   async #waitForExit(): Promise<Exit> {
-    let isTold = false;
-    const told = this.container.wait().then((answer: { StatusCode: number }) => {
-      isTold = true;
+    let isAnnounced = false;
+    const announcedEnd = this.container.wait().then((answer: { StatusCode: number }) => {
+      isAnnounced = true;
       return answer;
     });
     try {
-      const answer = await Promise.race([told, this.#unannouncedEnd(() => isTold)]);
-      if (!answer) {
+      const end = await Promise.race([announcedEnd, this.#unannouncedEnd(() => isAnnounced)]);
+      if (!end) {
         const { name } = this.#engine.connection;
         return { code: null, signal: `the loss of its engine (${name} was started again)` };
       }
-      const { StatusCode } = answer;
+
       await this.printed?.completeStdout();
       const { State } = await this.container.inspect();
-      return State.OOMKilled
-        ? { code: null, signal: "out of memory: its cap is too small" }
-        : { code: StatusCode, signal: null };
+      if (State.OOMKilled) return { code: null, signal: "out of memory: its cap is too small" };
+      return { code: end.StatusCode, signal: null };
     } catch (error) {
-      return {
-        code: null,
-        signal: hasStatus(error, 404)
-          ? "its removal"
-          : `the loss of its engine (${messageOf(error)})`,
-      };
+      if (hasStatus(error, 404)) return { code: null, signal: "its removal" };
+      return { code: null, signal: `the loss of its engine (${messageOf(error)})` };
     }
   }
 
@@ -209,12 +208,12 @@ export class ContainerPart extends RestartablePart implements RunningPart {
    * An engine that was started again no longer knows who waits for a container's end. But then its
    * output has ended, too. Resolves when the container does not run and nobody was told.
    */
-  async #unannouncedEnd(isTold: () => boolean): Promise<undefined> {
+  async #unannouncedEnd(isAnnounced: () => boolean): Promise<undefined> {
     await this.printed?.completeStdout();
-    // What ends as usual is told in the same moment.
+    // An end of which the engine tells is announced in the same moment.
     for (;;) {
       await sleep(CHECK_END_EVERY_MS);
-      if (isTold() || !(await this.container.inspect()).State.Running) return undefined;
+      if (isAnnounced() || !(await this.container.inspect()).State.Running) return undefined;
     }
   }
 

@@ -17,19 +17,10 @@ import type {
 import { engineFacts } from "./container-engine.js";
 import { ContainerHost, type HostOptions } from "./container-host.js";
 import { fittingCaps } from "./container-options.js";
+import { deriveImages, pathsInImage } from "./derived-images.js";
 import type { EngineAccess } from "./endpoint.js";
-import {
-  commandIn,
-  deriveImages,
-  fetchImages,
-  hasProgram,
-  type ImageHolder,
-  movedTag,
-  ownImageNames,
-  ownImages,
-  pathsInImage,
-  programImages,
-} from "./images.js";
+import { fetchImages, type ImageHolder } from "./image-copies.js";
+import { commandIn, hasProgram, movedTag, programImages } from "./images.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText } from "./labels.js";
 import {
   HOST_NETWORK,
@@ -38,6 +29,7 @@ import {
   ownNetwork,
   type PartNetwork,
 } from "./networks.js";
+import { ownImageNames, ownImages } from "./own-images.js";
 
 /**
  * Once told to, listens on a free port of an address, whose number it prints, until its input ends.
@@ -130,8 +122,8 @@ export function hostOf<Host extends { spec: Pick<DockerHost, "name" | "roles"> |
   if (part.machine && hosts.some(({ spec }) => spec))
     throw new Error(`there is no machine ${part.machine} for ${part.role}`);
   const kind = placedKindOf(part);
-  const own = hosts.filter(({ spec }) => spec === undefined || spec.roles.includes(kind));
-  const host = own[turnOf(part.role) % own.length];
+  const hostsOfKind = hosts.filter(({ spec }) => spec === undefined || spec.roles.includes(kind));
+  const host = hostsOfKind[turnOf(part.role) % hostsOfKind.length];
   if (!host) throw new Error(`no machine is for ${kind} roles`);
   return host;
 }
@@ -176,14 +168,15 @@ async function freePorts(host: ContainerHost, address: string): Promise<number[]
 /** An image is built once, and copied. @throws environmentError that names the architectures */
 async function requireOneArchitecture(engines: ContainerAccess["engines"]): Promise<void> {
   if (engines.length < 2) return;
-  const found = await Promise.all(
+  const machines = await Promise.all(
     engines.map(async ({ access, spec }) => {
       const { Arch } = await access.connection.docker.version();
       return { Arch, name: spec?.name };
     }),
   );
-  if (new Set(found.map(({ Arch }) => Arch)).size === 1) return;
-  const list = found.map(({ name, Arch }) => `${name} ${Arch}`).join(", ");
+  if (new Set(machines.map(({ Arch }) => Arch)).size === 1) return;
+
+  const list = machines.map(({ name, Arch }) => `${name} ${Arch}`).join(", ");
   throw environmentError(`the machines differ in architecture (${list}): give hosts of one`);
 }
 
@@ -263,37 +256,55 @@ export class ContainerRuntime implements Runtime {
     { imageSource, network }: ContainerAccess,
     options: RuntimeOptions,
   ): Promise<void> {
-    const sources = [...this.#hosts, ...(imageSource && this.#hosts[0]?.spec ? [imageSource] : [])];
-    const builder = this.#holderOf("server");
-    if (sources.length > 1)
-      await fetchImages(sources, builder, await ownImageNames(options.packageFolder), options);
-    const plain = await ownImages(builder.docker, builder.access.builder, options);
-    Object.assign(
-      this.images,
-      await deriveImages(builder.docker, builder.access.builder, plain, options),
-    );
-    const stores = this.#holderOf("store");
-    const storeImages = options.programs.flatMap(({ image }) => image ?? []);
-    if (sources.length > 1) await fetchImages(sources, stores, storeImages, options);
-    for (const [id, image] of await programImages(stores.docker, options)) {
-      if (typeof image !== "string") this.images[id] = image;
-      this.#programs.set(
-        id,
-        typeof image === "string"
-          ? image
-          : { path: image.name, version: "", embedded: false, image },
-      );
-    }
-    // One after the other: they come through the same connection.
+    const sources: ImageHolder[] = [...this.#hosts];
+    if (imageSource && this.#hosts[0]?.spec) sources.push(imageSource);
+
+    await this.#prepareOwnImages(sources, options);
+    await this.#prepareProgramImages(sources, options);
+    // One after the other: the images come through the same connection.
     for (const host of this.#hosts) await host.bring(ownPrograms);
-    for (const program of options.programs.filter(({ withoutVersionFlag }) => withoutVersionFlag)) {
-      const image = this.images[program.id];
-      const found = image ? await hasProgram(stores.docker, image, program, this.#labels) : true;
-      if (found !== true) this.#programs.set(program.id, found);
-    }
+
+    await this.#findUnstartedPrograms(options.programs);
     if (network === HOST_NETWORK) await requireReachable(this.#hosts);
     await Promise.all(options.programs.map((program) => this.#readCommand(program)));
     await Promise.all(options.programs.map((program) => this.#readVersion(program)));
+  }
+
+  async #prepareOwnImages(sources: readonly ImageHolder[], options: RuntimeOptions): Promise<void> {
+    const holder = this.#holderOf("server");
+    const { docker } = holder;
+    const { builder } = holder.access;
+    if (sources.length > 1)
+      await fetchImages(sources, holder, await ownImageNames(options.packageFolder), options);
+    const images = await ownImages(docker, builder, options);
+    Object.assign(this.images, await deriveImages(docker, builder, images, options));
+  }
+
+  async #prepareProgramImages(
+    sources: readonly ImageHolder[],
+    options: RuntimeOptions,
+  ): Promise<void> {
+    const holder = this.#holderOf("store");
+    const names = options.programs.flatMap(({ image }) => image ?? []);
+    if (sources.length > 1) await fetchImages(sources, holder, names, options);
+    for (const [id, image] of await programImages(holder.docker, options)) {
+      if (typeof image === "string") {
+        this.#programs.set(id, image);
+      } else {
+        this.images[id] = image;
+        this.#programs.set(id, { path: image.name, version: "", embedded: false, image });
+      }
+    }
+  }
+
+  /** Looks for the programs that no question for their version would find missing. */
+  async #findUnstartedPrograms(programs: readonly ProgramSource[]): Promise<void> {
+    const { docker } = this.#holderOf("store");
+    for (const program of programs.filter(({ withoutVersionFlag }) => withoutVersionFlag)) {
+      const image = this.images[program.id];
+      const availability = image ? await hasProgram(docker, image, program, this.#labels) : true;
+      if (availability !== true) this.#programs.set(program.id, availability);
+    }
   }
 
   /**
@@ -301,11 +312,11 @@ export class ContainerRuntime implements Runtime {
    * from the store's.
    */
   #holderOf(program: string): ContainerHost {
-    const kind = ownPrograms.some((own) => own === program) ? "server" : "store";
+    const kind = ownPrograms.some((id) => id === program) ? "server" : "store";
     return hostOf({ role: `${kind}-1`, kind, program }, this.#hosts);
   }
 
-  /** That of the first server. */
+  /** The engine of the first server. */
   get engine(): EngineFacts {
     return this.#holderOf("server").facts;
   }
@@ -356,8 +367,9 @@ export class ContainerRuntime implements Runtime {
     facts.version = versionIn(await host.printedBy(id, [executable.command, "--version"]));
     await host.stopHelper(id);
     if (facts.version !== UNKNOWN_VERSION || !facts.image) return;
-    const found = await hasProgram(host.docker, facts.image, executable, this.#labels);
-    if (found !== true) this.#programs.set(id, found);
+
+    const availability = await hasProgram(host.docker, facts.image, executable, this.#labels);
+    if (availability !== true) this.#programs.set(id, availability);
   }
 
   async close(): Promise<void> {

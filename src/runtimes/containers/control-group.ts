@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
 import { fieldsOf, throttlingIn } from "../../kit/control-groups.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { sum } from "../../kit/numbers.js";
 import { type RunDelays, readRunDelays } from "../run-delay.js";
 import type { PartCounters } from "../runtime-types.js";
@@ -21,12 +22,13 @@ export function countersOf(stats: Docker.ContainerStats): PartCounters {
   };
   const { periods, throttled_periods, throttled_time } = cpu.throttling_data;
   const throttled_us = Math.round(throttled_time / 1000);
-  return {
+  const throttling = { periods, throttled_periods, throttled_us };
+  return definedOnly({
     cpu_us: Math.round(cpu.cpu_usage.total_usage / 1000),
     resident_bytes: Math.max(0, memory.usage - droppable),
-    ...(periods > 0 ? { throttling: { periods, throttled_periods, throttled_us } } : {}),
-    ...(links.length > 0 ? { network } : {}),
-  };
+    throttling: periods > 0 ? throttling : undefined,
+    network: links.length > 0 ? network : undefined,
+  });
 }
 
 const ROOT = "/sys/fs/cgroup";
@@ -56,11 +58,12 @@ export interface GroupVersion {
 export const unified: GroupVersion = {
   files: ["cpu.stat", "memory.stat", "memory.current"].map((name) => ({ controller: "", name })),
   countersIn([cpu = "", memory = "", current = ""]) {
-    return {
+    const droppable = fieldsOf(memory).get("inactive_file") ?? 0;
+    return definedOnly({
       cpu_us: fieldsOf(cpu).get("usage_usec") ?? 0,
-      resident_bytes: Math.max(0, Number(current) - (fieldsOf(memory).get("inactive_file") ?? 0)),
-      ...throttled(cpu),
-    };
+      resident_bytes: Math.max(0, Number(current) - droppable),
+      throttling: throttlingIn(cpu),
+    });
   },
 };
 
@@ -72,21 +75,14 @@ export const separate: GroupVersion = {
     { controller: "memory", name: "memory.usage_in_bytes" },
   ],
   countersIn([usage_ns = "", cpu = "", memory = "", current = ""]) {
-    return {
+    const droppable = fieldsOf(memory).get("total_inactive_file") ?? 0;
+    return definedOnly({
       cpu_us: Math.round(Number(usage_ns) / 1000),
-      resident_bytes: Math.max(
-        0,
-        Number(current) - (fieldsOf(memory).get("total_inactive_file") ?? 0),
-      ),
-      ...throttled(cpu),
-    };
+      resident_bytes: Math.max(0, Number(current) - droppable),
+      throttling: throttlingIn(cpu),
+    });
   },
 };
-
-function throttled(cpuStat: string): Pick<PartCounters, "throttling"> {
-  const throttling = throttlingIn(cpuStat);
-  return throttling ? { throttling } : {};
-}
 
 export interface ControlGroup {
   counters(): Promise<PartCounters>;
@@ -94,37 +90,33 @@ export interface ControlGroup {
 }
 
 /**
- * At once and at no cost to the engine, which may answer only at the start of the next second.
- * @param pid its first process @param ownNetwork whether its links are its own @returns undefined
- * where they cannot be read
+ * The counters of a container as this machine's kernel keeps them. They are read at once and at no
+ * cost to the engine, which may answer only at the start of the next second.
+ * @param pid first process of the container
+ * @param hasOwnNetwork whether its network links are its own
+ * @returns undefined where they cannot be read
  */
 export async function controlGroupOf(
   id: string,
   pid: number,
-  ownNetwork: boolean,
+  hasOwnNetwork: boolean,
 ): Promise<ControlGroup | undefined> {
   try {
     const lines = (await readFile(`/proc/${pid}/cgroup`, "utf8")).trim().split("\n");
     // If the engine runs in a virtual machine, this machine has another process with that id, or
     // none.
     if (!lines.some((line) => line.includes(id))) return undefined;
-    const folders = new Map<string, string>();
-    for (const line of lines) {
-      const [, controllers = "", ...path] = line.split(":");
-      for (const controller of controllers.split(","))
-        folders.set(controller, join(ROOT, controller, path.join(":")));
-    }
+
+    const folders = foldersIn(lines);
     const version = existsSync(join(folders.get("") ?? "", "cpu.stat")) ? unified : separate;
     const read = ({ controller, name }: GroupVersion["files"][number]) =>
       readFile(join(folders.get(controller) ?? "", name), "utf8");
+    const readNetwork = async () => networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8"));
     const group: ControlGroup = {
       async counters() {
-        return {
-          ...version.countersIn(await Promise.all(version.files.map(read))),
-          ...(ownNetwork
-            ? { network: networkOf(await readFile(`/proc/${pid}/net/dev`, "utf8")) }
-            : {}),
-        };
+        const counters = version.countersIn(await Promise.all(version.files.map(read)));
+        if (!hasOwnNetwork) return counters;
+        return { ...counters, network: await readNetwork() };
       },
       async runDelays() {
         const processes = await read({
@@ -139,4 +131,16 @@ export async function controlGroupOf(
   } catch {
     return undefined;
   }
+}
+
+/** The folder of each controller, from the lines of `/proc/PID/cgroup`. */
+function foldersIn(lines: readonly string[]): Map<string, string> {
+  const folders = new Map<string, string>();
+  for (const line of lines) {
+    const [, controllers = "", ...path] = line.split(":");
+    for (const controller of controllers.split(",")) {
+      folders.set(controller, join(ROOT, controller, path.join(":")));
+    }
+  }
+  return folders;
 }

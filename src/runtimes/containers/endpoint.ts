@@ -6,7 +6,7 @@ import { execa } from "execa";
 import { MAX_SETTING_BYTES, readUserFile } from "../../kit/user-files.js";
 import { recordService, serviceFolder } from "../processes.js";
 import { type EngineConnection, engineAt } from "./container-engine.js";
-import type { Builder } from "./images.js";
+import type { Builder } from "./image-builds.js";
 
 const CONNECTS_WITHIN_S = 10;
 export const SSH_TUNNEL = { prefix: "ratelimit-bench-ssh-", what: "the ssh tunnel" };

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
+import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import type { Part, PartAllocation } from "../runtime-types.js";
 import { namedPorts, PORT, SECOND_PORT } from "./container-options.js";
@@ -90,7 +91,7 @@ const sameForAll = (host: string, { ports }: Part): PartAddress => ({
 
 interface OpenNetwork {
   network: Docker.Network;
-  /** Those that parts keep; absent: the engine gives them. */
+  /** The addresses that parts keep; absent: the engine gives them. */
   addresses?: Addresses;
 }
 
@@ -127,12 +128,10 @@ export function ownNetwork(
       });
       const { network, addresses } = await opened;
       const address = addresses?.take();
+      const IPAMConfig = address === undefined ? undefined : { IPv4Address: address };
       return {
         network: network.id,
-        endpoint: {
-          Aliases: [aliasOf(part)],
-          ...(address === undefined ? {} : { IPAMConfig: { IPv4Address: address } }),
-        },
+        endpoint: definedOnly({ Aliases: [aliasOf(part)], IPAMConfig }),
         address: sameForAll(aliasOf(part), part),
         link: network,
         release: () => address !== undefined && addresses?.giveBack(address),
@@ -163,17 +162,17 @@ export function machineNetwork(host: string, findPorts: () => Promise<number[]>)
   /** One search at a time. */
   let pending: Promise<unknown> = Promise.resolve();
   const take = (count: number): Promise<number[]> => {
-    const taking = pending.then(async () => {
+    const search = pending.then(async () => {
       while (free.length < count) {
-        const found = await findPorts();
-        free.push(...found.filter((port) => !used.has(port) && !free.includes(port)));
+        const candidates = await findPorts();
+        free.push(...candidates.filter((port) => !used.has(port) && !free.includes(port)));
       }
-      const taken = free.splice(0, count);
-      for (const port of taken) used.add(port);
-      return taken;
+      const ports = free.splice(0, count);
+      for (const port of ports) used.add(port);
+      return ports;
     });
-    pending = taking.catch(() => {});
-    return taking;
+    pending = search.catch(() => {});
+    return search;
   };
   return {
     condition:
@@ -187,7 +186,7 @@ export function machineNetwork(host: string, findPorts: () => Promise<number[]>)
         network: HOST_NETWORK,
         address: { host, bind: host, port, secondPort, ports },
         release: () => {
-          for (const each of [port, secondPort, ...others]) used.delete(each);
+          for (const freed of [port, secondPort, ...others]) used.delete(freed);
         },
       };
     },

@@ -1,10 +1,11 @@
 import type { V1ConfigMap, V1Pod } from "@kubernetes/client-node";
 import type { KubernetesAccess } from "../../contract/machines.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, environmentError, messageOf } from "../../kit/errors.js";
 import { ARCHITECTURES } from "../containers/container-description.js";
 import { noImage } from "../containers/images.js";
 import { OWNER_LABEL, ownerOf } from "../containers/labels.js";
-import type { Leftover, RuntimeDescription } from "../runtime-types.js";
+import type { IsAlive, Leftover, RuntimeDescription } from "../runtime-types.js";
 import { KubernetesApi } from "./api.js";
 import { apiFailure } from "./failures.js";
 import { fittingCaps, KubernetesRuntime, mostCpus, NO_DISCONNECT } from "./kubernetes-runtime.js";
@@ -60,30 +61,50 @@ export function kubernetesRuntime(access: KubernetesAccess = { nodes: {} }): Run
       }
     },
     async leftovers(isAlive) {
-      const found: Leftover[] = [];
+      const leftovers: Leftover[] = [];
       try {
         const api = await connect();
-        const collect = async (
-          kind: string,
-          things: readonly (V1Pod | V1ConfigMap)[],
-          remove: (name: string, uid: string | undefined) => Promise<unknown>,
-        ): Promise<void> => {
-          for (const { metadata: { name, uid, annotations } = {} } of things) {
-            const owner = ownerOf(annotations?.[OWNER_LABEL]);
-            if (!name || !owner || (await isAlive(owner))) continue;
-            const what = `the ${kind} ${name} in the namespace ${api.namespace} that was left behind`;
-            found.push({ what, remove: async () => void (await remove(name, uid)) });
-          }
-        };
-        await collect("pod", await api.pods(OURS), (name, uid) =>
-          api.deletePod(name, { graceS: GRACE_S, ...(uid ? { uid } : {}) }),
-        );
-        await collect("ConfigMap", await api.configMaps(OURS), (name) => api.deleteConfigMap(name));
+        leftovers.push(...(await podsLeft(api, isAlive)));
+        leftovers.push(...(await configMapsLeft(api, isAlive)));
       } catch {
         // A cluster that does not answer tells nothing; the next start asks again.
       }
-      return found;
+      return leftovers;
     },
     outdated: async () => [],
   };
+}
+
+async function podsLeft(api: KubernetesApi, isAlive: IsAlive): Promise<Leftover[]> {
+  const pods = await ownedByDead(await api.pods(OURS), isAlive);
+  return pods.map(({ name, uid }) => ({
+    what: `the pod ${name} in the namespace ${api.namespace} that was left behind`,
+    remove: async () => {
+      await api.deletePod(name, definedOnly({ graceS: GRACE_S, uid }));
+    },
+  }));
+}
+
+async function configMapsLeft(api: KubernetesApi, isAlive: IsAlive): Promise<Leftover[]> {
+  const maps = await ownedByDead(await api.configMaps(OURS), isAlive);
+  return maps.map(({ name }) => ({
+    what: `the ConfigMap ${name} in the namespace ${api.namespace} that was left behind`,
+    remove: async () => {
+      await api.deleteConfigMap(name);
+    },
+  }));
+}
+
+/** Name and id of the objects whose owner, a process, has ended. */
+async function ownedByDead(
+  objects: readonly (V1Pod | V1ConfigMap)[],
+  isAlive: IsAlive,
+): Promise<{ name: string; uid: string | undefined }[]> {
+  const dead: { name: string; uid: string | undefined }[] = [];
+  for (const { metadata: { name, uid, annotations } = {} } of objects) {
+    const owner = ownerOf(annotations?.[OWNER_LABEL]);
+    if (!name || !owner || (await isAlive(owner))) continue;
+    dead.push({ name, uid });
+  }
+  return dead;
 }

@@ -4,6 +4,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { V1Node, V1OwnerReference, V1Pod } from "@kubernetes/client-node";
 import type { KubernetesAccess, PlacedKind, RuntimeMachine } from "../../contract/machines.js";
 import { type RoleKind, roleId } from "../../contract/role.js";
+import { definedOnly } from "../../kit/defined-only.js";
+import type { Node } from "../../kit/env.js";
 import { BenchError, environmentError, messageOf } from "../../kit/errors.js";
 import {
   FILES_FOLDER,
@@ -13,7 +15,8 @@ import {
   SECOND_PORT,
   ULIMITS,
 } from "../containers/container-options.js";
-import { noImage, ownName } from "../containers/images.js";
+import { noImage } from "../containers/images.js";
+import { ownName } from "../containers/own-images.js";
 import {
   helperRole,
   imageVersion,
@@ -53,7 +56,8 @@ import {
   selectorOf,
   sharedNodes,
 } from "./pod.js";
-import { PodExecPart, PodPart } from "./pod-part.js";
+import { PodExecPart } from "./pod-exec-part.js";
+import { PodPart } from "./pod-part.js";
 import { quoted } from "./supervisor.js";
 
 /** A ConfigMap takes no more, its own text included. */
@@ -94,22 +98,29 @@ async function trialPod(
 ): Promise<V1Pod> {
   const part = ownPart("helper-trial", "server");
   return podOf({
-    ...{
-      part,
-      kind: "helper",
-      name: `${name}-trial`,
-      command: ["true"],
-      environment: {},
-      caps: HELPER_CAPS,
-    },
-    ...{ image: await ownImage("server", packageFolder, access), mark: "trial", metadata, access },
+    part,
+    kind: "helper",
+    name: `${name}-trial`,
+    command: ["true"],
+    environment: {},
+    caps: HELPER_CAPS,
+    image: await ownImage("server", packageFolder, access),
+    mark: "trial",
+    metadata,
+    access,
   });
 }
 
 /** Where a pod listens, with its ports on the node where it shares the node's. */
 type PodPlace = Pick<PartAllocation, "port" | "ports"> & { hostPorts?: readonly number[] };
 
-interface NodeFacts extends RuntimeMachine {
+/** What the pod of a part has, wherever it runs. */
+type PodStart = Pick<
+  PodRequest,
+  "part" | "kind" | "image" | "command" | "environment" | "caps" | "files" | "hostPorts"
+>;
+
+interface NodeProperties extends RuntimeMachine {
   cgroup_version: string;
   open_files: number;
 }
@@ -130,7 +141,7 @@ export class KubernetesRuntime implements Runtime {
   readonly images: Record<string, ImageFacts> = {};
   readonly #programs = new Map<string, ProgramFacts | string>();
   readonly #commands = new Map<string, string>(ownPrograms.map((id) => [id, "node"]));
-  readonly #nodes = new Map<string, NodeFacts>();
+  readonly #nodes = new Map<string, NodeProperties>();
   /** Where each role ran first: it runs there again, so that runs can be compared. */
   readonly #placed = new Map<string, { kind: RoleKind; machine: string | undefined }>();
   readonly #moves: string[] = [];
@@ -314,60 +325,79 @@ export class KubernetesRuntime implements Runtime {
     const image = this.images[part.program]?.name;
     if (image === undefined)
       throw environmentError(`${part.role} cannot be started: ${this.program(part.program)}`);
+
     const kind = kindOf(part);
     const isHelper = part.role.startsWith("helper-");
     const isMeasured = !isHelper && kind !== "helper";
-    const caps = isMeasured ? this.appliedCaps(part.caps ?? {}) : HELPER_CAPS;
     const files = await this.#filesOf(part);
-    const known = isHelper ? undefined : this.#placed.get(part.role)?.machine;
-    const begin = async (node: string | undefined): Promise<PodPart> => {
-      const name = `${this.#name}-${part.role}-${randomBytes(3).toString("hex")}`;
-      const place = { port, ...(part.ports ? { ports } : {}) };
-      const context = {
-        api: this.#api,
-        watch: this.#watch,
-        ownNetwork: !this.#access.host_network,
-      };
-      const running = new PodPart(part, name, place, context);
-      const pod = podOf({
-        ...{ part, kind, name, image, node, command, environment, caps, files, hostPorts },
-        mark: running.mark,
-        owner: this.#owner,
-        metadata: campaignMetadata(this.#options.owner, this.#options.campaign),
-        access: this.#access,
-      });
-      await this.#api.createPod(pod).catch((error) => {
-        throw this.#failed(`${part.role} cannot be created`, error);
-      });
-      running.caps = caps;
-      try {
-        await onBegun(running);
-        await running.run(async () => {
-          await this.#inspectPod(running, part.program);
-          const place = { host: "127.0.0.1", port: running.address.port };
-          await waitForAnswer(part, running, place, (command) =>
-            PodExecPart.run(this.#api, running, part, command, {}),
-          );
-        });
-        return running;
-      } catch (error) {
-        await running.stop().catch(() => {});
-        throw error;
-      }
+    const start: PodStart = {
+      part,
+      kind,
+      image,
+      command,
+      environment,
+      caps: isMeasured ? this.appliedCaps(part.caps ?? {}) : HELPER_CAPS,
+      files,
+      hostPorts,
     };
-    const running = await begin(part.machine ?? known).catch((error) => {
-      // The node where it ran before has no place any more: better elsewhere than not at all.
-      if (
-        part.machine !== undefined ||
-        known === undefined ||
-        !/no node has a place/.test(messageOf(error))
-      )
-        throw error;
-      this.#moves.push(`${part.role} could not run again on ${known} and was moved`);
+    const place = definedOnly({ port, ports: part.ports ? ports : undefined });
+    const begin = (node: string | undefined) => this.#begin(start, place, node, onBegun);
+
+    const earlierNode = isHelper ? undefined : this.#placed.get(part.role)?.machine;
+    const running = await begin(part.machine ?? earlierNode).catch((error) => {
+      const hasNoPlace = /no node has a place/.test(messageOf(error));
+      if (part.machine !== undefined || earlierNode === undefined || !hasNoPlace) throw error;
+      // The node where the part ran before is full: better elsewhere than not at all.
+      this.#moves.push(`${part.role} could not run again on ${earlierNode} and was moved`);
       return begin(undefined);
     });
     if (!isHelper) this.#placed.set(part.role, { kind, machine: running.machine });
     return running;
+  }
+
+  /** Creates the pod of a part, and waits until the part answers. */
+  async #begin(
+    start: PodStart,
+    ports: Omit<Node, "host">,
+    node: string | undefined,
+    onBegun: (part: RunningPart) => Promise<void>,
+  ): Promise<PodPart> {
+    const { part } = start;
+    const name = `${this.#name}-${part.role}-${randomBytes(3).toString("hex")}`;
+    const running = new PodPart(part, name, ports, {
+      api: this.#api,
+      watch: this.#watch,
+      ownNetwork: !this.#access.host_network,
+    });
+    const pod = podOf({
+      ...start,
+      name,
+      node,
+      mark: running.mark,
+      owner: this.#owner,
+      metadata: campaignMetadata(this.#options.owner, this.#options.campaign),
+      access: this.#access,
+    });
+    await this.#api.createPod(pod).catch((error) => {
+      throw this.#failed(`${part.role} cannot be created`, error);
+    });
+    running.caps = start.caps;
+    try {
+      await onBegun(running);
+      await running.run(() => this.#untilReady(part, running));
+      return running;
+    } catch (error) {
+      await running.stop().catch(() => {});
+      throw error;
+    }
+  }
+
+  async #untilReady(part: Part, running: PodPart): Promise<void> {
+    await this.#inspectPod(running, part.program);
+    const place = { host: "127.0.0.1", port: running.address.port };
+    await waitForAnswer(part, running, place, (command) =>
+      PodExecPart.run(this.#api, running, part, command, {}),
+    );
   }
 
   /** Once per node: its facts. Each time: its image, which must be the same on every node. */
@@ -410,39 +440,39 @@ export class KubernetesRuntime implements Runtime {
           "path" in file ? await readFile(file.path) : Buffer.from(await textOf(file, ownAddress)),
       })),
     );
-    const total = contents.reduce((sum, { bytes }) => sum + bytes.length, 0);
-    if (total > MOST_FILE_BYTES) {
+    const size_bytes = contents.reduce((sum, { bytes }) => sum + bytes.length, 0);
+    if (size_bytes > MOST_FILE_BYTES) {
       throw environmentError(
-        `the files of ${role} have ${total} bytes, and a ConfigMap takes ${MOST_FILE_BYTES}: put them into an image and name it with --image`,
+        `the files of ${role} have ${size_bytes} bytes, and a ConfigMap takes ${MOST_FILE_BYTES}: put them into an image and name it with --image`,
       );
     }
     const hash = createHash("sha256");
     for (const { path, bytes } of contents) hash.update(`${path}\n${bytes.length}\n`).update(bytes);
     const name = `${this.#name}-files-${hash.digest("hex").slice(0, 12)}`;
-    let made = this.#fileMaps.get(name);
-    if (!made) {
-      made = this.#api
-        .createConfigMap({
-          metadata: {
-            name,
-            ...campaignMetadata(this.#options.owner, this.#options.campaign),
-            ownerReferences: [this.#owner],
-          },
-          immutable: true,
-          binaryData: Object.fromEntries(
-            contents.map(({ bytes }, index) => [`file-${index}`, bytes.toString("base64")]),
-          ),
-        })
-        .then(
-          () => name,
-          (error) => {
-            throw this.#failed(`the files of ${role} cannot be stored`, error);
-          },
-        );
-      this.#fileMaps.set(name, made);
-    }
+    const configMap = this.#fileMaps.get(name) ?? this.#storeFiles(name, role, contents);
+    this.#fileMaps.set(name, configMap);
     const paths = Object.fromEntries(contents.map(({ path }, index) => [`file-${index}`, path]));
-    return { configMap: await made, paths };
+    return { configMap: await configMap, paths };
+  }
+
+  /** @returns the name of the ConfigMap that holds them */
+  async #storeFiles(
+    name: string,
+    role: string,
+    contents: readonly { bytes: Buffer }[],
+  ): Promise<string> {
+    const metadata = {
+      name,
+      ...campaignMetadata(this.#options.owner, this.#options.campaign),
+      ownerReferences: [this.#owner],
+    };
+    const binaryData = Object.fromEntries(
+      contents.map(({ bytes }, index) => [`file-${index}`, bytes.toString("base64")]),
+    );
+    await this.#api.createConfigMap({ metadata, immutable: true, binaryData }).catch((error) => {
+      throw this.#failed(`the files of ${role} cannot be stored`, error);
+    });
+    return name;
   }
 
   /**
@@ -451,23 +481,21 @@ export class KubernetesRuntime implements Runtime {
    */
   #helper(program: string, machine: string | undefined): Promise<PodPart> {
     const key = `${program} ${machine ?? ""}`;
-    let helper = this.#helpers.get(key);
-    if (!helper) {
-      helper = this.#idlePod(program, "helper", machine);
-      // The next part tries again, also where the pod was lost with its node.
-      const made = helper;
-      const forget = () => void (this.#helpers.get(key) === made && this.#helpers.delete(key));
-      made.then(({ exited }) => exited.then(forget), forget);
-      this.#helpers.set(key, helper);
-    }
+    const knownHelper = this.#helpers.get(key);
+    if (knownHelper) return knownHelper;
+
+    const helper = this.#idlePod(program, "helper", machine);
+    // The next part tries again, also where the pod was lost with its node.
+    const forget = (): void => {
+      if (this.#helpers.get(key) === helper) this.#helpers.delete(key);
+    };
+    helper.then(({ exited }) => exited.then(forget), forget);
+    this.#helpers.set(key, helper);
     return helper;
   }
 
   #idlePod(program: string, kind: RoleKind, machine?: string): Promise<PodPart> {
-    const part = ownPart(helperRole(program), program, {
-      kind,
-      ...(machine === undefined ? {} : { machine }),
-    });
+    const part = ownPart(helperRole(program), program, definedOnly({ kind, machine }));
     return this.#run(part, ["sleep", "infinity"], {}, { port: PORT, ports: {} }, async () => {});
   }
 
@@ -497,7 +525,7 @@ export class KubernetesRuntime implements Runtime {
     const digest = /@(sha256:.*)$/.exec(
       pod.pod?.status?.containerStatuses?.[0]?.imageID ?? "",
     )?.[1];
-    if (image) this.images[id] = { ...image, id: pod.imageId, ...(digest ? { digest } : {}) };
+    if (image) this.images[id] = { ...image, id: pod.imageId, ...definedOnly({ digest }) };
     const role = roleId(kind, 1);
     if (!this.#placed.has(role)) this.#placed.set(role, { kind, machine: pod.machine });
     return pod;
@@ -522,10 +550,10 @@ export class KubernetesRuntime implements Runtime {
           `the image ${image} has no program ${command}: name another with --image ${id}=REF`,
         );
       const facts = this.images[id] as ImageFacts;
-      const found = program.withoutVersionFlag
+      const knownVersion = program.withoutVersionFlag
         ? imageVersion(facts)
         : versionIn(await pod.shell(`${quoted(path)} --version 2>&1; true`));
-      const version = found || UNKNOWN_VERSION;
+      const version = knownVersion || UNKNOWN_VERSION;
       this.#commands.set(id, path);
       this.#programs.set(id, { path: image, version, embedded: false, image: facts });
     } catch (error) {
@@ -593,9 +621,9 @@ async function settled(work: readonly Promise<unknown>[]): Promise<void> {
  * choose.
  */
 export function fittingCaps({ cpus, memory_bytes }: Caps, most: number | undefined): Caps {
-  const asked = cpus ?? DEFAULT_CAPS.cpus;
+  const requestedCpus = cpus ?? DEFAULT_CAPS.cpus;
   return {
-    cpus: most === undefined ? asked : Math.min(asked, most),
+    cpus: most === undefined ? requestedCpus : Math.min(requestedCpus, most),
     memory_bytes: memory_bytes ?? DEFAULT_CAPS.memory_bytes,
   };
 }

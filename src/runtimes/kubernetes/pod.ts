@@ -1,15 +1,20 @@
 import { hash } from "node:crypto";
 import type {
   V1Affinity,
+  V1Container,
   V1EnvVar,
   V1NodeSelectorRequirement,
+  V1NodeSelectorTerm,
   V1OwnerReference,
   V1Pod,
   V1ResourceRequirements,
+  V1Volume,
+  V1VolumeMount,
   V1WeightedPodAffinityTerm,
 } from "@kubernetes/client-node";
 import type { KubernetesAccess } from "../../contract/machines.js";
 import type { RoleKind } from "../../contract/role.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { FILES_FOLDER, OWN_FOLDER } from "../containers/container-options.js";
 import { CAMPAIGN_LABEL, OWNER_LABEL, ownerText, ROLE_LABEL } from "../containers/labels.js";
@@ -80,8 +85,8 @@ export function nodeRequirements(selector: string, source: string): V1NodeSelect
     for (const { form, operator, values } of FORMS) {
       const [, key, rest = ""] = form.exec(requirement) ?? [];
       if (key === undefined) continue;
-      const all = values(rest);
-      return { key, operator, ...(all.length > 0 ? { values: all } : {}) };
+      const named = values(rest);
+      return definedOnly({ key, operator, values: named.length > 0 ? named : undefined });
     }
     throw usageError(
       `${source} ${JSON.stringify(selector.slice(0, 60))}: give labels of nodes, e.g. disk=ssd or 'zone in (a, b)'`,
@@ -110,42 +115,42 @@ export interface Place {
 
 /** Where a pod may and should run, without any right to list nodes. */
 export function affinityOf(access: Pick<KubernetesAccess, "nodes">, place: Place): V1Affinity {
-  const placed = place.kind === "service" ? "store" : place.kind;
-  const selector = placed === "helper" ? undefined : access.nodes[placed];
-  const matchExpressions =
-    selector === undefined ? [] : nodeRequirements(selector, `--node-${placed}`);
-  const matchFields =
-    place.node === undefined
-      ? []
-      : [{ key: "metadata.name", operator: "In", values: [place.node] }];
-  const of = (kind: RoleKind, weight: number): V1WeightedPodAffinityTerm => ({
-    weight,
-    podAffinityTerm: {
-      topologyKey: "kubernetes.io/hostname",
-      labelSelector: { matchLabels: { [CAMPAIGN_LABEL]: place.campaign, [KIND_LABEL]: kind } },
-    },
+  const placedKind = place.kind === "service" ? "store" : place.kind;
+  const selector = placedKind === "helper" ? undefined : access.nodes[placedKind];
+  const term: V1NodeSelectorTerm = definedOnly({
+    matchExpressions:
+      selector === undefined ? undefined : nodeRequirements(selector, `--node-${placedKind}`),
+    matchFields:
+      place.node === undefined
+        ? undefined
+        : [{ key: "metadata.name", operator: "In", values: [place.node] }],
   });
-  const avoided = Object.entries(AVOIDS[place.kind]).map(([kind, weight]) =>
-    of(kind as RoleKind, weight),
+  const isBound = Object.keys(term).length > 0;
+
+  const avoidedPods = Object.entries(AVOIDS[place.kind]).map(([kind, weight]) =>
+    podsOf(kind as RoleKind, place.campaign, weight),
   );
-  const term = {
-    ...(matchExpressions.length > 0 ? { matchExpressions } : {}),
-    ...(matchFields.length > 0 ? { matchFields } : {}),
-  };
-  return {
-    ...(Object.keys(term).length > 0
-      ? {
-          nodeAffinity: {
-            requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] },
-          },
-        }
-      : {}),
-    podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: avoided },
-    ...(place.kind === "service"
-      ? { podAffinity: { preferredDuringSchedulingIgnoredDuringExecution: [of("store", 100)] } }
-      : {}),
-  };
+  const storePods = podsOf("store", place.campaign, 100);
+  return definedOnly({
+    nodeAffinity: isBound
+      ? { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms: [term] } }
+      : undefined,
+    podAntiAffinity: { preferredDuringSchedulingIgnoredDuringExecution: avoidedPods },
+    podAffinity:
+      place.kind === "service"
+        ? { preferredDuringSchedulingIgnoredDuringExecution: [storePods] }
+        : undefined,
+  });
 }
+
+/** The campaign's pods of a kind on the same node. */
+const podsOf = (kind: RoleKind, campaign: string, weight: number): V1WeightedPodAffinityTerm => ({
+  weight,
+  podAffinityTerm: {
+    topologyKey: "kubernetes.io/hostname",
+    labelSelector: { matchLabels: { [CAMPAIGN_LABEL]: campaign, [KIND_LABEL]: kind } },
+  },
+});
 
 /**
  * Which measured roles share a node, as a sentence each; nothing where each kind has nodes of its
@@ -161,11 +166,13 @@ export function sharedNodes(
     kinds.set(kind, [...(kinds.get(kind) ?? []), role]);
     byNode.set(machine, kinds);
   }
-  return [...byNode].flatMap(([node, kinds]) =>
-    kinds.size > 1
-      ? [`${[...kinds.values()].flat().sort().join(", ")} share the node ${node}`]
-      : [],
-  );
+
+  const sentences: string[] = [];
+  for (const [node, kinds] of byNode) {
+    const roles = [...kinds.values()].flat().sort();
+    if (kinds.size > 1) sentences.push(`${roles.join(", ")} share the node ${node}`);
+  }
+  return sentences;
 }
 
 export const CONTAINER = "main";
@@ -225,35 +232,21 @@ function resourcesOf({ isUncapped }: Part, { cpus, memory_bytes }: Caps): V1Reso
 }
 
 /**
- * As the restricted profile admits; caps are requests and limits (Guaranteed) unless it is
- * uncapped.
+ * The pod of a part, as the restricted profile admits it. Caps are requests and limits (Guaranteed)
+ * unless the part is uncapped.
  */
 export function podOf(request: PodRequest): V1Pod {
-  const { part, kind, name, image, command, environment, caps, mark, files, access } = request;
+  const { part, kind, name, access, node, owner } = request;
   const { labels, annotations } = request.metadata;
-  const ports = request.hostPorts?.map((port) => ({
-    containerPort: port,
-    hostPort: port,
-    protocol: "TCP",
-  }));
-  const configMap = files && {
-    name: files.configMap,
-    defaultMode: 0o555,
-    items: Object.entries(files.paths).map(([key, path]) => ({ key, path })),
-  };
-  const variables: V1EnvVar[] = [
-    // First: only variables after it can name it.
-    { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
-    ...Object.entries(environment).map(([key, value]) => ({ name: key, value: escaped(value) })),
-  ];
+  const campaign = labels[CAMPAIGN_LABEL] ?? "";
   return {
-    metadata: {
+    metadata: definedOnly({
       name,
       labels: { ...labels, ...roleLabels(part.role, kind) },
       annotations,
-      ...(request.owner ? { ownerReferences: [request.owner] } : {}),
-    },
-    spec: {
+      ownerReferences: owner && [owner],
+    }),
+    spec: definedOnly({
       restartPolicy: "Never",
       activeDeadlineSeconds: DEADLINE_S,
       terminationGracePeriodSeconds: GRACE_S,
@@ -262,12 +255,8 @@ export function podOf(request: PodRequest): V1Pod {
       dnsPolicy: "Default",
       enableServiceLinks: false,
       automountServiceAccountToken: false,
-      ...(access.host_network ? { hostNetwork: true } : {}),
-      affinity: affinityOf(access, {
-        kind,
-        campaign: labels[CAMPAIGN_LABEL] ?? "",
-        node: request.node,
-      }),
+      hostNetwork: access.host_network || undefined,
+      affinity: affinityOf(access, { kind, campaign, node }),
       securityContext: {
         runAsNonRoot: true,
         runAsUser: USER,
@@ -275,41 +264,58 @@ export function podOf(request: PodRequest): V1Pod {
         fsGroup: USER,
         seccompProfile: { type: "RuntimeDefault" },
       },
-      containers: [
-        {
-          name: CONTAINER,
-          image,
-          imagePullPolicy: "IfNotPresent",
-          command: [
-            "/bin/sh",
-            "-c",
-            escaped(SUPERVISOR),
-            "sh",
-            mark,
-            part.takesInput ? "yes" : "no",
-          ],
-          args: command.map(escaped),
-          env: variables,
-          ...(part.workingFolder === "own" ? { workingDir: OWN_FOLDER } : {}),
-          ...(ports ? { ports } : {}),
-          resources: resourcesOf(part, caps),
-          securityContext: {
-            allowPrivilegeEscalation: false,
-            readOnlyRootFilesystem: true,
-            capabilities: { drop: ["ALL"] },
-          },
-          volumeMounts: [
-            { name: "own", mountPath: OWN_FOLDER },
-            { name: "data", mountPath: "/data" },
-            ...(configMap ? [{ name: "files", mountPath: FILES_FOLDER, readOnly: true }] : []),
-          ],
-        },
-      ],
-      volumes: [
-        { name: "own", emptyDir: { medium: "Memory", sizeLimit: "256Mi" } },
-        { name: "data", emptyDir: { medium: "Memory", sizeLimit: "64Mi" } },
-        ...(configMap ? [{ name: "files", configMap }] : []),
-      ],
-    },
+      containers: [containerOf(request)],
+      volumes: volumesOf(request),
+    }),
   };
+}
+
+function containerOf(request: PodRequest): V1Container {
+  const { part, image, command, environment, caps, mark, files, hostPorts } = request;
+  const takesInput = part.takesInput ? "yes" : "no";
+  const volumeMounts: V1VolumeMount[] = [
+    { name: "own", mountPath: OWN_FOLDER },
+    { name: "data", mountPath: "/data" },
+  ];
+  if (files) volumeMounts.push({ name: "files", mountPath: FILES_FOLDER, readOnly: true });
+  return definedOnly({
+    name: CONTAINER,
+    image,
+    imagePullPolicy: "IfNotPresent",
+    command: ["/bin/sh", "-c", escaped(SUPERVISOR), "sh", mark, takesInput],
+    args: command.map(escaped),
+    env: variablesOf(environment),
+    workingDir: part.workingFolder === "own" ? OWN_FOLDER : undefined,
+    ports: hostPorts?.map(portOf),
+    resources: resourcesOf(part, caps),
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: { drop: ["ALL"] },
+    },
+    volumeMounts,
+  });
+}
+
+const portOf = (port: number) => ({ containerPort: port, hostPort: port, protocol: "TCP" });
+
+const variablesOf = (environment: Readonly<Record<string, string>>): V1EnvVar[] => [
+  // This one is first, because only variables after it can name it.
+  { name: "POD_IP", valueFrom: { fieldRef: { fieldPath: "status.podIP" } } },
+  ...Object.entries(environment).map(([name, value]) => ({ name, value: escaped(value) })),
+];
+
+function volumesOf({ files }: PodRequest): V1Volume[] {
+  const volumes: V1Volume[] = [
+    { name: "own", emptyDir: { medium: "Memory", sizeLimit: "256Mi" } },
+    { name: "data", emptyDir: { medium: "Memory", sizeLimit: "64Mi" } },
+  ];
+  if (files) {
+    const items = Object.entries(files.paths).map(([key, path]) => ({ key, path }));
+    volumes.push({
+      name: "files",
+      configMap: { name: files.configMap, defaultMode: 0o555, items },
+    });
+  }
+  return volumes;
 }

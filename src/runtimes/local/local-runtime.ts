@@ -3,6 +3,7 @@ import { availableParallelism } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { allowedCpus } from "../../kit/control-groups.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { askDirectly } from "../../kit/direct-http.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { ownPrograms, programEnvironment, requireVersion } from "../own-programs.js";
@@ -89,7 +90,7 @@ function localRuntime(
     const folder = await mkdtemp(join(workFolder, `${part.role}-`));
     const ports: Record<string, number> = {};
     for (const name of part.ports ?? []) ports[name] = await freePort();
-    const allocation: PartAllocation = {
+    const allocation: PartAllocation = definedOnly({
       host: HOST,
       bind: HOST,
       port: await freePort(),
@@ -98,8 +99,8 @@ function localRuntime(
       folder,
       files: await placeFiles(join(folder, "files"), part.files),
       plugins: plugins.map(({ path }) => path),
-      ...(versions ? { versions: versions.folder } : {}),
-    };
+      versions: versions?.folder,
+    });
     const cwd = part.workingFolder === "package" ? packageFolder : folder;
     const env = { PATH: process.env.PATH ?? "", ...programEnvironment(part, allocation) };
     const stdin = part.interactive || part.takesInput ? "pipe" : "ignore";

@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { execa } from "execa";
+import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError, lastLine } from "../../kit/errors.js";
 
 /** The interpreter that starts every Python program of the project. */
@@ -28,7 +29,7 @@ export async function capturePython(
   const running = execa(PYTHON, reportCommand(packageFolder, name, args), {
     stdin: "ignore",
     reject: false,
-    ...(signal ? { cancelSignal: signal } : {}),
+    ...definedOnly({ cancelSignal: signal }),
   });
   if (running.pid !== undefined) await onStarted?.(running.pid);
   return running;

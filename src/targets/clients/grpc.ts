@@ -1,4 +1,5 @@
 import type { ClientSettings } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Node } from "../../kit/env.js";
 import type { Libraries } from "../target-types.js";
 import { common, SERVICE_CONNECTIONS as connections, OPEN_DEADLINE_MS } from "./client-settings.js";
@@ -38,7 +39,7 @@ const fieldsOf = (message: string) =>
   Object.fromEntries(
     message.split(", ").map((field, index) => {
       const [name = "", type, rule] = field.split(" ").reverse();
-      return [name, { type, id: index + 1, ...(rule ? { rule } : {}) }];
+      return [name, definedOnly({ type, id: index + 1, rule })];
     }),
   );
 

@@ -2,6 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { createClient, createCluster } from "redis";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { within } from "../../kit/deadline.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/resp-version.js";
@@ -191,12 +192,12 @@ function requireMethods(client: object): void {
   }
 }
 
-function credentials({ access }: StorePlace) {
-  return {
-    ...(access?.username ? { username: access.username } : {}),
-    ...(access?.password ? { password: access.password } : {}),
-  };
-}
+/** An empty user or password is none. */
+const credentials = ({ access }: StorePlace) =>
+  definedOnly({
+    username: access?.username || undefined,
+    password: access?.password || undefined,
+  });
 
 const encryption = ({ access }: StorePlace) =>
   access?.tls ? ({ tls: true, ...access.tls } as const) : {};

@@ -1,3 +1,4 @@
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Node } from "../../kit/env.js";
 import type { OpenClient } from "../target-types.js";
 
@@ -47,7 +48,7 @@ export const withoutStore = (
 ): OpenClient => ({
   handle: open.handle,
   settings: open.settings,
-  ...(open.version === undefined ? {} : { version: open.version }),
+  ...definedOnly({ version: open.version }),
   storeVersion: async () => undefined,
   shardKeys: singleShardKeys,
   close: async () => open.close?.(),

@@ -8,12 +8,14 @@ import type {
   GlideClusterClient,
   GlideClusterClientConfiguration,
   GlideReturnType,
+  ProtocolVersion,
   Script,
   TimeUnit,
 } from "@valkey/valkey-glide";
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess, StoreTls } from "../../contract/store-url.js";
 import { within } from "../../kit/deadline.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/resp-version.js";
 import type {
@@ -203,7 +205,11 @@ function removeSocketAtExit(): void {
 
 function accessOptions({ username, password, tls }: StoreAccess = {}) {
   return {
-    ...(password ? { credentials: { ...(username ? { username } : {}), password } } : {}),
+    ...definedOnly({
+      credentials: password
+        ? { ...definedOnly({ username: username || undefined }), password }
+        : undefined,
+    }),
     useTLS: tls !== undefined,
   };
 }
@@ -242,6 +248,35 @@ function setHome(): void {
   }
 }
 
+/** @param protocol that of the clients that share their settings */
+function optionsOf(
+  place: StorePlace,
+  settings: OwnSettings | undefined,
+  protocol: ProtocolVersion,
+) {
+  const shared = {
+    protocol,
+    requestTimeout: common.requestTimeoutMs,
+    inflightRequestsLimit: INFLIGHT_REQUESTS_LIMIT,
+    connectionBackoff: backoff,
+    readFrom: "primary",
+  } as const;
+  const optionsBySettings = { defaults: {}, tuned: tunedOptions } as const;
+  const sharedAdvanced = { connectionTimeout: common.connectTimeoutMs, tcpNoDelay: true };
+  const authority = place.access?.tls?.ca;
+  return {
+    addresses: place.nodes.map(({ host, port }) => ({ host, port })),
+    ...(settings ? optionsBySettings[settings] : shared),
+    ...accessOptions(place.access),
+    advancedConfiguration: {
+      ...(settings ? {} : sharedAdvanced),
+      ...definedOnly({
+        tlsAdvancedConfiguration: authority ? { rootCertificates: authority } : undefined,
+      }),
+    },
+  } as const satisfies GlideClientConfiguration & GlideClusterClientConfiguration;
+}
+
 /** @param asIoredis whether the handle is for RateLimiterRedis instead of glide's own class */
 async function open(
   place: StorePlace,
@@ -255,24 +290,8 @@ async function open(
   glide.Logger.init("off");
   removeSocketAtExit();
   if (place.access?.tls?.cert) presentCertificate(glide.GlideClient.prototype, place.access.tls);
-  const shared = {
-    protocol: glide.ProtocolVersion.RESP2,
-    requestTimeout: common.requestTimeoutMs,
-    inflightRequestsLimit: INFLIGHT_REQUESTS_LIMIT,
-    connectionBackoff: backoff,
-    readFrom: "primary",
-  } as const;
-  const options = {
-    addresses: place.nodes.map(({ host, port }) => ({ host, port })),
-    ...(settings ? (settings === "tuned" ? tunedOptions : {}) : shared),
-    ...accessOptions(place.access),
-    advancedConfiguration: {
-      ...(settings ? {} : { connectionTimeout: common.connectTimeoutMs, tcpNoDelay: true }),
-      ...(place.access?.tls?.ca
-        ? { tlsAdvancedConfiguration: { rootCertificates: place.access.tls.ca } }
-        : {}),
-    },
-  } as const satisfies GlideClientConfiguration & GlideClusterClientConfiguration;
+
+  const options = optionsOf(place, settings, glide.ProtocolVersion.RESP2);
   const { Script } = glide;
   const sections = [glide.InfoOptions.Server];
   const version = libraries.version(PACKAGE);

@@ -1,4 +1,5 @@
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { NEST } from "../frameworks.js";
 import { commonJs, type Libraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
@@ -125,7 +126,7 @@ export const nestjsThrottler: LimiterDescription = {
       });
     }
     const script = redis && { kind: "eval" as const, name_or_sha1: sha1Of(redis.scriptSrc) };
-    return { version: libraries.version(PACKAGE), ...(script ? { script } : {}), install, ...pair };
+    return { ...definedOnly({ version: libraries.version(PACKAGE), script }), install, ...pair };
   },
 };
 

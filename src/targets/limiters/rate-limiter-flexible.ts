@@ -1,4 +1,5 @@
 import type { LimiterScript } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { bounded } from "../clients/client-settings.js";
 import { ALLOWED, failed, limited, noDecisions } from "../request-limiter.js";
 import type {
@@ -170,7 +171,7 @@ const createFlexible =
       // On both: in memory each has its own counters.
       for (const library of [standard, exhausted]) await library.delete(key);
     });
-    return { version, ...(script ? { script } : {}), ...pair };
+    return { ...definedOnly({ version, script }), ...pair };
   };
 
 export const countKey = (key: string, keyPrefix: string): string => `${keyPrefix}:${key}`;
@@ -319,7 +320,7 @@ const nonAtomic: LimiterDescription = {
     const options = flexible?.options;
     return onFlexible(rest, "non-atomic", {
       stores: client.stores[0] === "valkey" ? ["valkey", "redis"] : ["redis", "valkey"],
-      flexible: { className: "RateLimiterRedisNonAtomic", ...(options ? { options } : {}) },
+      flexible: definedOnly({ className: "RateLimiterRedisNonAtomic", options }),
     });
   },
   create: createFlexible((LimiterClass, options) => new LimiterClass(options)),

@@ -1,7 +1,7 @@
 import type { Node } from "../../kit/env.js";
 
-/** A foreign benchmark program, the load generator of the store layer: one entry in this list. */
-interface BenchmarkDescription {
+/** A load program that makes the load of the store layer: one entry in this list. */
+interface StoreLayerProgram {
   id: string;
   program: string;
   /** The store whose image contains it. */
@@ -9,13 +9,13 @@ interface BenchmarkDescription {
 }
 
 /** The one that is preferred comes first: one program drives all stores of a campaign. */
-export const benchmarks: readonly BenchmarkDescription[] = [
+export const storeLayerPrograms: readonly StoreLayerProgram[] = [
   { id: "valkey-benchmark", program: "valkey-benchmark", imageOf: "valkey" },
   { id: "redis-benchmark", program: "redis-benchmark", imageOf: "redis" },
 ];
 
-/** What one start of a benchmark program does. */
-interface BenchmarkWork {
+/** What one start of such a program does. */
+interface RespLoad {
   test: { own: string } | { command: readonly string[] };
   connections: number;
   requests: number;
@@ -23,16 +23,29 @@ interface BenchmarkWork {
   payloadBytes?: number | undefined;
 }
 
-/** One thread, no pipelining, random keys; both benchmark programs share these options. */
-export function benchmarkArguments(
+/** One thread, no pipelining, random keys; both programs share these options. */
+export function respLoadArguments(
   { host, port }: Node,
-  { test, connections, requests, keys, payloadBytes }: BenchmarkWork,
+  { test, connections, requests, keys, payloadBytes }: RespLoad,
 ): string[] {
+  const payload = payloadBytes === undefined ? [] : ["-d", String(payloadBytes)];
+  const commands = "own" in test ? ["-t", test.own] : test.command;
   return [
-    ...["-h", host, "-p", String(port), "-c", String(connections), "-n", String(requests)],
-    ...["-r", String(keys), "-P", "1", "--csv"],
-    ...(payloadBytes === undefined ? [] : ["-d", String(payloadBytes)]),
-    ...("own" in test ? ["-t", test.own] : test.command),
+    "-h",
+    host,
+    "-p",
+    String(port),
+    "-c",
+    String(connections),
+    "-n",
+    String(requests),
+    "-r",
+    String(keys),
+    "-P",
+    "1",
+    "--csv",
+    ...payload,
+    ...commands,
   ];
 }
 
@@ -56,26 +69,29 @@ const HEADER = ["test", ...COLUMNS].map((name) => `"${name}"`).join(",");
 const FIGURES = /((?:,"\d+(?:\.\d+)?"){7})$/;
 
 /** Reads the CSV of `--csv` (since 6.2). @throws Error that quotes the line which is wrong */
-export function parseBenchmarkCsv(printed: string): PrintedFigures {
+export function parseRespLoadCsv(printed: string): PrintedFigures {
   const lines = printed
     .split(/[\r\n]+/)
     .map((line) => line.trim())
     .filter(Boolean);
-  const quoted = (line = "") => JSON.stringify(line.slice(0, 200));
+  if (lines.length === 0) throw new Error("it printed nothing");
+
   const start = lines.indexOf(HEADER);
   if (start < 0)
     throw new Error(
-      lines.length === 0
-        ? "it printed nothing"
-        : `its output has no header ${HEADER.slice(0, 40)}…: ${quoted(lines.at(-1))}`,
+      `its output has no header ${HEADER.slice(0, 40)}…: ${quotedLine(lines.at(-1))}`,
     );
-  const rest = lines.slice(start + 1);
-  const last = rest.at(-1);
-  if (last === undefined) throw new Error("it printed a header and no figures");
-  const numbers = FIGURES.exec(last)?.[1]
+
+  const lastLine = lines.slice(start + 1).at(-1);
+  if (lastLine === undefined) throw new Error("it printed a header and no figures");
+
+  const numbers = FIGURES.exec(lastLine)?.[1]
     ?.match(/\d+(?:\.\d+)?/g)
     ?.map(Number);
   const [per_second = 0, average = 0, min = 0, p50 = 0, p95 = 0, p99 = 0, max = 0] = numbers ?? [];
-  if (!numbers || per_second <= 0) throw new Error(`it printed no figures: ${quoted(last)}`);
+  if (!numbers || per_second <= 0)
+    throw new Error(`it printed no figures: ${quotedLine(lastLine)}`);
   return { per_second, latency: { average, min, p50, p95, p99, max } };
 }
+
+const quotedLine = (line = ""): string => JSON.stringify(line.slice(0, 200));

@@ -1,15 +1,10 @@
 import { findKnown } from "../did-you-mean.js";
+import { RANDOM_KEY } from "./load-program.js";
 
 /** Keys over which the operations of a run are spread. */
 export const KEYSPACE = 50_000;
 
 const SCRIPT_WINDOW_S = 60;
-
-/**
- * In an argument of the benchmark program: 12 random digits below the number of keys, drawn for
- * each command.
- */
-const RANDOM_KEY = "__rand_int__";
 
 /** An operation of the store layer: one entry in this list. */
 interface OperationDescription {
@@ -70,7 +65,7 @@ export const operationIds: readonly string[] = operations.map(({ id }) => id);
 export const findOperation = (id: string): OperationDescription =>
   findKnown("operation", operations, id);
 
-/** The names of the keys that the benchmark program draws: 12 digits after the prefix. */
+/** The names of the keys that the load program draws: 12 digits after the prefix. */
 export const keyName = (prefix: string, index: number): string =>
   `${prefix}${String(index).padStart(12, "0")}`;
 

@@ -39,12 +39,12 @@ function storesOf(
  * The limiter of a module: one command decides, on any client that can route a command to the node
  * of its key.
  */
-function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): LimiterDescription {
+function moduleLimiter(module: ModuleDescription, rules: ModuleLimiter): LimiterDescription {
   const { id, command: name } = module;
   return {
     id,
-    summary: own.summary,
-    algorithm: own.algorithm,
+    summary: rules.summary,
+    algorithm: rules.algorithm,
     atomic: true,
     decisionCommands: [name],
     takesCost: true,
@@ -52,30 +52,26 @@ function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): LimiterDe
       const isServed = client.stores.some((store) => module.stores.includes(store));
       if (client.control || client.service || !isServed)
         return unsupported(client, id, "its store does not load modules of Redis and Valkey");
+
+      // There is no script, and the store loads the module again when it starts.
+      const stores = storesOf(client, module.stores);
+      const varied = { ...withLimiter(client, id), stores, module: id };
+      if (client.handleApi !== "ioredis") return varied;
+
       // These libraries look for keys in their own list of commands before they collect commands.
-      const collects = client.handleApi === "ioredis";
-      return {
-        // There is no script, and the store loads the module again when it starts.
-        ...withLimiter(client, id),
-        stores: storesOf(client, module.stores),
-        module: id,
-        ...(collects
-          ? {
-              autoPipelining: () =>
-                `${name} is not in the library's list of commands that it can collect`,
-            }
-          : {}),
-      };
+      const reason = `${name} is not in the library's list of commands that it can collect`;
+      return { ...varied, autoPipelining: () => reason };
     },
     unsupportedReason: ({ block_s }) => noBlock(id, block_s),
     async create({ command, shardKeys }, { id: client }, limits, prefix) {
       if (!command) throw new Error(`${client} cannot send ${name}`);
       // A count of 0 would crash the store.
       if (limits.points < 1) throw new Error(`${id} needs at least 1 point, not ${limits.points}`);
+
       const keyPrefix = `${prefix}:`;
       const send = (key: string, cost: number) => {
         const prefixed = keyPrefix + key;
-        return command(prefixed, name, prefixed, ...own.parameters(limits, cost));
+        return command(prefixed, name, prefixed, ...rules.parameters(limits, cost));
       };
       const limiting = (
         ask: (key: string, cost: number) => Promise<unknown>,
@@ -85,7 +81,8 @@ function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): LimiterDe
           const { isAllowed, remaining, msBeforeNext } = read(reply, cost);
           return isAllowed ? ALLOWED : limited(limits.points, remaining, msBeforeNext);
         });
-      const standard = limiting(send, (reply, cost) => own.read(reply, limits, cost));
+
+      const standard = limiting(send, (reply, cost) => rules.read(reply, limits, cost));
       // More than the whole quota at once: denied whatever the key has left, and like any denial
       // nothing is written.
       const most = limits.points + 1;
@@ -93,11 +90,12 @@ function moduleLimiter(module: ModuleDescription, own: ModuleLimiter): LimiterDe
         (key) => send(key, most),
         // The module would say that the quota is whole, and that waiting does not help.
         (reply) => ({
-          ...own.read(reply, limits, most),
+          ...rules.read(reply, limits, most),
           remaining: 0,
           msBeforeNext: 1_000 * limits.window_s,
         }),
       );
+
       await preload([standard, exhausted], await shardKeys(), (key) =>
         command(keyPrefix + key, "DEL", keyPrefix + key),
       );
@@ -174,7 +172,7 @@ const redisShield: Module = {
 /** Modules that decide inside the store. */
 const list = [redisCell, redisShield];
 export const modules: readonly ModuleDescription[] = list.map(({ module }) => module);
-export const moduleLimiters: readonly LimiterDescription[] = list.map(({ module, ...own }) =>
-  moduleLimiter(module, own),
+export const moduleLimiters: readonly LimiterDescription[] = list.map(({ module, ...rules }) =>
+  moduleLimiter(module, rules),
 );
 export const findModule = (id: string): ModuleDescription => findKnown("module", modules, id);

@@ -11,7 +11,7 @@ import { registerTargets } from "../../../src/plugins/register-targets.js";
 import { readPlugin } from "../../../src/plugins/source.js";
 import { local } from "../../../src/runtimes/local/local-runtime.js";
 import type { Runtime } from "../../../src/runtimes/runtime-types.js";
-import { candidatePrograms } from "../../../src/targets/resolve.js";
+import { candidatePrograms } from "../../../src/targets/candidate-programs.js";
 import { build, ROOT } from "../../helpers/programs.js";
 import { targetOf } from "../../helpers/target.js";
 

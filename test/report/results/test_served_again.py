@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import msgspec
 import pytest
 
-from report.results.records import FaultFiguresFault, MeasuredResultFault, Timeline
+from report.results.generated.records import FaultFiguresFault, MeasuredResultFault, Timeline
 from report.results.served_again import served_again_s
 
 #: Served and failed requests of a slice of 100 ms, in which 10 are due.

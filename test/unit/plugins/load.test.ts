@@ -8,8 +8,8 @@ import type { Plugin } from "../../../src/plugins/plugin-types.js";
 import { registerTargets } from "../../../src/plugins/register-targets.js";
 import { registerTraffic } from "../../../src/plugins/register-traffic.js";
 import { readPlugin } from "../../../src/plugins/source.js";
+import { candidatePrograms } from "../../../src/targets/candidate-programs.js";
 import {
-  candidatePrograms,
   describeClient,
   findClient,
   findLimiter,

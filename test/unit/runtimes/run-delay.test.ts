@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { EarlierCounters } from "../../../src/runtimes/earlier-counters.js";
-import { countersIn } from "../../../src/runtimes/kubernetes/pod-part.js";
+import { countersIn } from "../../../src/runtimes/kubernetes/pod-counters.js";
 import {
   cpuBetween,
   readRunDelays,

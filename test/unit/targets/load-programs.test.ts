@@ -1,9 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { benchmarkArguments, parseBenchmarkCsv } from "../../../src/targets/load-programs/index.js";
-import {
-  findLoadProgram,
-  type LoadWork,
-} from "../../../src/targets/load-programs/load-programs.js";
+import { parseRespLoadCsv, respLoadArguments } from "../../../src/targets/load-programs/index.js";
+import type { LoadWork } from "../../../src/targets/load-programs/load-program.js";
+import { findLoadProgram } from "../../../src/targets/load-programs/load-programs.js";
 import { findOperation } from "../../../src/targets/load-programs/operations.js";
 import { describeClient, findLimiter, resolveTarget } from "../../../src/targets/resolve.js";
 import { targetOf } from "../../helpers/target.js";
@@ -18,7 +16,7 @@ const EXPECTED = {
 
 describe("the CSV of valkey-benchmark and redis-benchmark", () => {
   test("gives throughput and latencies as printed", () => {
-    expect(parseBenchmarkCsv(`${HEADER}\n"SET",${FIGURES}\n`)).toEqual(EXPECTED);
+    expect(parseRespLoadCsv(`${HEADER}\n"SET",${FIGURES}\n`)).toEqual(EXPECTED);
   });
 
   test.each([
@@ -32,11 +30,11 @@ describe("the CSV of valkey-benchmark and redis-benchmark", () => {
     [`${HEADER}\n"SET","38022.81","0.174"`, 'it printed no figures: "\\"SET\\",\\"38022.81\\"'],
     [`${HEADER}\n"SET","0.00","0.0","0.0","0.0","0.0","0.0","0.0"`, "it printed no figures"],
   ])("that is odd is refused with its line: %j", (printed, message) => {
-    expect(() => parseBenchmarkCsv(printed)).toThrow(message);
+    expect(() => parseRespLoadCsv(printed)).toThrow(message);
   });
 });
 
-test("a benchmark program gets address, connections, operations, keys and payload, and no pipelining", () => {
+test("a load program gets address, connections, operations, keys and payload, and no pipelining", () => {
   const work = {
     test: { own: "set" },
     connections: 50,
@@ -44,7 +42,7 @@ test("a benchmark program gets address, connections, operations, keys and payloa
     keys: 500,
     payloadBytes: 200,
   };
-  expect(benchmarkArguments({ host: "127.0.0.1", port: 7000 }, work).join(" ")).toBe(
+  expect(respLoadArguments({ host: "127.0.0.1", port: 7000 }, work).join(" ")).toBe(
     "-h 127.0.0.1 -p 7000 -c 50 -n 1000 -r 500 -P 1 --csv -d 200 -t set",
   );
 });
@@ -184,9 +182,9 @@ describe("ghz", () => {
 });
 
 test("redis-benchmark sends the command of a client of ThrottleCrab with keys that it draws", () => {
-  const benchmark = findLoadProgram("redis-benchmark");
+  const program = findLoadProgram("redis-benchmark");
   const work = workOf("ioredis@throttlecrab+redis-benchmark", "user-__rand_int__");
-  const words = benchmark.arguments(work, 1_000, "");
+  const words = program.arguments(work, 1_000, "");
   expect(words.join(" ")).toBe(
     "-h 127.0.0.1 -p 7000 -c 50 -n 1000 -r 10 -P 1 --csv THROTTLE rl:user-__rand_int__ 100 100 60 1",
   );

@@ -4,9 +4,11 @@ import { z } from "zod";
 import type { Limits } from "../../../contract/configuration.js";
 import type { ServiceSpec } from "../../../contract/run-spec.js";
 import { parseAnswer } from "../../../kit/answers.js";
+import { definedOnly } from "../../../kit/defined-only.js";
 import { askDirectly } from "../../../kit/direct-http.js";
 import { formatNodes } from "../../../kit/env.js";
 import { environmentError, messageOf } from "../../../kit/errors.js";
+import { sum } from "../../../kit/numbers.js";
 import { waitUntil } from "../../stores/deciding.js";
 import type { ServiceDescription, StorePlace } from "../../target-types.js";
 
@@ -70,27 +72,28 @@ function storeSettings(
   const addresses = formatNodes(nodes);
   if (store === "memcached") return { BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: addresses };
   const { username = "default", password, tls } = access;
-  return {
+  const settings: Record<string, string> = {
     BACKEND_TYPE: "redis",
     REDIS_SOCKET_TYPE: "tcp",
     REDIS_TYPE: topology === "standalone" ? "SINGLE" : "CLUSTER",
     REDIS_URL: addresses,
-    ...(password ? { REDIS_AUTH: `${username}:${password}` } : {}),
-    ...(tls ? { REDIS_TLS: "true" } : {}),
-    ...(tls?.ca ? { REDIS_TLS_CACERT: join(files, TLS_FILES.ca) } : {}),
-    ...(tls?.cert ? { REDIS_TLS_CLIENT_CERT: join(files, TLS_FILES.cert) } : {}),
-    ...(tls?.key ? { REDIS_TLS_CLIENT_KEY: join(files, TLS_FILES.key) } : {}),
   };
+  if (password) settings.REDIS_AUTH = `${username}:${password}`;
+  if (tls) settings.REDIS_TLS = "true";
+  if (tls?.ca) settings.REDIS_TLS_CACERT = join(files, TLS_FILES.ca);
+  if (tls?.cert) settings.REDIS_TLS_CLIENT_CERT = join(files, TLS_FILES.cert);
+  if (tls?.key) settings.REDIS_TLS_CLIENT_KEY = join(files, TLS_FILES.key);
+  return settings;
 }
 
 const REQUEST_TIMEOUT_MS = 2_000;
 
 /** @throws Error when there is no answer in time */
 const ask = ({ host, port }: { host: string; port: number }, path: string, body?: string) =>
-  askDirectly(`http://${host}:${port}${path}`, {
-    timeout_ms: REQUEST_TIMEOUT_MS,
-    ...(body === undefined ? {} : { body }),
-  });
+  askDirectly(
+    `http://${host}:${port}${path}`,
+    definedOnly({ timeout_ms: REQUEST_TIMEOUT_MS, body }),
+  );
 
 const requestText = (domain: string, keys: readonly string[]): string =>
   JSON.stringify({
@@ -255,16 +258,13 @@ export const envoyRatelimit: ServiceDescription = {
     await waitForFlush(place);
     const all = await waitForFlush(place);
     const sumOf = (counter: string): number => {
-      const own = `ratelimit_service_rate_limit_${counter}{domain="${domainOf(place.nonce)}"`;
+      const prefix = `ratelimit_service_rate_limit_${counter}{domain="${domainOf(place.nonce)}"`;
       // A counter appears with its first decision.
-      return [...all].reduce(
-        (total, [name, value]) => (name.startsWith(own) ? total + value : total),
-        0,
-      );
+      return sum([...all].filter(([name]) => name.startsWith(prefix)).map(([, value]) => value));
     };
-    const started = all.get("process_start_time_seconds");
+    const startTime = all.get("process_start_time_seconds");
     return {
-      ...(started === undefined ? {} : { run_id: String(started) }),
+      ...definedOnly({ run_id: startTime === undefined ? undefined : String(startTime) }),
       decisions: sumOf("total_hits"),
       allowed: sumOf("within_limit"),
       limited: sumOf("over_limit"),

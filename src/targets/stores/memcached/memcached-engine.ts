@@ -12,9 +12,13 @@ export const memcached: StoreEngine = {
     "fill-memory": "memcached evicts keys when its memory is full",
   },
   nodeArguments: (store, _topology, { bind, port }) => [
-    ...["-l", bind, "-p", String(port)],
+    "-l",
+    bind,
+    "-p",
+    String(port),
     // Started as root it insists on another user; started as anyone else it ignores this.
-    ...["-u", "nobody"],
+    "-u",
+    "nobody",
     ...(store.arguments ?? []),
   ],
   connect: async (nodes, access) => (await import("./memcached-session.js")).connect(nodes, access),

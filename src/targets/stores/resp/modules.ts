@@ -27,11 +27,11 @@ async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
   const infos = await listOf(
     node.call("COMMAND", "INFO", ...modules.map(({ command }) => command)),
   );
-  return Object.fromEntries(
-    modules.flatMap(({ id, name }, index) =>
-      Array.isArray(infos[index]) ? [[id, versions.get(name.toLowerCase()) ?? ""]] : [],
-    ),
-  );
+  const loaded: Record<string, string> = {};
+  for (const [index, { id, name }] of modules.entries()) {
+    if (Array.isArray(infos[index])) loaded[id] = versions.get(name.toLowerCase()) ?? "";
+  }
+  return loaded;
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { NodeCounters } from "../../../contract/diagnosis.js";
 import type { StoreReading } from "../../../contract/store.js";
+import { definedOnly } from "../../../kit/defined-only.js";
 import { environmentError, messageOf } from "../../../kit/errors.js";
 import type { StoreDescription } from "../../target-types.js";
 import { waitUntil } from "../deciding.js";
@@ -38,19 +39,13 @@ const statistic = (text: string, name: string): number =>
  * is absent.
  */
 function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string>) {
-  return Object.fromEntries(
-    commands.flatMap((command) => {
-      const text = fields.get(`cmdstat_${command}`);
-      return text
-        ? [
-            [
-              command,
-              { calls: statistic(text, "calls"), failed: statistic(text, "failed_calls") },
-            ] as const,
-          ]
-        : [];
-    }),
-  );
+  const calls: Record<string, { calls: number; failed: number }> = {};
+  for (const command of commands) {
+    const text = fields.get(`cmdstat_${command}`);
+    if (!text) continue;
+    calls[command] = { calls: statistic(text, "calls"), failed: statistic(text, "failed_calls") };
+  }
+  return calls;
 }
 
 const fromZero = (value: number | undefined): number | undefined =>
@@ -67,9 +62,9 @@ async function fieldsOf(
 ): Promise<Map<string, string>> {
   const fields = new Map<string, string>();
   for (const section of sections) {
-    const asked = node.info(section);
-    const found = await (isNamed ? asked.catch(() => undefined) : unlessRefused(asked));
-    for (const [name, value] of found ?? []) fields.set(name, value);
+    const answer = node.info(section);
+    const sectionFields = await (isNamed ? answer.catch(() => undefined) : unlessRefused(answer));
+    for (const [name, value] of sectionFields ?? []) fields.set(name, value);
   }
   return fields;
 }
@@ -83,56 +78,77 @@ export async function readNode(
   store: StoreDescription,
   decisionCommands: readonly string[] = store.decisionCommands ?? SCRIPT_COMMANDS,
 ): Promise<StoreReading> {
-  const { isNamed = false } = store;
-  const fields = await fieldsOf(
-    node,
-    ["server", "stats", "memory", "cpu", "commandstats"],
-    isNamed,
-  );
-  const number = (name: string, factor = 1): number | undefined => {
-    const value = Math.round(Number(fields.get(name)) * factor);
-    return fields.has(name) && Number.isFinite(value) ? value : undefined;
-  };
-  const whole = (name: string): number | undefined => {
-    const value = Number(fields.get(name));
-    return !isNamed || (Number.isInteger(value) && value >= 0) ? number(name) : undefined;
-  };
-  const common = {
-    // The store computes it from the wall clock: where that was set back, it says nothing.
-    uptime_s: fromZero(whole("uptime_in_seconds")),
+  const fields = await fieldsOf(node, READ_SECTIONS, store.isNamed === true);
+  return store.isNamed
+    ? readNamedNode(node, fields, decisionCommands)
+    : readKnownNode(node, fields, store, decisionCommands);
+}
+
+const READ_SECTIONS = ["server", "stats", "memory", "cpu", "commandstats"];
+
+type Fields = ReadonlyMap<string, string>;
+
+/** @param factor from the unit of the field to that of the reading, which is a whole number */
+function numberIn(fields: Fields, name: string, factor = 1): number | undefined {
+  const value = Math.round(Number(fields.get(name)) * factor);
+  return fields.has(name) && Number.isFinite(value) ? value : undefined;
+}
+
+/** A number of a server that may answer with anything. */
+function countIn(fields: Fields, name: string): number | undefined {
+  const value = Number(fields.get(name));
+  return Number.isInteger(value) && value >= 0 ? numberIn(fields, name) : undefined;
+}
+
+async function readNamedNode(
+  node: StoreNode,
+  fields: Fields,
+  decisionCommands: readonly string[],
+): Promise<StoreReading> {
+  const keys = Number(await node.call("DBSIZE").catch(() => Number.NaN));
+  return definedOnly({
+    uptime_s: countIn(fields, "uptime_in_seconds"),
     run_id: fields.get("run_id"),
-    evicted_keys: whole("evicted_keys"),
-    used_memory_bytes: whole("used_memory"),
-  };
-  if (isNamed) {
-    const keys = Number(await node.call("DBSIZE").catch(() => Number.NaN));
-    return withoutUndefined({
-      ...common,
-      version: versionField(fields) ?? "",
-      decisions: decisionsIn(fields, decisionCommands),
-      keys: Number.isInteger(keys) ? keys : undefined,
-    });
+    evicted_keys: countIn(fields, "evicted_keys"),
+    used_memory_bytes: countIn(fields, "used_memory"),
+    version: versionField(fields) ?? "",
+    decisions: decisionsIn(fields, decisionCommands),
+    keys: Number.isInteger(keys) ? keys : undefined,
+  });
+}
+
+/** @throws environmentError when the node is another store */
+async function readKnownNode(
+  node: StoreNode,
+  fields: Fields,
+  store: StoreDescription,
+  decisionCommands: readonly string[],
+): Promise<StoreReading> {
+  const possibleStores = storesByFields((name) => fields.has(name));
+  const actualStore = possibleStores.find(({ id }) => id === store.id);
+  if (!actualStore) {
+    const actual = possibleStores[0]?.id ?? "unknown";
+    throw environmentError(`${node.name} is ${actual}, not ${store.id}`);
   }
-  const found = storesByFields((name) => fields.has(name));
-  const kind = found.find(({ id }) => id === store.id);
-  if (!kind)
-    throw environmentError(`${node.name} is ${found[0]?.id ?? "unknown"}, not ${store.id}`);
+
   const keys = gives(store, "keys") ? await unlessRefused(node.call("DBSIZE")) : undefined;
-  return onlyGiven(
-    withoutUndefined({
-      ...common,
-      version: fields.get(kind.versionField) ?? "",
-      // A replica repeats the commands of its primary, and decides nothing.
-      decisions: decisionsIn(fields, (await isReplica(node)) ? [] : decisionCommands),
-      script_calls: hasStatistics(fields) ? callsOf(SCRIPT_COMMANDS, fields) : undefined,
-      connections_received: number("total_connections_received"),
-      keys: keys === undefined ? undefined : Number(keys),
-      expired_keys: number("expired_keys"),
-      cpu_user_us: number("used_cpu_user", 1e6),
-      cpu_system_us: number("used_cpu_sys", 1e6),
-    }),
-    store,
-  );
+  const reading = definedOnly({
+    // The store computes it from the wall clock: where that was set back, it says nothing.
+    uptime_s: fromZero(numberIn(fields, "uptime_in_seconds")),
+    run_id: fields.get("run_id"),
+    evicted_keys: numberIn(fields, "evicted_keys"),
+    used_memory_bytes: numberIn(fields, "used_memory"),
+    version: fields.get(actualStore.versionField) ?? "",
+    // A replica repeats the commands of its primary, and decides nothing.
+    decisions: decisionsIn(fields, (await isReplica(node)) ? [] : decisionCommands),
+    script_calls: hasStatistics(fields) ? callsOf(SCRIPT_COMMANDS, fields) : undefined,
+    connections_received: numberIn(fields, "total_connections_received"),
+    keys: keys === undefined ? undefined : Number(keys),
+    expired_keys: numberIn(fields, "expired_keys"),
+    cpu_user_us: numberIn(fields, "used_cpu_user", 1e6),
+    cpu_system_us: numberIn(fields, "used_cpu_sys", 1e6),
+  });
+  return onlyGiven(reading, store);
 }
 
 /** Any command has statistics once INFO has been called. */
@@ -149,15 +165,6 @@ function decisionsIn(
   return decided.reduce((total, { calls, failed }) => total + calls - failed, 0);
 }
 
-function withoutUndefined(
-  members: {
-    [Name in keyof StoreReading]: StoreReading[Name] | undefined;
-  },
-): StoreReading {
-  const given = Object.entries(members).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(given) as StoreReading;
-}
-
 /**
  * A version as INFO may hold it, e.g. `kvrocks_version`; the one that it claims to be compatible
  * with comes last.
@@ -166,18 +173,17 @@ function versionField(fields: ReadonlyMap<string, string>): string | undefined {
   const names = [...fields.keys()].filter(
     (name) => /^[a-z]+_version$/.test(name) && name !== "gcc_version",
   );
-  const own = names.find((name) => name !== "redis_version") ?? names[0];
-  return own === undefined ? undefined : fields.get(own);
+  const name = names.find((candidate) => candidate !== "redis_version") ?? names[0];
+  return name === undefined ? undefined : fields.get(name);
 }
 
 /** `p50=12.031,p99=25.087,p99.9=40.191`; nothing for a store without them. */
 function percentilesOf(text = ""): Pick<NodeCounters["commands"][string], "p50_us" | "p99_us"> {
-  const read = (name: string) => new RegExp(`(?:^|,)${name}=([\\d.]+)`).exec(text)?.[1];
-  const [p50, p99] = [read("p50"), read("p99")];
-  return {
-    ...(p50 === undefined ? {} : { p50_us: Number(p50) }),
-    ...(p99 === undefined ? {} : { p99_us: Number(p99) }),
+  const percentile = (name: string): number | undefined => {
+    const value = new RegExp(`(?:^|,)${name}=([\\d.]+)`).exec(text)?.[1];
+    return value === undefined ? undefined : Number(value);
   };
+  return definedOnly({ p50_us: percentile("p50"), p99_us: percentile("p99") });
 }
 
 /** Time per command, and bytes from and to clients, of one node since its statistics were reset. */
@@ -188,31 +194,32 @@ export async function diagnoseNode(
   const fields = await fieldsOf(node, ["stats", "commandstats", "latencystats"], true);
   // A replica repeats the commands of its primary, and decides nothing.
   const commands = (await isReplica(node)) ? [] : decisionCommands;
-  /** The totals include replication. */
-  const bytes = (direction: string): number | undefined => {
-    const total = Number(fields.get(`total_net_${direction}_bytes`) ?? Number.NaN);
-    return Number.isFinite(total)
-      ? total - Number(fields.get(`total_net_repl_${direction}_bytes`) ?? 0)
-      : undefined;
-  };
-  const [received, sent] = [bytes("input"), bytes("output")];
-  return {
-    commands: Object.fromEntries(
-      commands.flatMap((command) => {
-        const text = fields.get(`cmdstat_${command}`);
-        if (!text) return [];
-        const percentiles = percentilesOf(fields.get(`latency_percentiles_usec_${command}`));
-        return [
-          [
-            command,
-            { calls: statistic(text, "calls"), us: statistic(text, "usec"), ...percentiles },
-          ],
-        ];
-      }),
-    ),
-    ...(received === undefined ? {} : { received_bytes: received }),
-    ...(sent === undefined ? {} : { sent_bytes: sent }),
-  };
+  return definedOnly({
+    commands: timesOf(commands, fields),
+    received_bytes: clientBytes(fields, "input"),
+    sent_bytes: clientBytes(fields, "output"),
+  });
+}
+
+function timesOf(commands: readonly string[], fields: Fields): NodeCounters["commands"] {
+  const times: NodeCounters["commands"] = {};
+  for (const command of commands) {
+    const text = fields.get(`cmdstat_${command}`);
+    if (!text) continue;
+    times[command] = {
+      calls: statistic(text, "calls"),
+      us: statistic(text, "usec"),
+      ...percentilesOf(fields.get(`latency_percentiles_usec_${command}`)),
+    };
+  }
+  return times;
+}
+
+/** The server's totals include what replicas take and send. */
+function clientBytes(fields: Fields, direction: "input" | "output"): number | undefined {
+  const total = Number(fields.get(`total_net_${direction}_bytes`) ?? Number.NaN);
+  if (!Number.isFinite(total)) return undefined;
+  return total - Number(fields.get(`total_net_repl_${direction}_bytes`) ?? 0);
 }
 
 const keysOf = async (node: StoreNode): Promise<number> =>
@@ -245,36 +252,44 @@ export async function readNumbers(
   nodes: readonly StoreNode[],
   keys: readonly string[],
 ): Promise<(number | undefined)[]> {
-  const found = new Map<string, number>();
+  const numbers = new Map<string, number>();
   let missing = keys;
   for (const node of nodes) {
     if (missing.length === 0 || (await isReplica(node))) continue;
-    const elsewhere: string[] = [];
-    for (let at = 0; at < missing.length; at += KEYS_AT_ONCE) {
-      const some = missing.slice(at, at + KEYS_AT_ONCE);
-      await Promise.all(
-        some.map(async (key) => {
-          const value = await node.call("GET", key).catch((error: unknown) => {
-            if (!messageOf(error).includes("MOVED")) throw error;
-            elsewhere.push(key);
-            return null;
-          });
-          if (value !== null) found.set(key, Number(value));
-        }),
-      );
-    }
-    missing = elsewhere;
+    missing = await readNumbersOf(node, missing, numbers);
   }
-  return keys.map((key) => found.get(key));
+  return keys.map((key) => numbers.get(key));
+}
+
+/** Adds the numbers that one node has. @returns the keys that another node has */
+async function readNumbersOf(
+  node: StoreNode,
+  keys: readonly string[],
+  numbers: Map<string, number>,
+): Promise<string[]> {
+  const keysElsewhere: string[] = [];
+  const read = async (key: string): Promise<void> => {
+    const value = await node.call("GET", key).catch((error: unknown) => {
+      if (!messageOf(error).includes("MOVED")) throw error;
+      keysElsewhere.push(key);
+      return null;
+    });
+    if (value !== null) numbers.set(key, Number(value));
+  };
+  for (let from = 0; from < keys.length; from += KEYS_AT_ONCE) {
+    await Promise.all(keys.slice(from, from + KEYS_AT_ONCE).map(read));
+  }
+  return keysElsewhere;
 }
 
 /** The settings of the first running node, without those that it does not tell. */
 export async function readSettings([first]: readonly StoreNode[]): Promise<Record<string, string>> {
-  const pairs: [string, string][] = [];
-  for (const name of first ? SETTINGS : []) {
-    const asked = first?.call("CONFIG", "GET", name) ?? Promise.resolve();
-    const answer = (await unlessRefused(asked)) as string[] | undefined;
-    if (answer?.[1] !== undefined) pairs.push([name, answer[1]]);
+  const settings: Record<string, string> = {};
+  if (!first) return settings;
+  for (const name of SETTINGS) {
+    const answer = (await unlessRefused(first.call("CONFIG", "GET", name))) as string[] | undefined;
+    const value = answer?.[1];
+    if (value !== undefined) settings[name] = value;
   }
-  return Object.fromEntries(pairs);
+  return settings;
 }

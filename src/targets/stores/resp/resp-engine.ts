@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { StoreDescription, StoreEngine } from "../../target-types.js";
+import type { NodeAllocation, StoreDescription, StoreEngine } from "../../target-types.js";
 
 /** The project's folder: the same relative path from the sources and from the build. */
 const root = new URL("../../../../", import.meta.url);
@@ -22,24 +22,38 @@ function confArguments({ conf }: StoreDescription): string[] {
     });
 }
 
+function addressArguments({ bind, port, tls }: NodeAllocation): string[] {
+  if (!tls) return ["--port", String(port), "--bind", bind];
+  return [
+    "--port",
+    "0",
+    "--tls-port",
+    String(port),
+    "--bind",
+    bind,
+    "--tls-cert-file",
+    tls.cert,
+    "--tls-key-file",
+    tls.key,
+    "--tls-auth-clients",
+    "no",
+  ];
+}
+
 /** Servers that speak RESP and answer INFO: Valkey, Redis and what is compatible with them. */
 export const resp: StoreEngine = {
   id: "resp",
   defaultPort: 6379,
   evidence: ["decisions", "scripts", "keys", "evictions", "restarts", "memory", "cpu"],
   faults: { failover: true, "flush-scripts": true, "flush-keys": true, "fill-memory": true },
-  nodeArguments: (store, topology, { bind, port, secondPort, folder, tls }) => [
-    ...(tls ? ["--port", "0", "--tls-port"] : ["--port"]),
-    ...[String(port), "--bind", bind],
-    ...(tls
-      ? ["--tls-cert-file", tls.cert, "--tls-key-file", tls.key, "--tls-auth-clients", "no"]
-      : []),
-    ...(store.isNamed ? [] : ["--dir", folder]),
-    ...(topology.primaries + topology.replicas > 1 ? ["--cluster-port", String(secondPort)] : []),
-    ...confArguments(store),
-    ...(store.arguments ?? []),
-    ...topology.nodeArguments,
-  ],
+  nodeArguments(store, topology, node) {
+    const words = addressArguments(node);
+    if (!store.isNamed) words.push("--dir", node.folder);
+    if (topology.primaries + topology.replicas > 1)
+      words.push("--cluster-port", String(node.secondPort));
+    words.push(...confArguments(store), ...(store.arguments ?? []), ...topology.nodeArguments);
+    return words;
+  },
   connect: async (nodes, access, store) =>
     (await import("./resp-session.js")).connect(nodes, access, store),
 };

@@ -1,7 +1,7 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { deriveImages, pathsInImage } from "../../../../src/runtimes/containers/images.js";
+import { deriveImages, pathsInImage } from "../../../../src/runtimes/containers/derived-images.js";
 import { temporaryFolders } from "../../../helpers/folders.js";
 
 const newFolder = temporaryFolders();

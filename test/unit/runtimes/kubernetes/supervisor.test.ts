@@ -5,7 +5,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { LogReader, type SupervisorMessage } from "../../../../src/runtimes/kubernetes/pod-part.js";
 import {
   commandLine,
   INPUT_COMMAND,
@@ -13,6 +12,10 @@ import {
   SUPERVISOR,
   SUPERVISOR_FOLDER,
 } from "../../../../src/runtimes/kubernetes/supervisor.js";
+import {
+  LogReader,
+  type SupervisorMessage,
+} from "../../../../src/runtimes/kubernetes/supervisor-log.js";
 import { startTimeOf } from "../../../../src/runtimes/processes.js";
 import { until } from "../../../helpers/store.js";
 
