@@ -8,6 +8,7 @@ import {
   senderReportSchema,
 } from "../../contract/sender.js";
 import type { Algorithm, Target } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { RunningPart } from "../../runtimes/runtime-types.js";
 import { findLimiter } from "../../targets/resolve.js";
 import type { LimiterDescription } from "../../targets/target-types.js";
@@ -38,7 +39,7 @@ export class Answers {
   }
 
   ofGroup(group: number): Answers {
-    return new Answers(this.all.filter((each) => each.group === group));
+    return new Answers(this.all.filter((request) => request.group === group));
   }
 
   with(others: Answers): Answers {
@@ -105,18 +106,20 @@ export interface SystemSettings {
 }
 
 /** The configuration of a run that has no load: the checks send what they need. */
-const configurationOf = ({ target, limits, caps, serviceEnv }: SystemSettings): Configuration => ({
-  layer: "server",
-  target,
-  servers: SERVERS,
-  workload: { id: "light" },
-  traffic: DEFAULT_TRAFFIC,
-  load: { model: "closed", connections: 1 },
-  extent: { requests: 1 },
-  limits,
-  ...(serviceEnv ? { service_env: { ...serviceEnv } } : {}),
-  caps,
-});
+function configurationOf({ target, limits, caps, serviceEnv }: SystemSettings): Configuration {
+  const configuration: Configuration = {
+    layer: "server",
+    target,
+    servers: SERVERS,
+    workload: { id: "light" },
+    traffic: DEFAULT_TRAFFIC,
+    load: { model: "closed", connections: 1 },
+    extent: { requests: 1 },
+    limits,
+    caps,
+  };
+  return serviceEnv ? { ...configuration, service_env: { ...serviceEnv } } : configuration;
+}
 
 interface StartedSystem {
   supervisor: PartSupervisor;
@@ -156,7 +159,7 @@ export class AuditedSystem {
     work: (system: AuditedSystem) => Promise<Value>,
   ): Promise<Value> {
     const nonce = randomBytes(12).toString("hex");
-    const run = {
+    const run = definedOnly({
       configuration: configurationOf(settings),
       runNonce: nonce,
       seed: 0,
@@ -164,8 +167,8 @@ export class AuditedSystem {
       workers: 1,
       caps: settings.caps,
       modules: settings.modules,
-      ...(settings.servers ? { servers: settings.servers } : {}),
-    };
+      servers: settings.servers,
+    });
     const roles = layoutOf(run).filter(({ kind }) => kind !== "generator");
     return withParts([...roles, senderRole], place, async ({ supervisor }) => {
       const store = storeOf(run, supervisor);
@@ -173,18 +176,17 @@ export class AuditedSystem {
       const servers = await supervisor.start("server");
       const [sender] = await supervisor.start("generator");
       if (!sender) throw new Error("the layout has no sender");
+
       // From here on a failure is the target's.
       await store.readBefore();
-      const restart = (part: RunningPart) => place.lease.restart(part);
-      return work(
-        new AuditedSystem(settings, nonce, {
-          supervisor,
-          store,
-          servers,
-          sender: sender.part,
-          restart,
-        }),
-      );
+      const started = {
+        supervisor,
+        store,
+        servers,
+        sender: sender.part,
+        restart: (part: RunningPart) => place.lease.restart(part),
+      };
+      return work(new AuditedSystem(settings, nonce, started));
     });
   }
 
@@ -215,20 +217,20 @@ export class AuditedSystem {
     groups: readonly RequestGroup[],
     { servers = 1, begin }: SendOptions = {},
   ): Promise<Answers> {
-    const request: SenderRequest = {
-      servers: this.#started.servers
-        .filter((_, place) =>
-          typeof servers === "number" ? place < servers : servers.includes(place),
-        )
-        .map(({ part: { address } }) => `http://${address.host}:${address.port}`),
-      ...(begin ? { begin } : {}),
+    const isUsed = (index: number) =>
+      typeof servers === "number" ? index < servers : servers.includes(index);
+    const used = this.#started.servers.filter((_, index) => isUsed(index));
+    const request: SenderRequest = definedOnly({
+      servers: used.map(({ part: { address } }) => `http://${address.host}:${address.port}`),
+      begin,
       groups: [...groups],
       timeout_ms: REQUEST_TIMEOUT_MS,
-    };
-    const asked = this.#started.sender.ask?.(JSON.stringify(request)) ?? Promise.resolve(undefined);
-    const line = await this.#started.supervisor.waitFor(asked);
+    });
+    const { sender, supervisor } = this.#started;
+    const answer = sender.ask?.(JSON.stringify(request)) ?? Promise.resolve(undefined);
+    const line = await supervisor.waitFor(answer);
     if (line === undefined)
-      throw new PartFailed(SENDER, this.#started.sender.lastLines().at(-1) ?? "it gave no report");
+      throw new PartFailed(SENDER, sender.lastLines().at(-1) ?? "it gave no report");
     return new Answers(senderReportSchema.parse(JSON.parse(line)).requests);
   }
 
