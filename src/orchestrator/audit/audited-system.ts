@@ -41,7 +41,7 @@ export class Answers {
   }
 
   ofGroup(group: number): Answers {
-    return new Answers(this.all.filter((each) => each.group === group));
+    return new Answers(this.all.filter((request) => request.group === group));
   }
 
   with(others: Answers): Answers {
@@ -107,18 +107,20 @@ export interface SystemSettings {
 }
 
 /** The configuration of a run that has no load: the checks send what they need. */
-const configurationOf = ({ target, limits, caps, serviceEnv }: SystemSettings): Configuration => ({
-  layer: "server",
-  target,
-  servers: SERVERS,
-  workload: { id: "light" },
-  traffic: DEFAULT_TRAFFIC,
-  load: { model: "closed", connections: 1 },
-  extent: { requests: 1 },
-  limits,
-  ...(serviceEnv ? { service_env: { ...serviceEnv } } : {}),
-  caps,
-});
+function configurationOf({ target, limits, caps, serviceEnv }: SystemSettings): Configuration {
+  const configuration: Configuration = {
+    layer: "server",
+    target,
+    servers: SERVERS,
+    workload: { id: "light" },
+    traffic: DEFAULT_TRAFFIC,
+    load: { model: "closed", connections: 1 },
+    extent: { requests: 1 },
+    limits,
+    caps,
+  };
+  return serviceEnv ? { ...configuration, service_env: { ...serviceEnv } } : configuration;
+}
 
 interface StartedSystem {
   supervisor: PartSupervisor;
@@ -160,7 +162,7 @@ export class AuditedSystem {
     const nonce = randomBytes(12).toString("hex");
     const configuration = configurationOf(settings);
     const authority = await authorityOf([configuration]);
-    const run = {
+    const run = definedOnly({
       configuration,
       runNonce: nonce,
       seed: 0,
@@ -168,8 +170,9 @@ export class AuditedSystem {
       workers: 1,
       caps: settings.caps,
       modules: settings.modules,
-      ...definedOnly({ servers: settings.servers, authority }),
-    };
+      servers: settings.servers,
+      authority,
+    });
     const roles = layoutOf(run).filter(({ kind }) => kind !== "generator");
     return withParts([...roles, senderRole], place, async ({ supervisor }) => {
       const store = storeOf(run, supervisor);
@@ -177,18 +180,17 @@ export class AuditedSystem {
       const servers = await supervisor.start("server");
       const [sender] = await supervisor.start("generator");
       if (!sender) throw new Error("the layout has no sender");
+
       // From here on a failure is the target's.
       await store.readBefore();
-      const restart = (part: RunningPart) => place.lease.restart(part);
-      return work(
-        new AuditedSystem(settings, nonce, {
-          supervisor,
-          store,
-          servers,
-          sender: sender.part,
-          restart,
-        }),
-      );
+      const started = {
+        supervisor,
+        store,
+        servers,
+        sender: sender.part,
+        restart: (part: RunningPart) => place.lease.restart(part),
+      };
+      return work(new AuditedSystem(settings, nonce, started));
     });
   }
 
@@ -219,20 +221,20 @@ export class AuditedSystem {
     groups: readonly RequestGroup[],
     { servers = 1, begin }: SendOptions = {},
   ): Promise<Answers> {
-    const request: SenderRequest = {
-      servers: this.#started.servers
-        .filter((_, place) =>
-          typeof servers === "number" ? place < servers : servers.includes(place),
-        )
-        .map(({ part: { address } }) => `http://${address.host}:${address.port}`),
-      ...(begin ? { begin } : {}),
+    const isUsed = (index: number) =>
+      typeof servers === "number" ? index < servers : servers.includes(index);
+    const used = this.#started.servers.filter((_, index) => isUsed(index));
+    const request: SenderRequest = definedOnly({
+      servers: used.map(({ part: { address } }) => `http://${address.host}:${address.port}`),
+      begin,
       groups: [...groups],
       timeout_ms: REQUEST_TIMEOUT_MS,
-    };
-    const asked = this.#started.sender.ask?.(JSON.stringify(request)) ?? Promise.resolve(undefined);
-    const line = await this.#started.supervisor.waitFor(asked);
+    });
+    const { sender, supervisor } = this.#started;
+    const answer = sender.ask?.(JSON.stringify(request)) ?? Promise.resolve(undefined);
+    const line = await supervisor.waitFor(answer);
     if (line === undefined)
-      throw new PartFailed(SENDER, this.#started.sender.lastLines().at(-1) ?? "it gave no report");
+      throw new PartFailed(SENDER, sender.lastLines().at(-1) ?? "it gave no report");
     return new Answers(senderReportSchema.parse(JSON.parse(line)).requests);
   }
 

@@ -26,11 +26,11 @@ export type LimitsId = "quota" | "block" | "long";
  */
 export interface Check extends AuditCheck {
   /**
-   * Why no limiter with its counters in that store promises it: what happens is told, and counts
-   * for nothing.
+   * Why no limiter with its counters in that store promises it. The report says what happened, which
+   * counts for nothing.
    */
   unpromisedReason?(target: Pick<Target, "store">): string | undefined;
-  /** Absent: `quota`. */
+  /** The limits that it asks for; `quota` where they are absent. */
   limits?: LimitsId;
   /** How its servers differ, in their order: checks with the same list share a system. */
   servers?: readonly ServerDifference[];
@@ -46,17 +46,15 @@ export interface Check extends AuditCheck {
 
 export const skipped = (reason: string): CheckOutcome => ({ status: "skipped", reason });
 
-export const outcomeOf = (
+export function outcomeOf(
   holds: boolean,
   promised: string,
   seen: string,
   notes: readonly string[] = [],
-): CheckOutcome => ({
-  status: holds ? "holds" : "broken",
-  promised,
-  seen,
-  ...(notes.length > 0 ? { notes: [...notes] } : {}),
-});
+): CheckOutcome {
+  const outcome: CheckOutcome = { status: holds ? "holds" : "broken", promised, seen };
+  return notes.length > 0 ? { ...outcome, notes: [...notes] } : outcome;
+}
 
 /** `20`, `20 to 22`. */
 export const rangeText = ({ least, most }: { least: number; most: number }): string =>
@@ -68,16 +66,15 @@ export function admissionsOutcome(
   texts: { promised?: string; ifOff?: string },
   notes: readonly string[] = [],
 ): CheckOutcome {
-  const over = Math.max(0, seen - most);
-  const under = Math.max(0, least - seen);
-  const off = over > 0 ? `: ${over} over` : under > 0 ? `: ${under} under` : "";
-  return {
-    ...outcomeOf(
-      off === "",
-      `${rangeText({ least, most })}${texts.promised ?? ""}`,
-      `${seen}${off}${off && (texts.ifOff ?? "")}`,
-      notes,
-    ),
-    admissions: { seen, least, most },
-  };
+  const deviation = deviationText({ seen, least, most });
+  const promised = `${rangeText({ least, most })}${texts.promised ?? ""}`;
+  const explained = deviation === "" ? "" : `${deviation}${texts.ifOff ?? ""}`;
+  const outcome = outcomeOf(deviation === "", promised, `${seen}${explained}`, notes);
+  return { ...outcome, admissions: { seen, least, most } };
+}
+
+/** `: 2 over`, `: 1 under`; empty within the range. */
+function deviationText({ seen, least, most }: Admissions): string {
+  if (seen > most) return `: ${seen - most} over`;
+  return seen < least ? `: ${least - seen} under` : "";
 }

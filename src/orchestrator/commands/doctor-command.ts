@@ -26,16 +26,18 @@ export const DOCTOR_SCHEMA_VERSION = 2;
 const DEFAULT_SECONDS = "60";
 const MAX_SECONDS = 600;
 /** Fewer rounds say little about how far pairs lie apart: slices are longer only where more fit. */
-const USUAL_ROUNDS = 8;
+const DEFAULT_ROUNDS = 8;
 /** A single pair says nothing about how far pairs lie apart. */
 const FEWEST_ROUNDS = 2;
 const WARMUP_S = 0.5;
 /** Longer slices would be fewer rounds, which are the sample. */
 const MOST_SLICES_S = 3;
+const CONNECTIONS = "50";
 
 const TARGET = "ioredis@valkey";
+/** Rounds for which the smallest difference is estimated. */
 const ROUNDS = 7;
-/** Differences for which the rounds are told, in percent. */
+/** Differences for which the number of rounds is estimated, in percent. */
 const DIFFERENCES = [3, 5, 10] as const;
 
 const AFTER = `
@@ -75,7 +77,7 @@ export interface Resolution {
   target: string;
   rounds: number;
   slices_s: number;
-  /** Of the copy's throughput to the target's, with its interval of 95 %. */
+  /** The copy's throughput divided by the target's, with its interval of 95 %. */
   ratio: number;
   interval: { low: number | null; high: number | null } | null;
   deviation_percent: number;
@@ -94,6 +96,8 @@ export function resolutionOf(
 ): Resolution {
   const { rounds, slices_s, seconds } = measured;
   const { ratio, interval, deviation, detectable, rounds_needed } = power;
+  const round_s = seconds / rounds;
+
   return {
     target: TARGET,
     rounds,
@@ -103,9 +107,9 @@ export function resolutionOf(
     deviation_percent: 100 * deviation,
     found_in_7_rounds_percent: detectable === null ? null : 100 * detectable,
     differences: DIFFERENCES.map((percent, index) => {
-      const needed = rounds_needed[index] ?? null;
-      const minutes = needed === null ? null : (needed * (seconds / rounds)) / 60;
-      return { percent, rounds: needed, minutes };
+      const neededRounds = rounds_needed[index] ?? null;
+      const minutes = neededRounds === null ? null : (neededRounds * round_s) / 60;
+      return { percent, rounds: neededRounds, minutes };
     }),
   };
 }
@@ -116,9 +120,11 @@ function secondsOf(text: string): number {
   throw usageError(`--seconds ${text.slice(0, 60)}: give a whole number from 0 to ${MAX_SECONDS}`);
 }
 
-/** What measuring takes on this machine: once, and in each round beside its slices. */
+/** What measuring takes on this machine. */
 interface MeasuringTime {
+  /** Seconds that it takes once. */
   once_s: number;
+  /** Seconds of each round besides its slices. */
   round_s: number;
 }
 
@@ -128,47 +134,65 @@ export function roundsIn(
   { once_s, round_s }: MeasuringTime,
 ): { rounds: number; slices_s: number } {
   const room_s = seconds - once_s;
-  const usualSlices_s = Math.floor((room_s / USUAL_ROUNDS - round_s) / 2);
-  const slices_s = Math.min(MOST_SLICES_S, Math.max(1, usualSlices_s));
-  const fitting = Math.floor(room_s / (2 * slices_s + round_s));
-  if (fitting >= FEWEST_ROUNDS) return { rounds: fitting, slices_s };
+  const longestSlices_s = Math.floor((room_s / DEFAULT_ROUNDS - round_s) / 2);
+  const slices_s = Math.min(MOST_SLICES_S, Math.max(1, longestSlices_s));
+  const rounds = Math.floor(room_s / (2 * slices_s + round_s));
+  if (rounds >= FEWEST_ROUNDS) return { rounds, slices_s };
+
   const least_s = Math.ceil(once_s + FEWEST_ROUNDS * (2 + round_s));
   throw usageError(
     `--seconds ${seconds}: ${FEWEST_ROUNDS} rounds take ${least_s} s here: give as many or more`,
   );
 }
 
-function requestFor(rounds: number, slices_s: number, runtime: string, output: string): Request {
-  const flags = [
-    ...["--clients", `${TARGET},${TARGET}+copy`, "--order", "turns", "--runs", String(rounds)],
-    ...[
-      "--duration-mode",
-      `${CUSTOM_DURATION}${slices_s}`,
-      "--warmup",
-      String(WARMUP_S),
-      "--cooldown",
-      "0",
-    ],
-    ...["--concurrency", "50", "--runtime", runtime, "--output", output, "--no-copy", "--quiet"],
-  ];
+/** What of a campaign the doctor chooses. */
+interface Measurement {
+  rounds: number;
+  slices_s: number;
+  runtime: string;
+  output: string;
+}
+
+function requestFor({ rounds, slices_s, runtime, output }: Measurement): Request {
+  const values: Readonly<Record<string, string>> = {
+    clients: `${TARGET},${TARGET}+copy`,
+    order: "turns",
+    runs: String(rounds),
+    "duration-mode": `${CUSTOM_DURATION}${slices_s}`,
+    warmup: String(WARMUP_S),
+    cooldown: "0",
+    concurrency: CONNECTIONS,
+    runtime,
+    output,
+  };
+  const flags = Object.entries(values).flatMap(([key, value]) => [`--${key}`, value]);
+
   // The variables of a campaign would make it another one.
-  const request = parseCampaign(flags, {});
+  const request = parseCampaign([...flags, "--no-copy", "--quiet"], {});
   if (!request) throw new Error("the doctor's flags ask for help");
   return request;
 }
 
 /** By the estimates of plans, which know how long earlier campaigns took here. */
 async function measuringTime(runtime: string, packageFolder: string): Promise<MeasuringTime> {
-  const secondsOf = async (rounds: number) =>
-    (await previewCampaign(requestFor(rounds, 1, runtime, tmpdir()), packageFolder)).estimate
-      .seconds;
-  const [one_s, two_s] = [await secondsOf(1), await secondsOf(2)];
-  return { once_s: 2 * one_s - two_s, round_s: two_s - one_s - 2 };
+  const estimatedSeconds = async (rounds: number) => {
+    const request = requestFor({ rounds, slices_s: 1, runtime, output: tmpdir() });
+    const { estimate } = await previewCampaign(request, packageFolder);
+    return estimate.seconds;
+  };
+
+  const oneRound_s = await estimatedSeconds(1);
+  const twoRounds_s = await estimatedSeconds(2);
+  const bothSlices_s = 2;
+  return {
+    once_s: 2 * oneRound_s - twoRounds_s,
+    round_s: twoRounds_s - oneRound_s - bothSlices_s,
+  };
 }
 
 /**
- * The throughputs of the copy and the target in each round that has both, and how long the campaign
- * took.
+ * The throughputs of the copy and the target in each round that has both, and how many seconds the
+ * campaign took.
  */
 async function roundsOf(folder: string): Promise<{ pairs: [number, number][]; seconds: number }> {
   const manifest = parseJson(await readFile(join(folder, "manifest.json"), "utf8"), manifestSchema);
@@ -177,24 +201,30 @@ async function roundsOf(folder: string): Promise<{ pairs: [number, number][]; se
     const text = await readFile(join(folder, run.file), "utf8").catch(() => "");
     const result = parseJson(text, resultSchema);
     if (result?.status !== "measured" || !result.configuration || !isSound(result)) continue;
-    const side = isCopy(result.configuration.target) ? "copy" : "target";
-    rounds.set(roundOf(run), { ...rounds.get(roundOf(run)), [side]: result.requests.average });
+
+    const member = isCopy(result.configuration.target) ? "copy" : "target";
+    const round = rounds.get(roundOf(run));
+    rounds.set(roundOf(run), { ...round, [member]: result.requests.average });
   }
-  const pairs = [...rounds.values()].flatMap(({ copy, target }): [number, number][] =>
-    copy && target ? [[copy, target]] : [],
-  );
-  const [from, to] = [manifest?.started_at, manifest?.finished_at].map((at) =>
-    Date.parse(at ?? ""),
-  );
-  return { pairs, seconds: ((to ?? 0) - (from ?? 0)) / 1000 };
+
+  const pairs: [number, number][] = [];
+  for (const { copy, target } of rounds.values()) {
+    if (copy && target) pairs.push([copy, target]);
+  }
+  const started_ms = Date.parse(manifest?.started_at ?? "");
+  const finished_ms = Date.parse(manifest?.finished_at ?? "");
+  return { pairs, seconds: (finished_ms - started_ms) / 1000 };
 }
 
 const isSound = ({ verdict }: Pick<MeasuredResult, "verdict">): boolean =>
   verdict.status !== "invalid";
 
+/** Exit codes of a campaign whose sound runs can be compared. */
+const USABLE: readonly ExitCode[] = [EXIT.done, EXIT.runsInvalid];
+
 /**
- * Measures the target and its copy. @returns the exit code of the campaign instead where it tells
- * nothing
+ * Measures the target and its copy.
+ * @returns the exit code of the campaign instead where it has no results to compare
  */
 async function measure(
   seconds: number,
@@ -204,14 +234,16 @@ async function measure(
   const { rounds, slices_s } = roundsIn(seconds, await measuringTime(runtime, packageFolder));
   process.stderr.write(`measuring ${TARGET} and its copy in ${rounds} rounds by turns\n`);
   const output = await mkdtemp(join(tmpdir(), "ratelimit-bench-doctor-"));
-  const request = requestFor(rounds, slices_s, runtime, output);
+  const request = requestFor({ rounds, slices_s, runtime, output });
   const { exitCode, folder } = await campaign({ ...request, ownResult: true });
-  const usable: ExitCode[] = [EXIT.done, EXIT.runsInvalid];
-  if (folder === undefined || !usable.includes(exitCode)) return exitCode;
-  const { pairs, seconds: took_s } = await roundsOf(folder);
+  if (folder === undefined || !USABLE.includes(exitCode)) return exitCode;
+
+  const measured = await roundsOf(folder);
+  const { pairs } = measured;
   await rm(output, { recursive: true });
   if (pairs.length < 2)
     throw environmentError("too few runs were measured soundly: see their reasons above");
+
   const question = {
     question: "power",
     pairs,
@@ -219,37 +251,45 @@ async function measure(
     rounds: ROUNDS,
   };
   const power = await askStatistics(packageFolder, question, powerSchema);
-  return resolutionOf(power, { rounds: pairs.length, slices_s, seconds: took_s });
+  return resolutionOf(power, { rounds: pairs.length, slices_s, seconds: measured.seconds });
 }
 
 const checkLines = (checks: readonly Check[]): string[] =>
   textTable(
-    checks.map(({ check, status, text, fix }) => [
-      status,
-      check,
-      `${text.trim()}${fix ? ` – ${fix}` : ""}`,
-    ]),
+    checks.map(({ check, status, text, fix }) => {
+      const remedy = fix ? ` – ${fix}` : "";
+      return [status, check, `${text.trim()}${remedy}`];
+    }),
   );
 
-export function resolutionLines(found: Resolution): string[] {
-  const { target, rounds, slices_s, ratio, interval, deviation_percent, differences } = found;
-  const { found_in_7_rounds_percent: smallest } = found;
-  const bounds = interval
-    ? `${interval.low?.toFixed(3) ?? "0"}–${interval.high?.toFixed(3) ?? "∞"}`
-    : "no interval";
+function intervalText(interval: Resolution["interval"]): string {
+  if (!interval) return "no interval";
+  const low = interval.low?.toFixed(3) ?? "0";
+  const high = interval.high?.toFixed(3) ?? "∞";
+  return `${low}–${high}`;
+}
+
+function differenceLine({ percent, rounds, minutes }: Resolution["differences"][number]): string {
+  if (rounds === null || minutes === null)
+    return `  a difference of ${percent} %: more than 1000 rounds`;
+  const duration = durationText(60 * minutes);
+  return `  a difference of ${percent} %: about ${rounds} rounds, ${duration} here`;
+}
+
+export function resolutionLines(resolution: Resolution): string[] {
+  const { target, rounds, slices_s, ratio, deviation_percent, differences } = resolution;
+  const interval = intervalText(resolution.interval);
+  const smallest = resolution.found_in_7_rounds_percent;
+  const difference =
+    smallest === null ? "nothing" : `a difference of ${smallest.toFixed(1)} % and more`;
+
   return [
     `${target} and its copy by turns, ${rounds} rounds, slices of ${slices_s} s each:`,
-    `  the copy's throughput is ${ratio.toFixed(3)} (${bounds}) times the target's`,
+    `  the copy's throughput is ${ratio.toFixed(3)} (${interval}) times the target's`,
     `  a pair deviates by ${deviation_percent.toPrecision(2)} %`,
-    `what this machine can show, of two targets:`,
-    smallest === null
-      ? `  in ${ROUNDS} rounds: nothing`
-      : `  in ${ROUNDS} rounds: a difference of ${smallest.toFixed(1)} % and more`,
-    ...differences.map(({ percent, rounds: needed, minutes }) =>
-      needed === null || minutes === null
-        ? `  a difference of ${percent} %: more than 1000 rounds`
-        : `  a difference of ${percent} %: about ${needed} rounds, ${durationText(60 * minutes)} here`,
-    ),
+    "what this machine can show, of two targets:",
+    `  in ${ROUNDS} rounds: ${difference}`,
+    ...differences.map(differenceLine),
     "Longer slices and a quiet machine show more; found means in four of five cases.",
   ];
 }
@@ -259,23 +299,24 @@ export const doctor = parsedCommand("doctor", definition, async (command, contex
   const options = command.opts<{ json?: true; runtime?: string; seconds?: string }>();
   const { json, runtime = "auto", seconds: text = DEFAULT_SECONDS } = options;
   const seconds = secondsOf(text);
+
   const checks = await runChecks(runtime, packageFolder);
   const fit = checks.every(({ status }) => status !== "fail");
   const document = { schema: DOCTOR_SCHEMA, schema_version: DOCTOR_SCHEMA_VERSION, fit, checks };
+  const printDocument = (members: object) => print(JSON.stringify(members, null, 2));
   if (!json) print(checkLines(checks).join("\n"));
   if (!fit || seconds === 0) {
-    if (json) print(JSON.stringify(document, null, 2));
+    if (json) printDocument(document);
     return fit ? EXIT.done : EXIT.environment;
   }
+
   const resolution = await measure(seconds, runtime, context);
   if (typeof resolution === "number") {
-    if (json) print(JSON.stringify(document, null, 2));
+    if (json) printDocument(document);
     return resolution;
   }
-  print(
-    json
-      ? JSON.stringify({ ...document, resolution }, null, 2)
-      : resolutionLines(resolution).join("\n"),
-  );
+
+  if (json) printDocument({ ...document, resolution });
+  else print(resolutionLines(resolution).join("\n"));
   return EXIT.done;
 });

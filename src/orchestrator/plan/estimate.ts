@@ -31,7 +31,7 @@ const DEFAULTS: Readonly<Record<string, Overheads>> = {
 const EXPECTED_AUTO_WARMUP_S = 4;
 export const REPORT_S = 4;
 
-/** Of these seconds, what a run takes where the parts of several start and stop together. */
+/** The share of these seconds that a run takes where the parts of several start and stop together. */
 const SHARE_BY_TURNS = 0.7;
 
 /** How many runs are kept for each runtime and topology. */
@@ -59,19 +59,16 @@ export async function overheadsOf(
   runtime: string,
   order: Order = "interleaved",
 ): Promise<Overheads> {
-  const history = readHistory();
-  const learned = Object.entries(history).flatMap(([key, values]) => {
-    const [id = "", topology = ""] = key.split(":");
-    return id === keyOf(runtime, order) && values.length > 0
-      ? [[topology, median(values)] as const]
-      : [];
-  });
-  const usual = Object.entries(DEFAULTS[runtime] ?? DEFAULTS.docker ?? {});
+  const overheads: Record<string, number> = {};
+  const defaults = DEFAULTS[runtime] ?? DEFAULTS.docker ?? {};
   const share = order === "turns" ? SHARE_BY_TURNS : 1;
-  return {
-    ...Object.fromEntries(usual.map(([topology, seconds]) => [topology, share * seconds])),
-    ...Object.fromEntries(learned),
-  };
+  for (const [topology, seconds] of Object.entries(defaults)) overheads[topology] = share * seconds;
+
+  for (const [key, values] of Object.entries(readHistory())) {
+    const [id = "", topology = ""] = key.split(":");
+    if (id === keyOf(runtime, order) && values.length > 0) overheads[topology] = median(values);
+  }
+  return overheads;
 }
 
 interface MeasuredRun {
@@ -91,8 +88,9 @@ export async function learnOverheads(
 ): Promise<void> {
   const history = readHistory();
   for (const { configuration, seconds } of runs) {
-    // Their length is not known, so nobody knows what the rest is.
+    // The length of such a run is not known, and neither is the rest.
     if ("requests" in configuration.extent) continue;
+
     const key = `${keyOf(runtime, order)}:${configuration.target.topology}`;
     const known =
       order === "turns"
@@ -111,9 +109,7 @@ export async function learnOverheads(
 
 const expectedS = (warmup: Warmup): number => (warmup === "auto" ? EXPECTED_AUTO_WARMUP_S : warmup);
 
-/**
- * What most targets exceed on two cores: the length of a run of a number of requests is a guess.
- */
+/** Most targets exceed it on two cores. It guesses how long a number of requests takes. */
 const GUESSED_REQUESTS_PER_SECOND = 10_000;
 
 const measuredS = ({ extent }: Configuration): number =>
@@ -129,7 +125,7 @@ export function runS(
 }
 
 const EXPECTED_AUTO_WARMUP_BY_TURNS_S = 2;
-/** What lead-ins and requests that are followed add to the slices. */
+/** The factor by which lead-ins and requests that are followed lengthen the slices. */
 const BEYOND_SLICES = 1.12;
 /** The second in which nobody has a turn. */
 const IDLE_S = 1;
@@ -140,33 +136,27 @@ function roundS(
   group: readonly Configuration[],
   overheads: Overheads,
 ): number {
-  return sum([
-    ...group.map((each) => ownTurnsS(plan.warmup_s, each)),
-    startS(group, overheads),
-    IDLE_S,
-  ]);
+  const turns_s = sum(group.map((configuration) => ownTurnsS(plan.warmup_s, configuration)));
+  return turns_s + startS(group, overheads) + IDLE_S;
 }
 
-/** Until the parts of a group have started, and later stopped. */
+/** The seconds until the parts of a group have started, and later stopped. */
 const startS = (group: readonly Configuration[], overheads: Overheads): number =>
   sum(group.map(({ target: { topology } }) => overheads[topology] ?? overheads.standalone ?? 0));
 
-/** Resident memory of a role, from results on two cores; of a store without keys to speak of. */
+/** Resident memory of a role, from results on two cores; the store has next to no keys. */
 const RESIDENT_BYTES = { server: 180e6, service: 20e6, store: 10e6, generator: 190e6 };
 
-/** At the server layer the targets of a group share a generator. */
+/** The resident memory of a group. At the server layer its targets share a generator. */
 function groupBytes(group: readonly Configuration[]): number {
-  const counts = group.map(roleCounts);
-  const own = sum(
-    counts.map(
-      ({ server, service, store }) =>
-        server * RESIDENT_BYTES.server +
-        service * RESIDENT_BYTES.service +
-        store * RESIDENT_BYTES.store,
-    ),
-  );
+  const targetBytes = group.map(roleCounts).map(({ server, service, store }) => {
+    const serverBytes = server * RESIDENT_BYTES.server;
+    const serviceBytes = service * RESIDENT_BYTES.service;
+    const storeBytes = store * RESIDENT_BYTES.store;
+    return serverBytes + serviceBytes + storeBytes;
+  });
   const generators = group.some(({ layer }) => isClientLayer(layer)) ? group.length : 1;
-  return own + generators * RESIDENT_BYTES.generator;
+  return sum(targetBytes) + generators * RESIDENT_BYTES.generator;
 }
 
 export interface GroupsEstimate {
@@ -176,13 +166,14 @@ export interface GroupsEstimate {
   memory_bytes: number;
 }
 
-/** Undefined in other orders than by turns. */
+/** What the groups of a round need; undefined in other orders than by turns. */
 export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate | undefined {
   if (plan.order !== "turns") return undefined;
   const units = [...unitsOf(plan, plan.runs)].filter(
     ([first]) => !first.diagnose && roundOf(first) === 1,
   );
   const groups = units.map((unit) => configurationsOf(plan, unit));
+
   return {
     groups_per_round: groups.length,
     targets: Math.max(...groups.map(({ length }) => length)),
@@ -220,13 +211,16 @@ export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
     const units = [...unitsOf(plan, plan.runs)].map((unit) =>
       roundS(plan, configurationsOf(plan, unit), overheads),
     );
-    return sum(units) + plan.cooldown_s * Math.max(0, units.length - 1) + REPORT_S;
+    const pauses_s = plan.cooldown_s * Math.max(0, units.length - 1);
+    return sum(units) + pauses_s + REPORT_S;
   }
-  const runs = configurationsOf(plan, plan.runs);
-  const pauses = runs.slice(1).map((next, index) => cooldownS(plan, runs[index] ?? next, next));
-  return (
-    sum(runs.map((configuration) => runS(plan, configuration, overheads))) + sum(pauses) + REPORT_S
-  );
+
+  const configurations = configurationsOf(plan, plan.runs);
+  const runs = configurations.map((configuration) => runS(plan, configuration, overheads));
+  const pauses = configurations
+    .slice(1)
+    .map((next, index) => cooldownS(plan, configurations[index] ?? next, next));
+  return sum(runs) + sum(pauses) + REPORT_S;
 }
 
 export interface EstimateRange {
@@ -243,6 +237,7 @@ export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
   const maxS = estimateCampaignS(plan, overheads);
   if (plan.max_rate) return { seconds: Math.round(Math.min(maxS, plan.max_rate.budget_s ?? maxS)) };
   if (!plan.adaptive) return { seconds: Math.round(maxS) };
+
   const { looks, budget_s = Number.POSITIVE_INFINITY } = plan.adaptive;
   const upTo = (round: number): Plan => ({
     ...plan,
@@ -250,12 +245,13 @@ export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
   });
   let round = looks[0] ?? 1;
   while (round > 1 && estimateCampaignS(upTo(round), overheads) > budget_s) round--;
-  const least = upTo(round);
-  const minS = estimateCampaignS(least, overheads);
+
+  const shortest = upTo(round);
+  const minS = estimateCampaignS(shortest, overheads);
   return {
     // The first round takes place whatever the budget.
     seconds: Math.round(Math.max(minS, Math.min(maxS, budget_s))),
-    at_least: { runs: least.runs.length, seconds: Math.round(minS) },
+    at_least: { runs: shortest.runs.length, seconds: Math.round(minS) },
   };
 }
 
@@ -271,9 +267,9 @@ export function diskBytes(plan: Plan): number {
 /**
  * Files that each program has open besides its connections: modules while it loads, pipes, threads.
  */
-const OWN_FILES = 150;
-/** What leases and files of parts need. */
-const OWN_BYTES = 1e6;
+const BASE_FILES = 150;
+/** Bytes that leases and files of parts need. */
+const STATE_BYTES = 1e6;
 
 export function openFilesNeeded(plan: Plan): number {
   const needs = [...unitsOf(plan, plan.runs)].map((unit) =>
@@ -284,7 +280,7 @@ export function openFilesNeeded(plan: Plan): number {
       }),
     ),
   );
-  return OWN_FILES + Math.max(0, ...needs);
+  return BASE_FILES + Math.max(0, ...needs);
 }
 
 /**
@@ -305,7 +301,7 @@ export function filesReason(plan: Plan, allowed = openFilesAllowed()): string | 
   return `${needed} open files are needed and ${allowed} are allowed: raise the hard limit (ulimit -Hn ${needed}) or choose a lower --concurrency`;
 }
 
-/** Bytes that this user may still write there. @throws Error where no folder can be there */
+/** Bytes that this user may still write to a folder. @throws Error where no folder can be there */
 async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(await nearestFolder(folder));
   return bavail * bsize;
@@ -319,15 +315,31 @@ export async function diskReason(
   free = freeBytes,
 ): Promise<string | undefined> {
   const places = [
-    ["results folder", results, diskBytes(plan), "--output names another one"],
-    ["state folder", leasesFolder(), OWN_BYTES, "XDG_STATE_HOME sets another one"],
-    ["folder for temporary files", tmpdir(), OWN_BYTES, "TMPDIR sets another one"],
-  ] as const;
-  for (const [name, folder, needed, remedy] of places) {
-    const found = await free(folder).catch(messageOf);
-    if (typeof found === "string") return `${name} ${folder} cannot be used (${found}): ${remedy}`;
-    if (found < needed)
-      return `${name} ${folder} has ${megabytes(found)} free, and ${megabytes(needed)} are needed: free some, or ${remedy}`;
+    {
+      name: "results folder",
+      folder: results,
+      neededBytes: diskBytes(plan),
+      remedy: "--output names another one",
+    },
+    {
+      name: "state folder",
+      folder: leasesFolder(),
+      neededBytes: STATE_BYTES,
+      remedy: "XDG_STATE_HOME sets another one",
+    },
+    {
+      name: "folder for temporary files",
+      folder: tmpdir(),
+      neededBytes: STATE_BYTES,
+      remedy: "TMPDIR sets another one",
+    },
+  ];
+  for (const { name, folder, neededBytes, remedy } of places) {
+    const available = await free(folder).catch(messageOf);
+    if (typeof available === "string")
+      return `${name} ${folder} cannot be used (${available}): ${remedy}`;
+    if (available < neededBytes)
+      return `${name} ${folder} has ${megabytes(available)} free, and ${megabytes(neededBytes)} are needed: free some, or ${remedy}`;
   }
   return undefined;
 }

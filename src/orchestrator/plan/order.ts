@@ -10,41 +10,42 @@ import { groupsOf } from "./turn-groups.js";
 type OrderedRun = Omit<Plan["runs"][number], "file">;
 
 /**
- * Those of a group that are there for its others: references, copies and controls, or controls
- * alone.
+ * The members that are in a group only to be compared with its others: references, copies and
+ * controls, or controls alone where the group has nothing else. A group of controls has none.
  */
-function besideIn(group: readonly Planned[], rankings: readonly Ranking[]): readonly Planned[] {
+function membersForOthers(
+  group: readonly Planned[],
+  rankings: readonly Ranking[],
+): readonly Planned[] {
   const controls = group.filter(isControl);
-  const beside = group.filter(
-    (each) =>
-      isControl(each) ||
-      isCopy(each.configuration.target) ||
-      rankings.some(({ reference }) => reference === each),
+  const compared = group.filter(
+    (planned) =>
+      isControl(planned) ||
+      isCopy(planned.configuration.target) ||
+      rankings.some(({ reference }) => reference === planned),
   );
-  return [beside, controls].find(({ length }) => length < group.length) ?? [];
+  if (compared.length < group.length) return compared;
+  return controls.length < group.length ? controls : [];
 }
 
 function byTurns(rounds: number, seed: number, rankings: readonly Ranking[]): OrderedRun[] {
   const lastRuns = new Map<string, number>();
   const cpus = Math.max(1, Math.floor(usableCpus(readOwnLimits())));
-  return Array.from({ length: rounds }, (_, index) => {
-    const groups = groupsOf(rankings, shuffler(seed + index + 1), cpus);
-    return groups.flatMap((members, group) => {
-      const beside = besideIn(members, rankings);
-      return members.map((each) => {
-        const { hash } = each;
-        const run = (lastRuns.get(hash) ?? 0) + 1;
-        lastRuns.set(hash, run);
-        return {
-          configuration_hash: hash,
-          run,
-          round: index + 1,
-          group: group + 1,
-          ...(beside.includes(each) ? { beside: true as const } : {}),
-        };
-      });
-    });
-  }).flat();
+  const runs: OrderedRun[] = [];
+
+  for (let round = 1; round <= rounds; round++) {
+    const groups = groupsOf(rankings, shuffler(seed + round), cpus);
+    for (const [index, members] of groups.entries()) {
+      const forOthers = membersForOthers(members, rankings);
+      for (const member of members) {
+        const run = (lastRuns.get(member.hash) ?? 0) + 1;
+        lastRuns.set(member.hash, run);
+        const ordered = { configuration_hash: member.hash, run, round, group: index + 1 };
+        runs.push(forOthers.includes(member) ? { ...ordered, beside: true } : ordered);
+      }
+    }
+  }
+  return runs;
 }
 
 const interleaved = (
@@ -71,7 +72,8 @@ export function orderedRuns(
 }
 
 /**
- * One diagnosing run of each configuration, or these alone; foreign programs have no instruments.
+ * The runs with one diagnosing run of each configuration, or these alone. Load programs have no
+ * instruments, and a copy would show what its original does.
  */
 export function withDiagnosingRuns(
   diagnose: Request["diagnose"],
@@ -79,15 +81,17 @@ export function withDiagnosingRuns(
   runs: Plan["runs"],
 ): Plan["runs"] {
   if (!diagnose) return runs;
+
   const counted = diagnose === "alone" ? [] : runs;
   const diagnosing = configurations.flatMap(({ hash, configuration }) => {
-    const own = runs.filter(({ configuration_hash }) => configuration_hash === hash);
-    const [first] = own;
+    const first = runs.find(({ configuration_hash }) => configuration_hash === hash);
     if (!first || isProgramLayer(configuration.layer) || isCopy(configuration.target)) return [];
-    const last = Math.max(0, ...(diagnose === "alone" ? [] : own.map(({ run }) => run)));
+
+    const countedRuns = counted.filter(({ configuration_hash }) => configuration_hash === hash);
+    const lastRun = Math.max(0, ...countedRuns.map(({ run }) => run));
     return {
       configuration_hash: hash,
-      run: last + 1,
+      run: lastRun + 1,
       diagnose: true as const,
       file: first.file.replace(/_run\d+\.json$/, "_diagnose.json"),
     };

@@ -9,6 +9,7 @@ import {
   type TargetText,
   usesStore,
 } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { clients } from "../../targets/clients/index.js";
 import { COPY, FRAMEWORK, isCopy, SAME_SCRIPT, separationsOf } from "../../targets/options.js";
@@ -25,7 +26,10 @@ export interface Ranking {
   client?: string;
 }
 
-/** In what a client is compared with itself on several versions of its store: no option says it. */
+/**
+ * Names the condition under which a client is compared with itself on several versions of its store,
+ * which no option says.
+ */
 const STORE_VERSION = "store version";
 
 /**
@@ -33,68 +37,83 @@ const STORE_VERSION = "store version";
  */
 export const MIN_ROUNDS_FOR_A_COPY = MIN_PAIRS;
 
-/** A control measures the harness, and a run with faults what they do: neither is ranked. */
-export const isControl = ({ configuration: { target } }: Planned): boolean =>
-  clients.some(({ id, control }) => id === target.client && control);
+const isControlClient = (client: string): boolean =>
+  clients.some(({ id, control }) => id === client && control);
+
+/** A control measures the harness instead of a limiter, so it is not ranked. */
+export const isControl = ({ configuration }: Planned): boolean =>
+  isControlClient(configuration.target.client);
 
 /**
- * The clients that can be added as a reference, at the pinned version. To the first one the next on
- * its store is added.
+ * The clients that can be added as a reference, at the pinned version, in the order of preference. A
+ * target of the first one gets the next.
  */
 const ADDED_REFERENCES = ["ioredis", "iovalkey", "node-redis"];
 
 /**
- * On the target's store, with the options that decide its ranking: campaigns are compared through
- * it (M22).
- * @returns undefined where no such client is ranked with it
+ * The reference on the target's store, with the options that decide its ranking: campaigns are
+ * compared through it (M22).
+ * @returns undefined where no such client is ranked with the target
  */
 export function addedReference(target: Target, available?: Availability): Target | undefined {
-  const { store, store_version, topology, limiter, text } = target;
-  if (clients.some(({ id, control }) => id === target.client && control)) return undefined;
+  if (isControlClient(target.client)) return undefined;
+
+  const { store, store_version: storeVersion, topology, limiter, text } = target;
   const options = parseTargetText(text).options.filter(
     ({ id }) => id === limiter || separationsOf([id]).length > 0,
   );
+  const key = canonicalJson(comparedProperties(target, false));
+
   for (const client of ADDED_REFERENCES) {
-    const on = { store, ...(store_version ? { storeVersion: store_version } : {}), topology };
-    const found = resolveTarget(formatTargetText({ client, ...on, options }), available);
-    if ("skip" in found || found.target.text === text) continue;
-    if (canonicalJson(rankedBy(found.target, false)) === canonicalJson(rankedBy(target, false)))
-      return found.target;
+    const referenceText = formatTargetText(
+      definedOnly({ client, store, storeVersion, topology, options }),
+    );
+    const resolution = resolveTarget(referenceText, available);
+    if ("skip" in resolution || resolution.target.text === text) continue;
+
+    const reference = resolution.target;
+    if (canonicalJson(comparedProperties(reference, false)) === key) return reference;
   }
   return undefined;
 }
 
 /**
- * What the members of a ranking share. What a load program measures stands beside its client, and
- * is ranked with nobody.
+ * What the members of a ranking share. A control, a run with faults and what a load program measures
+ * are ranked with nobody.
  */
 function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
   const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
-  if (isControl(planned) || planned.configuration.faults || target.program) return planned.hash;
-  // There the stores themselves are compared.
+  if (isControl(planned) || load.faults || target.program) return planned.hash;
+
+  // At the store layer the stores themselves are compared.
   if (isProgramLayer(load.layer)) return canonicalJson({ ...load, topology: target.topology });
-  return canonicalJson({ ...load, ...rankedBy(target, acrossFrameworks) });
+  return canonicalJson({ ...load, ...comparedProperties(target, acrossFrameworks) });
 }
 
-function rankedBy(target: Target, acrossFrameworks: boolean) {
+/** The properties of a target that all members of its ranking have. */
+function comparedProperties(target: Target, acrossFrameworks: boolean) {
   const { store, topology, decided_by, limiter, algorithm } = target;
   const conditions = conditionsOf(target, acrossFrameworks);
   return { store, topology, decided_by, algorithm: algorithm ?? limiter, conditions };
 }
 
 /** The options of a target that keep it apart from rows without them. */
-const conditionsOf = ({ options }: Target, acrossFrameworks: boolean): string[] =>
-  separationsOf(options).flatMap(({ id, separates: { compares, what } }) =>
-    compares === "others" && !(acrossFrameworks && what === FRAMEWORK) ? [id] : [],
-  );
+function conditionsOf({ options }: Target, acrossFrameworks: boolean): string[] {
+  const separating = separationsOf(options).filter(({ separates }) => {
+    const isIgnored = acrossFrameworks && separates.what === FRAMEWORK;
+    return separates.compares === "others" && !isIgnored;
+  });
+  return separating.map(({ id }) => id);
+}
 
 /** The conditions in which a client can be compared with itself, by what they are about. */
 function conditionsWithin({ store_version, options }: Target): ReadonlyMap<string, string> {
-  const own = separationsOf(options).filter(({ separates }) => separates.compares === "itself");
-  return new Map([
-    ...(store_version ? [[STORE_VERSION, store_version] as const] : []),
-    ...own.map(({ id, separates }) => [separates.what, id] as const),
-  ]);
+  const conditions = new Map<string, string>();
+  if (store_version) conditions.set(STORE_VERSION, store_version);
+  for (const { id, separates } of separationsOf(options)) {
+    if (separates.compares === "itself") conditions.set(separates.what, id);
+  }
+  return conditions;
 }
 
 /**
@@ -103,8 +122,11 @@ function conditionsWithin({ store_version, options }: Target): ReadonlyMap<strin
  */
 function varying(members: readonly Planned[]): string[] {
   const conditions = members.map(({ configuration }) => conditionsWithin(configuration.target));
-  const names = [...new Set(conditions.flatMap((each) => [...each.keys()]))];
-  return names.filter((name) => new Set(conditions.map((each) => each.get(name))).size > 1);
+  const names = new Set(conditions.flatMap((ofMember) => [...ofMember.keys()]));
+  return [...names].filter((name) => {
+    const values = new Set(conditions.map((ofMember) => ofMember.get(name)));
+    return values.size > 1;
+  });
 }
 
 /**
@@ -113,12 +135,9 @@ function varying(members: readonly Planned[]): string[] {
  */
 function clientIn({ configuration: { target } }: Planned): string {
   const { client, version, options } = parseTargetText(target.text);
-  const within = new Set([COPY, SAME_SCRIPT, ...conditionsWithin(target).values()]);
-  return formatTargetText({
-    client,
-    ...(version ? { version } : {}),
-    options: options.filter(({ id }) => !within.has(id)),
-  });
+  const leftOut = new Set([COPY, SAME_SCRIPT, ...conditionsWithin(target).values()]);
+  const remaining = options.filter(({ id }) => !leftOut.has(id));
+  return formatTargetText(definedOnly({ client, version, options: remaining }));
 }
 
 /**
@@ -130,17 +149,23 @@ function byCondition(members: readonly Planned[]): readonly Omit<Ranking, "refer
   const [first] = members;
   const isOfStores = first !== undefined && isProgramLayer(first.configuration.layer);
   if (isOfStores || varying(members).length === 0) return [{ members }];
-  return grouped(members, clientIn).map((own) => ({
-    members: own,
-    client: own[0] ? clientIn(own[0]) : "",
-  }));
+
+  return grouped(members, clientIn).map((sameClient) => {
+    const [member] = sameClient;
+    return { members: sameClient, client: member ? clientIn(member) : "" };
+  });
 }
 
 /** Those of equal keys together, in their order. */
 export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
-  const found = new Map<string, Item[]>();
-  for (const item of items) found.set(keyOf(item), [...(found.get(keyOf(item)) ?? []), item]);
-  return [...found.values()];
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const key = keyOf(item);
+    const group = groups.get(key);
+    if (group) group.push(item);
+    else groups.set(key, [item]);
+  }
+  return [...groups.values()];
 }
 
 /** @param acrossFrameworks whether rows of several web frameworks are ranked together */
@@ -149,12 +174,12 @@ export function rankingsOf(
   referenceOf: (members: readonly Planned[]) => Planned | undefined,
   acrossFrameworks = false,
 ): Ranking[] {
-  return grouped(configurations, (planned) => rankingKey(planned, acrossFrameworks))
-    .flatMap(byCondition)
-    .map((ranking) => {
-      const reference = ranking.members.length > 1 ? referenceOf(ranking.members) : undefined;
-      return { ...ranking, ...(reference ? { reference } : {}) };
-    });
+  const comparable = grouped(configurations, (planned) => rankingKey(planned, acrossFrameworks));
+  return comparable.flatMap(byCondition).map((ranking) => {
+    const { members } = ranking;
+    const reference = members.length > 1 ? referenceOf(members) : undefined;
+    return definedOnly({ ...ranking, reference });
+  });
 }
 
 /** Rankings as a plan names them, for all that comes after the plan. */
@@ -162,22 +187,30 @@ export const describeRankings = (
   rankings: readonly Ranking[],
   acrossFrameworks = false,
 ): PlannedRanking[] =>
-  rankings.map(({ members, reference, client }, index) => {
-    const [first] = members;
-    const conditions = first ? conditionsOf(first.configuration.target, acrossFrameworks) : [];
-    const varies = client === undefined ? [] : varying(members);
-    const copy = reference && members.find((each) => isCopyOf(each, reference));
-    return {
-      id: `ranking-${index + 1}`,
-      members: members.map(({ hash }) => hash),
-      ...(reference ? { reference: reference.hash } : {}),
-      ...(copy ? { copy: copy.hash } : {}),
-      family: originals(members).length - 1,
-      ...(conditions.length > 0 ? { conditions } : {}),
-      ...(client === undefined ? {} : { client }),
-      ...(varies.length > 0 ? { varies } : {}),
-    };
+  rankings.map((ranking, index) =>
+    describeRanking(ranking, `ranking-${index + 1}`, acrossFrameworks),
+  );
+
+function describeRanking(
+  { members, reference, client }: Ranking,
+  id: string,
+  acrossFrameworks: boolean,
+): PlannedRanking {
+  const [first] = members;
+  const conditions = first ? conditionsOf(first.configuration.target, acrossFrameworks) : [];
+  const varies = client === undefined ? [] : varying(members);
+  const copy = reference && members.find((member) => isCopyOf(member, reference));
+  return definedOnly({
+    id,
+    members: members.map(({ hash }) => hash),
+    reference: reference?.hash,
+    copy: copy?.hash,
+    family: originals(members).length - 1,
+    conditions: conditions.length > 0 ? conditions : undefined,
+    client,
+    varies: varies.length > 0 ? varies : undefined,
   });
+}
 
 /**
  * Says that a target is compared with nobody because another client is on another store, and how it
@@ -191,23 +224,32 @@ export function noteOnStores(
     .map(({ members }) => originals(members))
     .filter(([first]) => first && !isControl(first));
   const firsts = compared.flatMap(([first]) => first?.configuration.target ?? []);
+
   for (const [only, ...more] of compared) {
     if (!only || more.length > 0 || isProgramLayer(only.configuration.layer)) continue;
     const { target } = only.configuration;
     for (const other of firsts) {
-      if (other.client === target.client || other.store === target.store) continue;
-      if (other.topology !== target.topology || !usesStore(target) || !usesStore(other)) continue;
-      const { storeVersion: _, ...own } = parseTargetText(target.text);
-      const on = {
-        store: other.store,
-        ...(other.store_version ? { storeVersion: other.store_version } : {}),
-      };
-      const fair = resolveTarget(formatTargetText({ ...own, ...on }), available);
-      if ("skip" in fair) continue;
-      return `${target.label} on ${target.store} is not compared with ${other.label} on ${other.store}: give ${fair.target.label} for that`;
+      if (!differOnlyInStore(target, other)) continue;
+      const resolution = resolveTarget(textOnStoreOf(target, other), available);
+      if ("skip" in resolution) continue;
+      return `${target.label} on ${target.store} is not compared with ${other.label} on ${other.store}: give ${resolution.target.label} for that`;
     }
   }
   return undefined;
+}
+
+/** Whether two clients would be compared if they were on the same store. */
+const differOnlyInStore = (target: Target, other: Target): boolean =>
+  other.client !== target.client &&
+  other.store !== target.store &&
+  other.topology === target.topology &&
+  usesStore(target) &&
+  usesStore(other);
+
+/** The text of a target on the store of another one. */
+function textOnStoreOf(target: Target, { store, store_version }: Target): string {
+  const { storeVersion: _, ...parts } = parseTargetText(target.text);
+  return formatTargetText(definedOnly({ ...parts, store, storeVersion: store_version }));
 }
 
 /**
@@ -225,15 +267,15 @@ export function plannedRankings({
       (members) => members.find(({ hash }) => references.includes(hash)),
       compare_frameworks === true,
     );
+
   const byHash = new Map(configurations.map((planned) => [planned.hash, planned]));
-  return rankings.map(({ members, reference, client }) => {
-    const found = reference === undefined ? undefined : byHash.get(reference);
-    return {
+  return rankings.map(({ members, reference, client }) =>
+    definedOnly({
       members: members.flatMap((hash) => byHash.get(hash) ?? []),
-      ...(found ? { reference: found } : {}),
-      ...(client === undefined ? {} : { client }),
-    };
-  });
+      reference: reference === undefined ? undefined : byHash.get(reference),
+      client,
+    }),
+  );
 }
 
 /** The hashes of the references of a plan. */
@@ -242,8 +284,8 @@ export const referencesIn = (plan: Plan): string[] =>
 
 /** The members that are compared, without copies; all where a user measures copies alone. */
 export function originals(members: readonly Planned[]): readonly Planned[] {
-  const found = members.filter(({ configuration: { target } }) => !isCopy(target));
-  return found.length > 0 ? found : members;
+  const withoutCopies = members.filter(({ configuration }) => !isCopy(configuration.target));
+  return withoutCopies.length > 0 ? withoutCopies : members;
 }
 
 function parseReference(text: string): TargetText {
@@ -259,17 +301,17 @@ function parseReference(text: string): TargetText {
  * Whether a target is of that client and version, and has the store, topology and options that are
  * named.
  */
-function hasAllOf(target: Target, wanted: TargetText): boolean {
-  const own = parseTargetText(target.text);
+function hasAllOf(target: Target, named: TargetText): boolean {
+  const { client, version, options } = parseTargetText(target.text);
+  const hasOption = ({ id, version: optionVersion }: TargetText["options"][number]) =>
+    options.some((option) => option.id === id && option.version === optionVersion);
   return (
-    own.client === wanted.client &&
-    own.version === wanted.version &&
-    (wanted.store ?? target.store) === target.store &&
-    (wanted.storeVersion ?? target.store_version) === target.store_version &&
-    (wanted.topology ?? target.topology) === target.topology &&
-    wanted.options.every(({ id, version }) =>
-      own.options.some((option) => option.id === id && option.version === version),
-    )
+    client === named.client &&
+    version === named.version &&
+    (named.store ?? target.store) === target.store &&
+    (named.storeVersion ?? target.store_version) === target.store_version &&
+    (named.topology ?? target.topology) === target.topology &&
+    named.options.every(hasOption)
   );
 }
 
@@ -292,8 +334,8 @@ export function referenceChooser(
   text: string | undefined,
   configurations: readonly Planned[],
 ): (members: readonly Planned[]) => Planned | undefined {
-  const ranked = originals(configurations.filter((each) => !isControl(each)));
-  if (text !== undefined && !ranked.some((each) => isNamed(each, text))) {
+  const ranked = originals(configurations.filter((planned) => !isControl(planned)));
+  if (text !== undefined && !ranked.some((planned) => isNamed(planned, text))) {
     const labels = [...new Set(ranked.map(({ configuration }) => configuration.target.label))];
     const known =
       labels.length > 0 ? `give one of ${labels.join(", ")}` : "controls alone are not compared";
@@ -301,11 +343,13 @@ export function referenceChooser(
       `--reference ${JSON.stringify(text.slice(0, 60))} names nothing that is compared: ${known}`,
     );
   }
+
   const optionCount = ({ configuration }: Planned) => configuration.target.options.length;
   return (members) => {
     const candidates = originals(members);
-    const named = candidates.filter((each) => text !== undefined && isNamed(each, text));
-    return [...named].sort((a, b) => optionCount(a) - optionCount(b))[0] ?? candidates[0];
+    const named = candidates.filter((planned) => text !== undefined && isNamed(planned, text));
+    const [plainest] = named.toSorted((a, b) => optionCount(a) - optionCount(b));
+    return plainest ?? candidates[0];
   };
 }
 
@@ -325,18 +369,19 @@ function copyOf({ configuration }: Planned): Planned {
 }
 
 /**
- * With a copy behind the reference of each ranking (M31), unless only copies would be beside it.
+ * The configurations with a copy behind the reference of each ranking (M31), unless the copy would be
+ * compared with nothing else.
  */
 export function withCopies(
   configurations: readonly Planned[],
   rankings: readonly Ranking[],
 ): Planned[] {
   const hashes = new Set(configurations.map(({ hash }) => hash));
-  const copied = rankings.flatMap(({ members, reference }) =>
-    reference && !isProgramLayer(reference.configuration.layer) && originals(members).length > 1
-      ? [reference]
-      : [],
-  );
+  const copied = rankings
+    .filter(({ members }) => originals(members).length > 1)
+    .flatMap(({ reference }) => reference ?? [])
+    .filter(({ configuration }) => !isProgramLayer(configuration.layer));
+
   return configurations.flatMap((planned) => {
     if (!copied.includes(planned)) return [planned];
     const copy = copyOf(planned);

@@ -75,14 +75,10 @@ const targetOf = (program: string, store: string): Target => ({
 
 /** Each operation with each payload size; those without a value once. */
 function workloadsOf({ operations, payloadBytes }: Request): Workload[] {
-  return operations.flatMap((id) => {
+  return operations.flatMap((id): Workload[] => {
     const { hasPayload } = findOperation(id);
-    const sizes = hasPayload ? payloadBytes : [undefined];
-    return sizes.map((bytes) => ({
-      id,
-      ...(bytes === undefined ? {} : { payload_bytes: bytes }),
-      keys: KEYSPACE,
-    }));
+    if (!hasPayload) return [{ id, keys: KEYSPACE }];
+    return payloadBytes.map((payload_bytes) => ({ id, payload_bytes, keys: KEYSPACE }));
   });
 }
 
@@ -101,69 +97,93 @@ function missingStore(
     return `${id} does not speak RESP, which ${storeLayerPrograms[0]?.id} needs`;
   const here = available(id);
   if (here !== true) return here || `no ${program} was found on this machine`;
-  const found = findings.get(id);
-  return typeof found === "string" ? found : undefined;
+
+  const finding = findings.get(id);
+  return typeof finding === "string" ? finding : undefined;
 }
 
 const durationS = ({ duration }: Request, connections: number): number =>
   duration.mode === "fixed" ? duration.seconds : dynamicDurationS(connections, false);
 
-type StoreLayerContext = {
+interface StoreLayerContext {
   available: Availability;
   caps?: Configuration["caps"];
   findings?: StoreFindings;
-};
+}
+
+interface StoreLayerPlan extends Pick<Plan, "skips" | "notes"> {
+  configurations: Planned[];
+}
 
 /** Every store with every operation, payload and number of connections. @throws usageError */
 export function storeLayerConfigurations(
   request: Request,
   { available, caps = {}, findings = new Map() }: StoreLayerContext,
-): Pick<Plan, "skips" | "notes"> & { configurations: Planned[] } {
+): StoreLayerPlan {
   if (!request.layers.some(isProgramLayer)) return { configurations: [], skips: [], notes: [] };
   requireKnownStores(request);
   registerNamedStores(request);
-  const workloads = workloadsOf(request);
+
   const program = benchmarkHere(available);
-  const skips: Plan["skips"] = [];
-  const notes: string[] = [];
-  const planned: Planned[] = [];
-  const usable = request.stores.filter((id) => {
+  const skips = new Map<string, string>();
+  const usable: string[] = [];
+  for (const id of request.stores) {
     const reason = program === undefined ? NO_BENCHMARK : missingStore(id, available, findings);
-    if (reason !== undefined) skips.push({ asked: id, reason });
-    return reason === undefined;
-  });
-  const lacks = (id: string): readonly string[] => {
-    const found = findings.get(id);
-    return Array.isArray(found) ? found : [];
-  };
-  for (const id of usable)
-    if (lacks(id).length > 0) notes.push(`${id} has no ${lacks(id).join(", ")}`);
+    if (reason === undefined) usable.push(id);
+    else skips.set(id, reason);
+  }
+
+  const planned: Planned[] = [];
+  const workloads = workloadsOf(request);
   for (const connections of request.connections) {
     for (const workload of workloads) {
       const { needs } = findOperation(workload.id);
       for (const id of usable) {
-        if (needs && lacks(id).includes(needs)) {
-          const asked = `${id} ${workload.id}`;
-          if (!skips.some((skip) => skip.asked === asked))
-            skips.push({ asked, reason: `${id} has no ${needs}` });
+        if (needs && missingFeatures(id, findings).includes(needs)) {
+          skips.set(`${id} ${workload.id}`, `${id} has no ${needs}`);
           continue;
         }
         const target = targetOf(program ?? "", id);
-        const counts = namedCounts(byDimension(() => 0));
-        const configuration: Configuration = {
-          layer: "store",
-          target,
-          ...counts,
-          workload,
-          traffic: RANDOM_KEYS,
-          load: { model: "closed", connections },
-          extent: { duration_s: durationS(request, connections) },
-          limits: NO_LIMITS,
-          caps: capsOfKinds(caps, roleCounts({ target, ...counts })),
-        };
-        planned.push(plannedFrom(configuration));
+        planned.push(plannedStore(request, target, workload, connections, caps));
       }
     }
   }
-  return { configurations: planned, skips, notes };
+
+  return {
+    configurations: planned,
+    skips: [...skips].map(([asked, reason]) => ({ asked, reason })),
+    notes: notesOnMissingFeatures(usable, findings),
+  };
+}
+
+/** What a store was asked for and does not have. */
+function missingFeatures(id: string, findings: StoreFindings): readonly string[] {
+  const finding = findings.get(id);
+  return Array.isArray(finding) ? finding : [];
+}
+
+const notesOnMissingFeatures = (stores: readonly string[], findings: StoreFindings): string[] =>
+  stores
+    .filter((id) => missingFeatures(id, findings).length > 0)
+    .map((id) => `${id} has no ${missingFeatures(id, findings).join(", ")}`);
+
+function plannedStore(
+  request: Request,
+  target: Target,
+  workload: Workload,
+  connections: number,
+  caps: Configuration["caps"],
+): Planned {
+  const counts = namedCounts(byDimension(() => 0));
+  return plannedFrom({
+    layer: "store",
+    target,
+    ...counts,
+    workload,
+    traffic: RANDOM_KEYS,
+    load: { model: "closed", connections },
+    extent: { duration_s: durationS(request, connections) },
+    limits: NO_LIMITS,
+    caps: capsOfKinds(caps, roleCounts({ target, ...counts })),
+  });
 }

@@ -9,9 +9,12 @@ import type { Shuffler } from "../../traffic/shuffle.js";
 import type { Request } from "../request/request.js";
 import { grouped, isControl, type Planned, type Ranking } from "./rankings.js";
 
-/** Targets that are up at once and have the load by turns, at most (M16). */
+/** The most targets that are up at once and have the load by turns (M16). */
 export const GROUP_SIZE = 5;
-/** Of them on clusters, which start six nodes for each target, on fewer than 8 CPUs. */
+/**
+ * The most targets of a group on clusters where there are fewer than 8 CPUs, because a cluster has
+ * six nodes.
+ */
 export const CLUSTERS = 3;
 
 /** Why a campaign cannot go by turns; undefined where it can. */
@@ -27,14 +30,16 @@ export function reasonAgainstTurns(
   if (request.storeAccess.STORE_URL) return "one store of others cannot be up once for each target";
   if (Object.values(request.caps).some(({ cpus }) => cpus !== undefined && cpus < 2))
     return "a cap below 2 CPUs is dealt in periods as long as a turn";
-  for (const each of configurations) {
-    const reason = againstTurns(each);
+
+  for (const configuration of configurations) {
+    const reason = againstTurns(configuration);
     if (reason) return reason;
   }
   const loads = new Set(configurations.map(loadKey));
   return loads.size === configurations.length ? "no two targets have the same load" : undefined;
 }
 
+/** Why this configuration cannot share the load with others by turns; undefined where it can. */
 function againstTurns(configuration: Configuration): string | undefined {
   const { layer, target, load, extent, faults, traffic, limits } = configuration;
   if (isProgramLayer(layer) || target.program !== undefined)
@@ -56,16 +61,18 @@ function loadKey(configuration: Configuration): string {
 
 const onCluster = ({ configuration }: Planned): boolean => isCluster(configuration.target.topology);
 
-/** What a group has room for beside the routes without a limiter. */
+/** What a group has room for when the routes without a limiter have their places. */
 type Room = { cpus: number; most: number };
 
-const fits = (members: readonly Planned[], { cpus, most }: Room): boolean =>
-  members.length <= most && members.filter(onCluster).length <= (cpus < 8 ? CLUSTERS : GROUP_SIZE);
+function fits(members: readonly Planned[], { cpus, most }: Room): boolean {
+  const mostClusters = cpus < 8 ? CLUSTERS : GROUP_SIZE;
+  return members.length <= most && members.filter(onCluster).length <= mostClusters;
+}
 
 /**
  * The groups of a round (M22): targets of equal load. Every group that has a member of a ranking
  * has its reference and the reference's copy. Where there are several routes without a limiter,
- * each has the one of its framework and the usual one. Other controls stand beside the reference of
+ * each has the one of its framework and the default one. Other controls stand beside the reference of
  * the largest ranking of their load. Who shares a group is drawn anew each round.
  * @param cpus of the machine
  */
@@ -75,20 +82,18 @@ export function groupsOf(
   cpus: number,
 ): Planned[][] {
   const loadOf = ({ members: [first] }: Ranking) => (first ? loadKey(first.configuration) : "");
-  const groups = grouped(rankings, loadOf).flatMap((equal) => {
-    const controls = shuffle(equal.flatMap(({ members }) => members.filter(isControl)));
-    const ranked = equal.filter(({ members }) => !members.every(isControl));
-    const largest = ranked.toSorted((a, b) => b.members.length - a.members.length)[0];
+  const groups = grouped(rankings, loadOf).flatMap((ofEqualLoad) => {
+    const controls = shuffle(ofEqualLoad.flatMap(({ members }) => members.filter(isControl)));
+    const ranked = ofEqualLoad.filter(({ members }) => !members.every(isControl));
+    const [largest] = ranked.toSorted((a, b) => b.members.length - a.members.length);
     const partner = largest?.reference ?? largest?.members[0];
     if (!partner) return parts(controls, GROUP_SIZE);
-    // A single one has the reference between it and what is in another group: its place would cost
-    // a group more.
-    const routes = controls.filter(isRoute).length > 1 ? 2 : 0;
-    return withControls(
-      packed(ranked, shuffle, { cpus, most: GROUP_SIZE - routes }),
-      controls,
-      partner,
-    );
+
+    // A single route keeps no place in every group, which would cost a group more: the reference
+    // stands between it and the members of other groups.
+    const routePlaces = controls.filter(isRoute).length > 1 ? 2 : 0;
+    const room = { cpus, most: GROUP_SIZE - routePlaces };
+    return withControls(packed(ranked, shuffle, room), controls, partner);
   });
   return shuffle(groups.map((group) => shuffle(group)));
 }
@@ -102,20 +107,26 @@ function withControls(
   controls: readonly Planned[],
   partner: Planned,
 ): Planned[][] {
-  const found = groups.map((group) => {
+  const groupsWithRoutes = groups.map((group) => {
     const frameworks = [undefined, ...group.map(frameworkOf)];
     const routes = controls.filter(
-      (each) => isRoute(each) && frameworks.includes(frameworkOf(each)),
+      (control) => isRoute(control) && frameworks.includes(frameworkOf(control)),
     );
     return [...group, ...routes.slice(0, GROUP_SIZE - group.length)];
   });
-  const left = controls.filter((control) => {
-    if (found.some((each) => each.includes(control))) return false;
-    const group = found.find((each) => each.includes(partner) && each.length < GROUP_SIZE);
-    group?.push(control);
-    return !group;
-  });
-  return [...found, ...parts(left, GROUP_SIZE - 1).map((part) => [partner, ...part])];
+
+  const unplaced: Planned[] = [];
+  for (const control of controls) {
+    if (groupsWithRoutes.some((group) => group.includes(control))) continue;
+    const partnersGroup = groupsWithRoutes.find(
+      (group) => group.includes(partner) && group.length < GROUP_SIZE,
+    );
+    if (partnersGroup) partnersGroup.push(control);
+    else unplaced.push(control);
+  }
+
+  const furtherGroups = parts(unplaced, GROUP_SIZE - 1).map((part) => [partner, ...part]);
+  return [...groupsWithRoutes, ...furtherGroups];
 }
 
 const frameworkOf = ({ configuration }: Planned): string | undefined =>
@@ -127,20 +138,21 @@ const frameworkOf = ({ configuration }: Planned): string | undefined =>
 const isRoute = ({ configuration }: Planned): boolean =>
   configuration.target.decided_by === "nothing";
 
+/** The rankings in as few groups as hold them; those that are linked stay together. */
 function packed(
   rankings: readonly Ranking[],
   shuffle: Shuffler["shuffle"],
   room: Room,
 ): Planned[][] {
+  const rankingParts = shuffle(linked(rankings, room)).flatMap((linkedRankings) => {
+    if (linkedRankings.length > 1) return [linkedRankings.flatMap(({ members }) => members)];
+    return linkedRankings.flatMap((ranking) => partsOf(ranking, shuffle, room));
+  });
+
+  // Large parts come first: small ones fill the room that these leave.
   const groups: Planned[][] = [];
-  const all = shuffle(linked(rankings, room)).flatMap((together) =>
-    together.length > 1
-      ? [together.flatMap(({ members }) => members)]
-      : together.flatMap((ranking) => partsOf(ranking, shuffle, room)),
-  );
-  // Large parts first: those that fit whole fill the groups that are left.
-  for (const part of all.toSorted((a, b) => b.length - a.length)) {
-    const group = groups.find((each) => fits([...each, ...part], room));
+  for (const part of rankingParts.toSorted((a, b) => b.length - a.length)) {
+    const group = groups.find((members) => fits([...members, ...part], room));
     if (group) group.push(...part);
     else groups.push([...part]);
   }
@@ -149,20 +161,16 @@ function packed(
 
 /** Rankings that the report compares with each other stay together where they fit whole. */
 function linked(rankings: readonly Ranking[], room: Room): Ranking[][] {
-  const found: Ranking[][] = [];
+  const chains: Ranking[][] = [];
   for (const ranking of rankings) {
-    const other = found.find(
-      (each) =>
-        each.some((one) => areLinked(one, ranking)) &&
-        fits(
-          [...each, ranking].flatMap(({ members }) => members),
-          room,
-        ),
-    );
-    if (other) other.push(ranking);
-    else found.push([ranking]);
+    const chain = chains.find((candidate) => {
+      const members = [...candidate, ranking].flatMap((one) => one.members);
+      return candidate.some((one) => areLinked(one, ranking)) && fits(members, room);
+    });
+    if (chain) chain.push(ranking);
+    else chains.push([ranking]);
   }
-  return found;
+  return chains;
 }
 
 /**
@@ -179,26 +187,36 @@ function nameKey({ configuration: { target } }: Planned): string {
 }
 
 const areLinked = (one: Ranking, other: Ranking): boolean =>
-  one.members.some((each) => other.members.some((partner) => nameKey(each) === nameKey(partner)));
+  one.members.some((member) =>
+    other.members.some((partner) => nameKey(member) === nameKey(partner)),
+  );
 
+/** The parts of a ranking that fit into a group, each with the reference and its copy. */
 function partsOf(
   { members, reference }: Ranking,
   shuffle: Shuffler["shuffle"],
   room: Room,
 ): Planned[][] {
-  if (!reference) return members.map((each) => [each]);
-  const always = members.filter((each) => each === reference || isCopy(each.configuration.target));
-  const others = shuffle(members.filter((each) => !always.includes(each)));
+  if (!reference) return members.map((member) => [member]);
+
+  const always = members.filter(
+    (member) => member === reference || isCopy(member.configuration.target),
+  );
+  const others = shuffle(members.filter((member) => !always.includes(member)));
   if (others.length === 0) return [always];
-  // Of one framework each: another one would bring its own route.
-  return [...new Set(others.map(frameworkOf))].flatMap((framework) => {
-    const own = others.filter((each) => frameworkOf(each) === framework);
+
+  // A part has one framework: another one would bring its own route.
+  const frameworks = new Set(others.map(frameworkOf));
+  return [...frameworks].flatMap((framework) => {
+    const candidates = others.filter((member) => frameworkOf(member) === framework);
     let size = 1;
-    while (size < own.length && fits([...always, ...own.slice(0, size + 1)], room)) size++;
-    return parts(own, size).map((part) => [...always, ...part]);
+    while (size < candidates.length && fits([...always, ...candidates.slice(0, size + 1)], room))
+      size++;
+    return parts(candidates, size).map((part) => [...always, ...part]);
   });
 }
 
+/** The members in as few parts of at most that size as possible, all about equally large. */
 function parts(members: readonly Planned[], size: number): Planned[][] {
   const count = Math.ceil(members.length / size);
   return Array.from({ length: count }, (_, part) =>

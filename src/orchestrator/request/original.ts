@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import { z } from "zod";
 import { formatTargetText, idSchema, parseTargetText } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { type Environment, isOn, readEnv, switchText } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { stores } from "../../targets/stores/index.js";
@@ -10,31 +11,28 @@ import { createCommand } from "./command-line.js";
 import { CUSTOM_DURATION } from "./durations.js";
 import { helpTable } from "./flag-help.js";
 import { flagLayer, layerOf, optionOf } from "./flags.js";
-import {
-  assignments,
-  parseCampaign,
-  requestFromLayers,
-  SHARED_VARIABLES,
-  withoutSecrets,
-} from "./parse-request.js";
+import { parseCampaign, requestFromLayers } from "./parse-request.js";
 import { ORIGINAL } from "./presets.js";
+import { assignments, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
 import { LISTED_LIMITS, type Request } from "./request.js";
 import { environmentLayer, type Layer, type SettingValue } from "./setting-layers.js";
 import { GROUPS, SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
 
-/** Where a campaign runs and what it prints, not what it measures. */
-const BESIDE: readonly string[] = GROUPS.filter(({ topic }) =>
-  ["machines", "programs", "output"].includes(topic),
-)
-  .flatMap(({ settings }) => settings.map(({ key }) => key))
-  .filter((key) => !["config", "resume", "legacy"].includes(key));
+const PLAIN_TOPICS: readonly string[] = ["machines", "programs", "output"];
+const KEYS_OF_ANOTHER_CAMPAIGN: readonly string[] = ["config", "resume", "legacy"];
 
-const filledInNotice = (filled: readonly (readonly [key: string, value: string])[]): string[] =>
-  filled.length > 0
-    ? [
-        `filled in as the original does: ${filled.map(([key, value]) => `--${key} "${value}"`).join(" ")}`,
-      ]
-    : [];
+/** Settings that say where a campaign runs and what it prints, not what it measures. */
+const PLAIN_KEYS: readonly string[] = GROUPS.filter(({ topic }) => PLAIN_TOPICS.includes(topic))
+  .flatMap(({ settings }) => settings.map(({ key }) => key))
+  .filter((key) => !KEYS_OF_ANOTHER_CAMPAIGN.includes(key));
+
+type FilledSetting = readonly [key: string, value: string];
+
+function filledInNotice(filled: readonly FilledSetting[]): string[] {
+  if (filled.length === 0) return [];
+  const flags = filled.map(([key, value]) => `--${key} "${value}"`).join(" ");
+  return [`filled in as the original does: ${flags}`];
+}
 
 /**
  * A campaign from flags. A line that has only flags of the original, beside those that change
@@ -44,25 +42,22 @@ const filledInNotice = (filled: readonly (readonly [key: string, value: string])
  * @throws usageError in one line
  */
 export function parseRunAll(argv: readonly string[], env: Environment): Request | undefined {
-  const given = flagLayer(argv);
-  if (!given) return undefined;
-  const keys = [...given.keys()];
+  const flags = flagLayer(argv);
+  if (!flags) return undefined;
+
+  const keys = [...flags.keys()];
   const isOriginal =
     keys.some((key) => key in ORIGINAL) &&
-    keys.every((key) => key in ORIGINAL || BESIDE.includes(key));
+    keys.every((key) => key in ORIGINAL || PLAIN_KEYS.includes(key));
   if (!isOriginal) return parseCampaign(argv, env);
-  const filled = Object.entries(ORIGINAL).filter(([key]) => !given.has(key));
-  const request = parseCampaign(
-    [...argv, ...filled.flatMap(([key, value]) => [`--${key}`, value])],
-    env,
-  );
-  return (
-    request && {
-      ...request,
-      planFirst: true,
-      notices: [...filledInNotice(filled), ...request.notices],
-    }
-  );
+
+  const filled = Object.entries(ORIGINAL).filter(([key]) => !flags.has(key));
+  const filledFlags = filled.flatMap(([key, value]) => [`--${key}`, value]);
+  const request = parseCampaign([...argv, ...filledFlags], env);
+  if (!request) return undefined;
+
+  const notices = [...filledInNotice(filled), ...request.notices];
+  return { ...request, planFirst: true, notices };
 }
 
 const DEFAULT_CLIENT = "valkey-glide";
@@ -126,28 +121,26 @@ export const SINGLE_VARIABLES: Readonly<Record<string, string>> = {
 
 /** The target that the variables name together. @throws usageError if they contradict each other */
 function targetText(env: Environment): string {
-  const given = readEnv(targetSchemas, env);
-  const named = parseTargetText(given.RATE_LIMITER_TYPE ?? DEFAULT_CLIENT);
-  const clusterStores = [
-    ...(isOn(given.USE_VALKEY_CLUSTER) ? ["valkey"] : []),
-    ...(isOn(given.USE_REDIS_CLUSTER) ? ["redis"] : []),
-  ];
-  const candidates = [named.store, given.STORE, ...clusterStores].filter(
-    (store) => store !== undefined,
-  );
-  const stores = [...new Set(candidates)];
-  if (stores.length > 1)
-    throw usageError(`the environment asks for ${stores.join(" and ")} at once: give one store`);
+  const variables = readEnv(targetSchemas, env);
+  const named = parseTargetText(variables.RATE_LIMITER_TYPE ?? DEFAULT_CLIENT);
+  const clusterStores: string[] = [];
+  if (isOn(variables.USE_VALKEY_CLUSTER)) clusterStores.push("valkey");
+  if (isOn(variables.USE_REDIS_CLUSTER)) clusterStores.push("redis");
+
+  const candidates = [named.store, variables.STORE, ...clusterStores];
+  const stores = new Set(candidates.filter((store) => store !== undefined));
+  const [store, ...others] = stores;
+  if (others.length > 0)
+    throw usageError(
+      `the environment asks for ${[...stores].join(" and ")} at once: give one store`,
+    );
+
   const topology = named.topology ?? (clusterStores.length > 0 ? "cluster" : undefined);
   if (clusterStores.length > 0 && !isCluster(topology ?? ""))
     throw usageError(
-      `RATE_LIMITER_TYPE=${given.RATE_LIMITER_TYPE} is not a cluster, but USE_…_CLUSTER is on`,
+      `RATE_LIMITER_TYPE=${variables.RATE_LIMITER_TYPE} is not a cluster, but USE_…_CLUSTER is on`,
     );
-  return formatTargetText({
-    ...named,
-    ...(stores[0] ? { store: stores[0] } : {}),
-    ...(topology ? { topology } : {}),
-  });
+  return formatTargetText(definedOnly({ ...named, store, topology }));
 }
 
 type OriginalFlag = { names: readonly string[]; value: string; help: string; key: string };
@@ -250,29 +243,30 @@ export function singleCommand(): Command {
 }
 
 /**
- * The settings that single-run variables give. @param withDefaults for a plan that has none of its
- * own
+ * The settings that single-run variables give.
+ * @param withDefaults for a run that no plan describes
  */
 function settingLayer(env: Environment, withDefaults: boolean): [string, SettingValue][] {
-  const given = readEnv(settingSchemas, env);
+  const variables = readEnv(settingSchemas, env);
   return singleRunSettings.flatMap(({ key, singleRun }) => {
     const { name, toValue = (text: string) => text } = singleRun;
     // In an open loop, the number of connections has another default.
-    const isOpenLoop = key === "concurrency" && (given.RATE || given.FAULT);
+    const isOpenLoop = key === "concurrency" && (variables.RATE || variables.FAULT);
     const defaultValue = withDefaults && !isOpenLoop ? singleRun.defaultValue : undefined;
-    const text = given[name] ?? defaultValue;
+    const text = variables[name] ?? defaultValue;
     return text === undefined ? [] : [[key, { source: name, value: toValue(text) }]];
   });
 }
 
 function settingsOf(flags: Layer): Map<string, SettingValue> {
   const settings = new Map(flags);
-  for (const { names, key } of RENAMED)
-    for (const given of names.flatMap((name) => flags.get(name) ?? []))
-      settings.set(
-        key,
-        key === "duration-mode" ? { ...given, value: `${CUSTOM_DURATION}${given.value}` } : given,
-      );
+  for (const { names, key } of RENAMED) {
+    const renamed = names.flatMap((name) => flags.get(name) ?? []);
+    for (const { source, value } of renamed) {
+      const isDuration = key === "duration-mode";
+      settings.set(key, { source, value: isDuration ? `${CUSTOM_DURATION}${value}` : value });
+    }
+  }
   return settings;
 }
 
@@ -300,16 +294,15 @@ function switchLayer(env: Environment): Layer {
   const { SKIP_LONG_TESTS, DEBUG_MODE, SKIP_CONTAINER_SETUP } = readEnv(switches, env);
   if (isOn(SKIP_CONTAINER_SETUP))
     throw usageError("SKIP_CONTAINER_SETUP: name the store that already runs by STORE_URL");
-  const short = { source: "SKIP_LONG_TESTS" };
-  return new Map([
-    ...(isOn(SKIP_LONG_TESTS)
-      ? ([
-          ["duration-mode", { ...short, value: `${CUSTOM_DURATION}30` }],
-          ["runs", { ...short, value: "1" }],
-        ] as const)
-      : []),
-    ...(isOn(DEBUG_MODE) ? ([["verbose", { source: "DEBUG_MODE", value: "true" }]] as const) : []),
-  ]);
+
+  const layer = new Map<string, SettingValue>();
+  if (isOn(SKIP_LONG_TESTS)) {
+    const source = "SKIP_LONG_TESTS";
+    layer.set("duration-mode", { source, value: `${CUSTOM_DURATION}30` });
+    layer.set("runs", { source, value: "1" });
+  }
+  if (isOn(DEBUG_MODE)) layer.set("verbose", { source: "DEBUG_MODE", value: "true" });
+  return layer;
 }
 
 /**
@@ -324,59 +317,82 @@ export function parseSingle(
   argv: readonly string[] = [],
   command?: Command,
 ): Request {
-  const given = command ? layerOf(command) : new Map<string, SettingValue>();
-  const plan = planOf(given);
-  const flags = settingsOf(given);
+  const originalFlags = command ? layerOf(command) : new Map<string, SettingValue>();
+  const plan = planOf(originalFlags);
+  const flags = settingsOf(originalFlags);
   const isPlanned = plan !== undefined || Object.keys(EVERYTHING).some((key) => flags.has(key));
-  const namesTarget = Object.keys(targetSchemas).some((name) => env[name]);
   const { OUTPUT_FILE: outputFile } = readEnv({ OUTPUT_FILE: outputFileSchema }, env);
-  const settings = new Map([
-    ...(isPlanned && !namesTarget
-      ? []
-      : ([["clients", { source: "RATE_LIMITER_TYPE", value: targetText(env) }]] as const)),
-    ...(isPlanned ? ([["seed", { source: "SEED", value: "1" }]] as const) : []),
-    ...settingLayer(env, !isPlanned),
-  ]);
-  const values = { ...EVERYTHING, ...plan?.values };
-  const filled = isPlanned
-    ? Object.entries(values).filter(([key]) => !settings.has(key) && !flags.has(key))
-    : [];
+
+  const settings = variableSettings(env, isPlanned);
+  const filled = isPlanned ? filledSettings(plan, settings, flags) : [];
   const source = `--${plan?.names[0] ?? "defaults"}`;
   for (const [key, value] of filled) settings.set(key, { source, value });
-  // A flag wins over a default without a word.
+  dropOverridden(settings, flags, env);
+
+  const variables = environmentLayer(env);
+  requireSingleLimits(variables);
+  const notices = plan ? [] : filledInNotice(filled);
+  const request = requestFromLayers(
+    [variables, settings, flags, switchLayer(env)],
+    () => repeatedCommand(argv, env),
+    notices,
+  );
+  const planFirst = isPlanned ? (true as const) : undefined;
+  return definedOnly({ ...request, planFirst, outputFile: outputFile || undefined });
+}
+
+/** What variables of single runs set; a plan brings its own target and seed. */
+function variableSettings(env: Environment, isPlanned: boolean): Map<string, SettingValue> {
+  const settings = new Map<string, SettingValue>();
+  const namesTarget = Object.keys(targetSchemas).some((name) => env[name]);
+  if (!isPlanned || namesTarget)
+    settings.set("clients", { source: "RATE_LIMITER_TYPE", value: targetText(env) });
+  if (isPlanned) settings.set("seed", { source: "SEED", value: "1" });
+  for (const [key, value] of settingLayer(env, !isPlanned)) settings.set(key, value);
+  return settings;
+}
+
+/** The settings of a plan that neither variables nor flags give. */
+function filledSettings(
+  plan: (typeof PLANS)[number] | undefined,
+  settings: Layer,
+  flags: Layer,
+): FilledSetting[] {
+  const values = { ...EVERYTHING, ...plan?.values };
+  return Object.entries(values).filter(([key]) => !settings.has(key) && !flags.has(key));
+}
+
+/** A flag wins over the default of a variable without a word. */
+function dropOverridden(settings: Map<string, SettingValue>, flags: Layer, env: Environment): void {
   for (const key of flags.keys()) {
-    const variable = singleRunSettings.find((each) => each.key === key)?.singleRun.name;
+    const setting = singleRunSettings.find((candidate) => candidate.key === key);
+    const variable = setting?.singleRun.name;
     if (variable && !env[variable]) settings.delete(key);
   }
+}
+
+/** @throws usageError for a list of limits, which is for campaigns */
+function requireSingleLimits(variables: Layer): void {
+  for (const key of LISTED_LIMITS) {
+    const { source = "", value = "" } = variables.get(key) ?? {};
+    if (/[,\s]/.test(value.trim()))
+      throw usageError(
+        `${source}=${value.slice(0, 60)}: a single run has one value, a campaign a list`,
+      );
+  }
+}
+
+function repeatedCommand(argv: readonly string[], env: Environment): string {
   const names = [
     ...Object.keys(targetSchemas),
     ...Object.keys(settingSchemas),
     "OUTPUT_FILE",
     ...Object.keys(switches),
+    ...SHARED_VARIABLES,
   ];
-  const repeated = () =>
-    [
-      ...assignments([...names, ...SHARED_VARIABLES], env),
-      "./scripts/run-benchmark.sh",
-      ...withoutSecrets(argv).map(quoted),
-    ].join(" ");
-  const variables = environmentLayer(env);
-  for (const key of LISTED_LIMITS) {
-    const { source = "", value = "" } = variables.get(key) ?? {};
-    if (value.trim().match(/[,\s]/))
-      throw usageError(
-        `${source}=${value.slice(0, 60)}: a single run has one value, a campaign a list`,
-      );
-  }
-  const notices = plan ? [] : filledInNotice(filled);
-  const request = requestFromLayers(
-    [variables, settings, flags, switchLayer(env)],
-    repeated,
-    notices,
-  );
-  return {
-    ...request,
-    ...(isPlanned ? { planFirst: true as const } : {}),
-    ...(outputFile ? { outputFile } : {}),
-  };
+  return [
+    ...assignments(names, env),
+    "./scripts/run-benchmark.sh",
+    ...withoutSecrets(argv).map(quoted),
+  ].join(" ");
 }

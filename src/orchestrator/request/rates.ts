@@ -1,5 +1,6 @@
-import { DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
+import { type Arrivals, DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
 import { RANGES } from "../../contract/ranges.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { toThreeDigits } from "../../kit/numbers.js";
 import { meanRate } from "../../traffic/trace.js";
@@ -17,12 +18,12 @@ function sweep({ source, value }: SettingValue): number[] {
   const [from, to, count, ...more] = value.split(":");
   if (from === undefined || to === undefined || count === undefined || more.length > 0)
     throw badValue(source, value, "give from:to:steps, e.g. 1000:20000:8");
-  const [low, high, steps] = [
-    rateIn(source, from),
-    rateIn(source, to),
-    numberIn("steps", source, count),
-  ];
+
+  const low = rateIn(source, from);
+  const high = rateIn(source, to);
+  const steps = numberIn("steps", source, count);
   if (high <= low) throw usageError(`${source} ${value}: the second rate must be above the first`);
+
   const factor = (high / low) ** (1 / (steps - 1));
   const between = Array.from({ length: steps - 2 }, (_, index) =>
     toThreeDigits(low * factor ** (index + 1)),
@@ -62,8 +63,10 @@ function traceRates(settings: Settings, trace: Trace | undefined): number[] {
 /** Rate at which a search begins if none is given. */
 const SEARCH_FROM = 1000;
 
+type Search = Pick<OpenLoops, "objectives" | "searchBudgetS">;
+
 /** What a search for the highest rate needs; undefined without --find-max-rate. */
-function searchOf(settings: Settings): Pick<OpenLoops, "objectives" | "searchBudgetS"> | undefined {
+function searchOf(settings: Settings): Search | undefined {
   const slo = settings.find("slo");
   if (!settings.isOn("find-max-rate")) {
     if (slo) throw usageError(`${slo.source} needs --find-max-rate`);
@@ -79,12 +82,13 @@ function searchOf(settings: Settings): Pick<OpenLoops, "objectives" | "searchBud
   const order = settings.get("order");
   if (order.value === "consecutive")
     throw usageError(`${order.source} consecutive: --find-max-rate interleaves its trials`);
+
   const objectives = parseThresholds(slo.source, slo.value);
   const budget = settings.find("budget");
-  return { objectives, ...(budget ? { searchBudgetS: budgetS(budget) } : {}) };
+  return definedOnly({ objectives, searchBudgetS: budget && budgetS(budget) });
 }
 
-/** In the place of a rate that a calibration finds. */
+/** Stands in the place of a rate until a calibration finds it. */
 const NOT_CALIBRATED = 1000;
 
 /** Whether some run has a fault: it takes an open loop. */
@@ -102,33 +106,40 @@ interface OpenLoops
   concurrency?: SettingValue;
 }
 
-/** Reads rates, arrivals, searches and their budget. @param isGiven whether a layer sets the key */
-export function openLoopsOf(
-  settings: Settings,
-  isGiven: (key: string) => boolean,
-  trace?: Trace,
-): OpenLoops {
+/** Reads rates, arrivals, searches and their budget. @throws usageError where they contradict */
+export function openLoopsOf(settings: Settings, trace?: Trace): OpenLoops {
   const search = searchOf(settings);
   const replayed = traceRates(settings, trace);
-  const given = replayed.length > 0 ? replayed : ratesOf(settings);
-  if (search && given.length > 1)
+  const requested = replayed.length > 0 ? replayed : ratesOf(settings);
+  if (search && requested.length > 1)
     throw usageError("--find-max-rate: give one --rate to begin at, not several");
-  const calibrates = !search && given.length === 0 && needsRate(settings);
-  const missing = search ? [SEARCH_FROM] : calibrates ? [NOT_CALIBRATED] : [];
-  const rates = given.length === 0 ? missing : given;
+
+  const calibrates = !search && requested.length === 0 && needsRate(settings);
+  const rates = requested.length > 0 ? requested : placeholderRates(search, calibrates);
   const spread = settings.find("arrivals");
   if (spread && rates.length === 0)
     throw usageError(`${spread.source} ${spread.value.slice(0, 60)} needs a rate: give --rate`);
-  const isDefault = rates.length > 0 && !isGiven("concurrency");
-  const concurrency = { source: "--concurrency", value: String(DEFAULT_POOL) };
-  return {
+
+  const takesDefaultPool = rates.length > 0 && !settings.isGiven("concurrency");
+  const defaultPool = { source: "--concurrency", value: String(DEFAULT_POOL) };
+  return definedOnly({
     rates,
-    ...(calibrates ? { calibrates } : {}),
-    arrivals: spread ? oneOf(spread, namedArrivals) : replayed.length > 0 ? "trace" : "constant",
+    calibrates: calibrates ? (true as const) : undefined,
+    arrivals: spread ? oneOf(spread, namedArrivals) : defaultArrivals(replayed),
     ...search,
-    ...(isDefault ? { concurrency } : {}),
-  };
+    concurrency: takesDefaultPool ? defaultPool : undefined,
+  });
 }
+
+/** The rates of an open loop for which the user gave none; none for closed loops. */
+function placeholderRates(search: Search | undefined, calibrates: boolean): number[] {
+  if (search) return [SEARCH_FROM];
+  return calibrates ? [NOT_CALIBRATED] : [];
+}
+
+/** Rates of a trace are sent at the trace's own times. */
+const defaultArrivals = (traceRates: readonly number[]): Arrivals =>
+  traceRates.length > 0 ? "trace" : "constant";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 const MOST_HOURS = 1000;
@@ -157,28 +168,35 @@ export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
   const maxRuns = settings.find("max-runs");
   const budget = settings.find("budget");
   if (runs.value !== AUTO) {
-    const unused = maxRuns ?? (settings.isOn("find-max-rate") ? undefined : budget);
-    const or = unused === budget ? " or --find-max-rate" : "";
-    if (unused)
-      throw usageError(`${unused.source} ${unused.value.slice(0, 60)} needs --runs auto${or}`);
+    const uselessBudget = settings.isOn("find-max-rate") ? undefined : budget;
+    const useless = maxRuns ?? uselessBudget;
+    const alternative = useless === budget ? " or --find-max-rate" : "";
+    if (useless)
+      throw usageError(
+        `${useless.source} ${useless.value.slice(0, 60)} needs --runs auto${alternative}`,
+      );
     return { runs: fixedRuns(runs) };
   }
+
   const order = settings.get("order");
   if (order.value === "consecutive")
     throw usageError(
       `${runs.source} auto and ${order.source} consecutive: adaptive runs need interleaved rounds`,
     );
-  const open =
+
+  const openLoop =
     settings.find("rate") ??
     settings.find("rate-sweep") ??
     settings.find("slo") ??
     settings.find("fault");
-  if (open)
+  if (openLoop)
     throw usageError(
-      `${runs.source} auto and ${open.source}: throughput decides, and an open loop fixes the throughput`,
+      `${runs.source} auto and ${openLoop.source}: throughput decides, and an open loop fixes the throughput`,
     );
+
+  const { source, value } = maxRuns ?? { source: "--max-runs", value: DEFAULT_MAX_RUNS };
   return {
-    runs: numberIn("max-runs", maxRuns?.source ?? "--max-runs", maxRuns?.value ?? DEFAULT_MAX_RUNS),
+    runs: numberIn("max-runs", source, value),
     adaptive: budget ? { budgetS: budgetS(budget) } : {},
   };
 }

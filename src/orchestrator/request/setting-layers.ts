@@ -32,19 +32,25 @@ export function environmentLayer(env: Environment): Layer {
 /** The settings of a campaign: all layers merged, with defaults. */
 export class Settings {
   readonly #values = new Map<string, SettingValue>();
+  readonly #layers: readonly Layer[];
   readonly #notices: string[];
 
   /**
-   * @param layers later ones win, with a notice @param preset overridden by all @throws usageError
+   * @param layers later ones win, with a notice
+   * @param preset overridden by all
+   * @throws usageError
    */
   constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
+    this.#layers = layers;
     this.#notices = notices;
     for (const [key, value] of preset) this.#values.set(key, value);
+
     for (const { key, secret } of SETTINGS) {
       const candidates = layers.flatMap((layer) => layer.get(key) ?? []);
       for (const candidate of candidates) checkText(candidate, secret === true);
       const winner = candidates.pop();
       if (!winner) continue;
+
       this.#values.set(key, winner);
       for (const loser of candidates.filter(({ value }) => value !== winner.value))
         notices.push(secret ? `${winner.source} wins over ${loser.source}` : wins(winner, loser));
@@ -53,29 +59,40 @@ export class Settings {
 
   /** The value that was given, or the default; undefined if there is neither. */
   find(key: string): SettingValue | undefined {
-    const given = this.#values.get(key);
-    if (given) return given;
+    const setting = this.#values.get(key);
+    if (setting) return setting;
     const { defaultValue } = settingOf(key);
     return defaultValue === undefined ? undefined : { source: `--${key}`, value: defaultValue };
   }
 
   get(key: string): SettingValue {
-    const found = this.find(key);
-    if (!found) throw new Error(`--${key} is not set and has no default`);
-    return found;
+    const setting = this.find(key);
+    if (!setting) throw new Error(`--${key} is not set and has no default`);
+    return setting;
   }
 
   /**
    * The words of a list, each once; none where it is not set. @throws usageError for an empty list
    */
   list(key: string): string[] {
-    const found = this.find(key);
-    return found ? listOf(found.source, found.value, this.#notices) : [];
+    const setting = this.find(key);
+    return setting ? listOf(setting.source, setting.value, this.#notices) : [];
+  }
+
+  /** A whole number. @throws usageError naming the range */
+  number(key: NumberName): number {
+    const { source, value } = this.get(key);
+    return numberIn(key, source, value);
   }
 
   /** The whole numbers of a list. @throws usageError naming the range */
   numbers(key: NumberName): number[] {
     return this.list(key).map((text) => numberIn(key, this.get(key).source, text));
+  }
+
+  /** Whether the user gave it: presets and defaults do not count. */
+  isGiven(key: string): boolean {
+    return this.#layers.some((layer) => layer.has(key));
   }
 
   isOn(key: string): boolean {
@@ -93,8 +110,8 @@ export class Settings {
     );
     return Object.fromEntries(
       recorded.flatMap(({ key }) => {
-        const found = this.find(key);
-        return found ? [[key, found.value] as const] : [];
+        const setting = this.find(key);
+        return setting ? [[key, setting.value] as const] : [];
       }),
     );
   }
@@ -102,8 +119,10 @@ export class Settings {
 
 /** `--runs 5 wins over RUNS=3`, `--runs 5 wins over campaign.yaml:2 runs 3`. */
 function wins(winner: SettingValue, loser: SettingValue): string {
-  const text = ({ source, value }: SettingValue) =>
-    /^[A-Z_]+$/.test(source) ? `${source}=${value}` : `${source} ${value}`;
+  const text = ({ source, value }: SettingValue) => {
+    const isVariable = /^[A-Z_]+$/.test(source);
+    return isVariable ? `${source}=${value}` : `${source} ${value}`;
+  };
   return `${text(winner)} wins over ${text(loser)}`;
 }
 
@@ -119,7 +138,7 @@ export function oneOf<Value extends string>(
   { source, value }: SettingValue,
   valid: readonly Value[],
 ): Value {
-  const found = valid.find((each) => each === value);
-  if (found) return found;
+  const validValue = valid.find((candidate) => candidate === value);
+  if (validValue) return validValue;
   throw badValue(source, value, `give one of ${valid.join(", ")}`);
 }

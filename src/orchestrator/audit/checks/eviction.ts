@@ -10,16 +10,16 @@ import { admissionsOutcome, type Check } from "../check.js";
 import { admittedRanges } from "../expected.js";
 
 const KEYS = 10;
-/** Requests at once on each, in quotas. */
+/** Requests at once on each key, in quotas. */
 const QUOTAS = 2;
 /** The store counts in seconds how long a key was unused. */
 const UNUSED_MS = 1_200;
-/** Keys of others at a time, and how often at most. */
+/** Keys that nobody has used before are sent so many at a time, and so often at most. */
 const OTHERS = 2_000;
 const MOST_TIMES = 8;
 /**
- * So many dropped keys reach those that were longest unused: of the rest the store only looks at
- * some.
+ * When the store has dropped so many keys, it has come to those that were longest unused, because of
+ * all keys it only looks at some.
  */
 const EVICTED = 1_000;
 const MOST_TRIES = 3;
@@ -34,14 +34,11 @@ export function admittedAgain(
   [before, after]: readonly [Answers, Answers],
   keys: number,
 ): AdmissionBounds {
-  const ranges = Array.from(
-    { length: keys },
-    (_, group) =>
-      admittedRanges(algorithm, limits, [
-        before.ofGroup(group).burst,
-        after.ofGroup(group).burst,
-      ])[1],
-  );
+  const ranges = Array.from({ length: keys }, (_, group) => {
+    const bursts = [before.ofGroup(group).burst, after.ofGroup(group).burst];
+    const [, rangeAfter] = admittedRanges(algorithm, limits, bursts);
+    return rangeAfter;
+  });
   return {
     seen: after.admitted,
     least: sum(ranges.map((range) => range?.least ?? 0)),

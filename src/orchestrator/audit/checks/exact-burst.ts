@@ -31,11 +31,13 @@ async function run(system: AuditedSystem, servers: number): Promise<CheckOutcome
     counts.push(admitted);
     if (range) excesses.push(excessOf(admitted, range));
   }
+
   const wrong = excesses.filter((excess) => excess !== 0).length;
   const [excess = 0] = excesses;
   // A limiter that admits all has no other quota, but none.
   const isQuota = Math.max(...counts) < QUOTAS * points;
-  const isAlways = excess !== 0 && isQuota && excesses.every((each) => each === excess);
+  const isAlways = excess !== 0 && isQuota && excesses.every((other) => other === excess);
+
   const seen = rangeText({ least: Math.min(...counts), most: Math.max(...counts) });
   const { atomic, notAtomicOn = [] } = system.limiter;
   const isDeclared = atomic === false || notAtomicOn.includes(system.target.store);
@@ -45,7 +47,7 @@ async function run(system: AuditedSystem, servers: number): Promise<CheckOutcome
     wrong === 0 ? seen : `${seen}; ${wrong} of ${counts.length} bursts differ`,
     wrong > 0 && isDeclared ? ["the limiter is declared as not atomic here"] : [],
   );
-  return { ...outcome, countsBursts: true, ...(isAlways ? { excess } : {}) };
+  return isAlways ? { ...outcome, countsBursts: true, excess } : { ...outcome, countsBursts: true };
 }
 
 export const exactBurst: Check = {

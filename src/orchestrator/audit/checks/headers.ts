@@ -31,18 +31,19 @@ export function namedWaits(denied: Pick<SentRequest, "headers" | "answered_ms">)
   ];
   return texts.flatMap(([header, text]) => {
     if (text === undefined) return [];
-    const value = Number(text);
-    const isDate = header === "retry-after" && Number.isNaN(value);
-    const seconds = isDate
-      ? (Date.parse(text) - answered_ms) / 1000
-      : value > EPOCH_S
-        ? value - answered_ms / 1000
-        : value;
-    return [{ header, seconds }];
+    return [{ header, seconds: waitSeconds(header, text, answered_ms) }];
   });
 }
 
-/** What a denial says about the quota besides, where it contradicts it. */
+/** A wait may be a date, a time since 1970, or a number of seconds from the answer on. */
+function waitSeconds(header: string, text: string, answered_ms: number): number {
+  const value = Number(text);
+  if (header === "retry-after" && Number.isNaN(value))
+    return (Date.parse(text) - answered_ms) / 1000;
+  return value > EPOCH_S ? value - answered_ms / 1000 : value;
+}
+
+/** What a denial's headers say about the quota that is not true. */
 export function wrongQuota(
   { headers = {} }: Pick<SentRequest, "headers">,
   points: number,
@@ -52,14 +53,13 @@ export function wrongQuota(
     headers["x-ratelimit-remaining"] ??
     headers["ratelimit-remaining"] ??
     /\b(?:r|remaining)=(\d+)/.exec(headers.ratelimit ?? "")?.[1];
-  return [
-    ...(limit !== undefined && Number.parseInt(limit, 10) !== points
-      ? [`a limit of ${limit} was named, it is ${points}`]
-      : []),
-    ...(remaining !== undefined && Number(remaining) > 0
-      ? [`${remaining} points were left, by an answer that denied`]
-      : []),
-  ];
+
+  const problems: string[] = [];
+  if (limit !== undefined && Number.parseInt(limit, 10) !== points)
+    problems.push(`a limit of ${limit} was named, it is ${points}`);
+  if (remaining !== undefined && Number(remaining) > 0)
+    problems.push(`${remaining} points were left, by an answer that denied`);
+  return problems;
 }
 
 /** A denial, and when its key was admitted again. */
@@ -72,22 +72,26 @@ export interface Denial {
 /** What a denial's headers said that did not come true. */
 export function untrueHeaders({ denied, later }: Denial, points: number): string[] {
   const waits = namedWaits(denied);
-  const back = later.find(({ status }) => status === 200);
+  const readmission = later.find(({ status }) => status === 200);
   const problems = wrongQuota(denied, points);
   if (!waits.some(({ header }) => header === "retry-after"))
     problems.push("no Retry-After was given");
+
   for (const { header, seconds } of waits) {
     const until_ms = denied.answered_ms + 1000 * seconds;
     // A client that does as it is told comes back at this moment or later.
     const turnedAway = later.find(
       ({ status, sent_ms }) =>
-        status === 429 && sent_ms >= until_ms + SLACK_MS && sent_ms <= (back?.sent_ms ?? sent_ms),
+        status === 429 &&
+        sent_ms >= until_ms + SLACK_MS &&
+        sent_ms <= (readmission?.sent_ms ?? sent_ms),
     );
     if (turnedAway) {
       problems.push(`${header} named ${seconds} s, and the key was still denied after it`);
       continue;
     }
-    const waited_ms = back && back.answered_ms - denied.sent_ms;
+
+    const waited_ms = readmission && readmission.answered_ms - denied.sent_ms;
     if (waited_ms !== undefined && 1000 * seconds > waited_ms + ROUNDING_MS + SLACK_MS)
       problems.push(
         `${header} named ${seconds} s, and the key was admitted again after ${(waited_ms / 1000).toFixed(1)} s`,
@@ -104,6 +108,7 @@ async function deny(system: AuditedSystem, after_ms: number): Promise<Denial | u
   const moments: number[] = [];
   for (let moment = after_ms + 2 * EVERY_MS; moment < last; moment += EVERY_MS)
     moments.push(moment);
+
   const answers: Answers = await system.send([
     { after_ms: 0, keys: [key], count: 1 },
     // One by one: a limiter that is not atomic denies, too.
@@ -117,6 +122,16 @@ async function deny(system: AuditedSystem, after_ms: number): Promise<Denial | u
   ]);
   const [denied] = answers.requireDecided().limited;
   return denied && { denied, later: answers.all.filter(({ sent_ms }) => sent_ms > denied.sent_ms) };
+}
+
+/** The waits that a denial named, and the one that came true. */
+function denialText({ denied, later }: Denial): string {
+  const waits = namedWaits(denied).map(({ header, seconds }) => `${header} ${seconds} s`);
+  const readmission = later.find(({ status }) => status === 200);
+  const waited = readmission
+    ? `${((readmission.answered_ms - denied.answered_ms) / 1000).toFixed(1)} s`
+    : "never";
+  return `${waits.join(", ") || "none"}, admitted after ${waited}`;
 }
 
 export const headers: Check = {
@@ -138,18 +153,11 @@ export const headers: Check = {
     const problems = denials.flatMap(({ when, denial }) =>
       untrueHeaders(denial, points).map((problem) => `${when}: ${problem}`),
     );
-    const told = denials.map(({ when, denial: { denied, later } }) => {
-      const back = later.find(({ status }) => status === 200);
-      const waits = namedWaits(denied).map(({ header, seconds }) => `${header} ${seconds} s`);
-      const waited = back
-        ? `${((back.answered_ms - denied.answered_ms) / 1000).toFixed(1)} s`
-        : "never";
-      return `${when}: ${waits.join(", ") || "none"}, admitted after ${waited}`;
-    });
+    const descriptions = denials.map(({ when, denial }) => `${when}: ${denialText(denial)}`);
     return outcomeOf(
       problems.length === 0,
       "the key is admitted when the headers say so, and at most a second before",
-      [...told, ...problems].join("; "),
+      [...descriptions, ...problems].join("; "),
     );
   },
 };

@@ -58,6 +58,12 @@ interface Tried {
  */
 const isRefused = (answers: Answers): boolean => answers.failed.length === answers.all.length;
 
+/** Whether as many were admitted as a key of its own gets. */
+function isRightlyCounted(system: AuditedSystem, { failed, admitted, bursts }: Answers): boolean {
+  const { least, most } = admittedInAll(system.algorithm, system.limits, bursts);
+  return failed.length === 0 && admitted >= least && admitted <= most;
+}
+
 async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<Tried> {
   const { points } = system.limits;
   for (let tries = 1; ; tries++) {
@@ -68,20 +74,16 @@ async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<T
     const first = await system.oneByOne([one], count, begin);
     const second = await system.oneByOne([other], count);
     if (system.metEdge(first.with(second)) && tries < MOST_TRIES) continue;
-    const both = [first, second];
-    const statuses = both.map((each) =>
-      isRefused(each) ? String(each.all[0]?.status ?? "none") : "",
-    );
-    const wrong = both.flatMap((answers) => {
-      if (isRefused(answers)) return [];
-      const range = admittedInAll(system.algorithm, system.limits, answers.bursts);
-      const { admitted, failed } = answers;
-      if (failed.length > 0) return [`${failed.length} of ${count} failed`];
-      return admitted >= range.least && admitted <= range.most ? [] : [`${admitted} of ${count}`];
-    });
-    if (wrong.length === 0 && statuses.some(Boolean))
-      return { fate: "refused", text: [...new Set(statuses.filter(Boolean))].join(", ") };
-    if (wrong.length === 0) return { fate: "counted apart", text: "" };
+
+    const answersOfKeys = [first, second];
+    const refused = answersOfKeys.filter(isRefused);
+    const counted = answersOfKeys.filter((answers) => !isRefused(answers));
+    if (counted.every((answers) => isRightlyCounted(system, answers))) {
+      if (refused.length === 0) return { fate: "counted apart", text: "" };
+      const statuses = refused.map(({ all }) => String(all[0]?.status ?? "none"));
+      return { fate: "refused", text: [...new Set(statuses)].join(", ") };
+    }
+
     // A bucket may have refilled a few points since the first key was used up.
     const isMerged =
       first.failed.length === 0 && second.failed.length === 0 && second.admitted <= points / 2;
@@ -101,16 +103,17 @@ export const hostileKeys: Check = {
   async run(system) {
     const tried: (Tried & { what: string })[] = [];
     for (const pair of PAIRS) tried.push({ what: pair.what, ...(await tryPair(system, pair)) });
-    const of = (fate: Fate) => tried.filter((each) => each.fate === fate);
-    const names = (fate: Fate) =>
-      of(fate).map(({ what, text }) => (text ? `${what} (${text})` : what));
-    const fates = (["merged", "wrong", "refused"] as const).flatMap((fate) =>
-      of(fate).length > 0 ? [`${fate}: ${names(fate).join(", ")}`] : [],
-    );
+
+    const withFate = (fate: Fate) => tried.filter((pair) => pair.fate === fate);
+    const seen = [`${withFate("counted apart").length} pairs counted apart`];
+    for (const fate of ["merged", "wrong", "refused"] as const) {
+      const names = withFate(fate).map(({ what, text }) => (text ? `${what} (${text})` : what));
+      if (names.length > 0) seen.push(`${fate}: ${names.join(", ")}`);
+    }
     return outcomeOf(
-      of("merged").length === 0 && of("wrong").length === 0,
+      withFate("merged").length === 0 && withFate("wrong").length === 0,
       `${PAIRS.length} pairs of keys are counted apart or refused`,
-      [`${of("counted apart").length} pairs counted apart`, ...fates].join("; "),
+      seen.join("; "),
     );
   },
 };

@@ -20,19 +20,21 @@ export function prefixOutcome(
 ): CheckOutcome {
   const isOneClient = ({ seen, most }: Burst) => seen <= most;
   const { in64, in56 } = hops;
-  const prefix = !isOneClient(in64) ? "not at all" : isOneClient(in56) ? "/56" : "/64";
   const merged = neighbours.filter(({ seen, least }) => seen < least);
-  return {
-    ...outcomeOf(
-      isOneClient(in64) && merged.length === 0,
-      `${rangeText(in64)} from all addresses of a /64, as many from each /56`,
-      merged.length > 0 ? "wider than /56" : prefix,
-      [
-        `${in64.seen} from a /64, ${in56.seen} from a /56, ${neighbours.map(({ seen }) => seen).join(" and ")} from two`,
-      ],
-    ),
-    admissions: in64,
+  const prefix = () => {
+    if (merged.length > 0) return "wider than /56";
+    if (!isOneClient(in64)) return "not at all";
+    return isOneClient(in56) ? "/56" : "/64";
   };
+
+  const fromNeighbours = neighbours.map(({ seen }) => seen).join(" and ");
+  const outcome = outcomeOf(
+    isOneClient(in64) && merged.length === 0,
+    `${rangeText(in64)} from all addresses of a /64, as many from each /56`,
+    prefix(),
+    [`${in64.seen} from a /64, ${in56.seen} from a /56, ${fromNeighbours} from two`],
+  );
+  return { ...outcome, admissions: in64 };
 }
 
 /** `subnet` is that of a user, a /48. */
@@ -47,11 +49,10 @@ async function burstFrom(system: AuditedSystem, groups: string[][], tries = 3): 
   answers.requireDecided();
   if (system.metEdge(answers) && tries > 1) return burstFrom(system, groups, tries - 1);
   return groups.map((_, group) => {
-    const own = answers.ofGroup(group);
-    const [range = { least: 0, most: 0 }] = admittedRanges(system.algorithm, system.limits, [
-      own.burst,
-    ]);
-    return { seen: own.admitted, ...range };
+    const { burst, admitted } = answers.ofGroup(group);
+    const ranges = admittedRanges(system.algorithm, system.limits, [burst]);
+    const [range = { least: 0, most: 0 }] = ranges;
+    return { seen: admitted, ...range };
   });
 }
 

@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import type { Finding } from "../../../../src/contract/audit.js";
+import { countsOf, exitCodeOf } from "../../../../src/orchestrator/audit/audit-counts.js";
 import { checks } from "../../../../src/orchestrator/audit/checks/index.js";
 import {
   brokenBurst,
@@ -8,7 +9,6 @@ import {
   judgedAgain,
   type MadeOutcome,
 } from "../../../../src/orchestrator/audit/consequences.js";
-import { countsOf, exitCodeOf } from "../../../../src/orchestrator/audit/run-audit.js";
 
 const checkOf = (id: string) => {
   const check = checks.find((each) => each.id === id);

@@ -1,7 +1,7 @@
 import { afterEach, expect, test, vi } from "vitest";
+import { auditTarget } from "../../../../src/orchestrator/audit/audit-target.js";
 import { AuditedSystem } from "../../../../src/orchestrator/audit/audited-system.js";
 import type { Check, CheckOutcome } from "../../../../src/orchestrator/audit/check.js";
-import { auditTarget } from "../../../../src/orchestrator/audit/run-audit.js";
 import type { PartPlace } from "../../../../src/orchestrator/run/part-supervisor.js";
 import { targetOf } from "../../../helpers/target.js";
 

@@ -1,0 +1,67 @@
+import { isClientLayer } from "../../contract/layers.js";
+import type { Order } from "../../contract/plan.js";
+import type { Discovery } from "../../contract/store.js";
+import { MIN_CYCLES } from "../../contract/turns.js";
+import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
+import type { Planned } from "./rankings.js";
+
+/** What turns can tell, and what they change about the planned times. */
+export function notesOnTurns(order: Order, configurations: readonly Planned[]): string[] {
+  if (order !== "turns") return [];
+  return [...precisionNotes(configurations), ...lengthenedNotes(configurations)];
+}
+
+/** Runs that follow each other leave the machine's drift in the comparisons (M16). */
+export function notesOnDrift(order: Order, configurations: readonly Planned[]): string[] {
+  if (order !== "consecutive" || configurations.length < 2) return [];
+  return [
+    "runs of a configuration follow each other: drift of the machine is not excluded from comparisons",
+  ];
+}
+
+/**
+ * What turns can tell where each target has a generator of its own: how far ratios of one round lie
+ * apart.
+ */
+function precisionNotes(configurations: readonly Planned[]): string[] {
+  const hasOwnGenerators = configurations.some(({ configuration }) =>
+    isClientLayer(configuration.layer),
+  );
+  if (!hasOwnGenerators) return [];
+  return [
+    "limiter layer: each target has a generator of its own; there pairs of equal targets deviated by about 8 % on two shared CPUs",
+  ];
+}
+
+/** Planned seconds may hold too few cycles even of the shortest slices: then each target gets more. */
+function lengthenedNotes(configurations: readonly Planned[]): string[] {
+  const texts = configurations.flatMap(({ configuration: { layer, extent } }) => {
+    if (!("duration_s" in extent)) return [];
+
+    const shortest = shortestLengths(layer);
+    const duration_s = secondsOfSlices(extent.duration_s, shortest);
+    if (duration_s === extent.duration_s) return [];
+    return [
+      `${layer} layer: ${extent.duration_s} s hold fewer than ${MIN_CYCLES} slices of ${shortest.slice_ms} ms: each target gets ${duration_s} s`,
+    ];
+  });
+  return [...new Set(texts)];
+}
+
+/** Names a store that the campaign did not start, and what its memory holds. */
+export function notesOnExternalStore({ store, version, memory }: Discovery): string[] {
+  const name = `the store is one that already ran: ${store} ${version}`;
+  if (!memory) return [name, "the limit of its memory (maxmemory) is not known"];
+
+  const { max_bytes, policy } = memory;
+  if (max_bytes === 0) return [name, "its memory has no limit (maxmemory 0)"];
+
+  const megabytes = (max_bytes / 1e6).toFixed(0);
+  return [name, `its memory is limited to ${megabytes} MB: ${textAtLimit(policy)}`];
+}
+
+/** What a store does at its memory's limit to the counters of a limiter, which end. */
+function textAtLimit(policy: string): string {
+  if (policy === "noeviction") return "at it, decisions fail";
+  return `at it, keys are evicted (${policy}): limits are forgotten without an error`;
+}

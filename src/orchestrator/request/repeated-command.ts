@@ -1,0 +1,24 @@
+import type { Environment } from "../../kit/env.js";
+import { quoted } from "../ui/command-text.js";
+import { SETTINGS } from "./settings.js";
+
+/** The variables that campaigns and single runs share, except secrets. */
+export const SHARED_VARIABLES: readonly string[] = SETTINGS.flatMap(({ variable, secret }) =>
+  variable && !secret ? [variable] : [],
+);
+
+/**
+ * The command without the store's address, which may hold a password: to repeat the command, set
+ * STORE_URL.
+ */
+export function withoutSecrets(argv: readonly string[]): string[] {
+  return argv.filter((word, index) => {
+    const isFlag = word === "--store-url" || word.startsWith("--store-url=");
+    const isItsValue = argv[index - 1] === "--store-url";
+    return !isFlag && !isItsValue;
+  });
+}
+
+/** The variables that are set, as a shell assigns them in front of a command. */
+export const assignments = (names: readonly string[], env: Environment): string[] =>
+  names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
