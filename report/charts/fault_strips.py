@@ -5,6 +5,7 @@ import math
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+import plotly.graph_objects as go
 from msgspec import Struct
 
 from report.analysis.faults import (
@@ -23,7 +24,6 @@ from report.charts.layout import (
     LIMITED,
     SERVED,
     Chart,
-    Trace,
     figure,
     literal,
     value_axis,
@@ -99,26 +99,25 @@ def _strips(group: FaultGroup) -> list[_Strip]:
     return [_Strip(case, each, each.timeline) for case, each in found if each and each.timeline]
 
 
-def _traces(strip: _Strip, number: int) -> list[Trace]:
+def _traces(strip: _Strip, number: int) -> list[go.Scatter]:
     """How requests ended, stacked, and the p99 over them."""
     line = strip.timeline
 
     def trace(
         name: str, values: Sequence[float | None], axis: int, line: dict[str, Any], **more: Any
-    ) -> Trace:
+    ) -> Any:
         shown = {"name": name, "legendgroup": name, "showlegend": number == 0, "meta": strip.id}
-        return {
-            "type": "scatter",
+        return go.Scatter(
             **shown,
-            "x": strip.times_s,
-            "y": values,
-            "yaxis": _axis(axis),
-            "mode": "lines",
-            "line": {**line, "shape": "hv"},
+            x=strip.times_s,
+            y=values,
+            yaxis=_axis(axis),
+            mode="lines",
+            line={**line, "shape": "hv"},
             **more,
-        }
+        )
 
-    def ended(name: str, colour: str, *columns: Sequence[int]) -> Trace:
+    def ended(name: str, colour: str, *columns: Sequence[int]) -> go.Scatter:
         return trace(
             name,
             [

@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
+import plotly.graph_objects as go
 from msgspec import Struct, structs
 
 from report.analysis.cells import subject
@@ -42,7 +43,6 @@ from report.charts.layout import (
     Chart,
     ChartData,
     ChartRow,
-    Trace,
     bars,
     by_row,
     by_view,
@@ -93,7 +93,7 @@ def _medians(
     figure: Figure,
     texts: Sequence[str],
     shown: Callable[[float | None], float | None] = lambda value: value,
-) -> Trace:
+) -> go.Scatter:
     """A line through the medians of a figure with their ranges; `shown` gives the value that is
     drawn."""
     ends = layout.whiskers(line, figure, shown) | {"color": line[0].colour, "thickness": 1}
@@ -108,26 +108,25 @@ def _throughput(
     amount: Callable[[ChartRow], int],
     named: Callable[[ChartRow], str],
     unit: str,
-) -> Trace:
+) -> go.Scatter:
     texts = [f"{row.text}, {named(row)}: {rate(row.median(throughput))} {unit}" for row in line]
     return _medians(line[0].text, line, list(map(amount, line)), throughput, texts)
 
 
-def _linear(line: Sequence[ChartRow]) -> Trace:
+def _linear(line: Sequence[ChartRow]) -> go.Scatter:
     first = line[0]
     each = (first.median(throughput) or 0) / _servers(first)
-    return {
-        "type": "scatter",
-        "name": f"{first.text}, linear",
-        "mode": "lines",
-        "x": list(map(_servers, line)),
-        "y": [each * _servers(row) for row in line],
-        "meta": [row.id for row in line],
-        "legendgroup": first.text,
-        "showlegend": False,
-        "hoverinfo": "skip",
-        "line": {"color": first.colour, "dash": "dot", "width": 1},
-    }
+    return go.Scatter(
+        name=f"{first.text}, linear",
+        mode="lines",
+        x=list(map(_servers, line)),
+        y=[each * _servers(row) for row in line],
+        meta=[row.id for row in line],
+        legendgroup=first.text,
+        showlegend=False,
+        hoverinfo="skip",
+        line={"color": first.colour, "dash": "dot", "width": 1},
+    )
 
 
 def _over(
@@ -136,7 +135,7 @@ def _over(
     views: Sequence[layout.View],
     title: str,
     amount: Callable[[ChartRow], int],
-    traces: Sequence[Trace],
+    traces: Sequence[go.Scatter],
     y: Mapping[str, Any] | None = None,
 ) -> dict[str, Any] | None:
     if not lines:
@@ -180,7 +179,7 @@ def _lines_of_one_group_size(rows: Sequence[ChartRow]) -> list[list[ChartRow]]:
     return [line for _, of_size in sorted(by_size.items()) for line in _long_lines(of_size)]
 
 
-def _mean_line(name: str, line: Sequence[ChartRow], text: LayerText) -> Trace:
+def _mean_line(name: str, line: Sequence[ChartRow], text: LayerText) -> go.Scatter:
     """The mean belongs to the line of the p99, and has no entry of its own in the legend."""
     values = [text.latency_value(row.median(mean_latency)) for row in line]
     texts = [
@@ -204,7 +203,7 @@ def _latency_over_connections(data: ChartData) -> dict[str, Any] | None:
         ]
         x = list(map(_connections, line))
         p99_line = _medians(name, line, x, p99, texts, text.latency_value)
-        traces += [{**p99_line, "legendgroup": name}, _mean_line(name, line, text)]
+        traces += [p99_line.update(legendgroup=name), _mean_line(name, line, text)]
     y = layout.latency_axis(f"{text.latency_unit} {AT_FULL_LOAD}", text)
     return _over(data, lines, data.by_curve, _connections_title(text), _connections, traces, y)
 
@@ -247,7 +246,7 @@ class _Point(Struct, frozen=True):
     hover: str
 
 
-def _against(points: Sequence[_Point], text: LayerText, mode: str, **more: Any) -> Trace:
+def _against(points: Sequence[_Point], text: LayerText, mode: str, **more: Any) -> go.Scatter:
     """Throughput and p99 of each point, with what hovering shows."""
     first = points[0].row
     return layout.scatter(
@@ -360,24 +359,23 @@ def _median_curve(summary: Summary) -> list[tuple[float, float]]:
     return [(percent, value) for percent, value in known if value is not None]
 
 
-def _percentile_line(row: ChartRow, text: LayerText) -> Trace:
+def _percentile_line(row: ChartRow, text: LayerText) -> go.Scatter:
     curve = _median_curve(row.summary)
     found = {percent: row.summary.figure_of(percentile(name)) for percent, name in _MARKED.items()}
     few = {percent for percent, median_ in found.items() if median_.few_samples}
-    return {
-        "type": "scatter",
-        "name": row.text,
-        "mode": "lines+markers",
-        "x": [_beyond(percent) for percent, _ in curve],
+    return go.Scatter(
+        name=row.text,
+        mode="lines+markers",
+        x=[_beyond(percent) for percent, _ in curve],
         # A logarithmic axis has no place for 0, so it becomes the histogram's smallest step.
-        "y": [text.latency_value(max(round(value, 3), 0.001)) for _, value in curve],
-        "meta": row.id,
-        "customdata": [
+        y=[text.latency_value(max(round(value, 3), 0.001)) for _, value in curve],
+        meta=row.id,
+        customdata=[
             f"{percent:g}{', too few samples' if percent in few else ''}" for percent, _ in curve
         ],
-        "hovertemplate": f"{row.text}: %{{y:,.3~r}} {text.latency_unit} at p%{{customdata}}<extra></extra>",
-        "line": {"color": row.colour, "dash": row.dash, "width": 2},
-        "marker": {
+        hovertemplate=f"{row.text}: %{{y:,.3~r}} {text.latency_unit} at p%{{customdata}}<extra></extra>",
+        line={"color": row.colour, "dash": row.dash, "width": 2},
+        marker={
             "color": row.colour,
             "symbol": [
                 f"{row.symbol}-open" if percent in few else row.symbol for percent, _ in curve
@@ -388,7 +386,7 @@ def _percentile_line(row: ChartRow, text: LayerText) -> Trace:
             "opacity": 1,
             "line": {"color": row.colour, "width": 1.5},
         },
-    }
+    )
 
 
 def _percentiles(data: ChartData) -> dict[str, Any] | None:
@@ -436,17 +434,16 @@ def _usage_over_time(
     return values
 
 
-def _line_over_time(row: ChartRow, points: TimedValues, shown: str) -> Trace:
-    return {
-        "type": "scatter",
-        "name": row.text,
-        "mode": "lines+markers" if len(points) < 20 else "lines",
-        "x": [round(t_s, 3) for t_s, _ in points],
-        "y": [round(value, 1) for _, value in points],
-        "meta": row.id,
-        "hovertemplate": f"{row.text} at %{{x}} s: {shown}<extra></extra>",
+def _line_over_time(row: ChartRow, points: TimedValues, shown: str) -> go.Scatter:
+    return go.Scatter(
+        name=row.text,
+        mode="lines+markers" if len(points) < 20 else "lines",
+        x=[round(t_s, 3) for t_s, _ in points],
+        y=[round(value, 1) for _, value in points],
+        meta=row.id,
+        hovertemplate=f"{row.text} at %{{x}} s: {shown}<extra></extra>",
         **row.style(2, 6),
-    }
+    )
 
 
 def _over_time(
@@ -524,7 +521,7 @@ OVER_TIME = (
 )
 
 
-def _memory_lines(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[Trace]:
+def _memory_lines(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]:
     slope = target.slopes[0]
     points = [point for point in slope.points if point.summary_id in rows]
     if not points:
