@@ -74,7 +74,7 @@ export function admissionsOutcome(
 }
 
 /** `: 2 over`, `: 1 under`; empty within the range. */
-function deviationText({ seen, least, most }: Admissions): string {
+function deviationText({ seen, least, most }: AdmissionBounds): string {
   if (seen > most) return `: ${seen - most} over`;
   return seen < least ? `: ${least - seen} under` : "";
 }

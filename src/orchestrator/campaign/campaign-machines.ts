@@ -1,7 +1,7 @@
 import type { MachineCounters, MachineFacts } from "../../contract/machine-probe.js";
 import type { MachineLink, RunLink, RuntimeMachine } from "../../contract/machines.js";
 import type { CampaignMachine } from "../../contract/manifest.js";
-import { rateText } from "../../judge/limit.js";
+import { bitRateText } from "../../judge/limit.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { sum } from "../../kit/numbers.js";
 import { kernelInstance } from "../../machine/facts.js";

@@ -1,9 +1,10 @@
 import { isProgramLayer } from "../../contract/layers.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import type { ProgramSource } from "../../runtimes/runtime-types.js";
-import { benchmarks } from "../../targets/load-programs/index.js";
+import { candidatePrograms, type StartedProgram } from "../../targets/candidate-programs.js";
+import { storeLayerPrograms } from "../../targets/load-programs/index.js";
 import { modules } from "../../targets/modules/index.js";
-import { candidatePrograms, findStore, type StartedProgram } from "../../targets/resolve.js";
+import { findStore } from "../../targets/resolve.js";
 import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { type Request, targetTexts } from "../request/request.js";
@@ -32,8 +33,9 @@ export function programSources(request: Request): ProgramSource[] {
   const sources = [...byId.values()].flatMap((program) => sourceOf(program, request) ?? []);
   if (!request.layers.some(isProgramLayer)) return sources;
 
-  const isBenchmark = (id: string): boolean => benchmarks.some((benchmark) => benchmark.id === id);
-  return [...sources.filter(({ id }) => !isBenchmark(id)), ...benchmarkSources(request)];
+  const isLoadProgram = (id: string): boolean =>
+    storeLayerPrograms.some((program) => program.id === id);
+  return [...sources.filter(({ id }) => !isLoadProgram(id)), ...storeLayerSources(request)];
 }
 
 /** Undefined for what is no program of its own, and for a store that the user runs. */
@@ -57,10 +59,10 @@ function sourceOf(program: StartedProgram, request: Request): ProgramSource | un
   };
 }
 
-/** At the store layer each store's own benchmark makes the load. */
-function benchmarkSources(request: Request): ProgramSource[] {
+/** At the store layer the program of each store makes the load. */
+function storeLayerSources(request: Request): ProgramSource[] {
   const { programs } = request;
-  return benchmarks.map(({ id, program: command, imageOf: store }) => ({
+  return storeLayerPrograms.map(({ id, program: command, imageOf: store }) => ({
     id,
     command,
     kind: "generator",

@@ -112,7 +112,7 @@ function programsOf(
     if (target.node) nodePrograms.add(nodeProgram(target.node));
   }
   const used = new Set(targets.flatMap(({ service, client }) => [service, client]));
-  const others = [...services, ...benchmarks].filter(({ id }) => used.has(id));
+  const others = [...services, ...storeLayerPrograms].filter(({ id }) => used.has(id));
   const ids = [...storePrograms, ...others.map(({ id }) => id), ...nodePrograms];
 
   const programs: Manifest["stores"] = {};

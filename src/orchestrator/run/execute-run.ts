@@ -7,7 +7,7 @@ import type { GeneratorOutput } from "../../contract/generator-output.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import type { HostLoad } from "../../contract/role-resources.js";
 import type { StoreEvidence, StoreReading } from "../../contract/store.js";
-import { loadedS, served } from "../../judge/counts.js";
+import { loadedS, servedRequests } from "../../judge/counts.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { sum } from "../../kit/numbers.js";
 import { ClockComparison, largestChange } from "../../kit/system-clock.js";
@@ -219,7 +219,7 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
   run.listener.phase("read");
 
   const loaded_s = loadedS(result);
-  const requests = served(result.consumers, result);
+  const requests = servedRequests(result.consumers, result);
   const resources = await watch.resources(counterSource, loaded_s, requests);
   const external_us = settings.external ? cpuUsOf(storeSide.store) : 0;
   const host_load = await watch.hostLoad(loaded_s, result.resources, external_us);

@@ -2,11 +2,8 @@ import type { PrintedResult } from "../../contract/result.js";
 import { DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { sum } from "../../kit/numbers.js";
-import {
-  findLoadProgram,
-  type LoadProgram,
-  type LoadWork,
-} from "../../targets/load-programs/load-programs.js";
+import type { LoadProgram, LoadWork } from "../../targets/load-programs/load-program.js";
+import { findLoadProgram } from "../../targets/load-programs/load-programs.js";
 import { describeClient } from "../../targets/resolve.js";
 import { callsOf } from "../plan/load-program-targets.js";
 import { GENERATOR } from "./layout.js";

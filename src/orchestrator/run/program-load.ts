@@ -1,6 +1,6 @@
 import type { PrintedResult } from "../../contract/result.js";
 import type { PrintedFigures } from "../../targets/load-programs/index.js";
-import type { LoadProgram, PrintedLoad } from "../../targets/load-programs/load-programs.js";
+import type { LoadProgram, PrintedLoad } from "../../targets/load-programs/load-program.js";
 import type { ProgramStart } from "./run-program.js";
 
 /** What a load program prints. One that counts its own calls says how many they were. */

@@ -1,4 +1,4 @@
-import type { RoleResources } from "../../contract/result.js";
+import type { RoleResources } from "../../contract/role-resources.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { rounded, sum } from "../../kit/numbers.js";
 import type { RunningPart } from "../../runtimes/runtime-types.js";

@@ -1,5 +1,6 @@
 import type { Configuration, KindCaps } from "../../contract/configuration.js";
 import { NO_DIAGNOSIS } from "../../contract/diagnosis.js";
+import type { OutcomeStatus } from "../../contract/judgement.js";
 import type { Manifest } from "../../contract/manifest.js";
 import type { Plan } from "../../contract/plan.js";
 import type { PluginFacts } from "../../contract/plugins.js";
@@ -15,6 +16,7 @@ import {
   type Result,
 } from "../../contract/result.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
+import type { RoleResources } from "../../contract/role-resources.js";
 import type { ServiceEvidence } from "../../contract/service.js";
 import type { ModuleFacts } from "../../contract/store.js";
 import { storeProgram } from "../../contract/target.js";

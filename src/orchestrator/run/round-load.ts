@@ -3,7 +3,7 @@ import {
   type GeneratorOutput,
   type GroupOutput,
   groupOutputSchema,
-} from "../../contract/result.js";
+} from "../../contract/generator-output.js";
 import type { TurnsSpec } from "../../contract/turns.js";
 import { within } from "../../kit/deadline.js";
 import { messageOf } from "../../kit/errors.js";

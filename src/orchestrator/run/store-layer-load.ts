@@ -5,7 +5,7 @@ import { definedOnly } from "../../kit/defined-only.js";
 import type { Node } from "../../kit/env.js";
 import { BenchError, EXIT } from "../../kit/errors.js";
 import { rounded } from "../../kit/numbers.js";
-import { benchmarkArguments, parseBenchmarkCsv } from "../../targets/load-programs/index.js";
+import { parseRespLoadCsv, respLoadArguments } from "../../targets/load-programs/index.js";
 import { findOperation, KEYSPACE } from "../../targets/load-programs/operations.js";
 import { askStore } from "./ask-store.js";
 import type { ProgramEvidence, ProgramLoad } from "./program-load.js";
@@ -17,7 +17,7 @@ export class StoreLayerLoad implements ProgramLoad {
   readonly program: string;
   /** No benchmark of a store runs for a time. */
   readonly runsFor = "calls";
-  readonly figuresIn = parseBenchmarkCsv;
+  readonly figuresIn = parseRespLoadCsv;
   readonly #settings: RunSettings;
   readonly #store: RunStore;
   readonly #place: Node;
@@ -61,7 +61,7 @@ export class StoreLayerLoad implements ProgramLoad {
       keys: workload.keys ?? KEYSPACE,
       payloadBytes: workload.payload_bytes,
     };
-    return { arguments: () => benchmarkArguments(this.#place, benchmark) };
+    return { arguments: () => respLoadArguments(this.#place, benchmark) };
   }
 
   async readBefore(): Promise<void> {

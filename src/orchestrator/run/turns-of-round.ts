@@ -1,5 +1,5 @@
 import { AUTO_WARMUP, type Configuration } from "../../contract/configuration.js";
-import type { GeneratorOutput, GroupOutput } from "../../contract/result.js";
+import type { GeneratorOutput, GroupOutput } from "../../contract/generator-output.js";
 import type { TurnLengths, TurnsSpec } from "../../contract/turns.js";
 import { halvesOf } from "../../judge/steadiness.js";
 import { definedOnly } from "../../kit/defined-only.js";

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { plannedFrom } from "../../../../src/contract/plan.js";
 import { type MeasuredResult, resultSchema } from "../../../../src/contract/result.js";
-import { judge } from "../../../../src/judge/rules.js";
+import { judgeRun } from "../../../../src/judge/rules.js";
 import {
   failureDocument,
   measuredDocument,

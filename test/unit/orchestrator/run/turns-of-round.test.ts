@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { GeneratorOutput } from "../../../../src/contract/result.js";
+import type { GeneratorOutput } from "../../../../src/contract/generator-output.js";
 import { withLongestGap } from "../../../../src/orchestrator/run/turns-of-round.js";
 
 test("where one generator of a group stood still, the runs of all of them say so", () => {
