@@ -154,10 +154,7 @@ function figuresOf(result: Result): Figures | undefined {
   };
 }
 
-const outcomeTexts = ({
-  outcome,
-  outcome_text,
-}: Pick<MeasuredResult, "outcome" | "outcome_text">) => definedOnly({ outcome, outcome_text });
+type OutcomeTexts = Pick<MeasuredResult, "outcome" | "outcome_text">;
 
 const roundOfEvent = ({ round }: PlannedRun) => definedOnly({ round });
 
@@ -260,6 +257,8 @@ export class Progress {
   finished(planned: PlannedRun, result: Result, saved = true): void {
     const status: RunStatus = hasFigures(result) ? result.verdict.status : result.status;
     const { reasons } = result.verdict;
+    const texts: OutcomeTexts = saved && hasFigures(result) ? result : {};
+    const { outcome, outcome_text } = texts;
     const figures = saved ? figuresOf(result) : undefined;
     const now_s = nowS();
     this.#timeLeft.finish(now_s, figures !== undefined);
@@ -271,7 +270,7 @@ export class Progress {
       ...roundOfEvent(planned),
       configuration_hash: planned.configuration_hash,
       status: saved ? status : "failed",
-      ...(saved && hasFigures(result) ? outcomeTexts(result) : {}),
+      ...definedOnly({ outcome, outcome_text }),
       reasons: saved ? reasons : [...reasons, NOT_SAVED],
       ...definedOnly({ figures }),
       took_s: rounded(now_s - this.#started_s, 3),

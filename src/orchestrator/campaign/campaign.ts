@@ -156,7 +156,9 @@ async function openPlace(asked: Request, context: MeasureContext): Promise<Campa
   const { runtime, available, requested } = context;
   const external = await discoverStore(asked.storeAccess, runtime);
   const partFaults = hasFaults(asked) ? await runtime.partFaults() : undefined;
-  const caps = runtime.capsApplied ? mapCaps(asked.caps, (each) => runtime.appliedCaps(each)) : {};
+  const caps = runtime.capsApplied
+    ? mapCaps(asked.caps, (ofKind) => runtime.appliedCaps(ofKind))
+    : {};
   const planContext = {
     available: available(external),
     caps,

@@ -9,7 +9,7 @@ import { namedPaths } from "./program-sources.js";
 export async function expectedRuntime(
   request: Request,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
-  const { used: description, choice } = await firstWorking(request, async (found) => found);
+  const { used: description, choice } = await firstWorking(request, async (runtime) => runtime);
   return { description, choice };
 }
 

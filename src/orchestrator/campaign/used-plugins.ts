@@ -55,7 +55,8 @@ export async function registerPlugins({
   const malformed = paths.find((path) => /[\n\r\0]/.test(path));
   if (malformed)
     throw usageError(`plugin ${JSON.stringify(malformed.slice(0, 60))}: a path has one line`);
-  const plugins = [...(await loadPlugins(paths)), ...(trace ? [pluginOf(trace)] : [])];
+  const plugins = await loadPlugins(paths);
+  if (trace) plugins.push(pluginOf(trace));
   registerTargets(plugins);
   registerTraffic(plugins);
   return plugins;

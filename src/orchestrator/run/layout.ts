@@ -10,7 +10,7 @@ import { storeAddressFrom } from "../../contract/store-url.js";
 import { nodeProgram, storeProgram } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { ownPart } from "../../runtimes/own-programs.js";
-import type { OwnProgram, Part, PartAllocation } from "../../runtimes/runtime-types.js";
+import type { OwnProgram, Part, PartAllocation, PartFile } from "../../runtimes/runtime-types.js";
 import { isEncrypted } from "../../targets/options.js";
 import { describeClient, findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
@@ -138,16 +138,14 @@ function storeRole(id: string, settings: RunSettings): Role {
   };
 }
 
-type PartFiles = NonNullable<Part["files"]>;
-
-function storeFiles(settings: RunSettings): PartFiles {
+function storeFiles(settings: RunSettings): Record<string, PartFile> {
   const { target } = settings.configuration;
   const { module } = target;
   const modulePath = module && settings.modules?.[module];
-  return {
-    ...(module && modulePath ? { [module]: { path: modulePath } } : {}),
-    ...(isEncrypted(target) ? certificateFiles(authorityIn(settings)) : {}),
-  };
+  const files: Record<string, PartFile> = {};
+  if (module && modulePath) files[module] = { path: modulePath };
+  if (isEncrypted(target)) Object.assign(files, certificateFiles(authorityIn(settings)));
+  return files;
 }
 
 /** Names of an encrypted store's files. */
@@ -158,7 +156,7 @@ const certificateIn = (folder: string) => ({
   key: join(folder, CERTIFICATE.key),
 });
 
-const certificateFiles = ({ key, certificateFor }: StoreAuthority): PartFiles => ({
+const certificateFiles = ({ key, certificateFor }: StoreAuthority): Record<string, PartFile> => ({
   [CERTIFICATE.key]: { text: key },
   // The others may reach it through its relay.
   [CERTIFICATE.cert]: { text: (host) => certificateFor([...new Set([host, relayOf(host)])]) },

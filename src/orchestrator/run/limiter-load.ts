@@ -21,6 +21,7 @@ export class LimiterLoad implements ProgramLoad {
   readonly #settings: RunSettings;
   readonly #store: RunStore;
   readonly #work: LoadWork;
+  readonly #files: Readonly<Record<string, string>>;
   #after: StoreSide = {};
 
   constructor(settings: RunSettings, store: RunStore) {
@@ -29,6 +30,7 @@ export class LimiterLoad implements ProgramLoad {
     this.#settings = settings;
     this.#store = store;
     this.#work = workOf(this.#loadProgram, settings, store);
+    this.#files = this.#loadProgram.files(this.#work);
     const { id, runsFor, opensWith } = this.#loadProgram;
     this.program = id;
     this.runsFor = runsFor;
@@ -37,10 +39,9 @@ export class LimiterLoad implements ProgramLoad {
   }
 
   command(amount: number) {
-    const work = this.#work;
     return {
-      files: this.#loadProgram.files(work),
-      arguments: (folder: string) => this.#loadProgram.arguments(work, amount, folder),
+      files: this.#files,
+      arguments: (folder: string) => this.#loadProgram.arguments(this.#work, amount, folder),
     };
   }
 

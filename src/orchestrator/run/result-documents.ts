@@ -30,8 +30,8 @@ import { rounded, sum } from "../../kit/numbers.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { findStore } from "../../targets/resolve.js";
 import type { RawRun } from "./execute-run.js";
-import { faultFiguresOf } from "./fault-figures.js";
 import type { RawPrintedRun } from "./program-load.js";
+import { faultFiguresOf } from "./run-fault-figures.js";
 
 type Planned = Plan["configurations"][number];
 

@@ -22,13 +22,13 @@ export interface FailedStart {
 /** A service that cannot read a setting of the user ends, and its last lines name it. */
 export function settingRefusal(
   id: string,
-  given: Configuration["service_env"],
+  settings: Configuration["service_env"],
   failed: FailedStart,
 ): Error | undefined {
   const services = failed.roles.filter(({ kind }) => kind === "service");
   const lines = [...linesBeforeReady(failed), ...lastLines(services)];
   const refused = findService(id).refusedSetting?.(lines);
-  const value = refused && given?.[refused.name];
+  const value = refused && settings?.[refused.name];
   if (!refused || value === undefined) return undefined;
   const { name, takes } = refused;
   return environmentError(
