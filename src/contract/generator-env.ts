@@ -154,21 +154,19 @@ function decodeVariables(env: Environment): GeneratorRunSpec {
     );
   }
 
-  const load: Load = read.RATE
-    ? {
-        model: "open",
-        rate_per_second: Number(read.RATE),
-        arrivals: read.ARRIVALS ?? "constant",
-        connections,
-      }
-    : { model: "closed", connections };
+  const openLoad: Load = {
+    model: "open",
+    rate_per_second: Number(read.RATE),
+    arrivals: read.ARRIVALS ?? "constant",
+    connections,
+  };
   const label = read.RATE_LIMITER_TYPE ?? "valkey-glide";
   const generator: GeneratorSpec = {
     ...definedOnly({ output_file: read.OUTPUT_FILE }),
     layer: "server",
     workload: { id: read.REQUEST_TYPE ?? "light" },
     traffic: read.TRAFFIC ?? "realistic",
-    load,
+    load: read.RATE ? openLoad : { model: "closed", connections },
     extent: requests === undefined ? { duration_s: Number(read.DURATION ?? 30) } : { requests },
     workers,
     warmup_s: read.WARMUP === "auto" ? "auto" : Number(read.WARMUP ?? 0),

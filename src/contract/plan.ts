@@ -223,9 +223,9 @@ export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagn
     const isOther = ({ round, group, diagnose }: Run): boolean =>
       order !== "turns" || diagnose === true || round !== first.round || group !== first.group;
     const end = first.diagnose ? 0 : later.findIndex(isOther);
-    const unit: [Run, ...Run[]] = [first, ...(end < 0 ? later : later.slice(0, end))];
-    yield unit;
-    at += unit.length;
+    const others = end < 0 ? later : later.slice(0, end);
+    yield [first, ...others];
+    at += 1 + others.length;
   }
 }
 

@@ -26,8 +26,8 @@ const CPU_STATS = ["/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"];
 function throttledPeriods(): number {
   for (const path of CPU_STATS) {
     try {
-      const found = /^nr_throttled (\d+)$/m.exec(readFileSync(path, "utf8"))?.[1];
-      if (found !== undefined) return Number(found);
+      const periods = /^nr_throttled (\d+)$/m.exec(readFileSync(path, "utf8"))?.[1];
+      if (periods !== undefined) return Number(periods);
     } catch {
       // The file is absent: the other version is read.
     }
@@ -114,19 +114,21 @@ export async function measureLink(
   try {
     const exchanges = await inTime(exchangesOn(await open(ECHO), clock));
     closeAll();
-    const round_trips_us = exchanges.map((each) =>
-      rounded(1000 * Math.max(0, roundTripMs(each)), 1),
+    const round_trips_us = exchanges.map((exchange) =>
+      rounded(1000 * Math.max(0, roundTripMs(exchange)), 1),
     );
-    const found = { round_trips_us, clock: clockOffsetOf(exchanges) };
-    if (!bandwidth) return found;
+    const reading = { round_trips_us, clock: clockOffsetOf(exchanges) };
+    if (!bandwidth) return reading;
+
     const throttled = readThrottled();
     const sent = await inTime(Promise.all((await openAll(SINK)).map(sentBitsPerSecond)));
     closeAll();
     const received = await inTime(Promise.all((await openAll(SOURCE)).map(arrivingBitsPerSecond)));
     // A CPU cap held the program back: its rate says nothing about the link.
-    if (readThrottled() > throttled) return found;
+    if (readThrottled() > throttled) return reading;
+
     return {
-      ...found,
+      ...reading,
       sent_bits_per_second: Math.round(sum(sent)),
       received_bits_per_second: Math.round(sum(received)),
     };

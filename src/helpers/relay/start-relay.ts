@@ -91,7 +91,7 @@ export async function startRelay(at: Node, { host, port }: Node) {
       { direction: new Direction(client, store, modeFor(false)), isReply: false },
       { direction: new Direction(store, client, modeFor(true)), isReply: true },
     ];
-    for (const each of both) directions.add(each);
+    for (const direction of both) directions.add(direction);
 
     for (const [socket, other] of [
       [client, store],
@@ -102,7 +102,7 @@ export async function startRelay(at: Node, { host, port }: Node) {
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);
-        for (const each of both) directions.delete(each);
+        for (const direction of both) directions.delete(direction);
         other.destroy();
       });
     }
@@ -112,8 +112,8 @@ export async function startRelay(at: Node, { host, port }: Node) {
 
   return {
     port: (server.address() as AddressInfo).port,
-    setMode(wanted: RelayMode) {
-      mode = wanted;
+    setMode(newMode: RelayMode) {
+      mode = newMode;
       for (const { direction, isReply } of directions) direction.setMode(modeFor(isReply));
     },
     stop() {

@@ -40,13 +40,12 @@ export const everyRoleRead: Rule = {
   id: "M15",
   check({ configuration, generators, consumers, store, service, resources }) {
     if (!configuration) return notApplicable("not a target of ours");
-    const roles = new Set([
-      ...generators.map(({ id }) => id),
-      ...consumers.map(({ id }) => id),
-      ...(service ? [service.role] : []),
-      // The processes of an external store cannot be read.
-      ...(store?.external ? [] : (store?.nodes ?? [])).map(({ role }) => role),
-    ]);
+
+    const roles = new Set([...generators, ...consumers].map(({ id }) => id));
+    if (service) roles.add(service.role);
+    // The processes of an external store cannot be read.
+    if (store && !store.external) for (const { role } of store.nodes) roles.add(role);
+
     const missing = [...roles].filter((role) => !resources[role]);
     if (missing.length === 0) return undefined;
     return suspect(`no CPU counters of ${missing.join(", ")}`);

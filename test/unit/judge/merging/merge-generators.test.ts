@@ -94,14 +94,18 @@ function outputs(
   addGenerator(run);
   const { prediction: _prediction, ...rest } = run;
   return run.generators.map((part, index) => {
-    const { [part.id]: own, "server-1": server } = run.resources;
+    const { [part.id]: generator, "server-1": server } = run.resources;
+    if (!generator) throw new Error(`no resources of ${part.id}`);
+    const resources: GeneratorOutput["resources"] = {
+      [part.id]: { ...generator, cpu_us_per_request: 99 },
+    };
+    // The first generator reads the server.
+    if (index === 0 && server) resources["server-1"] = server;
+
     const output: GeneratorOutput = structuredClone({
       ...judged({ ...rest, generators: [part], counts: part.counts }),
       consumers: index === 0 ? run.consumers : [],
-      resources: definedOnly({
-        ...(own ? { [part.id]: { ...own, cpu_us_per_request: 99 } } : {}),
-        "server-1": index === 0 && server ? server : undefined,
-      }),
+      resources,
       slices: {
         ...run.slices,
         allowed: run.slices.allowed.map((count) => count / 2),
