@@ -7,13 +7,12 @@ import { execa } from "execa";
 /**
  * What comparisons find on real stores where the truth is known by design, by the rules of the
  * report:
- * - equal: copies of one target are measured beside it and compared each with each. At most 5 % may
- *   be told
- *   apart.
+ * - equal: copies of one target are measured with it and compared each with each. At most 5 % may
+ *   be told apart.
  * - planted: a target against itself plus some CPU work per request, in windows of several lengths.
- *   It has to be found;
- *   after how many rounds, by pairs and without them, is printed.
- *   Work that is added costs more than its share of the CPU where roles share cores: `--percent 3.7` gave 6 to 7 % there.
+ *   It has to be found. After how many rounds, by pairs and without them, is printed. Work that is
+ *   added costs more than its share of the CPU where roles share cores: `--percent 3.7` gave 6 to
+ *   7 % there.
  * `npm run bench:differences -- --copies 9 --runs 10 --windows 5,10,15 --planted-runs 14 --percent
  * 5` are the defaults (an hour). `--copies 0` or `--windows 0` leaves a part out; `--keep FOLDER`
  * keeps the campaigns.
@@ -42,15 +41,9 @@ async function campaign(
   windowS: number,
 ): Promise<string> {
   const output = join(kept || home, name);
-  const load = [
-    "--traffic",
-    "fixed",
-    "--concurrency",
-    "50",
-    "--duration-mode",
-    `custom:${windowS}`,
-  ];
-  const flags = [
+  const words = [
+    cli,
+    "run",
     "--clients",
     clients,
     "--plugin",
@@ -59,38 +52,35 @@ async function campaign(
     "local",
     "--no-copy",
     "--quiet",
+    "--traffic",
+    "fixed",
+    "--concurrency",
+    "50",
+    "--duration-mode",
+    `custom:${windowS}`,
+    "--warmup",
+    "2",
+    "--cooldown",
+    "0",
+    "--runs",
+    count,
+    "--output",
+    output,
   ];
-  const { exitCode } = await execa(
-    process.execPath,
-    [
-      cli,
-      "run",
-      ...flags,
-      ...load,
-      "--warmup",
-      "2",
-      "--cooldown",
-      "0",
-      "--runs",
-      count,
-      "--output",
-      output,
-    ],
-    {
-      env: { XDG_STATE_HOME: join(home, "state") },
-      stdout: "ignore",
-      stderr: "inherit",
-      reject: false,
-    },
-  );
+  const { exitCode } = await execa(process.execPath, words, {
+    env: { XDG_STATE_HOME: join(home, "state") },
+    stdout: "ignore",
+    stderr: "inherit",
+    reject: false,
+  });
   if (exitCode !== 0) throw new Error(`the campaign ended with ${exitCode}`);
-  const folder = readdirSync(output).findLast((each) => /^\d{8}_/.test(each));
+  const folder = readdirSync(output).findLast((name) => /^\d{8}_/.test(name));
   if (!folder) throw new Error(`there is no campaign in ${output}`);
   return join(output, folder);
 }
 
 /** Prints what the report's rules find. */
-async function found(kind: "equal" | "planted", folder: string): Promise<void> {
+async function printDifferences(kind: "equal" | "planted", folder: string): Promise<void> {
   const python = join(packageFolder, ".venv", "bin", "python");
   const script = join(packageFolder, "bench", "found_differences.py");
   const { exitCode } = await execa(python, [script, kind, folder], {
@@ -166,7 +156,10 @@ try {
   writePlugin(0);
   if (copies > 0) {
     const labels = Array.from({ length: copies }, (_, index) => `iovalkey+same${index + 1}`);
-    await found("equal", await campaign("equal", ["iovalkey", ...labels].join(","), runs, 2));
+    await printDifferences(
+      "equal",
+      await campaign("equal", ["iovalkey", ...labels].join(","), runs, 2),
+    );
   }
   if (windows.length > 0) {
     const base_us = cpuUsOf(await campaign("calibration", "iovalkey", "3", 2));
@@ -182,7 +175,7 @@ try {
       plantedRuns,
       windowS,
     );
-    await found("planted", folder);
+    await printDifferences("planted", folder);
   }
 } finally {
   rmSync(home, { recursive: true, force: true });

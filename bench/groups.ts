@@ -50,7 +50,7 @@ export async function byTurns(
   if (code !== 0) throw new Error(`the generator ended with ${code}`);
   return groupOutputSchema
     .parse(JSON.parse(text))
-    .map((each) => ("failed" in each ? undefined : each));
+    .map((result) => ("failed" in result ? undefined : result));
 }
 
 function parsed(line: string): Progress | undefined {
@@ -96,9 +96,11 @@ export async function withServers<Server extends { url: string; stop(): Promise<
   work: (urls: string[], servers: Server[]) => Promise<Result>,
 ): Promise<Result> {
   const started = await Promise.allSettled(start.map((one) => one()));
-  const up = started.flatMap((each) => (each.status === "fulfilled" ? [each.value] : []));
+  const up = started.flatMap((start) => (start.status === "fulfilled" ? [start.value] : []));
   try {
-    for (const each of started) if (each.status === "rejected") throw each.reason;
+    for (const start of started) {
+      if (start.status === "rejected") throw start.reason;
+    }
     return await work(
       up.map(({ url }) => url),
       up,

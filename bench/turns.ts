@@ -70,8 +70,8 @@ async function rates(): Promise<void> {
       for (let round = 0; round < Math.min(rounds, 6); round++) {
         const turns = await byTurns(urls, env, round);
         for (const [index, url] of urls.entries()) {
-          const own = turns[index];
-          if (own) logs.push(Math.log(rateOf(own) / (await continuous(url, env))));
+          const byTurn = turns[index];
+          if (byTurn) logs.push(Math.log(rateOf(byTurn) / (await continuous(url, env))));
         }
       }
     });
@@ -89,13 +89,49 @@ async function stalled(): Promise<void> {
         if (!a || !b) throw new Error("a target that answers failed");
         return Math.log(rateOf(a) / rateOf(b));
       });
-    const sides = [() => ratio([]), () => ratio([stub({ hang: 500 })])];
-    if (round % 2 === 1) sides.reverse();
-    const found = [await sides[0]?.(), await sides[1]?.()] as [number, number];
-    if (round % 2 === 1) found.reverse();
-    logs.push(found[1] - found[0]);
+    const withoutHanging = () => ratio([]);
+    const withHanging = () => ratio([stub({ hang: 500 })]);
+    // The sides take turns in being first.
+    if (round % 2 === 0) {
+      const without = await withoutHanging();
+      logs.push((await withHanging()) - without);
+    } else {
+      const hanging = await withHanging();
+      logs.push(hanging - (await withoutHanging()));
+    }
   }
   printRatio("stalled: the others' ratio, with ÷ without a server that hangs", logs);
+}
+
+const meanOf = (values: readonly number[]): number => sum(values) / values.length;
+
+/** Requests of each turn, by `target after the one that had the turn before`. */
+function countsByPredecessor(
+  results: Awaited<ReturnType<typeof byTurns>>,
+  names: readonly string[],
+  round: number,
+): Map<string, number[]> {
+  const lengths = results[0]?.turns;
+  if (!lengths) throw new Error("a target has no turns");
+
+  const seed = ~round >>> 0;
+  const turns = [...drawnCycles([...names.keys()], { lengths, seconds: 5, seed })].flat();
+  const binsPerTurn = lengths.slice_ms / 100;
+  const turnsTaken = names.map(() => 0);
+  const counts = new Map<string, number[]>();
+  for (const [place, { target }] of turns.entries()) {
+    const turn = turnsTaken[target] ?? 0;
+    turnsTaken[target] = turn + 1;
+    const predecessor = turns[place - 1]?.target;
+    if (predecessor === undefined || predecessor === target) continue;
+
+    const { allowed = [], limited = [] } = results[target]?.slices ?? {};
+    const countIn = (bins: readonly number[]) =>
+      sum(bins.slice(turn * binsPerTurn, (turn + 1) * binsPerTurn));
+    const pair = `${names[target]} after ${names[predecessor]}`;
+    counts.set(pair, [...(counts.get(pair) ?? []), countIn(allowed) + countIn(limited)]);
+  }
+  return counts;
 }
 
 async function order(): Promise<void> {
@@ -106,29 +142,14 @@ async function order(): Promise<void> {
     const servers = [...modes.map(server), stub({})];
     await withServers(servers, async (urls) => {
       const results = await byTurns(urls, { CONNECTIONS: "50", DURATION: "5" }, round);
-      const turns = results[0]?.turns;
-      if (!turns) throw new Error("a target has no turns");
-      const seed = ~round >>> 0;
-      const drawn = [...drawnCycles([...urls.keys()], { lengths: turns, seconds: 5, seed })].flat();
-      const taken = names.map(() => 0);
-      const byBefore = new Map<string, number[]>();
-      for (const [place, { target }] of drawn.entries()) {
-        const turn = taken[target] ?? 0;
-        taken[target] = turn + 1;
-        const { allowed = [], limited = [] } = results[target]?.slices ?? {};
-        const bins = turns.slice_ms / 100;
-        const of = (bin: readonly number[]) => sum(bin.slice(turn * bins, (turn + 1) * bins));
-        const before = drawn[place - 1]?.target;
-        if (before === undefined || before === target) continue;
-        const key = `${names[target]} after ${names[before]}`;
-        byBefore.set(key, [...(byBefore.get(key) ?? []), of(allowed) + of(limited)]);
-      }
-      for (const [key, counts] of byBefore) {
-        const all = [...byBefore].flatMap(([other, each]) =>
-          other.split(" ")[0] === key.split(" ")[0] ? each : [],
-        );
-        const log = Math.log(sum(counts) / counts.length / (sum(all) / all.length));
-        logs.set(key, [...(logs.get(key) ?? []), log]);
+      const countsByPair = countsByPredecessor(results, names, round);
+      for (const [pair, counts] of countsByPair) {
+        const [name] = pair.split(" ");
+        const countsOfTarget = [...countsByPair]
+          .filter(([otherPair]) => otherPair.split(" ")[0] === name)
+          .flatMap(([, otherCounts]) => otherCounts);
+        const log = Math.log(meanOf(counts) / meanOf(countsOfTarget));
+        logs.set(pair, [...(logs.get(pair) ?? []), log]);
       }
     });
   }
@@ -173,9 +194,10 @@ async function after(): Promise<void> {
       for (const [index, shares] of moments.slice(2, -1).entries()) {
         const last = cycles[Math.min((index + 1) * aSecond, cycles.length) - 1]?.at(-1)?.target;
         for (const [role, { name, target }] of roles.entries()) {
-          const { last: own, others } = used.get(name) ?? { last: [], others: [] };
-          (target === last ? own : others).push(shares[role] ?? 0);
-          used.set(name, { last: own, others });
+          const sharesOfRole = used.get(name) ?? { last: [], others: [] };
+          const list = target === last ? sharesOfRole.last : sharesOfRole.others;
+          list.push(shares[role] ?? 0);
+          used.set(name, sharesOfRole);
         }
       }
     });

@@ -4,8 +4,11 @@ import { GROUPS, SETTINGS, type Setting } from "../src/orchestrator/request/sett
 function flagLine({ key, value, help, defaultText, defaultValue, variable }: Setting): string {
   const flag = `\`--${key}${value ? ` ${value}` : ""}\``;
   const shown = defaultText ?? defaultValue;
-  const extra = [...(shown ? [`default: ${shown}`] : []), ...(variable ? [`\`${variable}\``] : [])];
-  return `- ${flag}${extra.length > 0 ? ` (${extra.join("; ")})` : ""}: ${help}`;
+  const remarks: string[] = [];
+  if (shown) remarks.push(`default: ${shown}`);
+  if (variable) remarks.push(`\`${variable}\``);
+  const bracket = remarks.length > 0 ? ` (${remarks.join("; ")})` : "";
+  return `- ${flag}${bracket}: ${help}`;
 }
 
 const heading = (title: string): string =>

@@ -32,45 +32,46 @@ function override(folder: string, forbidden: readonly string[], prefix: string, 
   };
 }
 
+/** Folders of `src/`; an inner folder is part of the one around it. */
+const folders = Object.keys(imports.src).filter((folder) => !folder.includes("/"));
+
+/** Folders and files that a folder may not import. */
+function forbiddenFor(folder: string): string[] {
+  const allowed = imports.src[folder] ?? [];
+  const forbidden = folders.filter((other) => other !== folder && !allowed.includes(other));
+  // That file would load all clients into the load generator.
+  return folder === "benchmark" ? [...forbidden, "register-targets.js"] : forbidden;
+}
+
 /**
  * Biome's rules. For a file the last override with the rule counts, so inner folders repeat those
  * of their folder.
  */
 export function biomeImports() {
-  // An inner folder is part of the one around it.
-  const folders = Object.keys(imports.src).filter((folder) => !folder.includes("/"));
-  const forbiddenFor = (folder: string): string[] =>
-    folders
-      .filter((other) => other !== folder && !imports.src[folder]?.includes(other))
-      // It would load all clients into the load generator.
-      .concat(folder === "benchmark" ? ["register-targets.js"] : []);
+  const overrides = Object.entries(imports.src).map(([folder, allowed]) =>
+    override(folder, forbiddenFor(folder), "**/", allowed.join(", ")),
+  );
   const layers = imports["src/orchestrator"];
-  return {
-    root: false,
-    overrides: [
-      ...Object.entries(imports.src).map(([folder, allowed]) =>
-        override(folder, forbiddenFor(folder), "**/", allowed.join(", ")),
-      ),
-      ...layers.flatMap((names, index) =>
-        names
-          // A file of that name imports what it likes: it is the highest.
-          .filter(() => index > 0)
-          .map((name) => {
-            const siblings = names.filter((other) => other !== name);
-            const higher = [...layers.slice(0, index).flat(), ...siblings];
-            const lower = layers.slice(index + 1).flat();
-            const rule = override(`orchestrator/${name}`, higher, "**/", lower.join(", "));
-            const [pattern] = rule.linter.rules.style.noRestrictedImports.options.patterns;
-            pattern?.group.push(
-              ...forbiddenFor("orchestrator").map((folder) => `**/${folder}/**`),
-              "**/cli.js",
-              "**/main.js",
-            );
-            return rule;
-          }),
-      ),
-    ],
-  };
+  for (const [index, names] of layers.entries()) {
+    // What is highest imports what it likes.
+    if (index === 0) continue;
+    for (const name of names) {
+      const siblings = names.filter((other) => other !== name);
+      const higher = [...layers.slice(0, index).flat(), ...siblings];
+      const lower = layers.slice(index + 1).flat();
+      overrides.push(layerOverride(name, higher, lower));
+    }
+  }
+  return { root: false, overrides };
+}
+
+/** The rule for a folder of the orchestrator, which repeats the orchestrator's own. */
+function layerOverride(name: string, higher: readonly string[], lower: readonly string[]) {
+  const rule = override(`orchestrator/${name}`, higher, "**/", lower.join(", "));
+  const [pattern] = rule.linter.rules.style.noRestrictedImports.options.patterns;
+  const forbidden = forbiddenFor("orchestrator").map((folder) => `**/${folder}/**`);
+  pattern?.group.push(...forbidden, "**/cli.js", "**/main.js");
+  return rule;
 }
 
 /** The layers of the report for import-linter. */

@@ -17,15 +17,15 @@ const COLUMNS = [
   "tried",
 ];
 
-const exceptions = ({ atomic, survives_restart, survives_flush, cluster }: LimiterFacts): string =>
-  [
-    atomic === false ? "**not atomic**" : "",
-    survives_restart === false ? "**fails after a restart**" : "",
-    survives_flush === false ? "**fails after a flush**" : "",
-    cluster === false ? "**not exact in a cluster**" : cluster === null ? "no cluster" : "",
-  ]
-    .filter(Boolean)
-    .join(", ");
+function exceptions(facts: LimiterFacts): string {
+  const texts: string[] = [];
+  if (facts.atomic === false) texts.push("**not atomic**");
+  if (facts.survives_restart === false) texts.push("**fails after a restart**");
+  if (facts.survives_flush === false) texts.push("**fails after a flush**");
+  if (facts.cluster === false) texts.push("**not exact in a cluster**");
+  if (facts.cluster === null) texts.push("no cluster");
+  return texts.join(", ");
+}
 
 function commandsText(commands: LimiterFacts["commands"]): string {
   if (!commands) return "–";
@@ -85,6 +85,15 @@ export function limitersPage(known: readonly LimiterFacts[]): string {
     const { cannotExhaust } = findLimiter(id);
     return cannotExhaust ? [`- ${id}: ${cannotExhaust}`] : [];
   });
+  const unequalSection = [
+    "## Without an equal-cost denial",
+    "",
+    "Only traffic that is all admitted, e.g. `--traffic allowed`:",
+    "",
+    ...unequal,
+    "",
+  ];
+  const untriedSection = ["## Not tried yet", "", `${untried.join(", ")}`, ""];
   return [
     "# Limiters",
     "",
@@ -102,16 +111,7 @@ export function limitersPage(known: readonly LimiterFacts[]): string {
     "  `ratelimit-bench memory`",
     "",
     ...sections,
-    ...(unequal.length > 0
-      ? [
-          "## Without an equal-cost denial",
-          "",
-          "Only traffic that is all admitted, e.g. `--traffic allowed`:",
-          "",
-          ...unequal,
-          "",
-        ]
-      : []),
-    ...(untried.length > 0 ? ["## Not tried yet", "", `${untried.join(", ")}`, ""] : []),
+    ...(unequal.length > 0 ? unequalSection : []),
+    ...(untried.length > 0 ? untriedSection : []),
   ].join("\n");
 }

@@ -35,14 +35,14 @@ export async function orphanedServices(
   { prefix, what }: ServiceKind,
   isAlive: IsAlive,
 ): Promise<Leftover[]> {
-  const found: Leftover[] = [];
+  const leftovers: Leftover[] = [];
   for (const name of await readdir(tmpdir()).catch(() => [])) {
     if (!name.startsWith(prefix)) continue;
     const folder = join(tmpdir(), name);
     const text = await readFile(join(folder, OWNER_FILE), "utf8").catch(() => "{}");
     const record = ownerSchema.safeParse(parsedJson(text)).data;
     if (!record || (await isAlive(record.owner))) continue;
-    found.push({
+    leftovers.push({
       what: `${what} in ${folder} that was left behind`,
       async remove() {
         await endProcess(record.service);
@@ -50,7 +50,7 @@ export async function orphanedServices(
       },
     });
   }
-  return found;
+  return leftovers;
 }
 
 const STOP_WITHIN_MS = 5_000;

@@ -22,13 +22,13 @@ export function threadTimesOf(text: string): ThreadTimes | undefined {
 async function timesOf(pid: number): Promise<[string, ThreadTimes][]> {
   const folder = `/proc/${pid}/task`;
   const threads = await readdir(folder);
-  const found = threads.map(async (thread): Promise<[string, ThreadTimes][]> => {
+  const timesByThread = threads.map(async (thread): Promise<[string, ThreadTimes][]> => {
     // A thread may end at any moment.
     const text = await readFile(`${folder}/${thread}/schedstat`, "utf8").catch(() => "");
     const times = threadTimesOf(text);
     return times ? [[thread, times]] : [];
   });
-  return (await Promise.all(found)).flat();
+  return (await Promise.all(timesByThread)).flat();
 }
 
 /**
@@ -36,9 +36,9 @@ async function timesOf(pid: number): Promise<[string, ThreadTimes][]> {
  *   report them
  */
 export async function readRunDelays(pids: readonly number[]): Promise<RunDelays | undefined> {
-  const found = await Promise.all(pids.map((pid) => timesOf(pid).catch(() => [])));
-  const all = new Map(found.flat());
-  return all.size > 0 ? all : undefined;
+  const timesByProcess = await Promise.all(pids.map((pid) => timesOf(pid).catch(() => [])));
+  const delays = new Map(timesByProcess.flat());
+  return delays.size > 0 ? delays : undefined;
 }
 
 /**

@@ -40,8 +40,8 @@ export function findKnown<Thing extends { id: string }>(
   list: readonly Thing[],
   id: string,
 ): Thing {
-  const found = list.find((thing) => thing.id === id);
-  if (found) return found;
+  const thing = list.find((entry) => entry.id === id);
+  if (thing) return thing;
   const valid = list.map((thing) => thing.id);
   throw usageError(
     `there is no ${kind} ${JSON.stringify(id.slice(0, 60))}${didYouMean(id, valid)}`,

@@ -20,8 +20,8 @@ export function packageVersion(name: string, from: string = import.meta.url): st
   for (let folder = dirname(entry); folder !== dirname(folder); folder = dirname(folder)) {
     const file = join(folder, "package.json");
     if (!existsSync(file)) continue;
-    const found = JSON.parse(readFileSync(file, "utf8")) as { name?: string; version?: string };
-    if (found.name === name && found.version) return found.version;
+    const manifest = JSON.parse(readFileSync(file, "utf8")) as { name?: string; version?: string };
+    if (manifest.name === name && manifest.version) return manifest.version;
   }
   throw new Error(`no package.json of ${name} above ${entry}`);
 }
@@ -86,7 +86,7 @@ export const commonJs = async <Exports>(
  * environmentError
  */
 export const librariesOnDemand = (
-  wanted: PackageVersion | undefined,
+  requested: PackageVersion | undefined,
   folder?: string,
 ): Libraries =>
-  wanted ? librariesWith(folder ?? versionsFolder(process.env), wanted) : ownLibraries;
+  requested ? librariesWith(folder ?? versionsFolder(process.env), requested) : ownLibraries;

@@ -158,12 +158,12 @@ export async function checkEngine(
 }
 
 function unavailableReason(error: unknown, name: string): string {
-  const own = error instanceof NoAnswer ? error.cause : error;
-  const { code } = own as NodeJS.ErrnoException;
+  const cause = error instanceof NoAnswer ? error.cause : error;
+  const { code } = cause as NodeJS.ErrnoException;
   if (code === "EACCES")
     return `no permission to use ${name}: add yourself to its group (sudo usermod -aG docker $USER, then log in again)`;
   if (code === "ENOENT" || code === "ECONNREFUSED") return `${name} is not running`;
-  return `${name} does not answer: ${messageOf(own)}`;
+  return `${name} does not answer: ${messageOf(cause)}`;
 }
 
 export async function engineFacts(docker: Docker, name: string): Promise<EngineFacts> {
@@ -188,7 +188,7 @@ export async function imageFacts(
   try {
     const { Id, RepoDigests } = await docker.getImage(name).inspect();
     const digests = (RepoDigests ?? []).flatMap((reference) => reference.split("@")[1] ?? []);
-    const digest = digests.find((each) => each === preferred) ?? digests[0];
+    const digest = digests.find((candidate) => candidate === preferred) ?? digests[0];
     return definedOnly({ name, id: Id, digest });
   } catch (error) {
     if (hasStatus(error, 404)) return undefined;

@@ -63,8 +63,8 @@ async function openSshTunnel(address: string) {
   if (!stands) {
     const { stderr, shortMessage } = await ssh;
     await close();
-    const said = stderr?.trim().split("\n").at(-1);
-    throw new Error(`no connection by ssh: ${said || shortMessage || "ssh said nothing"}`);
+    const lastLine = stderr?.trim().split("\n").at(-1);
+    throw new Error(`no connection by ssh: ${lastLine || shortMessage || "ssh said nothing"}`);
   }
   return { socketPath, close };
 }

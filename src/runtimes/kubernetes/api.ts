@@ -15,16 +15,16 @@ import { unknownContext } from "./failures.js";
 /** How often a pod is read that is waited for: a watch may be cut without a word. */
 const READ_EVERY_MS = 5_000;
 
+const resourceVersionOf = (pod: Kubernetes.V1Pod | undefined): number =>
+  Number(pod?.metadata?.resourceVersion ?? 0);
+
 /** The state of all pods of a campaign, by one watch. */
 export function podWatch(api: KubernetesApi, selector: string) {
   const pods = new Map<string, Kubernetes.V1Pod>();
   const listeners = new Map<string, (pod: Kubernetes.V1Pod | undefined) => void>();
   const set = (name: string, pod: Kubernetes.V1Pod | undefined): void => {
     // An event may come after a newer reading.
-    const [before = 0, now = 0] = [pods.get(name), pod].map((each) =>
-      Number(each?.metadata?.resourceVersion ?? 0),
-    );
-    if (pod && now < before) return;
+    if (pod && resourceVersionOf(pod) < resourceVersionOf(pods.get(name))) return;
     if (pod) pods.set(name, pod);
     else pods.delete(name);
     listeners.get(name)?.(pod);
@@ -392,9 +392,9 @@ export class KubernetesApi {
               resolve();
             },
           )
-          .then((made) => {
-            controller = made;
-            if (isClosed) made.abort();
+          .then((newController) => {
+            controller = newController;
+            if (isClosed) newController.abort();
           }, resolve);
       });
       if (!isClosed) setTimeout(() => isClosed || void connect(), failure ? 1_000 : 0);

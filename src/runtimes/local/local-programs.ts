@@ -87,12 +87,12 @@ export async function findProgram(
 ): Promise<ProgramFacts | undefined> {
   if (givenPath) await requireExecutable(givenPath, command);
   // Absolute, because each part runs in its own folder.
-  const found = givenPath ? resolve(givenPath) : await onPath(command);
-  const folder = found ? undefined : await environment();
-  const path = found ?? (folder && (await embedded(folder, command)));
+  const existingPath = givenPath ? resolve(givenPath) : await onPath(command);
+  const folder = existingPath ? undefined : await environment();
+  const path = existingPath ?? (folder && (await embedded(folder, command)));
   if (!path) return undefined;
   const version = await (withoutVersionFlag
     ? versionOfFile(path)
     : versionOf(path, mayHideVersion));
-  return { path, version, embedded: found === undefined };
+  return { path, version, embedded: existingPath === undefined };
 }

@@ -153,13 +153,15 @@ async function expectedProgram(
   packageFolder: string,
 ): Promise<ProgramFacts | undefined> {
   let isMissing = false;
-  const found = await findProgram(program, async () => {
+  const existing = await findProgram(program, async () => {
     const environment = await findPythonEnvironment(packageFolder);
     isMissing = environment === undefined;
     return environment;
   });
   const version = isMissing ? await embeddedVersion(packageFolder, program.command) : undefined;
-  return found ?? (version ? { path: "the embedded Valkey", version, embedded: true } : undefined);
+  return (
+    existing ?? (version ? { path: "the embedded Valkey", version, embedded: true } : undefined)
+  );
 }
 
 /** Processes on loopback ports of this machine, without caps. */
@@ -171,9 +173,10 @@ export const local: RuntimeDescription = {
   appliedCaps,
   partFaults: FAULTS,
   async has(program, { packageFolder }) {
-    const found = await expectedProgram(program, packageFolder);
-    if (found) requireVersion(program, found);
-    return found ? true : missing(program);
+    const expected = await expectedProgram(program, packageFolder);
+    if (!expected) return missing(program);
+    requireVersion(program, expected);
+    return true;
   },
   async open(options) {
     const { packageFolder, workFolder, onSetupStep, signal } = options;
@@ -184,9 +187,9 @@ export const local: RuntimeDescription = {
       embedded: false,
     };
     const programs = new Map<string, ProgramFacts | string>(ownPrograms.map((id) => [id, node]));
-    let found: Promise<string | undefined> | undefined;
+    let setup: Promise<string | undefined> | undefined;
     const environment = () =>
-      (found ??= ensurePythonEnvironment(packageFolder, onSetupStep, signal));
+      (setup ??= ensurePythonEnvironment(packageFolder, onSetupStep, signal));
     for (const source of options.programs)
       programs.set(source.id, (await findProgram(source, environment)) ?? missing(source));
     return localRuntime(options, programs);

@@ -52,8 +52,8 @@ export async function ensurePythonEnvironment(
   onSetupStep: (text: string) => void,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const found = await findPythonEnvironment(packageFolder);
-  if (found) return found;
+  const environment = await findPythonEnvironment(packageFolder);
+  if (environment) return environment;
   onSetupStep(PYTHON_SETUP);
   return pythonEnvironment(packageFolder, [], signal);
 }

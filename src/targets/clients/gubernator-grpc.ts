@@ -51,7 +51,7 @@ export const gubernatorGrpc: ClientDescription = {
     // A message leaves out what is 0, and so the status of an admission.
     const getRateLimits: GetRateLimits = async (request) => {
       const { responses = [] } = await connections.call(request);
-      return { responses: responses.map((each) => ({ status: "UNDER_LIMIT", ...each })) };
+      return { responses: responses.map((response) => ({ status: "UNDER_LIMIT", ...response })) };
     };
     return withoutStore({ ...connections, handle: getRateLimits });
   },

@@ -85,8 +85,8 @@ export const fastifyRateLimit: LimiterDescription = {
   algorithm: "fixed window",
   atomic: true,
   applyTo(client) {
-    const found = onIoredis(client, "fastify-rate-limit");
-    if (!("skip" in found) || !inMemory(client)) return found;
+    const varied = onIoredis(client, "fastify-rate-limit");
+    if (!("skip" in varied) || !inMemory(client)) return varied;
     return withLimiter(client, "fastify-rate-limit");
   },
   takesCost: false,

@@ -154,9 +154,9 @@ const createFlexible =
     );
     const script = scriptOf(standard, flexible);
     const { timeoutMs } = flexible;
-    const limiterOn = (made: LibraryLimiter): Limiter =>
+    const limiterOn = (limiter: LibraryLimiter): Limiter =>
       new FlexibleLimiter(
-        timeoutMs === undefined ? made : boundedLimiter(made, timeoutMs),
+        timeoutMs === undefined ? limiter : boundedLimiter(limiter, timeoutMs),
         limits.points,
       );
     const pair = { standard: limiterOn(standard), exhausted: limiterOn(exhausted) };

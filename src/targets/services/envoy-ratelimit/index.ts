@@ -134,14 +134,17 @@ async function hasLimits(place: ServiceSpec): Promise<boolean> {
 const TRIED_CONNECTIONS = 16;
 
 async function requireOwnAnswers(place: ServiceSpec): Promise<void> {
-  let own = 0;
-  for (let tried = 0; tried < TRIED_CONNECTIONS; tried++) if (await hasLimits(place)) own++;
-  if (own === TRIED_CONNECTIONS) return;
+  let answers = 0;
+  for (let attempt = 0; attempt < TRIED_CONNECTIONS; attempt++) {
+    if (await hasLimits(place)) answers++;
+  }
+  if (answers === TRIED_CONNECTIONS) return;
+
   const address = `${place.host}:${place.port}`;
+  if (answers === 0)
+    throw environmentError(`${ID} at ${address}: ${noLimit(domainOf(place.nonce))}`);
   throw environmentError(
-    own === 0
-      ? `${ID} at ${address}: ${noLimit(domainOf(place.nonce))}`
-      : `another service shares the port of ${ID} at ${address}: ${TRIED_CONNECTIONS - own} of ${TRIED_CONNECTIONS} connections reached it; end it`,
+    `another service shares the port of ${ID} at ${address}: ${TRIED_CONNECTIONS - answers} of ${TRIED_CONNECTIONS} connections reached it; end it`,
   );
 }
 

@@ -61,8 +61,8 @@ export class MemcachedNode {
     const lines = await this.call(`stats ${group}`.trim());
     return new Map(
       lines.flatMap((line) => {
-        const found = /^STAT (?<name>\S+) (?<value>.*)$/.exec(line)?.groups;
-        return found ? [[found.name ?? "", found.value ?? ""] as const] : [];
+        const statistic = /^STAT (?<name>\S+) (?<value>.*)$/.exec(line)?.groups;
+        return statistic ? [[statistic.name ?? "", statistic.value ?? ""] as const] : [];
       }),
     );
   }
@@ -186,17 +186,17 @@ async function readNumbers(
   nodes: readonly MemcachedNode[],
   keys: readonly string[],
 ): Promise<(number | undefined)[]> {
-  const found = new Map<string, number>();
+  const numbers = new Map<string, number>();
   for (const node of nodes) {
     for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
       const lines = await node.call(`get ${keys.slice(at, at + KEYS_AT_ONCE).join(" ")}`);
       lines.forEach((line, index) => {
         const [, key] = /^VALUE (\S+) /.exec(line) ?? [];
-        if (key !== undefined) found.set(key, Number(lines[index + 1]?.trim()));
+        if (key !== undefined) numbers.set(key, Number(lines[index + 1]?.trim()));
       });
     }
   }
-  return keys.map((key) => found.get(key));
+  return keys.map((key) => numbers.get(key));
 }
 
 /** The items that the crawler finds; one that has ended is passed by. */

@@ -55,14 +55,14 @@ export async function clusterProblem(
     if (roles.length !== replicas)
       return `${node.name} sees ${roles.length} of ${replicas} replicas`;
   }
-  const owners = await Promise.all(nodes.map((node) => node.info("replication")));
-  const each = String(replicas / primaries);
-  const linked = owners.filter(
-    (fields) => fields.get("role") === "master" && fields.get("connected_slaves") === each,
+  const replications = await Promise.all(nodes.map((node) => node.info("replication")));
+  const replicasEach = String(replicas / primaries);
+  const linked = replications.filter(
+    (fields) => fields.get("role") === "master" && fields.get("connected_slaves") === replicasEach,
   );
   return linked.length === primaries
     ? undefined
-    : `${linked.length} of ${primaries} primaries have ${each} replica${each === "1" ? "" : "s"}`;
+    : `${linked.length} of ${primaries} primaries have ${replicasEach} replica${replicasEach === "1" ? "" : "s"}`;
 }
 
 /**

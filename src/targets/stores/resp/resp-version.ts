@@ -15,14 +15,14 @@ const COMPATIBLE_FIELD = "redis_version";
 export function storesByFields(
   has: (field: string) => boolean,
 ): (StoreDescription & { versionField: string })[] {
-  const found = stores.flatMap((store) => {
+  const possibleStores = stores.flatMap((store) => {
     const { engine, versionField } = store;
     return engine === "resp" && versionField && has(versionField)
       ? [{ ...store, versionField }]
       : [];
   });
-  const own = found.filter(({ versionField }) => versionField !== COMPATIBLE_FIELD);
-  return own.length > 0 ? own : found;
+  const named = possibleStores.filter(({ versionField }) => versionField !== COMPATIBLE_FIELD);
+  return named.length > 0 ? named : possibleStores;
 }
 
 const field = (info: string, name: string): string | undefined =>
@@ -36,12 +36,12 @@ const field = (info: string, name: string): string | undefined =>
  */
 export function versionFromInfo(store: string, answers: readonly string[]): string {
   const versions = answers.map((info) => {
-    const found = storesByFields((name) => field(info, name) !== undefined);
-    const kind = found.find(({ id }) => id === store) ?? found[0];
-    const version = kind && field(info, kind.versionField);
+    const possibleStores = storesByFields((name) => field(info, name) !== undefined);
+    const actualStore = possibleStores.find(({ id }) => id === store) ?? possibleStores[0];
+    const version = actualStore && field(info, actualStore.versionField);
     if (!version) throw new Error("the store's INFO names no version");
-    if (kind.id !== store)
-      throw new Error(`it is ${kind.id} ${version}, but ${store} was requested`);
+    if (actualStore.id !== store)
+      throw new Error(`it is ${actualStore.id} ${version}, but ${store} was requested`);
     return version;
   });
   return [...new Set(versions)].join(", ");
