@@ -34,7 +34,14 @@ const SETTINGS: TakenSettings = {
  * limiter.
  */
 const FIXED = [
-  ...["--layer", "limiter", "--traffic", "variable", "--warmup", "0", "--order", "interleaved"],
+  "--layer",
+  "limiter",
+  "--traffic",
+  "variable",
+  "--warmup",
+  "0",
+  "--order",
+  "interleaved",
   // It compares no speeds.
   "--no-copy",
 ];

@@ -195,26 +195,26 @@ const PACKAGE_JSON = {
  * the registry.
  */
 const NPM_ARGUMENTS = [
-  ...[
-    "install",
-    "--ignore-scripts",
-    "--save-exact",
-    "--omit=dev",
-    "--no-bin-links",
-    "--no-package-lock",
-  ],
+  "install",
+  "--ignore-scripts",
+  "--save-exact",
+  "--omit=dev",
+  "--no-bin-links",
+  "--no-package-lock",
   // The user's settings must not install elsewhere, or less.
-  ...["--no-global", "--location=project", "--no-dry-run", "--no-package-lock-only"],
-  ...["--include=optional", "--include=peer"],
+  "--no-global",
+  "--location=project",
+  "--no-dry-run",
+  "--no-package-lock-only",
+  "--include=optional",
+  "--include=peer",
   // By default npm retries for more than a minute before it reports that there is no network.
-  ...[
-    "--fetch-retries=1",
-    "--no-audit",
-    "--no-fund",
-    "--no-update-notifier",
-    "--loglevel=error",
-    "--json",
-  ],
+  "--fetch-retries=1",
+  "--no-audit",
+  "--no-fund",
+  "--no-update-notifier",
+  "--loglevel=error",
+  "--json",
 ];
 
 async function npmInstall(

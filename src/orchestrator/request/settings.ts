@@ -129,15 +129,15 @@ export const ALONE = "alone";
 const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   const { key, help, other, max } = dimension;
   const canBeFound = "canBeFound" in dimension;
-  return flag(`${key} <list>`, `${help} (${USUAL} to ${max})`, {
+  const setting = flag(`${key} <list>`, `${help} (${USUAL} to ${max})`, {
     defaultText: String(USUAL),
-    ...(canBeFound ? { choices: () => valuesOnly([AUTO]) } : {}),
     singleRun: {
       name: key.toUpperCase(),
       schema: canBeFound ? wholeOrAuto(USUAL, max) : wholeText(key),
       help: `number of ${other}`,
     },
   });
+  return canBeFound ? { ...setting, choices: () => valuesOnly([AUTO]) } : setting;
 };
 
 /**
