@@ -34,13 +34,15 @@ const PATH_PLACEHOLDER = /^(dir|file|path|folder|campaign)/i;
 function flagOf({ long, flags, description, argChoices }: Option): CompletionFlag[] {
   if (!long) return [];
   const [, bracket, placeholder] = /([<[])(.+)[>\]]$/.exec(flags) ?? [];
+  if (!placeholder) return [{ name: long, summary: description, values: [], isPath: false }];
   return [
     {
       name: long,
       summary: description,
-      ...(placeholder ? { placeholder, optional: bracket === "[" } : {}),
-      values: placeholder ? (argChoices ?? SETTING_VALUES[long] ?? []) : [],
-      isPath: placeholder !== undefined && PATH_PLACEHOLDER.test(placeholder),
+      placeholder,
+      optional: bracket === "[",
+      values: argChoices ?? SETTING_VALUES[long] ?? [],
+      isPath: PATH_PLACEHOLDER.test(placeholder),
     },
   ];
 }
@@ -156,11 +158,9 @@ function argument({
 }
 
 function zshBranch({ name, flags, words, takesPaths }: CompletionCommand): string {
-  const parameters = [
-    ...flags.map(argument),
-    ...(words.length > 0 ? [quoted(`1:word:(${words.join(" ")})`)] : []),
-    ...(takesPaths ? [quoted("*:path:_files")] : []),
-  ];
+  const parameters = flags.map(argument);
+  if (words.length > 0) parameters.push(quoted(`1:word:(${words.join(" ")})`));
+  if (takesPaths) parameters.push(quoted("*:path:_files"));
   return `    ${name})\n      _arguments ${parameters.join(" \\\n        ")} ;;`;
 }
 

@@ -19,6 +19,7 @@ import {
   type StoredResult,
 } from "../../judge/judged-again.js";
 import { RULES_VERSION } from "../../judge/rules.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, EXIT } from "../../kit/errors.js";
 import { parseJson } from "../files/own-files.js";
 import { writeAtomically } from "../files/results-folder.js";
@@ -113,16 +114,17 @@ export const judge = parsedCommand(
     const folders = command.args.length > 0 ? command.args : [`${RESULTS_ROOT}/${LATEST}`];
     for (const folder of folders) {
       const campaigns: JudgedCampaign[] = [];
-      for await (const { results, ...facts } of campaignsIn(packageFolder, folder)) {
+      for await (const { results, ...campaign } of campaignsIn(packageFolder, folder)) {
         const { notChecked, changes } = judgedCampaign(results);
-        campaigns.push({
-          ...facts,
+        const judgedResults = definedOnly({
           judged: results.length,
-          ...(notChecked.length > 0 ? { not_checked: notChecked } : {}),
+          not_checked: notChecked.length > 0 ? notChecked : undefined,
           changes: groupedChanges(changes),
         });
+        campaigns.push({ ...campaign, ...judgedResults });
+
         const changed = transitions(changes);
-        if (changed.length > 0) print(`${facts.archive ?? folder}: ${changed.join(", ")}`);
+        if (changed.length > 0) print(`${campaign.archive ?? folder}: ${changed.join(", ")}`);
       }
       const path = join(folder, VERDICTS_FILE);
       await writeAtomically(path, verdictsText(campaigns));

@@ -1,4 +1,5 @@
 import { Argument } from "commander";
+import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, EXIT, environmentError, usageError } from "../../kit/errors.js";
 import { contextNamespace } from "../../runtimes/kubernetes/api.js";
 import { ROLE_NAME, roleYaml } from "../../runtimes/kubernetes/permissions.js";
@@ -52,11 +53,12 @@ type Options = { namespace?: string; kubeContext?: string; name: string; user?: 
 
 export const kubernetes = parsedCommand("kubernetes", definition, async (command, { print }) => {
   const { namespace, kubeContext, name, user } = command.opts<Options>();
-  const yaml = roleYaml({
+  const identity = definedOnly({
     namespace: requireName("--namespace", namespace ?? (await namespaceOf(kubeContext))),
     name: requireName("--name", name),
-    ...(user === undefined ? {} : { user: requireName("--user", user, USER) }),
+    user: user === undefined ? undefined : requireName("--user", user, USER),
   });
+  const yaml = roleYaml(identity);
   print(yaml.trimEnd());
   return EXIT.done;
 });

@@ -34,7 +34,14 @@ const SETTINGS: TakenSettings = {
  * limiter.
  */
 const FIXED = [
-  ...["--layer", "limiter", "--traffic", "variable", "--warmup", "0", "--order", "interleaved"],
+  "--layer",
+  "limiter",
+  "--traffic",
+  "variable",
+  "--warmup",
+  "0",
+  "--order",
+  "interleaved",
   // It compares no speeds.
   "--no-copy",
 ];
@@ -79,16 +86,15 @@ export const memory = parsedCommand("memory", definition, async (command, contex
   if (request.adaptive) throw usageError("--runs auto: memory needs a fixed number of runs");
   const { exitCode, folder } = await campaign({ ...request, ownResult: true });
   // Python says what is missing, e.g. after Ctrl-C.
-  const code: ExitCode[] = [
+  const analysable: ExitCode[] = [
     EXIT.done,
     EXIT.runsInvalid,
     EXIT.configurationFailed,
     EXIT.interrupted,
   ];
-  if (folder === undefined || !code.includes(exitCode)) return exitCode;
-  const analysed = await runPython(packageFolder, "memory", [
-    folder,
-    ...(format ? ["--format", format] : []),
-  ]);
+  if (folder === undefined || !analysable.includes(exitCode)) return exitCode;
+
+  const words = format ? [folder, "--format", format] : [folder];
+  const analysed = await runPython(packageFolder, "memory", words);
   return exitCode === EXIT.done ? analysed : exitCode;
 });

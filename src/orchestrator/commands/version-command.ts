@@ -4,6 +4,7 @@ import {
   VERSION_SCHEMA_VERSION,
   type VersionReport,
 } from "../../contract/version-report.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { EXIT, messageOf } from "../../kit/errors.js";
 import { embeddedVersion, findProgram } from "../../runtimes/local/local-programs.js";
 import { findPythonEnvironment } from "../../runtimes/local/python-environment.js";
@@ -27,19 +28,19 @@ const definition = () =>
 
 /** Installed versions. A package that is missing has none and does not hide the others. */
 function installed(things: readonly { id: string; package?: string }[]): Packages {
-  const entries = things.flatMap(({ id, package: name }) => {
-    if (name === undefined) return [];
-    const found = installedVersion(name);
-    return [[id, { package: name, ...(found ? { version: found } : {}) }] as const];
-  });
-  return Object.fromEntries(entries);
+  const packages: Packages = {};
+  for (const { id, package: name } of things) {
+    if (name === undefined) continue;
+    packages[id] = definedOnly({ package: name, version: installedVersion(name) });
+  }
+  return packages;
 }
 
 async function storeVersions({
   packageFolder,
   env,
 }: CliContext): Promise<Record<string, StoreVersion>> {
-  const found: Record<string, StoreVersion> = {};
+  const versions: Record<string, StoreVersion> = {};
   // Without Python, the other versions are still shown.
   const { environment, refusal } = await findPythonEnvironment(packageFolder).then(
     (folder) => ({ environment: folder, refusal: undefined }),
@@ -47,23 +48,22 @@ async function storeVersions({
   );
   for (const { id, program, image, withoutVersionFlag } of stores) {
     if (program === undefined) continue;
-    const given = env[SETTINGS.find(({ key }) => key === program)?.variable ?? ""];
-    const source = {
-      command: program,
-      ...(given ? { path: given } : {}),
-      ...(withoutVersionFlag ? { withoutVersionFlag } : {}),
-    };
+
+    const variable = SETTINGS.find(({ key }) => key === program)?.variable;
+    const path = (variable && env[variable]) || undefined;
+    const source = definedOnly({ command: program, path, withoutVersionFlag });
     const here = await findProgram(source, async () => environment).catch(messageOf);
     const version = environment ? undefined : await embeddedVersion(packageFolder, program);
     const missing = version
       ? (refusal ?? `embedded with the first campaign (${version})`)
       : `no ${program} on PATH`;
-    found[id] = {
-      ...(typeof here === "object" ? { program: here } : { reason: here ?? missing }),
-      ...(image ? { image: env[image.variable ?? ""] || image.name } : {}),
-    };
+    versions[id] = definedOnly({
+      program: typeof here === "object" ? here : undefined,
+      reason: typeof here === "object" ? undefined : (here ?? missing),
+      image: image && (env[image.variable ?? ""] || image.name),
+    });
   }
-  return found;
+  return versions;
 }
 
 async function versionReport(context: CliContext): Promise<VersionReport> {

@@ -56,28 +56,30 @@ function wallMs(
 
 function textTime(text: string, offsetAt: OffsetAt): TraceTime | undefined {
   const yearFirst = YEAR_FIRST.exec(text);
-  const found = yearFirst ?? DAY_FIRST.exec(text);
-  if (!found) return undefined;
-  const month = yearFirst ? Number(found[3]) : MONTHS.indexOf(found[3] ?? "") / 3 + 1;
-  const [year, day] = yearFirst ? [found[1], found[4]] : [found[4], found[1]];
-  const wall_ms = wallMs([Number(year), month, Number(day)], found.slice(5, 9));
+  const parts = yearFirst ?? DAY_FIRST.exec(text);
+  if (!parts) return undefined;
+
+  const month = yearFirst ? Number(parts[3]) : MONTHS.indexOf(parts[3] ?? "") / 3 + 1;
+  const [year, day] = yearFirst ? [parts[1], parts[4]] : [parts[4], parts[1]];
+  const wall_ms = wallMs([Number(year), month, Number(day)], parts.slice(5, 9));
   if (!Number.isInteger(month) || Number.isNaN(wall_ms)) return undefined;
-  const minutes = zoneMinutes(found[9]);
+
+  const minutes = zoneMinutes(parts[9]);
   const offset_ms = minutes === undefined ? offsetAt(wall_ms) : minutes * MINUTE_MS;
   return { ms: wall_ms - offset_ms, names_zone: minutes !== undefined };
 }
 
 function numberTime(value: number): TraceTime | undefined {
   if (!Number.isFinite(value) || value < 0) return undefined;
-  const ms =
-    value >= NANOSECONDS_FROM
-      ? value / 1e6
-      : value >= MICROSECONDS_FROM
-        ? value / 1000
-        : value >= MILLISECONDS_FROM
-          ? value
-          : value * 1000;
-  return { ms, names_zone: true };
+  return { ms: milliseconds(value), names_zone: true };
+}
+
+/** The size of a number tells its unit, because all times are of about our days. */
+function milliseconds(value: number): number {
+  if (value >= NANOSECONDS_FROM) return value / 1e6;
+  if (value >= MICROSECONDS_FROM) return value / 1000;
+  if (value >= MILLISECONDS_FROM) return value;
+  return value * 1000;
 }
 
 const NUMBER = /^\d+(?:[.,]\d+)?(?:e\+?\d+)?$/i;

@@ -61,47 +61,54 @@ async function leftoversOf(
   path: string,
   { owner, processes, workFolder }: LeaseFile,
 ): Promise<Leftover[]> {
-  const of = `of campaign ${owner.campaign}, which had died`;
+  const ofCampaign = `of campaign ${owner.campaign}, which had died`;
   const isRunning = async ({ pid, started }: (typeof processes)[number]) =>
     (await startTimeOf(pid)) === started;
-  const running = [];
-  for (const each of [...processes].reverse()) if (await isRunning(each)) running.push(each);
-  return [
-    ...running.map((each) => ({
-      what: `the process ${each.pid}${each.folder ? ` (${roleOf(each.folder)})` : ""} ${of}`,
+
+  const leftovers: Leftover[] = [];
+  for (const process of processes.toReversed()) {
+    if (!(await isRunning(process))) continue;
+    const { pid, folder } = process;
+    const role = folder ? ` (${roleOf(folder)})` : "";
+    leftovers.push({
+      what: `the process ${pid}${role} ${ofCampaign}`,
       async remove() {
-        await endProcess(each);
+        await endProcess(process);
       },
-    })),
-    {
-      what: `the folder ${workFolder} ${of}`,
-      async remove() {
-        for (const each of processes) {
-          if (await isRunning(each)) throw new Error(`the process ${each.pid} is still running`);
-          // Those of somebody else who has this id by now are in use.
-          if ((await startTimeOf(each.pid)) === undefined) await removeSocketsOf(each.pid);
-        }
-        await removeWorkFolder(workFolder);
-        // The lease goes last: the next start needs it to find what is left.
-        await rm(path, { force: true });
-      },
+    });
+  }
+
+  leftovers.push({
+    what: `the folder ${workFolder} ${ofCampaign}`,
+    async remove() {
+      for (const process of processes) {
+        const { pid } = process;
+        if (await isRunning(process)) throw new Error(`the process ${pid} is still running`);
+        // A process that has this id by now uses its sockets.
+        if ((await startTimeOf(pid)) === undefined) await removeSocketsOf(pid);
+      }
+      await removeWorkFolder(workFolder);
+      // The lease goes last: the next start needs it to find what is left.
+      await rm(path, { force: true });
     },
-  ];
+  });
+  return leftovers;
 }
 
-/** @throws Error for one that is not where such folders are made, or that is a link */
+/** @throws Error for a folder that is not where such folders are made, or that is a link */
 async function removeWorkFolder(folder: string): Promise<void> {
-  const found = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
+  const stats = await lstat(folder).catch((error: NodeJS.ErrnoException) => {
     if (["ENOENT", "ENOTDIR"].includes(error.code ?? "")) return undefined;
     throw error;
   });
-  if (!found) return;
-  const parents = [tmpdir(), "/tmp", "/var/tmp"].map((each) => resolve(each));
+  if (!stats) return;
+
+  const parents = [tmpdir(), "/tmp", "/var/tmp"].map((parent) => resolve(parent));
   if (!parents.includes(dirname(folder)))
     throw new Error(
       `it is not in the folder for temporary files: if it was, set TMPDIR=${dirname(folder)}`,
     );
-  if (!found.isDirectory()) throw new Error("it is not a folder");
+  if (!stats.isDirectory()) throw new Error("it is not a folder");
   await rm(folder, { recursive: true, force: true });
 }
 
@@ -110,7 +117,7 @@ const roleOf = (folder: string): string => basename(folder).replace(/-[^-]*$/, "
 
 /** Temporary files of the state folder whose writer was killed. */
 async function unfinishedFiles(): Promise<Leftover[]> {
-  const found: Leftover[] = [];
+  const leftovers: Leftover[] = [];
   for (const folder of [stateFolder(), leasesFolder()]) {
     for (const name of await readdir(folder).catch(() => [])) {
       const path = join(folder, name);
@@ -118,10 +125,13 @@ async function unfinishedFiles(): Promise<Leftover[]> {
       const writer = writerPid(name);
       const isDead = writer !== undefined && (await startTimeOf(writer)) === undefined;
       if (!/\.(tmp|dead)$/.test(name) || (!isDead && Date.now() - mtimeMs < MAX_WRITE_MS)) continue;
-      found.push({ what: `the unfinished file ${path}`, remove: () => rm(path, { force: true }) });
+      leftovers.push({
+        what: `the unfinished file ${path}`,
+        remove: () => rm(path, { force: true }),
+      });
     }
   }
-  return found;
+  return leftovers;
 }
 
 /** Removes each leftover that can be removed. @returns one line for each, by success */

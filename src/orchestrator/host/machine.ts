@@ -7,6 +7,7 @@ import type { KindCaps } from "../../contract/configuration.js";
 import type { Machine } from "../../contract/manifest.js";
 import { type MeasuredKind, measuredKinds } from "../../contract/role.js";
 import { cpusInList } from "../../kit/cpu-list.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { sum } from "../../kit/numbers.js";
 import { type OwnLimits, readOwnLimits, usableCpus } from "../../machine/own-limits.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
@@ -34,13 +35,13 @@ export function tightLimits(
   { cpus, memory_bytes }: MachineSize,
 ): Pick<Machine, "cpus_allowed" | "cpu_quota" | "memory_limit_bytes"> {
   const { cpus_allowed, cpu_quota, memory_limit_bytes } = limits;
-  return {
-    ...(cpus_allowed < cpus ? { cpus_allowed } : {}),
-    ...(cpu_quota !== undefined && cpu_quota < cpus_allowed ? { cpu_quota } : {}),
-    ...(memory_limit_bytes !== undefined && memory_limit_bytes < memory_bytes
-      ? { memory_limit_bytes }
-      : {}),
-  };
+  const ifBelow = (limit: number | undefined, bound: number): number | undefined =>
+    limit !== undefined && limit < bound ? limit : undefined;
+  return definedOnly({
+    cpus_allowed: ifBelow(cpus_allowed, cpus),
+    cpu_quota: ifBelow(cpu_quota, cpus_allowed),
+    memory_limit_bytes: ifBelow(memory_limit_bytes, memory_bytes),
+  });
 }
 
 /**
@@ -48,13 +49,11 @@ export function tightLimits(
  */
 export function limitsText(limits: OwnLimits, size: MachineSize): string | undefined {
   const { cpus_allowed, cpu_quota, memory_limit_bytes } = tightLimits(limits, size);
-  const parts = [
-    ...(cpus_allowed === undefined ? [] : [`${cpus_allowed} of ${size.cpus} CPUs`]),
-    ...(cpu_quota === undefined ? [] : [`${cpu_quota} CPUs by the quota of its control group`]),
-    ...(memory_limit_bytes === undefined
-      ? []
-      : [`${Math.round(memory_limit_bytes / 2 ** 20)} MiB of memory`]),
-  ];
+  const parts: string[] = [];
+  if (cpus_allowed !== undefined) parts.push(`${cpus_allowed} of ${size.cpus} CPUs`);
+  if (cpu_quota !== undefined) parts.push(`${cpu_quota} CPUs by the quota of its control group`);
+  if (memory_limit_bytes !== undefined)
+    parts.push(`${Math.round(memory_limit_bytes / 2 ** 20)} MiB of memory`);
   return parts.length > 0 ? `this campaign may use ${listText(parts)}` : undefined;
 }
 
@@ -118,8 +117,8 @@ const listText = (words: readonly string[]): string =>
 /** Whether every CPU set is given and no two share a CPU. */
 function disjoint(cpusets: readonly (string | undefined)[]): boolean {
   const cores = cpusets.map((text) => (text === undefined ? undefined : cpusInList(text)));
-  const all = cores.flatMap((own) => own ?? []);
-  return cores.every((own) => own !== undefined) && new Set(all).size === all.length;
+  const all = cores.flatMap((cpus) => cpus ?? []);
+  return cores.every((cpus) => cpus !== undefined) && new Set(all).size === all.length;
 }
 
 /**

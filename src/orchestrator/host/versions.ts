@@ -45,19 +45,22 @@ export function versionsOfTargets(targets: readonly Target[]): PackageVersion[] 
   for (const target of targets) {
     const limiter = findLimiter(target.limiter);
     const packages = [
-      [findClient(target.client).package, target.client_version],
-      [limiter.package, target.limiter_version],
+      packageVersion(findClient(target.client).package, target.client_version),
+      packageVersion(limiter.package, target.limiter_version),
+      target.limiter_version ? undefined : limiter.onDemand,
+      target.framework ? findFramework(target.framework).package : undefined,
     ];
-    const wanted = packages.map(([name, version]) =>
-      name && version ? { name, version } : undefined,
-    );
-    const framework = target.framework ? findFramework(target.framework).package : undefined;
-    const limiterOnDemand = target.limiter_version ? undefined : limiter.onDemand;
-    for (const each of [...wanted, limiterOnDemand, framework])
-      if (each) versions.set(`${each.name}@${each.version}`, each);
+    for (const version of packages) {
+      if (version) versions.set(`${version.name}@${version.version}`, version);
+    }
   }
   return [...versions.values()];
 }
+
+const packageVersion = (
+  name: string | undefined,
+  version: string | undefined,
+): PackageVersion | undefined => (name && version ? { name, version } : undefined);
 
 export async function installationNotes(requested: readonly PackageVersion[]): Promise<string[]> {
   if (requested.length === 0) return [];
@@ -192,26 +195,26 @@ const PACKAGE_JSON = {
  * the registry.
  */
 const NPM_ARGUMENTS = [
-  ...[
-    "install",
-    "--ignore-scripts",
-    "--save-exact",
-    "--omit=dev",
-    "--no-bin-links",
-    "--no-package-lock",
-  ],
+  "install",
+  "--ignore-scripts",
+  "--save-exact",
+  "--omit=dev",
+  "--no-bin-links",
+  "--no-package-lock",
   // The user's settings must not install elsewhere, or less.
-  ...["--no-global", "--location=project", "--no-dry-run", "--no-package-lock-only"],
-  ...["--include=optional", "--include=peer"],
+  "--no-global",
+  "--location=project",
+  "--no-dry-run",
+  "--no-package-lock-only",
+  "--include=optional",
+  "--include=peer",
   // By default npm retries for more than a minute before it reports that there is no network.
-  ...[
-    "--fetch-retries=1",
-    "--no-audit",
-    "--no-fund",
-    "--no-update-notifier",
-    "--loglevel=error",
-    "--json",
-  ],
+  "--fetch-retries=1",
+  "--no-audit",
+  "--no-fund",
+  "--no-update-notifier",
+  "--loglevel=error",
+  "--json",
 ];
 
 async function npmInstall(

@@ -6,6 +6,7 @@ import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import type { RuntimeAccess } from "../../contract/machines.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, EXIT, environmentError, messageOf } from "../../kit/errors.js";
 import { startTimeOf } from "../../runtimes/processes.js";
 import type { Part, ProcessIdentity, RunningPart, Runtime } from "../../runtimes/runtime-types.js";
@@ -108,13 +109,13 @@ export class Lease {
   }
 
   /**
-   * Records a process that ends by itself: only a killed campaign leaves it. @param folder named
-   * for it
+   * Records a process that ends by itself: only a killed campaign leaves it.
+   * @param folder whose name says what the process is for
    */
   async holdProcess(pid: number, folder?: string): Promise<void> {
     const started = await startTimeOf(pid);
     if (started === undefined) return;
-    this.#helpers.push({ pid, started, ...(folder ? { folder } : {}) });
+    this.#helpers.push(definedOnly({ pid, started, folder }));
     // A report is made although the state folder is full or gone.
     await this.#write().catch(() => {});
   }

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { basename, isAbsolute, join } from "node:path";
 import { z } from "zod";
 import { runtimeAccessSchema } from "../../contract/machines.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { userFolder } from "../../kit/user-folder.js";
 import { kernelInstance } from "../../machine/facts.js";
@@ -59,11 +60,7 @@ function thisPlace(): Place {
   } catch {
     // Not on Linux.
   }
-  return {
-    host: hostname(),
-    ...(boot ? { boot } : {}),
-    ...(pid_namespace ? { pid_namespace } : {}),
-  };
+  return definedOnly({ host: hostname(), boot: boot || undefined, pid_namespace });
 }
 
 /** Whether a process of that place is alive, where that can be told without asking for it. */

@@ -21,7 +21,7 @@ import { dynamicDurationS } from "../request/durations.js";
 import type { DurationMode, Request } from "../request/request.js";
 
 /** Where the load enters: one of the servers' endpoints or, once, the limiter itself. */
-export type Entry = Pick<Configuration, "layer" | "workload" | DimensionKey>;
+type Entry = Pick<Configuration, "layer" | "workload" | DimensionKey>;
 
 /** A combination of what the request lists; a target may still have to refuse it. */
 export interface Candidate {

@@ -24,10 +24,8 @@ export function comparisonOffer(
 
   const [single] = asked.configurations;
   const [reference] = plannedRankings(offered).flatMap((ranking) => ranking.reference ?? []);
-  const flags = [
-    `--reference ${AUTO}`,
-    ...(rounds > request.runs ? [`--runs ${rounds}`] : []),
-  ].join(" ");
+  const runsFlag = rounds > request.runs ? ` --runs ${rounds}` : "";
+  const flags = `--reference ${AUTO}${runsFlag}`;
   const time = durationText(estimateRange(offered, overheads).seconds);
   const labels = [single, reference].map((planned) => planned?.configuration.target.label);
   return [

@@ -37,7 +37,7 @@ import {
   referenceChooser,
   withCopies,
 } from "./rankings.js";
-import { refusalOf, serviceSettings } from "./refusals.js";
+import { refusalOf, requestedServiceEnv } from "./refusals.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
 import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 import { reasonAgainstTurns } from "./turn-groups.js";
@@ -117,7 +117,7 @@ function combine(
         ...started,
         ...measuredPart(candidate, request),
         faults: faults.length > 0 ? [...faults] : undefined,
-        service_env: serviceSettings(request, target),
+        service_env: requestedServiceEnv(request, target),
         caps: capsOfKinds(caps, roleCounts(started)),
       });
       const plannedConfiguration = plannedFrom(configuration);

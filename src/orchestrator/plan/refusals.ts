@@ -42,7 +42,7 @@ export function refusalOf(candidate: Candidate, request: Request): string | unde
 }
 
 /** What the user set for the service of a target; undefined where there is neither. */
-export const serviceSettings = (
+export const requestedServiceEnv = (
   { serviceEnv }: Request,
   { service }: Target,
 ): Record<string, string> | undefined => (service === undefined ? undefined : serviceEnv[service]);
@@ -72,7 +72,7 @@ function unequalDenials({ target, traffic, limits }: Candidate): string | undefi
 /** An option of the target and a setting of the user may both set a variable of the service. */
 function contradictorySetting({ target }: Candidate, request: Request): string | undefined {
   const { serviceEnvironment = {} } = describeClient(target);
-  const settings = serviceSettings(request, target) ?? {};
+  const settings = requestedServiceEnv(request, target) ?? {};
   const variable = Object.keys(settings).find((name) => name in serviceEnvironment);
   if (variable === undefined) return undefined;
   return `an option of this target sets ${variable}, and so does --service-env: give one of them`;

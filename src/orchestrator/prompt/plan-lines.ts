@@ -29,11 +29,11 @@ function configurationLines(plan: Plan, columns: number): { head: string[]; tabl
   const most = plan.runs_per_configuration;
   const isEqual = plan.configurations.every(({ hash }) => countedRuns(plan, hash) === most);
   const runs = `${roundsText(plan)} ${isEqual ? "run" : "round"}${most === 1 ? "" : "s"}`;
-  const each = isEqual ? " each" : "";
-  const head = [
-    rows.length === 1 ? `${count}, ${runs}` : `${count}, ${runs}${each}, ${plan.order}`,
-    ...(common.length > 0 ? [`${rows.length === 1 ? "" : "all: "}${common.join(", ")}`] : []),
-  ];
+  const suffix = isEqual ? " each" : "";
+  const isSingle = rows.length === 1;
+  const head = [isSingle ? `${count}, ${runs}` : `${count}, ${runs}${suffix}, ${plan.order}`];
+  if (common.length > 0) head.push(`${isSingle ? "" : "all: "}${common.join(", ")}`);
+
   const narrow = () =>
     different.flatMap(([label = "", ...rest]) => [`  ${label}`, ...flow(rest, columns, "    ")]);
   return { head, table: isWide ? narrow() : table };

@@ -8,6 +8,7 @@ import {
   type KubernetesAccess,
   placedKinds,
 } from "../../contract/machines.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { nodeRequirements } from "../../runtimes/kubernetes/pod.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
@@ -64,11 +65,12 @@ export function placesOf(
 
 function kubernetesAccess(settings: Settings): KubernetesAccess {
   const valid = (key: string, pattern: RegExp, why: string): string | undefined => {
-    const given = settings.find(key);
-    if (given && !pattern.test(given.value))
-      throw badValue(given.source, given.value, `give a ${key}${why}`);
-    return given?.value;
+    const setting = settings.find(key);
+    if (setting && !pattern.test(setting.value))
+      throw badValue(setting.source, setting.value, `give a ${key}${why}`);
+    return setting?.value;
   };
+
   const context = settings.find("kube-context")?.value;
   const namespace = valid("namespace", NAMESPACE, ": lower-case letters, digits and -, at most 63");
   const registry = valid(
@@ -83,13 +85,14 @@ function kubernetesAccess(settings: Settings): KubernetesAccess {
     nodeRequirements(selector.value, selector.source);
     nodes[kind] = selector.value;
   }
-  return {
-    ...(context === undefined ? {} : { context }),
-    ...(namespace === undefined ? {} : { namespace }),
+
+  return definedOnly({
+    context,
+    namespace,
     nodes,
-    ...(settings.isOn("host-network") ? { host_network: true } : {}),
-    ...(registry === undefined ? {} : { registry: registry.replace(/\/+$/, "") }),
-  };
+    host_network: settings.isOn("host-network") ? (true as const) : undefined,
+    registry: registry?.replace(/\/+$/, ""),
+  });
 }
 
 const nameSchema = z
@@ -158,10 +161,9 @@ export function readHostsFile(path: string, source: string): DockerHosts {
   return {
     network,
     // Relative to the file, so that it can be used from any folder.
-    hosts: hosts.map(({ tls, ...host }) => ({
-      ...host,
-      ...(tls === undefined ? {} : { tls: resolve(dirname(path), tls) }),
-    })),
+    hosts: hosts.map(({ tls, ...host }) =>
+      tls === undefined ? host : { ...host, tls: resolve(dirname(path), tls) },
+    ),
   };
 }
 

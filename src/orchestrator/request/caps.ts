@@ -96,9 +96,9 @@ type Core = { cpus: readonly number[]; node: number };
 function coresOf({ siblings, numa_nodes = [] }: CpuTopology): Core[] {
   const nodes = numa_nodes.map(cpusInList);
   const lists = siblings?.map(cpusInList) ?? cpus().map((_, cpu) => [cpu]);
-  const cores = lists.map((own) => ({
-    cpus: own,
-    node: nodes.findIndex((node) => node.includes(own[0] ?? Number.NaN)),
+  const cores = lists.map((coreCpus) => ({
+    cpus: coreCpus,
+    node: nodes.findIndex((node) => node.includes(coreCpus[0] ?? Number.NaN)),
   }));
   return cores.sort((a, b) => a.node - b.node || (a.cpus[0] ?? 0) - (b.cpus[0] ?? 0));
 }
@@ -159,8 +159,8 @@ export function pinnedToOwnCores(
   const cores = coresOf(topology);
   const [shares] = [...byNode(cores), cores].flatMap((candidates) =>
     ENOUGH.flatMap((isEnough) => {
-      const found = divided(candidates, kinds.length, isEnough);
-      return found ? [found] : [];
+      const division = divided(candidates, kinds.length, isEnough);
+      return division ? [division] : [];
     }),
   );
   if (!shares) {
@@ -170,21 +170,20 @@ export function pinnedToOwnCores(
     );
     return caps;
   }
-  const pinned = kinds.map(([kind, own], index) => {
-    const numbers = cpusOf(shares[index] ?? []).sort((a, b) => a - b);
-    return [kind, { ...own, cpuset: cpuList(numbers) }];
-  });
-  const apart: KindCaps = Object.fromEntries(pinned);
-  const { cpuset } = apart.store ?? {};
-  return {
-    ...apart,
-    ...(service ? { service: { ...service, ...(cpuset ? { cpuset } : {}) } } : {}),
-  };
+
+  const pinned: KindCaps = Object.fromEntries(
+    kinds.map(([kind, kindCaps], index) => {
+      const numbers = cpusOf(shares[index] ?? []).sort((a, b) => a - b);
+      return [kind, { ...kindCaps, cpuset: cpuList(numbers) }];
+    }),
+  );
+  if (!service) return pinned;
+  const cpuset = pinned.store?.cpuset;
+  return { ...pinned, service: cpuset ? { ...service, cpuset } : service };
 }
 
 export function mapCaps(caps: KindCaps, change: (caps: Caps) => Caps): KindCaps {
-  const changed = Object.entries(caps).map(([kind, own]) => [kind, change(own)] as const);
-  return Object.fromEntries(
-    changed.filter(([, own]) => Object.values(own).some((cap) => cap !== undefined)),
-  );
+  const changed = Object.entries(caps).map(([kind, kindCaps]) => [kind, change(kindCaps)] as const);
+  const isCapped = (kindCaps: Caps) => Object.values(kindCaps).some((cap) => cap !== undefined);
+  return Object.fromEntries(changed.filter(([, kindCaps]) => isCapped(kindCaps)));
 }

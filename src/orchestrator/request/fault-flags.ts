@@ -16,6 +16,7 @@ import {
   usualLengthS,
 } from "../../contract/faults.js";
 import { isProgramLayer } from "../../contract/layers.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";
 import { CUSTOM_DURATION, DYNAMIC } from "./durations.js";
@@ -32,40 +33,41 @@ const FORMS =
   "NAME[@START[+LENGTH]] or ACTION:ROLE[@START[+LENGTH]], e.g. store-restart or pause:store-1@5s+2s";
 
 /** A fault, and whether the user gave its times. */
-type Given = { fault: Fault; isTimed: boolean };
+type RequestedFault = { fault: Fault; isTimed: boolean };
 
 /** What happens at one moment has no length, and what lasts to the end neither. */
 function lengthOf(
   source: string,
   text: string,
   action: FaultAction,
-  given: string | undefined,
+  length: string | undefined,
 ): number | undefined {
-  if (given === undefined) return undefined;
+  if (length === undefined) return undefined;
   if (factsOfAction(action).length_s === undefined)
-    throw usageError(`${source} ${text}: ${action} has no length: leave out +${given}s`);
-  if (Number(given) > 0) return Number(given);
+    throw usageError(`${source} ${text}: ${action} has no length: leave out +${length}s`);
+  if (Number(length) > 0) return Number(length);
   throw usageError(`${source} ${text}: give a length above 0 s`);
 }
 
-function faultOf(source: string, text: string): Given {
+function faultOf(source: string, text: string): RequestedFault {
   const shown = JSON.stringify(text.slice(0, 60));
   const { what = "", role, start, length } = FORM.exec(text)?.groups ?? {};
   if (what === "") throw usageError(`${source} ${shown}: give ${FORMS}`);
+
   const named = role === undefined ? findNamedFault(what) : undefined;
   const names = namedFaults.map(({ id }) => id);
   if (role === undefined && !named) requireKnown("fault", what, names);
   if (!named) requireKnown("fault action", what, faultActionIds);
+
   const action = named?.action ?? (what as FaultAction);
-  const given = lengthOf(source, text, action, length);
-  const identity = { ...(named ? { name: named.id } : {}), action };
-  const length_s = given ?? usualLengthS(identity);
-  const fault = {
+  const identity = definedOnly({ name: named?.id, action });
+  const fault = definedOnly({
     ...identity,
     role: named?.role ?? role ?? "",
     start_s: start === undefined ? FAULT_START_S : Number(start),
-    ...(length_s === undefined ? {} : { length_s }),
-  };
+    length_s: lengthOf(source, text, action, length) ?? usualLengthS(identity),
+  });
+
   const { kinds } = factsOfAction(action);
   if (!faultSchema.safeParse(fault).success || !kinds.includes(faultKind(fault)))
     throw usageError(
@@ -76,7 +78,7 @@ function faultOf(source: string, text: string): Given {
 
 /** Refuses a fault without a baseline before it, or without time to recover after it. */
 function requireTime(
-  { fault, isTimed }: Given,
+  { fault, isTimed }: RequestedFault,
   source: string,
   text: string,
   mode: DurationMode,
@@ -127,16 +129,17 @@ interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" |
  * usageError
  */
 export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
-  const given = settings.find("fault");
-  if (!given) return [[]];
-  const { source } = given;
-  requireFitting(given, around);
+  const setting = settings.find("fault");
+  if (!setting) return [[]];
+
+  const { source } = setting;
+  requireFitting(setting, around);
   return settings.list("fault").map((text) => {
     if (text === NO_FAULT) return [];
-    const faults = text.split(FAULT_SEPARATOR).map((each) => {
-      const found = faultOf(source, each);
-      requireTime(found, source, each, around.mode);
-      return found.fault;
+    const faults = text.split(FAULT_SEPARATOR).map((word) => {
+      const requested = faultOf(source, word);
+      requireTime(requested, source, word, around.mode);
+      return requested.fault;
     });
     const ordered = faults.toSorted((a, b) => a.start_s - b.start_s);
     requireApart(ordered, source, text);

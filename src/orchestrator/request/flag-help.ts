@@ -38,12 +38,12 @@ export function meaningOf(
   ownDefault?: string,
 ): string {
   const isQuoted = defaultValue !== undefined && /\s/.test(defaultValue);
-  const usual = isQuoted ? JSON.stringify(defaultValue) : (defaultText ?? defaultValue);
-  const shownDefault = ownDefault || usual;
-  const notes = [
-    ...(shownDefault === undefined ? [] : [`default: ${shownDefault}`]),
-    ...(variable ? [`also ${variable}`] : []),
-  ];
+  const settingDefault = isQuoted ? JSON.stringify(defaultValue) : (defaultText ?? defaultValue);
+  const shownDefault = ownDefault || settingDefault;
+
+  const notes: string[] = [];
+  if (shownDefault !== undefined) notes.push(`default: ${shownDefault}`);
+  if (variable) notes.push(`also ${variable}`);
   return notes.length > 0 ? `${help} (${notes.join("; ")})` : help;
 }
 

@@ -19,13 +19,14 @@ import { SETTINGS } from "./settings.js";
 function pairsOf({ source, value }: SettingValue, form: string): Map<string, string> {
   const pairs = new Map<string, string>();
   for (const text of value.split(/,(?=[^,=/]*=)/)) {
-    const [, name = "", given = ""] = /^([^=]+)=(.+)$/.exec(text.trim()) ?? [];
-    if (!given || !PROGRAM.test(name))
+    const [, name = "", reference = ""] = /^([^=]+)=(.+)$/.exec(text.trim()) ?? [];
+    if (!reference || !PROGRAM.test(name))
       throw badValue(source, text, `give ${form}, where NAME is a store or a service`);
+
     const other = pairs.get(name);
-    if (other !== undefined && other !== given)
-      throw usageError(`${source}: ${name}=${other} and ${name}=${given}: give one of them`);
-    pairs.set(name, given);
+    if (other !== undefined && other !== reference)
+      throw usageError(`${source}: ${name}=${other} and ${name}=${reference}: give one of them`);
+    pairs.set(name, reference);
   }
   return pairs;
 }
@@ -113,27 +114,30 @@ export function namedPrograms(
 ): NamedPrograms {
   const program = settings.find("program");
   const image = settings.find("image");
-  const paths = new Map([
-    ...(program ? pairsOf(program, "NAME=PATH") : []),
-    ...storeVersionsOf(settings).paths,
-    ...[...nodes].map(([version, path]) => [nodeProgram(version), path] as const),
-  ]);
+  const paths = new Map(program ? pairsOf(program, "NAME=PATH") : []);
+  for (const [name, path] of storeVersionsOf(settings).paths) paths.set(name, path);
+  for (const [version, path] of nodes) paths.set(nodeProgram(version), path);
+
   for (const { id, program: key } of stores) {
-    const own =
-      SETTINGS.some((setting) => setting.key === key) && key ? settings.find(key) : undefined;
-    if (!key || !own) continue;
+    const hasSetting = SETTINGS.some((setting) => setting.key === key);
+    const storeFlag = hasSetting && key ? settings.find(key) : undefined;
+    if (!key || !storeFlag) continue;
+
     const path = paths.get(id);
-    if (program && path !== undefined && resolve(path) !== resolve(own.value)) {
+    if (program && path !== undefined && resolve(path) !== resolve(storeFlag.value)) {
+      const pairText = `${program.source} ${id}=${path}`;
+      const flagText = `${storeFlag.source} ${storeFlag.value}`;
       const difference = rank(layers, "program") - rank(layers, key);
-      const [winner, loser] = [`${program.source} ${id}=${path}`, `${own.source} ${own.value}`];
-      if (difference === 0) throw usageError(`${winner} and ${loser}: give one of them`);
-      notices.push(
-        difference > 0 ? `${winner} wins over ${loser}` : `${loser} wins over ${winner}`,
-      );
-      if (difference > 0) continue;
+      if (difference === 0) throw usageError(`${pairText} and ${flagText}: give one of them`);
+      if (difference > 0) {
+        notices.push(`${pairText} wins over ${flagText}`);
+        continue;
+      }
+      notices.push(`${flagText} wins over ${pairText}`);
     }
-    paths.set(id, own.value);
+    paths.set(id, storeFlag.value);
   }
+
   const images = image ? pairsOf(image, "NAME=REF") : new Map<string, string>();
   for (const [id, reference] of images)
     if (!IMAGE.test(reference))
@@ -189,11 +193,12 @@ export function serviceEnvOf({ source, value: text }: SettingValue): ServiceEnv 
       throw usageError(
         `${source} ${id}:${name}: the harness sets ${name} itself; addresses, ports and counters cannot be changed`,
       );
-    const own = all[id] ?? {};
-    const other = own[name];
+
+    const variables = all[id] ?? {};
+    const other = variables[name];
     if (other !== undefined && other !== value)
       throw usageError(`${source}: ${name}=${other} and ${name}=${value}: give one of them`);
-    all[id] = { ...own, [name]: value };
+    all[id] = { ...variables, [name]: value };
   }
   return all;
 }

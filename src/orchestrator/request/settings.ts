@@ -10,6 +10,7 @@ import { RESULTS_ROOT } from "../../contract/report-commands.js";
 import { DEFAULT_COMPLEXITY } from "../../contract/server-env.js";
 import { MIN_PAIRS } from "../../contract/statistics.js";
 import { idSchema } from "../../contract/target.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { decimalOrAuto, wholeOrAuto } from "../../kit/env.js";
 import { runtimeIds } from "../../runtimes/index.js";
 import { clients } from "../../targets/clients/index.js";
@@ -128,15 +129,15 @@ export const ALONE = "alone";
 const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   const { key, help, other, max } = dimension;
   const canBeFound = "canBeFound" in dimension;
-  return flag(`${key} <list>`, `${help} (${USUAL} to ${max})`, {
+  const setting = flag(`${key} <list>`, `${help} (${USUAL} to ${max})`, {
     defaultText: String(USUAL),
-    ...(canBeFound ? { choices: () => valuesOnly([AUTO]) } : {}),
     singleRun: {
       name: key.toUpperCase(),
       schema: canBeFound ? wholeOrAuto(USUAL, max) : wholeText(key),
       help: `number of ${other}`,
     },
   });
+  return canBeFound ? { ...setting, choices: () => valuesOnly([AUTO]) } : setting;
 };
 
 /**
@@ -150,17 +151,20 @@ function flag(
 ): Setting {
   const [key = "", value] = name.split(" ");
   if (value === undefined) return { key, help, ...more };
-  return { key, value, help, ...(value === "<list>" ? { repeatable: true } : {}), ...more };
+  const setting: Setting = { key, value, help };
+  if (value === "<list>") setting.repeatable = true;
+  return { ...setting, ...more };
 }
 
 /** Its variable has the same name: `store-cpus`, `STORE_CPUS`. */
-const cap = (key: string, value: string, help: string, defaultText?: string): Setting => ({
-  key,
-  value,
-  help,
-  ...(defaultText === undefined ? {} : { defaultText }),
-  variable: key.toUpperCase().replace("-", "_"),
-});
+const cap = (key: string, value: string, help: string, defaultText?: string): Setting =>
+  definedOnly({
+    key,
+    value,
+    help,
+    defaultText,
+    variable: key.toUpperCase().replace("-", "_"),
+  });
 
 const targets = group("targets", "what is measured", [
   flag("clients <list>", "targets and groups, comma or space separated", {
@@ -235,10 +239,7 @@ const traffic = group("traffic", "what the requests are", [
   flag("workload <list>", `${workloadIds.join("|")}|both`, {
     defaultValue: "light",
     choices: () =>
-      [...workloadIds, "both"].map((value) => ({
-        value,
-        ...(workloadHints[value] ? { hint: workloadHints[value] } : {}),
-      })),
+      [...workloadIds, "both"].map((value) => definedOnly({ value, hint: workloadHints[value] })),
     singleRun: { name: "REQUEST_TYPE", schema: idSchema, help: workloadIds.join(" or ") },
   }),
   flag("complexity <n>", "rounds of CPU work of the heavy workload", {
@@ -599,9 +600,9 @@ export const GROUPS = [targets, traffic, measure, faults, machines, programs, ou
 export const SETTINGS: readonly Setting[] = GROUPS.flatMap(({ settings }) => settings);
 
 export function settingOf(key: string): Setting {
-  const found = SETTINGS.find((setting) => setting.key === key);
-  if (!found) throw new Error(`there is no setting ${key}`);
-  return found;
+  const setting = SETTINGS.find((candidate) => candidate.key === key);
+  if (!setting) throw new Error(`there is no setting ${key}`);
+  return setting;
 }
 
 /** The default of a setting that has one. @throws Error if it has none, which is a defect */

@@ -37,12 +37,14 @@ export function parseThresholds(source: string, text: string): Threshold[] {
 
 function parseThreshold(source: string, text: string): Threshold {
   const refused = (why: string) => badValue(source, text, why);
-  const found = FORM.exec(text)?.groups;
-  if (!found)
+  const parts = FORM.exec(text)?.groups;
+  if (!parts)
     throw refused(`give e.g. p99<10ms, errors<0.1% or limited_share=0.1±0.01; figures: ${NAMES}`);
-  const metric = (found.metric ?? "").replace("p99.9", "p99_9") as Metric;
+
+  const metric = (parts.metric ?? "").replace("p99.9", "p99_9") as Metric;
   const unit = Object.hasOwn(METRICS, metric) ? METRICS[metric] : undefined;
-  if (!unit) throw refused(`there is no figure ${found.metric}: ${NAMES}`);
+  if (!unit) throw refused(`there is no figure ${parts.metric}: ${NAMES}`);
+
   const read = (amount = "", name = "") => {
     const factor = unit.factors[name];
     if (factor === undefined) {
@@ -55,15 +57,13 @@ function parseThreshold(source: string, text: string): Threshold {
     if (value > unit.max) throw refused(`give at most ${unit.max}`);
     return value;
   };
-  const op = found.op as Threshold["op"];
-  const exact = op === "=";
-  if (exact !== (found.tolerance !== undefined))
-    throw refused(exact ? "= needs a tolerance, e.g. =0.1±0.01" : "only = takes a tolerance");
-  return {
-    text,
-    metric,
-    op,
-    value: read(found.value, found.unit),
-    ...(exact ? { tolerance: read(found.tolerance, found.toleranceUnit || found.unit) } : {}),
-  };
+
+  const op = parts.op as Threshold["op"];
+  const isExact = op === "=";
+  if (isExact !== (parts.tolerance !== undefined))
+    throw refused(isExact ? "= needs a tolerance, e.g. =0.1±0.01" : "only = takes a tolerance");
+
+  const threshold = { text, metric, op, value: read(parts.value, parts.unit) };
+  if (!isExact) return threshold;
+  return { ...threshold, tolerance: read(parts.tolerance, parts.toleranceUnit || parts.unit) };
 }

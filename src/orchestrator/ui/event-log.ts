@@ -1,6 +1,12 @@
 import { appendFileSync, closeSync, constants, openSync } from "node:fs";
 import { join } from "node:path";
-import { type CampaignEvent, EVENT_SCHEMA, EVENT_SCHEMA_VERSION } from "../../contract/events.js";
+import {
+  type CampaignEvent,
+  EVENT_SCHEMA,
+  EVENT_SCHEMA_VERSION,
+  type EventOf,
+} from "../../contract/events.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
 import { CampaignState } from "./campaign-state.js";
 import {
@@ -110,13 +116,13 @@ export class EventLog {
 
   /** Emits the last event and releases the screen. @param reason why the campaign ended early */
   end(exitCode: number, reason?: string): void {
-    this.emit({
-      event: "ended",
+    const ending = definedOnly({
       exit_code: exitCode,
-      ...(reason === undefined ? {} : { reason }),
-      ...(this.folder === undefined ? {} : { folder: this.folder }),
+      reason,
+      folder: this.folder,
       runs: this.#state.counts,
     });
+    this.emit({ event: "ended", ...ending });
     this.#ended = true;
     this.close();
   }
@@ -139,6 +145,12 @@ export class EventLog {
   }
 }
 
+/** What the search and the adaptive rounds of a campaign found out. */
+function reportSentences({ max_rate = [], adaptive }: EventOf<"report">): string[] {
+  const sentences = max_rate.map(({ sentence }) => sentence);
+  return adaptive ? [...sentences, ...adaptiveLines(adaptive)] : sentences;
+}
+
 /** The lines of the logs for an event. Live figures are left out: the results hold better ones. */
 function logLines(event: CampaignEvent, state: CampaignState): string[] {
   switch (event.event) {
@@ -150,10 +162,7 @@ function logLines(event: CampaignEvent, state: CampaignState): string[] {
     case "round_started":
       return [roundText(event)];
     case "report":
-      return [
-        ...(event.max_rate ?? []).map(({ sentence }) => sentence),
-        ...(event.adaptive ? adaptiveLines(event.adaptive) : []),
-      ].map(escapeControls);
+      return reportSentences(event).map(escapeControls);
     case "look":
       return [escapeControls(lookText(event))];
     case "notice":

@@ -53,26 +53,27 @@ export function entryText(configuration: Configuration): string {
 /** The limits that are not those of the traffic profile: `100 points`, `10 s window`, `cost 5`. */
 export function limitTexts({ traffic, limits, extent }: Configuration): string[] {
   const profile = profiles.find(({ id }) => id === traffic);
-  const usual = profile && withLongWindow(profile.limits, extent);
+  const defaults = profile && withLongWindow(profile.limits, extent);
   const { points, window_s, block_s, cost = 1 } = limits;
-  return [
-    ...(points === usual?.points ? [] : [`${points} points`]),
-    ...(window_s === usual?.window_s ? [] : [`${window_s} s window`]),
-    ...(block_s === usual?.block_s ? [] : [`${block_s} s block`]),
-    ...(cost === (usual?.cost ?? 1) ? [] : [`cost ${cost}`]),
-  ];
+
+  const texts: string[] = [];
+  if (points !== defaults?.points) texts.push(`${points} points`);
+  if (window_s !== defaults?.window_s) texts.push(`${window_s} s window`);
+  if (block_s !== defaults?.block_s) texts.push(`${block_s} s block`);
+  if (cost !== (defaults?.cost ?? 1)) texts.push(`cost ${cost}`);
+  return texts;
 }
 
 /**
  * `50 connections`, or `50 connections, 100 points, cost 5` under explicit limits; with faults `…,
  * store-restart`.
  */
-export const loadAndLimitsText = (configuration: Configuration): string =>
-  [
-    loadText(configuration),
-    ...limitTexts(configuration),
-    ...(configuration.faults ? [faultsText(configuration.faults)] : []),
-  ].join(", ");
+export function loadAndLimitsText(configuration: Configuration): string {
+  const texts = [loadText(configuration), ...limitTexts(configuration)];
+  if (configuration.faults) texts.push(faultsText(configuration.faults));
+  return texts.join(", ");
+}
+
 const operationText = ({ id, payload_bytes: bytes }: Configuration["workload"]): string =>
   bytes === undefined ? id : `${id} of ${bytes} bytes`;
 
@@ -88,7 +89,8 @@ export function configurationText(configuration: Configuration): string {
     ? [loadText(configuration)]
     : [traffic, loadAndLimitsText(configuration)];
   const parts = [target.label, entryText(configuration), ...load];
-  return [...parts, ...("requests" in extent ? [extentText(configuration)] : [])].join(", ");
+  if ("requests" in extent) parts.push(extentText(configuration));
+  return parts.join(", ");
 }
 
 type RunNumber = Pick<EventOf<"run_finished">, "run" | "diagnose">;

@@ -13,15 +13,23 @@ const MAX_FAILURES = 5;
 export function finalLines(state: CampaignState, columns: number): string[] {
   const { report, ended } = state;
   if (!ended?.folder) return [];
-  const { screen = [], adaptive, max_rate } = report ?? {};
-  const sentences =
-    max_rate?.map(({ sentence }) => sentence) ?? (adaptive ? adaptiveLines(adaptive) : []);
-  return [
-    ...(max_rate ? [] : screen.map(escapeControls)),
-    ...sentences.flatMap((line) => wrap(escapeControls(line), columns)),
-    ...(report ? wrap(`report: ${escapeControls(report.path)}`, columns, "") : []),
-    ...wrap(`log: ${escapeControls(join(ended.folder, "benchmark.log"))}`, columns, ""),
-  ];
+
+  const lines: string[] = [];
+  if (report) {
+    if (!report.max_rate) lines.push(...report.screen.map(escapeControls));
+    for (const sentence of sentencesOf(report)) {
+      lines.push(...wrap(escapeControls(sentence), columns));
+    }
+    lines.push(...wrap(`report: ${escapeControls(report.path)}`, columns, ""));
+  }
+  lines.push(...wrap(`log: ${escapeControls(join(ended.folder, "benchmark.log"))}`, columns, ""));
+  return lines;
+}
+
+/** What a search or an adaptive campaign found out. */
+function sentencesOf({ max_rate, adaptive }: EventOf<"report">): string[] {
+  if (max_rate) return max_rate.map(({ sentence }) => sentence);
+  return adaptive ? adaptiveLines(adaptive) : [];
 }
 
 /** Why a run failed or is invalid, or what the target did with its load. */
@@ -42,6 +50,7 @@ function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished
     const key = JSON.stringify([what, problemText(finished)]);
     runsByFailure.set(key, [...(runsByFailure.get(key) ?? []), finished]);
   }
+
   return [...runsByFailure].map(([key, alike]) => {
     const [what, why] = JSON.parse(key) as [string, string];
     const [first, ...others] = alike.map(runNumberText);
@@ -92,37 +101,52 @@ function withoutMisses({
 export function problemLines(state: CampaignState, columns = Number.POSITIVE_INFINITY): string[] {
   const { ended } = state;
   if (!ended) return [];
+
   const { finished, kept } = state.campaign?.objectives ? withoutMisses(state) : state;
   const all = [...kept, ...finished];
-  const count = (status: EventOf<"run_finished">["status"]) =>
+  const ofAll = `of ${counted(all.length, "run")}`;
+  const countOf = (status: EventOf<"run_finished">["status"]) =>
     all.filter((run) => run.status === status).length;
-  const [failed, invalid, suspect] = [count("failed"), count("invalid"), count("suspect")];
+  const failed = countOf("failed");
+  const invalid = countOf("invalid");
+  const suspect = countOf("suspect");
   const spoiled = all.filter(isSpoiled).length;
-  const of = `of ${counted(all.length, "run")}`;
+
+  const lines: string[] = [];
+  if (failed > 0) lines.push(`${failed} ${ofAll} failed`);
+  if (invalid > 0) lines.push(`${invalid} ${ofAll} ${are(invalid)} invalid`);
+  if (spoiled > 0) lines.push(`the target failed its load in ${spoiled} ${ofAll}`);
+  lines.push(...firstFailures(state, finished));
+  if (suspect > 0)
+    lines.push(
+      `${suspect} ${ofAll} ${are(suspect)} suspect${suspectRules(finished)}: the report says why`,
+    );
+  if (failed > 0 && ended.folder) lines.push("measure the failed runs again with --resume");
+  if (isInterrupted(state)) lines.push(...keptLine(state, all.length));
+
+  const wrapped = lines.flatMap((line) => wrap(line, columns, "    "));
+  if (isInterrupted(state)) wrapped.push(...reportCommand(state));
+  return wrapped;
+}
+
+/** The first problems of runs, and how many more there are. */
+function firstFailures(
+  state: CampaignState,
+  finished: readonly EventOf<"run_finished">[],
+): string[] {
   const failures = failureLines(
     state,
     finished.filter((run) => run.status === "failed" || run.status === "invalid" || isSpoiled(run)),
   );
+  const lines = failures.slice(0, MAX_FAILURES).map((line) => `  ${line}`);
   const more = failures.length - MAX_FAILURES;
+  if (more > 0) lines.push(`  and ${more} more: see the report and benchmark.log`);
+  return lines;
+}
+
+/** The rules by which runs are suspect, in brackets; empty where none is. */
+function suspectRules(finished: readonly EventOf<"run_finished">[]): string {
   const suspects = finished.filter(({ status }) => status === "suspect");
-  const rules = [
-    ...new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule))),
-  ].sort();
-  const named = rules.length > 0 ? ` (${rules.join(", ")})` : "";
-  const lines = [
-    ...(failed > 0 ? [`${failed} ${of} failed`] : []),
-    ...(invalid > 0 ? [`${invalid} ${of} ${are(invalid)} invalid`] : []),
-    ...(spoiled > 0 ? [`the target failed its load in ${spoiled} ${of}`] : []),
-    ...failures.slice(0, MAX_FAILURES).map((line) => `  ${line}`),
-    ...(more > 0 ? [`  and ${more} more: see the report and benchmark.log`] : []),
-    ...(suspect > 0
-      ? [`${suspect} ${of} ${are(suspect)} suspect${named}: the report says why`]
-      : []),
-    ...(failed > 0 && ended.folder ? ["measure the failed runs again with --resume"] : []),
-    ...(isInterrupted(state) ? keptLine(state, all.length) : []),
-  ];
-  return [
-    ...lines.flatMap((line) => wrap(line, columns, "    ")),
-    ...(isInterrupted(state) ? reportCommand(state) : []),
-  ];
+  const rules = new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)));
+  return rules.size > 0 ? ` (${[...rules].sort().join(", ")})` : "";
 }
