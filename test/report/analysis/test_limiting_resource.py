@@ -10,7 +10,7 @@ from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results, summaries_of
 from report.analysis.cells import cells
-from report.cli.compare import main as compare
+from report.cli.compare_command import main as compare
 from report.sections.first_screen import decision_cells, screen_lines
 from report.sections.recommendation import recommend
 from report.sections.verdict_text import sentence

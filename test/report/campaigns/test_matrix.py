@@ -13,7 +13,8 @@ from campaign_writer import manifest, write_campaign
 from conftest import analysis_of_results
 from page_reader import data_of, read
 from report.campaigns.matrix import Matrix, Source, view_of
-from report.cli.pages import CAMPAIGNS, main
+from report.cli.pages_command import main
+from report.pages.site import CAMPAIGNS
 from report.results.records import Admissions, Audit, AuditCounts, AuditTarget, Finding, Target
 from tables import by_column
 

@@ -5,22 +5,20 @@ from collections.abc import Mapping, Sequence
 from report.base.format import plural
 from report.base.paths import STATIC
 from report.campaigns.build import STYLES
-from report.cli.claims import (
-    ABOUT,
-    COLUMNS,
-    WITHDRAWN,
-    Attempt,
-    Document,
-    caveats_of,
-    claim_rows,
-)
+from report.claims.attempts import Attempt
+from report.claims.claims_table import ABOUT, COLUMNS, WITHDRAWN, caveats_of, claim_rows
+from report.claims.compared_rows import Document
 from report.html.template import render_template
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow
 
-#: Where a row has its claim, the claim's source, and the campaign that made the attempt.
-_CLAIM, _SOURCE, _CAMPAIGN = map(COLUMNS.index, ("Claim", "Source", "Campaign"))
-#: The claim is a heading; its source comes last.
-_SHOWN = [*(at for at in range(len(COLUMNS)) if at not in (_CLAIM, _SOURCE)), _SOURCE]
+_CLAIM = COLUMNS.index("Claim")
+_SOURCE = COLUMNS.index("Source")
+_CAMPAIGN = COLUMNS.index("Campaign")
+
+#: The places of the columns in a row, as the page shows them: the claim is a heading, and its
+#: source comes last.
+_SHOWN = [place for place in range(len(COLUMNS)) if place not in (_CLAIM, _SOURCE)]
+_SHOWN.append(_SOURCE)
 
 
 def claims_page(
@@ -30,7 +28,7 @@ def claims_page(
 ) -> str:
     """`attempts` by the id of their claim; `reports` are the addresses of campaigns' reports."""
     groups = tuple(_group(claim, attempts.get(str(claim["id"]), ()), reports) for claim in claims)
-    columns = tuple(Column(COLUMNS[at], kind="text") for at in _SHOWN)
+    columns = tuple(Column(COLUMNS[place], kind="text") for place in _SHOWN)
     table = Table("claim-rows", "", columns, groups, sortable=False)
     answer = f"{plural(len(claims), 'claim')}, {plural(len(table.rows), 'row')}"
     notes = tuple(f"{claim['id']}: {text}" for claim in claims for text in caveats_of(claim))
@@ -51,10 +49,13 @@ def _group(claim: Document, attempts: Sequence[Attempt], reports: Mapping[str, s
 
 
 def _row(claim: Document, cells: Sequence[str], reports: Mapping[str, str]) -> TableRow:
-    """Cells are Markdown, in which foreign text holds no mark but that of code."""
+    """A row of the page. The cells are Markdown, in which foreign text holds no mark but that of
+    code."""
     texts = [cell.replace("`", "") for cell in cells]
     texts[_SOURCE] = str(claim["says"]["source"])
-    address = str(claim["says"].get("address", ""))
-    links = {_SOURCE: address, _CAMPAIGN: reports.get(texts[_CAMPAIGN], "")}
-    shown = (TableCell(texts[at], kind="text", link=links.get(at, "")) for at in _SHOWN)
+    links = {
+        _SOURCE: str(claim["says"].get("address", "")),
+        _CAMPAIGN: reports.get(texts[_CAMPAIGN], ""),
+    }
+    shown = [TableCell(texts[place], kind="text", link=links.get(place, "")) for place in _SHOWN]
     return TableRow("", tuple(shown))

@@ -7,8 +7,9 @@ import pytest
 
 from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
-from report.cli.original_matrix import CAMPAIGNS, PAGE, README_LOADS, main
-from report.cli.readme import BEGIN, END, MATRIX_BEGIN, MATRIX_END, readme
+from report.cli.original_matrix_command import main
+from report.readme.original_matrix import CAMPAIGNS, PAGE, README_LOADS
+from report.readme.readme_blocks import BEGIN, END, MATRIX_BEGIN, MATRIX_END, readme
 
 REFERENCE, FASTER, CLOSE = "ioredis@valkey", "valkey-glide", "iovalkey"
 HEAVY: Document = {"id": "heavy", "complexity": 10}

@@ -12,7 +12,9 @@ from campaign_writer import manifest, write_campaign
 from evidence import latency
 from report.base.errors import ReportError
 from report.base.paths import ROOT
-from report.cli.claims import CONFIRMED, REFUTED, UNDECIDED, main, read_claims
+from report.claims.claim_files import read_claims
+from report.claims.judgement import CONFIRMED, REFUTED, UNDECIDED
+from report.cli.claims_command import main
 
 HOSTILE = "<img src=x onerror=alert(1)>|`*"
 NEW, BASE = "iovalkey", "ioredis@valkey"

@@ -2,26 +2,23 @@
 number of connections, a column a target. It is made from the campaigns of
 claims/original-matrix.yaml."""
 
-import argparse
 from collections.abc import Sequence
 from pathlib import Path
 
 from msgspec import Struct
 
 from report.analysis.campaign_analysis import Analysis, analyse
-from report.base.contract import CONSTANTS
 from report.base.errors import USAGE, ReportError, one_line
-from report.base.files import write_all
 from report.base.format import ABSENT
 from report.base.markdown import code, prose, table
-from report.base.terminal import run_program
 from report.results.archives import found_campaigns
 from report.results.load import load_campaign
 from report.results.model import MANIFEST
 from report.sections.first_screen import DecisionRow, decision_cells
 
-#: Below a folder of results: where the campaigns lie, and the page about them.
-CAMPAIGNS, PAGE = "claims/original-matrix", "original-matrix.md"
+#: Below a folder of results, this one has the campaigns; the page is about them.
+CAMPAIGNS = "claims/original-matrix"
+PAGE = "original-matrix.md"
 
 Load = tuple[str, str, int]
 """A topology, a workload and a number of connections."""
@@ -86,28 +83,45 @@ def _source(place: str, analysis: Analysis) -> str:
 def matrix_of(campaigns: Sequence[tuple[str, Analysis]]) -> OriginalMatrix:
     """The matrix of campaigns, each with its place; where two measured a load, the later one is
     shown."""
+    by_start = sorted(campaigns, key=_start)
     rows: dict[Load, dict[str, DecisionRow]] = {}
-    by_start = sorted(
-        campaigns, key=lambda each: (each[1].campaign.manifest or {}).get("started_at", "")
-    )
     for _, analysis in by_start:
-        for cell in decision_cells(analysis.cells):
-            identity = cell.cell.identity
-            load = (identity.topology or "", identity.workload, identity.connections)
-            measured = [row for group in cell.groups for row in group.rows if not row.is_copy]
-            rows[load] = {row.summary.identity.short_label: row for row in measured}
+        rows |= _rows_by_load(analysis)
+
     loads = sorted(rows, key=_order)
     targets = dict.fromkeys(target for load in loads for target in rows[load])
     sources = tuple(_source(place, analysis) for place, analysis in by_start)
     return OriginalMatrix(tuple(targets), {load: rows[load] for load in loads}, sources)
 
 
+def _start(campaign: tuple[str, Analysis]) -> str:
+    _, analysis = campaign
+    start: str = (analysis.campaign.manifest or {}).get("started_at", "")
+    return start
+
+
+def _rows_by_load(analysis: Analysis) -> dict[Load, dict[str, DecisionRow]]:
+    """The rows of a campaign by load and target, without copies."""
+    rows = {}
+    for cell in decision_cells(analysis.cells):
+        identity = cell.cell.identity
+        load = (identity.topology or "", identity.workload, identity.connections)
+        rows[load] = {
+            row.summary.identity.short_label: row
+            for group in cell.groups
+            for row in group.rows
+            if not row.is_copy
+        }
+    return rows
+
+
 def read_matrix(results: Path) -> OriginalMatrix:
-    """The matrix of all campaigns of the original's matrix in a folder of results; raises
-    ReportError where there is none, or one cannot be read."""
+    """The matrix of all campaigns of the original's matrix in a folder of results.
+
+    Raises ReportError where there is none, or one cannot be read."""
     campaigns = []
-    with found_campaigns(results / CAMPAIGNS, MANIFEST) as found:
-        for place, folder, wrong in found:
+    with found_campaigns(results / CAMPAIGNS, MANIFEST) as places:
+        for place, folder, wrong in places:
             if wrong:
                 raise ReportError(f"{place}: {wrong}", USAGE)
             campaigns.append((str(place), analyse(load_campaign(folder, series=False))))
@@ -120,23 +134,7 @@ def read_matrix(results: Path) -> OriginalMatrix:
     return matrix_of(campaigns)
 
 
-def _run(options: argparse.Namespace) -> int:
-    results = Path(options.results).resolve()
-    matrix = read_matrix(results)
+def matrix_markdown(matrix: OriginalMatrix) -> str:
+    """The page about the matrix."""
     lines = [_HEAD, "", _ABOUT, "", *matrix.table(tuple(matrix.rows)), "", *matrix.sources, ""]
-    write_all(results, {PAGE: "\n".join(lines)})
-    print(one_line(results / PAGE, 4096))
-    return 0
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(
-        prog="report original-matrix", description=__doc__, allow_abbrev=False
-    )
-    parser.add_argument(
-        "--results",
-        metavar="DIR",
-        default=CONSTANTS["results_root"],
-        help="folder of results (./results)",
-    )
-    return run_program("original-matrix", lambda: _run(parser.parse_args(arguments)))
+    return "\n".join(lines)

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from package_copy import copy_start
-from report.cli import environment
+from report.cli import environment_command
+from report.environment import virtual_environment
 
 # An environment takes seconds to make: the tests of this file share one, so they run in one
 # process.
@@ -170,16 +171,16 @@ def test_packages_that_cannot_be_had_are_one_line(package: Path, tmp_path: Path)
 
 
 def test_where_it_is(package: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(environment, "ROOT", package)
+    monkeypatch.setattr(virtual_environment, "ROOT", package)
     monkeypatch.setenv("HOME", str(tmp_path))
     # By the XDG rules a relative path counts as unset.
     monkeypatch.setenv("XDG_CACHE_HOME", "relative")
-    first = environment.cached_environment()
+    first = virtual_environment.cached_environment()
     assert first.parent == tmp_path / ".cache" / "ratelimit-bench"
     other = Path(shutil.copytree(package, tmp_path / "other"))
     (other / "requirements.txt").write_text("# changed\n", encoding="utf-8")
-    monkeypatch.setattr(environment, "ROOT", other)
-    assert environment.cached_environment() != first
+    monkeypatch.setattr(virtual_environment, "ROOT", other)
+    assert virtual_environment.cached_environment() != first
 
 
 def test_cache_that_cannot_be_written_names_the_mend(package: Path, tmp_path: Path) -> None:
@@ -196,10 +197,10 @@ def test_python_without_venv_names_the_mend(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(environment, "ROOT", package)
+    monkeypatch.setattr(virtual_environment, "ROOT", package)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     monkeypatch.setattr(sys, "executable", "/bin/false")
-    assert environment.main([]) == 3
+    assert environment_command.main([]) == 3
     assert "python3-venv" in capsys.readouterr().err
 
 

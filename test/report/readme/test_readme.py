@@ -3,7 +3,7 @@
 import re
 
 from report.base.paths import ROOT
-from report.cli.readme import BEGIN, END, readme
+from report.readme.readme_blocks import BEGIN, END, readme
 
 
 def plain(text: str) -> str:

@@ -1,26 +1,25 @@
-"""Writes README.md's example, one picture and one table from the results of the example campaign,
-and three lines of the original's matrix where README.md has a place for them."""
+"""What README.md shows: one picture and one table from the results of the example campaign, and
+three lines of the original's matrix where README.md has a place for them."""
 
-import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from report.analysis.campaign_analysis import analyse
-from report.base.errors import USAGE
 from report.base.markdown import code, prose, table
 from report.base.paths import ROOT
-from report.cli.original_matrix import PAGE, README_LOADS, read_matrix
+from report.readme.original_matrix import PAGE, README_LOADS, read_matrix
 from report.results.archives import unpack_judged
 from report.results.load import load_campaign
 from report.results.model import Campaign
-from report.sections.first_screen import decision_cells, figure_names
+from report.sections.first_screen import DecisionCell, decision_cells, figure_names
 from report.sections.recommendation import recommend
 
 EXAMPLE = "results/example"
-#: Its runs, which belong into that folder.
+#: The runs of the example, which belong into that folder.
 RUNS = f"{EXAMPLE}.tar.xz"
-BEGIN, END = "<!-- example: begin (python report readme) -->", "<!-- example: end -->"
+BEGIN = "<!-- example: begin (python report readme) -->"
+END = "<!-- example: end -->"
 MATRIX_BEGIN = "<!-- original-matrix: begin (python report readme) -->"
 MATRIX_END = "<!-- original-matrix: end -->"
 
@@ -33,9 +32,9 @@ def _example() -> Campaign:
 
 def _with_blocks(text: str, begin: str, end: str, blocks: Sequence[str]) -> str:
     """The text with these blocks in place of what stands between its two marks."""
-    before, found_begin, rest = text.partition(begin)
-    _, found_end, after = rest.partition(end)
-    if not (found_begin and found_end):
+    before, begin_mark, rest = text.partition(begin)
+    _, end_mark, after = rest.partition(end)
+    if not begin_mark or not end_mark:
         raise SystemExit(f"README.md lacks {begin} or {end}")
     return "\n\n".join([f"{before}{begin}", *blocks, f"{end}{after}"])
 
@@ -59,21 +58,12 @@ def _matrix_blocks(results: Path) -> list[str]:
 
 def _example_blocks() -> list[str]:
     campaign = _example()
-    if not campaign.manifest:
+    manifest = campaign.manifest
+    if not manifest:
         raise SystemExit(f"{RUNS} lacks its manifest.json")
-    analysis, manifest = analyse(campaign), campaign.manifest
+    analysis = analyse(campaign)
     (cell,) = decision_cells([analysis.cells[0]])
-    rows = []
-    for row in cell.groups[0].rows:
-        texts = [figure.plain for figure in (*row.figures, row.limit)]
-        rows.append([code(row.summary.identity.short_label), *texts, row.conclusion or "–"])
-    names = figure_names(cell.cell.text, cell.cell.identity.open_loop)
-    columns = (
-        "Target",
-        *(", ".join(filter(None, each)) for each in names),
-        "Limited by",
-        "Conclusion",
-    )
+
     machine = manifest["machine"]
     where = (
         f"Measured on {prose(manifest['started_at'][:10])}, runtime {prose(manifest['runtime']['id'])}, "
@@ -83,16 +73,22 @@ def _example_blocks() -> list[str]:
     )
     return [
         f"![{cell.title}]({EXAMPLE}/report/images/answer-1.svg)",
-        "\n".join(table(columns, rows, 1)),
+        "\n".join(_decision_table(cell)),
         f"**{prose(recommend(analysis).lead)}**",
         where,
     ]
 
 
-def main(arguments: Sequence[str]) -> int:
-    if arguments:
-        print("usage: report readme", file=sys.stderr)
-        return USAGE
-    path = ROOT / "README.md"
-    path.write_text(readme(path.read_text(encoding="utf-8")), encoding="utf-8")
-    return 0
+def _decision_table(cell: DecisionCell) -> list[str]:
+    names = figure_names(cell.cell.text, cell.cell.identity.open_loop)
+    columns = [
+        "Target",
+        *(", ".join(filter(None, name_parts)) for name_parts in names),
+        "Limited by",
+        "Conclusion",
+    ]
+    rows = []
+    for row in cell.groups[0].rows:
+        texts = [figure.plain for figure in (*row.figures, row.limit)]
+        rows.append([code(row.summary.identity.short_label), *texts, row.conclusion or "–"])
+    return table(columns, rows, 1)

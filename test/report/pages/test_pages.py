@@ -25,7 +25,9 @@ from report.campaigns.kinds import (
     RATE_SEARCH,
     campaign_kind,
 )
-from report.cli.pages import CAMPAIGNS, main, standing_campaigns
+from report.cli.pages_command import main
+from report.pages.publish import standing_campaigns
+from report.pages.site import CAMPAIGNS
 from report.results import archives
 from report.results.archives import unpack
 
