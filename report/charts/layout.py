@@ -253,9 +253,12 @@ OUTCOME_COLOURS = {SERVED: "#4c7fa3", LIMITED: "#c79a2a", FAILED: "#ff8a7a", BAN
 GREYS = {INK: "#e8e9eb", MUTED: "#a3a9b1", RULE: "#33373d", CONTROL_COLOUR: "#8d949d"}
 DARK = {**CATEGORICAL, **ROLE_COLOURS, **OUTCOME_COLOURS, **GREYS}
 
-#: The most rows of a chart with one line per row, and the most lines of any other, that are still
-#: readable.
-MAX_BARS, MAX_LINES = 30, 16
+#: The most rows of a chart with one line per row that are still readable.
+MAX_BARS = 30
+#: The most lines of any other chart that are still readable.
+MAX_LINES = 16
+
+BYTES_PER_MIB = 1024**2
 
 
 #: What captions tell at the server layer, and at the limiter layer, alone.

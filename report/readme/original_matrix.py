@@ -14,7 +14,7 @@ from report.base.markdown import code, prose, table
 from report.results.archives import found_campaigns
 from report.results.load import load_campaign
 from report.results.model import MANIFEST
-from report.sections.first_screen import DecisionRow, decision_cells
+from report.sections.decision_table import DecisionRow, decision_cells
 
 #: Below a folder of results, this one has the campaigns; the page is about them.
 CAMPAIGNS = "claims/original-matrix"

@@ -12,7 +12,7 @@ from report.readme.original_matrix import PAGE, README_LOADS, read_matrix
 from report.results.archives import unpack_judged
 from report.results.load import load_campaign
 from report.results.model import Campaign
-from report.sections.first_screen import DecisionCell, decision_cells, figure_names
+from report.sections.decision_table import DecisionCell, decision_cells, figure_names
 from report.sections.recommendation import recommend
 
 EXAMPLE = "results/example"

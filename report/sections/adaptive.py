@@ -13,7 +13,7 @@ from report.analysis.rankings import Pair
 from report.analysis.summary import Summary
 from report.analysis.texts import interval_of, layer_text, load_text, name, outlook
 from report.base.format import plural, rate
-from report.sections.first_screen import cell_title
+from report.sections.headings import cell_title
 from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
 from report.sections.verdict_text import although_suspect
 from report.statistics.decision import DEFAULT_FLOOR

@@ -15,7 +15,7 @@ from report.analysis.summary import Summary, layer_text_of
 from report.base.format import ABSENT, Show, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
 from report.sections import section, verdict_text
-from report.sections.first_screen import against_base, base_text
+from report.sections.decision_table import against_base, base_text
 from report.sections.latency_at_full_load import GROUPS_TEXT
 from report.sections.verdict_text import FEW_SAMPLES, LATE, MERGED, UNIDENTIFIED
 from report.statistics.decision import Comparison

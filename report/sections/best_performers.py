@@ -11,7 +11,7 @@ from report.analysis.rankings import Group, Pair, Ranking, rank
 from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate
-from report.sections.first_screen import cell_title
+from report.sections.headings import cell_title
 from report.sections.section import (
     Column,
     Section,

@@ -11,7 +11,7 @@ from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, at_its_load, interval_of
 from report.base.format import ABSENT, Show, microseconds, plural, rate
 from report.results.model import script_sha1
-from report.sections.first_screen import cell_title
+from report.sections.headings import cell_title
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
 from report.sections.verdict_text import SUSPECT, script_names, spread_figure
 from report.statistics.decision import Comparison

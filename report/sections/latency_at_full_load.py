@@ -6,7 +6,7 @@ from report.analysis.figures import mean_latency, percentile
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, LayerText
 from report.sections import section, verdict_text
-from report.sections.first_screen import cell_title
+from report.sections.headings import cell_title
 
 #: Stands wherever latencies at full load are listed.
 GROUPS_TEXT = (

@@ -8,7 +8,7 @@ from report.analysis.summary import Summary
 from report.analysis.texts import LayerText
 from report.base.format import ABSENT, Show, count, decimals, rate
 from report.sections import section, verdict_text
-from report.sections.first_screen import cell_title
+from report.sections.headings import cell_title
 
 
 def _columns(text: LayerText) -> tuple[section.Column, ...]:

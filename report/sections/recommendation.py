@@ -15,7 +15,7 @@ from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
 from report.sections import verdict_text
-from report.sections.first_screen import scope_text, scopes
+from report.sections.headings import scope_text, scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
 from report.sections.section import Line

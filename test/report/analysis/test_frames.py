@@ -17,7 +17,7 @@ from report.base.paths import ROOT
 from report.export.summary_json import summary_document
 from report.export.tables_csv import RUNS_HEADER, SUMMARY_HEADER
 from report.results.load import load_campaign
-from report.sections.first_screen import decision_row
+from report.sections.decision_table import decision_row
 
 
 @pytest.fixture(scope="module")
