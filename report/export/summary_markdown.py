@@ -26,7 +26,7 @@ from report.sections.forest import forests
 from report.sections.headings import page_heading
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
-from report.sections.runs import reasons_of_round, round_reasons
+from report.sections.run_cells import reasons_of_round, round_reasons
 from report.sections.screen_text import forest_lines
 from report.sections.section import Section, Table, TableRow
 from report.sections.thresholds import thresholds
