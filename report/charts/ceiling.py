@@ -8,7 +8,9 @@ from report.analysis.figures import throughput
 from report.analysis.summary import Summary, sample_between
 from report.analysis.texts import interval_of
 from report.charts import layout
-from report.charts.layout import INK, Chart, ChartData, ChartRow, View, bars, by_row, figure
+from report.charts.chart_data import ChartData, ChartRow, View
+from report.charts.colours import INK
+from report.charts.layout import Chart, bars, by_row, figure
 from report.statistics.decision import compare_samples
 
 

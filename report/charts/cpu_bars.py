@@ -6,8 +6,9 @@ from typing import Any
 from report.analysis.figures import sum_of_kind
 from report.analysis.texts import AT_FULL_LOAD, LayerText, at_its_load
 from report.base.format import microseconds
-from report.charts import layout
-from report.charts.layout import Chart, ChartData, ChartRow, bars, by_row, figure
+from report.charts import colours, layout
+from report.charts.chart_data import ChartData, ChartRow
+from report.charts.layout import Chart, bars, by_row, figure
 from report.results.model import MEASURED_KINDS
 
 _WHAT_IS_SHOWN = (
@@ -16,11 +17,11 @@ _WHAT_IS_SHOWN = (
 )
 
 _COLOURS = {
-    "server": layout.SERVER,
-    "client": layout.SERVER,
-    "service": layout.SERVICE,
-    "store": layout.STORE,
-    "generator": layout.CONTROL_COLOUR,
+    "server": colours.SERVER,
+    "client": colours.SERVER,
+    "service": colours.SERVICE,
+    "store": colours.STORE,
+    "generator": colours.CONTROL_COLOUR,
 }
 
 _CPU_OF_KIND = {kind: sum_of_kind("cpu_us_per_request", kind) for kind in MEASURED_KINDS}

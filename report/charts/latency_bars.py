@@ -9,8 +9,10 @@ from report.analysis.figures import Figure, mean_latency, p50, p99
 from report.analysis.texts import LayerText
 from report.base.format import milliseconds
 from report.charts import layout
+from report.charts.chart_data import ChartData, ChartRow
+from report.charts.colours import INK
 from report.charts.latency_text import has_few_samples, latency_text
-from report.charts.layout import INK, Chart, ChartData, ChartRow, bars, by_row, figure
+from report.charts.layout import Chart, bars, by_row, figure
 from report.results.model import Measured
 
 _HOW_TO_READ = (

@@ -9,8 +9,9 @@ from msgspec import structs
 from report.analysis.figures import mean_latency, p99
 from report.analysis.texts import AT_FULL_LOAD, LayerText
 from report.charts import layout
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.latency_text import latency_text
-from report.charts.layout import Chart, ChartData, ChartRow
+from report.charts.layout import Chart
 from report.charts.lines_over_a_number import (
     connection_count,
     connections_title,

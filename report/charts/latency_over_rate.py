@@ -5,8 +5,9 @@ from typing import Any
 from report.analysis.figures import p99
 from report.base.format import rate
 from report.charts import layout
+from report.charts.chart_data import ChartData
 from report.charts.latency_text import latency_text
-from report.charts.layout import Chart, ChartData, by_view, figure
+from report.charts.layout import Chart, by_view, figure
 from report.charts.lines_over_a_number import long_lines, median_line
 
 

@@ -2,7 +2,7 @@
 
 from report.analysis.figures import Figure, mean_latency, p50, p99
 from report.analysis.texts import AT_FULL_LOAD, LayerText
-from report.charts.layout import ChartRow
+from report.charts.chart_data import ChartRow
 
 
 def latency_text(row: ChartRow, text: LayerText) -> str:

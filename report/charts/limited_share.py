@@ -8,7 +8,9 @@ import plotly.graph_objects as go
 from report.analysis.figures import limit_hits, limited_share
 from report.base.format import count, share
 from report.charts import layout
-from report.charts.layout import INK, Chart, ChartData, ChartRow, by_row, figure
+from report.charts.chart_data import ChartData, ChartRow
+from report.charts.colours import INK
+from report.charts.layout import Chart, by_row, figure
 
 
 def _predicted_strokes(rows: Sequence[ChartRow]) -> list[go.Scatter]:

@@ -10,8 +10,9 @@ from report.analysis.cells import subject
 from report.analysis.figures import Figure, throughput
 from report.analysis.texts import LayerText
 from report.base.format import rate
-from report.charts import layout
-from report.charts.layout import ChartData, ChartRow, by_view, figure, rate_axis
+from report.charts import chart_data, layout
+from report.charts.chart_data import ChartData, ChartRow
+from report.charts.layout import by_view, figure, rate_axis
 
 
 def lines_of(rows: Sequence[ChartRow], over_servers: bool = False) -> list[list[ChartRow]]:
@@ -88,7 +89,7 @@ def throughput_line(
 def figure_over_number(
     data: ChartData,
     lines: Sequence[Sequence[ChartRow]],
-    views: Sequence[layout.View],
+    views: Sequence[chart_data.View],
     title: str,
     amount_of: Callable[[ChartRow], int],
     traces: Sequence[go.Scatter],

@@ -4,18 +4,19 @@ from typing import Any
 
 from report.analysis.figures import Figure, heap, store_used
 from report.base.format import mebibytes
-from report.charts import layout
-from report.charts.layout import BYTES_PER_MIB, Chart, ChartData, bars, by_row, figure
+from report.charts import colours, layout
+from report.charts.chart_data import ChartData
+from report.charts.layout import BYTES_PER_MIB, Chart, bars, by_row, figure
 
 #: Name, figure and colour of each kind of memory.
 _KINDS: tuple[tuple[str, Figure, str], ...] = (
-    ("server heap used", heap, layout.SERVER),
+    ("server heap used", heap, colours.SERVER),
     (
         "server resident",
         Figure(lambda measured: measured.record.memory_resident),
-        layout.SERVER_LIGHT,
+        colours.SERVER_LIGHT,
     ),
-    ("store used, at the end", store_used, layout.STORE),
+    ("store used, at the end", store_used, colours.STORE),
 )
 
 #: The part of a row's height that its bars take together.

@@ -8,8 +8,9 @@ import plotly.graph_objects as go
 from report.analysis.figures import MEMORY_KINDS
 from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
 from report.base.format import mebibytes
-from report.charts import layout
-from report.charts.layout import BYTES_PER_MIB, Chart, ChartData, ChartRow, by_view, figure
+from report.charts import chart_data, layout
+from report.charts.chart_data import ChartData, ChartRow
+from report.charts.layout import BYTES_PER_MIB, Chart, by_view, figure
 
 
 def _traces_of(target: KeyMemory, rows: Mapping[str, ChartRow]) -> list[go.Scatter]:
@@ -72,7 +73,7 @@ def _draw(data: ChartData) -> dict[str, Any] | None:
         return None
 
     drawn = tuple(rows[summary_id] for target in targets for summary_id in target.summary_ids)
-    view = layout.View("all targets", drawn)
+    view = chart_data.View("all targets", drawn)
     x = layout.value_axis("fresh keys", tickformat=",")
     y = layout.value_axis("MiB more than before any key")
     max_rows = layout.MAX_LINES * max(len(target.summary_ids) for target in targets)

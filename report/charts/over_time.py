@@ -7,15 +7,8 @@ import plotly.graph_objects as go
 
 from report.analysis.figures import node_kind
 from report.charts import layout
-from report.charts.layout import (
-    BYTES_PER_MIB,
-    Chart,
-    ChartData,
-    ChartRow,
-    by_view,
-    figure,
-    rate_axis,
-)
+from report.charts.chart_data import ChartData, ChartRow
+from report.charts.layout import BYTES_PER_MIB, Chart, by_view, figure, rate_axis
 from report.results.model import Usage
 from report.results.series import MAX_POINTS, stretches
 

@@ -9,7 +9,8 @@ from report.analysis.figures import Figure, percentile
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText
 from report.charts import layout
-from report.charts.layout import Chart, ChartData, ChartRow, by_view, figure
+from report.charts.chart_data import ChartData, ChartRow
+from report.charts.layout import Chart, by_view, figure
 from report.results.model import Measured
 from report.statistics.histograms import CURVE as PERCENTS
 from report.statistics.histograms import PERCENTILES, Bounds

@@ -5,7 +5,8 @@ from typing import Any
 from report.analysis.figures import throughput
 from report.base.format import percent, plural, rate
 from report.charts import layout
-from report.charts.layout import Chart, ChartData, ChartRow, bars, by_row, figure, rate_axis
+from report.charts.chart_data import ChartData, ChartRow
+from report.charts.layout import Chart, bars, by_row, figure, rate_axis
 
 
 def _hover_text(row: ChartRow, unit: str) -> str:

@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from report.charts.layout import Chart, ChartData
+from report.charts.chart_data import ChartData
+from report.charts.layout import Chart
 from report.charts.lines_over_a_number import (
     connection_count,
     connections_title,

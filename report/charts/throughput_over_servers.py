@@ -7,7 +7,8 @@ import plotly.graph_objects as go
 
 from report.analysis.figures import throughput
 from report.base.format import plural
-from report.charts.layout import Chart, ChartData, ChartRow
+from report.charts.chart_data import ChartData, ChartRow
+from report.charts.layout import Chart
 from report.charts.lines_over_a_number import (
     figure_over_number,
     long_lines,

@@ -10,8 +10,9 @@ from report.analysis.figures import p99, throughput
 from report.analysis.texts import LayerText
 from report.base.format import rate
 from report.charts import layout
+from report.charts.chart_data import ChartData, ChartRow
 from report.charts.latency_text import few_samples_text, latency_with_range
-from report.charts.layout import Chart, ChartData, ChartRow, by_view, figure, rate_axis
+from report.charts.layout import Chart, by_view, figure, rate_axis
 from report.charts.lines_over_a_number import connection_count, lines_of
 from report.results.model import Run
 

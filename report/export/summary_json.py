@@ -20,10 +20,10 @@ from report.sections.faults import fault_sentences
 from report.sections.headings import cell_title, ranking_heading
 from report.sections.max_rate import max_rate_document
 from report.sections.printed_programs import load_program_sentences, store_sentences
+from report.sections.ranking_text import sentence
 from report.sections.recommendation import recommend
 from report.sections.screen_text import screen_lines
 from report.sections.thresholds import threshold_documents
-from report.sections.verdict_text import sentence
 from report.statistics.histograms import PERCENTILES
 
 #: Members of a configuration that are columns of summary.csv, under the same names.

@@ -22,6 +22,7 @@ from report.sections.decision_table import (
 )
 from report.sections.environment import campaign_notices
 from report.sections.faults import fault_headlines, faults
+from report.sections.figure_cells import marks_note
 from report.sections.forest import forests
 from report.sections.headings import page_heading
 from report.sections.printed_programs import load_program_sentences, store_sentences
@@ -31,7 +32,6 @@ from report.sections.screen_text import forest_lines
 from report.sections.section import Section, Table, TableRow
 from report.sections.thresholds import thresholds
 from report.sections.trace import limited_text
-from report.sections.verdict_text import marks_note
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000

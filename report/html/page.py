@@ -11,8 +11,10 @@ from report.analysis.summary import Summary
 from report.analysis.texts import by_loop, shared_load_text
 from report.base.paths import STATIC
 from report.charts.all_charts import CHARTS
+from report.charts.chart_data import chart_data_of
+from report.charts.colours import CONTROL_COLOUR, DARK, client_colours
 from report.charts.fault_strips import fault_charts
-from report.charts.layout import CONTROL_COLOUR, DARK, Chart, chart_data_of, client_colours
+from report.charts.layout import Chart
 from report.html.template import CHART_SCRIPTS, render_template
 from report.results.records import Audit
 from report.sections import audit as audits
@@ -27,13 +29,13 @@ from report.sections.decision_table import (
 )
 from report.sections.environment import campaign_notices, external_notices, machine_picture
 from report.sections.faults import fault_headlines
+from report.sections.figure_cells import marks_note
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
 from report.sections.forest import forests
 from report.sections.headings import page_heading
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.trace import limited_text
-from report.sections.verdict_text import marks_note
 
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
 

@@ -11,15 +11,11 @@ from report.analysis.rankings import Ranking, by_p99
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, at_its_load, interval_of, name
 from report.base.format import ABSENT, microseconds, plural, rate
+from report.sections.figure_cells import limit_cell, spread_figure
 from report.sections.headings import cell_title, ranking_heading
+from report.sections.ranking_text import sentence
+from report.sections.script_text import difference, disclosure
 from report.sections.section import Line, TableCell
-from report.sections.verdict_text import (
-    difference,
-    disclosure,
-    limit_cell,
-    sentence,
-    spread_figure,
-)
 from report.statistics.decision import Comparison
 from report.statistics.power import MAX_RUNS, fewest_for_a_claim
 

@@ -6,7 +6,7 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.rankings import Ranking
 from report.analysis.texts import load_text, varying_fields
-from report.sections.verdict_text import mode_text
+from report.sections.script_text import mode_text
 
 
 def page_heading(analysis: Analysis) -> str:

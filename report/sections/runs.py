@@ -11,6 +11,7 @@ from report.analysis.texts import LoadField, layer_text, load_text, rate_units, 
 from report.base.format import ABSENT, Show, count, decimals, milliseconds, rate, share
 from report.results.model import Campaign, Measured, Run, script_text
 from report.sections import section
+from report.sections.figure_cells import run_marks
 from report.sections.run_cells import (
     NO_FILE,
     SPOILED,
@@ -19,7 +20,6 @@ from report.sections.run_cells import (
     run_reasons,
     run_verdict,
 )
-from report.sections.verdict_text import run_marks
 
 CAPTION = (
     "Every run that was planned or recorded, also invalid and missing ones, and those of rounds that were "

@@ -13,7 +13,7 @@ from report.base.format import cut_labels, plural
 from report.sections.decision_table import DecisionRow, decision_cells, decision_row
 from report.sections.forest import Forest, ForestRow, forests
 from report.sections.headings import scopes
-from report.sections.verdict_text import although_suspect, limit_text
+from report.sections.ranking_text import although_suspect, limit_text
 
 WIDTH = 80
 #: Longer tables do not fit a screen: the page has all rows.

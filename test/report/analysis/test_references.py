@@ -15,7 +15,7 @@ from report.analysis.cells import Cell, cells
 from report.analysis.rankings import resolutions
 from report.analysis.summary import summarize
 from report.cli.compare_command import main
-from report.sections.verdict_text import sentence
+from report.sections.ranking_text import sentence
 from simulated_campaigns import calm, campaign, plan, ramp, rows, throughputs
 
 REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"

@@ -8,8 +8,8 @@ from evidence import latency
 from page_reader import data_of, read
 from report.analysis.cells import cells
 from report.analysis.summary import Summary
+from report.charts.chart_data import ChartData, chart_data_of
 from report.charts.latency_over_rate import draw_latency_over_rate
-from report.charts.layout import ChartData, chart_data_of
 
 
 def load(per_second: int, arrivals: str = "constant", connections: int = 50) -> Document:
