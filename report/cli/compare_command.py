@@ -32,12 +32,12 @@ def _parser() -> argparse.ArgumentParser:
 
 def floor_share(text: str) -> float:
     """`2%` or `2` as 0.02. Raises ReportError for anything else, and from 100 % on."""
-    found = _PERCENT.fullmatch(text.strip())
-    if not found:
+    match = _PERCENT.fullmatch(text.strip())
+    if not match:
         raise ReportError(
             f"--floor {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE
         )
-    return float(found[1]) / 100
+    return float(match[1]) / 100
 
 
 def _allowed(text: str) -> frozenset[str]:
@@ -52,17 +52,18 @@ def _allowed(text: str) -> frozenset[str]:
 
 def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Selection, Selection]:
     default = _default_campaign(options)
-    words = [parse_selection(text, default) for text in options.sides]
+    sides = [parse_selection(text, default) for text in options.sides]
     if options.baseline is None:
-        if len(words) != 2:
+        if len(sides) != 2:
             raise ReportError("give BASE and NEW, or --baseline NAME; see --help", USAGE)
-        (base_folder, base_label), (new_folder, new_label) = words
+        (base_folder, base_label), (new_folder, new_label) = sides
         # `DIR` beside `DIR#TARGET` is the same target of the other campaign.
         base = campaigns.select(base_folder, base_label or new_label)
         return base, campaigns.select(new_folder, new_label or base_label)
-    if len(words) > 1:
+
+    if len(sides) > 1:
         raise ReportError("with --baseline give one side at most: it is compared with it", USAGE)
-    new_folder, label = words[0] if words else (default, None)
+    new_folder, label = sides[0] if sides else (default, None)
     base_folder = find_baseline(Path(options.output), options.baseline)
     try:
         campaigns.read(base_folder)
@@ -106,12 +107,14 @@ def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
 
 def _run(options: argparse.Namespace) -> int:
     campaigns = CampaignReader()
-    allowed, floor = _allowed(options.allow or ""), floor_share(options.floor)
+    allowed = _allowed(options.allow or "")
+    floor = floor_share(options.floor)
     if options.save_baseline is not None:
         return _save(options, campaigns)
     base, new = _sides(options, campaigns)
     outcome = compare_sides(base, new, METRICS[options.metric], floor, allowed)
     print(FORMATS[options.format](outcome))
+
     if options.fail_on == "never":
         return 0
     return {"regression": REGRESSION, "not decided": NOT_DECIDED}.get(outcome.verdict, 0)

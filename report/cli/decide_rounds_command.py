@@ -26,21 +26,21 @@ def _parser() -> argparse.ArgumentParser:
 def _run(options: argparse.Namespace) -> int:
     # A file that is damaged stops the report; until then the others go on without it.
     campaign = load_campaign(Path(options.campaign), keep_going=True, series=False)
-    made, ended = options.round, options.round if options.end else None
-
-    def looked(row: Summary) -> Summary:
-        schedule = row.look_schedule
-        return (
-            replace(row, last_look=made, look_schedule=replace(schedule, ended=ended))
-            if schedule
-            else row
-        )
-
-    found = adaptive_of(analysis_of(campaign, list(map(looked, summarize(campaign)))))
-    if found is None:
+    summaries = [_looked_at(row, options.round, is_last=options.end) for row in summarize(campaign)]
+    decision = adaptive_of(analysis_of(campaign, summaries))
+    if decision is None:
         raise ReportError("this campaign has a fixed number of runs", USAGE)
-    print(json.dumps(adaptive_document(found), ensure_ascii=False))
+    print(json.dumps(adaptive_document(decision), ensure_ascii=False))
     return 0
+
+
+def _looked_at(row: Summary, last_round: int, is_last: bool) -> Summary:
+    """The row as it is after this round; the manifest on disk does not know of the look yet."""
+    schedule = row.look_schedule
+    if not schedule:
+        return row
+    ended = last_round if is_last else None
+    return replace(row, last_look=last_round, look_schedule=replace(schedule, ended=ended))
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

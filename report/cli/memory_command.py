@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from report.analysis.campaign_analysis import analyse
+from report.analysis.memory_per_key import KeyMemory
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import json_text, write_all
 from report.base.terminal import run_program
@@ -21,21 +22,26 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _no_slope_text(folder: Path, memories: Sequence[KeyMemory]) -> str:
+    text = f"{one_line(folder.name)} has no target that ran with two numbers of fresh keys"
+    if memories:
+        reasons = [f"{one_line(memory.identity.label)}: {memory.reason}" for memory in memories]
+        text += f" ({'; '.join(reasons)})"
+    return f"{text}: measure with `ratelimit-bench memory --clients TARGETS`"
+
+
 def _run(options: argparse.Namespace) -> int:
     folder = Path(options.campaign).resolve()
     analysis = analyse(load_campaign(folder))
     if not any(row.slopes for row in analysis.memory):
-        reasons = "; ".join(
-            f"{one_line(row.identity.label)}: {row.reason}" for row in analysis.memory
-        )
-        why = f"has no target that ran with two numbers of fresh keys{f' ({reasons})' if reasons else ''}"
-        remedy = "measure with `ratelimit-bench memory --clients TARGETS`"
-        raise ReportError(f"{one_line(folder.name)} {why}: {remedy}", USAGE)
+        raise ReportError(_no_slope_text(folder, analysis.memory), USAGE)
+
     files = {
         "memory.csv": memory_csv(analysis.memory),
         "memory.json": json_text(memory_document(analysis)),
     }
     write_all(folder / "report", files)
+
     if options.format == "json":
         print(files["memory.json"], end="")
         return 0
