@@ -18,7 +18,7 @@ PACKAGE = Path(__file__).resolve().parent
 # Python's own.
 sys.path[0] = str(PACKAGE.parent)
 
-from report.cli.environment import start  # noqa: E402
+from report.cli.dispatch import start  # noqa: E402
 
 if __name__ == "__main__":
     sys.exit(start(sys.argv[1:]))

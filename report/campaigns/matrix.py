@@ -32,8 +32,8 @@ from report.results.model import Identity, fault_title, short_label
 from report.sections import section
 from report.sections.audit import bounds, findings_of, verdict
 from report.sections.cpu import part_kinds
+from report.sections.script_text import DEFAULT_LIMITER
 from report.sections.section import Section, TableCell, TableRow
-from report.sections.verdict_text import USUAL_LIMITER
 from report.statistics.decision import Comparison
 
 #: Where a question does not depend on the load: it stands in every view.
@@ -335,7 +335,7 @@ def _node_costs(cell: Cell) -> Iterator[tuple[float, str, str]]:
     """Cost, label and client of the usual limiter's rows on a standalone store."""
     for row in cell.summaries:
         identity = row.identity
-        is_usual = identity.limiter == USUAL_LIMITER and not identity.options
+        is_usual = identity.limiter == DEFAULT_LIMITER and not identity.options
         cost = row.figure_of(node_cpu).value
         if identity.topology == "standalone" and is_usual and cost is not None:
             yield cost, identity.short_label, identity.client

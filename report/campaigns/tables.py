@@ -23,7 +23,7 @@ from report.campaigns.records import CampaignRecord, differences, group_numbers
 from report.campaigns.rows import Record
 from report.results.model import LAYERS
 from report.sections import section
-from report.sections.verdict_text import FEW_SAMPLES, MERGED
+from report.sections.figure_cells import FEW_SAMPLES, MERGED
 from report.statistics.instability import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p
 
 #: More columns are not readable. The newest campaigns and the baseline stay.

@@ -1,1 +1,1 @@
-"""The charts of the page. A new one is a function, and a `Chart` in the list of `graphs.py`."""
+"""The charts of the page. A new one is a file, and an entry in the list of `all_charts.py`."""

@@ -17,17 +17,9 @@ from report.analysis.faults import (
     seconds_text,
 )
 from report.base.format import milliseconds
-from report.charts.layout import (
-    BAND,
-    FAILED,
-    INK,
-    LIMITED,
-    SERVED,
-    Chart,
-    figure,
-    literal,
-    value_axis,
-)
+from report.charts.chart_data import literal
+from report.charts.colours import BAND, FAILED, INK, LIMITED, SERVED
+from report.charts.layout import Chart, figure, value_axis
 from report.results.generated.records import Timeline
 
 MAX_STRIPS = 12

@@ -19,17 +19,25 @@ def command_parser(
     shared = _COMMANDS[command]
     parser = parser_of(program, shared["description"], shared["after"].strip())
     for flag in shared["flags"]:
-        name, default = flag["name"], flag.get("defaultValue")
-        shown = flag.get("defaultText", default)
-        meaning = f"{flag['help']} (default: {shown})" if shown else flag["help"]
-        # argparse replaces what follows a percent sign.
-        told = meaning.replace("%", "%%")
+        name = flag["name"]
         if "value" not in flag:
-            parser.add_argument(f"--{name}", action="store_true", help=told)
+            parser.add_argument(f"--{name}", action="store_true", help=_help_text(flag))
             continue
-        choices = (*flag["choices"], *(also or {}).get(name, ())) if "choices" in flag else None
-        metavar = flag["value"].strip("<>").upper()
+        choices = None
+        if "choices" in flag:
+            choices = (*flag["choices"], *(also or {}).get(name, ()))
         parser.add_argument(
-            f"--{name}", metavar=metavar, choices=choices, default=default, help=told
+            f"--{name}",
+            metavar=flag["value"].strip("<>").upper(),
+            choices=choices,
+            default=flag.get("defaultValue"),
+            help=_help_text(flag),
         )
     return parser
+
+
+def _help_text(flag: Mapping[str, Any]) -> str:
+    default = flag.get("defaultText", flag.get("defaultValue"))
+    text: str = f"{flag['help']} (default: {default})" if default else flag["help"]
+    # argparse replaces what follows a percent sign.
+    return text.replace("%", "%%")

@@ -15,7 +15,7 @@ from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, joined
 from report.results.model import Campaign, Run, turns_of
 from report.results.record import plain
-from report.sections.verdict_text import script_names
+from report.sections.script_text import script_names
 
 Facts = Mapping[str, Mapping[str, str]]
 Rows = tuple[Summary, Summary]

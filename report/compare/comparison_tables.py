@@ -20,7 +20,7 @@ from report.base.markdown import prose, table
 from report.compare.comparability import together_text
 from report.compare.matching import Compared, Metric, Outcome
 from report.export.topics import comparison_document
-from report.sections.verdict_text import although_suspect, limited_throughput
+from report.sections.ranking_text import although_suspect, limited_throughput
 
 
 class _Line(Struct, frozen=True):

@@ -12,7 +12,8 @@ from report.analysis.summary import Summary
 from report.analysis.texts import at_its_load
 from report.base.errors import one_line
 from report.base.format import cut_labels, rate
-from report.sections.first_screen import Forest, ForestRow, cell_title, forests
+from report.sections.forest import Forest, ForestRow, forests
+from report.sections.headings import cell_title
 
 #: More is no picture any more.
 MAX_BARS = 40

@@ -17,12 +17,13 @@ from report.sections.adaptive import adaptive_document, adaptive_of
 from report.sections.best_performers import best_documents
 from report.sections.boundary import promise_documents
 from report.sections.faults import fault_sentences
-from report.sections.first_screen import cell_title, heading_of, screen_lines
+from report.sections.headings import cell_title, ranking_heading
 from report.sections.max_rate import max_rate_document
 from report.sections.printed_programs import load_program_sentences, store_sentences
+from report.sections.ranking_text import sentence
 from report.sections.recommendation import recommend
+from report.sections.screen_text import screen_lines
 from report.sections.thresholds import threshold_documents
-from report.sections.verdict_text import sentence
 from report.statistics.histograms import PERCENTILES
 
 #: Members of a configuration that are columns of summary.csv, under the same names.
@@ -162,7 +163,7 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
         {
             "layer": cell.identity.layer,
             "title": cell_title(cell),
-            "heading": heading_of(ranking),
+            "heading": ranking_heading(ranking),
             "sentence": sentence(ranking),
             "too_few_runs": bool(ranking.compared) and ranking.few_runs,
             "winner": ranking.winner.identity.label if ranking.winner else None,

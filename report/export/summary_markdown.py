@@ -11,17 +11,27 @@ from report.analysis.texts import LayerText, by_loop
 from report.base.errors import one_line
 from report.base.format import plural
 from report.base.markdown import code, prose, table, within
-from report.sections import first_screen
 from report.sections.boundary import promises
+from report.sections.decision_table import (
+    FIRST_ROW,
+    DecisionRow,
+    base_text,
+    decision_cells,
+    decision_row,
+    figure_names,
+)
 from report.sections.environment import campaign_notices
 from report.sections.faults import fault_headlines, faults
+from report.sections.figure_cells import marks_note
+from report.sections.forest import forests
+from report.sections.headings import page_heading
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import Recommendation, recommend
-from report.sections.runs import reasons_of_round, round_reasons
+from report.sections.run_cells import reasons_of_round, round_reasons
+from report.sections.screen_text import forest_lines
 from report.sections.section import Section, Table, TableRow
 from report.sections.thresholds import thresholds
 from report.sections.trace import limited_text
-from report.sections.verdict_text import marks_note
 
 #: GitHub refuses a comment of 65,536 characters and more.
 MAX_BYTES = 60_000
@@ -57,7 +67,7 @@ def section_blocks(section: Section) -> Iterator[list[str]]:
         yield [prose(note)]
 
 
-def _cells(row: first_screen.DecisionRow) -> list[str]:
+def _cells(row: DecisionRow) -> list[str]:
     label, summary = code(row.summary.identity.short_label), row.summary
     verdict = summary.verdict if summary.verdict != "valid" else ""
     return [
@@ -71,13 +81,11 @@ def _cells(row: first_screen.DecisionRow) -> list[str]:
     ]
 
 
-def _table(
-    rows: Sequence[first_screen.DecisionRow], text: LayerText, base: str = first_screen.FIRST_ROW
-) -> list[str]:
+def _table(rows: Sequence[DecisionRow], text: LayerText, base: str = FIRST_ROW) -> list[str]:
     at_a_rate = any(row.summary.identity.open_loop for row in rows)
     headers = (
         "Target",
-        *(", ".join(filter(None, named)) for named in first_screen.figure_names(text, at_a_rate)),
+        *(", ".join(filter(None, named)) for named in figure_names(text, at_a_rate)),
         f"{'p99' if at_a_rate else 'Throughput'} to {base}",
         f"CPU to {base}",
         "Limited by",
@@ -89,13 +97,13 @@ def _table(
 
 def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
     """The heading, each ranking's sentence and table, and the controls, as blocks of lines."""
-    (shown,) = first_screen.decision_cells([cell], layer_named)
+    (shown,) = decision_cells([cell], layer_named)
     blocks = [[f"### {prose(shown.title)}"]]
     for ranking, group in zip(cell.rankings, shown.groups, strict=True):
-        rows = _table(group.rows, cell.text, first_screen.base_text([ranking]))
+        rows = _table(group.rows, cell.text, base_text([ranking]))
         blocks.append([f"{prose(group.heading)}. {prose(group.sentence)}", "", *rows])
     if shown.controls:
-        rows = _table(shown.controls, cell.text, first_screen.base_text(cell.rankings))
+        rows = _table(shown.controls, cell.text, base_text(cell.rankings))
         blocks.append(["Controls, not ranked:", "", *rows])
     marks = marks_note(figure for row in shown.rows for figure in row.figures)
     servers = (
@@ -137,7 +145,7 @@ def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
     heading = [[f"## {', '.join(filter(None, named))}"]] if runtime.name else []
     if not runtime.cells:
         tables = [
-            _table([first_screen.decision_row(row, runtime.text) for row in rows], runtime.text)
+            _table([decision_row(row, runtime.text) for row in rows], runtime.text)
             for _, rows in by_loop(runtime.controls)
         ]
         return [*heading, *tables]
@@ -183,14 +191,14 @@ def summary_markdown(analysis: Analysis) -> str:
     )
     of_stores, programs = store_sentences(analysis.store_operations), analysis.load_programs
     recommended = recommend(analysis) if summaries else None
-    forests = map(first_screen.forest_lines, first_screen.forests(analysis))
+    pictures = map(forest_lines, forests(analysis))
     sections = (thresholds(analysis), promises(summaries), faults(analysis))
     blocks = [
-        [f"## {first_screen.page_heading(analysis)}"],
+        [f"## {page_heading(analysis)}"],
         [f"{prose(limited_text(summaries))}."] if limited_text(summaries) else [],
         [f"**{prose(recommended.lead)}**"] if recommended else [],
         *([f"**{prose(headline)}**"] for headline in fault_headlines(analysis.faults)),
-        *(["```text", *lines, "```"] for lines in forests),
+        *(["```text", *lines, "```"] for lines in pictures),
         [head],
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
         # What is above it is the summary of a job.

@@ -10,27 +10,38 @@ from report.analysis.machines import all_runs
 from report.analysis.summary import Summary
 from report.analysis.texts import by_loop, shared_load_text
 from report.base.paths import STATIC
+from report.charts.all_charts import CHARTS
+from report.charts.chart_data import chart_data_of
+from report.charts.colours import CONTROL_COLOUR, DARK, client_colours
 from report.charts.fault_strips import fault_charts
-from report.charts.graphs import CHARTS
-from report.charts.layout import CONTROL_COLOUR, DARK, Chart, chart_data_of, client_colours
+from report.charts.layout import Chart
 from report.html.template import CHART_SCRIPTS, render_template
 from report.results.generated.records import Audit
 from report.sections import audit as audits
-from report.sections import first_screen
 from report.sections.all_sections import sections_of
+from report.sections.decision_table import (
+    DecisionCell,
+    DecisionRow,
+    base_text,
+    decision_cells,
+    decision_row,
+    figure_names,
+)
 from report.sections.environment import campaign_notices, external_notices, machine_picture
 from report.sections.faults import fault_headlines
+from report.sections.figure_cells import marks_note
 from report.sections.filters import ANY_VALUE, CHIPS, filter_values, row_values, rows_named
+from report.sections.forest import forests
+from report.sections.headings import page_heading
 from report.sections.printed_programs import load_program_sentences, store_sentences
 from report.sections.recommendation import recommend
 from report.sections.trace import limited_text
-from report.sections.verdict_text import marks_note
 
 _CONTROLS = "Controls: what the harness itself can do, not ranked"
 
 
 def _decision_tables(
-    found: Sequence[tuple[RuntimeResults, Sequence[first_screen.DecisionCell]]],
+    found: Sequence[tuple[RuntimeResults, Sequence[DecisionCell]]],
 ) -> Iterator[dict[str, Any]]:
     """Of the first screen: capacity and latency at a rate apart (rule M4)."""
     titled = len({each.title for _, members in found for each in members}) > 1
@@ -45,13 +56,13 @@ def _decision_tables(
 
 def _decision_table(
     runtime: RuntimeResults,
-    shown: Sequence[first_screen.DecisionCell],
+    shown: Sequence[DecisionCell],
     open_loop: bool,
     titled: bool,
 ) -> dict[str, Any]:
     headed = titled or sum(len(each.groups) for each in shown) > 1
     # Heading, the comparison that it leads to, and rows.
-    bodies: list[tuple[str, str, Sequence[first_screen.DecisionRow]]] = []
+    bodies: list[tuple[str, str, Sequence[DecisionRow]]] = []
     for each in shown:
         for group in each.groups:
             title = f"{each.title}. " if titled and group is each.groups[0] else ""
@@ -60,7 +71,7 @@ def _decision_table(
         # Of several cells under one load they are the same rows.
         if each.controls and (_CONTROLS, "", each.controls) not in bodies:
             bodies.append((_CONTROLS, "", each.controls))
-    base = first_screen.base_text(ranking for each in shown for ranking in each.cell.rankings)
+    base = base_text(ranking for each in shown for ranking in each.cell.rankings)
     heading = "" if headed else f"{shown[0].groups[0].heading}."
     ratio = f", and the ratio of CPU to {base}"
     return _table_parts(runtime, open_loop, bodies, heading, ratio)
@@ -70,14 +81,14 @@ def _control_table(
     runtime: RuntimeResults, controls: Sequence[Summary], open_loop: bool
 ) -> dict[str, Any]:
     """Of a part of the campaign that measured nothing else."""
-    rows = tuple(first_screen.decision_row(row, runtime.text) for row in controls)
+    rows = tuple(decision_row(row, runtime.text) for row in controls)
     return _table_parts(runtime, open_loop, [(_CONTROLS, "", rows)])
 
 
 def _table_parts(
     runtime: RuntimeResults,
     open_loop: bool,
-    bodies: Sequence[tuple[str, str, Sequence[first_screen.DecisionRow]]],
+    bodies: Sequence[tuple[str, str, Sequence[DecisionRow]]],
     heading: str = "",
     ratio: str = "",
 ) -> dict[str, Any]:
@@ -97,7 +108,7 @@ def _table_parts(
         "id": table_id,
         "runtime": runtime,
         "open_loop": open_loop,
-        "columns": first_screen.figure_names(runtime.text, open_loop),
+        "columns": figure_names(runtime.text, open_loop),
         "bodies": bodies,
         "caption": caption,
     }
@@ -147,10 +158,7 @@ def render_page(
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}
     colours = _colours(ordered)
-    parts = [
-        (each, first_screen.decision_cells(each.cells, bool(each.layer)))
-        for each in analysis.runtimes
-    ]
+    parts = [(each, decision_cells(each.cells, bool(each.layer))) for each in analysis.runtimes]
     return render_template(
         "page.html.j2",
         styles=(STATIC / "report.css",),
@@ -164,11 +172,11 @@ def render_page(
             },
         },
         campaign=campaign,
-        heading=first_screen.page_heading(analysis),
+        heading=page_heading(analysis),
         manifest=manifest,
         downloads=downloads,
         recommendation=recommend(analysis) if ordered else None,
-        forests=first_screen.forests(analysis),
+        forests=forests(analysis),
         cells=[(runtime.name, cell) for runtime, found in parts for cell in found],
         # Of a campaign that looked for the highest rate, figures at each of its rates do not
         # decide.

@@ -9,16 +9,16 @@ from msgspec import Struct
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.cells import Cell
 from report.analysis.figures import throughput
-from report.analysis.rankings import Pair
+from report.analysis.rankings import Pair, Ranking
 from report.analysis.summary import Summary
 from report.analysis.texts import interval_of, layer_text, load_text, name, outlook
 from report.base.format import plural, rate
-from report.sections.first_screen import cell_title
+from report.sections.headings import cell_title
+from report.sections.ranking_text import although_suspect
 from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
-from report.sections.verdict_text import although_suspect
 from report.statistics.decision import DEFAULT_FLOOR
 from report.statistics.runs import median_interval
-from report.statistics.sequential import Stop, is_tight, stop_of_side
+from report.statistics.sequential import LookSchedule, Stop, is_tight, stop_of_side
 
 #: Why a configuration got no more runs.
 _STOPPED: dict[Stop, str] = {
@@ -36,13 +36,11 @@ _ENDED = {
     "budget": "its time was used up",
 }
 
-
-#: The look after which a row got no more runs, and why; None: it continues.
 Stopped = tuple[int, Stop] | None
+"""The look after which a row got no more runs, and why; None: it continues."""
 
-
-#: A row, whether it goes on, and why it got no more runs.
 Row = tuple[Summary, bool, str]
+"""A row, whether it goes on, and why it got no more runs."""
 
 
 class Adaptive(Struct, frozen=True):
@@ -56,78 +54,134 @@ class Adaptive(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        made = sum(len(row.runs) for row, _, _ in self.rows)
-        why = (
-            f"It ended because {_ENDED.get(self.ended, self.ended)}"
-            if self.ended
-            else "It has not ended"
-        )
-        return f"{why}: {plural(made, 'run')}, of at most {self.most * len(self.rows)}."
+        run_count = sum(len(row.runs) for row, _, _ in self.rows)
+        state = "It has not ended"
+        if self.ended:
+            state = f"It ended because {_ENDED.get(self.ended, self.ended)}"
+        return f"{state}: {plural(run_count, 'run')}, of at most {self.most * len(self.rows)}."
 
 
 def _reason(stop: Stopped, ended: str | None) -> str:
+    """Why a row got no more runs."""
     if stop is None:
         return "it was interrupted" if ended is None else _ENDED.get(ended, ended)
-    return _ENDED["budget"] if stop[1] == "last" and ended == "budget" else _STOPPED[stop[1]]
+    _, why = stop
+    return _ENDED["budget"] if why == "last" and ended == "budget" else _STOPPED[why]
 
 
-def _pair_text(pair: Pair, at: int | None) -> tuple[bool, str]:
-    found, base, new = pair.comparison, name(pair.base), name(pair.new)
-    runs = (
-        f"{plural(found.per_side, 'run')} per side"
-        if found.pairs is None
-        else plural(found.pairs, "pair")
-    )
-    between = ", ".join(filter(None, (interval_of(found), runs)))
+def _pair_text(pair: Pair, settled_at: int | None) -> tuple[bool, str]:
+    """Whether a pair is concluded, and what was shown or is missing. `settled_at` is the look that
+    settled it."""
+    comparison = pair.comparison
+    base = name(pair.base)
+    new = name(pair.new)
+    if comparison.pairs is None:
+        runs = f"{plural(comparison.per_side, 'run')} per side"
+    else:
+        runs = plural(comparison.pairs, "pair")
+    interval = ", ".join(filter(None, (interval_of(comparison), runs)))
+
+    if not comparison.decided or settled_at is None:
+        reason = comparison.reason or "not evaluated yet"
+        more = outlook(comparison)
+        text = f"{new} and {base}: {reason} ({interval})"
+        return False, f"{text}; {more}" if more else text
+
     although = although_suspect((pair.base, pair.new))
-    if not found.decided or at is None:
-        more = outlook(found)
-        why = found.reason or "not evaluated yet"
-        return False, f"{new} and {base}: {why} ({between}){f'; {more}' if more else ''}"
-    if found.status != "no difference":
-        return True, f"{new} is {found.conclusion} than {base} ({between}){although}"
-    if found.ratio is None:
-        return (
-            True,
-            f"{new} and {base} both failed their load in half of their runs or more ({between})",
-        )
-    return (
-        True,
-        f"{new} and {base} do not differ by more than {100 * found.floor:g} % ({between}){although}",
-    )
+    if comparison.status != "no difference":
+        return True, f"{new} is {comparison.conclusion} than {base} ({interval}){although}"
+    if comparison.ratio is None:
+        failed = "both failed their load in half of their runs or more"
+        return True, f"{new} and {base} {failed} ({interval})"
+    floor = f"{100 * comparison.floor:g} %"
+    return True, f"{new} and {base} do not differ by more than {floor} ({interval}){although}"
 
 
 def _lone_text(row: Summary, stop: Stopped) -> tuple[bool, str]:
-    values, label = row.throughputs, f"{name(row)}, {load_text(row.identity)}"
-    done = stop is not None and stop[1] == "tight"
+    """Whether a row that is compared with no other is concluded, and how tight its interval is."""
+    values = row.throughputs
+    label = f"{name(row)}, {load_text(row.identity)}"
+    is_tight_twice = stop is not None and stop[1] == "tight"
     counted = plural(len(values), "run")
     try:
-        found = median_interval(values)
+        interval = median_interval(values)
     except ValueError:
         return False, f"{label}: {counted} that count are too few for an interval: it takes 6"
-    if found.low == 0:
+    if interval.low == 0:
         # An end of the interval is a run that failed its load: it has no width in percent.
-        return done, f"{label}: {row.spoiled_text or 'nothing was answered in some runs'}"
-    off = max(found.high / found.median, found.median / found.low) - 1
-    median = f"{rate(found.median)} {layer_text(row.identity.layer).rate_unit}"
+        return is_tight_twice, f"{label}: {row.spoiled_text or 'nothing was answered in some runs'}"
+
+    width = max(interval.high / interval.median, interval.median / interval.low) - 1
+    median = f"{rate(interval.median)} {layer_text(row.identity.layer).rate_unit}"
     runs = ", ".join(filter(None, (counted, row.spoiled_text)))
-    text = f"{label}: {median} ± {100 * off:.1f} %, {runs}"
-    if done:
-        return done, text
+    text = f"{label}: {median} ± {100 * width:.1f} %, {runs}"
+    if is_tight_twice:
+        return True, text
     why = "wider than" if not is_tight(values) else "no second look confirmed that it is within"
-    return done, f"{text}: {why} ± {100 * DEFAULT_FLOOR:.1f} %"
+    return False, f"{text}: {why} ± {100 * DEFAULT_FLOOR:.1f} %"
 
 
-def _stop_of_control(
+class _Conclusions:
+    """When each row stopped, and what was concluded of rows and pairs."""
+
+    def __init__(self, schedule: LookSchedule, last_look: int) -> None:
+        self.stops: dict[str, Stopped] = {}
+        """By the id of the row."""
+        self._lines: list[tuple[bool, Line]] = []
+        self._schedule = schedule
+        self._last_look = last_look
+
+    def lines(self, is_concluded: bool) -> tuple[Line, ...]:
+        return tuple(line for concluded, line in self._lines if concluded is is_concluded)
+
+    def add_ranking(self, ranking: Ranking, prefix: str) -> None:
+        """The prefix names the cell where there are several."""
+        for row in ranking.summaries:
+            self.stops[row.id] = self._stop_of(row)
+        family = ranking.family
+        if family:
+            for row, stop in zip(ranking.compared, family.stops, strict=False):
+                self.stops[row.id] = stop
+
+        settled = family.settled if family else ()
+        for pair, settled_at in zip(ranking.pairs, settled, strict=True):
+            is_concluded, text = _pair_text(pair, settled_at)
+            line = Line(prefix + text, f"{pair.base.id} {pair.new.id}")
+            self._lines.append((is_concluded, line))
+        if not ranking.pairs:
+            for row in ranking.summaries:
+                self._add_lone(row)
+
+    def add_control(self, row: Summary, cells: Sequence[Cell]) -> None:
+        """Adds a control or a copy: it stops with its reference or with the rows that are up with
+        it, the last of them."""
+        stops = _stops_beside(row, cells, self.stops)
+        if stops:
+            self.stops[row.id] = None if None in stops else max(filter(None, stops))
+            return
+        self.stops[row.id] = self._stop_of(row)
+        self._add_lone(row)
+
+    def _stop_of(self, row: Summary) -> Stopped:
+        return stop_of_side(row.side(throughput), self._schedule, self._last_look)
+
+    def _add_lone(self, row: Summary) -> None:
+        is_concluded, text = _lone_text(row, self.stops[row.id])
+        self._lines.append((is_concluded, Line(text, row.id)))
+
+
+def _stops_beside(
     row: Summary, cells: Sequence[Cell], stops: Mapping[str, Stopped]
 ) -> list[Stopped]:
     """Those of its reference, or of the rows beside it; empty where it stands alone."""
-    own = [cell for cell in cells if row in (*cell.controls, *cell.copies)]
+    cells_of_row = [cell for cell in cells if row in (*cell.controls, *cell.copies)]
     if row.identity.copy:
-        for ranking in (ranking for cell in own for ranking in cell.rankings):
+        for ranking in (ranking for cell in cells_of_row for ranking in cell.rankings):
             if ranking.reference and ranking.reference.identity.label == row.identity.copy_of:
                 return [stops[ranking.reference.id]]
-    return [stops[each.id] for cell in own for each in cell.summaries] if row.by_turns else []
+    if not row.by_turns:
+        return []
+    return [stops[summary.id] for cell in cells_of_row for summary in cell.summaries]
 
 
 def adaptive_of(analysis: Analysis) -> Adaptive | None:
@@ -135,57 +189,40 @@ def adaptive_of(analysis: Analysis) -> Adaptive | None:
 
     It depends only on the results and the looks, so that it gives the same whenever it is
     called."""
-    campaign, summaries, cells = analysis.campaign, analysis.summaries, analysis.cells
+    manifest = analysis.campaign.manifest
+    summaries = analysis.summaries
     schedule = next((row.look_schedule for row in summaries), None)
-    if schedule is None or campaign.manifest is None:
+    if schedule is None or manifest is None:
         return None
-    looked = summaries[0].last_look
-    stops: dict[str, Stopped] = {}
-    conclusions: list[tuple[bool, Line]] = []
 
-    def conclude(done: bool, text: str, ids: str) -> None:
-        conclusions.append((done, Line(text, ids)))
-
-    for cell in cells:
-        prefix = f"{cell_title(cell)}: " if len(cells) > 1 else ""
+    conclusions = _Conclusions(schedule, summaries[0].last_look)
+    for cell in analysis.cells:
+        prefix = f"{cell_title(cell)}: " if len(analysis.cells) > 1 else ""
         for ranking in cell.rankings:
-            family = ranking.family
-            rows = ranking.summaries
-            stops |= {row.id: stop_of_side(row.side(throughput), schedule, looked) for row in rows}
-            own = zip(ranking.compared, family.stops if family else (), strict=False)
-            stops |= {row.id: stop for row, stop in own}
-            for pair, at in zip(ranking.pairs, family.settled if family else (), strict=True):
-                done, text = _pair_text(pair, at)
-                conclude(done, prefix + text, f"{pair.base.id} {pair.new.id}")
-            for row in ranking.summaries if not ranking.pairs else ():
-                conclude(*_lone_text(row, stops[row.id]), row.id)
+            conclusions.add_ranking(ranking, prefix)
     for runtime in analysis.runtimes:
         copies = (copy for cell in runtime.cells for copy in cell.copies)
         for row in (*runtime.controls, *copies):
-            beside = _stop_of_control(row, runtime.cells, stops)
-            if beside:
-                stops[row.id] = None if None in beside else max(filter(None, beside))
-                continue
-            stops[row.id] = stop_of_side(row.side(throughput), schedule, looked)
-            conclude(*_lone_text(row, stops[row.id]), row.id)
-    ended = campaign.manifest.get("adaptive", {}).get("ended", {}).get("why")
-    of_rows = [(row, stops.get(row.id)) for row in summaries]
+            conclusions.add_control(row, runtime.cells)
+
+    ended = manifest.get("adaptive", {}).get("ended", {}).get("why")
+    stops = [(row, conclusions.stops.get(row.id)) for row in summaries]
     return Adaptive(
-        rows=tuple((row, stop is None, _reason(stop, ended)) for row, stop in of_rows),
-        concluded=tuple(each for done, each in conclusions if done),
-        unsettled=tuple(each for done, each in conclusions if not done),
+        rows=tuple((row, stop is None, _reason(stop, ended)) for row, stop in stops),
+        concluded=conclusions.lines(is_concluded=True),
+        unsettled=conclusions.lines(is_concluded=False),
         ended=ended,
         most=schedule.looks[-1],
     )
 
 
-def adaptive_document(found: Adaptive) -> dict[str, Any]:
+def adaptive_document(campaign: Adaptive) -> dict[str, Any]:
     return {
-        "ended": found.ended,
-        "sentence": found.sentence,
-        "max_runs": found.most,
-        "concluded": [each.text for each in found.concluded],
-        "not_concluded": [each.text for each in found.unsettled],
+        "ended": campaign.ended,
+        "sentence": campaign.sentence,
+        "max_runs": campaign.most,
+        "concluded": [line.text for line in campaign.concluded],
+        "not_concluded": [line.text for line in campaign.unsettled],
         "configurations": [
             {
                 "configuration_hash": row.identity.configuration_hash,
@@ -195,30 +232,31 @@ def adaptive_document(found: Adaptive) -> dict[str, Any]:
                 "goes_on": goes_on,
                 "reason": reason,
             }
-            for row, goes_on, reason in found.rows
+            for row, goes_on, reason in campaign.rows
         ],
     }
 
 
 def adaptive(analysis: Analysis) -> Section | None:
-    found = adaptive_of(analysis)
-    if found is None:
+    campaign = adaptive_of(analysis)
+    if campaign is None:
         return None
     rows = []
-    for row, _, reason in found.rows:
-        identity, made = row.identity, len(row.runs)
+    for row, _, reason in campaign.rows:
+        identity = row.identity
+        run_count = len(row.runs)
         cells = (
             *named(identity.label, load_text(identity)),
-            number(f"{made}", made),
+            number(f"{run_count}", run_count),
             *named(reason),
         )
         rows.append(TableRow(row.id, cells))
     columns = (*words("Target", "Load"), Column("Runs"), *words("Why it stopped"))
-    lists = (("Concluded", found.concluded), ("Not decided", found.unsettled))
+    lists = (("Concluded", campaign.concluded), ("Not decided", campaign.unsettled))
     return Section(
         "adaptive",
         "How many runs it took",
-        found.sentence,
+        campaign.sentence,
         text=("The confidence levels allow for looking at the runs more than once.",),
         tables=(table_of("adaptive-rows", columns, rows),),
         lists=tuple((title, lines) for title, lines in lists if lines),

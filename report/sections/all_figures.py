@@ -14,10 +14,18 @@ from report.analysis.host_cpus import cpus_sentence
 from report.analysis.summary import Summary, layer_text_of
 from report.base.format import ABSENT, Show, count, mebibytes, microseconds, percent, rate, share
 from report.results.model import Identity
-from report.sections import section, verdict_text
-from report.sections.first_screen import against_base, base_text
+from report.sections import section
+from report.sections.decision_table import against_base, base_text
+from report.sections.figure_cells import (
+    FEW_SAMPLES,
+    LATE,
+    MERGED,
+    UNIDENTIFIED,
+    limit_cell,
+    spread_figure,
+)
 from report.sections.latency_at_full_load import GROUPS_TEXT
-from report.sections.verdict_text import FEW_SAMPLES, LATE, MERGED, UNIDENTIFIED
+from report.sections.script_text import script_names
 from report.statistics.decision import Comparison
 
 
@@ -101,7 +109,7 @@ def _shown_figures(text: texts.LayerText, summaries: Sequence[Summary]) -> list[
 
 def _figure_cell(figure: _Figure, row: _Row) -> section.TableCell:
     unit = "ms" if figure.unit == "µs" else figure.unit
-    cell = verdict_text.spread_figure(row.summary, figure.read, figure.show, unit)
+    cell = spread_figure(row.summary, figure.read, figure.show, unit)
     is_best = row.best.get(figure.best_by) == row.summary.id
     return structs.replace(cell, best=is_best and cell.sort != "")
 
@@ -179,7 +187,7 @@ def _columns(
         *(_figure_column(figure, open_loop) for figure in figures),
         _Column(
             section.Column("Limited by", "resource"),
-            lambda row: verdict_text.limit_cell(row.summary),
+            lambda row: limit_cell(row.summary),
         ),
     ]
 
@@ -207,7 +215,7 @@ def _names(
         texts.decider_of(identity) if facts.decider else "",
         texts.algorithm_of(identity) if facts.algorithm else "",
         identity.store_text,
-        verdict_text.script_names(summary),
+        script_names(summary),
         *(_load_cell(identity, field) for field in fields),
     )
 

@@ -16,13 +16,15 @@ from report.sections.client_vs_script import client_vs_script_section
 from report.sections.cpu import decision_cpu_tables, limiter_cost, resources
 from report.sections.diagnosis import diagnosis
 from report.sections.environment import environment
+from report.sections.failed_requests import failures
 from report.sections.faults import fault_runs, faults
 from report.sections.latency_at_full_load import GROUPS_TEXT, latency_tables
 from report.sections.latency_at_rate import latency_at_rate
 from report.sections.max_rate import max_rate
 from report.sections.memory_per_key import memory_per_key_section
 from report.sections.printed_programs import load_programs, store_operations
-from report.sections.runs import all_runs, failures, problems
+from report.sections.problems import problems
+from report.sections.runs import all_runs
 from report.sections.section import Section
 from report.sections.several_servers import several_servers
 from report.sections.thresholds import thresholds

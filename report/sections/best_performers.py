@@ -11,7 +11,9 @@ from report.analysis.rankings import Group, Pair, Ranking, rank
 from report.analysis.summary import Summary
 from report.analysis.texts import algorithm_of, decider_of, interval_of, name
 from report.base.format import ABSENT, rate
-from report.sections.first_screen import cell_title
+from report.sections.figure_cells import spread_figure
+from report.sections.headings import cell_title
+from report.sections.ranking_text import although_suspect
 from report.sections.section import (
     Column,
     Section,
@@ -22,7 +24,6 @@ from report.sections.section import (
     named,
     words,
 )
-from report.sections.verdict_text import although_suspect, spread_figure
 
 CAPTION = (
     "The first of each kind of decider under one work on one store, whatever its algorithm, and the ratio "

@@ -11,9 +11,10 @@ from report.analysis.summary import Summary
 from report.analysis.texts import LayerText, at_its_load, interval_of
 from report.base.format import ABSENT, Show, microseconds, plural, rate
 from report.results.model import script_sha1
-from report.sections.first_screen import cell_title
+from report.sections.figure_cells import SUSPECT, spread_figure
+from report.sections.headings import cell_title
+from report.sections.script_text import script_names
 from report.sections.section import Column, Section, Table, TableCell, TableGroup, TableRow, words
-from report.sections.verdict_text import SUSPECT, script_names, spread_figure
 from report.statistics.decision import Comparison
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 

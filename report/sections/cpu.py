@@ -26,7 +26,7 @@ from report.analysis.summary import Summary
 from report.base.format import count, microseconds, percent, ratio
 from report.results.model import MEASURED_KINDS, Identity, Measured
 from report.sections import section
-from report.sections.verdict_text import limit_cell, spread_figure
+from report.sections.figure_cells import limit_cell, spread_figure
 from report.statistics.decision import Comparison
 
 LIMITED_BY_CLIENT = "limited by client"

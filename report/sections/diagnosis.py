@@ -9,7 +9,7 @@ from report.base.format import count, decimals, microseconds, milliseconds, plur
 from report.results.generated.records import Diagnosis, Gc, LoopDelayUs, Server
 from report.results.model import MEASURED_KINDS, Run, cpu_us_per_request, total_of
 from report.sections import section
-from report.sections.runs import run_cells
+from report.sections.run_cells import run_cells
 
 #: In place of a figure that nothing told.
 NOT_KNOWN = "not known"

@@ -15,6 +15,7 @@ from report.analysis.texts import cap_text, load_text, varying_fields
 from report.base.contract import CONSTANTS
 from report.base.format import ABSENT, gibibytes, percent, plural
 from report.results.model import FOREIGN_CPU_RULE, MEASURED_KINDS, Campaign, Run, turns_of
+from report.sections.script_text import calls_text
 from report.sections.section import (
     Column,
     Facts,
@@ -26,7 +27,6 @@ from report.sections.section import (
     table_of,
     words,
 )
-from report.sections.verdict_text import calls_text
 
 #: More machines of a tier, or links of a gap, are counted and not drawn.
 _MOST_MACHINES = 6

@@ -21,7 +21,7 @@ from report.base.format import ABSENT, Show, count, joined, mebibytes, milliseco
 from report.results.model import Run, fault_title
 from report.sections import section
 from report.sections.printed_programs import counted_text
-from report.sections.runs import run_cells
+from report.sections.run_cells import run_cells
 
 TITLE = "What happens to your API when …"
 

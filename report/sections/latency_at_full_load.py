@@ -5,8 +5,9 @@ from report.analysis.cells import Cell, RuntimeResults
 from report.analysis.figures import mean_latency, percentile
 from report.analysis.summary import Summary
 from report.analysis.texts import AT_FULL_LOAD, LayerText
-from report.sections import section, verdict_text
-from report.sections.first_screen import cell_title
+from report.sections import section
+from report.sections.figure_cells import marks_note, spread_figure
+from report.sections.headings import cell_title
 
 #: Stands wherever latencies at full load are listed.
 GROUPS_TEXT = (
@@ -36,10 +37,7 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
         section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),
         section.number(summary.group_size_text, summary.group_sizes[-1]),
-        *(
-            verdict_text.spread_figure(summary, figure, text.latency, "ms")
-            for figure in _LATENCIES.values()
-        ),
+        *(spread_figure(summary, figure, text.latency, "ms") for figure in _LATENCIES.values()),
     )
     return section.TableRow(summary.id, cells, summary.no_figures_reason, kept=3, colour=summary.id)
 
@@ -61,7 +59,7 @@ def _table(part: RuntimeResults, cell: Cell) -> section.Table:
     )
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
     figures = [figure for group in groups for row in group.rows for figure in row.cells]
-    caption = verdict_text.marks_note(figures)
+    caption = marks_note(figures)
     return section.Table(f"{cell.id}-latency", title, _columns(cell.text), groups, caption)
 
 

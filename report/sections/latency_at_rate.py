@@ -7,8 +7,9 @@ from report.analysis.rankings import by_p99
 from report.analysis.summary import Summary
 from report.analysis.texts import LayerText
 from report.base.format import ABSENT, Show, count, decimals, rate
-from report.sections import section, verdict_text
-from report.sections.first_screen import cell_title
+from report.sections import section
+from report.sections.figure_cells import marks_note, spread_figure
+from report.sections.headings import cell_title
 
 
 def _columns(text: LayerText) -> tuple[section.Column, ...]:
@@ -79,8 +80,8 @@ def _row(summary: Summary, text: LayerText) -> section.TableRow:
     cells = (
         section.TableCell(identity.short_label, tag="control" if identity.ceiling else ""),
         section.TableCell(identity.store_text),
-        *(verdict_text.spread_figure(summary, figure, text.latency, "ms") for figure in latencies),
-        *(verdict_text.spread_figure(summary, *each) for each in _KEPT),
+        *(spread_figure(summary, figure, text.latency, "ms") for figure in latencies),
+        *(spread_figure(summary, *each) for each in _KEPT),
         _sent_gaps(summary),
         _wakes(summary),
     )
@@ -91,7 +92,7 @@ def _table(part: RuntimeResults, cell: Cell) -> section.Table:
     ordered = (*cell.with_copies(by_p99(cell.summaries)), *by_p99(cell.controls))
     rows = [_row(summary, cell.text) for summary in ordered]
     title = ": ".join(filter(None, (part.name, cell_title(cell, bool(part.layer)))))
-    caption = verdict_text.marks_note(each for row in rows for each in row.cells)
+    caption = marks_note(each for row in rows for each in row.cells)
     return section.table_of(cell.id, _columns(cell.text), rows, title, caption=caption)
 
 

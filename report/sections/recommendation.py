@@ -14,12 +14,12 @@ from report.analysis.rankings import Pair, Ranking
 from report.analysis.texts import layer_text, name
 from report.base.format import joined, plural
 from report.results.model import DIMENSIONS, Campaign
-from report.sections import verdict_text
-from report.sections.first_screen import scope_text, scopes
+from report.sections.headings import scope_text, scopes
 from report.sections.max_rate import max_rate_sentence
 from report.sections.memory_per_key import memory_text
+from report.sections.ranking_text import layer_of, shown_text
+from report.sections.script_text import scripts_differ, store_name, what_varies
 from report.sections.section import Line
-from report.sections.verdict_text import store_name, what_varies
 from report.statistics.histograms import PERCENTILES
 from report.statistics.power import MAX_RUNS
 
@@ -87,9 +87,7 @@ def _open_text(ranking: Ranking) -> str:
 
 def _findings(runtimes: Sequence[RuntimeResults]) -> list[_Finding]:
     found = [(scope, ranking) for scope, ranking in scopes(runtimes) if ranking.compared]
-    texts = [
-        verdict_text.shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in found
-    ]
+    texts = [shown_text(ranking, [_open_text(ranking)], brief=True) for _, ranking in found]
     return [
         _Finding(ranking, scope, text or "Nothing is decided.")
         for (scope, ranking), text in zip(found, texts, strict=True)
@@ -213,7 +211,7 @@ def _lead(findings: Sequence[_Finding]) -> str:
         below = f"{plural(others, 'more comparison')} {'is' if others == 1 else 'are'} below"
         # What else sets it apart stands above its picture.
         where = ", ".join(first.scope[:2])
-        shown = verdict_text.shown_text(first.ranking, [], brief=True)
+        shown = shown_text(first.ranking, [], brief=True)
         return f"On this machine, {where}: {shown} {below}."
     ours = text.startswith(("Not ", "The ", "Nothing "))
     return f"On this machine {text[:1].lower() if ours else text[:1]}{text[1:]}"
@@ -224,7 +222,7 @@ def _leads(findings: Sequence[_Finding]) -> str:
     together."""
     layers: dict[str, list[_Finding]] = {}
     for finding in findings:
-        layers.setdefault(verdict_text.layer_of(finding.ranking).name, []).append(finding)
+        layers.setdefault(layer_of(finding.ranking).name, []).append(finding)
     if list(layers) == [layer_text("server").name]:
         return _lead(findings)
     leads = [(layer.capitalize(), _lead(own)) for layer, own in layers.items()]
@@ -256,7 +254,7 @@ def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
         counts = "is suspect: it counts" if number == 1 else "are suspect: they count"
         runs = plural(len(analysis.campaign.runs), "run")
         yield f"{number} of {runs} {counts}, and the list of all runs says why."
-    if words := [verdict_text.layer_of(ranking) for ranking in rankings if not ranking.open_loop]:
+    if words := [layer_of(ranking) for ranking in rankings if not ranking.open_loop]:
         cpu, one = (
             " or ".join(dict.fromkeys(map(attrgetter(each), words))) for each in ("cpu", "request")
         )
@@ -283,9 +281,7 @@ def caveats_of(analysis: Analysis) -> tuple[Line, ...]:
         names = joined(list(stores))
         text = f"The stores differ ({names}): rows on one are not compared with rows on another."
         found.append(Line(text, " ".join(row.id for cell in differing for row in cell.summaries)))
-    if scripts := [
-        each for each in rankings if each.compared and verdict_text.scripts_differ(each)
-    ]:
+    if scripts := [each for each in rankings if each.compared and scripts_differ(each)]:
         what = joined(list(dict.fromkeys(map(what_varies, scripts))))
         text = (
             f"The scripts differ: what is compared is {what} and script together. With +same-script all "

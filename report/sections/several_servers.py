@@ -7,8 +7,8 @@ from report.analysis.campaign_analysis import Analysis
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
 from report.analysis.texts import AT_FULL_LOAD, interval_of
 from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate
+from report.sections.figure_cells import SUSPECT, limit_cell, suspect_marks
 from report.sections.section import Section, TableCell, TableRow, numbers, table_of, words
-from report.sections.verdict_text import SUSPECT, limit_cell, suspect_marks
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM
 
 NOTE = (

@@ -16,7 +16,7 @@ from campaign_writer import write_campaign
 from report.analysis.campaign_analysis import Analysis, analyse
 from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary
-from report.cli.generate import main
+from report.cli.generate_command import main
 from report.results.convert import rankings_of, run_of
 from report.results.model import Campaign
 from report.results.validate import validate_result

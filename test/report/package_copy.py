@@ -6,7 +6,16 @@ from pathlib import Path
 
 from report.base.paths import PACKAGE, ROOT
 
-_FILES = ("__init__.py", "__main__.py", "cli/__init__.py", "cli/environment.py")
+_FILES = (
+    "__init__.py",
+    "__main__.py",
+    "cli/__init__.py",
+    "cli/dispatch.py",
+    "cli/environment_command.py",
+    "environment/__init__.py",
+    "environment/installation.py",
+    "environment/virtual_environment.py",
+)
 
 
 def copy_start(folder: Path) -> Path:

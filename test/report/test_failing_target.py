@@ -9,7 +9,7 @@ import pytest
 from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from conftest import Build
-from report.cli.compare import main as compare
+from report.cli.compare_command import main as compare
 
 #: Two targets with the same script, and the same throughputs in the same rounds.
 STEADY = "iovalkey+same-script"

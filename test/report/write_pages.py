@@ -117,8 +117,8 @@ def write_machines(folder: Path) -> None:
 def write(root: Path) -> None:
     """Writes all of them into `root`."""
     sys.path.insert(0, str(ROOT))
-    from report.cli import pages
-    from report.cli.generate import main
+    from report.cli import pages_command
+    from report.cli.generate_command import main
     from report.results.archives import unpack
 
     write_report(root / "report")
@@ -141,7 +141,7 @@ def write(root: Path) -> None:
     ):
         if main(words) != 0:
             sys.exit(f"no page of {words}")
-    if pages.main([str(root / "site"), str(ROOT / "results" / "published")]) != 0:
+    if pages_command.main([str(root / "site"), str(ROOT / "results" / "published")]) != 0:
         sys.exit("no site")
 
 

@@ -85,7 +85,7 @@ export async function pythonOutput(
 }
 
 /**
- * Asks the report, see report/cli/statistics_service.py. @throws BenchError without such an answer
+ * Asks the report, see report/cli/statistics_command.py. @throws BenchError without such an answer
  */
 export async function askStatistics<Answer>(
   packageFolder: string,

@@ -40,8 +40,8 @@ export const PYTHON_SETUP = "setting up the Python environment for reports: once
 
 /**
  * It builds reports and holds the embedded store; undefined where there is none yet, and one would
- * be made. Only report/cli/environment.py decides. @throws environmentError where none can be made,
- * with the fix
+ * be made. Only report/environment/virtual_environment.py decides. @throws environmentError where
+ * none can be made, with the fix
  */
 export const findPythonEnvironment = (packageFolder: string): Promise<string | undefined> =>
   pythonEnvironment(packageFolder, ["--find"]);

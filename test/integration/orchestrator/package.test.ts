@@ -31,10 +31,10 @@ const installed = (...parameters: string[]) =>
 
 /**
  * The Python environment of the checkout stands where the package looks for its own: making one
- * takes a minute, and test/report/cli/test_environment.py shows that it is made.
+ * takes a minute, and test/report/environment/test_virtual_environment.py shows that it is made.
  */
 function lendEnvironment(folderOfPackage: string): void {
-  const where = "import report.cli.environment as e; print(e.cached_environment())";
+  const where = "import report.environment.virtual_environment as e; print(e.cached_environment())";
   const folder = execFileSync("python3", ["-c", where], {
     env: { ...env, PYTHONPATH: folderOfPackage, PYTHONDONTWRITEBYTECODE: "1" },
     encoding: "utf8",

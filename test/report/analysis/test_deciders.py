@@ -16,7 +16,7 @@ from report.sections.best_performers import best_documents, best_performers
 from report.sections.cpu import LIMITED_BY_CLIENT, decision_cpu_tables, part_kinds
 from report.sections.environment import version_facts
 from report.sections.filters import filter_values
-from report.sections.first_screen import cell_title, heading_of
+from report.sections.headings import cell_title, ranking_heading
 from report.sections.recommendation import recommend
 from tables import by_column
 
@@ -68,7 +68,7 @@ def test_groups_share_store_decider_and_algorithm_in_the_order_of_the_contract(f
         (("service", "aligned window", "redis"), ["envoy-http", "envoy-grpc"]),
         (("service", "GCRA", "throttlecrab"), ["ioredis@throttlecrab"]),
     ]
-    assert "decided by a module (GCRA), the limiter redis-cell" in heading_of(cell.rankings[3])
+    assert "decided by a module (GCRA), the limiter redis-cell" in ranking_heading(cell.rankings[3])
 
 
 def test_the_best_of_each_kind_stands_on_each_store_and_none_stands_over_all(field: Any) -> None:
@@ -90,7 +90,7 @@ def test_one_kind_with_one_algorithm_needs_no_best() -> None:
     found = analysis_of_results(*runs_of("ioredis", 5000, 2), *runs_of("node-redis", 4000, 2))
     assert list(best_performers(found.cells)) == []
     assert "decided by" not in filter_values(found.ordered)
-    assert heading_of(found.cells[0].rankings[0]) == "On redis 9.1.2, each client's own script"
+    assert ranking_heading(found.cells[0].rankings[0]) == "On redis 9.1.2, each client's own script"
 
 
 def test_other_limits_or_costs_are_other_work() -> None:

@@ -17,7 +17,7 @@ from report.base.paths import ROOT
 from report.export.summary_json import summary_document
 from report.export.tables_csv import RUNS_HEADER, SUMMARY_HEADER
 from report.results.load import load_campaign
-from report.sections.first_screen import decision_row
+from report.sections.decision_table import decision_row
 
 
 @pytest.fixture(scope="module")
@@ -102,7 +102,7 @@ def test_a_ratio_is_that_of_its_comparison(example: Frames) -> None:
 def test_what_a_campaign_asks_between_rounds_does_not_load_pandas() -> None:
     code = (
         "import json, sys; sys.path.insert(0, sys.argv[1]); "
-        "import report.cli.decide_rounds, report.cli.statistics_service; "
+        "import report.cli.decide_rounds_command, report.cli.statistics_command; "
         "print(json.dumps('pandas' in sys.modules))"
     )
     done = subprocess.run(

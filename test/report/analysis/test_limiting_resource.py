@@ -10,10 +10,11 @@ from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results, summaries_of
 from report.analysis.cells import cells
-from report.cli.compare import main as compare
-from report.sections.first_screen import decision_cells, screen_lines
+from report.cli.compare_command import main as compare
+from report.sections.decision_table import decision_cells
+from report.sections.ranking_text import sentence
 from report.sections.recommendation import recommend
-from report.sections.verdict_text import sentence
+from report.sections.screen_text import screen_lines
 
 STEADY = (0.997, 0.999, 1.0, 1.001, 1.003)
 TOGETHER = "cost of all roles together"

@@ -5,8 +5,8 @@ import pytest
 from builder import Document, configuration, result, verdict
 from conftest import analysis_of_results
 from report.analysis.campaign_analysis import Analysis
-from report.sections.first_screen import screen_lines
 from report.sections.recommendation import recommend
+from report.sections.screen_text import screen_lines
 
 STEADY = (0.997, 0.999, 1.0, 1.001, 1.003)
 SUSPECT = verdict("suspect", ("M8", "the counts differ"))

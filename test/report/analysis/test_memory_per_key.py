@@ -12,7 +12,7 @@ from conftest import Build, analysis_of_results
 from memory_documents import run_of
 from report.analysis.memory_per_key import KeyMemory
 from report.base.paths import SCHEMAS
-from report.cli.memory import main
+from report.cli.memory_command import main
 from report.export.topics import memory_csv, memory_document
 from report.sections.memory_per_key import memory_lines, memory_table, memory_text
 from report.sections.recommendation import recommend

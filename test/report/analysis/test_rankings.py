@@ -7,7 +7,7 @@ import pytest
 from builder import Document, configuration, hash_of, result, target
 from conftest import ranks_of, summaries_of
 from report.analysis.cells import Cell, cells
-from report.sections.verdict_text import difference, mode_text
+from report.sections.script_text import difference, mode_text
 
 
 def cells_of(*results: Document) -> tuple[Cell, ...]:

@@ -14,8 +14,8 @@ from conftest import Build, ranks_of
 from report.analysis.cells import Cell, cells
 from report.analysis.rankings import resolutions
 from report.analysis.summary import summarize
-from report.cli.compare import main
-from report.sections.verdict_text import sentence
+from report.cli.compare_command import main
+from report.sections.ranking_text import sentence
 from simulated_campaigns import calm, campaign, plan, ramp, rows, throughputs
 
 REFERENCE = "iovalkey"

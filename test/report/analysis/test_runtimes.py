@@ -7,8 +7,9 @@ from campaign_writer import manifest
 from conftest import Build, summaries_of
 from page_reader import data_of, read
 from report.analysis.cells import runtimes_of
-from report.charts.graphs import CHARTS, OVER_TIME
-from report.charts.layout import chart_data_of
+from report.charts.all_charts import CHARTS
+from report.charts.chart_data import chart_data_of
+from report.charts.over_time import OVER_TIME
 from report.sections.filters import filter_values
 
 

@@ -15,7 +15,7 @@ from campaign_folders import DOCKER, add_campaign
 from campaign_writer import manifest, write_campaign
 from page_reader import tables_of
 from report.base.paths import SCHEMAS
-from report.cli.generate import main
+from report.cli.generate_command import main
 from report.export.summary_markdown import MAX_BYTES
 from report.results.archives import unpack
 

@@ -9,7 +9,7 @@ from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest
 from conftest import Build, Outcome, analysis_of_results
 from page_reader import data_of, read, tables_of
-from report.sections.first_screen import screen_lines
+from report.sections.screen_text import screen_lines
 
 RATE: dict[str, Any] = {
     "load": {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}

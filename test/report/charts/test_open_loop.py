@@ -8,8 +8,8 @@ from evidence import latency
 from page_reader import data_of, read
 from report.analysis.cells import cells
 from report.analysis.summary import Summary
-from report.charts.graphs import over_rate
-from report.charts.layout import ChartData, chart_data_of
+from report.charts.chart_data import ChartData, chart_data_of
+from report.charts.latency_over_rate import draw_latency_over_rate
 
 
 def load(per_second: int, arrivals: str = "constant", connections: int = 50) -> Document:
@@ -122,10 +122,10 @@ def test_curve_needs_two_rates_and_has_a_line_a_client() -> None:
     both = ("iovalkey", "ioredis@valkey")
     documents = [open_result(label, per_second) for label in both for per_second in (1000, 500)]
     summaries = summaries_of(*documents)
-    drawn = over_rate(chart_data(summaries))
+    drawn = draw_latency_over_rate(chart_data(summaries))
     assert drawn
     assert sorted((trace["name"], tuple(trace["x"])) for trace in drawn["data"]) == [
         ("ioredis@valkey", (500, 1000)),
         ("iovalkey", (500, 1000)),
     ]
-    assert over_rate(chart_data(summaries_of(documents[0]))) is None
+    assert draw_latency_over_rate(chart_data(summaries_of(documents[0]))) is None

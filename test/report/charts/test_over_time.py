@@ -7,7 +7,7 @@ from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build
 from page_reader import data_of, read
-from report.charts.graphs import OVER_TIME
+from report.charts.over_time import OVER_TIME
 from report.results.series import MAX_POINTS, stretches, usage_over_time
 from report.results.validate import validate_result
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from page_reader import glued_texts, read
-from report.cli.audit import main
+from report.cli.audit_command import main
 from report.results.load import load_audit
 
 HOSTILE = "<img src=x onerror=alert(1)>|`*"

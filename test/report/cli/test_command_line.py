@@ -5,10 +5,10 @@ from collections.abc import Sequence
 import pytest
 
 from report.base.contract import generated
-from report.cli import generate
 from report.cli.command_line import command_parser
 from report.compare.comparison_tables import FORMATS
 from report.compare.matching import METRICS
+from report.outputs import campaign_files
 
 
 def choices_of(command: str, name: str) -> Sequence[str]:
@@ -23,7 +23,7 @@ def choices_of(command: str, name: str) -> Sequence[str]:
 def test_every_choice_of_a_flag_is_carried_out() -> None:
     assert choices_of("compare", "metric") == list(METRICS)
     assert choices_of("compare", "format") == list(FORMATS)
-    assert choices_of("report", "output-format") == list(generate.FORMATS)
+    assert choices_of("report", "output-format") == list(campaign_files.FORMATS)
 
 
 @pytest.mark.parametrize("command", generated("report-commands"))

@@ -14,7 +14,7 @@ from campaign_writer import manifest, write_campaign
 from package_copy import copy_start
 from report.base import files
 from report.base.paths import ROOT
-from report.cli.generate import main
+from report.cli.generate_command import main
 
 SCRIPT = ROOT / "scripts" / "generate_report.py"
 

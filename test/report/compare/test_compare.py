@@ -17,7 +17,7 @@ from builder import Document, configuration, result, verdict
 from campaign_writer import manifest, write_campaign
 from report.base.errors import REGRESSION
 from report.base.paths import PACKAGE
-from report.cli.compare import main
+from report.cli.compare_command import main
 
 JITTER = (0.996, 0.998, 0.999, 1.001, 1.002, 1.004)
 CLOSED = {"model": "closed", "connections": 50}

@@ -9,7 +9,7 @@ import pytest
 from builder import configuration, result
 from campaign_writer import manifest, write_campaign
 from machine_documents import APART, TOGETHER, machine, machines_manifest, placed_result
-from report.cli.compare import main
+from report.cli.compare_command import main
 
 JITTER = (0.996, 0.998, 0.999, 1.001, 1.002, 1.004)
 

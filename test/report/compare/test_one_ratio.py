@@ -13,7 +13,7 @@ from campaign_folders import add_campaign
 from campaign_writer import manifest
 from conftest import Build
 from report.campaigns.build import build_report
-from report.cli.compare import main as compare
+from report.cli.compare_command import main as compare
 
 #: Skewed runs: the ratio of medians is 0.75 in the one pair and 1.00 in the other, the estimate is
 #: neither.

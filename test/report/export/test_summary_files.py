@@ -13,8 +13,8 @@ from builder import configuration, failed_result, result, verdict
 from campaign_writer import manifest
 from conftest import Build
 from report.base.markdown import prose
-from report.cli.generate import FORMATS
 from report.export.summary_markdown import MAX_BYTES
+from report.outputs.campaign_files import FORMATS
 
 KNOWN: dict[str, Any] = {"limited_us": {500: 40}, "allowed_us": {1000: 60}}
 

@@ -16,7 +16,7 @@ from builder import Document, configuration, result
 from campaign_writer import manifest, write_campaign
 from report.base.errors import FieldError
 from report.base.paths import ROOT
-from report.cli.generate import main
+from report.cli.generate_command import main
 from report.results.validate import parse_json, validate_manifest, validate_result
 
 Schema = Mapping[str, Any]

@@ -11,7 +11,7 @@ from report.base.errors import FieldError
 from report.results.convert import run_of
 from report.results.validate import validate_result
 from report.sections.environment import script_calls
-from report.sections.verdict_text import calls_text
+from report.sections.script_text import calls_text
 
 
 def with_nodes(*readings: tuple[Document, Document], run: int = 1) -> Document:

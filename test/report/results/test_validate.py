@@ -10,7 +10,7 @@ import pytest
 from builder import Document, configuration, result
 from campaign_writer import manifest
 from conftest import Build
-from report.cli.generate import main
+from report.cli.generate_command import main
 from report.results.older_documents import SCHEMA_VERSION
 
 READ = f"this report reads versions 2 to {SCHEMA_VERSION}"

@@ -13,8 +13,8 @@ from campaign_writer import manifest, write_campaign
 from report.analysis.campaign_analysis import analyse
 from report.analysis.figures import throughput
 from report.analysis.summary import sample_between, summarize
-from report.cli.decide_rounds import main as decide_rounds
-from report.cli.generate import main as generate
+from report.cli.decide_rounds_command import main as decide_rounds
+from report.cli.generate_command import main as generate
 from report.compare.matching import METRICS, compare_sides
 from report.compare.selection import CampaignReader
 from report.results.load import load_campaign

@@ -9,7 +9,7 @@ from conftest import summaries_of
 from report.analysis.cells import cells
 from report.analysis.summary import Summary
 from report.results.model import SAME_SCRIPT, SEPARATIONS, PlannedRanking, Separation
-from report.sections.verdict_text import difference, mode_text
+from report.sections.script_text import difference, mode_text
 
 
 def _planned(rows: tuple[Summary, ...], **said: object) -> list[Summary]:

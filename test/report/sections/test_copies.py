@@ -9,7 +9,7 @@ from builder import Document, configuration, hash_of, result
 from campaign_writer import manifest, write_campaign
 from conftest import Outcome
 from page_reader import Table, data_of, read, tables_of
-from report.cli.generate import main
+from report.cli.generate_command import main
 
 REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"
 RATES = {REFERENCE: 2000, FAST: 2400, SLOW: 1500, COPY: 2001, "none": 4000, "memory": 3900}

@@ -4,7 +4,7 @@ from typing import Any
 
 from builder import Document, configuration, result
 from conftest import analysis_of_results
-from report.sections.runs import failures
+from report.sections.failed_requests import failures
 from report.sections.section import Section
 from tables import by_column
 

@@ -14,7 +14,7 @@ from fault_documents import PAUSE, RESTART, faulted
 from report.analysis.faults import fault_groups
 from report.base.errors import FieldError
 from report.charts.fault_strips import fault_charts
-from report.cli.compare import main as compare
+from report.cli.compare_command import main as compare
 from report.export.topics import fault_documents, faults_csv
 from report.results.convert import run_of
 from report.results.load import load_campaign

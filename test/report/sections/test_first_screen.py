@@ -9,7 +9,7 @@ from conftest import summaries_of
 from evidence import slices
 from report.analysis.cells import cells
 from report.export.summary_json import conclusions
-from report.sections.first_screen import decision_cells
+from report.sections.decision_table import decision_cells
 
 JITTER = (0.997, 0.999, 1.0, 1.001, 1.003)
 WIDE = (1.04, 0.90, 1.1, 1.0, 0.96)

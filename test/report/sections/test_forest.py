@@ -14,7 +14,8 @@ from report.analysis.campaign_analysis import analyse
 from report.base.format import cut_labels
 from report.export.images import images
 from report.results.load import load_campaign
-from report.sections.first_screen import SHAPES, WIDTH, Forest, forest_lines, forests, screen_lines
+from report.sections.forest import SHAPES, Forest, forests
+from report.sections.screen_text import WIDTH, forest_lines, screen_lines
 
 STEADY = (0.997, 0.999, 1.0, 1.001, 1.003)
 WIDE = (1.0, 0.95, 1.05, 0.97, 1.02)

@@ -9,8 +9,8 @@ from campaign_writer import manifest
 from conftest import Build, analysis_of_results
 from page_reader import cpu_heads, tables_of
 from report.export.action_benchmark import smaller_is_better
-from report.sections.first_screen import screen_lines
 from report.sections.recommendation import recommend
+from report.sections.screen_text import screen_lines
 
 OPEN: dict[str, Any] = {
     "load": {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}

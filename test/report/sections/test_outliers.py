@@ -4,7 +4,7 @@ import pytest
 
 from builder import configuration, result
 from conftest import summaries_of
-from report.sections.runs import fences, outliers
+from report.sections.problems import fences, outliers
 
 
 def runs_found(*values: int) -> list[int]:

@@ -10,7 +10,7 @@ from campaign_writer import manifest
 from conftest import Build, ranks_of, summaries_of
 from evidence import VALKEY_SHA1
 from report.analysis.cells import Cell, cells
-from report.sections.verdict_text import difference, disclosure, mode_text
+from report.sections.script_text import difference, disclosure, mode_text
 
 Labels = list[str]
 

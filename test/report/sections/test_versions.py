@@ -10,7 +10,7 @@ from report.analysis.rankings import Group
 from report.results.model import Campaign
 from report.sections.client_vs_script import client_vs_script_tables
 from report.sections.environment import campaign_facts
-from report.sections.verdict_text import disclosure
+from report.sections.script_text import disclosure
 
 OLD, NEW = "ioredis+rate-limiter-flexible~7.1.1", "ioredis+rate-limiter-flexible~11.4.0"
 

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from report.base.paths import PACKAGE
-from report.cli.statistics_service import power
+from report.cli.statistics_command import power
 from report.statistics.decision import DEFAULT_FLOOR, Comparison, compare_runs, compare_samples
 from report.statistics.power import runs_needed
 from report.statistics.samples import Sample

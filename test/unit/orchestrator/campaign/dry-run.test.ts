@@ -32,8 +32,8 @@ function packageOf(
  */
 function freshPackage(): string {
   const folder = newFolder();
-  for (const name of ["__init__.py", "__main__.py", "cli/__init__.py", "cli/environment.py"])
-    cpSync(join("report", name), join(folder, "report", name));
+  for (const name of ["__init__.py", "__main__.py", "cli", "environment"])
+    cpSync(join("report", name), join(folder, "report", name), { recursive: true });
   cpSync("requirements.txt", join(folder, "requirements.txt"));
   const programs = newFolder();
   const python = execFileSync("python3", ["-c", "import sys; print(sys.executable)"], {

@@ -1,0 +1,1 @@
+"""Published claims, and every attempt to measure them."""

@@ -1,0 +1,92 @@
+"""Reads the files of claims: one for each campaign that measures them."""
+
+from collections.abc import Mapping, Sequence
+from math import inf
+from pathlib import Path
+
+import yaml
+
+from report.base.errors import USAGE, ReportError, one_line
+from report.claims.compared_rows import Document, described_row
+from report.claims.metrics import METRICS
+from report.statistics.conclusions import Status, conclusion_of
+
+_DECIDED: tuple[Status, ...] = ("better", "worse", "no difference")
+
+#: What reading a file raises that is not what it should be.
+_READING_ERRORS = (
+    OSError,
+    yaml.YAMLError,
+    LookupError,
+    TypeError,
+    ValueError,
+    AttributeError,
+    RecursionError,
+)
+
+
+def read_claims(folder: Path) -> list[Document]:
+    """The claims of all files, by id, each with its `file`, and with all that describes its rows.
+
+    Raises ReportError naming the file and what is wrong in it."""
+    claims: list[Document] = []
+    for path in sorted(folder.glob("*.yaml")):
+        try:
+            claims += _claims_of(path)
+        except _READING_ERRORS as error:
+            reason = f"{error} is missing" if isinstance(error, KeyError) else error
+            raise ReportError(f"{one_line(path.name)}: {one_line(reason)}", USAGE) from error
+    if not claims:
+        raise ReportError(f"{one_line(folder)} holds no claims", USAGE)
+    return sorted(claims, key=lambda claim: str(claim["id"]))
+
+
+def _claims_of(path: Path) -> list[Document]:
+    settings = yaml.safe_load(path.read_text("utf-8"))
+    claims: list[Document] = []
+    for claim in settings["claims"]:
+        expects = [_expectation(stated, settings) for stated in claim.get("expects", [])]
+        claims.append({**claim, "file": path.name, "expects": expects})
+    return claims
+
+
+def _expectation(stated: Document, settings: Document) -> Document:
+    """A comparison with its rows described in full, and its ranges as two numbers each."""
+    if stated["metric"] not in METRICS:
+        raise ValueError(f"there is no metric {stated['metric']}: have {', '.join(METRICS)}")
+    _check_conclusion(stated)
+
+    confirming_range = _bounds(stated.get("ratio", (None, None)))
+    refutes = _bounds(stated["refuted"]) if "refuted" in stated else None
+    if refutes and ("is" in stated or not _lies_within(confirming_range, refutes)):
+        raise ValueError("`refuted: [low, high]` takes a `ratio` that lies within it")
+
+    against = stated["against"]
+    is_figure = isinstance(against, Mapping) and "published" in against
+    return {
+        **stated,
+        "named": (stated["of"], against),
+        "of": described_row(stated["of"], settings),
+        "against": against if is_figure else described_row(against, settings),
+        "range": confirming_range,
+        "refutes": refutes,
+    }
+
+
+def _check_conclusion(stated: Document) -> None:
+    """Raises ValueError unless the comparison expects either a conclusion or a range."""
+    figure, _ = METRICS[stated["metric"]]
+    words = [conclusion_of(status, higher_is_better=figure.higher_is_better) for status in _DECIDED]
+    has_range = any(end is not None for end in stated.get("ratio", ()))
+    is_known = stated.get("is", "") in ("", *words)
+    if not is_known or ("is" in stated) == has_range:
+        raise ValueError(f"expects needs `is` ({', '.join(words)}) or `ratio: [low, high]`")
+
+
+def _bounds(stated: Sequence[float | None]) -> tuple[float, float]:
+    low, high = stated
+    return (low or 0, inf if high is None else high)
+
+
+def _lies_within(inner: tuple[float, float], outer: tuple[float, float]) -> bool:
+    return outer[0] <= inner[0] and inner[1] <= outer[1]

@@ -1,0 +1,148 @@
+"""All claims with every attempt, as a table in Markdown."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import inf
+from urllib.parse import quote
+
+from report.base.markdown import code, prose, table
+from report.claims.attempts import Attempt
+from report.claims.compared_rows import Document
+from report.claims.judgement import NOTHING_REFUTES, UNDECIDED
+
+ABOUT = """A row is a comparison in one campaign; a comparison that no campaign measured has a row, too. The
+ratio is the first target by the second. Its interval covers all comparisons of the claim in this campaign
+together at 95 %. A claim is confirmed where the interval lies within its range, and refuted where it lies
+beyond a wider range that was set before the data. Between the two, and where no such range was set, it is not
+decided. Each row holds on the machine that it names. What each publication leaves open stands below the
+table."""
+WITHDRAWN = """Every count of "refuted" that was taken from this table is withdrawn until its rows are judged
+anew. The criteria were narrowed after the data: the wider ranges and the caveats were removed, so that rows
+between the two ranges read "refuted". Both are back as they were on 2026-11-23. What follows is kept as a
+record."""
+_HEAD = f"""<!-- Written by `python3 report claims` from claims/*.yaml and the campaigns in results/. -->
+
+# Published claims, and every attempt to measure them
+
+**{WITHDRAWN}**
+
+{ABOUT}"""
+
+#: Of a claim: what is printed below the table, in words.
+_CAVEATS = {
+    "refuted_by": "What would refute it",
+    "measured_there": "Measured there",
+    "not_said": "Not said there",
+    "notes": "Note",
+}
+COLUMNS = (
+    "Claim",
+    "Source",
+    "Compared",
+    "Expected",
+    "Ratio",
+    "Verdict",
+    "Date",
+    "Load, duration",
+    "Order",
+    "Caps",
+    "Machine",
+    "Versions",
+    "Campaign",
+)
+
+
+def claims_markdown(
+    claims: Sequence[Document], attempts_of: Mapping[str, Sequence[Attempt]]
+) -> tuple[str, int]:
+    """The whole text, and the number of rows of its table. The attempts are by the id of their
+    claim."""
+    rows = [row for claim in claims for row in claim_rows(claim, attempts_of[str(claim["id"])])]
+    lines = [_HEAD, "", *table(COLUMNS, rows, len(COLUMNS)), *_caveat_section(claims), ""]
+    return "\n".join(lines), len(rows)
+
+
+def claim_rows(claim: Document, attempts: Sequence[Attempt]) -> Iterator[list[str]]:
+    """The rows of a claim, of `COLUMNS` in Markdown."""
+    head = [f"{code(claim['id'])}: {prose(claim['says']['sentence'])}", _source_link(claim)]
+    command = claim.get("needs", f"ratelimit-bench run --config claims/{claim['file']}")
+    verdict = f"{UNDECIDED}: it needs {prose(command, 1000)}"
+    not_measured = ["", verdict, *[""] * (len(COLUMNS) - 6)]
+
+    for expectation in claim["expects"]:
+        described = [*head, _compared_text(expectation), _expected_text(expectation)]
+        is_measured = False
+        for place, attempted, cells in attempts:
+            if attempted is expectation:
+                is_measured = True
+                yield [*described, *map(prose, cells), code(place)]
+        if not is_measured:
+            yield [*described, *not_measured]
+
+    has_other_conditions = all("other_conditions" in stated for stated in claim["expects"])
+    if "needs" in claim and has_other_conditions:
+        yield [*head, "as published", "", *not_measured]
+
+
+def _source_link(claim: Document) -> str:
+    source = prose(claim["says"]["source"])
+    address = claim["says"].get("address")
+    return f"[{source}]({quote(address, safe=':/#?=&%')})" if address else source
+
+
+def _compared_text(expectation: Document) -> str:
+    names = [
+        row if isinstance(row, str) else " ".join(map(str, row.values()))
+        for row in expectation["named"]
+    ]
+    compared = " by ".join(map(code, names))
+    other = expectation.get("other_conditions")
+    return f"{compared}; other conditions: {prose(other)}" if other else compared
+
+
+def _expected_text(expectation: Document) -> str:
+    expected = expectation.get("is", _range_text(*expectation["range"]))
+    text = f"{code(expectation['metric'])} {expected}, {_refuted_text(expectation['refutes'])}"
+    if "published" in expectation:
+        text += f", published {expectation['published']:g}"
+    return text
+
+
+def _range_text(low: float, high: float) -> str:
+    if high == inf:
+        return f"at least {low:g}"
+    return f"{low:g} to {high:g}" if low else f"at most {high:g}"
+
+
+def _refuted_text(refutes: tuple[float, float] | None) -> str:
+    lowest, highest = refutes or (0, inf)
+    bounds = []
+    if lowest:
+        bounds.append(f"below {lowest:g}")
+    if highest < inf:
+        bounds.append(f"above {highest:g}")
+    return f"refuted {' or '.join(bounds)}" if bounds else NOTHING_REFUTES
+
+
+def caveats_of(claim: Document) -> list[str]:
+    """How the publication measured, what it does not say, and what would refute it, a text each."""
+    return [
+        f"{title}: {text}"
+        for member, title in _CAVEATS.items()
+        if member in claim
+        for text in _caveat_texts(claim[member])
+    ]
+
+
+def _caveat_texts(stated: str | Sequence[str] | Mapping[str, str]) -> Sequence[str]:
+    if isinstance(stated, Mapping):
+        return [f"{name}: {text}" for name, text in stated.items()]
+    return [stated] if isinstance(stated, str) else stated
+
+
+def _caveat_section(claims: Sequence[Document]) -> Iterator[str]:
+    yield from ("", "## What the publications leave open")
+    for claim in claims:
+        texts = caveats_of(claim)
+        if texts:
+            yield from ("", f"### {code(claim['id'])}", "")
+            yield from (f"- {prose(text)}" for text in texts)

@@ -1,0 +1,95 @@
+"""The rows that a claim compares: what its file says about one, and the row of a campaign that it
+means.
+
+Targets, layer, workload, traffic, load and limits decide; the campaign's name does not."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from report.analysis.campaign_analysis import Analysis
+from report.analysis.printed_rows import printed_rows
+from report.analysis.summary import Row
+from report.results.model import STORE_LAYER
+
+Document = Mapping[str, Any]
+"""Of YAML or JSON: a claim, one of its comparisons (`expects`), a row that it compares, a
+configuration."""
+
+#: What a row says: where a configuration has it, and the setting of a campaign file that says it
+#: for all.
+_MEMBERS: Mapping[str, tuple[Callable[[Document], Any], str]] = {
+    "target": (lambda configuration: _target(configuration["target"]["text"]), ""),
+    "layer": (lambda configuration: configuration["layer"], "layer"),
+    "workload": (lambda configuration: configuration["workload"]["id"], "workload"),
+    "payload_bytes": (
+        lambda configuration: configuration["workload"].get("payload_bytes"),
+        "payload-bytes",
+    ),
+    "traffic": (lambda configuration: configuration["traffic"], "traffic"),
+    "connections": (lambda configuration: configuration["load"].get("connections"), "concurrency"),
+    "rate": (lambda configuration: configuration["load"].get("rate_per_second"), "rate"),
+    "points": (lambda configuration: configuration["limits"]["points"], "points"),
+    "window": (lambda configuration: configuration["limits"]["window_s"], "window"),
+    "cost": (lambda configuration: configuration["limits"].get("cost", 1), "cost"),
+    "requests": (lambda configuration: configuration["extent"].get("requests"), ""),
+}
+_DEFAULT_LIMITS = {"points": 1_000_000_000, "window": 60, "cost": 1}
+
+
+def _target(text: str) -> str:
+    """The full form: `ioredis@redis+b+a` → `ioredis@redis:standalone+a+b`."""
+    head, *options = text.split("+")
+    topology = ":standalone" if "@" in head and ":" not in head else ""
+    return "+".join([head + topology, *sorted(options)])
+
+
+def described_row(row: str | Document, settings: Document) -> Document:
+    """All members of a row that a claim names, with the settings of its campaign file and the
+    defaults.
+
+    Raises ValueError where the settings leave a member open."""
+    stated = {"target": row} if isinstance(row, str) else row
+    layer = settings.get("layer", "server")
+    # Without a rate a closed loop is meant.
+    members: dict[str, Any] = {"layer": layer, "rate": None}
+    if layer != STORE_LAYER:
+        members |= _DEFAULT_LIMITS
+    if layer == "server":
+        members["workload"] = "light"
+
+    for name, (_, setting) in _MEMBERS.items():
+        value = stated.get(name, settings.get(setting))
+        if isinstance(value, list):
+            raise ValueError(f"say which {name} of {value} is meant")
+        if value is not None:
+            members[name] = value
+    return {**members, "target": _target(stated["target"])}
+
+
+def find_row(analysis: Analysis, described: Document) -> Row | None:
+    """The row of the campaign that has all these members; None where it has none."""
+    manifest: Document = analysis.campaign.manifest or {"plan": {"configurations": []}}
+    hashes = {
+        entry["hash"]
+        for entry in manifest["plan"]["configurations"]
+        if _matches(entry["configuration"], described)
+    }
+    for summary in analysis.summaries:
+        if summary.identity.configuration_hash in hashes:
+            return summary
+
+    printed = printed_rows(
+        analysis.campaign, lambda identity: identity.configuration_hash in hashes
+    )
+    return printed[0] if printed else None
+
+
+def _matches(configuration: Document, described: Document) -> bool:
+    is_simple = (
+        not configuration.get("faults")
+        and configuration.get("servers", 1) <= 1
+        and configuration.get("generators", 1) <= 1
+    )
+    return is_simple and all(
+        _MEMBERS[name][0](configuration) == value for name, value in described.items()
+    )

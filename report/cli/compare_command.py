@@ -1,0 +1,124 @@
+"""`ratelimit-bench compare`: compares campaigns, and exits with a code for CI jobs."""
+
+import argparse
+import re
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from report.base.contract import CONSTANTS
+from report.base.errors import NOT_DECIDED, REGRESSION, USAGE, ReportError, one_line
+from report.base.terminal import run_program
+from report.cli.command_line import command_parser
+from report.compare.comparability import KINDS
+from report.compare.comparison_tables import FORMATS
+from report.compare.matching import METRICS, compare_sides
+from report.compare.selection import (
+    CampaignReader,
+    Selection,
+    find_baseline,
+    parse_selection,
+    save_baseline,
+)
+
+_PERCENT = re.compile(r"(\d{1,2}(?:\.\d{1,3})?)\s*%?")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = command_parser("ratelimit-bench compare", "compare")
+    parser.add_argument("sides", nargs="*", metavar="BASE NEW", help="what is compared, see below")
+    return parser
+
+
+def floor_share(text: str) -> float:
+    """`2%` or `2` as 0.02. Raises ReportError for anything else, and from 100 % on."""
+    match = _PERCENT.fullmatch(text.strip())
+    if not match:
+        raise ReportError(
+            f"--floor {one_line(text, 40)!r}: give percent, from 0 to 99, e.g. 2%", USAGE
+        )
+    return float(match[1]) / 100
+
+
+def _allowed(text: str) -> frozenset[str]:
+    words = frozenset(filter(None, re.split(r"[,\s]+", text)))
+    unknown = sorted(words - set(KINDS))
+    if unknown:
+        raise ReportError(
+            f"--allow {one_line(unknown[0], 40)!r}: give of {', '.join(KINDS)}", USAGE
+        )
+    return words
+
+
+def _sides(options: argparse.Namespace, campaigns: CampaignReader) -> tuple[Selection, Selection]:
+    default = _default_campaign(options)
+    sides = [parse_selection(text, default) for text in options.sides]
+    if options.baseline is None:
+        if len(sides) != 2:
+            raise ReportError("give BASE and NEW, or --baseline NAME; see --help", USAGE)
+        (base_folder, base_label), (new_folder, new_label) = sides
+        # `DIR` beside `DIR#TARGET` is the same target of the other campaign.
+        base = campaigns.select(base_folder, base_label or new_label)
+        return base, campaigns.select(new_folder, new_label or base_label)
+
+    if len(sides) > 1:
+        raise ReportError("with --baseline give one side at most: it is compared with it", USAGE)
+    new_folder, label = sides[0] if sides else (default, None)
+    base_folder = find_baseline(Path(options.output), options.baseline)
+    try:
+        campaigns.read(base_folder)
+    except ReportError as error:
+        remedy = (
+            f"baseline {options.baseline}: save it again with --save-baseline {options.baseline}"
+        )
+        raise ReportError([*error.lines, remedy], error.exit_code) from error
+    return campaigns.select(base_folder, label), campaigns.select(new_folder, label)
+
+
+def _default_campaign(options: argparse.Namespace) -> Path:
+    return (
+        Path(options.campaign) if options.campaign else Path(options.output) / CONSTANTS["latest"]
+    )
+
+
+def _save(options: argparse.Namespace, campaigns: CampaignReader) -> int:
+    if len(options.sides) > 1 or options.baseline is not None:
+        raise ReportError(
+            "--save-baseline saves one campaign: give its folder, or --campaign", USAGE
+        )
+    default = _default_campaign(options)
+    folder, label = parse_selection(options.sides[0], default) if options.sides else (default, None)
+    if label is not None:
+        raise ReportError(
+            f"a baseline is a whole campaign: give a folder, not {one_line(label)}", USAGE
+        )
+    campaign, _ = campaigns.read(folder)
+    saved = save_baseline(Path(options.output), options.save_baseline, folder.resolve(), campaign)
+    print(
+        f"baseline {options.save_baseline}: campaign {one_line(campaign.name)}, in {one_line(saved)}"
+    )
+    if campaign.manifest is not None and not any(
+        ranking.reference for ranking in campaign.rankings
+    ):
+        note = "it has no reference, so nothing can be decided against it: measure it with --reference auto"
+        print(f"baseline {options.save_baseline}: {note}", file=sys.stderr)
+    return 0
+
+
+def _run(options: argparse.Namespace) -> int:
+    campaigns = CampaignReader()
+    allowed = _allowed(options.allow or "")
+    floor = floor_share(options.floor)
+    if options.save_baseline is not None:
+        return _save(options, campaigns)
+    base, new = _sides(options, campaigns)
+    outcome = compare_sides(base, new, METRICS[options.metric], floor, allowed)
+    print(FORMATS[options.format](outcome))
+
+    if options.fail_on == "never":
+        return 0
+    return {"regression": REGRESSION, "not decided": NOT_DECIDED}.get(outcome.verdict, 0)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return run_program("compare", lambda: _run(_parser().parse_args(arguments)))

@@ -1,0 +1,63 @@
+"""Chooses the command of `python3 report COMMAND …` and runs it in the project's own environment.
+
+Works with any Python 3 and without any package: a command is imported when the environment is
+there.
+"""
+
+import importlib
+import sys
+
+from report.cli import environment_command
+from report.environment.installation import MIN_PYTHON, EnvironmentUnfit
+from report.environment.virtual_environment import continue_in_environment, missing_packages
+
+EXIT_UNFIT = 3
+USAGE = 2
+
+#: Each has a module `COMMAND_command` in this folder. Its `main` takes the command's arguments and
+#: returns the exit code.
+COMMANDS = (
+    "generate",
+    "compare",
+    "memory",
+    "audit",
+    "claims",
+    "pages",
+    "decide-rounds",
+    "statistics",
+    "readme",
+    "documents",
+    "original-matrix",
+)
+
+
+def start(arguments: "list[str]") -> int:
+    """Runs the command that the first argument names, and returns its exit code."""
+    command, *rest = arguments or [""]
+    if command == "environment":
+        return environment_command.main(rest)
+
+    if command not in COMMANDS:
+        print(f"usage: report {{{','.join([*COMMANDS, 'environment'])}}} …", file=sys.stderr)
+        return USAGE
+
+    try:
+        continue_in_environment(arguments)
+        _require_packages()
+    except EnvironmentUnfit as error:
+        name = "generate_report" if command == "generate" else command
+        print(f"{name}: {error}", file=sys.stderr)
+        return EXIT_UNFIT
+
+    module = importlib.import_module(f"report.cli.{command.replace('-', '_')}_command")
+    exit_code: int = module.main(rest)
+    return exit_code
+
+
+def _require_packages() -> None:
+    if sys.version_info < MIN_PYTHON:
+        raise EnvironmentUnfit("Python 3.11 or newer is needed")
+
+    missing = ", ".join(missing_packages())
+    if missing:
+        raise EnvironmentUnfit(f"{sys.prefix} lacks {missing}: run ./scripts/setup.sh")

@@ -1,0 +1,28 @@
+"""`report environment`: prints the folder of the Python environment, which it makes if need be.
+
+Works with any Python 3 and without any package."""
+
+import sys
+
+from report.environment.installation import EnvironmentUnfit
+from report.environment.virtual_environment import ensure_environment, find_environment
+
+EXIT_UNFIT = 3
+USAGE = 2
+
+
+def main(arguments: "list[str]") -> int:
+    """Prints the folder. `--find` makes nothing: where one would be made, it prints nothing."""
+    if arguments not in ([], ["--find"]):
+        print("usage: report environment [--find]", file=sys.stderr)
+        return USAGE
+
+    try:
+        folder = find_environment() if arguments else ensure_environment()
+    except EnvironmentUnfit as error:
+        print(error, file=sys.stderr)
+        return EXIT_UNFIT
+
+    if folder:
+        print(folder)
+    return 0

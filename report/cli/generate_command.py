@@ -1,0 +1,126 @@
+"""Builds the report of one campaign, or of several."""
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from report.analysis.campaign_analysis import analyse
+from report.base.contract import CONSTANTS
+from report.base.errors import USAGE, one_line
+from report.base.files import write_all
+from report.base.terminal import run_program
+from report.campaigns.build import build_report, extract_median_runs, results_root
+from report.cli.command_line import command_parser
+from report.export.images import images
+from report.export.summary_json import summary_document
+from report.outputs.campaign_files import PAGE, campaign_files
+from report.results.load import load_campaign
+from report.results.model import Campaign
+
+_LATEST = f"{CONSTANTS['results_root']}/{CONSTANTS['latest']}"
+
+#: In the original this is HTML with CSV, as `html` is here.
+_BOTH = "both"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = command_parser("generate_report.py", "report", also={"output-format": (_BOTH,)})
+    parser.add_argument(
+        "campaign",
+        metavar="DIR",
+        nargs="?",
+        help=f"a campaign's folder or a link to it (default: {_LATEST})",
+    )
+
+    several = parser.add_argument_group("several campaigns")
+    several.add_argument(
+        "--compare-runs",
+        metavar="ROOT",
+        nargs="?",
+        const=True,
+        help="all campaigns in this folder side by side, e.g. ./results (default: those beside DIR)",
+    )
+    several.add_argument(
+        "--extract-median",
+        action="store_true",
+        help="copy the selected run of each configuration of all campaigns beside DIR into a new "
+        "folder, and report that",
+    )
+    return parser
+
+
+def _check(parser: argparse.ArgumentParser, options: argparse.Namespace) -> None:
+    if options.campaign is not None and options.compare_runs not in (None, True):
+        parser.error("give either a campaign's folder or --compare-runs ROOT")
+    if options.extract_median and options.compare_runs is not None:
+        parser.error("give either --extract-median or --compare-runs")
+    if options.compare_runs is None:
+        for flag in ("include_trends", "baseline"):
+            if getattr(options, flag):
+                parser.error(f"--{flag.replace('_', '-')} needs --compare-runs ROOT")
+    elif options.summary_json or options.images:
+        parser.error("--summary-json and --images are for a single campaign")
+
+
+def _notes(campaign: Campaign) -> list[str]:
+    notes = [
+        f"{one_line(name)}: ignored, an interrupted write left it behind"
+        for name in campaign.ignored
+    ]
+    if campaign.manifest is None:
+        notes.append("manifest.json: there is none; the report cannot name the machine or the plan")
+    notes += [f"generate_report: {entry}: excluded" for entry in campaign.excluded]
+    return notes
+
+
+def _report_campaign(folder: Path, output_format: str, options: argparse.Namespace) -> int:
+    campaign = load_campaign(folder, keep_going=options.keep_going)
+    for line in _notes(campaign):
+        print(line, file=sys.stderr)
+
+    analysis = analyse(campaign)
+    files = campaign_files(analysis, output_format, options.csv == "long")
+    write_all(folder / "report", files)
+
+    if options.images:
+        pictures, left_out = images(analysis)
+        if left_out:
+            print(f"images: {left_out} cells are left out, there are too many", file=sys.stderr)
+        write_all(folder / "report" / "images", pictures)
+
+    first_file = PAGE if PAGE in files else next(iter(files))
+    page = str(folder / "report" / first_file)
+    if options.summary_json:
+        print(json.dumps(summary_document(analysis, page), ensure_ascii=False))
+    else:
+        print(page)
+    return USAGE if campaign.excluded else 0
+
+
+def _run(arguments: Sequence[str] | None) -> int:
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    _check(parser, options)
+    output_format = "html" if options.output_format == _BOTH else options.output_format
+    folder = Path(options.campaign or _LATEST)
+
+    if options.compare_runs is not None:
+        is_default = options.compare_runs is True
+        return build_report(
+            results_root(folder) if is_default else Path(options.compare_runs),
+            trends=options.include_trends,
+            baseline=options.baseline,
+            form=output_format,
+            keep_going=options.keep_going,
+        )
+
+    if options.extract_median:
+        folder = extract_median_runs(folder, options.keep_going)
+    return _report_campaign(Path(os.path.realpath(folder)), output_format, options)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    return run_program("generate_report", lambda: _run(arguments))

@@ -1,0 +1,134 @@
+"""Finds or makes the Python environment of reports and of the embedded store.
+
+In a checkout it is `.venv`, which scripts/setup.sh makes. An installed package may not be writable,
+so there it is `$XDG_CACHE_HOME/ratelimit-bench/venv-<hash>` (by default below ~/.cache), made when
+it is first needed; the hash is of the requirements and the machine's kind. It keeps the Python that
+it was made with, whichever is called. Works with any Python 3 and without any package."""
+
+import fcntl
+import hashlib
+import importlib.util
+import os
+import platform
+import sys
+from pathlib import Path
+
+from report.environment.installation import (
+    MIN_PYTHON,
+    EnvironmentUnfit,
+    install_environment,
+    is_whole,
+)
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+
+#: The packages that a report imports.
+PACKAGES = ("hdrh", "jinja2", "msgspec", "pandas", "plotly", "yaml")
+
+#: Set in the process that continues in the environment, which must not look for it once more.
+GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
+
+
+def is_checkout() -> bool:
+    """Whether this is the project's own tree: no package holds this file."""
+    return (ROOT / "pyproject.toml").exists()
+
+
+def cached_environment() -> Path:
+    """Where it is for an installed package; it may not exist."""
+    try:
+        requirements = (ROOT / "requirements.txt").read_bytes()
+    except OSError as error:
+        raise EnvironmentUnfit(f"{error.filename} cannot be read ({error.strerror})") from error
+
+    machine_kind = f"{sys.platform} {platform.machine()}".encode()
+    digest = hashlib.sha256(requirements + machine_kind).hexdigest()[:12]
+    return _cache_folder() / "ratelimit-bench" / f"venv-{digest}"
+
+
+def _cache_folder() -> Path:
+    named = os.environ.get("XDG_CACHE_HOME", "")
+    # The XDG rules treat a relative path as unset.
+    if Path(named).is_absolute():
+        return Path(named)
+    try:
+        return Path.home() / ".cache"
+    except RuntimeError as error:
+        remedy = "set HOME or XDG_CACHE_HOME to a folder that can be written"
+        raise EnvironmentUnfit(f"this user has no home folder: {remedy}") from error
+
+
+def existing_environment() -> "Path | None":
+    """The environment that is there already and works."""
+    # Where scripts/setup.sh puts it.
+    checkout = ROOT / ".venv"
+    if (checkout / "bin" / "python").exists():
+        return checkout
+    if is_checkout():
+        return None
+
+    cached = cached_environment()
+    return cached if is_whole(cached) else None
+
+
+def find_environment() -> "Path | None":
+    """The environment; None where there is none yet, and `ensure_environment` would try to make
+    it."""
+    existing = existing_environment()
+    if existing:
+        return existing
+    if is_checkout():
+        raise EnvironmentUnfit("Python packages are missing: run ./scripts/setup.sh")
+    if sys.version_info < MIN_PYTHON:
+        version = platform.python_version()
+        raise EnvironmentUnfit(f"Python {version} is too old: install version 3.11 or newer")
+    return None
+
+
+def ensure_environment() -> Path:
+    """The environment, made if there is none."""
+    existing = find_environment()
+    if existing:
+        return existing
+
+    folder = cached_environment()
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with (folder.parent / f"{folder.name}.lock").open("w") as lock:
+            # Whoever else makes it is waited for; the lock of one that died is free.
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            if not is_whole(folder):
+                install_environment(folder, ROOT / "requirements.txt")
+    except OSError as error:
+        remedy = "set XDG_CACHE_HOME to a folder that can"
+        raise EnvironmentUnfit(
+            f"{folder} cannot be written ({error.strerror}): {remedy}"
+        ) from error
+    return folder
+
+
+def missing_packages() -> "list[str]":
+    """The packages that this Python does not have."""
+    return [name for name in PACKAGES if importlib.util.find_spec(name) is None]
+
+
+def continue_in_environment(arguments: "list[str]") -> None:
+    """Replaces this process by the same one in the environment, unless it needs none."""
+    if os.environ.get(GUARD):
+        return
+
+    folder = existing_environment()
+    if folder is None:
+        if not missing_packages():
+            return
+        folder = ensure_environment()
+    if Path(sys.prefix).resolve() == folder.resolve():
+        return
+
+    python = folder / "bin" / "python"
+    os.environ[GUARD] = str(python)
+    try:
+        os.execv(python, [str(python), "-I", str(ROOT / "report"), *arguments])  # noqa: S606
+    except OSError as error:
+        remedy = "run ./scripts/setup.sh" if is_checkout() else "remove it, and it is made again"
+        raise EnvironmentUnfit(f"{folder} does not work ({error.strerror}): {remedy}") from error

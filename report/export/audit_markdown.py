@@ -1,0 +1,59 @@
+"""The Markdown of an audit."""
+
+from report.base.markdown import code, prose, table, within
+from report.export.summary_markdown import MAX_BYTES
+from report.results.load import BROKEN
+from report.results.generated.records import Audit, Check
+from report.sections.audit import MARKS, Cell, connection, details, is_promised, rows, sentence
+
+
+def audit_markdown(audit: Audit) -> str:
+    """The whole text. Promises that are kept stand in the table alone."""
+    head = f"Audit {code(audit.audit)}, {prose(audit.started_at[:10])}, runtime {prose(audit.runtime)}."
+    blocks = [
+        [f"## {sentence(audit)}"],
+        [head],
+        _table(audit),
+        [" · ".join(f"{mark} {words}" for mark, words in MARKS.values())],
+    ]
+    for check in audit.checks:
+        block = _check_block(audit, check)
+        if block:
+            blocks.append(block)
+    if audit.skips:
+        skips = [f"- {code(skip.asked)}: {prose(skip.reason)}" for skip in audit.skips]
+        blocks.append(["### Targets that were not audited", "", *skips])
+    return within(blocks, MAX_BYTES, "The rest is left out: see audit.json.")
+
+
+def _table(audit: Audit) -> list[str]:
+    marks = {state: mark for state, (mark, _) in MARKS.items()}
+    marks[BROKEN] = f"**{marks[BROKEN]}**"
+    table_rows = [
+        [code(target.target.label), *(marks[cell.state] for cell in cells)]
+        for target, cells in rows(audit)
+    ]
+    columns = ("Target", *(prose(check.title) for check in audit.checks))
+    return table(columns, table_rows, len(audit.checks) + 1)
+
+
+def _check_block(audit: Audit, check: Check) -> list[str]:
+    """The details of a check; empty where its marks tell all."""
+    lines = [_detail_line(audit, cell) for cell in details(audit, check) if cell.is_told]
+    if not lines:
+        return []
+    promise = check.promise if is_promised(audit, check) else f"Not promised: {check.promise}"
+    return [f"### {prose(check.title)}", "", prose(promise), "", *lines]
+
+
+def _detail_line(audit: Audit, cell: Cell) -> str:
+    label = code(cell.target.target.label)
+    finding = cell.finding
+    if finding.reason:
+        return f"- {label}: not checked: {prose(finding.reason)}"
+
+    line = (
+        f"- {label}, {prose(cell.limits)}: {prose(cell.expected)}; seen {prose(finding.seen or '')}"
+    )
+    connected = connection(audit, cell)
+    return f"{line}. {prose(connected)}" if connected else line

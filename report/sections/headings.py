@@ -1,0 +1,84 @@
+"""What names the parts of a page: its question, its cells, and its rankings."""
+
+from collections.abc import Iterator, Sequence
+
+from report.analysis.campaign_analysis import Analysis
+from report.analysis.cells import Cell, RuntimeResults
+from report.analysis.rankings import Ranking
+from report.analysis.texts import load_text, varying_fields
+from report.sections.script_text import mode_text
+
+
+def page_heading(analysis: Analysis) -> str:
+    """The question of the page, by what its rows differ in."""
+    if analysis.only_memory:
+        return "What does a key take in memory?"
+
+    targets = [row.identity for row in analysis.summaries if not row.identity.control]
+    if not targets and analysis.faults:
+        return "What do faults do to an API?"
+    if not targets and analysis.store_operations:
+        return "What does an operation cost, by store?"
+
+    limiters = {(target.decided_by, target.algorithm, target.limiter) for target in targets}
+    subject = "rate limiter" if len(limiters) > 1 else "client"
+    return f"Which {subject} should I take, and what does it cost?"
+
+
+def cell_title(cell: Cell, layer_named: bool = False) -> str:
+    """`Cluster · light · realistic · 50 connections · 30 s`, and limits and caps that not all cells
+    have."""
+    identity = cell.identity
+    topology = identity.topology.capitalize() if identity.topology else "Other addresses"
+    load = load_text(identity, layer_named=layer_named)
+    return " · ".join(filter(None, [topology, load, cell.limits, cell.caps]))
+
+
+def ranking_heading(ranking: Ranking) -> str:
+    """`On valkey 9.1.2, one script for all`, `On redis 7.0.15, decided by a module (GCRA), …`."""
+    return ", ".join(_heading_parts(ranking))
+
+
+def _heading_parts(ranking: Ranking) -> list[str]:
+    if ranking.group.store is None:
+        return ["Store not known"]
+
+    runs = [run for row in ranking.summaries for run in row.runs]
+    versions = {run.versions["store"] for run in runs if "store" in run.versions}
+    store = " ".join(["On", ranking.group.store, ", ".join(sorted(versions))]).strip()
+    if ranking.group.external:
+        store += " (already ran)"
+    return list(filter(None, [store, ranking.decider_text, mode_text(ranking)]))
+
+
+def scopes(runtimes: Sequence[RuntimeResults]) -> Iterator[tuple[list[str], Ranking]]:
+    """Every ranking with what sets it apart from the others: runtime, topology, load, store, what
+    decides."""
+    cells = [(runtime, cell) for runtime in runtimes for cell in runtime.cells]
+    varying = varying_fields([cell.summaries[0] for _, cell in cells]) if cells else ()
+    has_several_topologies = len({cell.identity.topology for _, cell in cells}) > 1
+    for runtime, cell in cells:
+        topology = cell.identity.topology or "other addresses"
+        for ranking in cell.rankings:
+            parts = [
+                runtime.runtime,
+                topology if has_several_topologies else "",
+                load_text(cell.identity, varying),
+                *_parts_in_cell(cell, ranking),
+                cell.caps,
+            ]
+            yield list(filter(None, parts)), ranking
+
+
+def _parts_in_cell(cell: Cell, ranking: Ranking) -> list[str]:
+    """What sets a ranking apart from the others of its cell, in words within a sentence."""
+    if len(cell.rankings) <= 1:
+        return []
+    first, *others = _heading_parts(ranking)
+    return [f"{first[:1].lower()}{first[1:]}", *others]
+
+
+def scope_text(parts: Sequence[str]) -> str:
+    """The parts of a scope as the beginning of a sentence."""
+    text = ", ".join(parts)
+    return f"{text[:1].upper()}{text[1:]}"

@@ -1,0 +1,304 @@
+"""Rankings in words: what comparisons show, and why the rest is open."""
+
+import math
+from collections.abc import Iterable, Iterator, Sequence
+
+from report.analysis.figures import throughput
+from report.analysis.limits import NOT_THE_TARGETS_OWN
+from report.analysis.rankings import Pair, Ranking
+from report.analysis.shared_limits import shared_limit
+from report.analysis.summary import Summary
+from report.analysis.texts import (
+    NO_RATIO,
+    LayerText,
+    at_its_load,
+    interval_of,
+    interval_text,
+    layer_text,
+    name,
+    outlook,
+)
+from report.base.format import joined, plural, rate
+from report.sections.script_text import scripts_differ, what_varies
+from report.statistics.power import fewest_for_a_claim
+
+#: From this share of suspect runs on a conclusion says so.
+_MANY_SUSPECT = 1 / 3
+
+#: A text that begins with one of these is ours; the name of a target is written as it is.
+_OUR_BEGINNINGS = ("the ", "no ", "not ", "they ", "on ", "in the ")
+
+
+def sentence(ranking: Ranking) -> str:
+    """What is shown of the rows of a ranking, why the rest is open, and what would decide it."""
+    first = ranking.summaries[0]
+    if first.selected is None:
+        return "No run counts, so there is nothing to compare."
+    if ranking.group.store is None:
+        return "Not compared: the store is not known."
+    if not ranking.group.rankable:
+        why = "several were recorded" if ranking.group.scripts else "it was not recorded"
+        return f"Not compared: one script was asked for all rows, but {why}."
+    if not ranking.compared:
+        unit = layer_of(ranking).rate_unit
+        median = f"{first.figure_of(throughput).text(rate)} {unit}"
+        what = median if first.has_figures else first.spoiled_text
+        return f"{name(first)}, {what}: no other row can be compared with it."
+    return shown_text(ranking, _undecided_texts(ranking), brief=False)
+
+
+def shown_text(ranking: Ranking, undecided: Iterable[str], brief: bool) -> str:
+    """What the comparisons show; what is not decided is worded by the caller. `brief`: without what
+    does not change the answer."""
+    clauses = [
+        winner_text(ranking),
+        *differences(ranking),
+        _equal_text(ranking),
+        *undecided,
+        _few_runs_text(ranking),
+        _few_samples_text(ranking),
+        _cpu_differences(ranking),
+        limit_text(ranking),
+        _failed_loads(ranking),
+    ]
+    if not brief:
+        clauses.append(_pairing_text(ranking))
+    if not brief or (ranking.resolution and ranking.resolution.told_apart):
+        clauses.append(_resolution_text(ranking))
+    if not brief and scripts_differ(ranking):
+        varying = what_varies(ranking)
+        clauses.append(
+            f"they ran different scripts: a difference is one of {varying} and script together"
+        )
+    return " ".join(f"{_capitalised(text)}." for text in clauses if text)
+
+
+def _capitalised(text: str) -> str:
+    """As a sentence begins; the name of a target begins one as it is written."""
+    return f"{text[0].upper()}{text[1:]}" if text.startswith(_OUR_BEGINNINGS) else text
+
+
+def figure_of(ranking: Ranking) -> str:
+    return "p99" if ranking.open_loop else "throughput"
+
+
+def layer_of(ranking: Ranking) -> LayerText:
+    return layer_text(ranking.summaries[0].identity.layer)
+
+
+def _with_ratio(pair: Pair) -> str:
+    between = interval_of(pair.comparison)
+    return f"{name(pair.new)} ({between})" if between and between != NO_RATIO else name(pair.new)
+
+
+def winner_text(ranking: Ranking) -> str:
+    if ranking.winner is None:
+        return ""
+    what = "has the lowest p99" if ranking.open_loop else "is the fastest"
+    return f"{name(ranking.winner)} {what}{although_suspect(ranking.compared)}"
+
+
+def although_suspect(rows: Iterable[Summary]) -> str:
+    """`, although 21 of 35 runs are suspect`: ends the sentence of a conclusion from these rows;
+    empty where fewer than a third are."""
+    by_id = {row.id: row for row in rows}
+    counted = sum(row.counted_runs for row in by_id.values())
+    suspect = sum(row.suspect_runs for row in by_id.values())
+    if not suspect or suspect < _MANY_SUSPECT * counted:
+        return ""
+    verb = "is" if suspect == 1 else "are"
+    return f", although {suspect} of {plural(counted, 'run')} {verb} suspect"
+
+
+def limit_text(ranking: Ranking) -> str:
+    """What throughput is where the limit was not the target's own."""
+    limit = shared_limit(ranking)
+    if limit is None:
+        return ""
+    if limit.of_all:
+        return limited_throughput(limit.resources)
+    ratios = "ratio" if len(limit.rows) == 1 else "ratios"
+    rows = joined(list(map(name, limit.rows)))
+    return f"in the {ratios} of {rows} {limited_throughput(limit.resources, 'there ')}"
+
+
+def limited_throughput(resources: Sequence[str], where: str = "") -> str:
+    limits = " or ".join(NOT_THE_TARGETS_OWN[resource] for resource in resources)
+    return f"{limits} was the limit, so throughput {where}is the cost of all roles together"
+
+
+def differences(ranking: Ranking) -> Iterator[str]:
+    """Clauses on what was shown to differ: all pairs with the reference or first row as the base,
+    and others whose worse row was not named yet."""
+    by_base: dict[str, list[Pair]] = {}
+    for pair in _pairs_to_name(ranking):
+        by_base.setdefault(pair.base.id, []).append(pair)
+
+    for pairs_of_base in by_base.values():
+        for is_better in (False, True):
+            pairs = [pair for pair in pairs_of_base if (pair.better is pair.new) is is_better]
+            if pairs:
+                than = _than(ranking.open_loop, is_better, len(pairs) == 1)
+                rows = joined(list(map(_with_ratio, pairs)))
+                yield f"{rows} {than} {name(pairs[0].base)}{_although_suspect_of(pairs)}"
+
+
+def _pairs_to_name(ranking: Ranking) -> list[Pair]:
+    shown = [(pair, pair.worse.id) for pair in ranking.ranked_by if pair.worse]
+    pairs = [pair for pair, _ in shown if pair.base is ranking.base]
+    worse_ids = {worse_id for pair, worse_id in shown if pair.base is ranking.base}
+    for pair, worse_id in shown:
+        if worse_id not in worse_ids:
+            worse_ids.add(worse_id)
+            pairs.append(pair)
+    return pairs
+
+
+def _although_suspect_of(pairs: Iterable[Pair]) -> str:
+    return although_suspect(row for pair in pairs for row in (pair.base, pair.new))
+
+
+def _than(open_loop: bool, better: bool, one: bool) -> str:
+    """`is slower than`, `have a lower p99 than`."""
+    if open_loop:
+        return f"{'has' if one else 'have'} a {'lower' if better else 'higher'} p99 than"
+    return f"{'is' if one else 'are'} {'faster' if better else 'slower'} than"
+
+
+def _equal_text(ranking: Ranking) -> str:
+    """Rows that were shown to differ from the base by no more than the floor, or failed their load
+    as it did."""
+    pairs = [pair for pair in _with_base(ranking) if pair.comparison.status == "no difference"]
+    if not pairs:
+        return ""
+    base = pairs[0].base
+    figure = figure_of(ranking)
+    if pairs[0].comparison.ratio is None:
+        rows = joined([name(row) for row in (base, *(pair.new for pair in pairs))])
+        return f"{rows} rank equal: their typical runs have no {figure}"
+
+    rows = joined(list(map(_with_ratio, pairs)))
+    floor = f"{100 * pairs[0].comparison.floor:.3g} %"
+    although = _although_suspect_of(pairs)
+    return f"the {figure} of {rows} is within ±{floor} of that of {name(base)}{although}"
+
+
+def _with_base(ranking: Ranking) -> list[Pair]:
+    return [pair for pair in ranking.ranked_by if pair.base is ranking.base]
+
+
+def _undecided_texts(ranking: Ranking) -> list[str]:
+    """A clause for each reason why rows are not decided against the base."""
+    pairs_of: dict[str, list[Pair]] = {}
+    for pair in _with_base(ranking):
+        if pair.comparison.is_open:
+            reasons = (pair.comparison.reason, outlook(pair.comparison))
+            pairs_of.setdefault("; ".join(filter(None, reasons)), []).append(pair)
+
+    texts = []
+    for reason, pairs in pairs_of.items():
+        rows = joined(list(map(_with_ratio, pairs)))
+        what = f"the {figure_of(ranking)} of {rows} against {name(pairs[0].base)}"
+        texts.append(f"{what} is not decided, because {reason}")
+    return texts
+
+
+def _few_runs_text(ranking: Ranking) -> str:
+    fewest = fewest_for_a_claim(ranking.base.by_turns)
+    rows = [row for row in ranking.compared if row.counted_runs < fewest]
+    if not rows:
+        return ""
+    least = min(row.counted_runs for row in rows)
+    most = max(row.counted_runs for row in rows)
+    runs = plural(most, "run") if least == most else f"{least} to {most} runs"
+    names = joined([name(row) for row in rows])
+    have = f"has {runs}" if len(rows) == 1 else f"have {runs} each"
+    count = "counts" if most == 1 else "count"
+    return f"{names} {have} that {count}, and a difference takes at least {fewest} of each to show"
+
+
+def _few_samples_text(ranking: Ranking) -> str:
+    if not ranking.open_loop:
+        return ""
+    compared = {row.id for pair in ranking.ranked_by for row in (pair.base, pair.new)}
+    without = [name(row) for row in ranking.compared if row.id not in compared]
+    if not without:
+        return ""
+    reason = "it is unsupported, by too few samples or late sends"
+    return f"p99 of {joined(without)} cannot be compared: {reason}"
+
+
+def _cpu_differences(ranking: Ranking) -> str:
+    """`valkey-glide uses 1.80 times (1.75–1.86×) the server CPU of iovalkey per request`, where
+    shown.
+
+    Of a closed loop only for rows whose throughput decides nothing: at saturation the CPU follows
+    it."""
+    base = ranking.base
+    decided = {
+        row.id
+        for pair in ranking.ranked_by
+        if pair.comparison.shown
+        for row in (pair.base, pair.new)
+    }
+    rows: list[Summary] = []
+    texts = []
+    for pair in ranking.cpu_pairs:
+        row, comparison = pair.new, pair.comparison
+        if pair.base is not base or not comparison.shown:
+            continue
+        if comparison.ratio is None or comparison.interval is None:
+            continue
+        if ranking.open_loop or row.id not in decided:
+            uses = " uses" if not rows else ""
+            interval = interval_text(comparison.interval)
+            texts.append(f"{name(row)}{uses} {comparison.ratio:.2f} times ({interval})")
+            rows.append(row)
+    if not rows:
+        return ""
+
+    text = layer_of(ranking)
+    per_request = at_its_load(f"per {text.request}", ranking.open_loop)
+    although = although_suspect([base, *rows])
+    return f"{joined(texts)} the {text.cpu} of {name(base)} {per_request}{although}"
+
+
+def _failed_loads(ranking: Ranking) -> str:
+    texts = [f"{name(row)} {row.spoiled_text}" for row in ranking.summaries if row.spoiled_runs]
+    if not texts:
+        return ""
+    others = [text.replace(" failed its load in ", " in ") for text in texts[1:]]
+    return f"{joined([texts[0], *others])}: these rank lowest"
+
+
+def _pairing_text(ranking: Ranking) -> str:
+    """Which runs have no partner; empty where all have, and where runs are not compared by
+    pairs."""
+    dropped = [
+        f"{plural(pair.comparison.dropped, 'run')} of {name(pair.new)}"
+        for pair in ranking.ranked_by
+        if pair.comparison.dropped
+    ]
+    if not dropped:
+        return ""
+    return f"{joined(dropped)} had no partner in its round that counts, and are not compared"
+
+
+def _resolution_text(ranking: Ranking) -> str:
+    """How far the copy of a reference came out from its original."""
+    resolution = ranking.resolution
+    if resolution is None or not ranking.compared:
+        return ""
+    copy = f"{name(resolution.copy)} is {name(resolution.reference)} once more"
+    share = resolution.share
+    if share is None or not math.isfinite(share):
+        return f"{copy}, and its runs are too few, or failed their load too often, to tell the resolution"
+
+    interval = interval_of(resolution.comparison)
+    measured = f"{copy} and had {interval} of its {figure_of(ranking)}"
+    if resolution.told_apart:
+        return f"{measured}: the host told equal things apart, so no winner is named"
+    ratio = resolution.comparison.ratio
+    if not ratio:
+        return measured
+    return f"{measured}: equal rows came out {100 * (max(ratio, 1 / ratio) - 1):.1f} % apart"
