@@ -6,7 +6,7 @@ G. Lan and D. L. DeMets, 1983, call it spending). docs/decisions/0015-adaptive-r
 and costs."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
 from itertools import combinations
 from statistics import NormalDist
@@ -97,6 +97,129 @@ class Family(Struct, frozen=True, kw_only=True):
     """Of each side: the look after which it got no more runs, and why; None: it continues."""
 
 
+#: The indices of a base and of the side that is compared with it.
+Indices = tuple[int, int]
+
+
+class _ComparingInLooks:
+    """The sides of one ranking while its looks are taken, one after the other."""
+
+    def __init__(
+        self,
+        sides: Sequence[Side],
+        schedule: LookSchedule,
+        *,
+        floor: float,
+        higher_is_better: bool,
+        reference: int | None,
+        in_rounds: bool,
+        together: bool,
+    ) -> None:
+        self.sides = sides
+        self.schedule = schedule
+        self.floor = floor
+        self.higher_is_better = higher_is_better
+        self.in_rounds = in_rounds
+        self.together = together
+        self.by_group = together or reference is not None
+        self.pairs = _compared_pairs(len(sides), reference)
+        self.comparisons: dict[Indices, Comparison] = {}
+        self.last_looks: dict[Indices, int] = {}
+        self.settled: dict[Indices, int] = {}
+        self.stops: dict[int, tuple[int, Stop]] = {}
+
+    def running_pairs(self) -> list[Indices]:
+        """The pairs that are not decided, and whose sides both get more runs."""
+        return [
+            pair
+            for pair in self.pairs
+            if pair not in self.settled and not self.stops.keys() & set(pair)
+        ]
+
+    def compare_at(self, look: int, share: float, pairs: Sequence[Indices]) -> None:
+        """Compares the pairs at a look that may spend `share`, and stops sides that are done."""
+        level = self._family_level(share)
+        samples = [self._sample(pair, look) for pair in pairs]
+        compared = compare_samples(samples, self.floor, self.higher_is_better, level)
+
+        for pair, comparison in zip(pairs, compared, strict=True):
+            self.comparisons[pair] = comparison
+            self.last_looks[pair] = look
+            if comparison.decided:
+                self.settled[pair] = look
+
+        self._stop_sides(look, dict(zip(pairs, samples, strict=True)))
+
+    def result(self) -> Family:
+        return Family(
+            pairs=tuple(self.pairs),
+            comparisons=tuple(self._last_comparison(pair) for pair in self.pairs),
+            settled=tuple(self.settled.get(pair) for pair in self.pairs),
+            stops=tuple(self.stops.get(index) for index in range(len(self.sides))),
+        )
+
+    def _sample(self, pair: Indices, look: int) -> Sample:
+        base, new = (upto(self.sides[index], look) for index in pair)
+        rounds = look if self.in_rounds or self.together else 0
+        return sample_of(new, base, rounds, self.by_group, together=self.together)
+
+    def _family_level(self, share: float) -> Level:
+        """The level at which Holm's correction counts only what no look has told apart, and for
+        equality only what no look has found equal."""
+        decided = [
+            comparison.shown for comparison in self.comparisons.values() if comparison.decided
+        ]
+        return level_at(
+            share,
+            family=len(self.pairs) - decided.count(True),
+            equal_family=len(self.pairs) - decided.count(False),
+            planned=len(self.pairs),
+        )
+
+    def _stop_sides(self, look: int, samples: Mapping[Indices, Sample]) -> None:
+        last_look = self.schedule.levels[-1][0]
+        open_pairs = [pair for pair in samples if pair not in self.settled]
+        hopeless_pairs = {
+            pair
+            for pair in open_pairs
+            if look < last_look and self._is_hopeless_sample(samples[pair])
+        }
+
+        for index in set(range(len(self.sides))) - self.stops.keys():
+            pairs_of_side = [pair for pair in open_pairs if index in pair]
+            if not pairs_of_side:
+                self.stops[index] = (look, "decided")
+            elif look == last_look:
+                self.stops[index] = (look, "last")
+            elif hopeless_pairs.issuperset(pairs_of_side):
+                self.stops[index] = (look, "hopeless")
+
+    def _is_hopeless_sample(self, sample: Sample) -> bool:
+        return _is_hopeless(sample, self.floor, self.schedule, self.in_rounds, len(self.pairs))
+
+    def _last_comparison(self, pair: Indices) -> Comparison:
+        """The comparison at the last look that the pair had, corrected for its looks. A campaign
+        that was interrupted before the first look is compared as if at the first one."""
+        levels = self.schedule.levels
+        if pair not in self.comparisons:
+            first_look, share = levels[0]
+            level = level_at(share, len(self.pairs), len(self.pairs))
+            sample = self._sample(pair, first_look)
+            return compare_samples([sample], self.floor, self.higher_is_better, level)[0]
+
+        reasons = [self.stops[index][1] for index in pair if index in self.stops]
+        reasoned = _with_reason(self.comparisons[pair], reasons)
+        last_look = self.last_looks[pair]
+        past_levels = [level for level in levels if level[0] <= last_look]
+        return corrected_for_looks(reasoned, self._sample(pair, last_look), past_levels, self.floor)
+
+
+def _compared_pairs(count: int, reference: int | None) -> list[Indices]:
+    if reference is None:
+        return list(combinations(range(count), 2))
+    return [(reference, index) for index in range(count) if index != reference]
+
+
 def compare_in_looks(
     sides: Sequence[Side],
     schedule: LookSchedule,
@@ -127,82 +250,37 @@ def compare_in_looks(
         in_rounds: they were measured next to each other, so that they may be paired.
         together: they were measured at the same time, by turns: they are compared by pairs
             alone."""
-    pairs = (
-        list(combinations(range(len(sides)), 2))
-        if reference is None
-        else [(reference, index) for index in range(len(sides)) if index != reference]
+    comparing = _ComparingInLooks(
+        sides,
+        schedule,
+        floor=floor,
+        higher_is_better=higher_is_better,
+        reference=reference,
+        in_rounds=in_rounds,
+        together=together,
     )
-    found: dict[tuple[int, int], Comparison] = {}
-    looked: dict[tuple[int, int], int] = {}
-    settled: dict[tuple[int, int], int] = {}
-    stops: dict[int, tuple[int, Stop]] = {}
-    levels = schedule.levels
-    last, (first_look, first) = levels[-1][0], levels[0]
 
-    def sample(pair: tuple[int, int], look: int) -> Sample:
-        base, new = (upto(sides[index], look) for index in pair)
-        by_group = together or reference is not None
-        return sample_of(
-            new, base, look if in_rounds or together else 0, by_group, together=together
-        )
-
-    for look, share in levels:
-        running = [pair for pair in pairs if pair not in settled and not stops.keys() & set(pair)]
-        if look > rounds or not running:
+    for look, share in schedule.levels:
+        pairs = comparing.running_pairs()
+        if look > rounds or not pairs:
             break
-        decided = [each.shown for each in found.values() if each.decided]
-        apart, equal = decided.count(True), decided.count(False)
-        level = level_at(share, len(pairs) - apart, len(pairs) - equal, len(pairs))
-        samples = [sample(pair, look) for pair in running]
-        compared = compare_samples(samples, floor, higher_is_better, level)
-        found |= dict(zip(running, compared, strict=True))
-        looked |= dict.fromkeys(running, look)
-        settled |= {pair: look for pair in running if found[pair].decided}
-        hopeless = {
-            pair
-            for pair, each in zip(running, samples, strict=True)
-            if pair not in settled
-            and look < last
-            and _is_hopeless(each, floor, schedule, in_rounds, len(pairs))
-        }
-        for index in set(range(len(sides))) - stops.keys():
-            own = [pair for pair in running if index in pair and pair not in settled]
-            if look == last or hopeless.issuperset(own):
-                stops[index] = (
-                    look,
-                    "decided" if not own else "last" if look == last else "hopeless",
-                )
+        comparing.compare_at(look, share, pairs)
 
-    def at_last(pair: tuple[int, int]) -> Comparison:
-        if pair not in found:
-            # Interrupted before the first look: compared as if at the first one.
-            level = level_at(first, len(pairs), len(pairs))
-            return compare_samples([sample(pair, first_look)], floor, higher_is_better, level)[0]
-        past = [level for level in levels if level[0] <= looked[pair]]
-        reasoned = _with_reason(
-            found[pair], [stop[1] for index in pair if (stop := stops.get(index))]
-        )
-        return corrected_for_looks(reasoned, sample(pair, looked[pair]), past, floor)
-
-    return Family(
-        pairs=tuple(pairs),
-        comparisons=tuple(map(at_last, pairs)),
-        settled=tuple(settled.get(pair) for pair in pairs),
-        stops=tuple(stops.get(index) for index in range(len(sides))),
-    )
+    return comparing.result()
 
 
 def corrected_for_looks(
-    found: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], floor: float
+    comparison: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], floor: float
 ) -> Comparison:
-    """With an estimate that knows of the looks before the last of these (rule M29), within the
-    interval; the plain one stays beside it.
+    """The comparison with an estimate that knows of the looks before the last of these (rule M29),
+    within the interval; `stopped_at` keeps the plain estimate.
 
-    Boundaries are those of one comparison: what else is in its family does not change a ratio."""
+    Boundaries are those of one comparison, because what else is in its family does not change a
+    ratio."""
     unpaired = sample_deviation(sample, paired=False)
-    paired = sample_deviation(sample, paired=True) if found.pairs is not None else None
-    if found.ratio is None or found.interval is None or not unpaired or len(looks) < 2:
-        return found
+    paired = sample_deviation(sample, paired=True) if comparison.pairs is not None else None
+    if comparison.ratio is None or comparison.interval is None or not unpaired or len(looks) < 2:
+        return comparison
 
     def error_at(look: int) -> tuple[float, int]:
         # Earlier looks of a comparison by pairs may have been too early for pairs.
@@ -211,18 +289,20 @@ def corrected_for_looks(
         return standard_error(unpaired, look, look), freedom(look, look)
 
     past = [PastLook(look, boundary_of(*error_at(look), floor, share)) for look, share in looks]
-    last = looks[-1][0]
-    deviation = error_at(last)[0] * math.sqrt(last)
-    estimate = math.exp(median_unbiased(math.log(found.ratio), deviation, past))
-    within = min(max(estimate, found.interval.low), found.interval.high)
-    return structs.replace(found, ratio=within, stopped_at=found.ratio)
+    last_look = looks[-1][0]
+    error, _ = error_at(last_look)
+    deviation = error * math.sqrt(last_look)
+
+    estimate = math.exp(median_unbiased(math.log(comparison.ratio), deviation, past))
+    within_interval = min(max(estimate, comparison.interval.low), comparison.interval.high)
+    return structs.replace(comparison, ratio=within_interval, stopped_at=comparison.ratio)
 
 
-def _with_reason(found: Comparison, stops: Sequence[Stop]) -> Comparison:
-    if found.decided or "hopeless" not in stops:
-        return found
-    text = f"{found.reason}, and more runs within the most allowed would hardly change that"
-    return structs.replace(found, reason=text)
+def _with_reason(comparison: Comparison, stops: Sequence[Stop]) -> Comparison:
+    if comparison.decided or "hopeless" not in stops:
+        return comparison
+    text = f"{comparison.reason}, and more runs within the most allowed would hardly change that"
+    return structs.replace(comparison, reason=text)
 
 
 def _is_hopeless(
@@ -234,24 +314,36 @@ def _is_hopeless(
     The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R.
     Blackburn, 1986), by the t approximation of the interval that the last look will have. It only
     ever stops without a claim, so it cannot raise the share of wrong ones."""
-    most, share = schedule.looks[-1], schedule.levels[-1][1]
-    of_all = structs.replace(sample, rounds=most)
-    paired = sample.together or (in_rounds and of_all.is_paired(family, share))
+    last_look = schedule.looks[-1]
+    _, share = schedule.levels[-1]
+    paired = sample.together or (
+        in_rounds and structs.replace(sample, rounds=last_look).is_paired(family, share)
+    )
     deviation = sample_deviation(sample, paired)
     runs = len(sample.pairs) if paired else min(len(sample.new), len(sample.base))
     if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
-    error = standard_error(deviation, most, None if paired else most)
-    reach = student_quantile(freedom(most, None if paired else most), 1 - share) * error
-    spread = error * math.sqrt(max(0.0, most / runs - 1))
+
+    other_runs = None if paired else last_look
+    error = standard_error(deviation, last_look, other_runs)
+    reach = student_quantile(freedom(last_look, other_runs), 1 - share) * error
+    spread = error * math.sqrt(max(0.0, last_look / runs - 1))
     if spread == 0:
         return False
-    bound, below = math.log1p(floor), NormalDist().cdf
+
     ratio = ratio_of_pairs(sample.pairs) if paired else ratio_of(sample.new, sample.base)
-    now = math.log(ratio.estimate)
+    log_ratio = math.log(ratio.estimate)
+    bound = math.log1p(floor)
+    probability_below = NormalDist().cdf
     within = max(0.0, bound - reach)
-    same = below((within - now) / spread) - below((-within - now) / spread) if within else 0.0
-    apart = below((-bound - reach - now) / spread) + below((now - bound - reach) / spread)
+    same = 0.0
+    if within:
+        same = probability_below((within - log_ratio) / spread) - probability_below(
+            (-within - log_ratio) / spread
+        )
+    apart = probability_below((-bound - reach - log_ratio) / spread) + probability_below(
+        (log_ratio - bound - reach) / spread
+    )
     return same + apart < HOPELESS
 
 
@@ -286,9 +378,11 @@ def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
     """Whether the 95 % interval of the median lies within ± `floor` of it."""
     if len(values) < max(MIN_FIGURES, MIN_RUNS_FOR_A_CLAIM):
         return False
-    found = median_interval(values)
-    # Where all these runs failed their load, all three are 0: more runs would show nothing new.
-    return found.high <= (1 + floor) * found.median and found.median <= (1 + floor) * found.low
+    interval = median_interval(values)
+    # Where all these runs failed their load, all three are 0, and more runs would show nothing new.
+    is_tight_above = interval.high <= (1 + floor) * interval.median
+    is_tight_below = interval.median <= (1 + floor) * interval.low
+    return is_tight_above and is_tight_below
 
 
 class PastLook(Struct, frozen=True):
@@ -320,15 +414,16 @@ def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook
         return log_ratio
     if log_ratio < 0:
         return -median_unbiased(-log_ratio, deviation, looks)
+
     error = deviation / math.sqrt(looks[-1].runs)
-    low, high = log_ratio - 8 * error, log_ratio + 2 * error
+    low = log_ratio - 8 * error
+    high = log_ratio + 2 * error
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        low, high = (
-            (low, middle)
-            if _at_least(log_ratio, middle, deviation, looks) > 0.5
-            else (middle, high)
-        )
+        if _at_least(log_ratio, middle, deviation, looks) > 0.5:
+            high = middle
+        else:
+            low = middle
     return (low + high) / 2
 
 
@@ -347,20 +442,27 @@ def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[
     nodes, weights = _gauss_legendre()
     sums: Floats = np.zeros(1)
     density: Floats = np.ones(1)
-    before, found = 0, 0.0
+    runs_before = 0
+    probability = 0.0
     for number, look in enumerate(looks, start=1):
-        added = look.runs - before
-        spread = deviation * math.sqrt(added)
-        means = sums + truth * added
-        last = number == len(looks)
-        top = look.runs * (log_ratio if last else look.boundary)
-        found += float((density * (1 - ndtr((top - means) / spread))).sum())
+        added_runs = look.runs - runs_before
+        spread = deviation * math.sqrt(added_runs)
+        means = sums + truth * added_runs
+        is_last = number == len(looks)
+        top = look.runs * (log_ratio if is_last else look.boundary)
+        probability += float((density * (1 - ndtr((top - means) / spread))).sum())
+
         tail = _TAIL * deviation * math.sqrt(look.runs)
-        bottom, top = truth * look.runs - tail, min(top, truth * look.runs + tail)
-        if last or bottom >= top:
+        bottom = truth * look.runs - tail
+        top = min(top, truth * look.runs + tail)
+        if is_last or bottom >= top:
             break
+
         grid = (top - bottom) / 2 * nodes + (top + bottom) / 2
         distance = (grid[:, None] - means[None, :]) / spread
         passed = np.exp(-(distance**2) / 2) @ density / (spread * math.sqrt(2 * math.pi))
-        sums, density, before = grid, passed * weights * (top - bottom) / 2, look.runs
-    return found
+        sums = grid
+        density = passed * weights * (top - bottom) / 2
+        runs_before = look.runs
+
+    return probability
