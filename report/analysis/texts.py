@@ -76,16 +76,14 @@ class LayerText(Struct, frozen=True):
 
     def latency(self, value_ms: float | None) -> str:
         """In `latency_unit`, without it. Histograms count whole microseconds."""
-        return (
-            decimals(self.latency_value(value_ms), 0)
-            if self.in_microseconds
-            else milliseconds(value_ms)
-        )
+        if self.in_microseconds:
+            return decimals(self.latency_value(value_ms), 0)
+        return milliseconds(value_ms)
 
 
 _TEXTS = {
-    each["layer"]: LayerText(each["layer"], each["request"], each["consumer"])
-    for each in LAYER_WORDS
+    words["layer"]: LayerText(words["layer"], words["request"], words["consumer"])
+    for words in LAYER_WORDS
 }
 
 
@@ -197,19 +195,20 @@ def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
 
 
 def cap_text(cap: Mapping[str, Any]) -> str:
-    parts = [
-        *([f"{cap['cpus']:g} CPU{'' if cap['cpus'] == 1 else 's'}"] if "cpus" in cap else []),
-        *([f"{gibibytes(cap['memory_bytes'])} GiB"] if "memory_bytes" in cap else []),
-        *([f"CPUs {cap['cpuset']}"] if "cpuset" in cap else []),
-    ]
+    """`2 CPUs, 0.5 GiB, CPUs 0-1`; `none` where nothing is capped."""
+    parts: list[str] = []
+    if "cpus" in cap:
+        parts.append(f"{cap['cpus']:g} {'CPU' if cap['cpus'] == 1 else 'CPUs'}")
+    if "memory_bytes" in cap:
+        parts.append(f"{gibibytes(cap['memory_bytes'])} GiB")
+    if "cpuset" in cap:
+        parts.append(f"CPUs {cap['cpuset']}")
     return ", ".join(parts) or "none"
 
 
 def caps_text(caps: Mapping[str, Any]) -> str:
-    return (
-        "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps)
-        or "none"
-    )
+    texts = [f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps]
+    return "; ".join(texts) or "none"
 
 
 def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
@@ -272,11 +271,10 @@ class NamedFacts(Struct, frozen=True):
         """`decided by a module (GCRA)`, `GCRA`; empty where nothing has to be named."""
         algorithm = algorithm_of(identity) if self.algorithm else ""
         if not self.decider:
-            return (
-                algorithm if algorithm != NOT_KNOWN else "algorithm not known" if algorithm else ""
-            )
-        by = f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
-        return f"{by} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else by
+            return "algorithm not known" if algorithm == NOT_KNOWN else algorithm
+
+        decider = f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
+        return f"{decider} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else decider
 
 
 def named_facts(summaries: Sequence[Row]) -> NamedFacts:
