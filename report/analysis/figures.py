@@ -86,10 +86,11 @@ def _high(known: Bounds | None) -> float | None:
 
 
 def figure_text(figures: Measured, figure: Figure, show: Show) -> str:
-    value, known = figure(figures), figure.known(figures)
-    return (
-        show(value) if value is not None or known is None else bounds(known.low, known.high, show)
-    )
+    value = figure(figures)
+    known = figure.known(figures)
+    if value is not None or known is None:
+        return show(value)
+    return bounds(known.low, known.high, show)
 
 
 class FigureSummary(Struct, frozen=True, kw_only=True):
@@ -158,31 +159,30 @@ def over_runs(
     count = len(known) + spoiled_runs
     if not count or (served and not known):
         return FigureSummary()
-    values = [each.low for each in known if each.low == each.high]
+
+    values = [bounds.low for bounds in known if bounds.low == bounds.high]
     several = len(values) == len(known) > 1
+    late_runs = sum(figure.percentile in late_percentiles(figures) for figures in served)
     few = any(figure.percentile in figures.unsupported for figures in served)
     spread = FigureSummary(
         low=min(values) if several else None,
         high=max(values) if several else None,
         runs=len(known),
         few_samples=few and figure.percentile not in merged,
-        late=2 * sum(figure.percentile in late_percentiles(each) for each in served)
-        >= len(served)
-        > 0,
+        late=len(served) > 0 and 2 * late_runs >= len(served),
     )
     if (count - 1) // 2 < spoiled_runs:
         return structs.replace(spread, spoiled=True)
+
     worst = [figure.worst] * spoiled_runs
-    highs = [math.inf if each.high is None else each.high for each in known]
-    high = median([*highs, *worst])
-    middle = Bounds(
-        median([*(each.low for each in known), *worst]), None if math.isinf(high) else high
-    )
-    found = merged.get(figure.percentile, middle)
+    low = median([*(bounds.low for bounds in known), *worst])
+    high = median([*(math.inf if bounds.high is None else bounds.high for bounds in known), *worst])
+    median_of_runs = Bounds(low, None if math.isinf(high) else high)
+    stated = merged.get(figure.percentile, median_of_runs)
     return structs.replace(
         spread,
-        value=found.figure,
-        bounds=found if found.figure is None else None,
+        value=stated.figure,
+        bounds=stated if stated.figure is None else None,
         merged=figure.percentile in merged,
     )
 
@@ -251,7 +251,7 @@ server_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources)
 #: CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the
 #: client, which is the load generator.
 consumer_cpu = Figure(
-    lambda found: cpu_us_per_request(found.record.resources).get(node_kind(found.layer))
+    lambda figures: cpu_us_per_request(figures.record.resources).get(node_kind(figures.layer))
 )
 
 #: CPU of all store nodes in µs per request.
@@ -262,7 +262,7 @@ service_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources
 
 #: Resident memory of all store nodes in bytes; None where one is not known.
 store_memory = Figure(
-    lambda found: sums_by_kind(found.record.resources, "resident_bytes_mean").get("store")
+    lambda figures: sums_by_kind(figures.record.resources, "resident_bytes_mean").get("store")
 )
 
 #: Memory that the store reports after the last answer, all nodes together, in bytes.
@@ -306,18 +306,16 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
     if not figures.decisions:
         return {}
     kinds = (node_kind(figures.layer), "service", "store")
-    found = sums_by_kind(figures.record.resources, "cpu_us")
-    return {kind: cpu_us / figures.decisions for kind, cpu_us in found.items() if kind in kinds}
+    cpu_of = sums_by_kind(figures.record.resources, "cpu_us")
+    return {kind: cpu_us / figures.decisions for kind, cpu_us in cpu_of.items() if kind in kinds}
 
 
 def total_of(kinds: Sequence[str]) -> Figure:
     def total(figures: Measured) -> float | None:
-        found = decision_cpu_us(figures)
-        return (
-            sum(found[kind] for kind in kinds)
-            if found and all(kind in found for kind in kinds)
-            else None
-        )
+        cpu_of = decision_cpu_us(figures)
+        if not cpu_of or any(kind not in cpu_of for kind in kinds):
+            return None
+        return sum(cpu_of[kind] for kind in kinds)
 
     return Figure(total)
 

@@ -81,26 +81,29 @@ def _by_script(rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
     A row that never ran has no script on record: it stands with the largest group."""
     if SAME_SCRIPT not in rows[0].ranking.conditions:
         return [(_group_of(rows[0], ()), rows)]
-    found: dict[tuple[str, ...], list[Summary]] = {}
+
+    rows_of: dict[tuple[str, ...], list[Summary]] = {}
     unmeasured: list[Summary] = []
     for row in rows:
         if any(run.measured for run in row.runs):
-            ran = tuple(sorted({script.name_or_sha1 for script in row.scripts}))
-            found.setdefault(ran, []).append(row)
+            scripts = tuple(sorted({script.name_or_sha1 for script in row.scripts}))
+            rows_of.setdefault(scripts, []).append(row)
         else:
             unmeasured.append(row)
-    largest = max(found, key=lambda scripts: len(found[scripts]), default=())
+
+    largest = max(rows_of, key=lambda scripts: len(rows_of[scripts]), default=())
     if unmeasured:
-        found.setdefault(largest, []).extend(unmeasured)
-    return [(_group_of(members[0], scripts), members) for scripts, members in found.items()]
+        rows_of.setdefault(largest, []).extend(unmeasured)
+    return [(_group_of(members[0], scripts), members) for scripts, members in rows_of.items()]
 
 
 def _conditions_order(conditions: Sequence[str]) -> tuple[int, ...]:
     """Sort key: rows without a condition first, then in the order of the options."""
     families: dict[str, list[bool]] = {}
-    for each in SEPARATIONS:
-        families.setdefault(each.what, []).append(any(map(each.has, conditions)))
-    return tuple(has.index(True) if any(has) else -1 for has in families.values())
+    for separation in SEPARATIONS:
+        is_met = any(separation.has(condition) for condition in conditions)
+        families.setdefault(separation.what, []).append(is_met)
+    return tuple(met.index(True) if any(met) else -1 for met in families.values())
 
 
 def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
@@ -132,7 +135,10 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
             group.client,
         )
 
-    return sorted((part for own in planned.values() for part in _by_script(own)), key=order)
+    groups: list[tuple[Group, list[Summary]]] = []
+    for planned_rows in planned.values():
+        groups.extend(_by_script(planned_rows))
+    return sorted(groups, key=order)
 
 
 class Pair(Struct, frozen=True):
@@ -149,7 +155,9 @@ class Pair(Struct, frozen=True):
     @property
     def worse(self) -> Summary | None:
         better = self.better
-        return None if better is None else self.base if better is self.new else self.new
+        if better is None:
+            return None
+        return self.base if better is self.new else self.new
 
     def has(self, row: Summary) -> bool:
         return row in (self.base, self.new)
@@ -182,8 +190,8 @@ class Resolution(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True):
-    """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`;
-    those without a run that counts last."""
+    """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`.
+    Rows without a run that counts are last."""
 
     group: Group
     summaries: tuple[Summary, ...]
@@ -217,10 +225,10 @@ class Ranking(Struct, frozen=True):
     def versus_base(self, row: Summary, pairs: Sequence[Pair] | None = None) -> Comparison | None:
         """By what the ranking is by, or of these pairs; None for the base, and where nothing is
         compared."""
-        found = self.ranked_by if pairs is None else pairs
-        return next(
-            (each.comparison for each in found if each.base is self.base and each.new is row), None
-        )
+        for pair in self.ranked_by if pairs is None else pairs:
+            if pair.base is self.base and pair.new is row:
+                return pair.comparison
+        return None
 
     def ratio_of(self, row: Summary) -> Comparison | None:
         """To the base by what the ranking is by, also of the copy of the reference."""
@@ -339,9 +347,8 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
-    beaten = {
-        each.id for pair in pairs for each in (pair.base, pair.new) if each is not pair.better
-    }
+    """The row that was shown to be better in each of its pairs; None where there is none."""
+    beaten = {row.id for pair in pairs for row in (pair.base, pair.new) if row is not pair.better}
     return next((row for row in rows.values() if row.id not in beaten), None)
 
 
@@ -362,12 +369,15 @@ def rank(
     )
     if not ranking.compared:
         return ranking
+
     planned = len(summaries)
     pairs, order, family = _ranked_by(rows, reference, planned)
     reordered = _failed_loads_last(rows, order)
     if reordered != rows:
-        rows, ordered = reordered, [*reordered, *(row for row in ordered if not row.selected)]
+        rows = reordered
+        ordered = [*reordered, *(row for row in ordered if not row.selected)]
         pairs, order, family = _ranked_by(rows, reference, planned)
+
     told_apart = resolution is not None and resolution.told_apart
     return structs.replace(
         ranking,
@@ -385,7 +395,8 @@ def _ranked_by(
 ) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
     """The family by what the ranking is by, with what an order of all needs besides, and when the
     rows were done."""
-    figure, family = p99 if rows[0].identity.open_loop else throughput, None
+    figure = p99 if rows[0].identity.open_loop else throughput
+    family = None
     if figure is throughput and (schedule := rows[0].look_schedule):
         family = compare_in_looks(
             [row.side(throughput) for row in rows],
@@ -398,6 +409,7 @@ def _ranked_by(
         pairs = _pairs([(rows[base], rows[new]) for base, new in family.pairs], family.comparisons)
     else:
         pairs = _family(rows, figure, planned, reference)
+
     if reference is None or len(rows) == 2:
         return pairs, pairs, family
     others = (pair for pair in _family(rows, figure, planned) if not pair.has(reference))
@@ -411,12 +423,12 @@ def _best_rows(rows: Sequence[Summary], order: Sequence[Pair], planned: int) -> 
     if min(row.counted_runs for row in rows) < fewest_for_a_claim(rows[0].by_turns):
         return {}
     open_loop = rows[0].identity.open_loop
-    found = {} if open_loop else {"throughput": best_of(order)}
+    best_rows = {} if open_loop else {"throughput": best_of(order)}
     for name, figure in COSTS.items():
         follows = name == "cpu" and not open_loop
         if not follows and all(row.sample(figure) for row in rows):
-            found[name] = best_of(_family(rows, figure, planned))
-    return {name: best.id for name, best in found.items() if best}
+            best_rows[name] = best_of(_family(rows, figure, planned))
+    return {name: best.id for name, best in best_rows.items() if best}
 
 
 def _family(
@@ -441,35 +453,37 @@ def compare_pairs(
     known = [pair for pair in row_pairs if all(row.sample(figure) for row in pair)]
     schedule = known[0][0].look_schedule if known else None
     share = ALPHA / len(schedule.looks) if schedule else ALPHA
-    found = compare_samples(
+    comparisons = compare_samples(
         [sample_between(new, base, figure) for base, new in known],
         higher_is_better=figure.higher_is_better,
         level=Level(
             interval=share, test=share, planned=len(row_pairs) if planned is None else planned
         ),
     )
-    return _pairs(known, found)
+    return _pairs(known, comparisons)
 
 
 def _pairs(
-    row_pairs: Sequence[tuple[Summary, Summary]], found: Sequence[Comparison]
+    row_pairs: Sequence[tuple[Summary, Summary]], comparisons: Sequence[Comparison]
 ) -> tuple[Pair, ...]:
     return tuple(
-        Pair(base, new, attributable(each, base, new))
-        for (base, new), each in zip(row_pairs, found, strict=True)
+        Pair(base, new, attributable(comparison, base, new))
+        for (base, new), comparison in zip(row_pairs, comparisons, strict=True)
     )
 
 
 def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mapping[str, Resolution]:
-    """By the id of the reference; those without a run that counts are left out. All rows of a
-    campaign: its copies are one family. `figure` is else what ranks."""
+    """The resolutions by the id of the reference, without those that have no run that counts.
+
+    The copies of a campaign are one family, so that `rows` are all rows of it. Without `figure`
+    they are compared by what ranks them."""
     by_key = {row.identity.key: row for row in rows}
     pairs = [
         (row, by_key[row.ranking.reference])
         for row in by_key.values()
         if row.ranking.copy == row.identity.key and row.ranking.reference in by_key
     ]
-    found: dict[str, Resolution] = {}
+    by_reference: dict[str, Resolution] = {}
     for open_loop in (False, True):
         read = figure or (p99 if open_loop else throughput)
         family = [
@@ -478,7 +492,7 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
             if pair[1].identity.open_loop is open_loop and all(row.sample(read) for row in pair)
         ]
         looks = max(
-            (len(each.look_schedule.looks) for _, each in family if each.look_schedule), default=1
+            (len(row.look_schedule.looks) for _, row in family if row.look_schedule), default=1
         )
         compared = compare_samples(
             [sample_between(copy, reference, read) for copy, reference in family],
@@ -486,5 +500,5 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
             level=Level(test=ALPHA / looks),
         )
         for (copy, reference), comparison in zip(family, compared, strict=True):
-            found[reference.id] = Resolution(copy, reference, comparison)
-    return found
+            by_reference[reference.id] = Resolution(copy, reference, comparison)
+    return by_reference
