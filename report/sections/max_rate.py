@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.max_rate import MaxRate, RateTrial
+from report.analysis.max_rate_rows import MaxRate, RateTrial
 from report.analysis.texts import layer_text
 from report.base.csv_text import picked
 from report.base.format import plural, rate
