@@ -14,7 +14,7 @@ from typing import Any
 from msgspec.structs import asdict
 
 from report.statistics.decision import DEFAULT_FLOOR
-from report.statistics.max_rate import estimate_max_rate
+from report.statistics.max_rate_estimate import estimate_max_rate
 from report.statistics.power import (
     TOGETHER,
     detectable_difference,

@@ -18,7 +18,7 @@ from report.sections.section import (
     number,
     words,
 )
-from report.statistics.max_rate import RateEstimate
+from report.statistics.max_rate_estimate import RateEstimate
 
 TEXT = (
     "A rate is kept by a trial, which is one run, if its schedule was sent, the target served it, and every "
