@@ -12,7 +12,7 @@ from report.analysis.summary import Row, Summary, attributable, configurations
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
 from report.results.records import PrintedResult
 from report.statistics.decision import Comparison, compare_samples
-from report.statistics.runs import select_run
+from report.statistics.run_samples import select_run
 from report.statistics.samples import Place, Sample, sample_of
 
 Read = Callable[[PrintedResult], float | None]

@@ -22,7 +22,7 @@ from report.statistics.power import (
     runs_needed,
 )
 from report.statistics.ratio import ratio_of_pairs
-from report.statistics.runs import median_interval, paired_ratio
+from report.statistics.run_samples import median_interval, paired_ratio
 
 
 def power(

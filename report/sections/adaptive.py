@@ -17,7 +17,7 @@ from report.sections.first_screen import cell_title
 from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
 from report.sections.verdict_text import although_suspect
 from report.statistics.decision import DEFAULT_FLOOR
-from report.statistics.runs import median_interval
+from report.statistics.run_samples import median_interval
 from report.statistics.sequential import Stop, is_tight, stop_of_side
 
 #: Why a configuration got no more runs.
