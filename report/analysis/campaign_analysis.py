@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from report.analysis import printed_rows
 from report.analysis.cells import Cell, RuntimeResults, runtimes_of
-from report.analysis.faults import FaultGroup, fault_groups
-from report.analysis.max_rate import MaxRate, max_rates
+from report.analysis.fault_figures import FaultGroup, fault_groups
+from report.analysis.max_rate_rows import MaxRate, max_rates
 from report.analysis.memory_per_key import KeyMemory, memory_per_key
 from report.analysis.several_servers import ServerScaling, several_servers
 from report.analysis.summary import Summary, summarize

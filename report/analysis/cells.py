@@ -17,8 +17,8 @@ from report.results.model import Identity
 
 
 class Cell(Struct, frozen=True):
-    """Rankings under one load; beside them controls under the same load: those without a store,
-    which are a ceiling."""
+    """Rankings under one load, with the controls without a store under the same load, which are a
+    ceiling."""
 
     id: str
     identity: Identity
@@ -26,15 +26,15 @@ class Cell(Struct, frozen=True):
     limits."""
     text: texts.LayerText
     caps: str
-    """Those of the caps that other cells have others of, in words."""
+    """The caps in which this cell differs from other cells, in words."""
     limits: str
-    """Those of the limits that other cells have others of, in words."""
+    """The limits in which this cell differs from other cells, in words."""
     named: texts.NamedFacts
     """Which facts of its rows other rows of the campaign do not share."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
     copies: tuple[Summary, ...]
-    """Of the references of its rankings."""
+    """The copies of the references of its rankings."""
     ceilings: tuple[Pair, ...]
     """The client with the highest median throughput, by turns one that shares its groups, with each
     control as the base; empty in an open loop."""
@@ -64,17 +64,18 @@ class Cell(Struct, frozen=True):
     def with_copies(self, rows: Iterable[Summary]) -> tuple[Summary, ...]:
         """The rows in their order, each followed by its copy: nobody sees the one without the
         other."""
-        return tuple(
-            shown
-            for row in rows
-            for shown in (row, *(copy for copy in self.copies if is_copy_of(copy, row)))
-        )
+        shown_rows: list[Summary] = []
+        for row in rows:
+            shown_rows.append(row)
+            shown_rows.extend(copy for copy in self.copies if is_copy_of(copy, row))
+        return tuple(shown_rows)
 
 
 def is_copy_of(copy: Summary, row: Summary) -> bool:
-    """Whether it is the row once more, in the same ranking."""
-    same = copy.ranking.id == row.ranking.id and copy.identity.copy_of == row.identity.label
-    return same and not row.identity.copy
+    """Whether `copy` is the row once more, in the same ranking."""
+    in_same_ranking = copy.ranking.id == row.ranking.id
+    has_its_label = copy.identity.copy_of == row.identity.label
+    return in_same_ranking and has_its_label and not row.identity.copy
 
 
 _load_of = attrgetter(
@@ -92,7 +93,7 @@ _load_of = attrgetter(
 
 
 def load_key(identity: Identity) -> tuple[object, ...]:
-    """What the rankings of a cell share, and controls with the clients beside them."""
+    """What the rankings of a cell share with each other and with their controls."""
     return (*identity.counts.values(), *_load_of(identity))
 
 
@@ -108,12 +109,14 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
 
     def partner(control: Summary) -> Summary:
         """By turns the client that shares most groups with the control, else the first."""
-        return max(
-            clients, key=lambda row: len(row.places & control.places) if control.by_turns else 0
-        )
+        if not control.by_turns:
+            return clients[0]
+        return max(clients, key=lambda row: len(row.places & control.places))
 
-    pairs = [[(control, partner(control))] for control in controls]
-    return tuple(pair for one in pairs for pair in rankings.compare_pairs(one, throughput))
+    ceilings: list[Pair] = []
+    for control in controls:
+        ceilings.extend(rankings.compare_pairs([(control, partner(control))], throughput))
+    return tuple(ceilings)
 
 
 def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterator[Cell]:
@@ -122,6 +125,7 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
     caps_of = texts.differing_caps(row for row in summaries if not row.identity.control)
     copied = resolutions(campaign)
     copies = by_throughput(row for row in summaries if row.identity.copy)
+
     clients: dict[tuple[object, ...], list[Summary]] = {}
     cell_of_ranking: dict[str, tuple[object, ...]] = {}
     controls: dict[tuple[object, ...], list[Summary]] = {}
@@ -132,16 +136,17 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
         elif not identity.copy:
             caps = json.dumps(caps_of(identity), sort_keys=True)
             key = (identity.topology, caps, *load_key(identity))
-            clients.setdefault(cell_of_ranking.setdefault(summary.ranking.id, key), []).append(
-                summary
-            )
+            cell_key = cell_of_ranking.setdefault(summary.ranking.id, key)
+            clients.setdefault(cell_key, []).append(summary)
+
     named_caps = any(caps_of(rows[0].identity) for rows in clients.values())
     varying = texts.varying_fields([row for rows in clients.values() for row in rows])
     limits = [part for part in varying if part.only_if_differing]
+
     for number, rows in enumerate(clients.values(), start=1):
         identity = rows[0].identity
         rankings = tuple(rank(members, group, named, copied) for group, members in group_rows(rows))
-        shown_controls = by_throughput(controls.get(load_key(identity), []))
+        cell_controls = by_throughput(controls.get(load_key(identity), []))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
         yield Cell(
             id=f"cell{number}",
@@ -151,9 +156,9 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
             limits=texts.load_text(identity, limits),
             named=named,
             rankings=rankings,
-            controls=tuple(shown_controls),
+            controls=tuple(cell_controls),
             copies=tuple(copy for copy in copies if any(is_copy_of(copy, row) for row in ranked)),
-            ceilings=_ceilings(ranked, shown_controls),
+            ceilings=_ceilings(ranked, cell_controls),
         )
 
 
@@ -162,8 +167,8 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
 
 
 class RuntimeResults(Struct, frozen=True, kw_only=True):
-    """Cells and controls of one layer in one runtime; what there is one of alone has an empty
-    name."""
+    """Cells and controls of one layer in one runtime. The name of a runtime or a layer is empty
+    where the campaign has no other."""
 
     id: str
     runtime: str
@@ -172,7 +177,7 @@ class RuntimeResults(Struct, frozen=True, kw_only=True):
     text: texts.LayerText
     cells: tuple[Cell, ...]
     controls: tuple[Summary, ...]
-    """Those that are in no ranking and below no reference."""
+    """The controls that are in no ranking and below no reference."""
 
     @property
     def name(self) -> str:
@@ -195,18 +200,18 @@ def runtimes_of(summaries: Sequence[Summary]) -> Iterator[RuntimeResults]:
 
     Containers and local processes differ in more than the client, and a decision is no request, so
     that nothing is compared across them."""
-    runtimes = list(dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)) or [
-        ""
-    ]
-    parts: dict[tuple[str, str], list[Summary]] = {}
+    named_runtimes = dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)
+    runtimes = list(named_runtimes) or [""]
+
+    rows_of: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
-        parts.setdefault((summary.runtime or runtimes[0], summary.identity.layer), []).append(
-            summary
-        )
-    several_layers = len({layer for _, layer in parts}) > 1
-    ordered = sorted(parts.items(), key=lambda part: runtimes.index(part[0][0]))
+        key = (summary.runtime or runtimes[0], summary.identity.layer)
+        rows_of.setdefault(key, []).append(summary)
+
+    several_layers = len({layer for _, layer in rows_of}) > 1
+    ordered = sorted(rows_of.items(), key=lambda entry: runtimes.index(entry[0][0]))
     for number, ((runtime, _), rows) in enumerate(ordered, start=1):
-        prefix = f"part{number}-" if len(parts) > 1 else ""
+        prefix = f"part{number}-" if len(rows_of) > 1 else ""
         text = layer_text_of(rows)
         part_cells = tuple(
             structs.replace(cell, id=prefix + cell.id) for cell in cells(rows, summaries)

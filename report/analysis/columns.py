@@ -24,7 +24,7 @@ from report.results.generated.records import Boundary, Sample
 from report.results.model import DIMENSIONS, Measured, Run
 from report.statistics.decision import Comparison
 from report.statistics.histograms import PERCENTILES, Bounds
-from report.statistics.runs import MIN_FIGURES, median_interval
+from report.statistics.run_samples import MIN_FIGURES, median_interval
 
 
 class RunEntry(Struct, frozen=True, kw_only=True):

@@ -88,9 +88,9 @@ def _high(known: Bounds | None) -> float | None:
 def figure_text(figures: Measured, figure: Figure, show: Show) -> str:
     value = figure(figures)
     known = figure.known(figures)
-    return (
-        show(value) if value is not None or known is None else bounds(known.low, known.high, show)
-    )
+    if value is not None or known is None:
+        return show(value)
+    return bounds(known.low, known.high, show)
 
 
 class FigureSummary(Struct, frozen=True, kw_only=True):
@@ -159,37 +159,30 @@ def over_runs(
     count = len(known) + spoiled_runs
     if not count or (served and not known):
         return FigureSummary()
-    values = [
-        bounds_of_run.low for bounds_of_run in known if bounds_of_run.low == bounds_of_run.high
-    ]
+
+    values = [bounds.low for bounds in known if bounds.low == bounds.high]
     several = len(values) == len(known) > 1
+    late_runs = sum(figure.percentile in late_percentiles(figures) for figures in served)
     few = any(figure.percentile in figures.unsupported for figures in served)
     spread = FigureSummary(
         low=min(values) if several else None,
         high=max(values) if several else None,
         runs=len(known),
         few_samples=few and figure.percentile not in merged,
-        late=2
-        * sum(figure.percentile in late_percentiles(bounds_of_run) for bounds_of_run in served)
-        >= len(served)
-        > 0,
+        late=len(served) > 0 and 2 * late_runs >= len(served),
     )
     if (count - 1) // 2 < spoiled_runs:
         return structs.replace(spread, spoiled=True)
+
     worst = [figure.worst] * spoiled_runs
-    highs = [
-        math.inf if bounds_of_run.high is None else bounds_of_run.high for bounds_of_run in known
-    ]
-    high = median([*highs, *worst])
-    middle = Bounds(
-        median([*(bounds_of_run.low for bounds_of_run in known), *worst]),
-        None if math.isinf(high) else high,
-    )
-    figure_with_bounds = merged.get(figure.percentile, middle)
+    low = median([*(bounds.low for bounds in known), *worst])
+    high = median([*(math.inf if bounds.high is None else bounds.high for bounds in known), *worst])
+    median_of_runs = Bounds(low, None if math.isinf(high) else high)
+    stated = merged.get(figure.percentile, median_of_runs)
     return structs.replace(
         spread,
-        value=figure_with_bounds.figure,
-        bounds=figure_with_bounds if figure_with_bounds.figure is None else None,
+        value=stated.figure,
+        bounds=stated if stated.figure is None else None,
         merged=figure.percentile in merged,
     )
 
@@ -313,20 +306,16 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
     if not figures.decisions:
         return {}
     kinds = (node_kind(figures.layer), "service", "store")
-    cpu_us_by_kind = sums_by_kind(figures.record.resources, "cpu_us")
-    return {
-        kind: cpu_us / figures.decisions for kind, cpu_us in cpu_us_by_kind.items() if kind in kinds
-    }
+    cpu_of = sums_by_kind(figures.record.resources, "cpu_us")
+    return {kind: cpu_us / figures.decisions for kind, cpu_us in cpu_of.items() if kind in kinds}
 
 
 def total_of(kinds: Sequence[str]) -> Figure:
     def total(figures: Measured) -> float | None:
-        cpu_us_by_kind = decision_cpu_us(figures)
-        return (
-            sum(cpu_us_by_kind[kind] for kind in kinds)
-            if cpu_us_by_kind and all(kind in cpu_us_by_kind for kind in kinds)
-            else None
-        )
+        cpu_of = decision_cpu_us(figures)
+        if not cpu_of or any(kind not in cpu_of for kind in kinds):
+            return None
+        return sum(cpu_of[kind] for kind in kinds)
 
     return Figure(total)
 

@@ -12,7 +12,7 @@ from report.analysis.summary import Row, Summary, attributable, configurations
 from report.results.generated.records import PrintedResult
 from report.results.model import STORE_LAYER, Campaign, Identity, Run, cpu_us_per_request
 from report.statistics.decision import Comparison, compare_samples
-from report.statistics.runs import select_run
+from report.statistics.run_samples import select_run
 from report.statistics.samples import Place, Sample, sample_of
 
 Read = Callable[[PrintedResult], float | None]
@@ -45,10 +45,11 @@ def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
     """The worst of them; `failed` where one has no figures."""
     if any(figures(run) is None for run in runs):
         return "failed"
-    worst = [
-        verdict for verdict in ("invalid", "suspect") if any(run.verdict == verdict for run in runs)
-    ]
-    return worst[0] if worst else "valid"
+
+    verdicts = {run.verdict for run in runs}
+    if "invalid" in verdicts:
+        return "invalid"
+    return "suspect" if "suspect" in verdicts else "valid"
 
 
 class PrintedRow(Row, frozen=True, kw_only=True):
@@ -67,10 +68,10 @@ class PrintedRow(Row, frozen=True, kw_only=True):
         return tuple(run.printed for run in self.runs if run.eligible and run.printed)
 
     def values(self, read: Read) -> tuple[float, ...]:
-        return tuple(value for run in self.counted if (value := read(run)) is not None)
+        return tuple(value for result in self.counted if (value := read(result)) is not None)
 
     def side(self, read: Read) -> dict[Place, float]:
-        """The same by round and group; in consecutive order a run is a round."""
+        """The values by round and group. In consecutive order a run is a round."""
         return {
             run.place or (run.run, 1): value
             for run in self.runs
@@ -106,12 +107,8 @@ class PrintedRow(Row, frozen=True, kw_only=True):
 
 
 def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list[PrintedRow]:
-    """Those of the campaign that are wanted, planned ones first, in the order of the plan."""
-    planned = (
-        planned_configuration
-        for planned_configuration in campaign.planned
-        if planned_configuration.identity.printed
-    )
+    """The printed rows whose identity is wanted: planned ones first, in the order of the plan."""
+    planned = (plan for plan in campaign.planned if plan.identity.printed)
     rows = configurations(planned, (run for run in campaign.counted if run.identity.printed))
     return [
         PrintedRow(
@@ -183,22 +180,23 @@ class StoreOperations(Struct, frozen=True):
 def _ratios(
     rows: Sequence[PrintedRow], reference: str
 ) -> tuple[tuple[PrintedRow, tuple[Comparison, ...]], ...]:
-    """Each store with the reference: one family a figure (rule M17)."""
+    """Each store with the reference. The comparisons by one figure are a family (rule M17)."""
     base = next((row for row in rows if row.store == reference and row.counted), None)
     if base is None:
         return ()
     others = [row for row in rows if row is not base and row.counted]
-    comparisons_by_figure = []
+
+    by_figure: list[list[Comparison]] = []
     for _, higher_is_better, read in COMPARED:
         samples = [row.sample(base, read) for row in others]
-        compared = compare_samples(samples, higher_is_better=higher_is_better)
-        comparisons_by_figure.append(
+        comparisons = compare_samples(samples, higher_is_better=higher_is_better)
+        by_figure.append(
             [
                 attributable(comparison, base, row)
-                for row, comparison in zip(others, compared, strict=True)
+                for row, comparison in zip(others, comparisons, strict=True)
             ]
         )
-    return tuple(zip(others, zip(*comparisons_by_figure, strict=True), strict=True))
+    return tuple(zip(others, zip(*by_figure, strict=True), strict=True))
 
 
 def store_operations(campaign: Campaign) -> StoreOperations | None:
@@ -211,12 +209,9 @@ def store_operations(campaign: Campaign) -> StoreOperations | None:
     for row in rows:
         work = subject(row.identity, label="", store=None, store_version=None, external_store=False)
         by_work.setdefault(work, []).append(row)
-    rows_by_work = [
-        sorted(rows_of_work, key=lambda row: row.store != reference)
-        for rows_of_work in by_work.values()
-    ]
-    cells = tuple(
-        StoreCell(tuple(rows_of_work), _ratios(rows_of_work, reference))
-        for rows_of_work in rows_by_work
-    )
-    return StoreOperations(reference, cells)
+
+    cells: list[StoreCell] = []
+    for rows_of_work in by_work.values():
+        reference_first = sorted(rows_of_work, key=lambda row: row.store != reference)
+        cells.append(StoreCell(tuple(reference_first), _ratios(reference_first, reference)))
+    return StoreOperations(reference, tuple(cells))

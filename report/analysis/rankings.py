@@ -60,8 +60,7 @@ class Group(Struct, frozen=True):
 
 def _group_of(row: Summary, scripts: tuple[str, ...]) -> Group:
     """What the rows of a ranking have in common, by one of them."""
-    identity = row.identity
-    ranking = row.ranking
+    identity, ranking = row.identity, row.ranking
     return Group(
         store=identity.store,
         external=identity.external_store,
@@ -82,28 +81,29 @@ def _by_script(rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
     A row that never ran has no script on record: it stands with the largest group."""
     if SAME_SCRIPT not in rows[0].ranking.conditions:
         return [(_group_of(rows[0], ()), rows)]
-    rows_by_scripts: dict[tuple[str, ...], list[Summary]] = {}
+
+    rows_of: dict[tuple[str, ...], list[Summary]] = {}
     unmeasured: list[Summary] = []
     for row in rows:
         if any(run.measured for run in row.runs):
-            ran = tuple(sorted({script.name_or_sha1 for script in row.scripts}))
-            rows_by_scripts.setdefault(ran, []).append(row)
+            scripts = tuple(sorted({script.name_or_sha1 for script in row.scripts}))
+            rows_of.setdefault(scripts, []).append(row)
         else:
             unmeasured.append(row)
-    largest = max(rows_by_scripts, key=lambda scripts: len(rows_by_scripts[scripts]), default=())
+
+    largest = max(rows_of, key=lambda scripts: len(rows_of[scripts]), default=())
     if unmeasured:
-        rows_by_scripts.setdefault(largest, []).extend(unmeasured)
-    return [
-        (_group_of(members[0], scripts), members) for scripts, members in rows_by_scripts.items()
-    ]
+        rows_of.setdefault(largest, []).extend(unmeasured)
+    return [(_group_of(members[0], scripts), members) for scripts, members in rows_of.items()]
 
 
 def _conditions_order(conditions: Sequence[str]) -> tuple[int, ...]:
     """Sort key: rows without a condition first, then in the order of the options."""
     families: dict[str, list[bool]] = {}
     for separation in SEPARATIONS:
-        families.setdefault(separation.what, []).append(any(map(separation.has, conditions)))
-    return tuple(has.index(True) if any(has) else -1 for has in families.values())
+        is_met = any(separation.has(condition) for condition in conditions)
+        families.setdefault(separation.what, []).append(is_met)
+    return tuple(met.index(True) if any(met) else -1 for met in families.values())
 
 
 def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
@@ -135,7 +135,10 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
             group.client,
         )
 
-    return sorted((part for members in planned.values() for part in _by_script(members)), key=order)
+    groups: list[tuple[Group, list[Summary]]] = []
+    for planned_rows in planned.values():
+        groups.extend(_by_script(planned_rows))
+    return sorted(groups, key=order)
 
 
 class Pair(Struct, frozen=True):
@@ -187,8 +190,8 @@ class Resolution(Struct, frozen=True):
 
 
 class Ranking(Struct, frozen=True):
-    """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`;
-    those without a run that counts last."""
+    """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`.
+    Rows without a run that counts are last."""
 
     group: Group
     summaries: tuple[Summary, ...]
@@ -222,15 +225,10 @@ class Ranking(Struct, frozen=True):
     def versus_base(self, row: Summary, pairs: Sequence[Pair] | None = None) -> Comparison | None:
         """By what the ranking is by, or of these pairs; None for the base, and where nothing is
         compared."""
-        pairs_to_search = self.ranked_by if pairs is None else pairs
-        return next(
-            (
-                pair.comparison
-                for pair in pairs_to_search
-                if pair.base is self.base and pair.new is row
-            ),
-            None,
-        )
+        for pair in self.ranked_by if pairs is None else pairs:
+            if pair.base is self.base and pair.new is row:
+                return pair.comparison
+        return None
 
     def ratio_of(self, row: Summary) -> Comparison | None:
         """To the base by what the ranking is by, also of the copy of the reference."""
@@ -349,6 +347,7 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
+    """The row that was shown to be better in each of its pairs; None where there is none."""
     beaten = {row.id for pair in pairs for row in (pair.base, pair.new) if row is not pair.better}
     return next((row for row in rows.values() if row.id not in beaten), None)
 
@@ -370,6 +369,7 @@ def rank(
     )
     if not ranking.compared:
         return ranking
+
     planned = len(summaries)
     pairs, order, family = _ranked_by(rows, reference, planned)
     reordered = _failed_loads_last(rows, order)
@@ -377,6 +377,7 @@ def rank(
         rows = reordered
         ordered = [*reordered, *(row for row in ordered if not row.selected)]
         pairs, order, family = _ranked_by(rows, reference, planned)
+
     told_apart = resolution is not None and resolution.told_apart
     return structs.replace(
         ranking,
@@ -408,6 +409,7 @@ def _ranked_by(
         pairs = _pairs([(rows[base], rows[new]) for base, new in family.pairs], family.comparisons)
     else:
         pairs = _family(rows, figure, planned, reference)
+
     if reference is None or len(rows) == 2:
         return pairs, pairs, family
     others = (pair for pair in _family(rows, figure, planned) if not pair.has(reference))
@@ -471,15 +473,17 @@ def _pairs(
 
 
 def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mapping[str, Resolution]:
-    """By the id of the reference; those without a run that counts are left out. All rows of a
-    campaign: its copies are one family. `figure` is else what ranks."""
+    """The resolutions by the id of the reference, without those that have no run that counts.
+
+    The copies of a campaign are one family, so that `rows` are all rows of it. Without `figure`
+    they are compared by what ranks them."""
     by_key = {row.identity.key: row for row in rows}
     pairs = [
         (row, by_key[row.ranking.reference])
         for row in by_key.values()
         if row.ranking.copy == row.identity.key and row.ranking.reference in by_key
     ]
-    resolutions: dict[str, Resolution] = {}
+    by_reference: dict[str, Resolution] = {}
     for open_loop in (False, True):
         read = figure or (p99 if open_loop else throughput)
         family = [
@@ -488,8 +492,7 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
             if pair[1].identity.open_loop is open_loop and all(row.sample(read) for row in pair)
         ]
         looks = max(
-            (len(summary.look_schedule.looks) for _, summary in family if summary.look_schedule),
-            default=1,
+            (len(row.look_schedule.looks) for _, row in family if row.look_schedule), default=1
         )
         compared = compare_samples(
             [sample_between(copy, reference, read) for copy, reference in family],
@@ -497,5 +500,5 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
             level=Level(test=ALPHA / looks),
         )
         for (copy, reference), comparison in zip(family, compared, strict=True):
-            resolutions[reference.id] = Resolution(copy, reference, comparison)
-    return resolutions
+            by_reference[reference.id] = Resolution(copy, reference, comparison)
+    return by_reference

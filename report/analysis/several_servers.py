@@ -14,7 +14,7 @@ from report.base.contract import CONSTANTS
 from report.results.model import Identity, Measured
 from report.statistics.decision import Comparison, compare_samples
 from report.statistics.ratio import ratio_of_pairs
-from report.statistics.runs import jain_index
+from report.statistics.run_samples import jain_index
 from report.statistics.samples import Sample
 
 _SLICES_PER_SECOND = 1000 // CONSTANTS["slice_ms"]

@@ -19,7 +19,7 @@ from report.results.generated.records import Boundary, LimiterScript
 from report.statistics.decision import Comparison
 from report.statistics.histograms import Bounds, merged_percentiles
 from report.statistics.instability import MAX_CV_PERCENT, Ramp, trend, two_levels, warm_up_ramp
-from report.statistics.runs import Spread, select_run, spread
+from report.statistics.run_samples import Spread, select_run, spread
 from report.statistics.samples import Place, Sample, sample_of, upto
 from report.statistics.sequential import LookSchedule
 

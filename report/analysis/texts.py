@@ -76,11 +76,9 @@ class LayerText(Struct, frozen=True):
 
     def latency(self, value_ms: float | None) -> str:
         """In `latency_unit`, without it. Histograms count whole microseconds."""
-        return (
-            decimals(self.latency_value(value_ms), 0)
-            if self.in_microseconds
-            else milliseconds(value_ms)
-        )
+        if self.in_microseconds:
+            return decimals(self.latency_value(value_ms), 0)
+        return milliseconds(value_ms)
 
 
 _TEXTS = {
@@ -191,26 +189,26 @@ def load_text(
 def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
     """The load that all rows share, without what goes without saying; empty where they share
     nothing."""
-    identity = rows[0].identity
-    varying = varying_fields(rows)
+    identity, varying = rows[0].identity, varying_fields(rows)
     shared = [part for part in LOAD_FIELDS if part not in varying and _is_named(part, identity)]
     return load_text(identity, shared, layer_named)
 
 
 def cap_text(cap: Mapping[str, Any]) -> str:
-    parts = [
-        *([f"{cap['cpus']:g} CPU{'' if cap['cpus'] == 1 else 's'}"] if "cpus" in cap else []),
-        *([f"{gibibytes(cap['memory_bytes'])} GiB"] if "memory_bytes" in cap else []),
-        *([f"CPUs {cap['cpuset']}"] if "cpuset" in cap else []),
-    ]
+    """`2 CPUs, 0.5 GiB, CPUs 0-1`; `none` where nothing is capped."""
+    parts: list[str] = []
+    if "cpus" in cap:
+        parts.append(f"{cap['cpus']:g} {'CPU' if cap['cpus'] == 1 else 'CPUs'}")
+    if "memory_bytes" in cap:
+        parts.append(f"{gibibytes(cap['memory_bytes'])} GiB")
+    if "cpuset" in cap:
+        parts.append(f"CPUs {cap['cpuset']}")
     return ", ".join(parts) or "none"
 
 
 def caps_text(caps: Mapping[str, Any]) -> str:
-    return (
-        "; ".join(f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps)
-        or "none"
-    )
+    texts = [f"{kind} {cap_text(caps[kind])}" for kind in MEASURED_KINDS if kind in caps]
+    return "; ".join(texts) or "none"
 
 
 def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
@@ -275,8 +273,8 @@ class NamedFacts(Struct, frozen=True):
         if not self.decider:
             return "algorithm not known" if algorithm == NOT_KNOWN else algorithm
 
-        by = f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
-        return f"{by} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else by
+        decider = f"decided by {_DECIDERS.get(identity.decided_by or '', 'what is not known')}"
+        return f"{decider} ({algorithm})" if algorithm not in ("", NOT_KNOWN) else decider
 
 
 def named_facts(summaries: Sequence[Row]) -> NamedFacts:

@@ -12,19 +12,22 @@ def decimals(value: float | None, digits: int) -> str:
     return ABSENT if value is None else f"{value:,.{digits}f}"
 
 
-def _digits_below(value: float | None, bounds: Sequence[float]) -> int:
-    """How many of the bounds a value lies below: it is printed with so many digits."""
-    return 0 if value is None else sum(value < bound for bound in bounds)
-
-
 def rate(value: float | None) -> str:
     """Requests per second, three to four digits that mean something."""
-    return decimals(value, _digits_below(value, (100, 10)))
+    if value is None or value >= 100:
+        return decimals(value, 0)
+    return decimals(value, 1 if value >= 10 else 2)
 
 
 def milliseconds(value: float | None) -> str:
     """About three digits; below one millisecond down to the microsecond."""
-    return decimals(value, _digits_below(value, (1000, 100, 1)))
+    if value is None:
+        return ABSENT
+    if value >= 1000:
+        return decimals(value, 0)
+    if value >= 100:
+        return decimals(value, 1)
+    return decimals(value, 2 if value >= 1 else 3)
 
 
 def microseconds(value: float | None) -> str:
@@ -65,11 +68,11 @@ def plural(number: int, word: str) -> str:
 
 
 def _cut(label: str, width: int, head: int) -> str:
-    return (
-        label
-        if len(label) <= width
-        else f"{label[:head]}…{label[len(label) - (width - head - 1) :]}"
-    )
+    """The label without its middle: `head` characters, an ellipsis, and the end that still fits."""
+    if len(label) <= width:
+        return label
+    tail = width - head - 1
+    return f"{label[:head]}…{label[len(label) - tail :]}"
 
 
 def cut_labels(labels: Iterable[str], width: int) -> dict[str, str]:
@@ -80,12 +83,12 @@ def cut_labels(labels: Iterable[str], width: int) -> dict[str, str]:
     makes two equal, the cut moves; where no place tells all of them apart, those that are cut are
     numbered."""
     whole = list(dict.fromkeys(labels))
-    for head in sorted(
-        range(1, width - 1), key=lambda place: abs(place - (width - width // 2 - 1))
-    ):
+    middle = width - width // 2 - 1
+    for head in sorted(range(1, width - 1), key=lambda place: abs(place - middle)):
         cuts = [_cut(label, width, head) for label in whole]
         if len(set(cuts)) == len(whole):
             return dict(zip(whole, cuts, strict=True))
+
     numbered = {}
     for number, label in enumerate(whole, start=1):
         end = f"…{number}"
@@ -95,8 +98,12 @@ def cut_labels(labels: Iterable[str], width: int) -> dict[str, str]:
 
 def counted_runs_text(counted: int, planned: int, suspect: int) -> str:
     """`6 of 6`, `6 of 6, 2 of them suspect`: how many of the planned runs count."""
-    return f"{counted} of {planned}{f', {suspect} of them suspect' if suspect else ''}"
+    text = f"{counted} of {planned}"
+    return f"{text}, {suspect} of them suspect" if suspect else text
 
 
 def joined(words: Sequence[str]) -> str:
-    return " and ".join([*([", ".join(words[:-1])] if len(words) > 1 else []), *words[-1:]])
+    """`a, b and c`."""
+    if len(words) < 2:
+        return "".join(words)
+    return f"{', '.join(words[:-1])} and {words[-1]}"

@@ -27,7 +27,7 @@ from report.results.load import load_campaign
 from report.results.model import MANIFEST, Excluded, Run
 from report.results.validate import MAX_DOCUMENT_BYTES
 from report.sections.section import Section
-from report.statistics.runs import select_run
+from report.statistics.run_samples import select_run
 
 #: How folders with copied runs begin, which must not count twice.
 MEDIANS = "median_results_"

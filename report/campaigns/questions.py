@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from report.analysis.faults import seconds_text
+from report.analysis.fault_figures import seconds_text
 from report.analysis.texts import AT_FULL_LOAD
 from report.base.format import Show, count, microseconds, milliseconds, rate, ratio
 

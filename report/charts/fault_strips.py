@@ -8,7 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 from msgspec import Struct
 
-from report.analysis.faults import (
+from report.analysis.fault_figures import (
     NEVER,
     FaultCase,
     FaultedRun,

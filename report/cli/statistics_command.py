@@ -15,7 +15,7 @@ from msgspec.structs import asdict
 
 from report.base.errors import USAGE
 from report.statistics.decision import DEFAULT_FLOOR
-from report.statistics.max_rate import estimate_max_rate
+from report.statistics.max_rate_estimate import estimate_max_rate
 from report.statistics.power import (
     TOGETHER,
     detectable_difference,
@@ -23,7 +23,7 @@ from report.statistics.power import (
     runs_needed,
 )
 from report.statistics.ratio import ratio_of_pairs
-from report.statistics.runs import median_interval, paired_ratio
+from report.statistics.run_samples import median_interval, paired_ratio
 
 
 def power(

@@ -2,8 +2,8 @@
 
 from report.base.markdown import code, prose, table, within
 from report.export.summary_markdown import MAX_BYTES
-from report.results.load import BROKEN
 from report.results.generated.records import Audit, Check
+from report.results.load import BROKEN
 from report.sections.audit import MARKS, Cell, connection, details, is_promised, rows, sentence
 
 

@@ -13,8 +13,8 @@ from report.analysis import column, printed_rows
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.column import Column, Read
 from report.analysis.columns import BOUND_ENDS, RANGE_ENDS, interval_end
-from report.analysis.faults import FIGURES as FAULT_FIGURES
-from report.analysis.faults import NEVER, FaultCase, FaultedRun, FaultGroup, fault_words
+from report.analysis.fault_figures import FIGURES as FAULT_FIGURES
+from report.analysis.fault_figures import NEVER, FaultCase, FaultedRun, FaultGroup, fault_words
 from report.analysis.figures import throughput
 from report.analysis.memory_per_key import KeyMemory, Slope
 from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep, ready_s

@@ -19,7 +19,7 @@ from report.results.model import MANIFEST, Campaign, Excluded, Identity, Planned
 from report.results.older_documents import never_counted
 from report.results.series import usage_over_time
 from report.results.verdicts import VERDICTS, judged_again
-from report.statistics.runs import select_run
+from report.statistics.run_samples import select_run
 
 #: What the results of a campaign were when they were written.
 CHECKSUMS = "SHA256SUMS"

@@ -17,7 +17,7 @@ from report.sections.headings import cell_title
 from report.sections.ranking_text import although_suspect
 from report.sections.section import Column, Line, Section, TableRow, named, number, table_of, words
 from report.statistics.decision import DEFAULT_FLOOR
-from report.statistics.runs import median_interval
+from report.statistics.run_samples import median_interval
 from report.statistics.sequential import LookSchedule, Stop, is_tight, stop_of_side
 
 #: Why a configuration got no more runs.

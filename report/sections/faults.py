@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from msgspec import structs
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.faults import (
+from report.analysis.fault_figures import (
     LOST_CONNECTION,
     NEVER,
     NO_ANSWER,

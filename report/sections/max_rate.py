@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.max_rate import MaxRate, RateTrial
+from report.analysis.max_rate_rows import MaxRate, RateTrial
 from report.analysis.texts import layer_text
 from report.base.csv_text import picked
 from report.base.format import plural, rate
@@ -18,7 +18,7 @@ from report.sections.section import (
     number,
     words,
 )
-from report.statistics.max_rate import RateEstimate
+from report.statistics.max_rate_estimate import RateEstimate
 
 TEXT = (
     "A rate is kept by a trial, which is one run, if its schedule was sent, the target served it, and every "

@@ -3,8 +3,8 @@
 from collections.abc import Iterable
 from urllib.parse import quote
 
-from report.results.model import FOREIGN_CPU_RULE, Run, turns_of
 from report.results.generated.records import Reason
+from report.results.model import FOREIGN_CPU_RULE, Run, turns_of
 from report.sections import section
 
 NO_FILE = "planned, but no result file was found"

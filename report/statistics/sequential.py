@@ -20,7 +20,7 @@ from report.statistics.decision import DEFAULT_FLOOR, Comparison, Level, compare
 from report.statistics.power import MIN_RUNS_FOR_A_CLAIM, freedom, sample_deviation, standard_error
 from report.statistics.rank_test import Floats, student_quantile
 from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
-from report.statistics.runs import MIN_FIGURES, median_interval
+from report.statistics.run_samples import MIN_FIGURES, median_interval
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
 
 #: The shares that the first look spends, and the last of three or more. By turns the plan has the

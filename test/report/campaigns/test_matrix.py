@@ -15,7 +15,14 @@ from page_reader import data_of, read
 from report.campaigns.matrix import Matrix, Source, view_of
 from report.cli.pages_command import main
 from report.pages.site import CAMPAIGNS
-from report.results.generated.records import Admissions, Audit, AuditCounts, AuditTarget, Finding, Target
+from report.results.generated.records import (
+    Admissions,
+    Audit,
+    AuditCounts,
+    AuditTarget,
+    Finding,
+    Target,
+)
 from tables import by_column
 
 FACTORS = (0.997, 0.999, 1.0, 1.001, 1.003)

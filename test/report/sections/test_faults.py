@@ -11,7 +11,7 @@ from builder import Document, configuration, failed_result, hash_of, result, ver
 from campaign_writer import manifest
 from conftest import Build, analysis_of_results
 from fault_documents import PAUSE, RESTART, faulted
-from report.analysis.faults import fault_groups
+from report.analysis.fault_figures import fault_groups
 from report.base.errors import FieldError
 from report.charts.fault_strips import fault_charts
 from report.cli.compare_command import main as compare

@@ -12,7 +12,7 @@ from evidence import spread_evenly
 from page_reader import read
 from report.sections.section import Table
 from report.sections.several_servers import several_servers
-from report.statistics.runs import jain_index
+from report.statistics.run_samples import jain_index
 from tables import by_column as cells_of
 
 FACTORS = (0.99, 0.995, 1.0, 1.005, 1.01)

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from report.statistics.max_rate import RateEstimate, estimate_max_rate
+from report.statistics.max_rate_estimate import RateEstimate, estimate_max_rate
 
 CAPACITY = 1000.0
 LADDER = 1.03

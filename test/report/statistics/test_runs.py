@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from report.statistics.runs import paired_ratio, select_run, spread
+from report.statistics.run_samples import paired_ratio, select_run, spread
 
 
 @dataclass

@@ -11,7 +11,7 @@ from report.analysis.texts import interval_of, outlook
 from report.export.topics import comparison_document
 from report.statistics.decision import compare_runs
 from report.statistics.ratio import ratio_of
-from report.statistics.runs import median_interval
+from report.statistics.run_samples import median_interval
 from report.statistics.sequential import is_tight
 
 STEADY = [100.0, 101, 99, 100.5, 99.5, 100.2, 99.8, 100.1, 99.9, 100.3]

@@ -12,7 +12,7 @@ from report.base.contract import CONSTANTS
 from report.base.format import plural
 from report.results.generated.records import LimitedBy
 from report.results.model import Campaign, Identity
-from report.statistics.max_rate import RateEstimate, estimate_max_rate
+from report.statistics.max_rate_estimate import RateEstimate, estimate_max_rate
 
 _MIN_TRIALS: int = CONSTANTS["min_trials_per_rate"]
 
