@@ -24,7 +24,7 @@ from report.analysis.figures import (
     sum_of_kind,
     throughput,
 )
-from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
+from report.analysis.memory_per_key_rows import KeyMemory, Point, memory_per_key
 from report.analysis.summary import Summary, sample_between
 from report.analysis.texts import AT_FULL_LOAD, LayerText, at_its_load, interval_of
 from report.base.format import (
