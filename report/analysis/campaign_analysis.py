@@ -9,8 +9,8 @@ from report.analysis import printed_rows
 from report.analysis.cells import Cell, RuntimeResults, runtimes_of
 from report.analysis.fault_figures import FaultGroup, fault_groups
 from report.analysis.max_rate_rows import MaxRate, max_rates
-from report.analysis.memory_per_key import KeyMemory, memory_per_key
-from report.analysis.several_servers import ServerScaling, several_servers
+from report.analysis.memory_per_key_rows import KeyMemory, memory_per_key
+from report.analysis.server_counts import ServerScaling, several_servers
 from report.analysis.summary import Summary, summarize
 from report.results.model import Campaign
 

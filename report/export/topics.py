@@ -16,8 +16,8 @@ from report.analysis.columns import BOUND_ENDS, RANGE_ENDS, interval_end
 from report.analysis.fault_figures import FIGURES as FAULT_FIGURES
 from report.analysis.fault_figures import NEVER, FaultCase, FaultedRun, FaultGroup, fault_words
 from report.analysis.figures import throughput
-from report.analysis.memory_per_key import KeyMemory, Slope
-from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep, ready_s
+from report.analysis.memory_per_key_rows import KeyMemory, Slope
+from report.analysis.server_counts import FIGURES, ServerScaling, ServerStep, ready_s
 from report.base.csv_text import picked
 from report.export.frame_csv import entries_csv
 from report.results.generated.records import MeasuredResultFault

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from report.analysis.campaign_analysis import Analysis
 from report.analysis.figures import MEMORY_KINDS
-from report.analysis.memory_per_key import KeyMemory, Slope
+from report.analysis.memory_per_key_rows import KeyMemory, Slope
 from report.base.format import ABSENT, decimals, joined
 from report.sections import section
 

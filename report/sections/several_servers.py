@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from report.analysis.campaign_analysis import Analysis
-from report.analysis.several_servers import FIGURES, ServerScaling, ServerStep
+from report.analysis.server_counts import FIGURES, ServerScaling, ServerStep
 from report.analysis.texts import AT_FULL_LOAD, interval_of
 from report.base.format import ABSENT, Show, decimals, microseconds, milliseconds, plural, rate
 from report.sections.figure_cells import SUSPECT, limit_cell, suspect_marks

@@ -49,8 +49,7 @@ test("plugins and memcached are measured in containers, from images that hold th
   const home = newFolder();
   const [client = ""] = savePage(home);
   const campaign = Campaign.run(home, "my-client@valkey,memcached,ioredis@mystore", [
-    ...[
-      "--runtime",
+    "--runtime",
       "docker",
       "--plugin",
       client,
@@ -58,15 +57,12 @@ test("plugins and memcached are measured in containers, from images that hold th
       folderPlugin(home),
       "--traffic",
       "halves",
-    ],
-    ...[
-      "--plugin",
+    "--plugin",
       storePlugin(home),
       "--image",
       "mystore=redis:8.0",
       "--duration-mode",
       "custom:3",
-    ],
   ]);
   await campaign.waitForLog("measure");
   const roles = running();

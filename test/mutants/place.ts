@@ -67,11 +67,11 @@ const mentions = (node: Node, of: Bug["of"]): boolean =>
 const STATEMENT =
   /^(Expression|If|ForOf|Return|Throw)Statement$|^(Expr|AugAssign|If|For|Return|Raise)$/;
 const COMPARISONS: Readonly<Record<string, string>> = {
-  ...{ "<": "<=", "<=": "<", ">": ">=", ">=": ">", "===": "!==", "!==": "===" },
+  "<": "<=", "<=": "<", ">": ">=", ">=": ">", "===": "!==", "!==": "===",
 };
 /** Operands that change nothing. */
 const NEUTRAL: Readonly<Record<string, string>> = {
-  ...{ "+": "0", "-": "0", "*": "1", "/": "1", "%": "1", "??": "undefined" },
+  "+": "0", "-": "0", "*": "1", "/": "1", "%": "1", "??": "undefined",
 };
 
 /** Tests, operands of "and" and "or", and comparisons. */

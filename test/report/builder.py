@@ -101,8 +101,12 @@ def result(
         outcome: what the target did; None where that is not known. `outcome_text` explains it.
         service_cpu_us: CPU time of a service per answer; 60 for a target with one, unless given.
         limiter_script: `{kind, name_or_sha1}`; that of the client and its options, unless given.
+<<<<<<< HEAD
         script_calls: calls by command that the store counted over the run; one an answer unless
             given.
+=======
+        script_calls: calls by command that the store counted; by default one an answer.
+>>>>>>> h-py1
         changes: top-level fields to replace; None removes one.
     """
     total = requests_per_second * window_s

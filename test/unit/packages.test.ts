@@ -46,14 +46,12 @@ describe("every package that is installed", () => {
       Object.fromEntries([...new Set(names)].sort().map((name) => [name, false])),
     );
     const files = [
-      ...[
-        "README.md",
+      "README.md",
         "docs/offline.md",
         "Dockerfile.server",
         "Dockerfile.loadtest",
         "scripts/setup.sh",
-      ],
-      ...["scripts/ci/make-plugin.sh", "scripts/ci/prepare-sides.sh", ".github/workflows/ci.yml"],
+      "scripts/ci/make-plugin.sh", "scripts/ci/prepare-sides.sh", ".github/workflows/ci.yml",
       ".github/workflows/release.yml",
     ];
     for (const name of files) {

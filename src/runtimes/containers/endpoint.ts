@@ -34,7 +34,7 @@ async function openSshTunnel(address: string) {
   };
   const words = [
     ...Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`]),
-    ...["-T", "-L", `${socketPath}:${remote}`],
+    "-T", "-L", `${socketPath}:${remote}`,
     ...(port ? ["-p", port] : []),
     ...(username ? ["-l", decodeURIComponent(username)] : []),
     // It repeats its input, which tells that the tunnel stands, and ends with its input, which this

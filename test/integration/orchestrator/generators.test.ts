@@ -44,8 +44,8 @@ describe("several generators", () => {
 
   test("of an open loop keep its schedule together, and have one timeline around a fault", async () => {
     const campaign = Campaign.run(newFolder(), "iovalkey", [
-      ...["--generators", "2", "--workers", "2", "--rate", "400"],
-      ...["--duration-mode", "custom:7", "--fault", "store-pause@3s+0.5s"],
+      "--generators", "2", "--workers", "2", "--rate", "400",
+      "--duration-mode", "custom:7", "--fault", "store-pause@3s+0.5s",
     ]);
     const { stderr } = await campaign.ended;
     const [result] = campaign.measured;
@@ -88,7 +88,7 @@ test("one of several generators that is killed in the window makes a failed run 
 test("`auto` finds one number for all before the first run; it is kept and not found again", async () => {
   const home = newFolder();
   // So few requests are no load for one generator.
-  const campaign = Campaign.run(home, "memory", [...["--generators", "auto", "--rate", "20,40"]]);
+  const campaign = Campaign.run(home, "memory", ["--generators", "auto", "--rate", "20,40"]);
   await campaign.waitForLog("measure");
   await campaign.interrupted();
   const { plan, settings } = campaign.manifest;

@@ -16,8 +16,7 @@ interface Target {
 const measure = (home: string, clients: string, ...flags: string[]): Campaign =>
   Campaign.command(home, [
     "memory",
-    ...[
-      "--clients",
+    "--clients",
       clients,
       "--output",
       join(home, "results root"),
@@ -25,7 +24,6 @@ const measure = (home: string, clients: string, ...flags: string[]): Campaign =>
       "0",
       "--seed",
       "1",
-    ],
     ...flags,
   ]);
 

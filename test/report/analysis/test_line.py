@@ -3,7 +3,7 @@
 import pytest
 from scipy.stats import linregress, t
 
-from report.analysis.memory_per_key import least_squares
+from report.analysis.memory_per_key_rows import least_squares
 
 
 def test_same_as_scipy() -> None:

@@ -10,7 +10,7 @@ from builder import Document, configuration, result, target, verdict
 from campaign_writer import write_campaign
 from conftest import Build, analysis_of_results
 from memory_documents import run_of
-from report.analysis.memory_per_key import KeyMemory
+from report.analysis.memory_per_key_rows import KeyMemory
 from report.base.paths import SCHEMAS
 from report.cli.memory_command import main
 from report.export.topics import memory_csv, memory_document

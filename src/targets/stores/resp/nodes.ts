@@ -204,7 +204,7 @@ export function connectNode(place: Node, access: StoreAccess, { asksInfo = true 
       return new LastingRefusal(`${name}: ${messageOf(refusal).replace(/\.$/, "")}: ${remedy}`);
     return environmentError(`${name} does not answer: ${messageOf(refusal)}`);
   };
-  const call: StoreNode["call"] = async (...[command, ...parameters]) => {
+  const call: StoreNode["call"] = async (command, ...parameters) => {
     if (connection.status !== "ready") throw noAnswer();
     try {
       return await connection.call(command, ...parameters.map(String));

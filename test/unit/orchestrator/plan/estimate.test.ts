@@ -41,8 +41,7 @@ describe("the estimate", () => {
     (layer, asked, made) => {
       const planned = (seconds: string) =>
         planFor(
-          ...[
-            "--layer",
+          "--layer",
             layer,
             "--duration-mode",
             `custom:${seconds}`,
@@ -50,8 +49,7 @@ describe("the estimate", () => {
             "1",
             "--runs",
             "1",
-          ],
-          ...["--clients", "iovalkey,ioredis", "--concurrency", "1"],
+          "--clients", "iovalkey,ioredis", "--concurrency", "1",
         );
       expect(planned(asked).order).toBe("turns");
       expect(estimateCampaignS(planned(asked), overheads)).toBeCloseTo(

@@ -88,16 +88,13 @@ describe.each(named)("%s is refused or plain data, and has no effect [R-hostile-
   );
 
   test.each([
-    ...[
-      "RATE_LIMITER_TYPE",
+    "RATE_LIMITER_TYPE",
       "USE_VALKEY_CLUSTER",
       "USE_REDIS_CLUSTER",
       "STORE",
       "REQUEST_TYPE",
       "DURATION",
-    ],
-    ...[
-      "CONNECTIONS",
+    "CONNECTIONS",
       "COMPUTATION_COMPLEXITY",
       "RUNS",
       "WARMUP",
@@ -105,8 +102,7 @@ describe.each(named)("%s is refused or plain data, and has no effect [R-hostile-
       "TRAFFIC",
       "RUNTIME",
       "SEED",
-    ],
-    ...["WORKERS", "OUTPUT_DIR", "OUTPUT_FILE"],
+    "WORKERS", "OUTPUT_DIR", "OUTPUT_FILE",
   ])("in %s of a single run", (variable) => {
     const key = variable.startsWith("OUTPUT_") ? "output" : variable;
     expectHarmless(key, text, () => parseSingle({ RATE_LIMITER_TYPE: "none", [variable]: text }));
