@@ -60,7 +60,8 @@ class Group(Struct, frozen=True):
 
 def _group_of(row: Summary, scripts: tuple[str, ...]) -> Group:
     """What the rows of a ranking have in common, by one of them."""
-    identity, ranking = row.identity, row.ranking
+    identity = row.identity
+    ranking = row.ranking
     return Group(
         store=identity.store,
         external=identity.external_store,

@@ -189,7 +189,8 @@ def load_text(
 def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
     """The load that all rows share, without what goes without saying; empty where they share
     nothing."""
-    identity, varying = rows[0].identity, varying_fields(rows)
+    identity = rows[0].identity
+    varying = varying_fields(rows)
     shared = [part for part in LOAD_FIELDS if part not in varying and _is_named(part, identity)]
     return load_text(identity, shared, layer_named)
 

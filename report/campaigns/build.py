@@ -59,7 +59,8 @@ def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
             f"{one_line(root)} is not a folder: give one of campaigns, e.g. ./results", USAGE
         )
     path = root
-    campaigns, empty = [], []
+    campaigns = []
+    empty = []
     try:
         for path in sorted(root.iterdir()):
             if path.is_symlink() or not path.is_dir() or path.name.startswith((".", MEDIANS)):
@@ -140,7 +141,8 @@ class _Several:
         ]
         if by_name or by_place:
             return [*by_name, *by_place][0]
-        flag, count = f"--baseline {one_line(asked, 80)}", len(self.campaigns)
+        flag = f"--baseline {one_line(asked, 80)}"
+        count = len(self.campaigns)
         if not folder.is_dir():
             names = ", ".join(campaign.name for campaign in self.campaigns[-10:])
             raise ReportError(f"{flag} is neither a campaign nor a folder: have {names}", USAGE)

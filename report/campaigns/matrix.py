@@ -187,7 +187,8 @@ class Matrix:
         """A figure with its interval; nothing where there is no figure."""
         if value is None:
             return
-        show, (low, high) = QUESTIONS[question].show, ends or (None, None)
+        show = QUESTIONS[question].show
+        (low, high) = ends or (None, None)
         known = None if low is None or high is None else (low, high)
         interval = (
             f"{show(known[0])}–{show(known[1])}"
@@ -236,7 +237,8 @@ class Matrix:
             self._add(condition, identity, question, median.value, median.range, source, versions)
 
     def _add_lacks(self, summary: Summary) -> None:
-        identity, key = summary.identity, _key(summary.identity)
+        identity = summary.identity
+        key = _key(summary.identity)
         for part in {"service", "store"} - set(part_kinds(identity)):
             self.lacks[key, part] = f"it has no {part}"
         if summary.reference:
@@ -250,7 +252,8 @@ class Matrix:
         """What it saw of promises about exactness."""
         source = Source(audit.started_at, audit.runtime, link)
         for audited in audit.targets:
-            target, findings = audited.target, findings_of(audited)
+            target = audited.target
+            findings = findings_of(audited)
             # What needs no store has none, as in a campaign.
             has_store = target.topology != "none"
             label = short_label(target.label, target.topology)
@@ -321,7 +324,8 @@ def _sentences(analysis: Analysis, source: Source) -> Iterator[tuple[int, str, s
         ]
         if cell.identity.open_loop or len({client for *_, client in costs}) < 2 or not bare:
             continue
-        (least, cheapest, _), (most, dearest, _) = costs[0], costs[-1]
+        (least, cheapest, _) = costs[0]
+        (most, dearest, _) = costs[-1]
         text = (
             f"{AT_FULL_LOAD.capitalize()} with a standalone store {cheapest} costs Node least, "
             f"{microseconds(least)} µs of CPU a decision, {dearest} most, {microseconds(most)} µs; a server "
@@ -385,7 +389,7 @@ def _cell(answers: Sequence[Answer]) -> TableCell:
     ]
     where = [newest.source.machine, newest.source.started_at[:10], newest.versions]
     more = f"{plural(len(older), 'older campaign')} in the list below" if older else ""
-    kept = "" if newest.good is None else " holds" if newest.good else " broken"
+    kept = {None: "", True: " holds", False: " broken"}[newest.good]
     return TableCell(
         newest.text,
         range=" | ".join(filter(None, [newest.interval, *others[:1]])),

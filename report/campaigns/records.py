@@ -96,7 +96,8 @@ def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]
 
 
 def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) -> CampaignRecord:
-    versions, manifest = _versions(summaries), campaign.manifest
+    versions = _versions(summaries)
+    manifest = campaign.manifest
     known = [summary for summary in summaries if summary.identity.configuration_hash]
     known.sort(key=lambda row: row_order(row.identity))
     unranked = [run for run in campaign.counted if not run.identity.ranked]
@@ -127,7 +128,8 @@ def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) ->
 
 def differences(ours: Iterable[tuple[str, str]], theirs: Iterable[tuple[str, str]]) -> str:
     """How two environments differ: `CPU: A, there B`."""
-    one, other = dict(ours), dict(theirs)
+    one = dict(ours)
+    other = dict(theirs)
     return "; ".join(
         f"{name}: {one.get(name, 'not known')}, there {other.get(name, 'not known')}"
         for name in dict.fromkeys([*one, *other])
@@ -170,7 +172,8 @@ def group_numbers(campaigns: Sequence[CampaignRecord]) -> dict[str, int]:
 
 
 def placed_rows(campaigns: Sequence[CampaignRecord]) -> list[PlacedRow]:
-    groups, places = group_numbers(campaigns), place_numbers(campaigns)
+    groups = group_numbers(campaigns)
+    places = place_numbers(campaigns)
     return [
         PlacedRow(
             row=row,

@@ -268,6 +268,7 @@ def _where(rows: pd.DataFrame) -> str:
     """By runtime: `local, 20260102_030405; docker, 20260102_030405 and 3 more`."""
     places = []
     for runtime, campaigns in rows.groupby("runtime", sort=False)["campaign"].unique().items():
-        newest, more = campaigns[-1], len(campaigns) - 1
+        newest = campaigns[-1]
+        more = len(campaigns) - 1
         places.append(f"{runtime}, {newest} and {more} more" if more else f"{runtime}, {newest}")
     return "; ".join(places)

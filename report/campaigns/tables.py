@@ -68,7 +68,8 @@ def _without_figure(metric: _Metric, record: Record) -> section.TableCell:
 
 
 def _range_text(metric: _Metric, record: Record) -> str:
-    low, high = record[f"{metric.column}_min"], record[f"{metric.column}_max"]
+    low = record[f"{metric.column}_min"]
+    high = record[f"{metric.column}_max"]
     if low is None or high is None:
         return ""
     return f"{metric.show(low)}–{metric.show(high)} {metric.unit}"
@@ -83,7 +84,8 @@ def _p99_marks(record: Record) -> tuple[section.Mark, ...]:
 def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
     if record is None:
         return section.number(ABSENT, None, hint="not measured in this campaign")
-    value, failed = record[metric.column], record["spoiled_runs"]
+    value = record[metric.column]
+    failed = record["spoiled_runs"]
     if value is None:
         return _without_figure(metric, record)
     is_p99 = metric.id == "p99"
@@ -170,7 +172,8 @@ def _table(
         section.TableRow("", (*_named(alike), *_cells(metric, alike, shown, baseline)))
         for _, alike in rows.groupby(["key", "versions"], sort=False)
     ]
-    layer, open_loop = rows["layer"].iloc[0], bool(rows["open_loop"].iloc[0])
+    layer = rows["layer"].iloc[0]
+    open_loop = bool(rows["open_loop"].iloc[0])
     ending = "" if layer == "server" else f"-{layer}"
     name = metric.name
     if metric.id != "throughput":
@@ -261,7 +264,11 @@ def _section(
 
 #: A page with more charts loads slowly; compare.csv has all.
 MAX_HISTORIES = 200
-_WIDTH, _HEIGHT, _LEFT, _TOP, _BOTTOM = 720, 170, 64, 14, 30
+_WIDTH = 720
+_HEIGHT = 170
+_LEFT = 64
+_TOP = 14
+_BOTTOM = 30
 
 History = Mapping[str, Any]
 """What `trends.html.j2` draws. A point is a row with its texts and its place, `y`: None without a
@@ -296,7 +303,8 @@ def _change_text(change: ChangePoint | None, unit: str) -> str:
 
 def _line(points: Sequence[History]) -> str:
     """The path through the points; a campaign without a figure is a gap."""
-    parts, pen = [], "M"
+    parts = []
+    pen = "M"
     for point in points:
         if point["y"] is not None:
             parts.append(f"{pen}{point['x']:g} {point['y']:g}")
@@ -328,7 +336,8 @@ def _scale(rows: pd.DataFrame, highest: float) -> _Scale:
 def _point(
     index: int, record: Record, scale: _Scale, unit: str, change: ChangePoint | None
 ) -> History:
-    throughput, failed = record["requests_per_second"], record["spoiled_runs"]
+    throughput = record["requests_per_second"]
+    failed = record["spoiled_runs"]
     return {
         **record,
         "throughput": rate(throughput),

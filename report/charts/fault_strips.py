@@ -23,7 +23,10 @@ from report.charts.layout import Chart, figure, value_axis
 from report.results.generated.records import Timeline
 
 MAX_STRIPS = 12
-_STRIP_PX, _TITLE_PX, _TOP_PX, _BOTTOM_PX = 84, 24, 34, 46
+_STRIP_PX = 84
+_TITLE_PX = 24
+_TOP_PX = 34
+_BOTTOM_PX = 46
 #: About what the labels of the left axis take.
 _LABELS_PX = 34
 #: Drawn before the injection.
@@ -75,7 +78,8 @@ class _Strip(Struct, frozen=True):
 
     @property
     def title(self) -> str:
-        served, settled = self.drawn.served_again_s, self.drawn.settled_again_s
+        served = self.drawn.served_again_s
+        settled = self.drawn.settled_again_s
         if served == settled == 0 and not self.drawn.figures.outage_seen_s:
             texts = ["no outage seen"]
         elif served is not None and served == settled:
@@ -166,7 +170,8 @@ def _p99_range(strips: Sequence[_Strip]) -> list[float]:
     values = [us / 1000 for strip in strips for us in strip.timeline.p99_us if us]
     if not values:
         return [0, 1]
-    low, high = math.floor(math.log10(min(values))), math.ceil(math.log10(max(values)))
+    low = math.floor(math.log10(min(values)))
+    high = math.ceil(math.log10(max(values)))
     return [low, max(high, low + 1)]
 
 
@@ -189,14 +194,16 @@ def _layout(strips: Sequence[_Strip], of_all: Sequence[_Strip]) -> dict[str, Any
     each_px = _TITLE_PX + _STRIP_PX
     plot_px = each_px * len(strips)
     axes: dict[str, Any] = {"xaxis": {**time, "anchor": _axis(2 * len(strips) - 1)}}
-    annotations, shapes = [], []
+    annotations = []
+    shapes = []
     # Titles start at the edge of the page: labels are long, and phones narrow.
     title = {"xref": "paper", "yref": "paper", "x": 0, "xshift": -_LABELS_PX, "xanchor": "left"}
     title |= {"yanchor": "bottom", "showarrow": False, "borderpad": 2}
     for number, strip in enumerate(strips):
         bottom = 1 - (number + 1) * each_px / plot_px
         top = bottom + _STRIP_PX / plot_px
-        left, right = _axis(2 * number + 1), _axis(2 * number + 2)
+        left = _axis(2 * number + 1)
+        right = _axis(2 * number + 2)
         axes[f"yaxis{left[1:]}"] = {**rate, "domain": [bottom, top]}
         axes[f"yaxis{right[1:]}"] = {**p99, "overlaying": left}
         annotations.append({**title, "text": strip.title, "y": top})

@@ -6,7 +6,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from report.analysis.figures import MEMORY_KINDS
-from report.analysis.memory_per_key import KeyMemory, Point, memory_per_key
+from report.analysis.memory_per_key_rows import KeyMemory, Point, memory_per_key
 from report.base.format import mebibytes
 from report.charts import chart_data, layout
 from report.charts.chart_data import ChartData, ChartRow

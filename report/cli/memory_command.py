@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from report.analysis.campaign_analysis import analyse
-from report.analysis.memory_per_key import KeyMemory
+from report.analysis.memory_per_key_rows import KeyMemory
 from report.base.errors import USAGE, ReportError, one_line
 from report.base.files import json_text, write_all
 from report.base.terminal import run_program

@@ -266,7 +266,8 @@ def _place_difference(pairs: Sequence[Rows], names: Names) -> Difference:
 
 
 def compared_parts(base: Summary, new: Summary) -> tuple[str, ...]:
-    one, other = base.identity, new.identity
+    one = base.identity
+    other = new.identity
     options = [set(row.options) - {"same-script", row.limiter} for row in (one, other)]
     newer = {part: _versions(base, part) != _versions(new, part) for part in ("client", "limiter")}
     parts = {

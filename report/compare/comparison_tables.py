@@ -109,7 +109,8 @@ def _remarks(pair: Compared) -> Iterator[str]:
     """Why it is not decided and what that would take; what the runs could find; what a conclusion
     and the throughput are to be read with."""
     comparison = pair.comparison
-    conclusion, detectable = comparison.conclusion, comparison.detectable
+    conclusion = comparison.conclusion
+    detectable = comparison.detectable
     closed_throughput = pair.metric.read is throughput and not pair.new.identity.open_loop
     is_paired = comparison.pairs is not None
     if closed_throughput and (resources := shared_limits(pair.new, pair.base, is_paired)):

@@ -232,7 +232,8 @@ class Compared:
 
     @cached_property
     def sample(self) -> Sample:
-        figure, stop = self.metric.read, self.stop
+        figure = self.metric.read
+        stop = self.stop
         rounds, share = (stop.rounds, stop.share) if stop else (None, 1.0)
         if self.references:
             # Of each round then and now the row's figure ÷ that of the reference: two sides without
@@ -327,7 +328,8 @@ def _match(base: Selection, new: Selection, metric: Metric) -> tuple[list[Compar
         own = [(row.identity.label, row.identity.caps) if by_label else () for row in rows]
         return {(*load_key(row.identity), *more): row for row, more in zip(rows, own, strict=True)}
 
-    bases, news = by_load(base), by_load(new)
+    bases = by_load(base)
+    news = by_load(new)
     pairs = [
         Compared(base, new, row, news[key], metric) for key, row in bases.items() if key in news
     ]

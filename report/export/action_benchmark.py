@@ -98,12 +98,14 @@ def _figure(row: Summary, column: str) -> FigureSummary:
 
 def _latency_entries(row: Summary, name: str, column: str) -> Iterator[Entry]:
     """None where the latency is not identified, or too few samples stand behind it."""
-    figure, named = _figure(row, column), FIGURE_LIST[column]
+    figure = _figure(row, column)
+    named = FIGURE_LIST[column]
     if figure.value is not None and not figure.few_samples:
         yield _entry(row, name, named.unit, figure, named.digits, _load(row, row.group_text))
 
 
 def _cpu_entries(row: Summary, name: str) -> Iterator[Entry]:
-    text, figure = layer_text(row.identity.layer), _figure(row, "cpu_us_per_request")
+    text = layer_text(row.identity.layer)
+    figure = _figure(row, "cpu_us_per_request")
     if figure.value is not None:
         yield _entry(row, f"{name} · {text.cpu}", text.cpu_unit, figure, 2, _load(row))

@@ -25,7 +25,12 @@ _STYLE = (
     "rect.p{fill:#fff}@media(prefers-color-scheme:dark){text{fill:#e6edf3}.q{fill:#9198a1}.a{fill:#58a6ff}"
     ".b{fill:#1f4e85}.l{stroke:#e6edf3}.d{fill:#e6edf3;stroke:#0d1117}.g{stroke:#3d444d}rect.p{fill:#0d1117}}"
 )
-_WIDTH, _LEFT, _RIGHT, _TOP, _ROW, _BAR = 860, 270, 110, 64, 30, 16
+_WIDTH = 860
+_LEFT = 270
+_RIGHT = 110
+_TOP = 64
+_ROW = 30
+_BAR = 16
 #: Room for the words of an interval.
 _TEXT = 240
 #: Width of a character of the texts behind bars.
@@ -138,7 +143,8 @@ def _throughput(cell: Cell, runtime: str) -> str:
 
 def _latency(cell: Cell) -> str:
     def read(row: Summary) -> tuple[str, Lengths]:
-        half, slow = row.figure_of(p50), row.figure_of(p99)
+        half = row.figure_of(p50)
+        slow = row.figure_of(p99)
         few = ", few samples" if slow.few_samples else ""
         group = "" if cell.identity.open_loop else f", {row.group_text}"
         text = " / ".join(figure.text(cell.text.latency) for figure in (half, slow))
@@ -176,7 +182,8 @@ def _answer(forest: Forest) -> str:
             continue
         parts.append(_label(labels[row.label], middle + 4))
         if row.low is not None and row.high is not None:
-            low, high = x(row.low), x(row.high)
+            low = x(row.low)
+            high = x(row.high)
             ends = f"M{low:.1f} {middle - 5}v10M{high:.1f} {middle - 5}v10"
             parts.append(
                 f'<path class="l" stroke-width="2" d="M{low:.1f} {middle}H{high:.1f}{ends}"/>'

@@ -104,7 +104,8 @@ def _cpu_by_part(summary: Summary) -> dict[str, float]:
 
 
 def _configuration(summary: Summary) -> dict[str, Any]:
-    identity, limit = summary.identity, summary.limit
+    identity = summary.identity
+    limit = summary.limit
     first = next(iter(summary.selected_first), None)
     return {
         **_columns(summary, "configuration_hash", "label"),
@@ -146,7 +147,8 @@ def _pair(pair: Pair) -> dict[str, Any]:
 def _resolution(resolution: Resolution | None) -> dict[str, Any] | None:
     if resolution is None:
         return None
-    document, share = comparison_document(resolution.comparison), resolution.share
+    document = comparison_document(resolution.comparison)
+    share = resolution.share
     return {
         "copy": resolution.copy.identity.label,
         "percent": None if share is None or not isfinite(share) else 100 * share,
@@ -184,7 +186,8 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
     """What `--summary-json` prints and summary.json holds; its shape is
     `schemas/summary.schema.json`."""
-    campaign, manifest = analysis.campaign, analysis.campaign.manifest
+    campaign = analysis.campaign
+    manifest = analysis.campaign.manifest
     recommended = recommend(analysis) if analysis.summaries else None
     return {
         "schema": "ratelimit-bench/summary",

@@ -68,7 +68,8 @@ def section_blocks(section: Section) -> Iterator[list[str]]:
 
 
 def _cells(row: DecisionRow) -> list[str]:
-    label, summary = code(row.summary.identity.short_label), row.summary
+    label = code(row.summary.identity.short_label)
+    summary = row.summary
     verdict = summary.verdict if summary.verdict != "valid" else ""
     return [
         f"**{label}**" if row.best else label,
@@ -176,7 +177,8 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
 
 def summary_markdown(analysis: Analysis) -> str:
     """The whole text, at most 60 kB. If it is longer, its end is left out, with a note."""
-    campaign, summaries = analysis.campaign, analysis.summaries
+    campaign = analysis.campaign
+    summaries = analysis.summaries
     manifest = campaign.manifest
     where = ""
     if manifest:
@@ -189,7 +191,8 @@ def summary_markdown(analysis: Analysis) -> str:
         f"Campaign {code(campaign.name)}{where}. {plural(analysis.row_count, 'configuration')}, "
         f"{plural(len(campaign.counted), 'run')}. Each figure is the median over its runs."
     )
-    of_stores, programs = store_sentences(analysis.store_operations), analysis.load_programs
+    of_stores = store_sentences(analysis.store_operations)
+    programs = analysis.load_programs
     recommended = recommend(analysis) if summaries else None
     pictures = map(forest_lines, forests(analysis))
     sections = (thresholds(analysis), promises(summaries), faults(analysis))

@@ -333,8 +333,10 @@ def _server_ratio(step: ServerStep, name: str) -> dict[str, Any] | None:
 
 
 def _step(step: ServerStep) -> dict[str, Any]:
-    summary, measured = step.summary, step.summary.selected_figures
-    values, ranges = {}, {}
+    summary = step.summary
+    measured = step.summary.selected_figures
+    values = {}
+    ranges = {}
     for name, (figure, digits) in FIGURES.items():
         over_runs = summary.figure_of(figure)
         values[name] = rounded(over_runs.value, digits)

@@ -153,7 +153,8 @@ def render_page(
     analysis: Analysis,
     downloads: Sequence[str] = ("summary.csv", "runs.csv"),
 ) -> str:
-    campaign, ordered = analysis.campaign, analysis.ordered
+    campaign = analysis.campaign
+    ordered = analysis.ordered
     charts, figures, fault_rows = _drawn(analysis)
     manifest = campaign.manifest
     plan = manifest["plan"] if manifest else {}

@@ -310,7 +310,8 @@ def result_tables(
     summaries = [*(row for cell in cells for row in cell.rows), *controls]
     if not summaries:
         return ()
-    fields, text = texts.varying_fields(summaries), layer_text_of(summaries)
+    fields = texts.varying_fields(summaries)
+    text = layer_text_of(summaries)
     facts = cells[0].named if cells else texts.named_facts(summaries)
     base = base_text(ranking for cell in cells for ranking in cell.rankings)
     loads = [_load_name(field.name, summaries) for field in fields]
@@ -326,7 +327,8 @@ def result_tables(
 
     by_title: dict[tuple[str, bool], list[_Row]] = {}
     for cell in cells:
-        topology, open_loop = cell.identity.topology, cell.identity.open_loop
+        topology = cell.identity.topology
+        open_loop = cell.identity.open_loop
         rows = by_title.setdefault((_TITLES.get(topology, topology or ""), open_loop), [])
         rows += _rows(cell, fields, facts)
     caption = _ranked_caption(base, any(cell.copies for cell in cells))
@@ -368,5 +370,6 @@ def all_figures(analysis: Analysis) -> section.Section | None:
     if not tables or analysis.only_memory:
         return None
     ids = tuple(row.ids for table in tables for row in table.rows)
-    title, counted = "All figures", "configurations"
+    title = "All figures"
+    counted = "configurations"
     return section.Section("tables", title, counted=ids, counted_as=counted, tables=tuple(tables))

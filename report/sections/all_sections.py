@@ -36,10 +36,8 @@ def _span(rows: Sequence[Summary], figure: Figure, show: Show, unit: str, what: 
     known = [(value, row) for row in rows if (value := row.figure_of(figure).value) is not None]
     if len(known) < 2:
         return ""
-    (low, least), (high, most) = (
-        min(known, key=lambda each: each[0]),
-        max(known, key=lambda each: each[0]),
-    )
+    (low, least) = min(known, key=lambda each: each[0])
+    (high, most) = max(known, key=lambda each: each[0])
     names = [row.identity.short_label for row in (least, most)]
     return f"{what} {show(low)} ({names[0]}) to {show(high)} ({names[1]}) {unit}, medians of runs."
 
@@ -67,7 +65,8 @@ def latency_topic(analysis: Analysis) -> Section:
     alike = [row.in_groups_of(max(shared)) for row in rows] if shared else []
     what = f"p99 {AT_FULL_LOAD}, {alike[0].group_text}: from" if alike else ""
     answer = _span(alike, percentile("p99"), milliseconds, "ms", what)
-    tables, charts = latency_tables(analysis), ("latency", "latency-trend", "percentiles")
+    tables = latency_tables(analysis)
+    charts = ("latency", "latency-trend", "percentiles")
     text = (GROUPS_TEXT,) if tables else ()
     return Section("latency", "Latency", answer, text=text, tables=tables, charts=charts)
 

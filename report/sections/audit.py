@@ -96,7 +96,9 @@ def bounds(finding: Finding) -> str:
     """`117 of 96–106`; empty for a check that counts no admissions."""
     if finding.admissions is None:
         return ""
-    seen, least, most = finding.admissions.seen, finding.admissions.least, finding.admissions.most
+    seen = finding.admissions.seen
+    least = finding.admissions.least
+    most = finding.admissions.most
     return f"{seen} of {least}" + (f"–{most}" if most > least else "")
 
 

@@ -131,7 +131,9 @@ def best_documents(analysis: Analysis) -> list[dict[str, object]]:
 
 
 def _row(found: BestPerformer) -> TableRow:
-    best, pair, text = found.best, found.to_next, found.cell.text
+    best = found.best
+    pair = found.to_next
+    text = found.cell.text
     figure = (
         spread_figure(best, percentile("p99"), text.latency)
         if found.ranking.open_loop

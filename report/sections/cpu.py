@@ -55,7 +55,8 @@ def _cell(summary: Summary, read: Figure, wanted: bool = True) -> section.TableC
 
 def _limited_cell(summary: Summary) -> section.TableCell:
     """Where the service was not used up nothing is claimed about what it can do."""
-    identity, limit = summary.identity, summary.limit
+    identity = summary.identity
+    limit = summary.limit
     served = identity.service is not None or identity.decided_by == "service"
     if served and limit and limit.resource in CLIENT_LIMITS:
         return section.TableCell(LIMITED_BY_CLIENT, hint="nothing is claimed about the service")
@@ -129,10 +130,12 @@ def decision_cpu_tables(analysis: Analysis) -> tuple[section.Table, ...]:
 def _decision_cpu_table(
     analysis: Analysis, rows: Sequence[Summary], open_loop: bool
 ) -> section.Table:
-    fields, facts = texts.varying_fields(rows), texts.named_facts(rows)
+    fields = texts.varying_fields(rows)
+    facts = texts.named_facts(rows)
 
     def cells(row: Summary) -> tuple[section.TableCell, ...]:
-        identity, kinds = row.identity, part_kinds(row.identity)
+        identity = row.identity
+        kinds = part_kinds(row.identity)
         decider = texts.decider_of(identity) if facts.decider else ""
         algorithm = texts.algorithm_of(identity) if facts.algorithm else ""
         parts = (node_kind(identity.layer), "service", "store")
@@ -246,7 +249,8 @@ def _table(
         *section.words("Rate conclusion"),
     )
     if open_loop:
-        table_id, title = f"{table_id}-at-rate", f"{title}, at a rate"
+        table_id = f"{table_id}-at-rate"
+        title = f"{title}, at a rate"
     return section.table_of(table_id, columns, rows, title)
 
 

@@ -78,12 +78,12 @@ def _two(totals: Sequence[float | None], divisor: int, digits: int, unit: str) -
 def _cells(run: Run, found: Diagnosis, kinds: Sequence[str]) -> tuple[section.TableCell, ...]:
     """All servers together, and all store nodes together. Figures are per request that the servers
     finished under the instruments, those of the store per command with a decision that it ran."""
-    cpu_us, servers, nodes = _cpu_us(run), list(found.servers.values()), found.nodes
+    cpu_us = _cpu_us(run)
+    servers = list(found.servers.values())
+    nodes = found.nodes
     commands = [command for node in nodes for command in node.commands.values()]
-    requests, decisions = (
-        sum(server.requests for server in servers),
-        sum(each.calls for each in commands),
-    )
+    requests = sum(server.requests for server in servers)
+    decisions = sum(each.calls for each in commands)
 
     def of_servers(part: str, *names: str) -> list[int | None]:
         parts = [getattr(server, part) for server in servers]

@@ -230,7 +230,8 @@ def _is_disturbed(run: Run) -> bool:
 
 
 def campaign_notices(campaign: Campaign) -> tuple[str, ...]:
-    more, left_out = len(campaign.excluded) - _MAX_NAMED, campaign.series_left_out
+    more = len(campaign.excluded) - _MAX_NAMED
+    left_out = campaign.series_left_out
     series = f"The per-second series of {left_out:,} selected runs are left out: there are too many to show."
     return (
         *_foreign_cpu(campaign),
@@ -286,7 +287,8 @@ def machine_facts(campaign: Campaign, summaries: Sequence[Summary]) -> Pairs:
     if campaign.manifest is None:
         return []
     manifest = campaign.manifest
-    machine, runtime = manifest["machine"], manifest["runtime"]
+    machine = manifest["machine"]
+    runtime = manifest["runtime"]
     external = _external_stores(summaries)
     optional = {
         "CPU governor": machine.get("governor"),
@@ -328,7 +330,8 @@ def _runs(plan: Mapping[str, Any]) -> str:
 def campaign_facts(campaign: Campaign) -> Pairs:
     if campaign.manifest is None:
         return [("Campaign", campaign.name)]
-    manifest, plan = campaign.manifest, campaign.manifest["plan"]
+    manifest = campaign.manifest
+    plan = campaign.manifest["plan"]
     harness = manifest["harness"]
     revision = f", revision {harness['git_revision']}" if "git_revision" in harness else ""
     return [
@@ -431,7 +434,8 @@ def script_calls(summaries: Sequence[Summary]) -> Table | None:
 
 
 def environment(analysis: Analysis) -> Section:
-    campaign, rows = analysis.campaign, analysis.ordered
+    campaign = analysis.campaign
+    rows = analysis.ordered
     links = [(link.ends, _link_text(link)) for link in machines.links_of(campaign)]
     placed = [*machines_facts(campaign), *links]
     blocks = [

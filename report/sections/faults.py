@@ -83,7 +83,8 @@ def _cell(
     after it."""
     if spread is None:
         return section.TableCell(f"{before}{absent}", kind="number", sort="")
-    low, high = show(spread.low), show(spread.high)
+    low = show(spread.low)
+    high = show(spread.high)
     ranges = "; ".join(filter(None, (f"{low}–{high}" if low != high else "", more)))
     sort = section.sort_key(min(spread.middle, 1e12))
     return section.TableCell(
@@ -108,7 +109,8 @@ def _signed(value: float | None) -> str:
 
 
 def _outage(case: FaultCase) -> section.TableCell:
-    injected, seen = case.spread("outage_injected_s"), case.spread("outage_seen_s")
+    injected = case.spread("outage_injected_s")
+    seen = case.spread("outage_seen_s")
     before = f"{seconds_text(injected.middle)} / " if injected and seen else ""
     return _cell(seen, seconds_text, before=before)
 
@@ -132,13 +134,15 @@ def _settled_again(case: FaultCase) -> section.TableCell:
 
 
 def _p99(case: FaultCase) -> section.TableCell:
-    before, worst = case.spread("p99_before_us"), case.spread("p99_worst_us")
+    before = case.spread("p99_before_us")
+    worst = case.spread("p99_worst_us")
     told = f"{_p99_text(before.middle if before else None)} / " if before or worst else ""
     return _cell(worst, _p99_text, before=told)
 
 
 def _over_admission(case: FaultCase) -> section.TableCell:
-    found, model = case.spread("over_admission"), case.spread("over_admission_predicted")
+    found = case.spread("over_admission")
+    model = case.spread("over_admission_predicted")
     generous = any(each.figures.over_admission is None for each in case.counted)
     more = f"model {_signed(model.middle)}" if model else ""
     cell = _cell(found, _signed, "not applicable" if generous else ABSENT, more=more)
@@ -255,7 +259,8 @@ def fault_table(groups: Sequence[FaultGroup]) -> section.Table:
     varying = varying_fields([case for group in groups for case in group.cases])
     found = []
     for group in groups:
-        fault, rows = group.fault, tuple(_row(case, varying) for case in group.cases)
+        fault = group.fault
+        rows = tuple(_row(case, varying) for case in group.cases)
         length = f", for {fault.length_s:g} s" if fault.length_s else ""
         when = f"{group.text}, {fault.start_s:g} s into the window{length}"
         found.append(section.TableGroup(rows, f"… {fault_words(fault)}", when))
@@ -291,7 +296,8 @@ def fault_runs(analysis: Analysis) -> section.Section | None:
         section.RAW,
     )
     table = section.table_of("fault-run-rows", columns, map(_run_row, runs.values()))
-    title, answer = "Runs with faults", plural(len(runs), "run")
+    title = "Runs with faults"
+    answer = plural(len(runs), "run")
     return section.Section("fault-runs", title, answer, tables=(table,)) if runs else None
 
 
@@ -322,7 +328,8 @@ def fault_headlines(groups: Sequence[FaultGroup]) -> list[str]:
 
 
 def _soonest_first(case: FaultCase) -> tuple[bool, float, float, str]:
-    served, settled = case.spread("served_again_s"), case.spread("recovery_s")
+    served = case.spread("served_again_s")
+    settled = case.spread("recovery_s")
     return (
         served is None,
         served.middle if served else NEVER,
@@ -340,7 +347,8 @@ def _after(found: Spread | None) -> str:
 
 def _served_and_settled(case: FaultCase) -> str:
     """`1.3 s (settled after 3.5 s)`; the second moment is left out where it is the first."""
-    served, settled = _after(case.spread("served_again_s")), _after(case.spread("recovery_s"))
+    served = _after(case.spread("served_again_s"))
+    settled = _after(case.spread("recovery_s"))
     if settled == served:
         return served
     if settled == _NOT_KNOWN:
@@ -349,7 +357,8 @@ def _served_and_settled(case: FaultCase) -> str:
 
 
 def _sentence(case: FaultCase) -> str:
-    seen, lost = case.spread("outage_seen_s"), case.spread("requests_lost")
+    seen = case.spread("outage_seen_s")
+    lost = case.spread("requests_lost")
     if seen is None or lost is None:
         return ""
     outage = (
@@ -365,7 +374,8 @@ def _sentence(case: FaultCase) -> str:
 
 
 def _again_text(case: FaultCase) -> str:
-    served, settled = _after(case.spread("served_again_s")), _after(case.spread("recovery_s"))
+    served = _after(case.spread("served_again_s"))
+    settled = _after(case.spread("recovery_s"))
     texts = {
         "never": ("requests are not served again", "not settled again"),
         _NOT_KNOWN: (

@@ -102,5 +102,6 @@ def latency_at_rate(analysis: Analysis) -> section.Section | None:
     tables = tuple(_table(part, cell) for part, cell in cells if cell.identity.open_loop)
     if not tables:
         return None
-    title, charts = "Latency at a rate", ("latency-at-rate", "curve")
+    title = "Latency at a rate"
+    charts = ("latency-at-rate", "curve")
     return section.Section("at-rate", title, text=(TEXT,), tables=tables, charts=charts)

@@ -108,7 +108,8 @@ def _table(found: MaxRate, table_id: str, bracket: bool) -> Table:
     columns = (Column("Rate", layer_text(found.identity.layer).rate_unit), *_COLUMNS)
     part = ": single trials that bracketed the bound, not part of the estimate" if bracket else ""
     caption = "" if bracket else max_rate_sentence(found)
-    groups, own_id = (TableGroup(rows),), f"{table_id}{'-bracket' if bracket else ''}"
+    groups = (TableGroup(rows),)
+    own_id = f"{table_id}{'-bracket' if bracket else ''}"
     return Table(own_id, f"{found.name}{part}", columns, groups, caption, sortable=False)
 
 
@@ -125,9 +126,11 @@ def max_rate(analysis: Analysis) -> Section | None:
 
 
 def max_rate_document(found: MaxRate) -> dict[str, Any]:
-    identity, estimate = found.identity, found.estimate
+    identity = found.identity
+    estimate = found.estimate
     kept, missed = _confirmed(found)
-    limit, names = found.limit, ("label", "layer", "servers", "generators", "workload", "traffic")
+    limit = found.limit
+    names = ("label", "layer", "servers", "generators", "workload", "traffic")
     return {
         **picked(identity, *names, "connections"),
         "limits": dict(zip(("points", "window_s", "block_s", "cost"), identity.limits, strict=True))

@@ -34,7 +34,8 @@ def _amount(value: float) -> str:
 
 def _slope(slope: Slope) -> str:
     """`130.0 (128.0 to 132.0)`."""
-    low, high = slope.line.low, slope.line.high
+    low = slope.line.low
+    high = slope.line.high
     interval = ABSENT if low is None or high is None else f"{_amount(low)} to {_amount(high)}"
     return f"{_amount(slope.line.slope)} ({interval})"
 
@@ -43,7 +44,8 @@ def _cells(row: KeyMemory) -> tuple[section.TableCell, ...]:
     """Of several sources of a kind one after the other, as they are read."""
     if not row.slopes:
         return ()
-    counted, left_out = len(row.slopes[0].points), len(row.left_out)
+    counted = len(row.slopes[0].points)
+    left_out = len(row.left_out)
     figures = [
         "; ".join(_slope(each) for each in row.slopes if each.kind == kind) for kind in MEMORY_KINDS
     ]
@@ -66,10 +68,8 @@ def _labels(rows: Sequence[KeyMemory]) -> list[str]:
 def memory_table(rows: Sequence[KeyMemory]) -> section.Table:
     found = []
     for row, label in zip(rows, _labels(rows), strict=True):
-        first, cells = (
-            row.summary_ids[0],
-            (*section.named(label, row.identity.store_text), *_cells(row)),
-        )
+        first = row.summary_ids[0]
+        cells = (*section.named(label, row.identity.store_text), *_cells(row))
         found.append(section.TableRow(first, cells, row.reason, kept=2, colour=first))
     return section.table_of("memory-rows", COLUMNS, found, caption=CAPTION)
 

@@ -68,7 +68,8 @@ def _cells(row: PrintedRow, columns: Figures) -> tuple[section.TableCell, ...]:
     """Medians over the runs with their range; dashes where no run counts."""
     shown = []
     for _, _, read, show in columns:
-        span, text = row.range_of(read), show(row.median_of(read))
+        span = row.range_of(read)
+        text = show(row.median_of(read))
         ends = f"{show(span[0])}–{show(span[1])}" if span else ""
         shown.append(section.TableCell(text, range=ends, kind="number"))
     verdict = section.TableCell(row.verdict, kind=f"verdict {row.verdict}")
@@ -104,7 +105,8 @@ def load_programs(analysis: Analysis) -> section.Section | None:
         return None
     rows = []
     for control in controls:
-        row, client = control.row, control.client
+        row = control.row
+        client = control.client
         limiting = client.limit if client else None
         names = section.named(row.identity.label, load_text(row.identity))
         node = (section.number(_client_rate(control), None), *section.named(_limit_words(limiting)))
@@ -219,7 +221,8 @@ def store_operations(analysis: Analysis) -> section.Section | None:
             for name in ("Throughput", f"Store CPU per operation {AT_FULL_LOAD}")
         ]
         of_ratios = (*section.words("Store", "Work"), *verdicts[0], *verdicts[1])
-        caption, title = RATIOS.format(reference=found.reference), f"Ratios to {found.reference}"
+        caption = RATIOS.format(reference=found.reference)
+        title = f"Ratios to {found.reference}"
         tables.append(section.table_of("store-ratios", of_ratios, ratios, title, caption=caption))
     runs = [run for row in found.rows for run in row.runs]
     return _section("store-operations", "Store operations", STORE_TEXT, tables, runs)

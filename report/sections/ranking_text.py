@@ -244,7 +244,8 @@ def _cpu_differences(ranking: Ranking) -> str:
     rows: list[Summary] = []
     texts = []
     for pair in ranking.cpu_pairs:
-        row, comparison = pair.new, pair.comparison
+        row = pair.new
+        comparison = pair.comparison
         if pair.base is not base or not comparison.shown:
             continue
         if comparison.ratio is None or comparison.interval is None:

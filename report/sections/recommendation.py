@@ -24,7 +24,8 @@ from report.statistics.histograms import PERCENTILES
 from report.statistics.power import MAX_RUNS
 
 #: The advice asks for at least the first number of runs of each, and for no more than the second.
-MIN_ADVISED_RUNS, MAX_ADVISED_RUNS = 10, 100
+MIN_ADVISED_RUNS = 10
+MAX_ADVISED_RUNS = 100
 
 #: Above this share of the control without a limiter, a client's throughput shows the harness, not
 #: the client.
@@ -175,7 +176,8 @@ def _decide(campaign: Campaign, findings: Sequence[_Finding]) -> tuple[str, str]
 
 
 def recommend(analysis: Analysis) -> Recommendation:
-    findings, caveats = _findings(analysis.runtimes), caveats_of(analysis)
+    findings = _findings(analysis.runtimes)
+    caveats = caveats_of(analysis)
     if analysis.max_rates:
         first, *others = (
             Line(max_rate_sentence(each), " ".join(each.ids)) for each in analysis.max_rates
@@ -201,7 +203,8 @@ def _lead(findings: Sequence[_Finding]) -> str:
     """What the findings of one layer show: the only one, or the first that is decided, and how many
     more."""
     first = next((each for each in findings if each.is_decided), findings[0])
-    text, others = first.text, len(findings) - 1
+    text = first.text
+    others = len(findings) - 1
     if others and not first.is_decided:
         which = "either" if others == 1 else "any"
         return f"On this machine nothing is decided in {which} of {others + 1:,} comparisons."
@@ -230,7 +233,8 @@ def _leads(findings: Sequence[_Finding]) -> str:
 
 
 def _of_all(analysis: Analysis, rankings: Sequence[Ranking]) -> Iterator[str]:
-    manifest, summaries = analysis.campaign.manifest, analysis.summaries
+    manifest = analysis.campaign.manifest
+    summaries = analysis.summaries
     if not manifest:
         yield "The manifest is missing, so machine, plan and requested versions are unknown."
     elif manifest["status"] == "aborted":

@@ -133,7 +133,8 @@ def table_of(
     fold_rows: int = 0,
 ) -> Table:
     """A table whose rows are all alike. A column without a word in any row is left out."""
-    columns, rows = tuple(columns), tuple(rows)
+    columns = tuple(columns)
+    rows = tuple(rows)
     filled = [
         index
         for index, _ in enumerate(columns)

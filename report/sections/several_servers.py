@@ -100,8 +100,10 @@ def _row(step: ServerStep) -> TableRow:
 
 
 def scaling_sentence(found: ServerScaling) -> str:
-    first, last = found.steps[0], found.steps[-1]
-    comparison, limit = last.ratios["throughput_per_server"], last.summary.limit
+    first = found.steps[0]
+    last = found.steps[-1]
+    comparison = last.ratios["throughput_per_server"]
+    limit = last.summary.limit
     limited = f" It was limited by: {limit.words} (e.g. {limit.text})." if limit else ""
     if not interval_of(comparison):
         return f"How {found.name} grows is not known: it takes two runs of each that count."
@@ -122,13 +124,16 @@ def several_servers(analysis: Analysis) -> Section | None:
     if not found:
         return None
     figures = numbers([(name, unit) for name, unit, _ in _COLUMNS], "number")
-    columns, tables = (*words("Servers"), *figures, *words("Limited by")), []
+    columns = (*words("Servers"), *figures, *words("Limited by"))
+    tables = []
     for index, each in enumerate(found, start=1):
-        rows, caption = map(_row, each.steps), scaling_sentence(each)
+        rows = map(_row, each.steps)
+        caption = scaling_sentence(each)
         tables.append(
             table_of(f"several-servers-{index}", columns, rows, each.name, caption=caption)
         )
-    title, charts = "Several servers", ("scaling",)
+    title = "Several servers"
+    charts = ("scaling",)
     return Section(
         "several-servers", title, text=(NOTE,), tables=tuple(tables), charts=charts, open=True
     )

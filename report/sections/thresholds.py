@@ -38,7 +38,9 @@ TEXT = (
 
 #: What a threshold can come out as: it held, it was missed, or there is no figure to hold it
 #: against.
-HELD, MISSED, NO_FIGURE = "held", "missed", "no figure"
+HELD = "held"
+MISSED = "missed"
+NO_FIGURE = "no figure"
 
 _COMPARISONS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
 
@@ -86,15 +88,19 @@ def _unmet(found: FigureSummary, summary: Summary, show: Show) -> str:
 
 
 def _judged(threshold: Mapping[str, Any], summary: Summary) -> Judgement:
-    metric, asked = threshold["metric"], threshold["value"]
+    metric = threshold["metric"]
+    asked = threshold["value"]
     figure, show = _METRICS.get(
         metric, (percentile(metric), lambda value: f"{milliseconds(value)} ms")
     )
     if metric == "errors":
-        value, show, unmet = _error_share(summary), share, ""
+        value = _error_share(summary)
+        show = share
+        unmet = ""
     else:
         found = summary.figure_of(figure)
-        value, unmet = found.value, _unmet(found, summary, show)
+        value = found.value
+        unmet = _unmet(found, summary, show)
     if value is None:
         status = MISSED if unmet else NO_FIGURE
     elif threshold["op"] == "=":
@@ -131,7 +137,8 @@ def threshold_documents(analysis: Analysis) -> list[dict[str, Any]]:
 
 def _measured_text(judged: Judgement) -> str:
     """`48.0 µs at full load`: a threshold on cost or latency holds for the load of its row."""
-    metric, summary = _METRIC.match(judged.threshold), judged.summary
+    metric = _METRIC.match(judged.threshold)
+    summary = judged.summary
     if judged.value is None or summary.identity.open_loop or not metric:
         return judged.value_text
     group = "" if metric[0] == "cpu" else f", {summary.group_text}"

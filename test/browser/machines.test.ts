@@ -16,9 +16,10 @@ describe("the picture of several machines", needs(["chromium"]), () => {
       Array.from({ length: 5 }, (_, index) => boxes.nth(index).boundingBox()),
     );
     const along = places.map((place) => (direction === "row" ? place?.x : place?.y) ?? Number.NaN);
-    const ends = places.map((place) =>
-      place ? (direction === "row" ? place.x + place.width : place.y + place.height) : Number.NaN,
-    );
+    const ends = places.map((place) => {
+      if (!place) return Number.NaN;
+      return direction === "row" ? place.x + place.width : place.y + place.height;
+    });
     // Each begins where the one before it has ended: nothing covers anything.
     for (let index = 1; index < 5; index++)
       expect(along[index]).toBeGreaterThanOrEqual((ends[index - 1] ?? Number.NaN) - 1);

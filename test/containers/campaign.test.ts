@@ -33,7 +33,12 @@ test("all six targets on real stores, with every role's caps, counters and image
   const before = everything();
   const campaign = Campaign.run(newFolder(), "all", [
     ...DOCKER,
-    "--duration-mode", "custom:5", "--concurrency", "50", "--warmup", "1",
+    "--duration-mode",
+    "custom:5",
+    "--concurrency",
+    "50",
+    "--warmup",
+    "1",
   ]);
   const { code, stderr } = await campaign.ended;
   expect(stderr).toBe(campaign.suspectWarning);
@@ -83,8 +88,14 @@ describe("while a run is measured", () => {
     const campaign = Campaign.run(newFolder(), "iovalkey", [
       ...DOCKER,
       // Ten descriptors a request: the store has work enough to meet its cap.
-      ...["--store-cpus", "0.2", "--traffic", "mixed10", "--duration-mode", "custom:12"],
-      "--concurrency", "100",
+      "--store-cpus",
+      "0.2",
+      "--traffic",
+      "mixed10",
+      "--duration-mode",
+      "custom:12",
+      "--concurrency",
+      "100",
     ]);
     await campaign.waitForLog("measure");
     const roles = running();

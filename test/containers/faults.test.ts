@@ -17,8 +17,14 @@ test("all faults of a standalone store and its server are done and undone; nothi
   const faults =
     "store-pause@3s+0.5s/partition@4.5s+1s/script-flush@6.5s/memory-full@7s+0.5s/thundering-herd@8.5s/store-restart@9s+0.5s";
   const campaign = Campaign.run(newFolder(), "iovalkey", [
-    "--runtime", "docker", "--rate", "200", "--duration-mode", "custom:15",
-    "--fault", `${faults}/server-restart@11.5s+0.5s`,
+    "--runtime",
+    "docker",
+    "--rate",
+    "200",
+    "--duration-mode",
+    "custom:15",
+    "--fault",
+    `${faults}/server-restart@11.5s+0.5s`,
   ]);
   const { stderr } = await campaign.ended;
   const [result] = campaign.measured;

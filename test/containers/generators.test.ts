@@ -8,7 +8,12 @@ const newFolder = temporaryFolders();
 test("two generators in containers of their own: every count is exact, and each has its own figures", async () => {
   const before = everything();
   const { measured } = await measuredCampaign(newFolder(), "iovalkey", [
-    "--runtime", "docker", "--generators", "2", "--concurrency", "9",
+    "--runtime",
+    "docker",
+    "--generators",
+    "2",
+    "--concurrency",
+    "9",
   ]);
   expect(added(before)).toEqual([]);
   const [result] = measured;

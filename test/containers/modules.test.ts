@@ -20,8 +20,12 @@ test(
     const before = everything();
     const file = moduleFile("redis-cell") ?? "";
     const campaign = Campaign.run(newFolder(), "ioredis@redis+redis-cell", [
-      "--runtime", "docker", "--program", `redis-cell=${file}`,
-      "--duration-mode", "custom:3",
+      "--runtime",
+      "docker",
+      "--program",
+      `redis-cell=${file}`,
+      "--duration-mode",
+      "custom:3",
     ]);
     await campaign.waitForLog("measure");
     const store = inspected(running().get("store-1") ?? "");

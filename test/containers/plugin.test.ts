@@ -50,19 +50,19 @@ test("plugins and memcached are measured in containers, from images that hold th
   const [client = ""] = savePage(home);
   const campaign = Campaign.run(home, "my-client@valkey,memcached,ioredis@mystore", [
     "--runtime",
-      "docker",
-      "--plugin",
-      client,
-      "--plugin",
-      folderPlugin(home),
-      "--traffic",
-      "halves",
+    "docker",
     "--plugin",
-      storePlugin(home),
-      "--image",
-      "mystore=redis:8.0",
-      "--duration-mode",
-      "custom:3",
+    client,
+    "--plugin",
+    folderPlugin(home),
+    "--traffic",
+    "halves",
+    "--plugin",
+    storePlugin(home),
+    "--image",
+    "mystore=redis:8.0",
+    "--duration-mode",
+    "custom:3",
   ]);
   await campaign.waitForLog("measure");
   const roles = running();

@@ -83,8 +83,16 @@ export class TestStore {
       this.kind === "memcached"
         ? ["-l", "127.0.0.1", "-p", String(this.port), "-U", "0", "-u", "nobody"]
         : [
-            "--port", String(this.port), "--bind", "127.0.0.1", "--dir", this.#folder,
-            "--save", "", "--appendonly", "no",
+            "--port",
+            String(this.port),
+            "--bind",
+            "127.0.0.1",
+            "--dir",
+            this.#folder,
+            "--save",
+            "",
+            "--appendonly",
+            "no",
           ];
     this.#process = spawn(program, [...fixed, ...this.nodeArguments], { stdio: "ignore" });
     const { promise: failed, reject } = deferred();

@@ -98,7 +98,13 @@ describe("on a real cluster", needs(["kubernetes"]), () => {
     apply(namespace, yaml.replace("verbs: [ get, create ]", "verbs: [ create ]"));
     const canExec = () =>
       kubectl(
-        "auth", "can-i", "get", "pods", "--subresource=exec", "--namespace", namespace,
+        "auth",
+        "can-i",
+        "get",
+        "pods",
+        "--subresource=exec",
+        "--namespace",
+        namespace,
         `--as=system:serviceaccount:${namespace}:nightly`,
       );
     // It ends with 1 where the answer is no.

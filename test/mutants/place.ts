@@ -53,6 +53,12 @@ const isNode = (value: unknown): value is Node =>
   typeof value === "object" && value !== null && typeof (value as Node).type === "string";
 const nodesOf = (...values: unknown[]): Node[] => values.flat().filter(isNode);
 
+/** What an `await` waits for, or the body of a function that is one expression. */
+function awaitedOf(node: Node): unknown {
+  if (node.type === "AwaitExpression") return node.argument;
+  return node.expression === true ? node.body : [];
+}
+
 /** The node and all below it, without types. */
 function walk(node: Node): Node[] {
   const below = node.type.startsWith("TS") ? [node.expression] : Object.values(node);
@@ -67,11 +73,21 @@ const mentions = (node: Node, of: Bug["of"]): boolean =>
 const STATEMENT =
   /^(Expression|If|ForOf|Return|Throw)Statement$|^(Expr|AugAssign|If|For|Return|Raise)$/;
 const COMPARISONS: Readonly<Record<string, string>> = {
-  "<": "<=", "<=": "<", ">": ">=", ">=": ">", "===": "!==", "!==": "===",
+  "<": "<=",
+  "<=": "<",
+  ">": ">=",
+  ">=": ">",
+  "===": "!==",
+  "!==": "===",
 };
 /** Operands that change nothing. */
 const NEUTRAL: Readonly<Record<string, string>> = {
-  "+": "0", "-": "0", "*": "1", "/": "1", "%": "1", "??": "undefined",
+  "+": "0",
+  "-": "0",
+  "*": "1",
+  "/": "1",
+  "%": "1",
+  "??": "undefined",
 };
 
 /** Tests, operands of "and" and "or", and comparisons. */
@@ -90,8 +106,9 @@ function placesAt(node: Node, bug: Bug, source: string, isPython: boolean): Plac
     end: each.end,
     text,
   });
+  const pythonBoolean = bug.to === true ? "True" : "False";
   const literalText =
-    isPython && typeof bug.to === "boolean" ? (bug.to ? "True" : "False") : JSON.stringify(bug.to);
+    isPython && typeof bug.to === "boolean" ? pythonBoolean : JSON.stringify(bug.to);
   const [left, right] = nodesOf(node.left, node.right);
   switch (bug.operator) {
     case "remove-statement":
@@ -142,9 +159,7 @@ function placesAt(node: Node, bug: Bug, source: string, isPython: boolean): Plac
         ? nodesOf(node.body).map((each) => replaced(each, `{ ${textOf(each)} break; }`))
         : [];
     case "do-not-wait":
-      return nodesOf(
-        node.type === "AwaitExpression" ? node.argument : node.expression === true ? node.body : [],
-      ).map((each) => replaced(each, `void (${textOf(each)})`));
+      return nodesOf(awaitedOf(node)).map((each) => replaced(each, `void (${textOf(each)})`));
   }
 }
 

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 SIGNS = {
-    **{"Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "/", "Mod": "%", "Pow": "**"},
-    **{"Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "===", "NotEq": "!=="},
+    "Add": "+", "Sub": "-", "Mult": "*", "Div": "/", "FloorDiv": "/", "Mod": "%", "Pow": "**",
+    "Lt": "<", "LtE": "<=", "Gt": ">", "GtE": ">=", "Eq": "===", "NotEq": "!==",
 }
 
 

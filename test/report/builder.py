@@ -68,7 +68,7 @@ def failed_result(
     return {**found, "failure": {**found["failure"], "text": text}, **changes}
 
 
-def result(
+def result(  # long: the document is one literal, a member a line
     configured: Document,
     run: int = 1,
     requests_per_second: int = 2000,
@@ -101,12 +101,7 @@ def result(
         outcome: what the target did; None where that is not known. `outcome_text` explains it.
         service_cpu_us: CPU time of a service per answer; 60 for a target with one, unless given.
         limiter_script: `{kind, name_or_sha1}`; that of the client and its options, unless given.
-<<<<<<< HEAD
-        script_calls: calls by command that the store counted over the run; one an answer unless
-            given.
-=======
         script_calls: calls by command that the store counted; by default one an answer.
->>>>>>> h-py1
         changes: top-level fields to replace; None removes one.
     """
     total = requests_per_second * window_s

@@ -175,8 +175,13 @@ export function decidingServerContract(
 
     test("reconciles every decision with its counters", async () => {
       const campaign = Campaign.run(newFolder(), measured.join(), [
-        ...flags, "--layer", "server,limiter",
-        "--duration-mode", "requests:1000", "--warmup", "0.1",
+        ...flags,
+        "--layer",
+        "server,limiter",
+        "--duration-mode",
+        "requests:1000",
+        "--warmup",
+        "0.1",
       ]);
       await campaign.ends();
       const results = campaign.measured;

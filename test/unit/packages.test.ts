@@ -47,11 +47,13 @@ describe("every package that is installed", () => {
     );
     const files = [
       "README.md",
-        "docs/offline.md",
-        "Dockerfile.server",
-        "Dockerfile.loadtest",
-        "scripts/setup.sh",
-      "scripts/ci/make-plugin.sh", "scripts/ci/prepare-sides.sh", ".github/workflows/ci.yml",
+      "docs/offline.md",
+      "Dockerfile.server",
+      "Dockerfile.loadtest",
+      "scripts/setup.sh",
+      "scripts/ci/make-plugin.sh",
+      "scripts/ci/prepare-sides.sh",
+      ".github/workflows/ci.yml",
       ".github/workflows/release.yml",
     ];
     for (const name of files) {

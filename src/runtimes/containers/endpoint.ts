@@ -34,12 +34,16 @@ async function openSshTunnel(address: string) {
   };
   const words = [
     ...Object.entries(options).flatMap(([name, value]) => ["-o", `${name}=${value}`]),
-    "-T", "-L", `${socketPath}:${remote}`,
+    "-T",
+    "-L",
+    `${socketPath}:${remote}`,
     ...(port ? ["-p", port] : []),
     ...(username ? ["-l", decodeURIComponent(username)] : []),
     // It repeats its input, which tells that the tunnel stands, and ends with its input, which this
     // process holds.
-    ...["--", hostname.replace(/^\[(.*)\]$/, "$1"), "cat"],
+    "--",
+    hostname.replace(/^\[(.*)\]$/, "$1"),
+    "cat",
   ];
   // In a group of its own: Ctrl-C in the terminal must only reach the orchestrator, which needs it
   // for the clean-up.

@@ -86,8 +86,10 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
     const campaign = await measured(
       "envoy-http@redis+pipeline-75us,envoy-http@redis+local-cache,envoy-grpc@redis:cluster-3",
       [
-        "--service-env", "envoy-ratelimit:REDIS_POOL_SIZE=5",
-        "--service-env", "envoy-ratelimit:BACKOFF=a,b",
+        "--service-env",
+        "envoy-ratelimit:REDIS_POOL_SIZE=5",
+        "--service-env",
+        "envoy-ratelimit:BACKOFF=a,b",
       ],
     );
     const expected = { REDIS_POOL_SIZE: "5", BACKOFF: "a,b" };

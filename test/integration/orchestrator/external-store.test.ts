@@ -30,12 +30,15 @@ async function encryptedStore(port: number, asks = false): Promise<TestStore> {
   return TestStore.start(
     [
       "--tls-port",
-        String(port),
-        "--tls-cert-file",
-        tls("cert.pem"),
-        "--tls-key-file",
-        tls("key.pem"),
-      "--tls-ca-cert-file", tls("ca.pem"), "--tls-auth-clients", asks ? "yes" : "no",
+      String(port),
+      "--tls-cert-file",
+      tls("cert.pem"),
+      "--tls-key-file",
+      tls("key.pem"),
+      "--tls-ca-cert-file",
+      tls("ca.pem"),
+      "--tls-auth-clients",
+      asks ? "yes" : "no",
       // The test's own connection stays in the clear, as a user who needs no password.
       ..."--user default on nopass ~* &* +@all".split(" "),
       ...`--user bench on >${PASSWORD} ~* &* +@all`.split(" "),
@@ -56,7 +59,9 @@ describe("a store that the user already runs", needs(["redis"]), () => {
     const clients =
       "ioredis,node-redis,iovalkey@redis+same-script,valkey-glide@redis+same-script,iovalkey,ioredis:cluster";
     const campaign = Campaign.run(home, clients, [...SHORT, "--store-url", url], {
-      STORE_CA: tls("ca.pem"), STORE_CERT: tls("cert.pem"), STORE_KEY: tls("key.pem"),
+      STORE_CA: tls("ca.pem"),
+      STORE_CERT: tls("cert.pem"),
+      STORE_KEY: tls("key.pem"),
     });
     const { stdout, stderr } = await campaign.ends();
 

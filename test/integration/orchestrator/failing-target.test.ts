@@ -63,7 +63,14 @@ test("a target that fails its load in one of three runs is measured to the end, 
   const path = join(home, "flaky.mjs");
   writeFileSync(path, plugin(join(home, "runs of flaky")));
   const campaign = Campaign.run(home, "steady,flaky", [
-    "--plugin", path, "--layer", "limiter", "--traffic", "allowed", "--runs", "3",
+    "--plugin",
+    path,
+    "--layer",
+    "limiter",
+    "--traffic",
+    "allowed",
+    "--runs",
+    "3",
   ]);
   const { code, stderr } = await campaign.ended;
   // No run is invalid, and both configurations have runs that were served.
@@ -91,7 +98,12 @@ test("a configuration whose only run failed has no figures, and the campaign end
   // The next run of flaky is its second.
   writeFileSync(runsFile, "x");
   const campaign = Campaign.run(home, "flaky", [
-    "--plugin", path, "--layer", "limiter", "--traffic", "allowed",
+    "--plugin",
+    path,
+    "--layer",
+    "limiter",
+    "--traffic",
+    "allowed",
   ]);
   await campaign.ends(4);
   expect(campaign.measured.map(({ outcome }) => outcome)).toEqual(["failed"]);

@@ -44,8 +44,16 @@ describe("several generators", () => {
 
   test("of an open loop keep its schedule together, and have one timeline around a fault", async () => {
     const campaign = Campaign.run(newFolder(), "iovalkey", [
-      "--generators", "2", "--workers", "2", "--rate", "400",
-      "--duration-mode", "custom:7", "--fault", "store-pause@3s+0.5s",
+      "--generators",
+      "2",
+      "--workers",
+      "2",
+      "--rate",
+      "400",
+      "--duration-mode",
+      "custom:7",
+      "--fault",
+      "store-pause@3s+0.5s",
     ]);
     const { stderr } = await campaign.ended;
     const [result] = campaign.measured;

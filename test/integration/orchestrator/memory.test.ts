@@ -17,13 +17,13 @@ const measure = (home: string, clients: string, ...flags: string[]): Campaign =>
   Campaign.command(home, [
     "memory",
     "--clients",
-      clients,
-      "--output",
-      join(home, "results root"),
-      "--cooldown",
-      "0",
-      "--seed",
-      "1",
+    clients,
+    "--output",
+    join(home, "results root"),
+    "--cooldown",
+    "0",
+    "--seed",
+    "1",
     ...flags,
   ]);
 

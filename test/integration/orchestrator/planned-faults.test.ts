@@ -13,7 +13,12 @@ const withFaults = (
   ...flags: string[]
 ): Campaign =>
   Campaign.run(newFolder(), clients, [
-    "--rate", "200", "--duration-mode", `custom:${seconds}`, "--fault", faults,
+    "--rate",
+    "200",
+    "--duration-mode",
+    `custom:${seconds}`,
+    "--fault",
+    faults,
     ...flags,
   ]);
 

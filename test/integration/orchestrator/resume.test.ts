@@ -65,7 +65,12 @@ function change(
 test("damaged results are measured again with a warning, a full disk keeps the old file, and the exit code counts all runs [R-full-disk-2]", async () => {
   const home = newFolder();
   const first = Campaign.run(home, "iovalkey", [
-    "--runs", "2", "--duration-mode", "requests:1000", "--warmup", "0.1",
+    "--runs",
+    "2",
+    "--duration-mode",
+    "requests:1000",
+    "--warmup",
+    "0.1",
   ]);
   // The report's process is found by what killed campaigns leave in their lease; here it is ended
   // under way.
@@ -92,7 +97,11 @@ test("damaged results are measured again with a warning, a full disk keeps the o
 
   const half = readFileSync(join(folder, spoilt));
   const full = Campaign.onFullDisk(home, Math.floor((0.8 * half.length) / 1024), [
-    "run", "--resume", manifest.campaign, "--output", join(home, "results root"),
+    "run",
+    "--resume",
+    manifest.campaign,
+    "--output",
+    join(home, "results root"),
   ]);
   const atFull = await full.ended;
   expect(atFull.stderr).toContain(spoilt);

@@ -32,7 +32,10 @@ test("programs of one store are measured by turns, each as a row with the versio
   const labels = [`valkey~${major}`, `valkey~${major}.${minor}`];
   const versions = `${labels[0]}=${first},${labels[1]}=${second}`;
   const campaign = Campaign.run(home, "ioredis", [
-    "--store-versions", versions, "--node", process.execPath,
+    "--store-versions",
+    versions,
+    "--node",
+    process.execPath,
   ]);
   await campaign.ends();
   const { plan, stores } = campaign.manifest;

@@ -102,12 +102,28 @@ test(
   needs(["redis"]),
   async () => {
     const arguments_ = (port: string) => [
-      "--tls-port", port, "--cluster-announce-port", port,
-      "--tls-auth-clients", "no", "--tls-replication", "yes",
-      "--tls-cert-file", tls("cert.pem"), "--tls-key-file", tls("key.pem"),
-      "--tls-ca-cert-file", tls("ca.pem"), "--bind", "127.0.0.1", "127.0.0.2",
+      "--tls-port",
+      port,
+      "--cluster-announce-port",
+      port,
+      "--tls-auth-clients",
+      "no",
+      "--tls-replication",
+      "yes",
+      "--tls-cert-file",
+      tls("cert.pem"),
+      "--tls-key-file",
+      tls("key.pem"),
+      "--tls-ca-cert-file",
+      tls("ca.pem"),
+      "--bind",
+      "127.0.0.1",
+      "127.0.0.2",
       // The certificate does not hold for this address.
-      ...["--cluster-announce-ip", "127.0.0.2", "--cluster-announce-hostname", "localhost"],
+      "--cluster-announce-ip",
+      "127.0.0.2",
+      "--cluster-announce-hostname",
+      "localhost",
     ];
     const cluster = await TestCluster.start("redis", async () =>
       arguments_(String(await freePort())),

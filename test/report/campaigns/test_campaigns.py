@@ -19,7 +19,9 @@ from report.cli.generate_command import main
 from report.export.summary_markdown import MAX_BYTES
 from report.results.archives import unpack
 
-FIRST, SECOND, THIRD = "20260101_000000", "20260102_000000", "20260103_000000"
+FIRST = "20260101_000000"
+SECOND = "20260102_000000"
+THIRD = "20260103_000000"
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,8 @@ def test_containers_and_local_processes_are_apart(
         ("1", "1", ""),
         ("2", "2", ""),
     ]
-    local, docker = done.section(1), done.section(2)
+    local = done.section(1)
+    docker = done.section(2)
     assert (
         FIRST not in re.sub(r"<summary.*?</summary>", "", local, flags=re.DOTALL)
         and SECOND not in docker

@@ -11,7 +11,8 @@ from report.campaigns.records import placed_rows, record_of
 from report.campaigns.rows import COLUMNS, compare_csv, compare_records, rows_of
 from report.results.load import load_campaign
 
-FIRST, SECOND = "20260101_000000", "20260102_000000"
+FIRST = "20260101_000000"
+SECOND = "20260102_000000"
 
 
 @pytest.fixture

@@ -54,7 +54,8 @@ def test_latency_over_connections_has_p99_and_mean_of_each_number(build: Build) 
 def two_group_sizes() -> tuple[Document, list[Document]]:
     """One target at two numbers of connections, in two rounds: beside another one, and alone."""
     labels = ("iovalkey", "ioredis@valkey")
-    documents, runs = [], []
+    documents = []
+    runs = []
     configurations = {
         (label, number): configuration(label, load={"model": "closed", "connections": number})
         for number in (50, 500)

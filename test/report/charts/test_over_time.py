@@ -12,7 +12,8 @@ from report.results.series import MAX_POINTS, stretches, usage_over_time
 from report.results.validate import validate_result
 
 MIB = 1024**2
-FIRST_S, SECOND_S = 1.0, 2.0
+FIRST_S = 1.0
+SECOND_S = 2.0
 
 
 def with_readings(document: Document, percents: Mapping[str, tuple[float, float]]) -> Document:

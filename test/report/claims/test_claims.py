@@ -17,7 +17,8 @@ from report.claims.judgement import CONFIRMED, REFUTED, UNDECIDED
 from report.cli.claims_command import main
 
 HOSTILE = "<img src=x onerror=alert(1)>|`*"
-NEW, BASE = "iovalkey", "ioredis@valkey"
+NEW = "iovalkey"
+BASE = "ioredis@valkey"
 OPEN = {"model": "open", "rate_per_second": 2000, "arrivals": "constant", "connections": 50}
 CAMPAIGN = (
     "clients: [iovalkey@valkey, ioredis@valkey]\n"
@@ -77,7 +78,9 @@ def _rows(
     return lines[2:]
 
 
-VERDICT, LOAD, PLACE = 5, 7, -1
+VERDICT = 5
+LOAD = 7
+PLACE = -1
 
 
 @pytest.mark.parametrize(
@@ -138,20 +141,16 @@ def test_a_percentile_that_a_run_calls_unsupported_is_never_judged(tmp_path: Pat
 
 def test_a_late_percentile_is_never_judged(tmp_path: Path) -> None:
     schedule = {
-        **{
-            "rate_per_second": 2000,
-            "arrivals": "constant",
-            "offered": 10_000,
-            "sent": 10_000,
-            "late": 9_000,
-        },
-        **{
-            "blocked": 0,
-            "dropped": 0,
-            "unsent": 0,
-            "achieved_per_second": 2000,
-            "late_percentiles": ["p50"],
-        },
+        "rate_per_second": 2000,
+        "arrivals": "constant",
+        "offered": 10_000,
+        "sent": 10_000,
+        "late": 9_000,
+        "blocked": 0,
+        "dropped": 0,
+        "unsent": 0,
+        "achieved_per_second": 2000,
+        "late_percentiles": ["p50"],
         "shared_wakes": False,
     }
     settings = {"load": OPEN}

@@ -60,10 +60,15 @@ def test_modules_of_another_python_are_not_loaded(campaign: Path, tmp_path: Path
 @pytest.mark.parametrize(
     "arguments",
     [
-        *(["--nonsense", "x"], ["a", "b"], ["x", "--output-format", "pdf"]),
-        *(["x", "--include-trends"], ["x", "--baseline", "y"]),
-        *(["x", "--compare-runs", "y"], ["--extract-median", "--compare-runs", "y"]),
-        *(["--compare-runs", "y", "--summary-json"], ["--compare-runs", "y", "--images"]),
+        ["--nonsense", "x"],
+        ["a", "b"],
+        ["x", "--output-format", "pdf"],
+        ["x", "--include-trends"],
+        ["x", "--baseline", "y"],
+        ["x", "--compare-runs", "y"],
+        ["--extract-median", "--compare-runs", "y"],
+        ["--compare-runs", "y", "--summary-json"],
+        ["--compare-runs", "y", "--images"],
     ],
 )
 def test_wrong_usage(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -21,7 +21,8 @@ from report.cli.compare_command import main
 
 JITTER = (0.996, 0.998, 0.999, 1.001, 1.002, 1.004)
 CLOSED = {"model": "closed", "connections": 50}
-IOVALKEY, GLIDE = "iovalkey+same-script", "valkey-glide+same-script"
+IOVALKEY = "iovalkey+same-script"
+GLIDE = "valkey-glide+same-script"
 #: Stands in both of two campaigns.
 REFERENCE = "node-redis@valkey+same-script"
 #: Its own luck in the same rounds.

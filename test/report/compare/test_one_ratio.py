@@ -68,7 +68,8 @@ def test_no_two_ratios_for_one_pair(build: Build, capsys: pytest.CaptureFixture[
     outcome = build(*campaign())
     assert outcome.code == 0, outcome.err
     (told,) = outcome.summary["conclusions"]
-    by_rate, by_cpu = estimates(told["comparisons"]), estimates(told["server_cpu_comparisons"])
+    by_rate = estimates(told["comparisons"])
+    by_cpu = estimates(told["server_cpu_comparisons"])
     assert all(each["ratio_of_medians"] is None for each in told["comparisons"])
 
     # The estimate is none of the quotients of printed figures.

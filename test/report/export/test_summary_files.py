@@ -108,11 +108,9 @@ def markdown(build: Build, *arguments: object) -> str:
 
 
 def test_markdown_holds_ratios_computed_by_hand(build: Build) -> None:
-    slow, fast, control = (
-        configuration("iovalkey"),
-        configuration("valkey-glide"),
-        configuration("none"),
-    )
+    slow = configuration("iovalkey")
+    fast = configuration("valkey-glide")
+    control = configuration("none")
     rates = {1000: slow, 4000: fast, 8000: control}
     runs = [
         result(configured, run, rate) for rate, configured in rates.items() for run in (1, 2, 3)
@@ -143,7 +141,8 @@ def test_markdown_stays_small_whatever_comes(build: Build) -> None:
 
 
 def test_action_benchmark_files_have_what_it_reads(build: Build) -> None:
-    one, failing = configuration("iovalkey"), configuration("ioredis")
+    one = configuration("iovalkey")
+    failing = configuration("ioredis")
     runs = [result(one, 1, 1000), result(one, 2, 3000), failed_result(failing, 1)]
     folder = build(manifest([one, failing], 2), runs).folder / "report"
     bigger = json.loads((folder / "benchmark-bigger-is-better.json").read_text(encoding="utf-8"))
@@ -178,7 +177,8 @@ def test_rows_of_one_name_are_told_apart(build: Build) -> None:
 
 
 def test_images_are_whole_svg_files(build: Build) -> None:
-    one, failing = configuration("iovalkey"), configuration("valkey-glide")
+    one = configuration("iovalkey")
+    failing = configuration("valkey-glide")
     outcome = build(
         manifest([one, failing], 1), [result(one), failed_result(failing, 1)], "--images"
     )
@@ -196,7 +196,8 @@ def test_images_are_whole_svg_files(build: Build) -> None:
 
 
 def test_containers_and_local_processes_share_no_table(build: Build) -> None:
-    local, docker = configuration("iovalkey"), configuration("valkey-glide")
+    local = configuration("iovalkey")
+    docker = configuration("valkey-glide")
     runtime = {"id": "docker", "embedded_store": False, "caps_applied": True}
     outcome = build(None, [result(local), result(docker, 1, 3000, runtime=runtime)], "--images")
     text = outcome.text("summary.md")

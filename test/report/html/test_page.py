@@ -115,7 +115,8 @@ def test_raw_results_are_linked_by_their_quoted_names(build: Build) -> None:
 
 def test_a_note_of_the_plan_goes_with_the_rows_that_it_names(build: Build) -> None:
     document = manifest([configuration("iovalkey"), configuration("ioredis@valkey")], 1)
-    named, general = "ioredis@valkey is measured beside iovalkey.", "windows are short"
+    named = "ioredis@valkey is measured beside iovalkey."
+    general = "windows are short"
     document["plan"]["notes"] = [named, general]
     results = [result(configuration("iovalkey")), result(configuration("ioredis@valkey"))]
     page = build(document, results).page
@@ -181,7 +182,8 @@ def test_page_is_the_same_every_time(build: Build) -> None:
     rows = [configuration("iovalkey"), configuration("ioredis"), configuration("none")]
     results = [result(row, run) for row in rows for run in (1, 2)]
     first = build(manifest(rows, 2), results)
-    page, table = first.page, first.text("summary.csv")
+    page = first.page
+    table = first.text("summary.csv")
     again = build(manifest(rows, 2), results)
     assert (again.page, again.text("summary.csv")) == (page, table)
 

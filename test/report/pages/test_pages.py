@@ -40,11 +40,9 @@ def _member(
     name: str, data: bytes = EVIL, kind: bytes = tarfile.REGTYPE, link: str = ""
 ) -> tarfile.TarInfo:
     member = tarfile.TarInfo(name)
-    member.size, member.type, member.linkname = (
-        (len(data) if kind == tarfile.REGTYPE else 0),
-        kind,
-        link,
-    )
+    member.size = len(data) if kind == tarfile.REGTYPE else 0
+    member.type = kind
+    member.linkname = link
     return member
 
 
@@ -60,7 +58,8 @@ def _pack(archive: Path, folder: Path | None, *members: tarfile.TarInfo) -> None
 def test_the_newest_benchmark_is_at_the_root_and_the_table_links_every_report(
     tmp_path: Path,
 ) -> None:
-    results, site = tmp_path / "results", tmp_path / "a site"
+    results = tmp_path / "results"
+    site = tmp_path / "a site"
     for day in (3, 12, 7):
         add_campaign(results / "of somebody", day, RATES)
     shutil.copytree(results / "of somebody" / "20260103_000000", results / "twice")
@@ -150,7 +149,8 @@ def test_what_a_campaign_is_for(kind: str, plan: dict[str, Any]) -> None:
 
 
 def test_nothing_of_an_archive_is_published_but_what_was_checked(tmp_path: Path) -> None:
-    results, site = tmp_path / "results", tmp_path / "site"
+    results = tmp_path / "results"
+    site = tmp_path / "site"
     folder = write_campaign(
         tmp_path / "20260102_030405",
         manifest(
@@ -210,7 +210,8 @@ def test_an_archive_may_hold_only_so_much(tmp_path: Path, monkeypatch: pytest.Mo
     _pack(tmp_path / "sparse.tar.xz", None, sparse)
     with tarfile.open(tmp_path / "large.tar.xz", "w:xz") as packed:
         member = tarfile.TarInfo("zeros")
-        member.size, member.mode = 3 * 1024**2, 0o4777
+        member.size = 3 * 1024**2
+        member.mode = 0o4777
         packed.addfile(member, io.BytesIO(bytes(member.size)))
     # What follows the last member is not read as one.
     _pack(tmp_path / "small.tar.xz", None, _member("small"))

@@ -11,7 +11,9 @@ from report.cli.original_matrix_command import main
 from report.readme.original_matrix import CAMPAIGNS, PAGE, README_LOADS
 from report.readme.readme_blocks import BEGIN, END, MATRIX_BEGIN, MATRIX_END, readme
 
-REFERENCE, FASTER, CLOSE = "ioredis@valkey", "valkey-glide", "iovalkey"
+REFERENCE = "ioredis@valkey"
+FASTER = "valkey-glide"
+CLOSE = "iovalkey"
 HEAVY: Document = {"id": "heavy", "complexity": 10}
 
 

@@ -18,6 +18,7 @@ def test_the_readme_is_that_of_the_example() -> None:
 
 def test_a_changed_figure_is_noticed() -> None:
     text = (ROOT / "README.md").read_text(encoding="utf-8")
-    begin, end = text.index(BEGIN), text.index(END)
+    begin = text.index(BEGIN)
+    end = text.index(END)
     changed = text[:begin] + text[begin:end].replace("×", "1×", 1) + text[end:]
     assert plain(readme(changed)) != plain(changed)

@@ -160,12 +160,16 @@ def test_groups_in_which_nothing_was_compared_any_more_are_not_missing(tmp_path:
 def by_turns(folder: Path, count: int) -> Path:
     """Two groups a round, the reference in each and the control in one, on a host that changes from
     group to group; the fast one is a fifth faster."""
-    slow, fast, ioredis, control = SLOW, FAST, configuration("ioredis@valkey"), CONTROL
+    slow = SLOW
+    fast = FAST
+    ioredis = configuration("ioredis@valkey")
+    control = CONTROL
     manifested = manifest([slow, fast, ioredis, control], runs=20)
     plan = manifested["plan"]
     groups = [(slow, fast), (slow, ioredis, control)]
     rates = {"iovalkey": 2000, "valkey-glide": 2400, "ioredis@valkey": 2000, "none": 5000}
-    entries, results = [], []
+    entries = []
+    results = []
     numbers: dict[str, int] = {}
     for round_ in range(1, 21):
         for group, members in enumerate(groups, start=1):

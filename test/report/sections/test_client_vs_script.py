@@ -31,8 +31,11 @@ class Row:
 
     def __init__(self, row: TableRow) -> None:
         texts = tuple(cell.text for cell in row.cells)
-        self.label, self.tag = texts[0], row.cells[0].tag
-        self.own, self.same, self.ratios = texts[1:5], texts[5:9], texts[9:]
+        self.label = texts[0]
+        self.tag = row.cells[0].tag
+        self.own = texts[1:5]
+        self.same = texts[5:9]
+        self.ratios = texts[9:]
 
 
 def rows_of(table: Table) -> list[Row]:

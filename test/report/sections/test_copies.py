@@ -11,7 +11,10 @@ from conftest import Outcome
 from page_reader import Table, data_of, read, tables_of
 from report.cli.generate_command import main
 
-REFERENCE, FAST, SLOW, COPY = "iovalkey", "ioredis@valkey", "valkey-glide", "iovalkey+copy"
+REFERENCE = "iovalkey"
+FAST = "ioredis@valkey"
+SLOW = "valkey-glide"
+COPY = "iovalkey+copy"
 RATES = {REFERENCE: 2000, FAST: 2400, SLOW: 1500, COPY: 2001, "none": 4000, "memory": 3900}
 #: The reference is in both, so that it has two runs in a round.
 GROUPS = ((REFERENCE, COPY, FAST, SLOW), (REFERENCE, "none", "memory"))
@@ -24,14 +27,17 @@ def by_turns() -> tuple[Document, list[Document]]:
     configurations = {label: configuration(label) for label in RATES}
     document = manifest(list(configurations.values()), ROUNDS)
     document["plan"] |= {"order": "turns", "references": [hash_of(configurations[REFERENCE])]}
-    runs, results = [], []
+    runs = []
+    results = []
     for number in range(1, ROUNDS + 1):
         for group, labels in enumerate(GROUPS, start=1):
             for label in labels:
-                key, run = hash_of(configurations[label]), number
+                key = hash_of(configurations[label])
+                run = number
                 slower = 1.0
                 if label == REFERENCE and group == 2:
-                    run, slower = number + ROUNDS, 0.8
+                    run = number + ROUNDS
+                    slower = 0.8
                 file = f"{key}_run{run}.json"
                 runs.append(
                     {
@@ -142,7 +148,8 @@ def test_rows_of_groups_of_different_sizes_are_apart(outcome: Outcome) -> None:
     )
     assert (set(threes), set(fours)) == (set(GROUPS[1]), set(GROUPS[0]))
     assert after(list(fours)) == COPY
-    size, p99 = found.heads.index("Group targets"), found.heads.index("p99 ms at full load")
+    size = found.heads.index("Group targets")
+    p99 = found.heads.index("p99 ms at full load")
     assert {row[size] for row in threes.values()} == {"3"} and {
         row[size] for row in fours.values()
     } == {"4"}

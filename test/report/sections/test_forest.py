@@ -54,7 +54,8 @@ def test_an_outlier_is_cut_and_its_value_is_written() -> None:
     found = forest_of(
         *runs_of("iovalkey", 6000), *runs_of("ioredis@valkey", 5400), *runs_of("valkey-glide", 60)
     )
-    far, near = found.rows[-1], found.rows[1]
+    far = found.rows[-1]
+    near = found.rows[1]
     assert (far.cut_low, near.cut_low, near.cut_high) == (True, False, False)
     assert far.at == 0
     assert far.text.startswith("0.01×")

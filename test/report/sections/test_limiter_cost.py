@@ -36,7 +36,8 @@ def test_each_limiter_is_compared_with_none_on_its_own_framework_and_each_framew
 
 
 def test_rows_of_several_nodes_are_compared_with_the_route_on_their_own() -> None:
-    old, new = "node-22.0.0", "node-24.0.0"
+    old = "node-22.0.0"
+    new = "node-24.0.0"
     controls = ((f"none+{old}", 6000), (f"none+{new}", 4000))
     rates = ((f"iovalkey+{old}", 3000), (f"iovalkey+{new}", 3000), *controls)
     found = {row[0]: (row[1], row[4].split("×")[0]) for row in tables(*rates)["limiter-cost-rows"]}

@@ -38,7 +38,9 @@ def searched(
         hash_of(each): each for label, rate, _, _ in trials for each in [at_rate(label, rate)]
     }
     made: dict[str, int] = {}
-    runs, states, results = [], [], []
+    runs = []
+    states = []
+    results = []
     for number, (label, rate, bracket, status) in enumerate(trials):
         hashed = hash_of(at_rate(label, rate))
         made[hashed] = made.get(hashed, 0) + 1

@@ -84,7 +84,8 @@ def test_works_are_compared_apart(build: Build) -> None:
 
 
 def test_failed_invalid_and_missing_runs_are_counted_and_named(build: Build) -> None:
-    redis, valkey = store_configuration("redis"), store_configuration("valkey")
+    redis = store_configuration("redis")
+    valkey = store_configuration("valkey")
     broken = printed_result(
         valkey, 2, 99_999, verdict=verdict("invalid", ("M1", "the store counted 7"))
     )

@@ -12,7 +12,8 @@ from report.sections.client_vs_script import client_vs_script_tables
 from report.sections.environment import campaign_facts
 from report.sections.script_text import disclosure
 
-OLD, NEW = "ioredis+rate-limiter-flexible~7.1.1", "ioredis+rate-limiter-flexible~11.4.0"
+OLD = "ioredis+rate-limiter-flexible~7.1.1"
+NEW = "ioredis+rate-limiter-flexible~11.4.0"
 
 
 def measured(

@@ -103,13 +103,19 @@ describe("wrk", () => {
   const line = (changes: object = {}) =>
     JSON.stringify({
       calls: 20_000,
-        duration: 2_000_000,
-        refused: 7,
-        connect: 0,
-        read: 0,
-        write: 0,
-        timeout: 0,
-      average: 500.5, min: 40, p50: 450, p95: 900, p99: 1200, max: 5000, ...changes,
+      duration: 2_000_000,
+      refused: 7,
+      connect: 0,
+      read: 0,
+      write: 0,
+      timeout: 0,
+      average: 500.5,
+      min: 40,
+      p50: 450,
+      p95: 900,
+      p99: 1200,
+      max: 5000,
+      ...changes,
     });
 
   test("prints figures in µs as its last line", () => {
@@ -154,10 +160,10 @@ describe("ghz", () => {
   const printed = (changes: object = {}) =>
     JSON.stringify({
       count: 10_000,
-        total: 2_000_000_000,
-        average: 400_000,
-        fastest: 90_000,
-        slowest: 9_000_000,
+      total: 2_000_000_000,
+      average: 400_000,
+      fastest: 90_000,
+      slowest: 9_000_000,
       statusCodeDistribution: { OK: 10_000 },
       latencyDistribution: [50, 95, 99].map((percentage) => ({
         percentage,

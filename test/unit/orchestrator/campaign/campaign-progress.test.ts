@@ -8,10 +8,10 @@ import { planOf } from "../../../helpers/events.js";
 test("a run tells its round, and of how many that count it is one: a reference has several in a round", () => {
   const clients = [
     "iovalkey",
-      "ioredis@valkey",
-      "valkey-glide",
-      "node-redis@valkey",
-      "iovalkey+autopipelining",
+    "ioredis@valkey",
+    "valkey-glide",
+    "node-redis@valkey",
+    "iovalkey+autopipelining",
     "ioredis@valkey+autopipelining",
   ];
   const plan = planOf("--clients", clients.join(","), "--runs", "5");

@@ -7,8 +7,14 @@ import { onlyValkey, planFor, requestOf } from "../../../helpers/request.js";
 
 /** Eight targets of one ranking. */
 const EIGHT = [
-  "iovalkey", "ioredis@valkey", "valkey-glide", "node-redis@valkey", "iovalkey+autopipelining",
-  "ioredis@valkey+autopipelining", "iovalkey~0.3.3", "iovalkey~0.3.2",
+  "iovalkey",
+  "ioredis@valkey",
+  "valkey-glide",
+  "node-redis@valkey",
+  "iovalkey+autopipelining",
+  "ioredis@valkey+autopipelining",
+  "iovalkey~0.3.3",
+  "iovalkey~0.3.2",
 ].join(",");
 const found = (clients: string, ...flags: string[]) =>
   decidable(planFor("--clients", clients, "--concurrency", "50", ...flags));

@@ -42,14 +42,17 @@ describe("the estimate", () => {
       const planned = (seconds: string) =>
         planFor(
           "--layer",
-            layer,
-            "--duration-mode",
-            `custom:${seconds}`,
-            "--warmup",
-            "1",
-            "--runs",
-            "1",
-          "--clients", "iovalkey,ioredis", "--concurrency", "1",
+          layer,
+          "--duration-mode",
+          `custom:${seconds}`,
+          "--warmup",
+          "1",
+          "--runs",
+          "1",
+          "--clients",
+          "iovalkey,ioredis",
+          "--concurrency",
+          "1",
         );
       expect(planned(asked).order).toBe("turns");
       expect(estimateCampaignS(planned(asked), overheads)).toBeCloseTo(

@@ -190,7 +190,10 @@ describe("which targets are planned", () => {
 
   test("a store that already runs: what its memory's limit does is said, and nothing is done to it, as a dry run knows", () => {
     const external = {
-      store: "redis", version: "8.0.0", topology: "standalone", nodes: [],
+      store: "redis",
+      version: "8.0.0",
+      topology: "standalone",
+      nodes: [],
       memory: { max_bytes: 5e6, policy: "volatile-lru" },
     };
     const { notes } = makePlan(requestOf("--clients", "ioredis"), { ...everything, external });
@@ -205,8 +208,12 @@ describe("which targets are planned", () => {
     const ranking = (script: string) => clients.map((client) => `${client}${script}`);
     expect([...found].sort()).toEqual(
       [
-        "iovalkey", "iovalkey+copy", ...ranking(""),
-        "iovalkey+same-script", "iovalkey+copy+same-script", ...ranking("+same-script"),
+        "iovalkey",
+        "iovalkey+copy",
+        ...ranking(""),
+        "iovalkey+same-script",
+        "iovalkey+copy+same-script",
+        ...ranking("+same-script"),
         "none",
       ].sort(),
     );

@@ -9,8 +9,14 @@ import { planFor } from "../../../helpers/request.js";
 
 /** A ranking of six targets, a target that is alone, and a control. */
 const TARGETS = [
-  "iovalkey", "ioredis@valkey", "valkey-glide", "node-redis@valkey", "iovalkey+autopipelining",
-  "ioredis@valkey+autopipelining", "ioredis", "none",
+  "iovalkey",
+  "ioredis@valkey",
+  "valkey-glide",
+  "node-redis@valkey",
+  "iovalkey+autopipelining",
+  "ioredis@valkey+autopipelining",
+  "ioredis",
+  "none",
 ].join(",");
 const planOf = (...flags: string[]) =>
   planFor("--clients", TARGETS, "--concurrency", "50", ...flags);

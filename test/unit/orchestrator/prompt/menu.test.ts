@@ -41,12 +41,20 @@ describe("the command line of the menu's answers", () => {
       duration: "custom:7",
     };
     expect(makePlan(parsed(argvOf(answers)), everything).skips.map(({ asked }) => asked)).toEqual([
-      "memcached@valkey", "throttlecrab-http@valkey", "throttlecrab-grpc@valkey",
-      "gubernator-http@valkey", "gubernator-grpc@valkey",
-      "valkey-glide@redis", "iovalkey@redis", "memcached@redis",
-      "valkey-glide@redis:cluster", "iovalkey@redis:cluster",
-      "throttlecrab-http@redis", "throttlecrab-grpc@redis",
-      "gubernator-http@redis", "gubernator-grpc@redis",
+      "memcached@valkey",
+      "throttlecrab-http@valkey",
+      "throttlecrab-grpc@valkey",
+      "gubernator-http@valkey",
+      "gubernator-grpc@valkey",
+      "valkey-glide@redis",
+      "iovalkey@redis",
+      "memcached@redis",
+      "valkey-glide@redis:cluster",
+      "iovalkey@redis:cluster",
+      "throttlecrab-http@redis",
+      "throttlecrab-grpc@redis",
+      "gubernator-http@redis",
+      "gubernator-grpc@redis",
     ]);
   });
 });

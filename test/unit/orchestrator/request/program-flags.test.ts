@@ -10,8 +10,14 @@ import { parsed, requestOf } from "../../../helpers/request.js";
 
 test("programs and images of any store are named, each flag several times; a path may hold commas", () => {
   const { programs, settings } = requestOf(
-    "--program", "mystore=/opt/a,b/server", "--program", "redis=./redis-server",
-    "--image", "valkey=registry:5000/valkey@sha256:0f", "--image", "redis=redis:7.4",
+    "--program",
+    "mystore=/opt/a,b/server",
+    "--program",
+    "redis=./redis-server",
+    "--image",
+    "valkey=registry:5000/valkey@sha256:0f",
+    "--image",
+    "redis=redis:7.4",
   );
   expect(programs).toEqual({
     paths: { mystore: "/opt/a,b/server", redis: "./redis-server" },
