@@ -371,7 +371,7 @@ def rank(
     if not ranking.compared:
         return ranking
 
-    planned = len(summaries)
+    planned = _planned_rows(summaries, group)
     pairs, order, family = _ranked_by(rows, reference, planned)
     reordered = _failed_loads_last(rows, order)
     if reordered != rows:
@@ -389,6 +389,13 @@ def rank(
         best={} if told_apart else _best_rows(rows, order, planned),
         family=family,
     )
+
+
+def _planned_rows(summaries: Sequence[Summary], group: Group) -> int:
+    """How many rows the plan compares, those without runs among them: the family and its reference.
+
+    Which rows ran one script shows only afterwards: there the rows that did are all."""
+    return len(summaries) if group.same_script else summaries[0].ranking.family + 1
 
 
 def _ranked_by(

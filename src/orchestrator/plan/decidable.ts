@@ -10,7 +10,7 @@ import { isCopy } from "../../targets/options.js";
 import { defaultOf } from "../request/settings.js";
 import { counted, durationText } from "../ui/text.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
-import { originals, plannedRankings, type Ranking } from "./rankings.js";
+import { plannedRankings, type Ranking } from "./rankings.js";
 
 /** The runs of the original, which decide nothing: a plain command says so without a warning. */
 const PLAIN_RUNS = Number(defaultOf("runs"));
@@ -43,8 +43,8 @@ function roundsToDecide(design: Design): number {
 }
 
 /** What the runs of a plan can show of the members of a ranking. */
-function designOf({ order, runs_per_configuration: rounds }: Plan, { members }: Ranking): Design {
-  return { rounds, order, comparisons: originals(members).length - 1 };
+function designOf({ order, runs_per_configuration: rounds }: Plan, { family }: Ranking): Design {
+  return { rounds, order, comparisons: family };
 }
 
 /** The rounds with which every ranking of a plan can decide: at least those that it has. */
@@ -98,9 +98,7 @@ export function decidable(plan: Plan): Decidable {
 const comparedRankings = (plan: Plan) =>
   plan.max_rate || !plan.runs.some(isCounted)
     ? []
-    : plannedRankings(plan).filter(
-        ({ members, reference }) => reference && originals(members).length > 1,
-      );
+    : plannedRankings(plan).filter(({ reference, family }) => reference && family > 0);
 
 /** Rounds that show a difference of 10 % four times of five, one after the other (decision 29). */
 const ROUNDS_ONE_BY_ONE = 55;

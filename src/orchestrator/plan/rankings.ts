@@ -24,6 +24,8 @@ export interface Ranking {
   reference?: Planned;
   /** The client, where it is compared with itself alone. */
   client?: string;
+  /** How many comparisons with the reference correct each other (M17): copies are none of them. */
+  family: number;
 }
 
 /**
@@ -145,7 +147,7 @@ function clientIn({ configuration: { target } }: Planned): string {
  * client is compared with itself in the others, and with no other client: what differs is that
  * alone.
  */
-function byCondition(members: readonly Planned[]): readonly Omit<Ranking, "reference">[] {
+function byCondition(members: readonly Planned[]): readonly Pick<Ranking, "members" | "client">[] {
   const [first] = members;
   const isOfStores = first !== undefined && isProgramLayer(first.configuration.layer);
   if (isOfStores || varying(members).length === 0) return [{ members }];
@@ -178,7 +180,7 @@ export function rankingsOf(
   return comparable.flatMap(byCondition).map((ranking) => {
     const { members } = ranking;
     const reference = members.length > 1 ? referenceOf(members) : undefined;
-    return definedOnly({ ...ranking, reference });
+    return definedOnly({ ...ranking, reference, family: originals(members).length - 1 });
   });
 }
 
@@ -192,7 +194,7 @@ export const describeRankings = (
   );
 
 function describeRanking(
-  { members, reference, client }: Ranking,
+  { members, reference, client, family }: Ranking,
   id: string,
   acrossFrameworks: boolean,
 ): PlannedRanking {
@@ -205,7 +207,7 @@ function describeRanking(
     members: members.map(({ hash }) => hash),
     reference: reference?.hash,
     copy: copy?.hash,
-    family: originals(members).length - 1,
+    family,
     conditions: conditions.length > 0 ? conditions : undefined,
     client,
     varies: varies.length > 0 ? varies : undefined,
@@ -269,8 +271,9 @@ export function plannedRankings({
     );
 
   const byHash = new Map(configurations.map((planned) => [planned.hash, planned]));
-  return rankings.map(({ members, reference, client }) =>
+  return rankings.map(({ members, reference, client, family }) =>
     definedOnly({
+      family,
       members: members.flatMap((hash) => byHash.get(hash) ?? []),
       reference: reference === undefined ? undefined : byHash.get(reference),
       client,

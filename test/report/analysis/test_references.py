@@ -46,6 +46,16 @@ def test_each_row_is_compared_with_the_reference_by_pairs() -> None:
     assert ranking.winner and ranking.winner.identity.label == FAST
 
 
+def test_the_family_is_the_one_that_the_plan_names() -> None:
+    """Ten pairs can decide two comparisons, but not forty: those go without pairs."""
+    truth = {FAST: 1.1, SLOW: 0.9}
+    planned = rows(np.random.default_rng(1), ramp, (FAST, SLOW, COPY), ROUNDS, 0.005, truth)
+    larger = [replace(row, ranking=replace(row.ranking, family=40)) for row in planned]
+    (cell,) = cells(larger)
+    (ranking,) = cell.rankings
+    assert {pair.comparison.pairs for pair in ranking.pairs} == {None}
+
+
 def test_faster_than_the_reference_is_not_the_fastest() -> None:
     """Two rows are equally fast, and faster than the reference: both are said to be, and none has
     won."""

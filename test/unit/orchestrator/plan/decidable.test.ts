@@ -63,6 +63,14 @@ test("a family that is too large for the runs is a warning with the runs that it
   expect(found(EIGHT, "--runs", "6", ...flags).warnings).toEqual([]);
 });
 
+test("the family is the one that the plan names", () => {
+  const plan = planFor("--clients", EIGHT, "--concurrency", "50", "--runs", "6");
+  const rankings = plan.rankings?.map((ranking) => ({ ...ranking, family: 20 }));
+  expect(decidable({ ...plan, rankings }).lines).toEqual([
+    "reference iovalkey + copy: 20 comparisons, which 6 rounds cannot decide: give --runs 10 or more",
+  ]);
+});
+
 test("targets that are alone are compared with nothing", () => {
   expect(found("iovalkey,ioredis,none", "--runs", "5")).toEqual({ lines: [], warnings: [] });
 });
