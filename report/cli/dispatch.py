@@ -8,11 +8,8 @@ import importlib
 import sys
 
 from report.cli import environment_command
-from report.environment.installation import MIN_PYTHON, EnvironmentUnfit
+from report.environment.installation import EXIT_UNFIT, MIN_PYTHON, USAGE, EnvironmentUnfit
 from report.environment.virtual_environment import continue_in_environment, missing_packages
-
-EXIT_UNFIT = 3
-USAGE = 2
 
 #: Each has a module `COMMAND_command` in this folder. Its `main` takes the command's arguments and
 #: returns the exit code.

@@ -4,11 +4,8 @@ Works with any Python 3 and without any package."""
 
 import sys
 
-from report.environment.installation import EnvironmentUnfit
+from report.environment.installation import EXIT_UNFIT, USAGE, EnvironmentUnfit
 from report.environment.virtual_environment import ensure_environment, find_environment
-
-EXIT_UNFIT = 3
-USAGE = 2
 
 
 def main(arguments: "list[str]") -> int:

@@ -9,6 +9,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+#: Exit codes, which a test holds to those of the contract: an old Python cannot import these.
+USAGE = 2
+EXIT_UNFIT = 3
+
 MIN_PYTHON = (3, 11)
 
 #: Written last, with the version of Python that the packages are for: an environment without it is

@@ -1,9 +1,9 @@
 """The dispatcher works without packages, so that it states the exit codes itself."""
 
 from report.base import errors
-from report.cli import dispatch
+from report.environment import installation
 
 
 def test_exit_codes_are_those_of_the_contract() -> None:
-    assert dispatch.USAGE == errors.USAGE
-    assert dispatch.EXIT_UNFIT == errors.ENVIRONMENT
+    assert installation.USAGE == errors.USAGE
+    assert installation.EXIT_UNFIT == errors.ENVIRONMENT
