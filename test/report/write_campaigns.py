@@ -6,6 +6,8 @@ Twelve campaigns: a client's version and its level change in the middle, one ran
 import sys
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))
+
 from campaign_folders import DOCKER, add_campaign
 
 

@@ -7,13 +7,17 @@ They are `report`, `faults`, `machines`, `layout` (a packed campaign), several i
 import sys
 from pathlib import Path
 
-import write_campaigns
-from builder import configuration, failed_result, result, verdict
-from campaign_writer import manifest, write_campaign
-from fault_documents import PAUSE, RESTART, faulted
-from machine_documents import APART, machine, machines_manifest, placed_result
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
 
-ROOT = Path(__file__).parents[2]
+import write_campaigns  # noqa: E402
+from builder import configuration, failed_result, result, verdict  # noqa: E402
+from campaign_writer import manifest, write_campaign  # noqa: E402
+from fault_documents import PAUSE, RESTART, faulted  # noqa: E402
+from machine_documents import APART, machine, machines_manifest, placed_result  # noqa: E402
+from report.cli import pages_command  # noqa: E402
+from report.cli.generate_command import main  # noqa: E402
+from report.results.archives import unpack  # noqa: E402
 
 HEAVY = {"workload": {"id": "heavy", "complexity": 1000}}
 #: Beside others, light alone.
@@ -116,11 +120,6 @@ def write_machines(folder: Path) -> None:
 
 def write(root: Path) -> None:
     """Writes all of them into `root`."""
-    sys.path.insert(0, str(ROOT))
-    from report.cli import pages_command
-    from report.cli.generate_command import main
-    from report.results.archives import unpack
-
     write_report(root / "report")
     write_faults(root / "faults")
     write_machines(root / "machines")
