@@ -16,7 +16,7 @@ side=$1 client=$2 harness=$3 package=$4 folder=$5
 
 # The adapter is next to the package, so it loads this version and no other.
 mkdir -p "$folder/dist"
-cp -R "$harness/dist/targets" "$harness/dist/contract" "$folder/dist/"
+cp -R "$harness/dist/targets" "$harness/dist/contract" "$harness/dist/kit" "$folder/dist/"
 printf '{"name":"%s-%s","version":"0.0.0","private":true,"type":"module","exports":"./index.js"}\n' "$client" "$side" \
   >"$folder/package.json"
 cat >"$folder/index.js" <<JS

@@ -7,7 +7,7 @@ import { register } from "node:module";
  */
 const wrapper = `
   import { cpus, release, totalmem } from "node:os";
-  import { local } from "./local/runtime.js";
+  import { local } from "./local/local-runtime.js";
   export const runtimeIds = ["local"];
   export const autoRuntimeIds = runtimeIds;
   const placement = JSON.parse(process.env.PLACEMENT);
