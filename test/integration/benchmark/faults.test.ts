@@ -35,7 +35,8 @@ describe("a server that dies in the middle", () => {
     { DURATION: "5", CONNECTIONS: "300" },
     { REQUESTS: "60000", CONNECTIONS: "300" },
     { DURATION: "5", CONNECTIONS: "20", RATE: "200" },
-  ])("leaves a result that says so, with %j", async (load) => {
+    // Where the generator was held up (M36) nothing is judged: such a try tells nothing.
+  ])("leaves a result that says so, with %j", { retry: 3 }, async (load) => {
     const stub = await StubServer.start({ delay_us: 200 });
     const running = generate({ TARGET_URL: stub.url, TIMEOUT: "1", ...load });
     await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain("measure");
