@@ -30,13 +30,27 @@ test("a server that cuts connections in the middle of answers costs those reques
   expect(result.outcome).toBe("failed");
 });
 
+/** A run whose generator was held up by the machine has no outcome (M36): it is made again, so often at most. */
+const MOST_AGAIN = 3;
+const isHeldUp = ({ verdict }: { verdict: { reasons: { rule: string }[] } }): boolean =>
+  verdict.reasons.some(({ rule }) => rule === "M36");
+
 describe("a server that dies in the middle", () => {
   test.each<Record<string, string>>([
     { DURATION: "5", CONNECTIONS: "300" },
     { REQUESTS: "60000", CONNECTIONS: "300" },
     { DURATION: "5", CONNECTIONS: "20", RATE: "200" },
-    // Where the generator was held up (M36) nothing is judged: such a try tells nothing.
-  ])("leaves a result that says so, with %j", { retry: 3 }, async (load) => {
+  ])("leaves a result that says so, with %j", async (load) => {
+    let result = await resultOfDeath(load);
+    for (let again = 0; again < MOST_AGAIN && isHeldUp(result); again++) result = await resultOfDeath(load);
+    if (load.RATE) expectScheduleReconciled(result);
+    else expectConsistent(result);
+    expect(result.errors).toBeGreaterThan(0);
+    expect(result.outcome).toBe("failed");
+  });
+
+  /** The result of a load whose server is killed in the window. */
+  async function resultOfDeath(load: Record<string, string>) {
     const stub = await StubServer.start({ delay_us: 200 });
     const running = generate({ TARGET_URL: stub.url, TIMEOUT: "1", ...load });
     await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain("measure");
@@ -44,12 +58,8 @@ describe("a server that dies in the middle", () => {
     await stub.kill();
     const { code, stdout } = await running.ended;
     expect(code).toBe(0);
-    const result = JSON.parse(stdout);
-    if (load.RATE) expectScheduleReconciled(result);
-    else expectConsistent(result);
-    expect(result.errors).toBeGreaterThan(0);
-    expect(result.outcome).toBe("failed");
-  });
+    return JSON.parse(stdout);
+  }
 
   test("when it is our own, is a failed configuration that names it, not a defect", async () => {
     const port = await freePort();
