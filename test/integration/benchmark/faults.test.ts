@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { freePort } from "../../../src/runtimes/local/ports.js";
-import { expectConsistent, expectScheduleReconciled } from "../../helpers/expectations.js";
+import { expectConsistent } from "../../helpers/expectations.js";
 import { generate, measured, runProgram } from "../../helpers/programs.js";
 import { StubServer } from "../../helpers/stub-server.js";
 
@@ -29,53 +29,28 @@ test("a server that cuts connections in the middle of answers costs those reques
   const result = await measured({ TARGET_URL: stub.url, REQUESTS: "1500", CONNECTIONS: "3" });
   expect(result.counts).toMatchObject({ sent: 1500, connection_errors: 30, allowed: 1470 });
   expectConsistent(result);
-  // A lost request that stayed in the queue would give its age, up to the whole window, to all
-  // later answers.
+  // A lost request that stayed in the queue would give its age, up to the whole window, to all later answers.
   const { p50, bounds } = result.latency ?? {};
   expect(p50 ?? bounds?.p50?.high).toBeLessThan(50 * result.duration);
   expect(result.outcome).toBe("failed");
 });
 
-describe("a server that dies in the middle", () => {
-  test.each<Record<string, string>>([
-    { DURATION: "5", CONNECTIONS: "300" },
-    { REQUESTS: "60000", CONNECTIONS: "300" },
-    { DURATION: "5", CONNECTIONS: "20", RATE: "200" },
-    // Where the generator was held up (M36) nothing is judged: such a try tells nothing.
-  ])("leaves a result that says so, with %j", { retry: 3 }, async (load) => {
-    const stub = await StubServer.start({ delay_us: 200 });
-    const running = generate({ TARGET_URL: stub.url, TIMEOUT: "1", ...load });
-    await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain("measure");
-    await expect
-      .poll(async () => (await stub.counts()).asked, { timeout: 240_000 })
-      .toBeGreaterThan(100);
-    await stub.kill();
-    const { code, stdout } = await running.ended;
-    expect(code).toBe(0);
-    const result = JSON.parse(stdout);
-    if (load.RATE) expectScheduleReconciled(result);
-    else expectConsistent(result);
-    expect(result.errors).toBeGreaterThan(0);
-    expect(result.outcome).toBe("failed");
-  });
-
-  test("when it is our own, is a failed configuration that names it, not a defect", async () => {
-    const port = await freePort();
-    const server = runProgram("server/index.js", [], { MODE: "none", PORT: String(port) });
-    const url = `http://127.0.0.1:${port}`;
-    try {
-      await expect.poll(() => answers(url), { timeout: 240_000 }).toBe(true);
-      const running = generate({ TARGET_URL: url, DURATION: "6", CONNECTIONS: "2", TIMEOUT: "1" });
-      await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain('"second"');
-      server.kill("SIGKILL");
-      const { code, stdout, stderr } = await running.ended;
-      expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
-      expect(stderr.trimEnd().split("\n").at(-1)).toContain(url);
-    } finally {
-      server.kill("SIGKILL");
-      await server.ended;
-    }
-  });
+test("a server of ours that dies in the middle is a failed configuration that names it, not a defect", async () => {
+  const port = await freePort();
+  const server = runProgram("server/index.js", [], { MODE: "none", PORT: String(port) });
+  const url = `http://127.0.0.1:${port}`;
+  try {
+    await expect.poll(() => answers(url), { timeout: 240_000 }).toBe(true);
+    const running = generate({ TARGET_URL: url, DURATION: "6", CONNECTIONS: "2", TIMEOUT: "1" });
+    await expect.poll(() => running.stderr(), { timeout: 240_000 }).toContain('"second"');
+    server.kill("SIGKILL");
+    const { code, stdout, stderr } = await running.ended;
+    expect({ code, stdout }).toEqual({ code: 4, stdout: "" });
+    expect(stderr.trimEnd().split("\n").at(-1)).toContain(url);
+  } finally {
+    server.kill("SIGKILL");
+    await server.ended;
+  }
 });
 
 const answers = (url: string): Promise<boolean> =>
@@ -143,7 +118,7 @@ describe("before anything is measured", () => {
     }
   });
 
-  // What else is: test/unit/kit/env.test.ts.
+  // What else is: test/unit/contract/env.test.ts.
   test("a workload that the server does not have is bad usage in one line", async () => {
     const env = { TARGET_URL: "http://127.0.0.1:9", REQUEST_TYPE: "lite" };
     const { code, stdout, stderr } = await generate(env).ended;
