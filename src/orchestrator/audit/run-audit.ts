@@ -6,9 +6,9 @@ import {
   type AuditedTarget,
 } from "../../contract/audit.js";
 import type { Target } from "../../contract/target.js";
-import { BenchError, EXIT, usageError } from "../../kit/errors.js";
+import { BenchError, EXIT } from "../../kit/errors.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
-import { type Availability, otherFramework, resolveTarget } from "../../targets/resolve.js";
+import { resolveTarget } from "../../targets/resolve.js";
 import type { CampaignEnd } from "../campaign/campaign.js";
 import { endCode, type OpeningContext, withLease, withRuntime } from "../campaign/open-runtime.js";
 import { registerPlugins } from "../campaign/used-plugins.js";
@@ -23,6 +23,7 @@ import { mapCaps } from "../request/caps.js";
 import { type Request, targetTexts } from "../request/request.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import { countsOf, exitCodeOf, isDefect } from "./audit-counts.js";
+import { type AuditPlan, auditPlan, auditPlanLines } from "./audit-plan.js";
 import { auditTarget, type TargetListener } from "./audit-target.js";
 import { findingText } from "./audit-text.js";
 import type { Check } from "./check.js";
@@ -45,7 +46,7 @@ export async function runAudit(
   const plugins = await registerPlugins(request);
   const asked = targetTexts(request);
   // Errors of the request are reported before anything is built or started.
-  resolveTargets(asked, () => true);
+  auditPlan(request, checks);
 
   const root = join(request.output, AUDITS);
   return withLease(request, { ...context, plugins }, { root }, async (opened) => {
@@ -56,14 +57,13 @@ export async function runAudit(
     const end = await withRuntime(request, versions, opened, restartsStores, async (place) => {
       const { runtime, choice, available } = place;
       eventLog.info(choice);
-      const resolved = resolveTargets(asked, available());
-      for (const skip of resolved.skips) eventLog.info(`skipped ${skip.asked}: ${skip.reason}`);
-      for (const note of resolved.notes) eventLog.info(`note: ${note}`);
+      const plan = auditPlan(request, checks, available());
+      for (const line of auditPlanLines(plan)) eventLog.info(line);
 
       const folder = await abortable(signal, createCampaignFolder(root, new Date()));
       await lease.update({ folder });
       const auditContext = { ...context, request, checks, runtime, lease, folder };
-      const document = await auditTargets(resolved, auditContext);
+      const document = await auditTargets(plan, auditContext);
       await makeReport(python, folder, eventLog);
       return { exitCode: exitCodeOf(document), folder };
     });
@@ -80,43 +80,6 @@ const measurable = (texts: readonly string[]): Target[] =>
 
 type Skip = Audit["skips"][number];
 
-/** Why a target has nothing to check; undefined where it has. */
-function uselessReason(target: Target): string | undefined {
-  const { limiter, program } = target;
-  if (limiter === "none") return "it limits nothing, so it promises nothing";
-  if (program !== undefined)
-    return `+${program} makes the calls without a server: check the target without it`;
-  return otherFramework(target);
-}
-
-/** Those of the requested targets that can be checked here. @throws usageError where nothing is left */
-function resolveTargets(
-  asked: readonly string[],
-  available: Availability,
-): { targets: Target[]; skips: Skip[]; notes: string[] } {
-  const targets = new Map<string, Target>();
-  const skips: Skip[] = [];
-  const notes: string[] = [];
-  for (const text of asked) {
-    const resolution = resolveTarget(text, available);
-    if ("skip" in resolution) {
-      skips.push({ asked: text, reason: resolution.skip });
-      continue;
-    }
-
-    const { target, note } = resolution;
-    const reason = uselessReason(target);
-    if (reason !== undefined) {
-      skips.push({ asked: text, reason });
-      continue;
-    }
-    if (note) notes.push(note);
-    targets.set(target.text, target);
-  }
-  if (targets.size > 0) return { targets: [...targets.values()], skips, notes };
-  throw usageError(`nothing is left to audit: ${skips.map(({ reason }) => reason).join("; ")}`);
-}
-
 interface AuditContext extends OpeningContext {
   request: Request;
   checks: readonly Check[];
@@ -129,10 +92,7 @@ interface AuditContext extends OpeningContext {
  * @returns the document, which is written after each target: an interruption loses only the one
  *   under way
  */
-async function auditTargets(
-  { targets, skips }: { targets: readonly Target[]; skips: readonly Skip[] },
-  context: AuditContext,
-): Promise<Audit> {
+async function auditTargets({ targets, skips }: AuditPlan, context: AuditContext): Promise<Audit> {
   const { eventLog, folder } = context;
   const startedAt = new Date().toISOString();
   const audited: AuditedTarget[] = [];

@@ -13,7 +13,7 @@ import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { listOf, type Request } from "../request/request.js";
-import { quoted } from "../ui/command-text.js";
+import { AUDIT_COMMAND, quoted } from "../ui/command-text.js";
 import { type CliContext, parsedCommand } from "./command-types.js";
 
 const SETTINGS = {
@@ -50,7 +50,7 @@ Exit codes: 0 every promise holds, 2 bad usage, 3 environment not fit, 4 a targe
             6 a promise is broken, 130 interrupted. What no limiter promises is told and counts for nothing.`;
 
 function definition() {
-  const command = createCommand("ratelimit-bench audit")
+  const command = createCommand(AUDIT_COMMAND)
     .description("Checks what limiters promise against what they do.")
     .addOption(
       new Option("--checks <list>", "make these checks alone (default: all)").argParser(joined),
@@ -96,6 +96,6 @@ export const audit = parsedCommand("audit", definition, async (command, context,
     );
   const request = parseCampaign(takenFlags(command, SETTINGS), env);
   if (!request) return EXIT.done;
-  const words = ["ratelimit-bench audit", ...argv.map(quoted)].join(" ");
+  const words = [AUDIT_COMMAND, ...argv.map(quoted)].join(" ");
   return checkPromises({ ...request, command: words }, chosen, format, { runAudit, print });
 });

@@ -163,7 +163,11 @@ export class ClackPrompter implements Prompter {
       return question(input);
     });
     if (answer !== CANCEL_SYMBOL) return answer as Value;
-    if (last?.name === "escape") return BACK;
+    if (last?.name === "escape") {
+      // A question that was left, or a plan that is changed, would stay above the next one.
+      process.stdout.write(`${ansi.cursorTo(0, 0)}${ansi.eraseDown}`);
+      return BACK;
+    }
     throw new Cancelled();
   }
 }

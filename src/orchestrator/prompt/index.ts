@@ -5,7 +5,6 @@ import { CUSTOM_DURATION, DYNAMIC_DURATION, FIXED_DURATIONS } from "../request/d
 import { parseRunAll } from "../request/original.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import type { MenuAnswers } from "./menu-answers.js";
 import { Cancelled, problemFrom } from "./prompter.js";
@@ -66,6 +65,18 @@ async function plainPrompts(
   return parseCampaign(args, env);
 }
 
+/** Flags that say where the results go and what is printed: the menu asks beside them. */
+const FLAGS_OF_THE_MENU = ["output", "allow-parallel", "quiet", "progress", "verbose"];
+
+/** Whether a command line says nothing of what is measured. */
+function asksNothing(argv: readonly string[]): boolean {
+  const names = argv.filter((word) => word.startsWith("-"));
+  if (argv.length > 0 && names.length === 0) return false;
+  const isOfTheMenu = (word: string) =>
+    FLAGS_OF_THE_MENU.some((name) => word === `--${name}` || word.startsWith(`--${name}=`));
+  return names.every(isOfTheMenu);
+}
+
 /**
  * The request from flags or menu; undefined after help. @throws usageError; environmentError;
  * Cancelled
@@ -81,30 +92,27 @@ export async function requestFrom(
       "--legacy needs a terminal: give --clients, --duration-mode, --concurrency and --workload",
     );
   }
-  if (argv.length > 0 || !isInteractive()) return parseRunAll(argv, env);
+  if (!isInteractive() || !asksNothing(argv)) return parseRunAll(argv, env);
   // Imported here because a campaign from flags does not need the menu.
-  const [{ argvSoFar }, { menu, requireReady }, { ClackPrompter, Keyboard }, { intro, outro }] =
+  const [{ commandSoFar, menu, requireReady }, { ClackPrompter, Keyboard }, { intro, outro }] =
     await Promise.all([
-      import("./menu-answers.js"),
       import("./menu.js"),
       import("./clack-prompter.js"),
       import("@clack/prompts"),
     ]);
   const keyboard = new Keyboard();
+  const context = { env, packageFolder, flags: argv };
   try {
     const prompter = new ClackPrompter(keyboard);
     await keyboard.unlessCancelled(
-      prompter.showWhile("checking this machine", requireReady(env, packageFolder)),
+      prompter.showWhile("checking this machine", requireReady(context)),
     );
     intro("ratelimit-bench – Enter accepts what is marked, Esc goes back, Ctrl-C ends");
-    const given: Partial<MenuAnswers> = {};
-    const asking = menu(prompter, env, packageFolder, given);
+    const typed: Partial<MenuAnswers> = {};
+    const asking = menu(prompter, context, typed);
     const request = await keyboard.unlessCancelled(asking).catch((error) => {
       if (!(error instanceof Cancelled)) throw error;
-      throw new Cancelled(
-        error.exitCode,
-        [CAMPAIGN_COMMAND, ...argvSoFar(given).map(quoted)].join(" "),
-      );
+      throw new Cancelled(error.exitCode, commandSoFar(typed, context));
     });
     outro("starting");
     return request;

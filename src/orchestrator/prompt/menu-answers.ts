@@ -4,6 +4,7 @@ import { stores } from "../../targets/stores/index.js";
 import { groups } from "../../targets/target-groups.js";
 import type { ClientDescription } from "../../targets/target-types.js";
 import { topologies } from "../../targets/topologies.js";
+import { CUSTOM_DURATION } from "../request/durations.js";
 import type { LISTED_LIMITS } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
 
@@ -12,6 +13,8 @@ export const OWN_STORE = "own";
 export type ListedLimit = (typeof LISTED_LIMITS)[number];
 
 export interface MenuAnswers {
+  /** What the user wants to know: the id of a goal. */
+  goal: string;
   /** Clients, with their topology if it is not the default: `iovalkey`, `iovalkey:cluster`. */
   clients: string[];
   /** `own` stands for each client's default store. */
@@ -25,24 +28,32 @@ export interface MenuAnswers {
   traffic: string[];
   duration: string;
   concurrency: string;
+  /** Requests per second, separated by spaces; empty for a closed loop. */
+  rates: string;
   runs: string;
   runtime: string;
+  /** The address of a store that already runs; empty where the campaign starts its stores. */
+  storeUrl: string;
 }
 
+/** Clients on one store are compared with each other, in the time of the standard preset. */
 export const DEFAULT_ANSWERS: MenuAnswers = {
+  goal: "custom",
   clients: [...(groups.standalone ?? []), ...(groups.controls ?? [])],
-  stores: [OWN_STORE],
+  stores: ["valkey"],
   layers: [defaultOf("layer")],
   counts: byDimension(() => String(USUAL)),
   limits: { points: "", window: "", cost: "" },
   workload: defaultOf("workload"),
   complexity: defaultOf("complexity"),
   traffic: [defaultOf("traffic")],
-  duration: defaultOf("duration-mode"),
-  concurrency: defaultOf("concurrency"),
+  duration: `${CUSTOM_DURATION}5`,
+  concurrency: "50",
+  rates: "",
   // Rounds that decide: those of a plain command are the original's.
   runs: "7",
   runtime: defaultOf("runtime"),
+  storeUrl: "",
 };
 
 /**
@@ -80,10 +91,16 @@ export const startableStores = (): string[] =>
 export const usesStore = ({ clients: selected }: MenuAnswers): boolean =>
   selected.some((text) => !clients.find(({ id }) => id === text.split(":")[0])?.control);
 
-/** `iovalkey:cluster` on `redis` is `iovalkey@redis:cluster`; controls have no store. */
+/**
+ * `ioredis:cluster` on `valkey` is `ioredis@valkey:cluster`. A client that cannot use the store keeps
+ * its own, and controls have none.
+ */
 function onStore(text: string, store: string): string {
   const [client = "", topology] = text.split(":");
-  if (store === OWN_STORE || clients.find(({ id }) => id === client)?.control) return text;
+  const description = clients.find(({ id }) => id === client);
+  const [ownStore, ...others] = description?.stores ?? [];
+  if (store === OWN_STORE || store === ownStore || description?.control) return text;
+  if (!others.includes(store)) return text;
   return `${client}@${store}${topology ? `:${topology}` : ""}`;
 }
 
@@ -100,12 +117,6 @@ function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers
   return [...names, ...left].join(",");
 }
 
-export function argvSoFar(given: Partial<MenuAnswers>): string[] {
-  const argv = argvOf({ ...DEFAULT_ANSWERS, runs: "", ...given });
-  // The clients come first.
-  return given.clients === undefined && argv[0] === "--clients" ? argv.slice(2) : argv;
-}
-
 /** The command line of the answers, without empty ones and flags that only repeat a default. */
 export function argvOf(answers: MenuAnswers): string[] {
   const values: [string, string][] = [
@@ -120,6 +131,7 @@ export function argvOf(answers: MenuAnswers): string[] {
     ...Object.entries(answers.limits),
     ["duration-mode", answers.duration],
     ["concurrency", answers.concurrency],
+    ["rate", answers.rates],
     ["runs", answers.runs],
     ["runtime", answers.runtime],
   ];

@@ -1,113 +1,170 @@
 import type { Environment } from "../../kit/env.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
+import { auditPlan, auditPlanLines } from "../audit/audit-plan.js";
+import { checks } from "../audit/checks/index.js";
 import { previewCampaign, timesText } from "../campaign/dry-run.js";
 import { requireResultsRoot } from "../files/results-folder.js";
-import { checkText, runChecks } from "../host/machine-checks.js";
+import { checkText, type MachineCheck, runChecks } from "../host/machine-checks.js";
 import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { quoted } from "../ui/command-text.js";
-import { argvOf, DEFAULT_ANSWERS, type MenuAnswers } from "./menu-answers.js";
-import { pages } from "./pages.js";
+import { AUDIT_COMMAND, CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
+import { durationText } from "../ui/text.js";
+import { answersFrom, argvFrom, goalOf, goals } from "./goals.js";
+import type { MenuAnswers } from "./menu-answers.js";
+import { goalPage, type Page, pages } from "./pages.js";
 import { planLines } from "./plan-lines.js";
-import { BACK, Cancelled, type Prompter } from "./prompter.js";
+import { BACK, Cancelled, type MenuOption, type Prompter } from "./prompter.js";
 
 /** A longer campaign gets a warning. */
 const LONG_CAMPAIGN_S = 3600;
-
-/** The answer that checks what the targets promise, instead of measuring them. */
-const AUDIT = "audit";
 
 const CANCEL = { value: "cancel", label: "Cancel" };
 const START_OPTIONS = [
   { value: "start", label: "Start" },
   { value: "change", label: "Change an answer" },
-  { value: AUDIT, label: "Check their promises instead", hint: "about a minute each, no speed" },
   CANCEL,
 ];
 
-const auditCommand = ({ clients, stores, runtime }: MenuAnswers): string =>
-  [
-    "ratelimit-bench audit",
-    ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(quoted),
-  ].join(" ");
+/** What the menu knows of the place where it runs. */
+export interface MenuContext {
+  env: Environment;
+  packageFolder: string;
+  /** Flags from the command line, which ask for nothing and go to every command. */
+  flags: readonly string[];
+}
 
-/** Asks all pages and shows the plan, until the user starts it. @throws Cancelled */
+/**
+ * Asks all pages and shows the plan, until the user starts it.
+ * @param typed the answers so far, which the caller can read after a cancellation
+ * @throws Cancelled
+ */
 export async function menu(
   prompter: Prompter,
-  env: Environment,
-  packageFolder: string,
-  given: Partial<MenuAnswers>,
+  context: MenuContext,
+  typed: Partial<MenuAnswers>,
 ): Promise<Request> {
-  let answers = DEFAULT_ANSWERS;
+  const times = await prompter.showWhile("planning", goalTimes(context));
+  const allPages = [goalPage(times), ...pages];
   let firstPage = 0;
   for (;;) {
-    answers = await askPages(prompter, answers, firstPage, given);
-    const argv = argvOf(answers);
-    // The seed is drawn once, so the plan that is shown is the one that runs.
-    const { seed } = requestOf(argv, env);
-    const request = requestOf([...argv, "--seed", String(seed)], env);
-    const duration = await showPlan(prompter, request, packageFolder);
-    const next = await askNext(prompter, answers, duration);
+    await askPages(prompter, allPages, firstPage, typed);
+    const request = requestOf(typed, context);
+    const duration = await showPlan(prompter, request, context.packageFolder);
+    const next = await askNext(prompter, changeOptions(allPages, answersFrom(typed)), duration);
     if (next === "start") return request;
-    if (next === AUDIT) return { ...request, audit: true, command: auditCommand(answers) };
-    if (next === BACK) firstPage = pages.length - 1;
-    else {
-      answers = await askAgain(prompter, answers, next, given);
-      firstPage = pages.length;
+
+    firstPage = allPages.length;
+    if (next === BACK) firstPage = lastPage(allPages, answersFrom(typed));
+    else if (next !== "plan") {
+      await askAgain(prompter, allPages, next, typed);
+      // Another goal asks for other answers.
+      if (next === 0) firstPage = 1;
     }
   }
 }
 
-function requestOf(argv: readonly string[], env: Environment): Request {
+/** The words of a command that does what was answered so far. */
+export const commandSoFar = (
+  typed: Partial<MenuAnswers>,
+  { flags }: Pick<MenuContext, "flags">,
+): string => {
+  const isAudit = goalOf(typed).isAudit === true;
+  const words = typed.goal === undefined ? [] : argvFrom(typed);
+  const name = isAudit ? AUDIT_COMMAND : CAMPAIGN_COMMAND;
+  return [name, ...words.map(quoted), ...flags.map(quoted)].join(" ");
+};
+
+/** The request of the answers. Its seed is drawn once: the plan that is shown is the one that runs. */
+function requestOf(typed: Partial<MenuAnswers>, context: MenuContext): Request {
+  const { storeUrl } = answersFrom(typed);
+  const env = storeUrl === "" ? context.env : { ...context.env, STORE_URL: storeUrl };
+  const argv = [...argvFrom(typed), ...context.flags];
+  const { seed } = parsed(argv, env);
+  const request = parsed([...argv, "--seed", String(seed)], env);
+  if (!goalOf(typed).isAudit) return request;
+  return { ...request, audit: true, command: commandSoFar(typed, context) };
+}
+
+function parsed(argv: readonly string[], env: Environment): Request {
   const request = parseCampaign(argv, env);
   if (!request) throw new Error("the menu's answers ask for help");
   return request;
 }
 
+/** How long each goal takes with its default answers; those that cannot run here have no time. */
+async function goalTimes(context: MenuContext): Promise<Record<string, string>> {
+  const times: Record<string, string> = {};
+  for (const { id } of goals) {
+    try {
+      times[id] = durationText(await secondsOf(requestOf({ goal: id }, context), context));
+    } catch {
+      // Its plan says why, once it is chosen.
+    }
+  }
+  return times;
+}
+
+async function secondsOf(request: Request, { packageFolder }: MenuContext): Promise<number> {
+  if (request.audit) return auditPlan(request, checks).seconds;
+  return (await previewCampaign(request, packageFolder)).estimate.seconds;
+}
+
+/** Whether the goal of the answers asks for the page's answer. */
+const isAsked = ({ key, applies }: Page, answers: MenuAnswers): boolean =>
+  (key === "goal" || goalOf(answers).asks.includes(key)) && applies?.(answers) !== false;
+
+const changeOptions = (allPages: readonly Page[], answers: MenuAnswers): MenuOption[] =>
+  allPages.flatMap((page, index) =>
+    isAsked(page, answers)
+      ? [{ value: String(index), label: `Change ${page.title.toLowerCase()}` }]
+      : [],
+  );
+
+const lastPage = (allPages: readonly Page[], answers: MenuAnswers): number =>
+  allPages.findLastIndex((page) => !page.advanced && isAsked(page, answers));
+
 /**
  * Asks what to do with the plan that was shown.
  * @param duration how long the campaign takes; undefined if it cannot be started
- * @returns the index of the page to ask again, unless the user starts the campaign or goes back
+ * @returns the index of the page to ask again; `plan` where the plan is to be shown once more
  * @throws Cancelled
  */
 async function askNext(
   prompter: Prompter,
-  answers: MenuAnswers,
+  changes: readonly MenuOption[],
   duration: string | undefined,
-): Promise<"start" | typeof AUDIT | number | typeof BACK> {
-  const changes = pages.flatMap(({ title, applies }, index) =>
-    !applies || applies(answers)
-      ? [{ value: String(index), label: `Change ${title.toLowerCase()}` }]
-      : [],
-  );
-  for (;;) {
-    const next =
-      duration === undefined
-        ? await prompter.selectOne("What now?", [...changes, CANCEL], "0")
-        : await prompter.selectOne(`Start it? It takes ${duration}`, START_OPTIONS, "start");
-    if (next === "start" || next === AUDIT || next === BACK) return next;
-    if (next === "cancel") throw new Cancelled();
-    const page = next === "change" ? await prompter.selectOne("Which one?", changes, "0") : next;
-    if (page !== BACK) return Number(page);
-  }
+): Promise<"start" | "plan" | number | typeof BACK> {
+  const next =
+    duration === undefined
+      ? await prompter.selectOne("What now?", [...changes, CANCEL], "0")
+      : await prompter.selectOne(`Start it? It takes ${duration}`, START_OPTIONS, "start");
+  if (next === "start" || next === BACK) return next;
+  if (next === "cancel") throw new Cancelled();
+
+  const page = next === "change" ? await prompter.selectOne("Which one?", changes, "0") : next;
+  return page === BACK ? "plan" : Number(page);
 }
 
+/** Asks a page again, and those that apply because of its new answer. */
 async function askAgain(
   prompter: Prompter,
-  answers: MenuAnswers,
+  allPages: readonly Page[],
   index: number,
-  given: Partial<MenuAnswers>,
-): Promise<MenuAnswers> {
-  const answer = await pages[index]?.ask(prompter, answers);
-  if (answer === undefined || answer === BACK) return answers;
-  Object.assign(given, answer);
-  const changed = { ...answers, ...answer };
-  // An answer can make another page apply: a heavy workload has a complexity.
-  const newPage = pages.findIndex(
-    ({ applies, advanced }) => !advanced && applies?.(changed) && !applies(answers),
+  typed: Partial<MenuAnswers>,
+): Promise<void> {
+  const before = answersFrom(typed);
+  const answer = await allPages[index]?.ask(prompter, before);
+  if (answer === undefined || answer === BACK) return;
+
+  Object.assign(typed, answer);
+  const after = answersFrom(typed);
+  if (before.goal !== after.goal) return;
+  // A heavy workload has a complexity.
+  const newPage = allPages.findIndex(
+    (page) => !page.advanced && isAsked(page, after) && !isAsked(page, before),
   );
-  return newPage < 0 ? changed : askAgain(prompter, changed, newPage, given);
+  if (newPage >= 0) await askAgain(prompter, allPages, newPage, typed);
 }
 
 /**
@@ -116,18 +173,18 @@ async function askAgain(
  */
 async function askPages(
   prompter: Prompter,
-  initial: MenuAnswers,
+  allPages: readonly Page[],
   firstPage: number,
-  given: Partial<MenuAnswers>,
-): Promise<MenuAnswers> {
-  let answers = initial;
+  typed: Partial<MenuAnswers>,
+): Promise<void> {
   let index = firstPage;
   let step = 1;
-  while (index < pages.length) {
-    const page = pages[index];
-    if (page && !page.advanced && (!page.applies || page.applies(answers))) {
+  while (index < allPages.length) {
+    const page = allPages[index];
+    const answers = answersFrom(typed);
+    if (page && !page.advanced && isAsked(page, answers)) {
       const answer = await page.ask(prompter, answers);
-      if (answer !== BACK) answers = { ...answers, ...Object.assign(given, answer) };
+      if (answer !== BACK) Object.assign(typed, answer);
       step = answer === BACK ? -1 : 1;
     }
     index += step;
@@ -136,45 +193,55 @@ async function askPages(
       step = 1;
     }
   }
-  return answers;
 }
 
-/** Shows the plan. @returns how long the campaign takes; undefined if it cannot be started */
+/** Shows the plan. @returns how long it takes; undefined if it cannot be started */
 async function showPlan(
   prompter: Prompter,
   request: Request,
   packageFolder: string,
 ): Promise<string | undefined> {
   const checking = Promise.all([
-    previewCampaign(request, packageFolder),
+    request.audit ? auditPlan(request, checks) : previewCampaign(request, packageFolder),
     runChecks(request.runtime, packageFolder),
     refuseIfLocked(),
   ]);
   try {
-    const [found, checks] = await prompter.showWhile("making the plan", checking);
-    const failed = checks.filter(({ status }) => status === "fail");
-    if (failed.length > 0) throw environmentError(failed.map(checkText).join("\n"));
-    const warnings = checks.filter(({ status }) => status === "warn").map(checkText);
-    if (found.estimate.seconds > LONG_CAMPAIGN_S)
+    const [plan, machineChecks] = await prompter.showWhile("making the plan", checking);
+    const warnings = warningsFrom(machineChecks);
+    const seconds = "estimate" in plan ? plan.estimate.seconds : plan.seconds;
+    if (seconds > LONG_CAMPAIGN_S)
       warnings.push("this takes long: consider fewer runs or a shorter duration");
     if (warnings.length > 0) prompter.show("Warnings", warnings);
+
     // Last, and folded where needed, so that it stays in sight while the user decides.
     const room = prompter.linesAbove(request.command, START_OPTIONS.length);
-    prompter.show("The plan", planLines(found, prompter.columns, room));
+    const lines =
+      "estimate" in plan ? planLines(plan, prompter.columns, room) : auditPlanLines(plan);
+    prompter.show("The plan", lines);
     prompter.showCommand("The same without the menu", request.command);
-    return timesText(found);
+    return "estimate" in plan ? timesText(plan) : `about ${durationText(plan.seconds)}`;
   } catch (error) {
     prompter.show("This cannot be run", messageOf(error).split("\n"));
     return undefined;
   }
 }
 
+/** @throws environmentError where a check failed */
+function warningsFrom(machineChecks: readonly MachineCheck[]): string[] {
+  const failed = machineChecks.filter(({ status }) => status === "fail");
+  if (failed.length > 0) throw environmentError(failed.map(checkText).join("\n"));
+  return machineChecks.filter(({ status }) => status === "warn").map(checkText);
+}
+
 /** Checks first whether this machine can run any campaign. @throws usageError; environmentError */
-export async function requireReady(env: Environment, packageFolder: string): Promise<void> {
-  const request = requestOf(argvOf(DEFAULT_ANSWERS), env);
+export async function requireReady(context: MenuContext): Promise<void> {
+  const request = requestOf({}, context);
   await refuseIfLocked();
   await requireResultsRoot(request.output);
-  const failed = (await runChecks("auto", packageFolder)).filter(({ status }) => status === "fail");
+  const failed = (await runChecks("auto", context.packageFolder)).filter(
+    ({ status }) => status === "fail",
+  );
   if (failed.length > 0)
     throw environmentError(
       `no campaign can start on this machine: ${failed.map(checkText).join("; ")}`,

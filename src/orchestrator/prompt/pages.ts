@@ -1,9 +1,12 @@
+import { z } from "zod";
 import { byDimension, dimensions } from "../../contract/dimensions.js";
 import { driverLayerIds } from "../../contract/layers.js";
+import { usageError } from "../../kit/errors.js";
 import { runtimesFor } from "../../runtimes/index.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
 import { countsIn, durationMode, listOf, numberIn } from "../request/request.js";
 import { type SettingChoice, settingOf } from "../request/settings.js";
+import { goals } from "./goals.js";
 import {
   clientGroups,
   DEFAULT_ANSWERS,
@@ -15,9 +18,11 @@ import {
 } from "./menu-answers.js";
 import { BACK, type MenuOption, type Prompter, problemFrom } from "./prompter.js";
 
-interface Page {
+export interface Page {
   title: string;
-  /** Whether the question applies, given the answers so far; it always applies if absent. */
+  /** The answer that it asks for: only goals that ask for it have the page. */
+  key: keyof MenuAnswers;
+  /** Whether the question applies to the answers so far; it always applies if absent. */
   applies?(answers: MenuAnswers): boolean;
   /** Most users keep the default: it is asked only when the user changes an answer. */
   advanced?: true;
@@ -30,6 +35,7 @@ const page = <Key extends keyof MenuAnswers>(
   ask: (prompter: Prompter, answers: MenuAnswers) => Promise<MenuAnswers[Key] | typeof BACK>,
 ): Page => ({
   title,
+  key,
   async ask(prompter, answers) {
     const answer = await ask(prompter, answers);
     return answer === BACK ? BACK : ({ [key]: answer } as Partial<MenuAnswers>);
@@ -68,6 +74,7 @@ const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
   const { key, layers: own, question } = dimension;
   return {
     title: key.charAt(0).toUpperCase() + key.slice(1),
+    key: "counts",
     advanced: true,
     applies: ({ layers }) => own.some((layer) => layers.includes(layer)),
     async ask(prompter, { counts }) {
@@ -80,6 +87,7 @@ const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
 
 const limitPage = (key: ListedLimit, title: string, question: string): Page => ({
   title,
+  key: "limits",
   advanced: true,
   async ask(prompter, { limits }) {
     const problem = problemFrom(
@@ -91,7 +99,36 @@ const limitPage = (key: ListedLimit, title: string, question: string): Page => (
   },
 });
 
+const ratesProblem = problemFrom((text) =>
+  listOf("rate", text, []).map((rate) => numberIn("rate", "rate", rate, false)),
+);
+
+/** The terminal keeps what is typed, and a password must not stay there. */
+const addressProblem = problemFrom((text) => {
+  const address = z.url({ protocol: /^rediss?$/ }).safeParse(text);
+  if (!address.success) throw usageError("give redis://host:port or rediss://host:port");
+  if (new URL(text).password !== "")
+    throw usageError("a password would stay on the screen: leave the menu and set STORE_URL");
+});
+
+/** The first question. @param times how long each goal takes with its default answers, by id */
+export const goalPage = (times: Readonly<Record<string, string>>): Page =>
+  page("What to do", "goal", (prompter, { goal }) => {
+    const options = goals.map(({ id, label, hint }) => ({
+      value: id,
+      label: times[id] === undefined ? label : `${label} (${times[id]})`,
+      hint,
+    }));
+    return prompter.selectOne("What do you want to do?", options, goal);
+  });
+
 export const pages: readonly Page[] = [
+  page("Address", "storeUrl", (prompter, { storeUrl }) =>
+    prompter.text("Where is the store?", storeUrl, addressProblem),
+  ),
+  page("Rates", "rates", (prompter, { rates }) =>
+    prompter.text("How many requests/s, separated by spaces?", rates, ratesProblem),
+  ),
   page("Clients", "clients", (prompter, { clients }) => {
     const groups = Object.entries(clientGroups()).map(
       ([name, ids]) => [name, ids.map((value) => ({ value }))] as const,
@@ -102,14 +139,19 @@ export const pages: readonly Page[] = [
   {
     applies: usesStore,
     ...page("Stores", "stores", (prompter, { stores }) => {
-      const hint = "e.g. ioredis: Redis, iovalkey: Valkey";
-      const own = { value: OWN_STORE, label: "each client's own", hint };
-      const all = startableStores().map((value) => ({ value, hint: `every client on ${value}` }));
-      return prompter.selectMany("On which store?", { stores: [own, ...all] }, stores);
+      const hint = "ioredis on Redis, iovalkey on Valkey: not compared with each other";
+      const ownStore = { value: OWN_STORE, label: "each client's own", hint };
+      const sharedStores = startableStores().map((value) => ({
+        value,
+        hint: `every client that can use ${value}: compared with each other`,
+      }));
+      const options = { stores: [...sharedStores, ownStore] };
+      return prompter.selectMany("On which store?", options, stores);
     }),
   },
   {
     title: "Layers",
+    key: "layers",
     advanced: true,
     async ask(prompter, { layers, counts: given }) {
       const answer = await prompter.selectMany(
@@ -147,7 +189,10 @@ export const pages: readonly Page[] = [
   limitPage("window", "Window", "Windows of the quota in seconds"),
   limitPage("cost", "Cost", "Points that a request uses"),
   page("Duration", "duration", async (prompter, { duration }) => {
-    const modes = choicesOf("duration-mode").filter(({ value }) => !value.endsWith(":"));
+    const modes = [
+      { value: DEFAULT_ANSWERS.duration, label: "5 seconds" },
+      ...choicesOf("duration-mode").filter(({ value }) => !value.endsWith(":")),
+    ];
     const answer = await selectOrType(prompter, "How long is each run measured?", modes, duration, {
       message: "How many seconds?",
       initial: duration.startsWith(CUSTOM_DURATION) ? duration.slice(CUSTOM_DURATION.length) : "10",
@@ -157,6 +202,7 @@ export const pages: readonly Page[] = [
   }),
   page("Concurrency", "concurrency", (prompter, { concurrency }) => {
     const all = [
+      { value: DEFAULT_ANSWERS.concurrency },
       { value: "50 100", label: "light: 50 100" },
       { value: "50 100 500", label: "medium: 50 100 500" },
       { value: "50 100 500 1000", label: "heavy: 50 100 500 1000" },
@@ -164,7 +210,9 @@ export const pages: readonly Page[] = [
     ];
     return selectOrType(prompter, "How many connections?", all, concurrency, {
       message: "Numbers of connections, separated by spaces?",
-      initial: all.some(({ value }) => value === concurrency) ? "50" : concurrency,
+      initial: all.some(({ value }) => value === concurrency)
+        ? DEFAULT_ANSWERS.concurrency
+        : concurrency,
       problemOf: connectionsProblem,
     });
   }),

@@ -12,8 +12,14 @@ import {
 import { extentText } from "../ui/event-text.js";
 import { counted, flow, textTable, widthOf, wrap } from "../ui/text.js";
 
-/** What all configurations have in common, then a table of what differs. */
-function configurationLines(plan: Plan, columns: number): { head: string[]; table: string[] } {
+/**
+ * What all configurations have in common, then a table of what differs. The same in few lines are
+ * the first cells of the table alone.
+ */
+function configurationLines(
+  plan: Plan,
+  columns: number,
+): { head: string[]; table: string[]; targets: string[] } {
   const rows = plan.configurations.map(({ configuration }) => [
     ...subjectCells(configuration),
     plannedLoadText(plan, configuration),
@@ -36,7 +42,8 @@ function configurationLines(plan: Plan, columns: number): { head: string[]; tabl
 
   const narrow = () =>
     different.flatMap(([label = "", ...rest]) => [`  ${label}`, ...flow(rest, columns, "    ")]);
-  return { head, table: isWide ? narrow() : table };
+  const targets = [...new Set(rows.map(([target = ""]) => target))];
+  return { head, table: isWide ? narrow() : table, targets: flow(targets, columns, "  ") };
 }
 
 /** At most `room` lines; the last one counts those left out. */
@@ -53,7 +60,7 @@ function folded(lines: readonly string[], room: number): readonly string[] {
 export function planLines(found: Preview, columns: number, room: number): string[] {
   const { plan } = found;
   const wrapped = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, columns));
-  const { head, table } = configurationLines(plan, columns);
+  const { head, table, targets } = configurationLines(plan, columns);
   const first = wrapped([runtimeText(found), ...head]);
   const groups = wrapped(groupLines(found));
   const notes = wrapped(noteLines(found));
@@ -61,9 +68,11 @@ export function planLines(found: Preview, columns: number, room: number): string
   const left = room - first.length - groups.length - totals.length;
   // A table that needs less leaves the rest to the notes.
   const noteRoom = Math.max(Math.min(notes.length, 1), left - table.length);
+  const tableRoom = left - Math.min(notes.length, noteRoom);
+  const fits = table.length <= tableRoom;
   return [
     ...first,
-    ...folded(table, left - Math.min(notes.length, noteRoom)),
+    ...folded(fits ? table : targets, tableRoom),
     ...groups,
     ...folded(notes, noteRoom),
     ...totals,

@@ -11,6 +11,7 @@ const isCheckout = existsSync(
  * scripts.
  */
 export const CAMPAIGN_COMMAND = isCheckout ? "./scripts/run-all.sh" : "ratelimit-bench run";
+export const AUDIT_COMMAND = "ratelimit-bench audit";
 export const HELP_COMMAND = isCheckout ? `${CAMPAIGN_COMMAND} help` : "ratelimit-bench help";
 export const REPORT_COMMAND = isCheckout
   ? "./scripts/generate_report.py"

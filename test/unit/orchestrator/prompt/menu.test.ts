@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, test } from "vitest";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
+import { answersFrom, argvFrom, goals } from "../../../../src/orchestrator/prompt/goals.js";
 import {
   argvOf,
   clientGroups,
@@ -18,15 +19,16 @@ const words = (answers: Partial<MenuAnswers>) =>
 
 describe("the command line of the menu's answers", () => {
   test("names only what differs from the defaults, and a whole group by its name", () => {
-    expect(words({})).toBe("--clients standalone,controls --runs 7");
+    const defaults = "--duration-mode custom:5 --concurrency 50 --runs 7";
+    expect(words({})).toBe(`--clients controls,valkey-glide,iovalkey,ioredis@valkey ${defaults}`);
     expect(words({ clients: ["iovalkey", "none"], runs: "5", concurrency: "8 9" })).toBe(
-      "--clients iovalkey,none --concurrency 8 9 --runs 5",
+      "--clients iovalkey,none --duration-mode custom:5 --concurrency 8 9 --runs 5",
     );
     const everyClient = Object.values(clientGroups()).flat();
     const members = new Set([groups.all, groups.controls].flat());
     const others = everyClient.filter((client) => !members.has(client));
-    expect(words({ clients: everyClient })).toBe(
-      `--clients all,controls,${others.join()} --runs 7`,
+    expect(words({ clients: everyClient, stores: ["own"] })).toBe(
+      `--clients all,controls,${others.join()} ${defaults}`,
     );
   });
 
@@ -40,22 +42,22 @@ describe("the command line of the menu's answers", () => {
       traffic: ["hot", "fixed"],
       duration: "custom:7",
     };
-    expect(makePlan(parsed(argvOf(answers)), everything).skips.map(({ asked }) => asked)).toEqual([
-      "memcached@valkey",
-      "throttlecrab-http@valkey",
-      "throttlecrab-grpc@valkey",
-      "gubernator-http@valkey",
-      "gubernator-grpc@valkey",
-      "valkey-glide@redis",
-      "iovalkey@redis",
-      "memcached@redis",
-      "valkey-glide@redis:cluster",
-      "iovalkey@redis:cluster",
-      "throttlecrab-http@redis",
-      "throttlecrab-grpc@redis",
-      "gubernator-http@redis",
-      "gubernator-grpc@redis",
-    ]);
+    // A client keeps its own store where it cannot use the chosen one.
+    expect(makePlan(parsed(argvOf(answers)), everything).skips).toEqual([]);
+  });
+
+  test.each(goals)("of the goal $id is valid as it is offered", ({ id, isAudit }) => {
+    const { storeUrl } = answersFrom({ goal: id });
+    const request = parsed(argvFrom({ goal: id }), storeUrl ? { STORE_URL: storeUrl } : {});
+    if (!isAudit) expect(makePlan(request, everything).configurations.length).toBeGreaterThan(1);
+  });
+
+  test("of another goal forgets answers that it does not ask for", () => {
+    const typed = { goal: "custom", clients: ["iovalkey"], concurrency: "8" };
+    expect(argvFrom(typed).join(" ")).toContain("--concurrency 8");
+    expect(argvFrom({ ...typed, goal: "rates" }).join(" ")).toBe(
+      "--clients iovalkey --duration-mode custom:10 --rate 1000 --runs 6",
+    );
   });
 });
 
@@ -106,7 +108,7 @@ test("where only the limiter is called, the menu drops the number of servers", a
   expect(argvOf(answers)).toContain("--servers");
   const answer = await page?.ask(answering(["limiter"]), answers);
   expect(argvOf({ ...answers, ...(answer as Partial<MenuAnswers>) }).join(" ")).toBe(
-    "--clients standalone,controls --layer limiter --runs 7",
+    "--clients controls,valkey-glide,iovalkey,ioredis@valkey --layer limiter --duration-mode custom:5 --concurrency 50 --runs 7",
   );
 });
 
