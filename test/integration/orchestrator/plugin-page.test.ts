@@ -1,6 +1,7 @@
 import { execFile, execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { delimiter, join } from "node:path";
 import { stripVTControlCharacters } from "node:util";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -37,7 +38,7 @@ function shell(command: string, folder: string, home: string): Promise<Ended> {
   });
 }
 
-const PLUGINS = ["my-client.js", "my-limiter.js", "my-traffic.js", "my-store.js"];
+const PLUGINS = ["my-ioredis.js", "my-client.js", "my-limiter.js", "my-traffic.js", "my-store.js"];
 
 const sha256 = (path: string) => createHash("sha256").update(readFileSync(path)).digest("hex");
 
@@ -48,7 +49,8 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
 
   test("has nothing that is not tried here", () => {
     expect(files.map(({ name }) => name)).toEqual(PLUGINS);
-    expect(commands).toEqual([measure, check]);
+    const { version } = createRequire(import.meta.url)("ioredis/package.json");
+    expect(commands).toEqual([`npm install ioredis@${version}\n`, measure, check]);
     expect(measure).not.toBe(check);
   });
 
@@ -56,6 +58,9 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
     const home = newFolder();
     const folder = newFolder();
     const paths = savePage(folder);
+    // What `npm install` would have put there.
+    mkdirSync(join(folder, "node_modules"));
+    symlinkSync(join(ROOT, "node_modules/ioredis"), join(folder, "node_modules/ioredis"));
     // Where an engine answers, the page's command takes it; that is another test's, in
     // test/containers.
     const { code, stderr, stdout } = await shell(
@@ -80,6 +85,7 @@ describe("docs/extending.md, followed literally in an empty folder", () => {
       "ioredis@valkey",
       "ioredis@valkey+my-limiter",
       "my-client",
+      "my-ioredis",
     ]);
     for (const result of results) {
       expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
