@@ -5,6 +5,7 @@ import { CUSTOM_DURATION, DYNAMIC_DURATION, FIXED_DURATIONS } from "../request/d
 import { parseRunAll } from "../request/original.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
+import { runnableIn } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import type { MenuAnswers } from "./menu-answers.js";
 import { Cancelled, problemFrom } from "./prompter.js";
@@ -112,7 +113,7 @@ export async function requestFrom(
     const asking = menu(prompter, context, typed);
     const request = await keyboard.unlessCancelled(asking).catch((error) => {
       if (!(error instanceof Cancelled)) throw error;
-      throw new Cancelled(error.exitCode, commandSoFar(typed, context));
+      throw new Cancelled(error.exitCode, runnableIn(commandSoFar(typed, context)));
     });
     outro("starting");
     return request;

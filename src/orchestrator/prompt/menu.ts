@@ -8,7 +8,7 @@ import { checkText, type MachineCheck, runChecks } from "../host/machine-checks.
 import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { AUDIT_COMMAND, CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
+import { AUDIT_COMMAND, CAMPAIGN_COMMAND, quoted, runnableIn } from "../ui/command-text.js";
 import { durationText } from "../ui/text.js";
 import { answersFrom, argvFrom, goalOf, goals } from "./goals.js";
 import type { MenuAnswers } from "./menu-answers.js";
@@ -215,11 +215,12 @@ async function showPlan(
     if (warnings.length > 0) prompter.show("Warnings", warnings);
 
     // Last, and folded where needed, so that it stays in sight while the user decides.
-    const room = prompter.linesAbove(request.command, START_OPTIONS.length);
+    const command = runnableIn(request.command);
+    const room = prompter.linesAbove(command, START_OPTIONS.length);
     const lines =
       "estimate" in plan ? planLines(plan, prompter.columns, room) : auditPlanLines(plan);
     prompter.show("The plan", lines);
-    prompter.showCommand("The same without the menu", request.command);
+    prompter.showCommand("The same without the menu", command);
     return "estimate" in plan ? timesText(plan) : `about ${durationText(plan.seconds)}`;
   } catch (error) {
     prompter.show("This cannot be run", messageOf(error).split("\n"));

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
+import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { widthOf } from "./text.js";
 
-const isCheckout = existsSync(
-  fileURLToPath(new URL("../../../scripts/run-all.sh", import.meta.url)),
-);
+const packageFolder = fileURLToPath(new URL("../../..", import.meta.url));
+const isCheckout = existsSync(join(packageFolder, "scripts/run-all.sh"));
 
 /**
  * The command that starts a campaign: the script in a checkout; the installed package has no
@@ -17,6 +17,24 @@ export const REPORT_COMMAND = isCheckout
   ? "./scripts/generate_report.py"
   : "ratelimit-bench report";
 export const CAMPAIGN_NAME = isCheckout ? "run-all.sh" : CAMPAIGN_COMMAND;
+
+/** The path of a file of the checkout as a shell in the folder starts it. */
+function pathFrom(folder: string, file: string): string {
+  const path = relative(folder, join(packageFolder, file));
+  if (path.startsWith(join("..", "..", ".."))) return quoted(join(packageFolder, file));
+  return quoted(path.startsWith("..") ? path : `./${path}`);
+}
+
+/**
+ * A command as it is started from a folder. The written commands are those of the checkout's own
+ * folder, so that manifests name no folder of their machine.
+ */
+export function runnableIn(command: string, folder: string = process.cwd()): string {
+  if (!isCheckout) return command;
+  return command
+    .replace(/(?<=^|\s)\.\/(?<script>scripts\/[\w.-]+)/, (_, script) => pathFrom(folder, script))
+    .replace(/^ratelimit-bench(?= )/, `node ${pathFrom(folder, "dist/orchestrator/cli.js")}`);
+}
 
 export const quoted = (word: string): string =>
   /^[\w@:+.,/=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

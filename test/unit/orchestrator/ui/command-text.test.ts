@@ -1,0 +1,18 @@
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { runnableIn } from "../../../../src/orchestrator/ui/command-text.js";
+import { ROOT } from "../../../helpers/programs.js";
+
+test.each([
+  [".", "./scripts/run-all.sh --quick", "./scripts/run-all.sh --quick"],
+  ["docs", "A=1 ./scripts/run-all.sh --resume", "A=1 ../scripts/run-all.sh --resume"],
+  ["docs", "ratelimit-bench audit", "node ../dist/orchestrator/cli.js audit"],
+  [".", "ratelimit-bench audit", "node ./dist/orchestrator/cli.js audit"],
+])("in %s, `%s` is printed as `%s`", (folder, command, printed) => {
+  expect(runnableIn(command, join(ROOT, folder))).toBe(printed);
+});
+
+test("far from the checkout a command names its whole path", () => {
+  const words = runnableIn("./scripts/generate_report.py 'a b'", "/no/such/folder/anywhere/here");
+  expect(words).toBe(`${join(ROOT, "scripts/generate_report.py")} 'a b'`);
+});
