@@ -106,7 +106,8 @@ def test_from_the_first_page_to_a_finished_campaign(tmp_path: Path) -> None:
         assert result["configuration"]["target"]["label"] == "none"
         assert result["configuration"]["load"] == {"model": "closed", "connections": 8}
         manifest = json.loads((path.parent / "manifest.json").read_text())
-        assert manifest["command"] in menu.history.replace(" \\\n ", "")
+        words = manifest["command"].removeprefix("./")
+        assert words in menu.history.replace(" \\\n ", "")
 
 
 @pytest.mark.long
@@ -203,8 +204,8 @@ def test_answers_are_kept_back_and_forward_in_80_by_24(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("answered", "command"),
     [
-        (0, "./scripts/run-all.sh --clients controls,"),
-        (1, "./scripts/run-all.sh --clients ioredis@valkey "),
+        (0, "run-all.sh --clients controls,"),
+        (1, "run-all.sh --clients ioredis@valkey "),
     ],
 )
 def test_ctrl_c_prints_the_command_so_far(tmp_path: Path, answered: int, command: str) -> None:
@@ -216,7 +217,7 @@ def test_ctrl_c_prints_the_command_so_far(tmp_path: Path, answered: int, command
             menu.wait_for("◆  On which store?")
         menu.send(CTRL_C)
         assert menu.exit_code() == 130
-        assert any(line.startswith(command) for line in menu.text.splitlines())
+        assert command in menu.text.replace("\n", "")
 
 
 @pytest.mark.long
@@ -250,7 +251,7 @@ def test_promises_are_checked_after_a_plan_with_its_time(tmp_path: Path) -> None
         menu.wait_for("Where does it run?")
         menu.send(UP, ENTER)
         menu.wait_for("│  The plan", "1 target", "Start it? It takes about", "● Start")
-        assert "ratelimit-bench audit --clients memory" in menu.text
+        assert "cli.js audit --clients memory" in menu.text.replace("\n", "")
         menu.send(ENTER)
         menu.wait_for("[1/1] memory")
         menu.send(CTRL_C)

@@ -68,9 +68,18 @@ function behindZeros(part: Buffer, begins: number): number {
   return at;
 }
 
+/** So many zeros are no text: a log was truncated while a program was writing a line. */
+const ZEROS = Buffer.alloc(16);
+
+/** Where the next run of zeros begins; the end of the bytes if there is none. */
+function nextZeros(bytes: Buffer, begins: number): number {
+  const at = bytes.indexOf(ZEROS, begins);
+  return at < 0 ? bytes.length : at;
+}
+
 /**
- * The lines of a file, without the zeros before them. @param zeros is told how many bytes of zeros
- * there were
+ * The lines of a file, without zeros before, in and behind them. Zeros in a line end it: another
+ * line follows them. @param zeros is told how many bytes of zeros there were
  */
 function* linesOf(parts: Iterable<Buffer>, zeros: (bytes: number) => void): Generator<Line> {
   let number = 1;
@@ -78,11 +87,18 @@ function* linesOf(parts: Iterable<Buffer>, zeros: (bytes: number) => void): Gene
   for (const part of parts) {
     const bytes = rest.length > 0 ? Buffer.concat([rest, part]) : part;
     let begins = 0;
+    let zerosAt = nextZeros(bytes, begins);
     for (;;) {
       const text = behindZeros(bytes, begins);
       zeros(text - begins);
       begins = text;
+      if (zerosAt < begins) zerosAt = nextZeros(bytes, begins);
       const ends = bytes.indexOf(10, begins);
+      if (zerosAt < (ends < 0 ? bytes.length : ends)) {
+        yield { text: bytes.toString("latin1", begins, zerosAt), number };
+        begins = zerosAt;
+        continue;
+      }
       if ((ends < 0 ? bytes.length : ends) - begins > MAX_LINE_BYTES)
         throw bytes.includes(0, begins)
           ? notText(number)

@@ -54,7 +54,7 @@ describe("an interruption ends the campaign in order:", () => {
     const page = join(campaign.folder, "report", "index.html");
     expect(existsSync(page)).toBe(false);
     const [, command = ""] = /\n {2}(.*generate_report.*)\n/.exec(stderr) ?? [];
-    const built = spawnSync("bash", ["-c", command], { cwd: ROOT, encoding: "utf8" });
+    const built = spawnSync("bash", ["-c", command], { cwd: home, encoding: "utf8" });
     expect({ ...built, stdout: built.stdout.trim() }).toMatchObject({ status: 0, stdout: page });
   });
 });

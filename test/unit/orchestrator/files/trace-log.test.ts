@@ -175,6 +175,24 @@ describe("the key of a line is found, and told with its time", () => {
     expect(facts.lines).toBe(2);
     expect(zero_bytes).toBe(3_000_000);
   });
+
+  test.each([20, 100_000])(
+    "%i zeros in the middle of a line end it: what follows them is the next one",
+    (size) => {
+      const lines = Array.from({ length: 200 }, (_, index) => `${index},a`);
+      const before = Buffer.from(`${textOf(lines)}200,a\n20`);
+      const after = Buffer.from("201,b\n202,b\n");
+      const zeros = Buffer.alloc(size);
+      const { facts, left_out, zero_bytes } = readTrace(
+        written(Buffer.concat([before, zeros, after])),
+      );
+      expect({ lines: facts.lines, left_out, zero_bytes }).toEqual({
+        lines: 203,
+        left_out: 1,
+        zero_bytes: size,
+      });
+    },
+  );
 });
 
 describe("a file that can be read in several ways is refused until --key says which field it is", () => {
