@@ -23,7 +23,7 @@ from report.environment.installation import (
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 #: The packages that a report imports.
-PACKAGES = ("hdrh", "jinja2", "msgspec", "pandas", "plotly", "yaml")
+PACKAGES = ("jinja2", "msgspec", "pandas", "plotly", "yaml")
 
 #: Set in the process that continues in the environment, which must not look for it once more.
 GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
