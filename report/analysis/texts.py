@@ -132,7 +132,7 @@ def _limit_text(identity: Identity, index: int, form: str) -> str:
 class LoadField(Struct, frozen=True):
     name: str
     read: Callable[[Identity], str]
-    usual: str = ""
+    default: str = ""
     """The text that goes without saying, unless rows differ in it."""
     only_if_differing: bool = False
     """It is only in texts that tell rows apart."""
@@ -143,14 +143,14 @@ class LoadField(Struct, frozen=True):
 LOAD = LoadField("Load", lambda identity: identity.load_text)
 
 LOAD_FIELDS: tuple[LoadField, ...] = (
-    LoadField("Layer", lambda identity: layer_text(identity.layer).name, usual="server layer"),
+    LoadField("Layer", lambda identity: layer_text(identity.layer).name, default="server layer"),
     LoadField("Workload", workload_text),
     LoadField("Traffic", lambda identity: identity.traffic),
     *(
         LoadField(
             dimension.other.capitalize(),
             partial(count_text, dimension=dimension),
-            usual=f"1 {dimension.one}",
+            default=f"1 {dimension.one}",
             dimension=dimension,
         )
         for dimension in DIMENSIONS
@@ -160,7 +160,7 @@ LOAD_FIELDS: tuple[LoadField, ...] = (
         "Window", partial(_limit_text, index=1, form="{:,} s window"), only_if_differing=True
     ),
     LoadField("Block", partial(_limit_text, index=2, form="{:,} s block"), only_if_differing=True),
-    LoadField("Cost", partial(_limit_text, index=3, form="cost {:,}"), usual="cost 1"),
+    LoadField("Cost", partial(_limit_text, index=3, form="cost {:,}"), default="cost 1"),
     LOAD,
     LoadField("Length", lambda identity: identity.extent_text),
 )
@@ -168,7 +168,7 @@ LOAD_FIELDS: tuple[LoadField, ...] = (
 
 def _is_named(part: LoadField, identity: Identity) -> bool:
     """Whether a text that does not tell rows apart has this part."""
-    return not part.only_if_differing and part.read(identity) != part.usual
+    return not part.only_if_differing and part.read(identity) != part.default
 
 
 def varying_fields(rows: Sequence[Row]) -> tuple[LoadField, ...]:
@@ -178,7 +178,7 @@ def varying_fields(rows: Sequence[Row]) -> tuple[LoadField, ...]:
 def load_text(
     identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False
 ) -> str:
-    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given
+    """`light · realistic · 50 connections · 30 s`, without what is default; or only the given
     parts."""
     if parts is None:
         parts = [part for part in LOAD_FIELDS if _is_named(part, identity)]
