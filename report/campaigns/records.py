@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from report.analysis.machines import is_key_fact, key_facts
+from report.analysis.machines import is_key_property, key_properties
 from report.analysis.summary import Summary, row_order
 from report.base.errors import one_line
 from report.campaigns.rows import CampaignRow, PlacedRow, campaign_row
@@ -94,7 +94,7 @@ def _environment(campaign: Campaign, summaries: Sequence[Summary]) -> Properties
         for name, text in machine_facts(campaign, summaries)
         if name.startswith(_SETTINGS)
     ]
-    return (*key_facts(campaign), *settings)
+    return (*key_properties(campaign), *settings)
 
 
 def _row(
@@ -158,7 +158,7 @@ def differences(ours: Iterable[tuple[str, str]], theirs: Iterable[tuple[str, str
 def _differs(name: str, left: Mapping[str, str], right: Mapping[str, str]) -> bool:
     """Older campaigns have fewer properties of their machine on record, so a property that only one
     side knows is no difference."""
-    if is_key_fact(name) and not (name in left and name in right):
+    if is_key_property(name) and not (name in left and name in right):
         return False
     return left.get(name) != right.get(name)
 
