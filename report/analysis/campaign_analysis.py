@@ -1,5 +1,5 @@
-"""All that the results of one campaign show. It is computed once; sections, charts and exports read
-it."""
+"""The analysis of the results of one campaign, which is computed once and read by sections, charts
+and exports."""
 
 from collections.abc import Sequence
 
@@ -21,27 +21,29 @@ class Analysis(Struct, frozen=True):
     """All rows, in the order of `summarize`."""
     runtimes: tuple[RuntimeResults, ...]
     memory: tuple[KeyMemory, ...]
-    """Bytes per key; empty unless some rows differ in the number of fresh keys alone."""
+    """The bytes per key. Empty unless some rows differ only in the number of fresh keys."""
     store_operations: printed_rows.StoreOperations | None = None
-    """Operations of the store layer; None without it."""
+    """The operations of the store layer, or None without that layer."""
     load_programs: tuple[printed_rows.LoadProgramControl, ...] = ()
-    """Controls whose calls a load program makes."""
+    """The controls whose calls a load program makes."""
     faults: tuple[FaultGroup, ...] = ()
-    """Rows with faults, which are in no ranking of speed."""
+    """The rows with faults, which are in no ranking of speed."""
     max_rates: tuple[MaxRate, ...] = ()
-    """Rates of a search for the highest rate; empty without one."""
+    """The rates of a search for the highest rate. Empty without a search."""
     server_scalings: tuple[ServerScaling, ...] = ()
     """Empty unless some target was measured with several numbers of servers."""
 
     @property
     def row_count(self) -> int:
+        """The number of configurations, also of those that are in no ranking."""
         operations = len(self.store_operations.rows) if self.store_operations else 0
         faulted = {case.identity.key for group in self.faults for case in group.cases}
         return len(self.summaries) + operations + len(self.load_programs) + len(faulted)
 
     @property
     def only_memory(self) -> bool:
-        measured_ids = {id_ for each in self.memory for id_ in each.summary_ids}
+        """Whether all rows were measured for the memory per key."""
+        measured_ids = {row_id for memory in self.memory for row_id in memory.summary_ids}
         return bool(measured_ids) and all(summary.id in measured_ids for summary in self.summaries)
 
     @property

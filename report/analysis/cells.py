@@ -1,5 +1,5 @@
-"""Cells: the rows of one layer, measured in one runtime, that can be compared, with rankings and
-controls."""
+"""Makes cells. A cell holds the comparable rows of one layer in one runtime, with their rankings
+and controls."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -17,27 +17,27 @@ from report.results.model import Identity
 
 
 class Cell(Struct, frozen=True):
-    """Rankings under one load, with the controls without a store under the same load, which are a
-    ceiling."""
+    """The rankings under one load, with the controls under the same load that need no store, which
+    are a ceiling."""
 
     id: str
     identity: Identity
-    """The identity of any row: all share layer, topology, workload, traffic, dimensions, load and
-    limits."""
+    """The identity of one of its rows, which all share layer, topology, workload, traffic,
+    dimensions, load and limits."""
     text: texts.LayerText
     caps: str
-    """The caps in which this cell differs from other cells, in words."""
+    """The caps in which this cell differs from other cells, as text."""
     limits: str
-    """The limits in which this cell differs from other cells, in words."""
+    """The limits in which this cell differs from other cells, as text."""
     named: texts.NamedFacts
-    """Which facts of its rows other rows of the campaign do not share."""
+    """Which properties its texts name, because clients of the campaign differ in them."""
     rankings: tuple[Ranking, ...]
     controls: tuple[Summary, ...]
     copies: tuple[Summary, ...]
     """The copies of the references of its rankings."""
     ceilings: tuple[Pair, ...]
-    """The client with the highest median throughput, by turns one that shares its groups, with each
-    control as the base; empty in an open loop."""
+    """Comparisons of the fastest client with each control as the base. By turns the client is one
+    that shares groups with the control. Empty in an open loop."""
 
     @property
     def stores_differ(self) -> bool:
@@ -45,7 +45,7 @@ class Cell(Struct, frozen=True):
 
     @property
     def scripts_differ(self) -> bool:
-        """Its rankings did not all run one and the same script; those without any do not count."""
+        """Whether its rankings ran different scripts. Rankings without a script do not count."""
         with_script = [
             ranking for ranking in self.rankings if ranking.scripts or ranking.group.same_script
         ]
@@ -62,8 +62,8 @@ class Cell(Struct, frozen=True):
         return self.with_copies(self.summaries)
 
     def with_copies(self, rows: Iterable[Summary]) -> tuple[Summary, ...]:
-        """The rows in their order, each followed by its copy: nobody sees the one without the
-        other."""
+        """The rows in their order, each followed by its copy, so that nobody sees a reference
+        without its copy."""
         shown_rows: list[Summary] = []
         for row in rows:
             shown_rows.append(row)
@@ -72,7 +72,7 @@ class Cell(Struct, frozen=True):
 
 
 def is_copy_of(copy: Summary, row: Summary) -> bool:
-    """Whether `copy` is the row once more, in the same ranking."""
+    """Whether `copy` is the copy of `row` in the same ranking."""
     in_same_ranking = copy.ranking.id == row.ranking.id
     has_its_label = copy.identity.copy_of == row.identity.label
     return in_same_ranking and has_its_label and not row.identity.copy
@@ -93,12 +93,12 @@ _load_of = attrgetter(
 
 
 def load_key(identity: Identity) -> tuple[object, ...]:
-    """What the rankings of a cell share with each other and with their controls."""
+    """The load that the rankings of a cell share with each other and with their controls."""
     return (*identity.counts.values(), *_load_of(identity))
 
 
 def subject(identity: Identity, **ignored: Any) -> str:
-    """What rows share that differ in these fields alone."""
+    """A key that is equal for rows that differ in nothing but the ignored fields."""
     return repr(replace(identity, key="", configuration_hash=None, load_text="", **ignored))
 
 
@@ -108,7 +108,7 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
         return ()
 
     def partner(control: Summary) -> Summary:
-        """By turns the client that shares most groups with the control, else the first."""
+        """The client that shares the most groups with the control, or without turns the fastest."""
         if not control.by_turns:
             return clients[0]
         return max(clients, key=lambda row: len(row.places & control.places))
@@ -120,10 +120,10 @@ def _ceilings(summaries: Sequence[Summary], controls: Sequence[Summary]) -> tupl
 
 
 def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterator[Cell]:
-    """The cells of rows of one layer, in their order; controls alone make no cell."""
+    """The cells of rows of one layer in the order of these rows. Controls alone make no cell."""
     named = texts.named_facts(campaign)
     caps_of = texts.differing_caps(row for row in summaries if not row.identity.control)
-    copied = resolutions(campaign)
+    resolution_by_reference = resolutions(campaign)
     copies = by_throughput(row for row in summaries if row.identity.copy)
 
     clients: dict[tuple[object, ...], list[Summary]] = {}
@@ -139,20 +139,23 @@ def _cells(summaries: Sequence[Summary], campaign: Sequence[Summary]) -> Iterato
             cell_key = cell_of_ranking.setdefault(summary.ranking.id, key)
             clients.setdefault(cell_key, []).append(summary)
 
-    named_caps = any(caps_of(rows[0].identity) for rows in clients.values())
+    caps_differ = any(caps_of(rows[0].identity) for rows in clients.values())
     varying = texts.varying_fields([row for rows in clients.values() for row in rows])
     limits = [part for part in varying if part.only_if_differing]
 
     for number, rows in enumerate(clients.values(), start=1):
         identity = rows[0].identity
-        rankings = tuple(rank(members, group, named, copied) for group, members in group_rows(rows))
+        rankings = tuple(
+            rank(members, group, named, resolution_by_reference)
+            for group, members in group_rows(rows)
+        )
         cell_controls = by_throughput(controls.get(load_key(identity), []))
         ranked = [summary for ranking in rankings for summary in ranking.summaries]
         yield Cell(
             id=f"cell{number}",
             identity=identity,
             text=layer_text_of(summaries),
-            caps=f"caps {texts.caps_text(caps_of(identity))}" if named_caps else "",
+            caps=f"caps {texts.caps_text(caps_of(identity))}" if caps_differ else "",
             limits=texts.load_text(identity, limits),
             named=named,
             rankings=rankings,
@@ -167,13 +170,13 @@ def cells(summaries: Sequence[Summary], campaign: Sequence[Summary] = ()) -> tup
 
 
 class RuntimeResults(Struct, frozen=True, kw_only=True):
-    """Cells and controls of one layer in one runtime. The name of a runtime or a layer is empty
-    where the campaign has no other."""
+    """The cells and controls of one layer in one runtime. The name of the runtime or the layer is
+    empty if the campaign has no other one."""
 
     id: str
     runtime: str
     layer: str
-    """`limiter layer`."""
+    """The name of the layer, such as `limiter layer`."""
     text: texts.LayerText
     cells: tuple[Cell, ...]
     controls: tuple[Summary, ...]
@@ -195,13 +198,13 @@ class RuntimeResults(Struct, frozen=True, kw_only=True):
 
 
 def runtimes_of(summaries: Sequence[Summary]) -> Iterator[RuntimeResults]:
-    """The runtimes in the order of `summaries`, in each its layers; rows without a run stand with
-    the first.
+    """The layers of each runtime, with the runtimes in the order of `summaries`. Rows without a run
+    belong to the first runtime.
 
-    Containers and local processes differ in more than the client, and a decision is no request, so
-    that nothing is compared across them."""
-    named_runtimes = dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)
-    runtimes = list(named_runtimes) or [""]
+    Nothing is compared across runtimes or layers, because containers and local processes differ in
+    more than the client, and a decision is not a request."""
+    known_runtimes = dict.fromkeys(summary.runtime for summary in summaries if summary.runtime)
+    runtimes = list(known_runtimes) or [""]
 
     rows_of: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:

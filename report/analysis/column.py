@@ -1,5 +1,5 @@
-"""A column of a table: what it holds of an entry, and how it is read. Lists of columns make the
-tables."""
+"""Columns of tables. A table is made from a list of columns, each of which reads its value of an
+entry."""
 
 from collections.abc import Callable
 from typing import Any, Literal
@@ -9,21 +9,21 @@ from msgspec import Struct
 from report.analysis.figure_list import Direction, NamedFigure
 
 Kind = Literal["Float64", "Int64", "boolean", "string", "object"]
-"""A nullable type of pandas; `object` is for what stands in no file."""
+"""A nullable type of pandas. `object` is for values that no file contains."""
 
 Read = Callable[[Any], Any]
-"""Reads a value of an entry; None where it has none."""
+"""Reads a value of an entry, which is None if the entry has none."""
 
 
 class Column(Struct, frozen=True):
     kind: Kind
     read: Read = lambda _: None
-    """Not called of a table that is derived from another."""
+    """Reads the value of an entry. It is not called for a table that is derived from another."""
     unit: str = ""
     digits: int | None = None
-    """Decimals in CSV files; None: as few as the number needs."""
+    """Decimals in CSV files. None means as few as the number needs."""
     direction: Direction = ""
-    """What is better, of a figure."""
+    """Which values of a figure are better."""
 
 
 def text(read: Read) -> Column:
@@ -43,13 +43,16 @@ def number(read: Read, digits: int | None, unit: str = "") -> Column:
 
 
 def thing(read: Read) -> Column:
-    """What only code reads of a row."""
+    """A column of objects, which only code reads."""
     return Column("object", read)
 
 
-def figure(named: NamedFigure) -> Column:
-    """A figure of the list, of entries that know its value."""
-    of_entry = named.figure
+def figure(listed: NamedFigure) -> Column:
+    """A figure of the list. The entries have a method `value` that takes the figure."""
     return Column(
-        "Float64", lambda entry: entry.value(of_entry), named.unit, named.digits, named.direction
+        "Float64",
+        lambda entry: entry.value(listed.figure),
+        listed.unit,
+        listed.digits,
+        listed.direction,
     )

@@ -1,9 +1,8 @@
-"""The columns of the tables of configurations and of runs, by name: what each holds, and how it is
-read.
+"""The columns of the tables of configurations, runs, comparisons and seconds, by name.
 
-A figure has a column in both tables. In that of runs it is the figure of the run, in that of
-configurations what `Summary.figure_of` makes of its runs (rule M28), with its range and its bounds
-beside it."""
+A figure has a column in the tables of configurations and of runs. For a run it is the figure of the
+run. For a configuration it is what `Summary.figure_of` makes of the runs (rule M28), with its range
+and its bounds in further columns."""
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,7 +27,7 @@ from report.statistics.run_samples import MIN_FIGURES, median_interval
 
 
 class RunEntry(Struct, frozen=True, kw_only=True):
-    """A run of a configuration; `run` is None where its file is missing."""
+    """A run of a configuration. `run` is None if its file is missing."""
 
     summary: Summary
     number: int
@@ -40,7 +39,8 @@ class RunEntry(Struct, frozen=True, kw_only=True):
 
     @property
     def versioned_runs(self) -> Sequence[Run]:
-        """The first of them that knows a version or the runtime states it."""
+        """The runs to ask for a version or the runtime, of which the first that knows it is
+        right."""
         return (self.run,) if self.run else ()
 
     @property
@@ -52,12 +52,12 @@ class RunEntry(Struct, frozen=True, kw_only=True):
         return figure(self.measured) if self.measured else None
 
     def bounds(self, figure: Figure) -> Bounds | None:
-        """What is known of a figure without a value."""
+        """The bounds of a figure whose value is not known."""
         return figure.read_bounds(self.measured) if self.measured else None
 
 
 class SummaryEntry(Struct, frozen=True, kw_only=True):
-    """A configuration; what only a single run has is that of its selected run."""
+    """A configuration. Values that only a single run has are those of its selected run."""
 
     summary: Summary
     ranking: Ranking | None
@@ -98,11 +98,11 @@ def _counted_dimension(key: str) -> Read:
     return lambda entry: entry.summary.identity.counts[key]
 
 
-def _of_run(read: Callable[[Run], Any]) -> Read:
+def _run_value(read: Callable[[Run], Any]) -> Read:
     return lambda entry: read(entry.run) if entry.run else None
 
 
-def _of_measured(read: Callable[[Measured], Any]) -> Read:
+def _measured_value(read: Callable[[Measured], Any]) -> Read:
     return lambda entry: read(entry.measured) if entry.measured else None
 
 
@@ -136,19 +136,20 @@ def _bound(figure: Figure, end: str) -> Read:
 
 
 def bound_name(name: str, end: str) -> str:
-    """The column of an end of the bounds of a latency: `latency_p50_low_ms`."""
+    """The name of the column with an end of the bounds of a latency, such as
+    `latency_p50_low_ms`."""
     return f"{name.removesuffix('_ms')}_{end}_ms"
 
 
 BOUND_ENDS = ("low", "high")
-BOUNDED = tuple(name for name, named in FIGURE_LIST.items() if named.has_bounds)
-RANGED = tuple(name for name, named in FIGURE_LIST.items() if named.range_digits is not None)
+BOUNDED = tuple(name for name, listed in FIGURE_LIST.items() if listed.has_bounds)
+RANGED = tuple(name for name, listed in FIGURE_LIST.items() if listed.range_digits is not None)
 
 #: Parts of a run whose version is on record.
 VERSIONED = ("client", "limiter", "store", "fastify", "node", "autocannon", "harness")
 
-#: What both tables have, in whatever order.
-_BOTH: Mapping[str, Column] = {
+#: The columns that the tables of runs and of configurations share.
+_COMMON: Mapping[str, Column] = {
     "row": column.text(attrgetter("summary.id")),
     "load": column.text(lambda entry: entry.summary.identity.load_text),
     **{
@@ -176,78 +177,77 @@ _BOTH: Mapping[str, Column] = {
     "duration_asked_s": column.number(_identity("duration_s"), None, "s"),
     "requests_asked": column.whole(_identity("requests")),
     **{dimension.key: column.whole(_counted_dimension(dimension.key)) for dimension in DIMENSIONS},
-    **{name: column.figure(named) for name, named in FIGURE_LIST.items()},
+    **{name: column.figure(listed) for name, listed in FIGURE_LIST.items()},
     **{
         bound_name(name, end): column.number(_bound(FIGURE_LIST[name].figure, end), 3, "ms")
         for name in BOUNDED
         for end in BOUND_ENDS
     },
     "send_wakes_shared": column.truth(
-        _of_measured(lambda measured: getattr(measured.record.schedule, "shared_wakes", None))
+        _measured_value(lambda measured: getattr(measured.record.schedule, "shared_wakes", None))
     ),
     **{f"{part}_version": column.text(_version(part)) for part in VERSIONED},
     "runtime": column.text(_runtime),
     "burst_quotas": column.number(
-        _boundary(lambda boundaries: max(one.burst.factor for one in boundaries)), 3
+        _boundary(lambda boundaries: max(boundary.burst.factor for boundary in boundaries)), 3
     ),
     "over_admitted": column.whole(
-        _boundary(lambda boundaries: max(one.over_admission.total for one in boundaries))
+        _boundary(lambda boundaries: max(boundary.over_admission.total for boundary in boundaries))
     ),
     "under_admitted": column.whole(
-        _boundary(lambda boundaries: max(one.under_admission.total for one in boundaries))
+        _boundary(lambda boundaries: max(boundary.under_admission.total for boundary in boundaries))
     ),
     "promises_broken": column.text(_boundary(_broken_promises)),
-    "host_cpus": column.whole(_of_run(host_cpus)),
-    "cpus_shared": column.truth(_of_run(shares_cpus)),
-    "caps": column.text(_of_run(_caps)),
+    "host_cpus": column.whole(_run_value(host_cpus)),
+    "cpus_shared": column.truth(_run_value(shares_cpus)),
+    "caps": column.text(_run_value(_caps)),
 }
 
 RUN_COLUMNS: Mapping[str, Column] = {
-    **_BOTH,
+    **_COMMON,
     "run": column.whole(attrgetter("number")),
     "median": column.truth(
         lambda entry: entry.run is not None and entry.run is entry.summary.selected
     ),
     "status": column.text(lambda entry: entry.run.record.status if entry.run else "missing"),
     **{
-        name: column.text(_of_run(attrgetter(name)))
+        name: column.text(_run_value(attrgetter(name)))
         for name in ("verdict", "failure", "file", "outcome", "outcome_text", "set_aside")
     },
     "verdict_reasons": column.text(
-        _of_run(lambda run: "; ".join(f"{one.rule} {one.text}" for one in run.reasons))
+        _run_value(lambda run: "; ".join(f"{reason.rule} {reason.text}" for reason in run.reasons))
     ),
-    "limited_by": column.text(_of_measured(lambda measured: measured.limiting_resource)),
-    "notes": column.text(_of_run(lambda run: "; ".join(run.record.notes))),
-    "started_at": column.text(_of_run(lambda run: run.record.started_at)),
+    "limited_by": column.text(_measured_value(lambda measured: measured.limiting_resource)),
+    "notes": column.text(_run_value(lambda run: "; ".join(run.record.notes))),
+    "started_at": column.text(_run_value(lambda run: run.record.started_at)),
     "latency_unsupported": column.text(
-        _of_measured(lambda measured: " ".join(measured.unsupported))
+        _measured_value(lambda measured: " ".join(measured.unsupported))
     ),
     "latency_late": column.text(
-        _of_measured(lambda measured: " ".join(late_percentiles(measured)))
+        _measured_value(lambda measured: " ".join(late_percentiles(measured)))
     ),
-    "warmup_steady": column.truth(_of_measured(lambda measured: measured.record.warmup.steady)),
-    "round": column.whole(_of_run(lambda run: run.place[0] if run.place else None)),
-    "group": column.whole(_of_run(lambda run: run.place[1] if run.place else None)),
-    "machines": column.whole(_of_run(lambda run: len(set(run.placement.values())) or None)),
+    "warmup_steady": column.truth(_measured_value(lambda measured: measured.record.warmup.steady)),
+    "round": column.whole(_run_value(lambda run: run.place[0] if run.place else None)),
+    "group": column.whole(_run_value(lambda run: run.place[1] if run.place else None)),
+    "machines": column.whole(_run_value(lambda run: len(set(run.placement.values())) or None)),
     "placement": column.text(
-        _of_run(lambda run: " ".join(map("=".join, sorted(run.placement.items()))))
+        _run_value(lambda run: " ".join(map("=".join, sorted(run.placement.items()))))
     ),
 }
 
 
-def _of_summary(read: Callable[[Summary], Any]) -> Read:
+def _summary_value(read: Callable[[Summary], Any]) -> Read:
     return lambda entry: read(entry.summary)
 
 
 def _limit(index: int) -> Read:
-    return _of_summary(
+    return _summary_value(
         lambda summary: summary.identity.limits[index] if summary.identity.limits else None
     )
 
 
 def _store_external(summary: Summary) -> bool | None:
-    """Whether the store is one that the user already ran; None where there is none, or none is
-    known."""
+    """Whether the store is an external store. None without a store, or if it is not known."""
     identity = summary.identity
     return None if identity.store is None or identity.ceiling else identity.external_store
 
@@ -264,8 +264,8 @@ def _reasons(summary: Summary) -> str:
 
 
 def _throughput_interval(end: str) -> Read:
-    """An end of the interval of the median over the runs that count; None where they are too few
-    for one, and where it is that of a run in which the target failed its load."""
+    """An end of the interval of the median over the runs that count. It is None if there are too
+    few of them, and if the end is a run in which the target failed its load."""
 
     def read(entry: SummaryEntry) -> float | None:
         values = entry.summary.throughputs
@@ -276,21 +276,21 @@ def _throughput_interval(end: str) -> Read:
 
 
 def _spread(member: str) -> Read:
-    return _of_summary(lambda summary: getattr(summary.spread, member, None))
+    return _summary_value(lambda summary: getattr(summary.spread, member, None))
 
 
 def _over_all_runs(path: str) -> Read:
-    of_run = attrgetter(path)
+    read = attrgetter(path)
 
     def total(entry: SummaryEntry) -> int | None:
-        values = [of_run(run.measured) for run in entry.summary.runs if run.measured]
+        values = [read(run.measured) for run in entry.summary.runs if run.measured]
         return sum(values) if values else None
 
     return total
 
 
 def _percentiles(member: str) -> Read:
-    """The names of the percentiles of which a member of `FigureSummary` is true."""
+    """The names of the percentiles for which a member of `FigureSummary` is true."""
 
     def read(entry: SummaryEntry) -> str | None:
         figures = {name: entry.summary.figure_of(percentile(name)) for name in PERCENTILES}
@@ -303,22 +303,22 @@ def _percentiles(member: str) -> Read:
 
 
 def _range_end(figure: Figure, end: str) -> Read:
-    return _of_summary(lambda summary: getattr(summary.figure_of(figure), end))
+    return _summary_value(lambda summary: getattr(summary.figure_of(figure), end))
 
 
 def _range_columns(name: str) -> Iterator[tuple[str, Column]]:
-    named = FIGURE_LIST[name]
+    listed = FIGURE_LIST[name]
     for ending, end in RANGE_ENDS:
-        read = _range_end(named.figure, end)
-        yield f"{name}_{ending}", column.number(read, named.range_digits, named.unit)
+        read = _range_end(listed.figure, end)
+        yield f"{name}_{ending}", column.number(read, listed.range_digits, listed.unit)
 
 
-#: The ends of a range: how its columns end, and the member of `FigureSummary`.
+#: The ends of a range, each as the end of the name of its column and the member of `FigureSummary`.
 RANGE_ENDS = (("min", "low"), ("max", "high"))
 
 
 def interval_end(comparison: Comparison | None, end: str) -> float | None:
-    """An end of the interval of a ratio; None where the comparison has no such end."""
+    """An end of the interval of a ratio. None if the comparison has no such end."""
     value: float | None = getattr(comparison.known_interval, end, None) if comparison else None
     return None if value is None or math.isinf(value) else value
 
@@ -332,16 +332,16 @@ def _conclusion(entry: SummaryEntry) -> str | None:
 
 
 _SUMMARY_ONLY: Mapping[str, Column] = {
-    "store_external": column.truth(_of_summary(_store_external)),
+    "store_external": column.truth(_summary_value(_store_external)),
     "limiter_script_kind": column.text(
-        _of_summary(lambda row: " ".join(script.kind for script in row.scripts))
+        _summary_value(lambda row: " ".join(script.kind for script in row.scripts))
     ),
     "limiter_script": column.text(
-        _of_summary(lambda row: " ".join(script.name_or_sha1 for script in row.scripts))
+        _summary_value(lambda row: " ".join(script.name_or_sha1 for script in row.scripts))
     ),
-    "options": column.text(_of_summary(lambda row: " ".join(row.identity.options))),
+    "options": column.text(_summary_value(lambda row: " ".join(row.identity.options))),
     "load_model": column.text(
-        _of_summary(lambda row: "open" if row.identity.open_loop else "closed")
+        _summary_value(lambda row: "open" if row.identity.open_loop else "closed")
     ),
     **{
         f"limit_{name}": column.whole(_limit(index), unit)
@@ -350,13 +350,15 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
         )
     },
     "control": column.truth(_identity("control")),
-    "runs": column.whole(_of_summary(lambda row: len(row.runs))),
+    "runs": column.whole(_summary_value(lambda row: len(row.runs))),
     **{
         f"{name}_runs": column.whole(attrgetter(f"summary.{name}_runs"))
         for name in ("valid", "suspect", "invalid", "failed", "served", "spoiled")
     },
-    "missing_runs": column.whole(_of_summary(lambda row: len(row.missing))),
-    "median_run": column.whole(_of_summary(lambda row: row.selected.run if row.selected else None)),
+    "missing_runs": column.whole(_summary_value(lambda row: len(row.missing))),
+    "median_run": column.whole(
+        _summary_value(lambda row: row.selected.run if row.selected else None)
+    ),
     **{
         f"requests_per_second_{name}": column.number(_spread(name), 2, unit)
         for name, unit in (("min", "1/s"), ("max", "1/s"), ("stdev", "1/s"), ("cv_percent", "%"))
@@ -364,13 +366,13 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
     "requests_per_second_interval_low": column.number(_throughput_interval("low"), 2, "1/s"),
     "requests_per_second_interval_high": column.number(_throughput_interval("high"), 2, "1/s"),
     "requests_per_second_interval_coverage": column.number(_throughput_interval("coverage"), 4),
-    **dict(named for name in RANGED for named in _range_columns(name)),
-    # As the servers report it themselves.
+    **dict(name_and_column for name in RANGED for name_and_column in _range_columns(name)),
+    # The servers report this figure themselves, unlike the one of the role.
     "server_resident_bytes": column.figure(
         NamedFigure(figure=Figure(attrgetter("record.memory_resident")), unit="bytes", digits=0)
     ),
     "failed_by_status": column.text(
-        _of_measured(
+        _measured_value(
             lambda run: " ".join(f"{code}:{count}" for code, count in run.failed_by_code.items())
         )
     ),
@@ -378,16 +380,22 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
     "latency_unsupported": column.text(_percentiles("few_samples")),
     "latency_late": column.text(_percentiles("late")),
     "latency_merged": column.text(_percentiles("merged")),
-    "verdict": column.text(_of_summary(lambda row: row.verdict)),
-    "verdict_reasons": column.text(_of_summary(_reasons)),
-    "limited_by": column.text(_of_summary(lambda row: row.limit.resource if row.limit else None)),
-    "limited_by_runs": column.whole(_of_summary(lambda row: row.limit.runs if row.limit else None)),
-    "decides_locally": column.truth(
-        _of_summary(lambda row: row.identity.decides_locally if row.identity.decided_by else None)
+    "verdict": column.text(_summary_value(lambda row: row.verdict)),
+    "verdict_reasons": column.text(_summary_value(_reasons)),
+    "limited_by": column.text(
+        _summary_value(lambda row: row.limit.resource if row.limit else None)
     ),
-    "reference": column.truth(_of_summary(lambda row: row.reference)),
-    "copy_of": column.text(_of_summary(lambda row: row.identity.copy_of)),
-    "runs_set_aside": column.whole(_of_summary(lambda row: len(row.set_aside))),
+    "limited_by_runs": column.whole(
+        _summary_value(lambda row: row.limit.runs if row.limit else None)
+    ),
+    "decides_locally": column.truth(
+        _summary_value(
+            lambda row: row.identity.decides_locally if row.identity.decided_by else None
+        )
+    ),
+    "reference": column.truth(_summary_value(lambda row: row.reference)),
+    "copy_of": column.text(_summary_value(lambda row: row.identity.copy_of)),
+    "runs_set_aside": column.whole(_summary_value(lambda row: len(row.set_aside))),
     "ratio": column.number(lambda entry: entry.ratio.ratio if entry.ratio else None, 4),
     "ratio_interval_low": column.number(lambda entry: interval_end(entry.ratio, "low"), 4),
     "ratio_interval_high": column.number(lambda entry: interval_end(entry.ratio, "high"), 4),
@@ -397,20 +405,20 @@ _SUMMARY_ONLY: Mapping[str, Column] = {
 
 
 def _duration_text(entry: SummaryEntry) -> str | None:
-    """The seconds that were asked for; of a number of requests what the selected run took."""
-    asked = entry.summary.identity.duration_s
-    if asked is not None:
-        return f"{asked:g}"
+    """The planned seconds. For a planned number of requests it is the time of the selected run."""
+    planned_s = entry.summary.identity.duration_s
+    if planned_s is not None:
+        return f"{planned_s:g}"
     return f"{entry.measured.record.duration:.3f}" if entry.measured else None
 
 
 def _selected(name: str, digits: int) -> Column:
-    """A figure of the selected run, with so many decimals."""
-    named = FIGURE_LIST[name]
-    return column.number(_of_measured(named.figure), digits, named.unit)
+    """A figure of the selected run, with this number of decimals."""
+    listed = FIGURE_LIST[name]
+    return column.number(_measured_value(listed.figure), digits, listed.unit)
 
 
-#: The original's columns hold figures of the selected run, as they always did.
+#: The columns of the original project, which hold figures of the selected run as they always did.
 _ORIGINAL: Mapping[str, Column] = {
     "Client": column.text(_identity("short_label")),
     "Mode": column.text(_identity("topology")),
@@ -422,11 +430,11 @@ _ORIGINAL: Mapping[str, Column] = {
     "Latency_P50": _selected("latency_p50_ms", 3),
     "Latency_P99": _selected("latency_p99_ms", 3),
     "RateLimitHits": _selected("rate_limit_hits", 0),
-    "CPUUsage": column.number(_of_measured(attrgetter("record.cpu_usage")), 2, "%"),
+    "CPUUsage": column.number(_measured_value(attrgetter("record.cpu_usage")), 2, "%"),
     "MemoryUsage": _selected("server_heap_bytes", 0),
 }
 
-SUMMARY_COLUMNS: Mapping[str, Column] = {**_ORIGINAL, **_BOTH, **_SUMMARY_ONLY}
+SUMMARY_COLUMNS: Mapping[str, Column] = {**_ORIGINAL, **_COMMON, **_SUMMARY_ONLY}
 
 
 class ComparisonEntry(Struct, frozen=True):
@@ -434,8 +442,9 @@ class ComparisonEntry(Struct, frozen=True):
 
     ranking_id: str
     family: str
-    """`ranking`: what its order is by, with the reference. `order`: of every two others. `cpu`: the
-    CPU per request. `copy`: the reference and its copy, which no target differs from (rule M31)."""
+    """`ranking` is a comparison with the reference by the figure of the ranking, and `order` one of
+    two other rows. `cpu` is one by the CPU per request, and `copy` that of the reference with its
+    copy (rule M31)."""
     figure: str
     """The column of the figure that is compared."""
     pair: Pair

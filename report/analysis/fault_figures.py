@@ -1,4 +1,4 @@
-"""What faults did to the requests: one case for each fault of each configuration, over its runs."""
+"""Summarizes what faults did to the requests, with a case for each fault of each configuration."""
 
 import math
 import statistics
@@ -20,21 +20,22 @@ from report.results.generated.records import (
 )
 from report.results.model import Campaign, Identity, Run, fault_title
 
-#: What stands for a moment that did not come, where figures are put in order.
+#: The value of a moment that did not come, so that figures can be sorted.
 NEVER = math.inf
 
-#: Requests that failed without the code of an answer.
+#: The kinds of requests that failed without the status code of an answer.
 LOST_CONNECTION = "lost connection"
 NO_ANSWER = "no answer"
 
-#: After “What happens to your API when …”: named faults, and what a role does in any other.
+#: Clauses that follow “What happens to your API when …”. Named faults have a whole clause, and
+#: other faults the verb of what the role does.
 _FAULTS = generated("faults")
 _WORDS: Mapping[str | None, str] = _FAULTS["named"]
 _VERBS: Mapping[str, str] = _FAULTS["verbs"]
 
 
 def fault_text(fault: Fault) -> str:
-    """`store-restart@10s+1s`."""
+    """The fault with its times, such as `store-restart@10s+1s`."""
     length = "" if fault.length_s is None else f"+{fault.length_s:g}s"
     return f"{fault_title(fault)}@{fault.start_s:g}s{length}"
 
@@ -54,17 +55,19 @@ def seconds_text(value: float | None) -> str:
 
 
 class Spread(Struct, frozen=True):
-    """A figure over the runs: the median, in an even number of runs the higher of the two in the
-    middle."""
+    """A figure over the runs. `middle` is the median, or of an even number of runs the higher of
+    the two middle values."""
 
     middle: float
     low: float
     high: float
     runs: int
-    """That have the figure."""
+    """The number of runs that have the figure."""
 
 
 class FaultedRun(Struct, frozen=True):
+    """A run in which a fault was injected."""
+
     run: Run
     record: MeasuredResultFault
     figures: FaultFiguresFault
@@ -75,50 +78,54 @@ class FaultedRun(Struct, frozen=True):
 
     @property
     def p99_before_us(self) -> float | None:
-        """Of the ten seconds before the first fault, or of what there was; None where it is not
-        known."""
-        stated = self.run.measured and self.run.measured.record.fault_figures
-        return stated.before.p99_us if stated and stated.before else None
+        """The p99 of the ten seconds before the first fault, or of the shorter time before it. None
+        if it is not known."""
+        figures = self.run.measured and self.run.measured.record.fault_figures
+        return figures.before.p99_us if figures and figures.before else None
 
     @property
     def served_again_s(self) -> float | None:
-        """Until requests are served again, at any latency; None where it is not known."""
-        stated = self.figures.served_again_s
-        if stated is UNSET:
+        """The time until requests are served again, at any latency. None if it is not known."""
+        seconds = self.figures.served_again_s
+        if seconds is UNSET:
             return None
-        return NEVER if stated is None else stated
+        return NEVER if seconds is None else seconds
 
     @property
     def served_again_from(self) -> str | None:
-        """What tells that figure: the `result`, or its `timeline`; None where nothing does."""
-        stated = self.figures.served_again_s is not UNSET
-        return self.figures.served_again_from or ("result" if stated else None)
+        """The source of `served_again_s`, which is the `result` or its `timeline`. None without
+        one."""
+        is_in_result = self.figures.served_again_s is not UNSET
+        return self.figures.served_again_from or ("result" if is_in_result else None)
 
     @property
     def settled_again_s(self) -> float | None:
-        """Until they are also answered as fast as before: the recovery."""
+        """The time until requests are also answered as fast as before, which is the recovery."""
         return NEVER if self.figures.recovery == "never" else self.figures.recovery_s
 
     def over_admission(self, predicted: bool = False) -> float | None:
-        """Requests more than the quotas admit, seen or by the model as if all counters had been
-        lost; None where the quotas cannot be used up, or are not known."""
-        over = self.figures.over_admission
-        if not isinstance(over, OverAdmission):
+        """How many more requests were admitted than the quotas allow. `predicted` returns what the
+        model says about a loss of all counters.
+
+        None if the quotas cannot be used up, or are not known."""
+        over_admission = self.figures.over_admission
+        if not isinstance(over_admission, OverAdmission):
             return None
-        admitted = over.counters_lost if predicted else over.admitted
-        return None if admitted is None else admitted - over.counters_kept
+
+        admitted = over_admission.counters_lost if predicted else over_admission.admitted
+        return None if admitted is None else admitted - over_admission.counters_kept
 
     def answer_share(self, name: str) -> float | None:
-        """Share of the requests that ended while the fault was in place."""
+        """The share of this outcome in the requests that ended while the fault was in place."""
         return float(getattr(self.figures.answers, name)) if self.figures.answers else None
 
 
 def faults_of(run: Run) -> Sequence[MeasuredResultFault]:
-    """As they took place, in the order of the plan."""
+    """The records of the faults of a run in the order of the plan."""
     return (run.measured.record.faults if run.measured else None) or ()
 
 
-#: By the names of the exports: what is read of a run, and with how many decimals it is written.
+#: The figures by their names in exports, each as a function that reads it and a number of decimals.
 FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
     "outage_injected_s": (lambda faulted: faulted.figures.outage_injected_s, 3),
     "outage_seen_s": (lambda faulted: faulted.figures.outage_seen_s, 1),
@@ -140,13 +147,15 @@ FIGURES: Mapping[str, tuple[Callable[[FaultedRun], float | None], int]] = {
 
 
 class FaultCase(Struct, frozen=True):
+    """One fault of one configuration over its runs."""
+
     identity: Identity
     place: int
-    """The place of the fault among those of the configuration."""
+    """The index of the fault among those of the configuration."""
     runs: tuple[Run, ...]
-    """All, by number."""
+    """All runs, sorted by number."""
     missing: tuple[int, ...]
-    """Planned run numbers without a file."""
+    """The numbers of planned runs without a file."""
 
     @property
     def fault(self) -> Fault:
@@ -163,14 +172,14 @@ class FaultCase(Struct, frozen=True):
 
     @property
     def behaviour(self) -> str:
-        """The commonest of its runs; empty where none counts."""
+        """The most common behaviour of its runs. Empty if none of them counts."""
         counter = Counter(faulted_run.figures.behaviour for faulted_run in self.counted)
         return counter.most_common(1)[0][0] if counter else ""
 
     @property
     def failures(self) -> dict[str, int]:
-        """How many requests of the runs that count failed in which way, the commonest first: the
-        code of the answer, `LOST_CONNECTION` or `NO_ANSWER`."""
+        """The number of failed requests in the runs that count, by kind and the most common first.
+        The kind is the status code of the answer, `LOST_CONNECTION` or `NO_ANSWER`."""
         failures: Counter[str] = Counter()
         for faulted_run in self.counted:
             if measured := faulted_run.run.measured:
@@ -185,16 +194,16 @@ class FaultCase(Struct, frozen=True):
         return records[self.place] if self.place < len(records) else None
 
     def faulted(self, run: Run) -> FaultedRun | None:
-        """None where the fault was not injected."""
+        """The run with the figures of the fault. None if the fault was not injected."""
         record = self.record_of(run)
-        stated = run.measured and run.measured.record.fault_figures
-        for figures in stated.faults if stated else ():
+        fault_figures = run.measured and run.measured.record.fault_figures
+        for figures in fault_figures.faults if fault_figures else ():
             if record and figures.fault == self.place:
                 return FaultedRun(run, record, figures)
         return None
 
     def spread(self, name: str) -> Spread | None:
-        """Of one of `FIGURES`."""
+        """The spread over the runs of one of `FIGURES`. None if no run has the figure."""
         read, _ = FIGURES[name]
         values = sorted(
             value for faulted_run in self.counted if (value := read(faulted_run)) is not None
@@ -205,39 +214,37 @@ class FaultCase(Struct, frozen=True):
 
     @property
     def typical(self) -> FaultedRun | None:
-        """The run that is drawn: of those that count the one in the middle by when it settled,
-        outage and number."""
+        """The run that is drawn. It is the middle one of those that count, sorted by the time until
+        they settled again, outage and number."""
 
-        def place(faulted_run: FaultedRun) -> tuple[float, float, int]:
+        def sort_key(faulted_run: FaultedRun) -> tuple[float, float, int]:
             settled_s = (
                 NEVER if faulted_run.settled_again_s is None else faulted_run.settled_again_s
             )
             return settled_s, faulted_run.figures.outage_seen_s, faulted_run.run.run
 
         ordered = sorted(
-            (faulted_run for faulted_run in self.counted if faulted_run.timeline), key=place
+            (faulted_run for faulted_run in self.counted if faulted_run.timeline), key=sort_key
         )
         return ordered[len(ordered) // 2] if ordered else None
 
 
 class FaultGroup(Struct, frozen=True):
     text: str
-    """`store-restart`, with its times where the campaign has it at several."""
+    """The title such as `store-restart`, with its times if the campaign has it at different
+    ones."""
     fault: Fault
     cases: tuple[FaultCase, ...]
 
 
 def fault_groups(campaign: Campaign) -> tuple[FaultGroup, ...]:
     groups: dict[Fault, list[FaultCase]] = {}
-    planned = (
-        planned_configuration
-        for planned_configuration in campaign.planned
-        if planned_configuration.identity.faults
-    )
+    planned = (entry for entry in campaign.planned if entry.identity.faults)
     runs = (run for run in campaign.counted if run.identity.faults)
     for identity, _, runs_of_case, missing in configurations(planned, runs):
         for place, fault in enumerate(identity.faults):
             groups.setdefault(fault, []).append(FaultCase(identity, place, runs_of_case, missing))
+
     titles = [fault_title(fault) for fault in groups]
     return tuple(
         FaultGroup(

@@ -1,4 +1,4 @@
-"""The list of figures: by the name of its column each with its unit, decimals and direction.
+"""The list of figures, each with its unit, decimals and direction, by the name of its column.
 
 Tables, CSV files and the frames of `frames.py` follow this list. A new figure is one entry."""
 
@@ -40,22 +40,22 @@ class NamedFigure(Struct, frozen=True, kw_only=True):
     digits: int
     """Decimals in CSV files."""
     neutral: bool = False
-    """Neither more nor less of it is better."""
+    """Whether neither higher nor lower values are better."""
     range_digits: int | None = None
-    """Decimals of its range over the runs; None: tables of configurations show no range of it."""
+    """Decimals of its range over the runs. None if tables of configurations show no range of it."""
     has_bounds: bool = False
-    """Failed or unanswered requests can leave no more than bounds of it (rule M23)."""
+    """Whether failed or unanswered requests can leave nothing but bounds of it (rule M23)."""
 
     @property
     def direction(self) -> Direction:
-        """What is better; empty where neither more nor less is."""
+        """Which values are better. Empty if neither higher nor lower ones are."""
         if self.neutral:
             return ""
         return "higher" if self.figure.higher_is_better else "lower"
 
 
 def _recorded(path: str) -> Figure:
-    """A figure that the result states itself, by the path of its member."""
+    """A figure that the result contains at this path."""
     return Figure(attrgetter(path))
 
 
@@ -90,7 +90,7 @@ def _cpu_us(figure: Figure) -> NamedFigure:
 
 
 def _of_kind(kind: str) -> dict[str, NamedFigure]:
-    """What the roles of a kind used, all of them together."""
+    """The figures of what all roles of a kind used together."""
     return {
         f"{kind}_cpu_us_per_request": _cpu_us(sum_of_kind("cpu_us_per_request", kind)),
         f"{kind}_cpu_percent": NamedFigure(
@@ -105,10 +105,10 @@ def _of_kind(kind: str) -> dict[str, NamedFigure]:
     }
 
 
-#: How far apart the sends of an open loop were: as they were due, and as they were.
+#: The gaps between the sends of an open loop: the planned one, then percentiles of the real ones.
 SEND_GAPS = ("intended", "p10", "p50", "p90", "p99", "max")
 
-#: Failed requests by what failed: the path in the record of a run.
+#: The path of each count of failed requests in a run.
 FAILED: Mapping[str, str] = {
     "connection_errors": "record.errors",
     "timeouts": "record.timeouts",
@@ -163,9 +163,10 @@ FIGURE_LIST: Mapping[str, NamedFigure] = {
     "limited_share_predicted": _share(
         Figure(lambda figures: getattr(figures.record.prediction, "limited_share", None)), 4
     ),
-    # Of the servers, or at the limiter layer of the load generator, which is the client there.
+    # The CPU of the servers, or at the limiter layer that of the generator, which is the client
+    # there.
     "cpu_us_per_request": _cpu_us(consumer_cpu),
-    **{name: figure for kind in MEASURED_KINDS for name, figure in _of_kind(kind).items()},
+    **{name: listed for kind in MEASURED_KINDS for name, listed in _of_kind(kind).items()},
     "foreign_cpu_percent": NamedFigure(figure=foreign_cpu, unit="%", digits=1),
     "server_heap_bytes": NamedFigure(figure=heap, unit="bytes", digits=0, range_digits=0),
     "store_memory_bytes": NamedFigure(figure=store_used, unit="bytes", digits=0),

@@ -1,4 +1,4 @@
-"""The figures of a run that are compared."""
+"""The figures of a run, and how they are summarized over the runs of a configuration."""
 
 import math
 from collections.abc import Callable, Mapping, Sequence
@@ -22,15 +22,15 @@ from report.statistics.histograms import Bounds
 
 class Source(Struct, frozen=True):
     kind: str
-    """Of `MEMORY_KINDS`: only figures of one kind are like each other."""
+    """One of `MEMORY_KINDS`. Only figures of one kind are comparable."""
     text: str
 
 
-#: Who tells: an allocator what it handed out, the system what a process holds, a store what its
-#: items take.
+#: The kinds of sources. An allocator reports what it handed out, the system what a process holds,
+#: and a store what its items take.
 MEMORY_KINDS = {"allocator": "Allocator’s", "process": "Process’s", "count": "Store’s own count"}
 
-#: The first one that a target has is its figure.
+#: The sources of the memory of a target, of which the first one that it has gives its figure.
 SOURCES = {
     "store": Source("allocator", "the store's allocator"),
     "heap": Source("allocator", "heap of the process that decides"),
@@ -41,41 +41,41 @@ SOURCES = {
 
 
 class Figure(Struct, frozen=True):
-    """Called with the figures of a run, it gives one of them; None where the run does not have
-    it."""
+    """A figure of a run. Calling it with the figures of a run returns the value, or None if the run
+    does not have it."""
 
     read: Callable[[Measured], float | None]
     higher_is_better: bool = False
     percentile: str = ""
-    """Its name, where it is a percentile."""
+    """Its name if it is a percentile, else empty."""
     read_bounds: Callable[[Measured], Bounds | None] = lambda _: None
-    """What is known of it where failed or unanswered requests could move it (rule M23)."""
+    """Reads the bounds of a figure that failed or unanswered requests could move (rule M23)."""
 
     def __call__(self, figures: Measured) -> float | None:
         return self.read(figures)
 
     def known(self, figures: Measured) -> Bounds | None:
-        """The figure as bounds that are equal, or its bounds; None where the run does not have
-        it."""
+        """The bounds of the figure, which are equal if its value is known. None if the run does not
+        have it."""
         value = self.read(figures)
         return self.read_bounds(figures) if value is None else Bounds(value, value)
 
     @property
     def worst(self) -> float:
-        """What stands for a run in which the target failed its load (rule M24)."""
+        """The value of a run in which the target failed its load (rule M24)."""
         return 0.0 if self.higher_is_better else math.inf
 
     def is_comparable(self, figures: Measured) -> bool:
-        """False for a percentile with too few samples behind it (rule M18), or that late sends made
-        (M5)."""
+        """False for a percentile with too few samples (rule M18), or one that late sends could have
+        caused (rule M5)."""
         return self.percentile not in (*figures.unsupported, *late_percentiles(figures))
 
     def compared(self, figures: Measured) -> float | None:
-        """As it enters comparisons: None for a percentile that is not comparable."""
+        """The value for comparisons, or None for a percentile that is not comparable."""
         return self.at_most(figures) if self.is_comparable(figures) else None
 
     def at_most(self, figures: Measured) -> float | None:
-        """The figure; a percentile that is not identified at its upper bound (rule M23)."""
+        """The figure, or its upper bound if it is not identified (rule M23)."""
         return _high(self.known(figures))
 
 
@@ -97,26 +97,27 @@ class FigureSummary(Struct, frozen=True, kw_only=True):
     """A figure of a configuration over its runs that count (rule M28)."""
 
     value: float | None = None
-    """The median; None where no run has the figure, the median is not identified, or it is the rank
-    of a run in which the target failed its load."""
+    """The median. None if no run has the figure, if the median is not identified, or if it is the
+    rank of a run in which the target failed its load."""
     bounds: Bounds | None = None
-    """Of a median that is not identified (rule M23)."""
+    """The bounds of a median that is not identified (rule M23)."""
     low: float | None = None
-    """The lowest of the runs that served their load. None, as `high`, below two runs, and where one
-    of them knows no more than bounds."""
+    """The lowest value of the runs that served their load. Like `high`, it is None below two runs,
+    and if one of them has nothing but bounds."""
     high: float | None = None
     runs: int = 0
     """How many runs served their load and have the figure."""
     spoiled: bool = False
-    """The median is the rank of a run in which the target failed its load (rule M24)."""
+    """Whether the median is the rank of a run in which the target failed its load (rule M24)."""
     merged: bool = False
-    """The runs' merged histogram has enough samples for the percentile, where single runs have too
-    few."""
+    """Whether the percentile comes from the merged histogram of the runs, because single runs have
+    too few samples."""
     few_samples: bool = False
-    """A percentile with too few samples, in the merged histogram of the runs too (rule M18)."""
+    """Whether even the merged histogram of the runs has too few samples for the percentile (rule
+    M18)."""
     late: bool = False
-    """Late sends of the load generator are more than a tenth of it in half of the runs (rule
-    M5)."""
+    """Whether late sends of the generator are more than a tenth of the percentile in half of the
+    runs (rule M5)."""
 
     @property
     def range(self) -> tuple[float, float] | None:
@@ -134,7 +135,7 @@ class FigureSummary(Struct, frozen=True, kw_only=True):
         return ABSENT if self.value is None else show(self.value)
 
     def range_text(self, show: Show) -> str:
-        """`8.10–14.00`; empty where there is no median or no range."""
+        """A text such as `8.10–14.00`. Empty without a median or a range."""
         if self.value is None or self.low is None or self.high is None:
             return ""
         return f"{show(self.low)}–{show(self.high)}"
@@ -143,17 +144,16 @@ class FigureSummary(Struct, frozen=True, kw_only=True):
 def over_runs(
     figure: Figure, served: Sequence[Measured], spoiled_runs: int, merged: Mapping[str, Bounds]
 ) -> FigureSummary:
-    """The median of a figure over the runs that count, of an even number the mean of the middle
-    two.
+    """The median of a figure over the runs that count. It is the mean of the middle two of an even
+    number of runs.
 
-    A run in which the target failed its load has the worst rank, as in comparisons (rule M24).
-    Where one of the middle runs is such a run there is no value, whatever the others had. Of runs
-    that know no more than bounds the median of all lower and that of all upper bounds enclose the
-    median (rule M23).
+    A run in which the target failed its load has the worst rank, as in comparisons (rule M24). If
+    one of the middle runs is such a run, the median has no value. If runs have nothing but bounds,
+    the median of their lower bounds and that of their upper bounds enclose the median (rule M23).
 
     Args:
         served: the runs that served their load.
-        spoiled_runs: in so many others the target failed it.
+        spoiled_runs: the number of the other runs, in which the target failed its load.
         merged: the percentiles that come from the merged histogram of the runs."""
     known = [bounds for figures in served if (bounds := figure.known(figures))]
     count = len(known) + spoiled_runs
@@ -161,14 +161,14 @@ def over_runs(
         return FigureSummary()
 
     values = [bounds.low for bounds in known if bounds.low == bounds.high]
-    several = len(values) == len(known) > 1
+    has_range = len(values) == len(known) > 1
     late_runs = sum(figure.percentile in late_percentiles(figures) for figures in served)
-    few = any(figure.percentile in figures.unsupported for figures in served)
+    has_few_samples = any(figure.percentile in figures.unsupported for figures in served)
     spread = FigureSummary(
-        low=min(values) if several else None,
-        high=max(values) if several else None,
+        low=min(values) if has_range else None,
+        high=max(values) if has_range else None,
         runs=len(known),
-        few_samples=few and figure.percentile not in merged,
+        few_samples=has_few_samples and figure.percentile not in merged,
         late=len(served) > 0 and 2 * late_runs >= len(served),
     )
     if (count - 1) // 2 < spoiled_runs:
@@ -178,21 +178,21 @@ def over_runs(
     low = median([*(bounds.low for bounds in known), *worst])
     high = median([*(math.inf if bounds.high is None else bounds.high for bounds in known), *worst])
     median_of_runs = Bounds(low, None if math.isinf(high) else high)
-    stated = merged.get(figure.percentile, median_of_runs)
+    summary_bounds = merged.get(figure.percentile, median_of_runs)
     return structs.replace(
         spread,
-        value=stated.figure,
-        bounds=stated if stated.figure is None else None,
+        value=summary_bounds.figure,
+        bounds=summary_bounds if summary_bounds.figure is None else None,
         merged=figure.percentile in merged,
     )
 
 
 def late_percentiles(figures: Measured) -> Sequence[str]:
-    """Those of which late sends of the load generator are more than a tenth."""
+    """The percentiles of which late sends of the generator are more than a tenth."""
     return figures.record.schedule.late_percentiles if figures.record.schedule else ()
 
 
-#: Requests per second; at the limiter layer decisions.
+#: Requests per second, or at the limiter layer decisions per second.
 throughput = Figure(lambda figures: figures.requests_per_second, higher_is_better=True)
 
 
@@ -224,18 +224,20 @@ def from_send(name: str) -> Figure:
 
 
 def of_schedule(read: Callable[[Schedule], float | None]) -> Figure:
-    """A figure of how an open loop sent; a closed one has none."""
+    """A figure of how an open loop sent its requests, which a closed loop does not have."""
     return Figure(
         lambda figures: read(figures.record.schedule) if figures.record.schedule else None
     )
 
 
 def node_kind(layer: str) -> str:
-    """Of the Node process that asks."""
+    """The kind of the Node process that calls the limiter."""
     return "server" if layer_text(layer).has_servers else "generator"
 
 
 def bytes_per_key(source: str) -> Figure:
+    """The memory per key by one of `SOURCES`, in bytes."""
+
     def read(figures: Measured) -> float | None:
         memory = figures.added_memory
         if memory is None or not memory.keys or memory.failed or memory.lost_keys:
@@ -245,11 +247,11 @@ def bytes_per_key(source: str) -> Figure:
     return Figure(read)
 
 
-#: CPU of all servers together in µs per request; None at the limiter layer, which has none.
+#: CPU of all servers together in µs per request. None at the limiter layer, which has no servers.
 server_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("server"))
 
-#: CPU of what calls the limiter, in µs per request: of the servers, or at the limiter layer of the
-#: client, which is the load generator.
+#: CPU of what calls the limiter, in µs per request. That is the servers, or at the limiter layer
+#: the client, which is the generator.
 consumer_cpu = Figure(
     lambda figures: cpu_us_per_request(figures.record.resources).get(node_kind(figures.layer))
 )
@@ -257,10 +259,10 @@ consumer_cpu = Figure(
 #: CPU of all store nodes in µs per request.
 store_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("store"))
 
-#: CPU of the service in µs per request; None where there is none.
+#: CPU of the service in µs per request. None without a service.
 service_cpu = Figure(lambda figures: cpu_us_per_request(figures.record.resources).get("service"))
 
-#: Resident memory of all store nodes in bytes; None where one is not known.
+#: Resident memory of all store nodes in bytes. None if that of one node is not known.
 store_memory = Figure(
     lambda figures: sums_by_kind(figures.record.resources, "resident_bytes_mean").get("store")
 )
@@ -270,10 +272,10 @@ store_used = Figure(lambda figures: figures.store_memory_bytes)
 
 heap = Figure(lambda figures: figures.record.memory_usage)
 
-#: Of all answers those that were limited, 0 to 1.
+#: The share of the answers that were limited, from 0 to 1.
 limited_share = Figure(lambda figures: figures.limited_share)
 
-#: Answers that were limited.
+#: The number of answers that were limited.
 limit_hits = Figure(lambda figures: figures.record.rate_limit_hits)
 
 errors = Figure(lambda figures: figures.record.totalErrors)
@@ -284,25 +286,25 @@ descriptors_per_call = Figure(lambda figures: figures.record.descriptors_per_cal
 
 decisions = Figure(lambda figures: figures.decisions)
 
-#: What other programs used, in % of one CPU.
+#: The CPU time of other programs, in % of one CPU.
 foreign_cpu = Figure(lambda figures: figures.foreign_cpu_percent)
 
 
 @cache
 def sum_of_kind(member: str, kind: str) -> Figure:
-    """A member of the roles of a kind, all of them together; None where it is not known of one."""
+    """The sum of a member over all roles of a kind. None if it is not known of one of them."""
     return Figure(lambda figures: sums_by_kind(figures.record.resources, member).get(kind))
 
 
 def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
-    """CPU time in µs per decision by kind of role, all roles of a kind together; empty without a
-    count of decisions. The load generator takes part only where it is the client.
+    """CPU time in µs per decision by kind of role, summed over the roles of a kind. Empty without a
+    count of decisions. The generator takes part only if it is the client.
 
-    A decision is an answer, allowed or limited, to a consume of one descriptor, as the processes
-    counted it that call the limiter. Its CPU time is what the counters of a role grew by, divided
-    by the decisions between the same two readings: lead-in and window. At the server layer the Node
-    part is the servers', with HTTP and the endpoint's work; at the limiter layer it is the load
-    generator's, which is the client."""
+    A decision is an answer, allowed or limited, to a consume of one descriptor. The processes that
+    call the limiter count them. The CPU time is the growth of the counters of a role, divided by
+    the decisions between the same two readings, which enclose lead-in and window. The Node part is
+    that of the servers at the server layer, with HTTP and the work of the endpoint. At the limiter
+    layer it is that of the generator, which is the client."""
     if not figures.decisions:
         return {}
     kinds = (node_kind(figures.layer), "service", "store")
@@ -311,6 +313,8 @@ def decision_cpu_us(figures: Measured) -> Mapping[str, float]:
 
 
 def total_of(kinds: Sequence[str]) -> Figure:
+    """The CPU per decision of these kinds together, in µs."""
+
     def total(figures: Measured) -> float | None:
         cpu_of = decision_cpu_us(figures)
         if not cpu_of or any(kind not in cpu_of for kind in kinds):
@@ -320,17 +324,17 @@ def total_of(kinds: Sequence[str]) -> Figure:
     return Figure(total)
 
 
-#: CPU per decision by kind of role.
+#: CPU in µs per decision by kind of role.
 PARTS: Mapping[str, Figure] = {kind: total_of((kind,)) for kind in MEASURED_KINDS}
 
-#: The CPU per decision of the Node process that asks.
+#: CPU in µs per decision of the Node process that calls the limiter.
 node_cpu = Figure(lambda figures: decision_cpu_us(figures).get(node_kind(figures.layer)))
 
 mean_latency = latency("average")
 p50 = percentile("p50")
 p99 = percentile("p99")
 
-#: Figures that have a range beside them, by the names that documents give them.
+#: Figures that documents show with a range, by their names there.
 FIGURES: Mapping[str, Figure] = {
     "requests_per_second": throughput,
     "latency_p50_ms": p50,
@@ -338,8 +342,8 @@ FIGURES: Mapping[str, Figure] = {
     "server_cpu_us_per_request": server_cpu,
 }
 
-#: Figures besides throughput by which a row can be shown to be better than all others. Less is
-#: better.
+#: Figures besides throughput by which a row can be shown to be better than all others. Lower values
+#: are better.
 COSTS: Mapping[str, Figure] = {
     "p50": p50,
     "p99": p99,

@@ -1,8 +1,8 @@
-"""The tables of a campaign as pandas DataFrames, each made once; CSV files and notebooks select
+"""The tables of a campaign as pandas DataFrames, each made once. CSV files and notebooks select
 from them.
 
-What a campaign asks between its rounds does not import this module: pandas takes half a second to
-load."""
+Commands that run between the rounds of a campaign do not import this module, because pandas takes
+half a second to load."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
@@ -29,8 +29,8 @@ from report.results.load import load_campaign
 
 
 def table(columns: Mapping[str, Column], entries: Iterable[Any]) -> pd.DataFrame:
-    """A row an entry, in their order; all types are nullable, and what an entry does not have is
-    `<NA>`."""
+    """A table with a row for each entry in their order. All types are nullable, and a value that an
+    entry does not have is `<NA>`."""
     rows = list(entries)
     return pd.DataFrame(
         {
@@ -49,22 +49,22 @@ class Frames:
     and `summary` means, docs/notebook.md shows how to use them. `report.analysis.columns` holds
     unit, decimals and direction of every column.
 
-    `runs`: a row a run, also of those that failed, are missing, or were set aside. A figure is that
-    of the run. Runs that count are valid or suspect ones with the outcome `served`.
+    `runs` has a row for each run, including those that failed, are missing, or were set aside. A
+    figure is that of the run. Runs that count are valid or suspect ones with the outcome `served`.
 
-    `summary`: a row a configuration. A figure is the median over the runs that count (rule M28),
-    with its range in `…_min` and `…_max`. A run in which the target failed its load has the worst
-    rank. `ratio` is to `ratio_to` (`Float64`, new ÷ base), `conclusion` is a word of
+    `summary` has a row for each configuration. A figure is the median over the runs that count
+    (rule M28), with its range in `…_min` and `…_max`. A run in which the target failed its load has
+    the worst rank. `ratio` is to `ratio_to` (`Float64`, new ÷ base), `conclusion` is a word of
     `report.statistics.conclusions`, or `reference`, or `told apart` for a copy.
 
-    `comparisons`: a row two configurations of a ranking that are compared. `figure` names the
-    column of `summary` that is compared. `ratio` is new ÷ base, with `interval_low` and
-    `interval_high` (95 %); `conclusion` is that of `new`: `faster` or `slower` of a rate, `better`
+    `comparisons` has a row for each two configurations of a ranking that are compared. `figure`
+    names the column of `summary` that is compared. `ratio` is new ÷ base, with `interval_low` and
+    `interval_high` (95 %). `conclusion` is that of `new`: `faster` or `slower` of a rate, `better`
     or `worse` of a latency or of CPU. `detectable` is a share.
 
-    `seconds`: a row a second of each selected run (`median` in `runs`): `t_s` (s, since the window
-    opened), `interval_s` (s), `allowed`, `limited` and `failed` (answers), `p50_ms` and `p99_ms`
-    (ms), and what the server used.
+    `seconds` has a row for each second of each selected run (`median` in `runs`): `t_s` (s, since
+    the window opened), `interval_s` (s), `allowed`, `limited` and `failed` (answers), `p50_ms` and
+    `p99_ms` (ms), and what the server used.
 
     `row` is the key of a configuration in all of them: `row1`, `row2`, …"""
 
@@ -96,13 +96,14 @@ class Frames:
 def frames(folder: Path | str) -> Frames:
     """The tables of the campaign in `folder`; see `Frames` for their columns, types and units.
 
-    Raises ReportError where the folder holds no results, or a file is not what it should be: each
-    line names a file and the field."""
+    Raises ReportError if the folder holds no results, or a file is not what it should be. Each line
+    of the error names a file and the field."""
     return Frames(analyse(load_campaign(Path(folder))))
 
 
 def _run_entries(summaries: Iterable[Summary]) -> Iterator[RunEntry]:
-    """With runs that were set aside, and those that are missing, by number."""
+    """The runs of each configuration by number, including those that were set aside or are
+    missing."""
     for summary in summaries:
         entries = [
             *(RunEntry(summary=summary, number=run.run, run=run) for run in summary.set_aside),
@@ -113,7 +114,7 @@ def _run_entries(summaries: Iterable[Summary]) -> Iterator[RunEntry]:
 
 
 def _rankings_by_row(analysis: Analysis) -> dict[str, Ranking]:
-    """The ranking of each row, and of each copy that of its reference."""
+    """The ranking of each row. A copy of a reference has the ranking of the reference."""
     rankings: dict[str, Ranking] = {}
     for ranking in (ranking for cell in analysis.cells for ranking in cell.rankings):
         rankings |= {row.id: ranking for row in ranking.summaries}
@@ -127,14 +128,16 @@ def _comparison_entries(analysis: Analysis) -> Iterator[ComparisonEntry]:
         for number, ranking in enumerate(cell.rankings, start=1):
             ranking_id = f"{cell.id}-{number}"
             figure = "latency_p99_ms" if ranking.open_loop else "requests_per_second"
-            # `order` begins with `ranked_by`.
+            # `order` begins with the pairs of `ranked_by`.
             for place, pair in enumerate(ranking.order):
                 family = "ranking" if place < len(ranking.ranked_by) else "order"
                 yield ComparisonEntry(ranking_id, family, figure, pair)
+
             for pair in ranking.cpu_pairs:
                 yield ComparisonEntry(ranking_id, "cpu", "cpu_us_per_request", pair)
-            if copied := ranking.resolution:
-                pair = Pair(copied.reference, copied.copy, copied.comparison)
+
+            if resolution := ranking.resolution:
+                pair = Pair(resolution.reference, resolution.copy, resolution.comparison)
                 yield ComparisonEntry(ranking_id, "copy", figure, pair)
 
 

@@ -1,5 +1,5 @@
-"""The CPUs behind the figures of a run: how many, whether roles share them, and the caps that
-held."""
+"""The CPUs on which the roles of a run ran: their number, whether roles share them, and the
+caps."""
 
 import json
 from collections.abc import Iterable
@@ -14,29 +14,33 @@ from report.results.model import Run
 
 
 def caps_of(run: Run) -> dict[str, Any]:
-    """By kind of role; empty where the runtime applies none."""
+    """The caps by kind of role. Empty if the runtime applies none."""
     runtime = run.record.runtime
     return json.loads(run.identity.caps) if runtime and runtime.caps_applied else {}
 
 
 def shares_cpus(run: Run) -> bool | None:
-    """Whether two kinds of role may run on one CPU of one machine; None where no roles are on
+    """Whether two kinds of role may run on one CPU of one machine. None if no roles are on
     record."""
     roles = run.measured.record.resources if run.measured else {}
+    if not roles:
+        return None
+
     cpus_by_kind = {kind: cpus_in(cap.get("cpuset", "")) for kind, cap in caps_of(run).items()}
     places = sorted(
         {(run.placement.get(role, ""), resources.kind) for role, resources in roles.items()}
     )
-    apart = all(
-        place != other_place
-        or (
-            cpus_by_kind.get(kind)
-            and cpus_by_kind.get(other)
-            and cpus_by_kind[kind].isdisjoint(cpus_by_kind[other])
-        )
-        for (place, kind), (other_place, other) in combinations(places, 2)
-    )
-    return not apart if roles else None
+
+    def may_share(place: tuple[str, str], other_place: tuple[str, str]) -> bool:
+        machine, kind = place
+        other_machine, other_kind = other_place
+        if machine != other_machine:
+            return False
+        cpus = cpus_by_kind.get(kind)
+        other_cpus = cpus_by_kind.get(other_kind)
+        return not cpus or not other_cpus or not cpus.isdisjoint(other_cpus)
+
+    return any(may_share(place, other_place) for place, other_place in combinations(places, 2))
 
 
 def host_cpus(run: Run) -> int | None:
@@ -45,22 +49,26 @@ def host_cpus(run: Run) -> int | None:
 
 
 def cpus_sentence(rows: Iterable[Summary]) -> str:
-    """`2 CPUs, shared by the roles; caps: store 2 CPUs, 2.0 GiB.`; of rows that differ, each in
-    turn."""
+    """A sentence such as `2 CPUs, shared by the roles; caps: store 2 CPUs, 2.0 GiB.` Rows that
+    differ have a sentence each."""
     caps_by_head: list[tuple[str, dict[str, Any]]] = []
     for run in (row.selected for row in rows if row.selected):
-        shared = shares_cpus(run)
+        is_shared = shares_cpus(run)
+        if is_shared is None:
+            continue
+
         cpus = host_cpus(run)
         caps = caps_of(run)
-        if shared is None:
-            continue
-        how = "shared by the roles" if shared else "each kind of role on its own"
-        head = f"{plural(cpus, 'CPU') if cpus else 'CPUs'}, {how}"
-        # A row without a store has no other caps.
-        for other, known in caps_by_head:
-            if other == head and all(known.get(kind, cap) == cap for kind, cap in caps.items()):
-                known |= caps
+        sharing = "shared by the roles" if is_shared else "each kind of role on its own"
+        head = f"{plural(cpus, 'CPU') if cpus else 'CPUs'}, {sharing}"
+
+        # A row without a store lacks the cap of the store, which is no difference.
+        for known_head, known_caps in caps_by_head:
+            agrees = all(known_caps.get(kind, cap) == cap for kind, cap in caps.items())
+            if known_head == head and agrees:
+                known_caps |= caps
                 break
         else:
             caps_by_head.append((head, dict(caps)))
+
     return " ".join(f"{head}; caps: {caps_text(caps)}." for head, caps in caps_by_head)

@@ -1,4 +1,5 @@
-"""Machines: their hardware in words, what ran where, and what lies between several of them."""
+"""Describes machines: their hardware as text, the roles that ran on them, and the links between
+them."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -12,11 +13,11 @@ from report.base.errors import one_line
 from report.base.format import decimals, gibibytes, plural
 from report.results.model import MEASURED_KINDS, Campaign, Run
 
-#: In the order in which requests pass them.
-_PASSED: tuple[str, ...] = tuple(CONSTANTS["kinds_passed"])
+#: The kinds of roles in the order in which requests pass them.
+_KINDS_PASSED: tuple[str, ...] = tuple(CONSTANTS["kinds_passed"])
 
-#: What tells one machine from another, and what each is called. All else about a machine is shown
-#: and decides nothing: it is measured, or changes with a restart.
+#: The names of the properties by which machines differ. All other properties are shown and decide
+#: nothing, because they are measured, or change with a restart.
 _NAMES = {"cpu_model": "CPU", "microcode": "Microcode", "cpus": "CPUs", "kernel": "Kernel"}
 _KEY = {member: _NAMES[member] for member in CONSTANTS["machine_key"]}
 
@@ -29,14 +30,14 @@ _ROLE_NAMES = {
 
 
 def time_text(us: float) -> str:
-    """`0.8 µs`, `36 µs`, `1.30 ms`."""
+    """A time such as `0.8 µs`, `36 µs` or `1.30 ms`."""
     if us >= 1000:
         return f"{decimals(us / 1000, 2 if us < 10_000 else 0)} ms"
     return f"{decimals(us, 1 if us < 10 else 0)} µs"
 
 
 def _rate_text(bits_per_second: float | None) -> str:
-    """`9.4 Gbit/s`, `94 Mbit/s`."""
+    """A bandwidth such as `9.4 Gbit/s` or `94 Mbit/s`."""
     if bits_per_second is None:
         return "bandwidth not known"
     if bits_per_second >= 1e9:
@@ -45,19 +46,22 @@ def _rate_text(bits_per_second: float | None) -> str:
 
 
 class Link(Struct, frozen=True, kw_only=True):
+    """What lies between two machines, as it was measured."""
+
     between: tuple[str, str]
     round_trip_us: float
-    """Median."""
+    """The median round trip."""
     p90: str
     bandwidth: str
-    """Of the slower direction."""
+    """The bandwidth of the slower direction."""
     clock_offset_us: float
-    """The second clock less the first one."""
+    """The second clock minus the first one."""
     clock_bound_us: float
+    """How far the measured offset can be wrong."""
     clock_change_us: float | None
-    """How much the offset was another one after the campaign; None where that was not measured."""
+    """How much the offset changed during the campaign. None if it was not measured afterwards."""
     clock_moved: bool
-    """The change is more than both measurements together leave open."""
+    """Whether the change exceeds the bounds of both measurements together."""
 
     @property
     def ends(self) -> str:
@@ -68,16 +72,17 @@ class Link(Struct, frozen=True, kw_only=True):
         return time_text(self.round_trip_us)
 
 
-def _link(stated: Mapping[str, Any]) -> Link:
-    one, other = stated["between"]
-    before = stated["clock"]["before"]
-    after = stated["clock"].get("after")
+def _link(measured: Mapping[str, Any]) -> Link:
+    first, second = measured["between"]
+    round_trip_us = measured["round_trip_us"]
+    before = measured["clock"]["before"]
+    after = measured["clock"].get("after")
     change = after["offset_us"] - before["offset_us"] if after else None
     return Link(
-        between=(one, other),
-        round_trip_us=stated["round_trip_us"]["p50"],
-        p90=f"p90 {time_text(stated['round_trip_us']['p90'])}",
-        bandwidth=_rate_text(min(stated.get("bits_per_second", {}).values(), default=None)),
+        between=(first, second),
+        round_trip_us=round_trip_us["p50"],
+        p90=f"p90 {time_text(round_trip_us['p90'])}",
+        bandwidth=_rate_text(min(measured.get("bits_per_second", {}).values(), default=None)),
         clock_offset_us=before["offset_us"],
         clock_bound_us=before["bound_us"],
         clock_change_us=change,
@@ -87,8 +92,8 @@ def _link(stated: Mapping[str, Any]) -> Link:
 
 def links_of(campaign: Campaign) -> tuple[Link, ...]:
     sessions = (campaign.manifest or {}).get("sessions", [])
-    measured = [session["links"] for session in sessions if session.get("links")]
-    return tuple(map(_link, measured[-1])) if measured else ()
+    links_by_session = [session["links"] for session in sessions if session.get("links")]
+    return tuple(map(_link, links_by_session[-1])) if links_by_session else ()
 
 
 def machines_in(campaign: Campaign) -> tuple[Mapping[str, Any], ...]:
@@ -104,8 +109,8 @@ def kind_of(role: str) -> str:
 
 
 def roles_by_machine(runs: Iterable[Run]) -> dict[str, tuple[str, ...]]:
-    """The roles that ran on each machine in any run, in the order of requests; empty on one
-    machine."""
+    """The roles that ran on each machine in any run, in the order in which requests pass them.
+    Empty if the campaign had one machine."""
     roles_by_machine: dict[str, set[str]] = {}
     for run in runs:
         for role, name in run.placement.items():
@@ -115,11 +120,14 @@ def roles_by_machine(runs: Iterable[Run]) -> dict[str, tuple[str, ...]]:
 
 def _role_order(role: str) -> tuple[int, int]:
     kind, _, number = role.rpartition("-")
-    return (_PASSED.index(kind) if kind in MEASURED_KINDS else len(_PASSED), int(number))
+    return (
+        _KINDS_PASSED.index(kind) if kind in MEASURED_KINDS else len(_KINDS_PASSED),
+        int(number),
+    )
 
 
 def tier_of(roles: Sequence[str]) -> int:
-    """How far requests have come when they reach a machine, by the first of its roles."""
+    """The index of the first kind of role on a machine that requests pass."""
     return min(_role_order(role)[0] for role in roles)
 
 
@@ -131,22 +139,26 @@ def roles_text(roles: Sequence[str]) -> tuple[str, ...]:
 
 
 def placement_shapes(runs: Iterable[Run]) -> list[str]:
-    """Which roles share machines, whatever these are called: `3 machines (load generator | server |
-    store)`.
+    """Texts that say which roles shared machines, whatever their names are, such as `3 machines
+    (load generator | server | store)`.
 
-    Nothing where all ran on one machine. Rows with other numbers of roles have other shapes."""
+    Empty if all roles ran on one machine. Rows with different numbers of roles have different
+    shapes."""
     shapes = set()
     for run in runs:
         if not run.placement:
             continue
-        roles = roles_by_machine([run]).values()
-        by_machine = sorted(roles, key=lambda names: list(map(_role_order, names)))
-        placed = " | ".join(" + ".join(roles_text(roles)) for roles in by_machine)
-        shapes.add(f"{plural(len(by_machine), 'machine')} ({placed})")
+
+        machines = sorted(
+            roles_by_machine([run]).values(), key=lambda roles: list(map(_role_order, roles))
+        )
+        placement = " | ".join(" + ".join(roles_text(roles)) for roles in machines)
+        shapes.add(f"{plural(len(machines), 'machine')} ({placement})")
     return sorted(shapes)
 
 
 def machine_by_kind(runs: Iterable[Run]) -> dict[str, str]:
+    """The name of the machine on which the first role of each kind ran. Empty on one machine."""
     for run in runs:
         if run.placement:
             return {
@@ -158,10 +170,10 @@ def machine_by_kind(runs: Iterable[Run]) -> dict[str, str]:
 
 
 def round_trips_by_kinds(campaign: Campaign) -> dict[tuple[str, str], float]:
-    """Between the machines of the first roles of two kinds: the median round trip in µs."""
+    """The median round trip in µs between the machines of the first roles of two kinds."""
     machines = machine_by_kind(all_runs(campaign))
     by_ends = {frozenset(link.between): link.round_trip_us for link in links_of(campaign)}
-    kinds = [kind for kind in _PASSED if kind in machines]
+    kinds = [kind for kind in _KINDS_PASSED if kind in machines]
     round_trips_us = {
         pair: by_ends.get(frozenset(machines[kind] for kind in pair)) for pair in pairwise(kinds)
     }
@@ -173,13 +185,13 @@ def kind_name(kind: str) -> str:
 
 
 def cpus_in(cpuset: str) -> set[int]:
-    """Of a list such as `0-1,3`."""
+    """The CPUs in a list such as `0-1,3`."""
     ends = [part.split("-") for part in cpuset.split(",") if part]
     return {cpu for end in ends for cpu in range(int(end[0]), int(end[-1]) + 1)}
 
 
 def _cache_text(cache: Mapping[str, Any]) -> str:
-    """`L1 data 32 KiB`, `L3 32 MiB for 2 CPUs`."""
+    """A text such as `L1 data 32 KiB` or `L3 32 MiB for 2 CPUs`."""
     kind = "" if cache["type"] == "Unified" else f" {cache['type'].lower()}"
     sharing = len(cpus_in(cache["cpus"]))
     kibibytes = cache["size_bytes"] / 1024
@@ -189,24 +201,22 @@ def _cache_text(cache: Mapping[str, Any]) -> str:
 
 
 def _nodes_text(nodes: Sequence[str]) -> str:
-    return (
-        "1" if len(nodes) == 1 else f"{len(nodes)} ({'; '.join(f'CPUs {cpus}' for cpus in nodes)})"
-    )
+    if len(nodes) == 1:
+        return "1"
+    cpus_of_nodes = "; ".join(f"CPUs {cpus}" for cpus in nodes)
+    return f"{len(nodes)} ({cpus_of_nodes})"
 
 
 def index_text(machine: Mapping[str, Any]) -> str:
-    """What the fixed loop took before the first run (rule M21); empty where it is not known."""
+    """The time of the fixed loop before the first run (rule M21). Empty if it is not known."""
     index_ms = machine.get("index_ms")
-    return (
-        f"{decimals(index_ms, 1)} ms for a fixed loop of integers; it decides nothing"
-        if index_ms
-        else ""
-    )
+    if not index_ms:
+        return ""
+    return f"{decimals(index_ms, 1)} ms for a fixed loop of integers; it decides nothing"
 
 
 def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:
-    """SMT, caches, NUMA nodes and hypervisor by name. What the system did not report is not
-    there."""
+    """SMT, caches, NUMA nodes and hypervisor by name, as far as the system reported them."""
     properties = {}
     if "smt" in machine:
         properties["SMT"] = "on" if machine["smt"] else "off"
@@ -220,7 +230,8 @@ def hardware_texts(machine: Mapping[str, Any]) -> dict[str, str]:
 
 
 def key_texts(machine: Mapping[str, Any]) -> dict[str, str]:
-    """What tells this machine from others, by name; without what is not on record."""
+    """The properties by which this machine differs from others, by name and as far as they are on
+    record."""
     cpus = plural(machine["cpus"], "CPU")
     texts = {"cpus": ", of which may be used: ".join(filter(None, (cpus, limits_text(machine))))}
     return {
@@ -229,39 +240,41 @@ def key_texts(machine: Mapping[str, Any]) -> dict[str, str]:
 
 
 def keys_by_kind(campaign: Campaign) -> dict[str, dict[str, str]]:
-    """The machine of each kind of role where a campaign has several; without a kind where it has
-    one."""
+    """The properties of the machine of each kind of role. The kind is empty if the campaign had one
+    machine."""
     return {kind: key_texts(machine) for kind, machine in facts_by_kind(campaign).items()}
 
 
-def key_facts(campaign: Campaign) -> Iterator[tuple[str, str]]:
-    """The same as names and texts: `CPU`, or `CPU of the store` where there are several
-    machines."""
+def key_properties(campaign: Campaign) -> Iterator[tuple[str, str]]:
+    """The properties of `keys_by_kind` with names such as `CPU`, or `CPU of the store` if there are
+    several machines."""
     machines = keys_by_kind(campaign)
     if "" not in machines:
         yield "Machines", "several"
-    for kind, facts in machines.items():
-        for name, text in facts.items():
+    for kind, properties in machines.items():
+        for name, text in properties.items():
             yield f"{name} of the {kind_name(kind)}" if kind else name, text
 
 
-def is_key_fact(name: str) -> bool:
+def is_key_property(name: str) -> bool:
     return name.partition(" of the ")[0] in _KEY.values()
 
 
 def facts_by_kind(campaign: Campaign) -> dict[str, Mapping[str, Any]]:
-    """Of several machines those of each kind of role: the machine of the command runs nothing."""
+    """The machine of each kind of role, or under an empty kind the only machine. The machine of the
+    command does not count among several, because it runs no role."""
     by_kind = machine_by_kind(all_runs(campaign))
     if not by_kind:
         return {"": (campaign.manifest or {})["machine"]}
-    stated = {machine["name"]: machine for machine in machines_in(campaign)}
-    known = {kind: stated[name] for kind, name in by_kind.items() if name in stated}
+
+    by_name = {machine["name"]: machine for machine in machines_in(campaign)}
+    known = {kind: by_name[name] for kind, name in by_kind.items() if name in by_name}
     return {kind: machine.get("facts", machine) for kind, machine in known.items()}
 
 
 def limits_text(machine: Mapping[str, Any]) -> str:
-    """`1 CPU, a quota of 0.5 CPUs`: what a campaign of local processes may use; empty where it is
-    all."""
+    """The part of the machine that a campaign of local processes may use, such as `1 CPU, a quota
+    of 0.5 CPUs`. Empty if it may use all of it."""
     allowed = machine.get("cpus_allowed")
     quota = machine.get("cpu_quota")
     memory_bytes = machine.get("memory_limit_bytes")
@@ -276,8 +289,6 @@ def limits_text(machine: Mapping[str, Any]) -> str:
 def cpus_text(machine: Mapping[str, Any]) -> str:
     cpus = machine["cpus"]
     cores = len(machine.get("siblings", []))
-    return (
-        f"{plural(cpus, 'CPU')} on {plural(cores, 'core')}"
-        if machine.get("smt")
-        else plural(cpus, "core")
-    )
+    if not machine.get("smt"):
+        return plural(cpus, "core")
+    return f"{plural(cpus, 'CPU')} on {plural(cores, 'core')}"

@@ -1,5 +1,6 @@
-"""Bytes per key: the slope of memory over the number of fresh keys, of rows that differ in it
-alone."""
+"""The bytes per key, which are the slope of memory over the number of fresh keys.
+
+It is a slope over rows that differ only in that number."""
 
 import math
 import statistics
@@ -21,31 +22,39 @@ class Line(Struct, frozen=True):
     slope: float
     intercept: float
     low: float | None
-    """The lower end of the slope's interval, at 95 %; None below three points, like `high`."""
+    """The lower end of the 95 % interval of the slope. Like `high`, it is None below three
+    points."""
     high: float | None
 
 
 def least_squares(points: Sequence[tuple[float, float]]) -> Line:
     """The line with the smallest sum of squared vertical distances, and the t interval of its slope
-    (N. Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1)."""
+    (N. Draper and H. Smith, Applied Regression Analysis, 3rd ed., 1998, chapter 1).
+
+    Raises ValueError if all points have the same x."""
     if len({x for x, _ in points}) < 2:
         raise ValueError("a line needs two different x")
+
     xs, ys = zip(*points, strict=True)
     slope, intercept = statistics.linear_regression(xs, ys)
-    freedom = len(points) - 2
-    if freedom < 1:
+    degrees_of_freedom = len(points) - 2
+    if degrees_of_freedom < 1:
         return Line(slope, intercept, None, None)
-    residual = math.fsum((y - intercept - slope * x) ** 2 for x, y in points)
-    square_x = statistics.variance(xs) * (len(points) - 1)
-    reach = student_quantile(freedom, 1 - ALPHA / 2) * math.sqrt(residual / freedom / square_x)
-    return Line(slope, intercept, slope - reach, slope + reach)
+
+    residual_squares = math.fsum((y - intercept - slope * x) ** 2 for x, y in points)
+    x_squares = statistics.variance(xs) * (len(points) - 1)
+    standard_error = math.sqrt(residual_squares / degrees_of_freedom / x_squares)
+    margin = student_quantile(degrees_of_freedom, 1 - ALPHA / 2) * standard_error
+    return Line(slope, intercept, slope - margin, slope + margin)
 
 
-#: Traffic in which each decision is on a key of its own.
+#: The traffic in which each decision is on a fresh key.
 FRESH_KEYS = "variable"
 
 
 class Point(Struct, frozen=True):
+    """The memory that a run added."""
+
     summary_id: str
     run: int
     keys: int
@@ -53,38 +62,46 @@ class Point(Struct, frozen=True):
 
 
 class Slope(Struct, frozen=True):
+    """The memory over the number of keys by one of `SOURCES`."""
+
     source: str
     kind: str
+    """The kind of the source."""
     text: str
-    """Both of the source."""
+    """The text of the source."""
     points: tuple[Point, ...]
     line: Line
 
 
 class KeyMemory(Struct, frozen=True):
+    """The memory per key of a target."""
+
     identity: Identity
     """The identity of its row with the fewest keys."""
     runtime: str
     summary_ids: tuple[str, ...]
     slopes: tuple[Slope, ...]
     items_per_key: float | None
-    """Items in the store per key of the limiter, with the copies of replicas; None if it does not
-    count."""
+    """The items in the store per key of the limiter, including copies in replicas. None if the
+    store does not count them."""
     left_out: tuple[str, ...]
-    """Runs that do not count, and why."""
+    """The runs that do not count, each with its reason."""
     reason: str
+    """The reason for which there is no slope, else empty."""
 
 
-def _why_left_out(run: Run) -> str:
-    """Empty for a run that counts. Foreign load and overload do not change what a key takes."""
+def _exclusion_reason(run: Run) -> str:
+    """The reason for which a run does not count, else empty. Foreign CPU and overload do not change
+    the memory of a key."""
     measured = run.measured
     if measured is None:
         return run.failure or "not measured"
+
     if run.verdict == "invalid":
-        broken = (
-            f"invalid ({reason.rule})" for reason in run.reasons if reason.severity == "invalid"
-        )
-        return next(broken, "invalid")
+        broken_rules = (reason.rule for reason in run.reasons if reason.severity == "invalid")
+        first_rule = next(broken_rules, None)
+        return "invalid" if first_rule is None else f"invalid ({first_rule})"
+
     memory = measured.added_memory
     if memory is None:
         return ""
@@ -96,6 +113,7 @@ def _why_left_out(run: Run) -> str:
 
 
 def _reason(counted: Sequence[AddedMemory | None]) -> str:
+    """The reason for which the runs that count have no slope."""
     known = [memory for memory in counted if memory]
     if not counted:
         return "no run counts"
@@ -106,13 +124,16 @@ def _reason(counted: Sequence[AddedMemory | None]) -> str:
     return "runs with one number of keys alone count: a slope needs two"
 
 
-def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
+def _key_memory(summaries: Sequence[Summary]) -> KeyMemory:
     ordered = sorted(summaries, key=lambda summary: summary.identity.requests or 0)
-    runs = [(summary, run, _why_left_out(run)) for summary in ordered for run in summary.runs]
+    runs = [(summary, run, _exclusion_reason(run)) for summary in ordered for run in summary.runs]
     counted = [
-        (row, run, run.measured.added_memory) for row, run, why in runs if run.measured and not why
+        (row, run, run.measured.added_memory)
+        for row, run, reason in runs
+        if run.measured and not reason
     ]
     known = [(row.id, run.run, memory) for row, run, memory in counted if memory]
+
     slopes = []
     for source, source_text in SOURCES.items():
         points = [
@@ -123,13 +144,16 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
         if len({point.keys for point in points}) > 1:
             line = least_squares([(point.keys, point.bytes) for point in points])
             slopes.append(Slope(source, source_text.kind, source_text.text, tuple(points), line))
+
     items_per_key = [
         memory.items / memory.keys
         for *_, memory in known
         if memory.items is not None and memory.keys
     ]
-    left_out = [
-        f"{row.identity.requests:,} keys, run {run.run}: {why}" for row, run, why in runs if why
+    excluded_runs = [
+        f"{row.identity.requests:,} keys, run {run.run}: {reason}"
+        for row, run, reason in runs
+        if reason
     ]
     return KeyMemory(
         identity=ordered[0].identity,
@@ -137,20 +161,22 @@ def _of_target(summaries: Sequence[Summary]) -> KeyMemory:
         summary_ids=tuple(summary.id for summary in ordered),
         slopes=tuple(slopes),
         items_per_key=median(items_per_key) if items_per_key else None,
-        left_out=tuple(left_out),
+        left_out=tuple(excluded_runs),
         reason="" if slopes else _reason([memory for *_, memory in counted]),
     )
 
 
 def memory_per_key(summaries: Iterable[Summary]) -> tuple[KeyMemory, ...]:
-    """The targets that were measured with several numbers of fresh keys, those whose figures are
-    alike together, most bytes per key first; last those without a slope."""
+    """The targets that were measured with several numbers of fresh keys.
+
+    They are sorted by the kind of their source, then by bytes per key with the most first. Targets
+    without a slope are last."""
     groups: dict[tuple[str, str], list[Summary]] = {}
     for summary in summaries:
         if summary.identity.traffic == FRESH_KEYS and summary.identity.requests is not None:
-            groups.setdefault(
-                (summary.runtime, subject(summary.identity, requests=None)), []
-            ).append(summary)
+            key = (summary.runtime, subject(summary.identity, requests=None))
+            groups.setdefault(key, []).append(summary)
+
     kinds = list(MEMORY_KINDS)
 
     def order(key_memory: KeyMemory) -> tuple[bool, int, float, str]:
@@ -158,4 +184,5 @@ def memory_per_key(summaries: Iterable[Summary]) -> tuple[KeyMemory, ...]:
         place = (kinds.index(first.kind), -first.line.slope) if first else (0, 0.0)
         return (not key_memory.slopes, *place, key_memory.identity.label)
 
-    return tuple(sorted((_of_target(rows) for rows in groups.values() if len(rows) > 1), key=order))
+    memories = [_key_memory(rows) for rows in groups.values() if len(rows) > 1]
+    return tuple(sorted(memories, key=order))

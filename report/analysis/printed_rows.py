@@ -1,5 +1,5 @@
-"""Rows whose figures a foreign program printed: operations of stores, and load programs in the
-place of a client. They are never ranked with other layers."""
+"""Rows whose figures a load program printed. They are operations of stores, or load programs in the
+place of a client, and are never ranked with other layers."""
 
 from collections.abc import Callable, Sequence
 from statistics import median
@@ -23,7 +23,7 @@ def rate(printed: PrintedResult) -> float:
 
 
 def latency(name: str) -> Read:
-    """In ms, by the name that the program gives it."""
+    """A latency in ms, by its name in the result."""
     return lambda printed: getattr(printed.latency, name)
 
 
@@ -32,17 +32,17 @@ def bytes_per_key(printed: PrintedResult) -> float | None:
 
 
 def store_cpu(printed: PrintedResult) -> float | None:
-    """µs per operation."""
+    """The CPU of the store in µs per operation."""
     return printed.store_cpu_us_per_operation
 
 
 def service_cpu(printed: PrintedResult) -> float | None:
-    """µs per operation; None without a service."""
+    """The CPU of the service in µs per operation. None without a service."""
     return cpu_us_per_request(printed.resources).get("service")
 
 
 def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
-    """The worst of them; `failed` where one has no figures."""
+    """The worst verdict of the runs, which is `failed` if one of them has no figures."""
     if any(figures(run) is None for run in runs):
         return "failed"
 
@@ -53,13 +53,15 @@ def worst_verdict(runs: Sequence[Run], figures: Callable[[Run], object]) -> str:
 
 
 class PrintedRow(Row, frozen=True, kw_only=True):
+    """A configuration whose figures a load program printed."""
+
     @property
     def store(self) -> str:
         return str(self.identity.store)
 
     @property
     def selected(self) -> PrintedResult | None:
-        """The run of what only a single run has, see `select_run`; None where no run counts."""
+        """The result of the selected run, see `select_run`. None if no run counts."""
         run = select_run(self.runs)
         return run.printed if run else None
 
@@ -71,7 +73,7 @@ class PrintedRow(Row, frozen=True, kw_only=True):
         return tuple(value for result in self.counted if (value := read(result)) is not None)
 
     def side(self, read: Read) -> dict[Place, float]:
-        """The values by round and group. In consecutive order a run is a round."""
+        """The values by round and group. In consecutive order each run is a round."""
         return {
             run.place or (run.run, 1): value
             for run in self.runs
@@ -85,7 +87,7 @@ class PrintedRow(Row, frozen=True, kw_only=True):
         )
 
     def median_of(self, read: Read) -> float | None:
-        """A figure of the row over its runs that count (rule M28); None where none of them has
+        """The median of a figure over the runs that count (rule M28). None if none of them has
         it."""
         values = self.values(read)
         return median(values) if values else None
@@ -96,18 +98,20 @@ class PrintedRow(Row, frozen=True, kw_only=True):
 
     @property
     def limit(self) -> Limit | None:
-        """What limited the runs that count, the selected one first."""
-        first = self.selected
-        others = [printed for printed in self.counted if printed is not first]
-        return limit_over([printed.limited_by for printed in (first, *others) if printed])
+        """The limit of the runs that count, with the text of the selected run."""
+        selected = self.selected
+        other_results = [printed for printed in self.counted if printed is not selected]
+        results = [selected, *other_results] if selected else other_results
+        return limit_over([printed.limited_by for printed in results])
 
     @property
     def verdict(self) -> str:
         return worst_verdict(self.runs, lambda run: run.printed)
 
 
-def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list[PrintedRow]:
-    """The printed rows whose identity is wanted: planned ones first, in the order of the plan."""
+def printed_rows(campaign: Campaign, is_selected: Callable[[Identity], bool]) -> list[PrintedRow]:
+    """The printed rows with a selected identity. Planned ones are first, in the order of the
+    plan."""
     planned = (plan for plan in campaign.planned if plan.identity.printed)
     rows = configurations(planned, (run for run in campaign.counted if run.identity.printed))
     return [
@@ -118,16 +122,16 @@ def printed_rows(campaign: Campaign, wanted: Callable[[Identity], bool]) -> list
             places=frozenset(plan.places.values()) if plan else frozenset(),
         )
         for identity, plan, runs, missing in rows
-        if wanted(identity)
+        if is_selected(identity)
     ]
 
 
 class LoadProgramControl(Struct, frozen=True):
-    """One row of a load program, beside the row of the client that it replaces."""
+    """A row of a load program, and the row of the client that it replaces."""
 
     row: PrintedRow
     client: Summary | None
-    """The client under the same load; None where it was not measured."""
+    """The client under the same load. None if it was not measured."""
 
     @property
     def program(self) -> str:
@@ -151,7 +155,8 @@ def load_program_controls(
     return tuple(LoadProgramControl(row, by_target.get(_target(row.identity))) for row in rows)
 
 
-#: What stores are compared by: name in files, whether more is better, and the figure.
+#: The figures by which stores are compared, each as its name in files, whether higher values are
+#: better, and how it is read.
 COMPARED: tuple[tuple[str, bool, Read], ...] = (
     ("operations_per_second", True, rate),
     ("store_cpu_us_per_operation", False, store_cpu),
@@ -159,13 +164,13 @@ COMPARED: tuple[tuple[str, bool, Read], ...] = (
 
 
 class StoreCell(Struct, frozen=True):
-    """Stores that did the same work: operation, payload, connections, duration, caps, runtime and
-    program."""
+    """Stores that did the same work. Their rows share operation, payload, connections, duration,
+    caps, runtime and program."""
 
     rows: tuple[PrintedRow, ...]
     ratios: tuple[tuple[PrintedRow, tuple[Comparison, ...]], ...]
-    """Each store ÷ the reference, in the order of `COMPARED`; empty where the reference has no run
-    that counts, or is alone."""
+    """The comparisons of each store with the reference in the order of `COMPARED`. Empty if the
+    reference has no run that counts, or is alone."""
 
 
 class StoreOperations(Struct, frozen=True):
@@ -180,30 +185,34 @@ class StoreOperations(Struct, frozen=True):
 def _ratios(
     rows: Sequence[PrintedRow], reference: str
 ) -> tuple[tuple[PrintedRow, tuple[Comparison, ...]], ...]:
-    """Each store with the reference. The comparisons by one figure are a family (rule M17)."""
+    """The comparisons of each store with the reference. Those by one figure are a family (rule
+    M17)."""
     base = next((row for row in rows if row.store == reference and row.counted), None)
     if base is None:
         return ()
-    others = [row for row in rows if row is not base and row.counted]
+
+    compared_rows = [row for row in rows if row is not base and row.counted]
 
     by_figure: list[list[Comparison]] = []
     for _, higher_is_better, read in COMPARED:
-        samples = [row.sample(base, read) for row in others]
+        samples = [row.sample(base, read) for row in compared_rows]
         comparisons = compare_samples(samples, higher_is_better=higher_is_better)
         by_figure.append(
             [
                 attributable(comparison, base, row)
-                for row, comparison in zip(others, comparisons, strict=True)
+                for row, comparison in zip(compared_rows, comparisons, strict=True)
             ]
         )
-    return tuple(zip(others, zip(*by_figure, strict=True), strict=True))
+    return tuple(zip(compared_rows, zip(*by_figure, strict=True), strict=True))
 
 
 def store_operations(campaign: Campaign) -> StoreOperations | None:
-    """The reference is the one that the plan names, else the first store."""
+    """The operations of stores, or None without them. The reference is the store that the plan
+    names, else the first one."""
     rows = printed_rows(campaign, lambda identity: identity.layer == STORE_LAYER)
     if not rows:
         return None
+
     reference = str((campaign.manifest or {}).get("plan", {}).get("reference", rows[0].store))
     by_work: dict[str, list[PrintedRow]] = {}
     for row in rows:

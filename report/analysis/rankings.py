@@ -1,11 +1,11 @@
-"""Rankings: the plan says which rows are ranked with which. Only those under one script for all are
-split here, by the scripts that really ran.
+"""Ranks rows. The plan says which rows are ranked together. Only rankings under one script for all
+are split here, by the scripts that really ran.
 
-Each row of a ranking is compared with its reference, which the plan names, by the rule of
+Each row of a ranking is compared with the reference that the plan names, by the rule of
 `report.statistics.decision`. The comparisons by one figure are a family (rule M17). In campaigns
-without references each row is compared with every other. Ranks and winners claim something of every
-two rows, so that they need comparisons of all, a second family. They follow from differences that
-were shown, never from medians alone."""
+without references each row is compared with every other one. Ranks and winners say something about
+every two rows, so they need a second family with all comparisons. They follow from differences that
+were shown, and never from medians alone."""
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -31,18 +31,19 @@ from report.statistics.sequential import Family, compare_in_looks
 
 
 class Group(Struct, frozen=True):
+    """What the rows of a ranking have in common."""
+
     store: str | None
-    """None for an address whose store is not known."""
+    """The store, or None for an address whose store is not known."""
     external: bool
-    """The store is one that the user already ran."""
+    """Whether the store is an external store."""
     same_script: bool
-    """True: one script for all. False: each client's own, whatever that is."""
+    """Whether all clients ran one script, instead of the script that comes with each."""
     limiter: str | None = None
-    """What stands for the algorithm where it is not on record; None where it is, and for an
-    address."""
+    """The limiter, if the algorithm is not on record. None if it is, and for an address."""
     scripts: tuple[str, ...] = ()
-    """With `same_script`: sha1s, or names of functions, of what its rows really ran; empty if
-    unknown."""
+    """With `same_script`, the sha1s or names of functions of what its rows really ran. Empty if
+    they are not known."""
     decided_by: str | None = None
     algorithm: str | None = None
     conditions: tuple[str, ...] = ()
@@ -54,12 +55,13 @@ class Group(Struct, frozen=True):
 
     @property
     def rankable(self) -> bool:
-        """The store is known, and if all rows were to run one script, exactly one was recorded."""
+        """Whether the store is known and, if all rows had to run one script, exactly one is on
+        record."""
         return self.store is not None and (not self.same_script or len(self.scripts) == 1)
 
 
 def _group_of(row: Summary, scripts: tuple[str, ...]) -> Group:
-    """What the rows of a ranking have in common, by one of them."""
+    """The group of a ranking, by one of its rows."""
     identity = row.identity
     ranking = row.ranking
     return Group(
@@ -77,29 +79,33 @@ def _group_of(row: Summary, scripts: tuple[str, ...]) -> Group:
 
 
 def _by_script(rows: list[Summary]) -> list[tuple[Group, list[Summary]]]:
-    """The rows of a planned ranking, where all were to run one script by the scripts that they ran.
+    """The groups of a planned ranking. If its rows had to run one script, they are grouped by the
+    scripts that they really ran.
 
-    A row that never ran has no script on record: it stands with the largest group."""
+    A row that never ran has no script on record, and belongs to the largest group."""
     if SAME_SCRIPT not in rows[0].ranking.conditions:
         return [(_group_of(rows[0], ()), rows)]
 
-    rows_of: dict[tuple[str, ...], list[Summary]] = {}
+    rows_by_scripts: dict[tuple[str, ...], list[Summary]] = {}
     unmeasured: list[Summary] = []
     for row in rows:
         if any(run.measured for run in row.runs):
             scripts = tuple(sorted({script.name_or_sha1 for script in row.scripts}))
-            rows_of.setdefault(scripts, []).append(row)
+            rows_by_scripts.setdefault(scripts, []).append(row)
         else:
             unmeasured.append(row)
 
-    largest = max(rows_of, key=lambda scripts: len(rows_of[scripts]), default=())
+    largest = max(rows_by_scripts, key=lambda scripts: len(rows_by_scripts[scripts]), default=())
     if unmeasured:
-        rows_of.setdefault(largest, []).extend(unmeasured)
-    return [(_group_of(members[0], scripts), members) for scripts, members in rows_of.items()]
+        rows_by_scripts.setdefault(largest, []).extend(unmeasured)
+    return [
+        (_group_of(members[0], scripts), members) for scripts, members in rows_by_scripts.items()
+    ]
 
 
 def _conditions_order(conditions: Sequence[str]) -> tuple[int, ...]:
-    """Sort key: rows without a condition first, then in the order of the options."""
+    """A sort key that puts rows without a condition first, then follows the order of the
+    options."""
     families: dict[str, list[bool]] = {}
     for separation in SEPARATIONS:
         is_met = any(separation.has(condition) for condition in conditions)
@@ -108,16 +114,16 @@ def _conditions_order(conditions: Sequence[str]) -> tuple[int, ...]:
 
 
 def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
-    """The rows of one cell by what they are ranked with.
+    """The rows of one cell, grouped by ranking.
 
-    In the order of what decides and of algorithms; then those on the store with most rows first,
-    those without conditions, the largest, `same_script`."""
-    planned: dict[str, list[Summary]] = {}
-    on_store: dict[tuple[str | None, bool], int] = {}
+    The groups are sorted by decider and algorithm. Groups on the store with the most rows are first
+    among equals, then those without conditions, the largest ones, and those of one script."""
+    rows_by_ranking: dict[str, list[Summary]] = {}
+    store_counts: dict[tuple[str | None, bool], int] = {}
     for row in rows:
-        planned.setdefault(row.ranking.id, []).append(row)
+        rows_by_ranking.setdefault(row.ranking.id, []).append(row)
         store_key = (row.identity.store, row.identity.external_store)
-        on_store[store_key] = on_store.get(store_key, 0) + 1
+        store_counts[store_key] = store_counts.get(store_key, 0) + 1
 
     def order(entry: tuple[Group, list[Summary]]) -> tuple[object, ...]:
         group, members = entry
@@ -125,7 +131,7 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
         return (
             decider_order(group.decided_by),
             algorithm_order(group.algorithm),
-            -on_store[store_key],
+            -store_counts[store_key],
             group.store or "~",
             group.external,
             _conditions_order(group.conditions),
@@ -137,13 +143,14 @@ def group_rows(rows: Sequence[Summary]) -> list[tuple[Group, list[Summary]]]:
         )
 
     groups: list[tuple[Group, list[Summary]]] = []
-    for planned_rows in planned.values():
-        groups.extend(_by_script(planned_rows))
+    for ranked_rows in rows_by_ranking.values():
+        groups.extend(_by_script(ranked_rows))
     return sorted(groups, key=order)
 
 
 class Pair(Struct, frozen=True):
-    """Two rows of a ranking: the reference is the base, else the one that stands higher."""
+    """Two rows of a ranking. The base is the reference, or without one the row that stands
+    higher."""
 
     base: Summary
     new: Summary
@@ -168,13 +175,13 @@ class Pair(Struct, frozen=True):
 
 
 class Resolution(Struct, frozen=True):
-    """What a campaign can tell apart: a reference against its copy, between which no client differs
-    (M31)."""
+    """The comparison of a reference with its copy, which shows the differences that a campaign can
+    resolve (rule M31)."""
 
     copy: Summary
     reference: Summary
     comparison: Comparison
-    """Copy ÷ reference. It is no comparison of the ranking's family."""
+    """The copy ÷ the reference. This comparison does not belong to the family of the ranking."""
 
     @property
     def told_apart(self) -> bool:
@@ -182,66 +189,72 @@ class Resolution(Struct, frozen=True):
 
     @property
     def share(self) -> float | None:
-        """How far its interval extends from 1, as a share; None where it has none, infinite where
-        the copy failed its load too often."""
+        """How far its interval extends from 1, as a share. None without an interval, and infinite
+        if the copy failed its load too often."""
         interval = self.comparison.interval
         if interval is None:
             return None
-        return max(interval.high, 1 / interval.low if interval.low > 0 else math.inf) - 1
+
+        inverse_low = 1 / interval.low if interval.low > 0 else math.inf
+        return max(interval.high, inverse_low) - 1
 
 
 class Ranking(Struct, frozen=True):
-    """Rows of one group by median throughput, of an open loop by p99, see `_failed_loads_last`.
-    Rows without a run that counts are last."""
+    """The rows of one group, sorted by median throughput, or in an open loop by p99, see
+    `_failed_loads_last`. Rows without a run that counts are last."""
 
     group: Group
     summaries: tuple[Summary, ...]
     ranked_by: tuple[Pair, ...] = ()
-    """Every compared row with the reference, without one each with each: the family of Holm's
-    correction. By throughput; in an open loop, where that is what was offered (rule M4), by p99."""
+    """Each compared row with the reference, or without one each with each. They are the family of
+    Holm's correction. The figure is throughput, or in an open loop p99, because the throughput
+    there is the offered rate (rule M4)."""
     cpu_pairs: tuple[Pair, ...] = ()
-    """The same by the CPU per request of what calls the limiter."""
+    """The same pairs by the CPU per request of what calls the limiter."""
     order: tuple[Pair, ...] = ()
-    """Every row with every other: `ranked_by`, and what it does not have, corrected for all of
-    these."""
+    """Each row with every other one. They are the pairs of `ranked_by` and those that it does not
+    have, which are corrected for all of them."""
     best: Mapping[str, str] = {}
-    """The id of the row that was shown to be better than all others, by `throughput` and by the
-    names of `COSTS`. Each figure is a family of comparisons. Empty below five runs of each."""
+    """The id of the row that was shown to be better than all others, by `throughput` and the names
+    of `COSTS`. Each figure is a family of comparisons. Empty if a row has too few runs for a
+    claim."""
     family: Family | None = None
-    """When its rows were done, in their order, where the campaign found out how many runs it
-    needs."""
+    """When each of its rows was done. None unless the campaign found out how many runs it needs."""
     decider_text: str = ""
-    """What decides its rows, and by which algorithm: `decided by a module (GCRA)`; empty where all
-    clients of the campaign share it."""
+    """The decider and algorithm of its rows, such as `decided by a module (GCRA)`. Empty if all
+    clients of the campaign share them."""
     reference: Summary | None = None
-    """The row that the others were measured beside; None if the plan names none, or no run of it
+    """The row with which the others are compared. None if the plan names none, or no run of it
     counts."""
     resolution: Resolution | None = None
-    """What its copy shows by what the ranking is by; None without a copy."""
+    """The resolution by the figure of the ranking. None without a copy of the reference."""
 
     @property
     def base(self) -> Summary:
         return self.reference or self.summaries[0]
 
     def versus_base(self, row: Summary, pairs: Sequence[Pair] | None = None) -> Comparison | None:
-        """By what the ranking is by, or of these pairs; None for the base, and where nothing is
-        compared."""
+        """The comparison of a row with the base, by the figure of the ranking or from these pairs.
+        None for the base itself, and if nothing is compared."""
         for pair in self.ranked_by if pairs is None else pairs:
             if pair.base is self.base and pair.new is row:
                 return pair.comparison
         return None
 
     def ratio_of(self, row: Summary) -> Comparison | None:
-        """To the base by what the ranking is by, also of the copy of the reference."""
+        """The comparison with the base by the figure of the ranking, also for the copy of the
+        reference."""
         resolution = self.resolution
         if resolution and resolution.copy.id == row.id:
             return resolution.comparison
         return self.versus_base(row)
 
     def conclusion_of(self, row: Summary) -> str:
-        """What was shown of a row or of the copy of the reference: the word for its comparison,
-        that of a winner too where it is the base. Else `reference`, `told apart` for a copy that
-        the host told apart, and empty where nothing is compared."""
+        """The word for what was shown of a row, or of the copy of the reference.
+
+        It is the conclusion of its comparison, and that of a winner if the row is the winner. It is
+        `reference` for the reference, `told apart` for a copy that differs from its reference, and
+        empty if nothing is compared."""
         resolution = self.resolution
         if resolution and resolution.copy.id == row.id:
             return "told apart" if resolution.told_apart else resolution.comparison.conclusion
@@ -260,21 +273,21 @@ class Ranking(Struct, frozen=True):
 
     @property
     def scripts(self) -> frozenset[tuple[str | None, str]]:
-        """What its rows ran, whichever command carried it: sha1 (None for a function) and name."""
+        """The sha1, which is None for a function, and name of each script of its rows."""
         scripts = (script for row in self.summaries for script in row.scripts)
         return frozenset((script_sha1(script), script.name_or_sha1) for script in scripts)
 
     @property
     def one_script(self) -> str | None:
-        """The sha1 of the script that every row ran; None when they differ, or one is not on
-        record."""
+        """The sha1 of the script that every row ran. None if rows differ in it, or if that of one
+        is not on record."""
         sha1s = {sha1 for sha1, _ in self.scripts}
-        known = all(row.scripts for row in self.summaries if row.has_figures)
-        return next(iter(sha1s)) if known and len(sha1s) == 1 else None
+        are_known = all(row.scripts for row in self.summaries if row.has_figures)
+        return next(iter(sha1s)) if are_known and len(sha1s) == 1 else None
 
     @property
     def pairs(self) -> tuple[Pair, ...]:
-        """By throughput."""
+        """The pairs that are compared by throughput."""
         return () if self.open_loop else self.ranked_by
 
     @property
@@ -283,27 +296,29 @@ class Ranking(Struct, frozen=True):
 
     @property
     def compared(self) -> tuple[Summary, ...]:
-        """Empty where no two rows have a run that counts, the store is not known, or the one script
-        for all is not on record."""
+        """The rows that are compared. Empty if fewer than two have a run that counts, if the store
+        is not known, or if the one script for all is not on record."""
         rows = tuple(summary for summary in self.summaries if summary.selected)
         return rows if len(rows) > 1 and self.group.rankable else ()
 
     @property
     def winner(self) -> Summary | None:
-        """The row that was shown to be better than every other one; none where its copy was told
-        apart from the reference (rule M31)."""
-        return None if self.resolution and self.resolution.told_apart else best_of(self.order)
+        """The row that was shown to be better than every other one. There is none if the copy was
+        told apart from the reference (rule M31)."""
+        if self.resolution and self.resolution.told_apart:
+            return None
+        return best_of(self.order)
 
     @property
     def few_runs(self) -> bool:
-        """Too few for anything but an order of medians (rule M17)."""
+        """Whether there are too few runs for anything but an order of medians (rule M17)."""
         fewest = min((summary.counted_runs for summary in self.compared), default=0)
         return fewest < fewest_for_a_claim(self.base.by_turns)
 
 
 def _sorted(summaries: Iterable[Summary], read: Callable[[Summary], float | None]) -> list[Summary]:
-    """The least first, then rows that typically failed their load, rows without a run that counts
-    last; ties by the share of failed loads, then by label."""
+    """The rows by ascending value, then those that typically failed their load, then those without
+    a run that counts. Ties are sorted by the share of failed loads, then by label."""
 
     def order(summary: Summary) -> tuple[bool, bool, float, float, str]:
         value = read(summary)
@@ -319,19 +334,21 @@ def _sorted(summaries: Iterable[Summary], read: Callable[[Summary], float | None
 
 
 def by_throughput(summaries: Iterable[Summary]) -> list[Summary]:
-    """Highest median first."""
+    """The rows by median throughput, with the highest first."""
     return _sorted(summaries, lambda row: -(row.figure_of(throughput).value or 0))
 
 
 def by_p99(summaries: Iterable[Summary]) -> list[Summary]:
-    """Lowest median p99 first, one that is not identified by its upper bound."""
+    """The rows by median p99, with the lowest first. A p99 that is not identified counts as its
+    upper bound."""
     return _sorted(summaries, lambda row: row.figure_of(p99).at_most)
 
 
 def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[Summary]:
-    """The rows in their order, but each above those before it that failed their load in a larger
-    share of their runs and were not shown to be better than it: at one speed, the row that fails
-    stands below its copy that never does (rule M24)."""
+    """Moves each row above the rows that failed their load in a larger share of their runs, unless
+    those were shown to be better (rule M24).
+
+    Of two rows that are equally fast, the one that fails its load then stands below."""
     better = {(pair.better.id, pair.worse.id) for pair in pairs if pair.better and pair.worse}
     ordered: list[Summary] = []
     for row in rows:
@@ -347,8 +364,8 @@ def _failed_loads_last(rows: Sequence[Summary], pairs: Sequence[Pair]) -> list[S
 
 
 def best_of(pairs: Sequence[Pair]) -> Summary | None:
+    """The row that was shown to be better in each of its pairs. None without such a row."""
     rows = {row.id: row for pair in pairs for row in (pair.base, pair.new)}
-    """The row that was shown to be better in each of its pairs; None where there is none."""
     beaten = {row.id for pair in pairs for row in (pair.base, pair.new) if row is not pair.better}
     return next((row for row in rows.values() if row.id not in beaten), None)
 
@@ -364,9 +381,12 @@ def rank(
     rows = [summary for summary in ordered if summary.selected]
     reference = next((row for row in rows if row.reference), None)
     resolution = (copies or {}).get(reference.id) if reference else None
-    text = named.text(summaries[0].identity) if named else ""
     ranking = Ranking(
-        group, tuple(ordered), decider_text=text, reference=reference, resolution=resolution
+        group,
+        tuple(ordered),
+        decider_text=named.text(summaries[0].identity) if named else "",
+        reference=reference,
+        resolution=resolution,
     )
     if not ranking.compared:
         return ranking
@@ -392,17 +412,18 @@ def rank(
 
 
 def _planned_rows(summaries: Sequence[Summary], group: Group) -> int:
-    """How many rows the plan compares, those without runs among them: the family and its reference.
+    """The number of rows that the plan compares, including the reference and rows without runs.
 
-    Which rows ran one script shows only afterwards: there the rows that did are all."""
+    With one script for all it is the number of rows of the group, because the plan cannot know
+    which rows will run the same script."""
     return len(summaries) if group.same_script else summaries[0].ranking.family + 1
 
 
 def _ranked_by(
     rows: Sequence[Summary], reference: Summary | None, planned: int
 ) -> tuple[tuple[Pair, ...], tuple[Pair, ...], Family | None]:
-    """The family by what the ranking is by, with what an order of all needs besides, and when the
-    rows were done."""
+    """Returns the pairs of `Ranking.ranked_by` and of `Ranking.order`, and when the rows were
+    done."""
     figure = p99 if rows[0].identity.open_loop else throughput
     family = None
     if figure is throughput and (schedule := rows[0].look_schedule):
@@ -420,21 +441,25 @@ def _ranked_by(
 
     if reference is None or len(rows) == 2:
         return pairs, pairs, family
-    others = (pair for pair in _family(rows, figure, planned) if not pair.has(reference))
-    return pairs, (*pairs, *others), family
+
+    other_pairs = (pair for pair in _family(rows, figure, planned) if not pair.has(reference))
+    return pairs, (*pairs, *other_pairs), family
 
 
 def _best_rows(rows: Sequence[Summary], order: Sequence[Pair], planned: int) -> dict[str, str]:
-    """See `Ranking.best`. A figure that some row lacks is left out, and in a closed loop CPU per
-    request: at saturation it says the same as the throughput. In an open loop throughput is what
-    was offered."""
+    """See `Ranking.best`.
+
+    A figure that some row does not have is not compared. Neither is the CPU per request in a closed
+    loop, because it says the same as the throughput at saturation, nor the throughput of an open
+    loop, because it is the offered rate."""
     if min(row.counted_runs for row in rows) < fewest_for_a_claim(rows[0].by_turns):
         return {}
+
     open_loop = rows[0].identity.open_loop
     best_rows = {} if open_loop else {"throughput": best_of(order)}
     for name, figure in COSTS.items():
-        follows = name == "cpu" and not open_loop
-        if not follows and all(row.sample(figure) for row in rows):
+        follows_throughput = name == "cpu" and not open_loop
+        if not follows_throughput and all(row.sample(figure) for row in rows):
             best_rows[name] = best_of(_family(rows, figure, planned))
     return {name: best.id for name, best in best_rows.items() if best}
 
@@ -442,8 +467,9 @@ def _best_rows(rows: Sequence[Summary], order: Sequence[Pair], planned: int) -> 
 def _family(
     rows: Sequence[Summary], figure: Figure, planned: int, reference: Summary | None = None
 ) -> tuple[Pair, ...]:
-    """Every row with the reference, without one every row with every other; rows without the figure
-    are left out. `planned`: all rows of the group, those without a run that counts too."""
+    """Compares each row with the reference, or without one each row with every other one. Rows
+    without the figure have no pair. `planned` is the number of all rows of the group, including
+    those without a run that counts."""
     if reference is None:
         return compare_pairs(list(combinations(rows, 2)), figure, math.comb(planned, 2))
     return compare_pairs(
@@ -454,9 +480,10 @@ def _family(
 def compare_pairs(
     row_pairs: Sequence[tuple[Summary, Summary]], figure: Figure, planned: int | None = None
 ) -> tuple[Pair, ...]:
-    """One family, base first in each pair; pairs without the figure are left out.
+    """Compares pairs as one family, with the base first in each pair. Pairs without the figure are
+    not compared.
 
-    Where a campaign looked at its runs several times and ended by what it saw, the looks share the
+    If a campaign looked at its runs several times and ended by what it saw, the looks share the
     5 %."""
     known = [pair for pair in row_pairs if all(row.sample(figure) for row in pair)]
     schedule = known[0][0].look_schedule if known else None
@@ -481,10 +508,10 @@ def _pairs(
 
 
 def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mapping[str, Resolution]:
-    """The resolutions by the id of the reference, without those that have no run that counts.
+    """The resolutions by the id of the reference, except those without a run that counts.
 
-    The copies of a campaign are one family, so that `rows` are all rows of it. Without `figure`
-    they are compared by what ranks them."""
+    The copies of a campaign are one family, so `rows` must be all rows of the campaign. Without
+    `figure` they are compared by the figure of their ranking."""
     by_key = {row.identity.key: row for row in rows}
     pairs = [
         (row, by_key[row.ranking.reference])
@@ -502,11 +529,11 @@ def resolutions(rows: Iterable[Summary], figure: Figure | None = None) -> Mappin
         looks = max(
             (len(row.look_schedule.looks) for _, row in family if row.look_schedule), default=1
         )
-        compared = compare_samples(
+        comparisons = compare_samples(
             [sample_between(copy, reference, read) for copy, reference in family],
             higher_is_better=read.higher_is_better,
             level=Level(test=ALPHA / looks),
         )
-        for (copy, reference), comparison in zip(family, compared, strict=True):
+        for (copy, reference), comparison in zip(family, comparisons, strict=True):
             by_reference[reference.id] = Resolution(copy, reference, comparison)
     return by_reference

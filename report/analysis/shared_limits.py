@@ -1,5 +1,5 @@
-"""Where the limit of compared runs was not the target's own: then throughput is the cost of all
-roles."""
+"""Finds comparisons in which the limit did not belong to the target, so that the throughput is the
+cost of all roles together."""
 
 from collections import Counter
 from collections.abc import Sequence
@@ -10,42 +10,45 @@ from report.analysis.limits import not_the_targets_own
 from report.analysis.rankings import Ranking
 from report.analysis.summary import Summary, runs_between
 
-#: From this share of the pairs on, in which a side had such a limit, the ratio is one of all roles
+#: If a side had such a limit in at least this share of the pairs, the ratio is one of all roles
 #: together.
-_LEAST_PAIRS = 0.5
+_MIN_PAIR_SHARE = 0.5
 #: A resource that limited a smaller share of the pairs is not named.
-_LEAST_NAMED = 0.1
+_MIN_NAMED_SHARE = 0.1
 
 
 def shared_limits(new: Summary, base: Summary, paired: bool) -> tuple[str, ...]:
-    """The resources that are not the target's own and limited a side in at least half of the pairs
-    that enter the ratio of two rows, the commonest first; empty below half of the pairs."""
-    pairs = [
+    """The resources that do not belong to the target and limited a side, the most common first.
+
+    Empty if that happened in less than half of the pairs that enter the ratio of the two rows."""
+    resources_by_pair = [
         {not_the_targets_own(run) for run in runs} - {""}
         for runs in runs_between(new, base, paired)
     ]
-    limited = [resources for resources in pairs if resources]
-    if not pairs or len(limited) < _LEAST_PAIRS * len(pairs):
+    pair_count = len(resources_by_pair)
+    limited = [resources for resources in resources_by_pair if resources]
+    if not pair_count or len(limited) < _MIN_PAIR_SHARE * pair_count:
         return ()
+
     counts = Counter(resource for resources in limited for resource in sorted(resources))
     return tuple(
-        name for name, number in counts.most_common() if number >= _LEAST_NAMED * len(pairs)
+        name for name, count in counts.most_common() if count >= _MIN_NAMED_SHARE * pair_count
     )
 
 
 class SharedLimit(Struct, frozen=True):
-    """Of a ranking: what all roles shared that was used up."""
+    """The resources of a ranking that all roles shared, and that were used up."""
 
     resources: tuple[str, ...]
     rows: tuple[Summary, ...]
-    """Whose ratio to the base it is about."""
+    """The rows whose ratio to the base is concerned."""
     of_all: bool
-    """That is every ratio of the ranking."""
+    """Whether every ratio of the ranking is concerned."""
 
 
 def shared_limit(ranking: Ranking) -> SharedLimit | None:
-    """None where throughput is not compared, as in an open loop, and where the targets' own parts
-    were the limit in most pairs."""
+    """The shared limit of a ranking. None if throughput is not compared, as in an open loop, and if
+    parts of the targets were the limit in most pairs."""
     pairs = [pair for pair in ranking.pairs if pair.comparison.ratio is not None]
     resources_by_pair = [
         (pair, shared_limits(pair.new, pair.base, pair.comparison.pairs is not None))
@@ -54,6 +57,7 @@ def shared_limit(ranking: Ranking) -> SharedLimit | None:
     limited = [(pair, resources) for pair, resources in resources_by_pair if resources]
     if not limited:
         return None
+
     counts = Counter(resource for _, resources in limited for resource in resources)
     rows = _distinct([pair.new for pair, _ in limited])
     return SharedLimit(

@@ -1,5 +1,5 @@
-"""One configuration over its runs: its figures, the selected run, warnings, what became of every
-run; how rows are compared."""
+"""Summarizes a configuration over its runs, with its figures, selected run and warnings, and says
+how rows are compared."""
 
 import math
 from collections import Counter
@@ -26,19 +26,22 @@ from report.statistics.sequential import LookSchedule
 
 def _ramp_text(ramp: Ramp) -> str:
     pace = "slower" if ramp.change < 0 else "faster"
-    more = " or longer" if ramp.to_the_middle else ""
+    or_longer = " or longer" if ramp.to_the_middle else ""
+    change = percent(100 * abs(ramp.change))
     return (
-        f"The first {ramp.seconds:.2g} s{more} of the window are {percent(100 * abs(ramp.change))} {pace} "
+        f"The first {ramp.seconds:.2g} s{or_longer} of the window are {change} {pace} "
         f"than the rest: the warm-up is too short (--warmup auto, or {math.ceil(ramp.seconds)} s more)."
     )
 
 
 def warnings_of(runs: Sequence[model.Run]) -> Iterator[str]:
+    """A sentence for each property of the runs that a median and an interval would hide."""
     counted = [run for run in runs if run.eligible and run.measured is not None]
     ordered = sorted(counted, key=lambda run: (run.record.started_at, run.run))
     values = [run.measured.requests_per_second for run in ordered if run.measured]
-    distribution = spread(values)
     unit = layer_text(counted[0].identity.layer).rate_unit if counted else ""
+
+    distribution = spread(values)
     if (
         distribution
         and distribution.count >= 3
@@ -49,20 +52,23 @@ def warnings_of(runs: Sequence[model.Run]) -> Iterator[str]:
             f"Runs lie far apart: CV {percent(distribution.cv_percent)}, "
             f"from {rate(distribution.min)} to {rate(distribution.max)} {unit}."
         )
+
     if drift := trend(values):
         share = f"{100 * drift.change:+.1f} %"
         yield f"Runs drift: {share} from the first to the last in time (p = {drift.p:.2g})."
+
     if levels := two_levels(values):
         yield (
             f"Runs have two levels: {levels.low_runs} near {rate(levels.low)} and {levels.high_runs} near "
             f"{rate(levels.high)} {unit}. A median is of one of them."
         )
-    closed = [run.measured for run in ordered if run.measured and not run.identity.open_loop]
-    if ramp := warm_up_ramp([figures.answers_each_slice for figures in closed]):
+
+    closed_loops = [run.measured for run in ordered if run.measured and not run.identity.open_loop]
+    if ramp := warm_up_ramp([figures.answers_each_slice for figures in closed_loops]):
         yield _ramp_text(ramp)
 
 
-#: Quartiles of fewer runs mean nothing.
+#: The smallest number of runs whose quartiles mean something.
 MIN_RUNS_FOR_QUARTILES = 5
 
 _WORST_LAST = ("valid", "suspect", "invalid")
@@ -71,20 +77,20 @@ _WORKLOADS = ("light", "heavy")
 
 
 class Row(Struct, frozen=True, kw_only=True):
-    """A configuration with its runs, of our own load generator or of a foreign program."""
+    """A configuration with its runs, whose load came from our generator or a load program."""
 
     identity: model.Identity
     runs: tuple[model.Run, ...]
-    """By number."""
+    """The runs, sorted by number."""
     missing: tuple[int, ...]
-    """Planned run numbers without a file."""
+    """The numbers of planned runs without a file."""
     places: frozenset[Place] = frozenset()
-    """Round and group of each planned run; empty in consecutive order."""
+    """The round and group of each planned run. Empty in consecutive order."""
     by_turns: bool = False
-    """Its runs were made at the same time as those that they are compared with."""
+    """Whether its runs took place at the same time as those with which they are compared."""
 
     def values(self, read: Callable[[Any], float | None]) -> tuple[float, ...]:
-        """A figure of the runs that count and have it."""
+        """The values of a figure in the runs that count and have it."""
         raise NotImplementedError
 
     @property
@@ -93,11 +99,11 @@ class Row(Struct, frozen=True, kw_only=True):
 
     @property
     def foreign_cpu_percent(self) -> float | None:
-        """Median over the runs that count of what other programs used, in % of one CPU; None: not
+        """The median foreign CPU of the runs that count, in % of one CPU. None if it is not
         known."""
 
         def read(figures: Any) -> float | None:
-            # Of a load program the figures are the record itself.
+            # The figures of a load program are the record itself.
             load = getattr(figures, "record", figures).host_load
             return load.foreign_cpu_percent if load else None
 
@@ -106,48 +112,52 @@ class Row(Struct, frozen=True, kw_only=True):
 
 
 class Summary(Row, frozen=True, kw_only=True):
+    """A configuration whose load came from our generator, with its figures over the runs."""
+
     id: str
-    """Short and safe: what HTML and scripts call this row."""
+    """A short id of the row, which is safe in HTML and scripts."""
     selected: model.Run | None
-    """The run of what only a single run has, see `select_run`; None where no run counts."""
+    """The selected run, see `select_run`. None if no run counts."""
     merged: Mapping[str, Bounds] = {}
-    """The percentiles that come from the merged histogram of the runs, because single runs have too
-    few samples (rule M18)."""
+    """The percentiles from the merged histogram of the runs, which stand for those of single runs
+    with too few samples (rule M18)."""
     medians: dict[Figure, FigureSummary] = {}
-    """What `figure_of` computed of these runs before."""
+    """The figures that `figure_of` has computed already."""
     comparable: dict[Figure, Sequence[tuple[model.Run, float]]] = {}
-    """What `compared` found in these runs before."""
+    """The values that `compared` has read already."""
     spread: Spread | None
-    """Requests per second over the runs that served their load."""
+    """The spread of the requests per second over the runs that served their load."""
     warnings: tuple[str, ...]
-    """What its runs show that a median and an interval would hide, each a sentence."""
+    """The sentences of `warnings_of`."""
     look_schedule: LookSchedule | None = None
-    """When runs were looked at, in a campaign that found out how many it needs (`--runs auto`)."""
+    """The looks of a campaign that found out how many runs it needs (`--runs auto`)."""
     last_look: int = 0
-    """The last round that was looked at, in such a campaign."""
+    """The round of the last look that took place in such a campaign."""
     set_aside: tuple[model.Run, ...] = ()
-    """Runs that were measured again: they are listed, and in no figure."""
+    """Runs that were measured again. Tables list them, and no figure uses them."""
     ranking: model.PlannedRanking
-    """The rows that it is ranked with, as the plan says."""
+    """The planned ranking to which it belongs."""
     targets_by_place: Mapping[Place, int] = {}
-    """How many targets were up at once in each of its groups; empty where it had the machine
-    alone."""
+    """The number of targets that were up at once in each of its groups. Empty if it had the machine
+    for itself."""
 
     @property
     def reference(self) -> bool:
-        """The others of its ranking are compared with it, and measured beside it."""
+        """Whether the other rows of its ranking are compared with it."""
         return self.ranking.reference == self.identity.key
 
     @property
     def group_sizes(self) -> tuple[int, ...]:
-        """The smallest first; 1 where it had the machine alone."""
+        """The sizes of its groups, with the smallest first. The size is 1 if it had the machine for
+        itself."""
         return tuple(sorted(set(self.targets_by_place.values()))) or (1,)
 
     def in_groups_of(self, size: int) -> "Summary":
-        """The same row over its runs in groups of one size: its latency at full load moves with
-        that."""
+        """The same row over its runs in groups of one size, on which the latency at full load
+        depends."""
         if self.group_sizes == (size,):
             return self
+
         runs = tuple(
             run for run in self.runs if run.place and self.targets_by_place.get(run.place) == size
         )
@@ -160,23 +170,26 @@ class Summary(Row, frozen=True, kw_only=True):
             medians={},
             comparable={},
             spread=spread([run.requests_per_second or 0 for run in runs if run.eligible]),
-            targets_by_place={place: n for place, n in self.targets_by_place.items() if n == size},
+            targets_by_place={
+                place: count for place, count in self.targets_by_place.items() if count == size
+            },
         )
 
     @property
     def group_size_text(self) -> str:
-        """`5`, or `4 or 5`: the latency at full load moves with it."""
+        """A text such as `5` or `4 or 5`."""
         return " or ".join(map(str, self.group_sizes))
 
     @property
     def group_text(self) -> str:
-        """`in groups of 5 targets`; `each target alone`."""
-        alone = self.group_sizes == (1,)
-        return "each target alone" if alone else f"in groups of {self.group_size_text} targets"
+        """The text `in groups of 5 targets` or `each target alone`."""
+        if self.group_sizes == (1,):
+            return "each target alone"
+        return f"in groups of {self.group_size_text} targets"
 
     def figure_of(self, figure: Figure) -> FigureSummary:
-        """The only way to a figure of the row that is printed, or judged by a threshold (rule
-        M28)."""
+        """The figure of the row (rule M28). All that is printed or judged by a threshold must come
+        from here."""
         if figure not in self.medians:
             served = [run.measured for run in self.runs if run.eligible and run.measured]
             self.medians[figure] = over_runs(figure, served, self.spoiled_runs, self.merged)
@@ -184,23 +197,24 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def selected_figures(self) -> model.Measured | None:
-        """What only a single run has; None where the row has no figures. A figure of the row is
-        never read here, but with `figure_of`."""
+        """The figures of the selected run, for what only a single run has. None if the row has no
+        figures. Figures of the row come from `figure_of`."""
         return self.selected.measured if self.selected and self.has_figures else None
 
     @property
     def has_figures(self) -> bool:
-        """Some run counts, and the target served its load in the typical ones."""
+        """Whether some run counts, and the target served its load in the typical ones."""
         return self.selected is not None and not self.selected.spoiled
 
     @property
     def selected_first(self) -> tuple[model.Run, ...]:
+        """The selected run, followed by all runs."""
         return (*([self.selected] if self.selected else []), *self.runs)
 
     @property
     def limit(self) -> Limit | None:
-        """What limited the runs that count, the selected run first; None where none of them says
-        it."""
+        """The limit of the runs that count, with the text of the selected run. None if none of them
+        says what limited it."""
         runs = [run for run in self.selected_first if run.eligible and run.measured]
         limits = {run.run: run.measured.record.limited_by for run in runs if run.measured}
         return limit_over(list(limits.values()))
@@ -210,10 +224,11 @@ class Summary(Row, frozen=True, kw_only=True):
         return self.sample(throughput)
 
     def sample(self, figure: Figure, in_time: bool = False) -> tuple[float, ...]:
-        """What comparisons are of: the figure of each run that counts and has it, by run number,
-        and the worst rank for each run in which the target failed its load (rule M24); or all of
-        that in order of time. Nothing where the target served its load in some run, and none of
-        these has the figure."""
+        """The values that enter comparisons, by run number or in order of time.
+
+        They are the figure of each run that counts and has it, and the worst rank for each run in
+        which the target failed its load (rule M24). Empty if the target served its load in some
+        runs, and none of them has the figure."""
         values_by_run = self.compared(figure)
         if in_time:
             values_by_run = sorted(
@@ -222,18 +237,19 @@ class Summary(Row, frozen=True, kw_only=True):
         return tuple(value for _, value in values_by_run)
 
     def side(self, figure: Figure) -> dict[Place, float]:
+        """The values of `sample` by round and group. In consecutive order each run is a round."""
         return {run.place or (run.run, 1): value for run, value in self.compared(figure)}
 
     def compared(self, figure: Figure) -> Sequence[tuple[model.Run, float]]:
-        """The runs that enter comparisons by a figure, each with what stands for it."""
+        """The runs that enter comparisons by a figure, each with its value there."""
         if figure not in self.comparable:
             self.comparable[figure] = _compared(self.runs, figure, figure.compared)
         return self.comparable[figure]
 
     @property
     def last_round(self) -> int:
-        made = max((run.run for run in self.runs), default=0)
-        return max((number for number, _ in self.places), default=made)
+        last_run = max((run.run for run in self.runs), default=0)
+        return max((number for number, _ in self.places), default=last_run)
 
     def values(self, read: Callable[[model.Measured], float | None]) -> tuple[float, ...]:
         values = [read(run.measured) for run in self.runs if run.eligible and run.measured]
@@ -241,14 +257,15 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def scripts(self) -> tuple[LimiterScript, ...]:
-        counted = [run for run in self.runs if run.eligible or run.spoiled] or self.runs
-        scripts = [run.measured.limiter_script for run in counted if run.measured]
+        """The scripts of the runs that count, or of all runs if none counts."""
+        runs = [run for run in self.runs if run.eligible or run.spoiled] or self.runs
+        scripts = [run.measured.limiter_script for run in runs if run.measured]
         return tuple(dict.fromkeys(script for script in scripts if script))
 
     @property
     def boundaries(self) -> tuple[Boundary, ...]:
-        """What its measured runs saw of promises. A rate that was not kept (M5) says nothing
-        against what was counted; any other broken measurement does."""
+        """What its measured runs saw of promises. A rate that was not kept (rule M5) is no reason
+        to doubt the counts, but any other invalid measurement is."""
         return tuple(
             run.measured.record.boundary
             for run in self.runs
@@ -269,7 +286,8 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def spoiled_runs(self) -> int:
-        """The target failed its load in them: they have the worst rank, and no figures."""
+        """The number of runs in which the target failed its load. They have the worst rank and no
+        figures."""
         return sum(run.spoiled for run in self.runs)
 
     @property
@@ -287,7 +305,7 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def counted_text(self) -> str:
-        """How many of the planned runs count: `6 of 6, 2 of them suspect`."""
+        """How many of the planned runs count, such as `6 of 6, 2 of them suspect`."""
         planned = len(self.runs) + len(self.missing)
         return counted_runs_text(self.counted_runs, planned, self.suspect_runs)
 
@@ -313,18 +331,20 @@ class Summary(Row, frozen=True, kw_only=True):
 
     @property
     def no_figures_reason(self) -> str:
-        """Why there are no figures, in a few words; empty if there are some."""
+        """The reason for which there are no figures, in a few words. Empty if there are some."""
         if self.selected:
             return "" if self.has_figures else self.spoiled_text
         if not self.runs:
             return "no run recorded"
-        # What makes a run suspect alone is no reason that it has no figures.
+
+        # A reason that only makes a run suspect does not keep it from having figures.
         causes = [
             run.failure
             or "; ".join(reason.text for reason in run.reasons if reason.severity == "invalid")
             for run in self.runs
         ]
-        return f"no run counts: {'; '.join(dict.fromkeys(filter(None, causes))) or 'no reason was recorded'}"
+        causes_text = "; ".join(dict.fromkeys(filter(None, causes)))
+        return f"no run counts: {causes_text or 'no reason was recorded'}"
 
 
 def _compared(
@@ -335,8 +355,8 @@ def _compared(
         for run in runs
         if run.measured and (run.eligible or run.spoiled)
     ]
-    served = [value for run, value in values_by_run if not run.spoiled]
-    if served and all(value is None for value in served):
+    served_values = [value for run, value in values_by_run if not run.spoiled]
+    if served_values and all(value is None for value in served_values):
         return []
     return [(run, value) for run, value in values_by_run if value is not None]
 
@@ -344,41 +364,43 @@ def _compared(
 def sample_between(
     new: Summary, base: Summary, figure: Figure, rounds: int | None = None, share: float = 1.0
 ) -> Sample:
-    """The sample of two rows of one campaign, with what pairs them: by turns the group, if they
-    share some. Else the round."""
+    """The sample of two rows of one campaign. Runs by turns are paired by group if the rows share
+    groups, and other runs by round."""
     planned = min(new.planned_rounds, base.planned_rounds)
-    last = max(new.last_round, base.last_round) if rounds is None else rounds
-    together, by_group = _partners(new, base, last)
-    side, other = (upto(row.side(figure), last) for row in (new, base))
-    return sample_of(side, other, min(planned, last), by_group, share, together)
+    last_round = max(new.last_round, base.last_round) if rounds is None else rounds
+    together, by_group = _partners(new, base, last_round)
+    new_side, base_side = (upto(row.side(figure), last_round) for row in (new, base))
+    return sample_of(new_side, base_side, min(planned, last_round), by_group, share, together)
 
 
 def _partners(new: Summary, base: Summary, last_round: int) -> tuple[bool, bool]:
     """Whether the runs of a pair were made at the same time, and whether partners ran in one
     group."""
-    places, others = (
+    new_places, base_places = (
         {place for place in row.places if place[0] <= last_round} for row in (new, base)
     )
-    together = new.by_turns and base.by_turns and not places.isdisjoint(others)
-    return together, together or places <= others or others <= places
+    together = new.by_turns and base.by_turns and not new_places.isdisjoint(base_places)
+    return together, together or new_places <= base_places or base_places <= new_places
 
 
 def runs_between(new: Summary, base: Summary, paired: bool) -> Iterator[tuple[model.Run, ...]]:
-    """The runs behind each ratio that enters the comparison of two rows: of each pair those of both
-    sides, and without pairs each run of one side with each of the other."""
+    """The runs of each ratio that enters the comparison of two rows. They are those of both sides
+    of each pair, and without pairs each run of one side with each of the other."""
     sides = [[run for run in row.runs if run.eligible or run.spoiled] for row in (new, base)]
     if not paired:
         yield from product(*sides)
         return
+
     _, by_group = _partners(new, base, max(new.last_round, base.last_round))
     places: list[dict[Place, list[model.Run]]] = [{}, {}]
     for side, runs_by_place in zip(sides, places, strict=True):
         for run in side:
             number, group = run.place or (run.run, 1)
             runs_by_place.setdefault((number, group if by_group else 1), []).append(run)
-    one, other = places
-    for place in sorted(one.keys() & other.keys()):
-        yield (*one[place], *other[place])
+
+    new_runs, base_runs = places
+    for place in sorted(new_runs.keys() & base_runs.keys()):
+        yield (*new_runs[place], *base_runs[place])
 
 
 def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
@@ -386,7 +408,7 @@ def _known_first(text: str, known: tuple[str, ...]) -> tuple[int, str]:
 
 
 def decider_order(decided_by: str | None) -> tuple[int, str]:
-    """Sort key: as the contract lists them, an unknown one last."""
+    """A sort key in the order of the contract, with an unknown decider last."""
     return _known_first(decided_by or "~", model.DECIDERS)
 
 
@@ -395,8 +417,8 @@ def algorithm_order(algorithm: str | None) -> tuple[int, str]:
 
 
 def row_order(identity: model.Identity) -> tuple[object, ...]:
-    """Sort key: clients before controls, then layer, topology, workload, traffic, load, dimensions,
-    what decides, algorithm, store."""
+    """A sort key that puts clients before controls, then follows layer, topology, workload,
+    traffic, load, dimensions, decider, algorithm and store."""
     return (
         identity.control,
         model.LAYERS.index(identity.layer),
@@ -421,35 +443,39 @@ def row_order(identity: model.Identity) -> tuple[object, ...]:
 
 
 def _schedule(campaign: model.Campaign) -> tuple[LookSchedule | None, int]:
-    """The looks of a campaign and the last one that took place; None for a fixed number of runs."""
+    """The looks of a campaign and the round of the last one that took place. None for a fixed
+    number of runs."""
     manifest = campaign.manifest
     plan = manifest["plan"].get("adaptive") if manifest else None
     if manifest is None or plan is None:
         return None, 0
+
     adaptive_state = manifest.get("adaptive", {})
     end = adaptive_state.get("ended", {})
-    ended = end.get("round") if end.get("why") == "budget" else None
-    return LookSchedule(looks=tuple(plan["looks"]), ended=ended), adaptive_state.get("looked", 0)
+    ended_round = end.get("round") if end.get("why") == "budget" else None
+    return LookSchedule(looks=tuple(plan["looks"]), ended=ended_round), adaptive_state.get(
+        "looked", 0
+    )
 
 
 def configurations(
     planned: Iterable[model.Planned], runs: Iterable[model.Run]
 ) -> list[tuple[model.Identity, model.Planned | None, tuple[model.Run, ...], tuple[int, ...]]]:
-    """Those that were planned or run, each with its plan, its runs by number, and the numbers
-    without a file; planned ones first."""
-    plans = {
-        planned_configuration.identity.key: planned_configuration
-        for planned_configuration in planned
-    }
+    """The configurations that were planned or ran, with planned ones first.
+
+    Each has its identity, its plan, its runs by number, and the numbers of runs without a file."""
+    plans = {plan.identity.key: plan for plan in planned}
     by_key: dict[str, tuple[model.Identity, list[model.Run]]] = {
-        key: (planned_configuration.identity, []) for key, planned_configuration in plans.items()
+        key: (plan.identity, []) for key, plan in plans.items()
     }
     for run in sorted(runs, key=lambda run: run.run):
         by_key.setdefault(run.identity.key, (run.identity, []))[1].append(run)
 
     def missing(key: str) -> tuple[int, ...]:
-        there = {run.run for run in by_key[key][1]}
-        return tuple(sorted(set(plans[key].runs) - there)) if key in plans else ()
+        if key not in plans:
+            return ()
+        existing = {run.run for run in by_key[key][1]}
+        return tuple(sorted(set(plans[key].runs) - existing))
 
     return [
         (identity, plans.get(key), tuple(runs_of_configuration), missing(key))
@@ -458,31 +484,30 @@ def configurations(
 
 
 def _merged(runs: Sequence[model.Run]) -> Mapping[str, Bounds]:
-    """See `Summary.merged`. Nothing where the target failed its load in some run: a histogram of
-    the others knows nothing of it."""
+    """See `Summary.merged`. Empty if the target failed its load in some run, because a histogram of
+    the other runs says nothing about it."""
     served = [run.measured for run in runs if run.eligible and run.measured]
-    few = {name for figures in served for name in figures.unsupported}
-    kept = [figures.mergeable for figures in served if figures.mergeable]
-    if not few or len(kept) < max(2, len(served)) or any(run.spoiled for run in runs):
+    unsupported = {name for figures in served for name in figures.unsupported}
+    histograms = [figures.mergeable for figures in served if figures.mergeable]
+    has_all_histograms = len(histograms) >= max(2, len(served))
+    if not unsupported or not has_all_histograms or any(run.spoiled for run in runs):
         return {}
-    return merged_percentiles(kept, few)
+    return merged_percentiles(histograms, unsupported)
 
 
 def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
-    """Every configuration that was planned or measured, in `row_order`."""
-    aside: dict[str, list[model.Run]] = {}
+    """A summary of each configuration that was planned or measured, in `row_order`."""
+    set_aside: dict[str, list[model.Run]] = {}
     for run in sorted((run for run in campaign.beside if run.set_aside), key=lambda run: run.run):
-        aside.setdefault(run.identity.key, []).append(run)
-    schedule, looked = _schedule(campaign)
+        set_aside.setdefault(run.identity.key, []).append(run)
+
+    schedule, last_look = _schedule(campaign)
     rankings = {key: ranking for ranking in campaign.rankings for key in ranking.members}
-    planned = (
-        planned_configuration
-        for planned_configuration in campaign.planned
-        if planned_configuration.identity.ranked
-    )
+    planned = (plan for plan in campaign.planned if plan.identity.ranked)
     rows = sorted(configurations(planned, campaign.runs), key=lambda row: row_order(row[0]))
-    plans = [plan for _, plan, _, _ in rows if plan and plan.by_turns]
-    targets = Counter(place for plan in plans for place in set(plan.places.values()))
+    plans_by_turns = [plan for _, plan, _, _ in rows if plan and plan.by_turns]
+    target_counts = Counter(place for plan in plans_by_turns for place in set(plan.places.values()))
+
     return tuple(
         Summary(
             id=f"row{number}",
@@ -494,12 +519,12 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
             spread=spread([run.requests_per_second or 0 for run in ordered if run.eligible]),
             warnings=tuple(warnings_of(ordered)),
             look_schedule=schedule,
-            last_look=looked,
-            set_aside=tuple(aside.get(identity.key, ())),
+            last_look=last_look,
+            set_aside=tuple(set_aside.get(identity.key, ())),
             places=frozenset(plan.places.values()) if plan else frozenset(),
             ranking=rankings[identity.key],
             by_turns=plan is not None and plan.by_turns,
-            targets_by_place={place: targets[place] for place in plan.places.values()}
+            targets_by_place={place: target_counts[place] for place in plan.places.values()}
             if plan and plan.by_turns
             else {},
         )
@@ -507,29 +532,34 @@ def summarize(campaign: model.Campaign) -> tuple[Summary, ...]:
     )
 
 
-#: Rows are not compared where other programs used so many more % of one CPU beside the one than
-#: beside the other (rule M25).
+#: Rows are not compared if the foreign CPU of their runs differs by more than this, in % of one CPU
+#: (rule M25).
 MAX_FOREIGN_CPU_POINTS = 5.0
 
 
 def attributable(comparison: Comparison, base: Row, new: Row) -> Comparison:
-    """The comparison, without a conclusion where other programs may explain the difference; by
-    turns they met both sides. Where their CPU is not known it explains nothing."""
-    ours = base.foreign_cpu_percent
-    theirs = new.foreign_cpu_percent
-    met_both = base.by_turns and new.by_turns
-    if met_both or ours is None or theirs is None or abs(ours - theirs) <= MAX_FOREIGN_CPU_POINTS:
+    """The comparison, which loses its conclusion if other programs may explain the difference.
+
+    They do not explain it by turns, because then they met both sides, nor if their CPU is not
+    known."""
+    base_percent = base.foreign_cpu_percent
+    new_percent = new.foreign_cpu_percent
+    met_both_sides = base.by_turns and new.by_turns
+    if met_both_sides or base_percent is None or new_percent is None:
         return comparison
+    if abs(base_percent - new_percent) <= MAX_FOREIGN_CPU_POINTS:
+        return comparison
+
     return comparison.undecided_by(
-        f"other programs used {percent(ours, 0)} of one CPU beside {base.identity.short_label} and "
-        f"{percent(theirs, 0)} beside {new.identity.short_label}"
+        f"other programs used {percent(base_percent, 0)} of one CPU beside {base.identity.short_label} and "
+        f"{percent(new_percent, 0)} beside {new.identity.short_label}"
     )
 
 
 def layer_text_of(rows: Sequence[Summary]) -> LayerText:
-    """The same for rows of one layer that share a table or chart; latencies in µs where a median
-    one at the limiter layer is below 1 ms."""
-    words = layer_text(rows[0].identity.layer)
-    medians = [row.figure_of(p50).value for row in rows] if not words.has_servers else []
-    below = any(value is not None and value < 1 for value in medians)
-    return structs.replace(words, in_microseconds=below)
+    """The text of the layer of rows that share a table or chart. Latencies are in µs if a median
+    p50 at the limiter layer is below 1 ms."""
+    text = layer_text(rows[0].identity.layer)
+    medians_ms = [] if text.has_servers else [row.figure_of(p50).value for row in rows]
+    is_below_1_ms = any(median_ms is not None and median_ms < 1 for median_ms in medians_ms)
+    return structs.replace(text, in_microseconds=is_below_1_ms)

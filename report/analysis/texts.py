@@ -1,5 +1,5 @@
-"""Words that charts, sections and exports share: how a layer names its figures, the load of a row,
-what decides, and comparisons."""
+"""Texts that charts, sections and exports share. They are about the figures of a layer, the load of
+a row, its decider, and comparisons."""
 
 import json
 import math
@@ -31,13 +31,16 @@ SomeRow = TypeVar("SomeRow", bound=Row)
 
 
 class LayerText(Struct, frozen=True):
+    """How a layer names its figures."""
+
     layer: str
     request: str
-    """What is counted: `request`, `decision`."""
+    """The name of what is counted, which is `request` or `decision`."""
     consumer: str
-    """The processes whose CPU is compared: `server`, `client`."""
+    """The name of the processes whose CPU is compared, which is `server` or `client`."""
     in_microseconds: bool = False
-    """Latencies are printed in µs: without servers some of them are below a millisecond."""
+    """Whether latencies are printed in µs, because without servers they can be below a
+    millisecond."""
 
     @property
     def has_servers(self) -> bool:
@@ -75,7 +78,8 @@ class LayerText(Struct, frozen=True):
         return value_ms * 1000 if value_ms is not None and self.in_microseconds else value_ms
 
     def latency(self, value_ms: float | None) -> str:
-        """In `latency_unit`, without it. Histograms count whole microseconds."""
+        """The number in `latency_unit`. Microseconds have no decimals, because histograms count
+        whole ones."""
         if self.in_microseconds:
             return decimals(self.latency_value(value_ms), 0)
         return milliseconds(value_ms)
@@ -91,19 +95,19 @@ def layer_text(layer: str) -> LayerText:
     return _TEXTS[layer]
 
 
-#: Beside CPU figures and latencies of closed loops: at another load they are others (rule M35).
+#: Stands beside CPU figures and latencies of closed loops, which depend on the load (rule M35).
 AT_FULL_LOAD = "at full load"
 
 
 def at_its_load(text: str, open_loop: bool) -> str:
-    """`µs/request at full load` of a closed loop; in an open loop the rate stands beside the
-    figure."""
+    """The unit or name followed by `at full load` in a closed loop. In an open loop the rate stands
+    beside the figure."""
     return text if open_loop else f"{text} {AT_FULL_LOAD}"
 
 
 def by_loop(rows: Iterable[SomeRow]) -> list[tuple[bool, list[SomeRow]]]:
-    """The rows of closed loops, then those of open ones (True): they share no table of costs or
-    latencies."""
+    """The rows of closed loops (False), then those of open loops (True), which share no table of
+    costs or latencies."""
     by_kind: dict[bool, list[SomeRow]] = {False: [], True: []}
     for row in rows:
         by_kind[row.identity.open_loop].append(row)
@@ -111,7 +115,7 @@ def by_loop(rows: Iterable[SomeRow]) -> list[tuple[bool, list[SomeRow]]]:
 
 
 def rate_units(rows: Iterable[Row]) -> str:
-    """`requests/s`, `decisions/s`, or both, for a table of rows of all layers."""
+    """The units of the rates in a table, which are `requests/s`, `decisions/s` or both."""
     layers = {row.identity.layer for row in rows}
     return " or ".join(layer_text(layer).rate_unit for layer in LAYERS if layer in layers)
 
@@ -130,27 +134,29 @@ def _limit_text(identity: Identity, index: int, form: str) -> str:
 
 
 class LoadField(Struct, frozen=True):
+    """A part of the text of a load."""
+
     name: str
     read: Callable[[Identity], str]
-    usual: str = ""
-    """The text that goes without saying, unless rows differ in it."""
+    default: str = ""
+    """The default, which texts name only if rows differ in the field."""
     only_if_differing: bool = False
-    """It is only in texts that tell rows apart."""
+    """Whether only texts that say how rows differ have it."""
     dimension: Dimension | None = None
-    """What it counts, where it is a number of something."""
+    """The dimension that it counts, if it is a number of something."""
 
 
 LOAD = LoadField("Load", lambda identity: identity.load_text)
 
 LOAD_FIELDS: tuple[LoadField, ...] = (
-    LoadField("Layer", lambda identity: layer_text(identity.layer).name, usual="server layer"),
+    LoadField("Layer", lambda identity: layer_text(identity.layer).name, default="server layer"),
     LoadField("Workload", workload_text),
     LoadField("Traffic", lambda identity: identity.traffic),
     *(
         LoadField(
             dimension.other.capitalize(),
             partial(count_text, dimension=dimension),
-            usual=f"1 {dimension.one}",
+            default=f"1 {dimension.one}",
             dimension=dimension,
         )
         for dimension in DIMENSIONS
@@ -160,35 +166,35 @@ LOAD_FIELDS: tuple[LoadField, ...] = (
         "Window", partial(_limit_text, index=1, form="{:,} s window"), only_if_differing=True
     ),
     LoadField("Block", partial(_limit_text, index=2, form="{:,} s block"), only_if_differing=True),
-    LoadField("Cost", partial(_limit_text, index=3, form="cost {:,}"), usual="cost 1"),
+    LoadField("Cost", partial(_limit_text, index=3, form="cost {:,}"), default="cost 1"),
     LOAD,
     LoadField("Length", lambda identity: identity.extent_text),
 )
 
 
 def _is_named(part: LoadField, identity: Identity) -> bool:
-    """Whether a text that does not tell rows apart has this part."""
-    return not part.only_if_differing and part.read(identity) != part.usual
+    """Whether a text that is not about differences of rows has this part."""
+    return not part.only_if_differing and part.read(identity) != part.default
 
 
 def varying_fields(rows: Sequence[Row]) -> tuple[LoadField, ...]:
+    """The parts of the load in which rows differ."""
     return tuple(part for part in LOAD_FIELDS if len({part.read(row.identity) for row in rows}) > 1)
 
 
 def load_text(
     identity: Identity, parts: Iterable[LoadField] | None = None, layer_named: bool = False
 ) -> str:
-    """`light · realistic · 50 connections · 30 s`, without what is usual; or only the given
-    parts."""
+    """A text such as `light · realistic · 50 connections · 30 s`. It has the given parts, or
+    without them all parts that differ from their default."""
     if parts is None:
         parts = [part for part in LOAD_FIELDS if _is_named(part, identity)]
-    shown = (part for part in parts if not (layer_named and part.name == "Layer"))
-    return " · ".join(filter(None, (part.read(identity) for part in shown)))
+    shown_parts = (part for part in parts if not (layer_named and part.name == "Layer"))
+    return " · ".join(filter(None, (part.read(identity) for part in shown_parts)))
 
 
 def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
-    """The load that all rows share, without what goes without saying; empty where they share
-    nothing."""
+    """The load that all rows share, without its defaults. Empty if they share nothing."""
     identity = rows[0].identity
     varying = varying_fields(rows)
     shared = [part for part in LOAD_FIELDS if part not in varying and _is_named(part, identity)]
@@ -196,7 +202,7 @@ def shared_load_text(rows: Sequence[Row], layer_named: bool = False) -> str:
 
 
 def cap_text(cap: Mapping[str, Any]) -> str:
-    """`2 CPUs, 0.5 GiB, CPUs 0-1`; `none` where nothing is capped."""
+    """A text such as `2 CPUs, 0.5 GiB, CPUs 0-1`, or `none` if nothing is capped."""
     parts: list[str] = []
     if "cpus" in cap:
         parts.append(f"{cap['cpus']:g} {'CPU' if cap['cpus'] == 1 else 'CPUs'}")
@@ -213,10 +219,10 @@ def caps_text(caps: Mapping[str, Any]) -> str:
 
 
 def differing_caps(rows: Iterable[Row]) -> Callable[[Identity], dict[str, Any]]:
-    """Gives the caps of a row by kind of role, of the kinds that not all rows with such a role cap
-    alike.
+    """Returns a function that gives the caps of a row by kind of role. It gives only kinds in whose
+    caps rows differ.
 
-    The cap of a service tells no row apart that has none."""
+    The cap of a service counts only for rows that have a service."""
     identities = [row.identity for row in rows]
 
     def cap_of(identity: Identity, kind: str) -> str:
@@ -252,24 +258,27 @@ def algorithm_of(identity: Identity) -> str:
 
 
 class NamedFacts(Struct, frozen=True):
-    """Which facts go without saying, because all clients of a campaign share them."""
+    """Which properties texts must name, because the clients of a campaign differ in them."""
 
     decider: bool
-    """False: all have the same."""
+    """Whether clients differ in the decider."""
     algorithm: bool
+    """Whether clients differ in the algorithm."""
 
     @property
     def any(self) -> bool:
         return self.decider or self.algorithm
 
     def short_text(self, identity: Identity) -> str:
-        """`module (GCRA)`, for headings of charts; empty where nothing has to be named."""
-        named = ((self.decider, decider_of), (self.algorithm, algorithm_of))
-        facts = [text_of(identity) for differs, text_of in named if differs]
-        return f"{facts[0]} ({facts[1]})" if len(facts) > 1 else "".join(facts)
+        """A text such as `module (GCRA)` for headings of charts. Empty if nothing has to be
+        named."""
+        decider = decider_of(identity) if self.decider else ""
+        algorithm = algorithm_of(identity) if self.algorithm else ""
+        return f"{decider} ({algorithm})" if decider and algorithm else decider or algorithm
 
     def text(self, identity: Identity) -> str:
-        """`decided by a module (GCRA)`, `GCRA`; empty where nothing has to be named."""
+        """A text such as `decided by a module (GCRA)` or `GCRA`. Empty if nothing has to be
+        named."""
         algorithm = algorithm_of(identity) if self.algorithm else ""
         if not self.decider:
             return "algorithm not known" if algorithm == NOT_KNOWN else algorithm
@@ -290,29 +299,33 @@ def name(summary: Row) -> str:
     return summary.identity.short_label
 
 
-#: The typical run of one side failed its load.
+#: The text for a comparison in which the typical run of one side failed its load.
 NO_RATIO = "no ratio"
 
 
 def interval_of(comparison: Comparison) -> str:
-    """`0.91×, 0.89–0.93×`: the ratio with its interval; `no ratio, at most 0.93×` where the typical
-    run of one side failed its load; empty without a comparison."""
+    """The ratio with its interval, such as `0.91×, 0.89–0.93×`.
+
+    It is `no ratio, at most 0.93×` if the typical run of one side failed its load, and empty
+    without a comparison."""
     interval = comparison.interval
     if comparison.ratio is None and (interval is None or not comparison.worst_ranks):
         return ""
+
     ratio = NO_RATIO if comparison.ratio is None else f"{comparison.ratio:.2f}×"
-    return ", ".join(filter(None, [ratio, interval_text(interval) if interval else ""]))
+    interval_part = interval_text(interval) if interval else ""
+    return ", ".join(filter(None, [ratio, interval_part]))
 
 
 def interval_text(interval: RatioInterval, show: Callable[[float], str] = "{:.2f}".format) -> str:
-    """`0.89–0.93×`; `at most 0.93×` where one end is a run that failed its load; empty where both
-    are."""
-    low, high = (0 < end < math.inf for end in (interval.low, interval.high))
-    if low and high:
+    """A text such as `0.89–0.93×`. It is `at most 0.93×` if one end is a run that failed its load,
+    and empty if both are."""
+    has_low, has_high = (0 < end < math.inf for end in (interval.low, interval.high))
+    if has_low and has_high:
         return f"{show(interval.low)}–{show(interval.high)}×"
-    if low:
+    if has_low:
         return f"at least {show(interval.low)}×"
-    return f"at most {show(interval.high)}×" if high else ""
+    return f"at most {show(interval.high)}×" if has_high else ""
 
 
 def ratio_text(estimate: float | None, interval: RatioInterval | None) -> str:
@@ -321,7 +334,8 @@ def ratio_text(estimate: float | None, interval: RatioInterval | None) -> str:
 
 
 def runs_text(comparison: Comparison) -> str:
-    """`about 14 runs per side would decide`, for a comparison that is not decided."""
+    """The outlook of a comparison that is not decided, such as `about 14 runs per side would
+    decide`."""
     if comparison.worst_ranks:
         return (
             "how many runs would decide is not known, as some failed their load, or have a figure without an "
@@ -333,5 +347,6 @@ def runs_text(comparison: Comparison) -> str:
 
 
 def outlook(comparison: Comparison) -> str:
-    unknown = comparison.ratio is None and not comparison.worst_ranks
-    return "" if comparison.blocked or unknown else runs_text(comparison)
+    """The text of `runs_text`. Empty if runs would not help, or the ratio is not known."""
+    is_unknown = comparison.ratio is None and not comparison.worst_ranks
+    return "" if comparison.blocked or is_unknown else runs_text(comparison)

@@ -1,4 +1,5 @@
-"""What the harness and the report share, as `npm run generate` writes it from the TypeScript."""
+"""Reads what the harness and the report share, which `npm run generate` writes from the
+TypeScript."""
 
 import json
 from typing import Any
@@ -7,9 +8,9 @@ from report.base.paths import CONTRACT_GENERATED
 
 
 def generated(name: str) -> Any:
-    """A document of `src/contract/generated/`."""
+    """The document of this name in `src/contract/generated/`."""
     return json.loads((CONTRACT_GENERATED / f"{name}.json").read_text("utf-8"))
 
 
-#: Numbers and names that stand once, in the TypeScript: `scripts/shared-constants.ts` lists them.
+#: Numbers and names that only the TypeScript defines. `scripts/shared-constants.ts` lists them.
 CONSTANTS: dict[str, Any] = generated("constants")

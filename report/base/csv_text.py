@@ -1,4 +1,4 @@
-"""Tables as CSV that a spreadsheet cannot run."""
+"""Writes tables as CSV whose cells no spreadsheet runs as formulas."""
 
 import csv
 import re
@@ -17,8 +17,8 @@ def csv_number(value: float | None, digits: int) -> str | None:
 
 
 def safe_cell(value: Cell) -> str:
-    """A cell that no spreadsheet runs: an apostrophe before text that would start a formula;
-    numbers stay."""
+    """The text of a cell, with an apostrophe before text that would start a formula. Numbers stay
+    as they are."""
     if value is None:
         return ""
     text = str(value)
@@ -26,11 +26,11 @@ def safe_cell(value: Cell) -> str:
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
-    """A header and rows, lines end in LF, cells as `safe_cell` has them. A NUL would end the text
-    for some readers, and becomes a space."""
+    """A header and rows of `safe_cell`, with lines that end in LF. A NUL becomes a space, because
+    it would end the text for some readers."""
     lines: list[str] = []
-    # Python below 3.13 quotes only what is in its own line end: a bare CR would break the row for
-    # readers.
+    # Python below 3.13 quotes only the characters of its own line end, so with LF alone a bare CR
+    # would break the row for readers.
     writer = csv.writer(SimpleNamespace(write=lines.append), lineterminator="\r\n")
     writer.writerow(header)
     for row in rows:
@@ -38,11 +38,12 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> str:
     return "".join(line.removesuffix("\r\n") + "\n" for line in lines)
 
 
-def picked(thing: object, *names: str) -> dict[str, Any]:
-    return {name: getattr(thing, name) for name in names}
+def picked(source: object, *names: str) -> dict[str, Any]:
+    """The named attributes of an object by name."""
+    return {name: getattr(source, name) for name in names}
 
 
 def records_csv(records: Iterable[Mapping[str, Cell]]) -> str:
-    """The same of records that all have the keys of the first one, which are the header."""
+    """The CSV of records that all have the keys of the first one, which are the header."""
     rows = list(records)
     return csv_text(list(rows[0]) if rows else [], (list(row.values()) for row in rows))

@@ -1,5 +1,4 @@
-"""Failures that are expected, with the exit code of each: the codes of every program of the
-project."""
+"""Expected failures, with the exit codes that all programs of the project share."""
 
 from collections.abc import Sequence
 
@@ -8,7 +7,7 @@ from report.base.contract import CONSTANTS
 _CODES: dict[str, int] = CONSTANTS["exit_codes"]
 USAGE = _CODES["usage"]
 ENVIRONMENT = _CODES["environment"]
-#: Of a campaign the same code says that configurations failed.
+#: A campaign ends with the same code if configurations failed.
 WRITE_FAILED = _CODES["configurationFailed"]
 REGRESSION = _CODES["regression"]
 NOT_DECIDED = _CODES["notDecided"]
@@ -16,7 +15,7 @@ INTERRUPTED = _CODES["interrupted"]
 
 
 class ReportError(Exception):
-    """Ends the program with `exit_code` after `lines`, each one line on standard error, without a
+    """Ends the program with `exit_code`, after printing `lines` on standard error without a
     stack."""
 
     def __init__(self, lines: str | Sequence[str], exit_code: int) -> None:
@@ -26,7 +25,8 @@ class ReportError(Exception):
 
 
 class FieldError(Exception):
-    """A document breaks the contract: `field` is a JSON path such as `$.latency.p50`."""
+    """A document that breaks the contract in a field, which is a JSON path such as
+    `$.latency.p50`."""
 
     def __init__(self, field: str, text: str) -> None:
         self.field = field
@@ -35,7 +35,7 @@ class FieldError(Exception):
 
 
 def one_line(text: object, limit: int = 200) -> str:
-    """`text` on one line, without control characters, cut to `limit` characters: fit for a
-    terminal."""
+    """The text on one line, without control characters and cut to `limit` characters, so that a
+    terminal can show it."""
     plain = "".join(character if character.isprintable() else " " for character in str(text))
     return plain if len(plain) <= limit else f"{plain[: limit - 1]}…"

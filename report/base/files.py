@@ -1,4 +1,4 @@
-"""Reading documents, and writing whole files or none."""
+"""Reads documents, and writes either whole files or none."""
 
 import errno
 import json
@@ -12,10 +12,10 @@ from report.base.errors import ENVIRONMENT, WRITE_FAILED, FieldError, ReportErro
 
 
 def read_document(path: Path, max_bytes: int) -> bytes:
-    """Reads a file of a campaign, which is no link, also where it has become one meanwhile.
+    """Reads a file of a campaign. It never follows a link, even if the file has just become one,
+    and never waits for the writer of a pipe.
 
-    Raises FieldError for a link, no file, or a larger one. Nothing waits for the writer of a
-    pipe."""
+    Raises FieldError for a link, for anything else that is not a file, and for a larger file."""
     try:
         descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW)
     except OSError as error:
@@ -25,6 +25,7 @@ def read_document(path: Path, max_bytes: int) -> bytes:
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise FieldError("$", "is not a file")
+
     with os.fdopen(descriptor, "rb") as file:
         data = file.read(max_bytes + 1)
     if len(data) > max_bytes:
@@ -49,31 +50,31 @@ def _write_synced(path: Path, text: str) -> None:
 
 
 def write_all(folder: Path, files: Mapping[str, str]) -> None:
-    """Writes `files` (name to text) into `folder`: each beside its place, synced, then renamed over
-    it.
+    """Writes `files`, which are texts by name, into `folder`.
 
-    Readers see the old file or the new one, never a part; no file is replaced before all are on
-    disk.
+    Each file is written under a temporary name and synced, and renamed after all others are on disk
+    too. So readers see the old file or the new one, and never a part.
 
-    A missing folder is made; its parent must exist and hold it (a link that leads elsewhere is
-    refused). Raises ReportError with exit code 4 when the disk is full, else 3. Old files are then
-    as they were."""
+    A missing folder is made. Its parent must exist and contain it, so that a link that leads
+    elsewhere is refused. Raises ReportError with exit code 4 if the disk is full, else 3. The old
+    files are then unchanged."""
     if Path(os.path.realpath(folder)).parent != Path(os.path.realpath(folder.parent)):
         raise ReportError(
             f"{one_line(folder)} leads out of the campaign's folder: remove it", ENVIRONMENT
         )
-    places = {folder / name: text for name, text in files.items()}
+
+    texts = {folder / name: text for name, text in files.items()}
     try:
         folder.mkdir(exist_ok=True)
-        for path, text in places.items():
+        for path, text in texts.items():
             _write_synced(_temporary(path), text)
-        for path in places:
+        for path in texts:
             _temporary(path).replace(path)
     except OSError as error:
-        full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+        is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
         text = f"{one_line(folder)} cannot be written: {error.strerror}"
-        raise ReportError(text, WRITE_FAILED if full else ENVIRONMENT) from error
+        raise ReportError(text, WRITE_FAILED if is_full else ENVIRONMENT) from error
     finally:
-        for path in places:
+        for path in texts:
             with suppress(OSError):
                 _temporary(path).unlink(missing_ok=True)

@@ -1,8 +1,8 @@
-"""Numbers for people: sensible digits, units at the value, and a dash where there is no figure."""
+"""Formats numbers for people, with sensible digits, units, and a dash without a figure."""
 
 from collections.abc import Callable, Iterable, Sequence
 
-#: How a figure is printed.
+#: Formats a figure.
 Show = Callable[[float | None], str]
 ABSENT = "–"
 _KIB = 1024
@@ -13,14 +13,14 @@ def decimals(value: float | None, digits: int) -> str:
 
 
 def rate(value: float | None) -> str:
-    """Requests per second, three to four digits that mean something."""
+    """Requests per second, with three to four significant digits."""
     if value is None or value >= 100:
         return decimals(value, 0)
     return decimals(value, 1 if value >= 10 else 2)
 
 
 def milliseconds(value: float | None) -> str:
-    """About three digits; below one millisecond down to the microsecond."""
+    """Milliseconds with about three digits, and below one millisecond down to the microsecond."""
     if value is None:
         return ABSENT
     if value >= 1000:
@@ -51,7 +51,7 @@ def share(value: float | None) -> str:
 
 
 def bounds(low: float, high: float | None, show: Show) -> str:
-    """`> 30.1`, or `30.1–52.0`, for a figure of which no more is known."""
+    """The bounds of a figure, such as `> 30.1` or `30.1–52.0`."""
     return f"> {show(low)}" if high is None else f"{show(low)}–{show(high)}"
 
 
@@ -68,7 +68,8 @@ def plural(number: int, word: str) -> str:
 
 
 def _cut(label: str, width: int, head: int) -> str:
-    """The label without its middle: `head` characters, an ellipsis, and the end that still fits."""
+    """The label without its middle. It has `head` characters, an ellipsis, and the end that still
+    fits."""
     if len(label) <= width:
         return label
     tail = width - head - 1
@@ -76,34 +77,33 @@ def _cut(label: str, width: int, head: int) -> str:
 
 
 def cut_labels(labels: Iterable[str], width: int) -> dict[str, str]:
-    """Each label in at most `width` characters, by the whole one; two of them are never cut to the
-    same text.
+    """Each label in at most `width` characters, by the whole label. No two labels become equal.
 
-    A long one is cut in its middle, because its end tells versions and scripts apart. Where that
-    makes two equal, the cut moves; where no place tells all of them apart, those that are cut are
+    A long label is cut in its middle, because its end holds versions and scripts. If that makes two
+    labels equal, the cut moves. If no place keeps all of them different, cut labels are
     numbered."""
-    whole = list(dict.fromkeys(labels))
+    distinct = list(dict.fromkeys(labels))
     middle = width - width // 2 - 1
     for head in sorted(range(1, width - 1), key=lambda place: abs(place - middle)):
-        cuts = [_cut(label, width, head) for label in whole]
-        if len(set(cuts)) == len(whole):
-            return dict(zip(whole, cuts, strict=True))
+        cuts = [_cut(label, width, head) for label in distinct]
+        if len(set(cuts)) == len(distinct):
+            return dict(zip(distinct, cuts, strict=True))
 
     numbered = {}
-    for number, label in enumerate(whole, start=1):
+    for number, label in enumerate(distinct, start=1):
         end = f"…{number}"
         numbered[label] = label if len(label) <= width else f"{label[: width - len(end)]}{end}"
     return numbered
 
 
 def counted_runs_text(counted: int, planned: int, suspect: int) -> str:
-    """`6 of 6`, `6 of 6, 2 of them suspect`: how many of the planned runs count."""
+    """How many of the planned runs count, such as `6 of 6` or `6 of 6, 2 of them suspect`."""
     text = f"{counted} of {planned}"
     return f"{text}, {suspect} of them suspect" if suspect else text
 
 
 def joined(words: Sequence[str]) -> str:
-    """`a, b and c`."""
+    """The words as a list such as `a, b and c`."""
     if len(words) < 2:
         return "".join(words)
     return f"{', '.join(words[:-1])} and {words[-1]}"

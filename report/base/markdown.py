@@ -1,26 +1,28 @@
-"""Markdown that no foreign text can leave, mention somebody with, or grow beyond a limit."""
+"""Writes Markdown in which text from documents cannot add markup, mention somebody, or exceed a
+limit."""
 
 import re
 from collections.abc import Iterable, Sequence
 
 from report.base.errors import one_line
 
-_LONGEST = 120
-#: What Markdown or HTML would take as a mark, and what stands around a word.
+_MAX_CODE_CHARACTERS = 120
+#: Characters that Markdown or HTML would take as markup.
 _MARKS = re.compile(r"[&<>@|`*_\[\]\\#~]")
+#: Characters that can stand around a word.
 _AROUND = "().,;:\"'“”’"
 
 
 def code(text: object) -> str:
-    """Foreign text as code: no link, no mention (`iovalkey@valkey`), no markup, one line, fit for a
-    table."""
-    plain = one_line(text, _LONGEST).replace("`", "'").replace("|", "¦").strip()
+    """Text from a document as code that fits into a table. It is one line, and becomes no link,
+    mention (`iovalkey@valkey`) or markup."""
+    plain = one_line(text, _MAX_CODE_CHARACTERS).replace("`", "'").replace("|", "¦").strip()
     return f"`{plain}`" if plain else ""
 
 
 def prose(text: object, limit: int = 4000) -> str:
-    """Foreign text within a sentence: a word that holds a mark of Markdown or HTML is code, as a
-    person would write it. What is longer than `limit` ends with a sentence, if one ends below
+    """Text from a document within a sentence. A word with a mark of Markdown or HTML becomes code,
+    as a person would write it. A text longer than `limit` ends with a sentence, if one ends below
     it."""
     plain = one_line(text, limit)
     if len(str(text)) > limit and ". " in plain:
@@ -37,23 +39,23 @@ def _word(word: str) -> str:
 
 
 def table(headers: Sequence[str], rows: Iterable[Sequence[str]], right: int = 0) -> list[str]:
-    """Lines of a table; the columns from `right` on are aligned right. Cells are Markdown
-    already."""
+    """The lines of a table whose cells are Markdown already. The columns from index `right` on are
+    aligned right."""
     marks = ["---" if index < right else "---:" for index in range(len(headers))]
     return [f"| {' | '.join(cells)} |" for cells in (headers, marks, *rows)]
 
 
-def within(blocks: Sequence[Sequence[str]], limit: int, more: str) -> str:
-    """Blocks of lines, parted by blank lines, up to `limit` bytes in UTF-8.
+def within(blocks: Sequence[Sequence[str]], limit: int, note: str) -> str:
+    """Blocks of lines, separated by blank lines, in at most `limit` bytes of UTF-8.
 
-    What does not fit is left out from the end, line by line, and `more` says so in its place."""
-    room = limit - len(f"\n{more}\n".encode())
+    If they do not fit, `note` takes the place of the last lines."""
+    room = limit - len(f"\n{note}\n".encode())
     lines: list[str] = []
     used = 0
     for block in blocks:
         for line in (*block, ""):
             used += len(line.encode()) + 1
             if used > room:
-                return "\n".join([*lines, "", more, ""])
+                return "\n".join([*lines, "", note, ""])
             lines.append(line)
     return "\n".join(lines).rstrip("\n") + "\n"

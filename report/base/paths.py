@@ -1,4 +1,4 @@
-"""Where the package finds what it reads besides the campaign."""
+"""The paths of the files that the package reads besides campaigns."""
 
 from pathlib import Path
 
@@ -11,12 +11,12 @@ STATIC = PACKAGE / "html" / "static"
 
 
 def node_package_file(name: str) -> Path:
-    """A file of a Node package, where Node finds it: below the nearest `node_modules` that has it,
-    else below our own. npm may put what a package needs beside that package."""
+    """A file of a Node package, as Node finds it. It is below the nearest `node_modules` that has
+    it, because npm may install a dependency beside the package, or else below that of this
+    project."""
     folders = [folder / "node_modules" for folder in (ROOT, *ROOT.parents)]
-    return next(
-        (folder / name for folder in folders if (folder / name).is_file()), folders[0] / name
-    )
+    existing = (folder / name for folder in folders if (folder / name).is_file())
+    return next(existing, folders[0] / name)
 
 
 PLOTLY_BUNDLE = node_package_file("plotly.js-basic-dist-min/plotly-basic.min.js")

@@ -1,4 +1,4 @@
-"""How the programs write and end: UTF-8 in any locale, one line per failure, and its exit code."""
+"""Runs programs so that they write UTF-8 in any locale, and print one line for each failure."""
 
 import os
 import sys
@@ -10,8 +10,7 @@ from report.base.errors import INTERRUPTED, WRITE_FAILED, ReportError
 
 
 def use_utf8() -> None:
-    """Makes standard output and error write UTF-8; what cannot be written is escaped instead of
-    raising."""
+    """Makes standard output and error write UTF-8, and escape what cannot be written."""
     for stream, errors in ((sys.stdout, "surrogateescape"), (sys.stderr, "backslashreplace")):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(encoding="utf-8", errors=errors)
@@ -28,12 +27,13 @@ def parser_of(program: str, description: str, epilog: str) -> ArgumentParser:
 
 
 def _discard_output() -> None:
-    """What is left to write goes nowhere, so that Python does not complain at its end."""
+    """Discards what is still to be written, so that Python does not complain at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _written(code: int) -> int:
-    """The code, whether or not anybody reads the output: as in `… | head`, the work is done."""
+    """Writes all output and returns the exit code. The work is done even if nobody reads the
+    output, as in `… | head`."""
     try:
         sys.stdout.flush()
     except BrokenPipeError:
@@ -42,7 +42,8 @@ def _written(code: int) -> int:
 
 
 def run_program(program: str, run: Callable[[], int]) -> int:
-    """Runs a program that may fail or be interrupted; a failure is printed on standard error."""
+    """Runs a program that may fail or be interrupted, and returns its exit code. A failure is
+    printed on standard error."""
     use_utf8()
     try:
         return _written(run())

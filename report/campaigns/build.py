@@ -1,6 +1,7 @@
-"""--compare-runs reads every campaign of a folder, one after the other, and writes what compares
-them;
---extract-median copies the selected run of each configuration over all of them."""
+"""Reads the campaigns of a folder one after the other.
+
+`--compare-runs` writes pages and tables that put them side by side. `--extract-median` copies the
+selected run of each configuration, chosen from the runs of all campaigns."""
 
 import os
 import sys
@@ -29,14 +30,14 @@ from report.results.validate import MAX_DOCUMENT_BYTES
 from report.sections.section import Section
 from report.statistics.run_samples import select_run
 
-#: How folders with copied runs begin, which must not count twice.
+#: Folders whose names begin like this hold copies of runs, which must not count twice.
 MEDIANS = "median_results_"
 STYLES = (STATIC / "campaigns.css",)
 _REPORT = "report"
 _MAX_LINES = 20
 
 Listed = tuple[records.CampaignRecord, Mapping[str, str]]
-"""With the addresses of what its own report holds, by name."""
+"""A campaign, and the address of each file of its report by the name of the file."""
 
 _DRIFT = (
     "These campaigns ran one after the other, not interleaved. What changed on the machine between them "
@@ -46,18 +47,22 @@ _DRIFT = (
 
 
 def has_results(folder: Path) -> bool:
-    """A file beside the manifest could be a result."""
+    """Whether the folder holds a JSON file besides the manifest, which could be a result."""
     names = [path.name for path in folder.iterdir() if path.suffix == ".json"]
     return any(name != MANIFEST and not name.startswith(".") for name in names)
 
 
 def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
-    """The campaigns right below `root` by name, and those without any result: planned, running or
-    aborted early. Links, as `latest`, are passed by."""
+    """Returns the campaigns directly below `root`, sorted by name, and the folders of campaigns
+    that have no result yet because they were planned, are running or were aborted early. It does
+    not follow links such as `latest`.
+
+    Raises ReportError if `root` cannot be read or holds no campaign with a result."""
     if not root.is_dir():
         raise ReportError(
             f"{one_line(root)} is not a folder: give one of campaigns, e.g. ./results", USAGE
         )
+
     path = root
     campaigns = []
     empty = []
@@ -65,14 +70,18 @@ def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
         for path in sorted(root.iterdir()):
             if path.is_symlink() or not path.is_dir() or path.name.startswith((".", MEDIANS)):
                 continue
-            if path.name != _REPORT and has_results(path):
+            if path.name == _REPORT:
+                continue
+
+            if has_results(path):
                 campaigns.append(path)
-            elif path.name != _REPORT and (path / MANIFEST).exists():
+            elif (path / MANIFEST).exists():
                 empty.append(path)
     except OSError as error:
         raise ReportError(
             f"{one_line(path)} cannot be read: {error.strerror}", ENVIRONMENT
         ) from error
+
     if not campaigns:
         raise ReportError(
             f"{one_line(root)} holds no campaign with a result: nothing to compare", USAGE
@@ -80,15 +89,20 @@ def find_campaigns(root: Path) -> tuple[list[Path], list[Path]]:
     return campaigns, empty
 
 
-def _listed(campaign: records.CampaignRecord) -> Listed:
+def _with_addresses(campaign: records.CampaignRecord) -> Listed:
     names = ("index.html", "summary.csv", "runs.csv", "summary.md", "summary.json")
-    there = [name for name in names if (campaign.folder / _REPORT / name).is_file()]
-    return campaign, {name: f"../{quote(campaign.folder.name)}/{_REPORT}/{name}" for name in there}
+    folder = quote(campaign.folder.name)
+    addresses = {
+        name: f"../{folder}/{_REPORT}/{name}"
+        for name in names
+        if (campaign.folder / _REPORT / name).is_file()
+    }
+    return campaign, addresses
 
 
 @dataclass(slots=True)
-class _Several:
-    """What was read, and each file that is made of it."""
+class _CampaignsReport:
+    """Collects the campaigns that were read and makes the files that compare them."""
 
     keep_going: bool
     baseline: str | None = None
@@ -96,15 +110,17 @@ class _Several:
     campaigns: list[records.CampaignRecord] = field(default_factory=list)
     empty: Sequence[Path] = ()
     excluded: list[tuple[str, Excluded]] = field(default_factory=list)
-    """With the name of the campaign's folder."""
+    """Each with the name of the folder of its campaign."""
     rows: pd.DataFrame = field(default_factory=pd.DataFrame)
-    """One for each campaign and configuration."""
+    """One row for each campaign and configuration."""
     sections: Sequence[Section] = ()
-    """Campaigns side by side."""
-    _seen: dict[str, str] = field(default_factory=dict)
+    """The tables with campaigns side by side."""
+    _folder_names: dict[str, str] = field(default_factory=dict)
+    """The folder of each campaign by the name in its manifest, to read no campaign twice."""
 
     @property
-    def lines(self) -> list[str]:
+    def exclusion_lines(self) -> list[str]:
+        """One line for each excluded file or campaign."""
         return [f"{name}/{entry if entry.file else entry.text}" for name, entry in self.excluded]
 
     def add(self, folder: Path) -> None:
@@ -116,39 +132,46 @@ class _Several:
                 raise
             self.excluded += [(name, Excluded("", line)) for line in error.lines]
             return
-        first = self._seen.setdefault(campaign.name, name)
-        if first != name:
+
+        first_folder = self._folder_names.setdefault(campaign.name, name)
+        if first_folder != name:
             line = (
-                f"manifest.json: $.campaign is also that of {first}: one campaign is counted once"
+                f"manifest.json: $.campaign is also that of {first_folder}: "
+                "one campaign is counted once"
             )
             self.excluded.append((name, Excluded("", line)))
             return
+
         self.excluded += [(name, entry) for entry in campaign.excluded]
         self.campaigns.append(records.record_of(campaign, summarize(campaign), folder))
 
-    def find_baseline(self, asked: str) -> str:
-        """Its name; a campaign outside of the folder is read and joins the others."""
-        folder = Path(os.path.realpath(asked))
+    def find_baseline(self, name_or_path: str) -> str:
+        """Returns the name of the baseline. A campaign outside of the folder is read and added.
+
+        Raises ReportError where it is neither a campaign that was read nor a folder of one."""
+        folder = Path(os.path.realpath(name_or_path))
         by_name = [
             campaign.name
             for campaign in self.campaigns
-            if asked in (campaign.name, campaign.campaign)
+            if name_or_path in (campaign.name, campaign.campaign)
         ]
-        by_place = [
+        by_path = [
             campaign.name
             for campaign in self.campaigns
             if Path(os.path.realpath(campaign.folder)) == folder
         ]
-        if by_name or by_place:
-            return [*by_name, *by_place][0]
-        flag = f"--baseline {one_line(asked, 80)}"
-        count = len(self.campaigns)
+        if by_name or by_path:
+            return [*by_name, *by_path][0]
+
+        flag = f"--baseline {one_line(name_or_path, 80)}"
         if not folder.is_dir():
             names = ", ".join(campaign.name for campaign in self.campaigns[-10:])
             raise ReportError(f"{flag} is neither a campaign nor a folder: have {names}", USAGE)
+
+        count_before = len(self.campaigns)
         self.add(folder)
-        if len(self.campaigns) == count:
-            raise ReportError(self.lines[-_MAX_LINES:] or f"{flag} is no campaign", USAGE)
+        if len(self.campaigns) == count_before:
+            raise ReportError(self.exclusion_lines[-_MAX_LINES:] or f"{flag} is no campaign", USAGE)
         return self.campaigns[-1].name
 
     def _page(self, template: str, **context: Any) -> str:
@@ -162,7 +185,7 @@ class _Several:
         )
 
     def index(self) -> str:
-        listed = [_listed(campaign) for campaign in reversed(self.campaigns)]
+        listed = [_with_addresses(campaign) for campaign in reversed(self.campaigns)]
         empty = [path.name for path in self.empty]
         return self._page("campaigns", styles=STYLES, listed=listed, empty=empty)
 
@@ -179,21 +202,24 @@ class _Several:
         )
 
     def trends_page(self) -> str:
-        drawn, left_out = histories(self.rows)
+        shown_histories, hidden_count = histories(self.rows)
         numbers = records.place_numbers(self.campaigns)
         # The newest campaign of a place has most of it on record.
         environments = {numbers[campaign.name]: campaign.environment for campaign in self.campaigns}
-        members = {
-            place: [history for history in drawn if history["place"] == place]
-            for place in environments
-        }
-        parts = [
-            (place, environments[place], of_place)
-            for place, of_place in members.items()
-            if of_place
-        ]
-        count = len(drawn) + left_out
-        return self._page("trends", styles=STYLES, parts=parts, left_out=left_out, count=count)
+
+        parts = []
+        for place, environment in environments.items():
+            place_histories = [history for history in shown_histories if history["place"] == place]
+            if place_histories:
+                parts.append((place, environment, place_histories))
+
+        return self._page(
+            "trends",
+            styles=STYLES,
+            parts=parts,
+            left_out=hidden_count,
+            count=len(shown_histories) + hidden_count,
+        )
 
     def json(self) -> str:
         return json_text(
@@ -232,19 +258,20 @@ class _Several:
         return within(blocks, MAX_BYTES, "More was left out here: compare.csv holds every row.")
 
     def files(self, output_format: str) -> dict[str, str]:
+        """The texts of the files of this format, or of all, by file name."""
         self.campaigns.sort(key=lambda campaign: campaign.order)
         self.rows = rows.rows_of(records.placed_rows(self.campaigns), self.baseline)
         self.sections = sections(self.campaigns, self.rows, self.baseline)
         csv = {"compare.csv": lambda: rows.compare_csv(self.rows, self.baseline)}
         trends = {"trends.html": self.trends_page} if self.trends else {}
-        make: dict[str, dict[str, Callable[[], str]]] = {
+        writers: dict[str, dict[str, Callable[[], str]]] = {
             # The pages link to the table.
             "html": {"index.html": self.index, "compare.html": self.side_by_side, **trends, **csv},
             "csv": csv,
             "md": {"compare.md": self.markdown},
             "json": {"compare.json": self.json},
         }
-        chosen = make.values() if output_format == "all" else [make[output_format]]
+        chosen = writers.values() if output_format == "all" else [writers[output_format]]
         return {name: write() for files in chosen for name, write in files.items()}
 
 
@@ -255,22 +282,26 @@ def build_report(
     form: str = "all",
     keep_going: bool = False,
 ) -> int:
-    """Writes `<root>/report/` and prints the path of its first page. A baseline is a name or a
-    path."""
+    """Writes `<root>/report/`, prints the path of its first page and returns the exit code.
+
+    A baseline is a name or a path. Raises ReportError if a file or a campaign is excluded, unless
+    `keep_going` is set and some campaign remains."""
     root = Path(os.path.realpath(root))
     folders, empty = find_campaigns(root)
-    several = _Several(keep_going, trends=trends, empty=empty)
+
+    report = _CampaignsReport(keep_going, trends=trends, empty=empty)
     for folder in folders:
-        several.add(folder)
-    if baseline is not None and (several.campaigns or keep_going):
-        several.baseline = several.find_baseline(baseline)
-    lines = several.lines
-    if lines and not (keep_going and several.campaigns):
+        report.add(folder)
+    if baseline is not None and (report.campaigns or keep_going):
+        report.baseline = report.find_baseline(baseline)
+
+    lines = report.exclusion_lines
+    if lines and not (keep_going and report.campaigns):
         more = len(lines) - _MAX_LINES
-        raise ReportError(
-            [*lines[:_MAX_LINES], *([f"… and {more} more lines"] if more > 0 else [])], USAGE
-        )
-    files = several.files(form)
+        ending = [f"… and {more} more lines"] if more > 0 else []
+        raise ReportError([*lines[:_MAX_LINES], *ending], USAGE)
+
+    files = report.files(form)
     write_all(root / _REPORT, files)
     for line in lines:
         print(f"generate_report: {line}: excluded", file=sys.stderr)
@@ -289,37 +320,42 @@ def extract_median_runs(folder: Path, keep_going: bool) -> Path:
     """Copies the selected run of each configuration, over all campaigns, into a new folder and
     returns it.
 
-    A configuration with a single run that counts has no median and is left out. Raises ReportError
-    for fewer than two campaigns, and when no configuration has two runs."""
+    A configuration with a single run that counts has no median and is not copied. Raises
+    ReportError for fewer than two campaigns, and if no configuration has two runs."""
     root = results_root(folder)
     folders, _ = find_campaigns(root)
     if len(folders) < 2:
         raise ReportError(
             f"{one_line(root)} holds one campaign: --extract-median takes two or more", USAGE
         )
+
     runs: dict[str, list[tuple[Run, Path]]] = {}
     for campaign_folder in folders:
         campaign = load_campaign(campaign_folder, keep_going=keep_going, series=False)
         for run in campaign.counted:
             if run.eligible and not run.identity.faults:
                 runs.setdefault(run.identity.key, []).append((run, campaign_folder / run.file))
+
     texts: dict[str, str] = {}
     lines = [f"{len(folders)} campaigns, {len(runs)} configurations"]
-    for runs_of_one in runs.values():
-        selected = select_run(run for run, _ in runs_of_one)
+    for runs_with_paths in runs.values():
+        selected = select_run(run for run, _ in runs_with_paths)
         if selected is None:
             continue
-        place = next(path for run, path in runs_of_one if run is selected)
-        name = f"{place.parent.name}/{place.name}"
-        if len(runs_of_one) < 2:
-            print(f"generate_report: {one_line(name)}: the only run, left out", file=sys.stderr)
+
+        path = next(path for run, path in runs_with_paths if run is selected)
+        source = f"{path.parent.name}/{path.name}"
+        count = len(runs_with_paths)
+        if count < 2:
+            print(f"generate_report: {one_line(source)}: the only run, left out", file=sys.stderr)
             continue
+
         # Settings that no name shows can give two configurations one name.
-        kept = place.name if place.name not in texts else f"{place.parent.name}_{place.name}"
-        texts[kept] = read_document(place, MAX_DOCUMENT_BYTES).decode()
-        lines.append(
-            f"{kept}: median of {len(runs_of_one)} runs, {selected.requests_per_second:.1f}/s, from {name}"
-        )
+        copy_name = path.name if path.name not in texts else f"{path.parent.name}_{path.name}"
+        texts[copy_name] = read_document(path, MAX_DOCUMENT_BYTES).decode()
+        throughput = f"{selected.requests_per_second:.1f}/s"
+        lines.append(f"{copy_name}: median of {count} runs, {throughput}, from {source}")
+
     if not texts:
         raise ReportError(f"{one_line(root)}: no configuration has two runs that count", USAGE)
     medians = root / f"{MEDIANS}{datetime.now(UTC):%Y%m%d_%H%M%S}"

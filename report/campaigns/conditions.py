@@ -1,5 +1,5 @@
-"""Targets by the conditions of audits, each with the newest finding, and what each condition
-promises."""
+"""The Markdown page that shows, for each target and each condition of the audits, the newest
+finding, and below the table what each condition promises."""
 
 from collections.abc import Iterator, Mapping, Sequence
 
@@ -11,10 +11,11 @@ from report.results.load import BROKEN, HOLDS, NOT_PROMISED, SKIPPED
 from report.sections.audit import bounds, findings_of, verdict
 
 Findings = Mapping[str, Mapping[str, Finding]]
-"""By target and check."""
+"""The newest finding by target and check."""
 
 
 def conditions_markdown(audits: Sequence[Audit]) -> str:
+    """The whole page. `audits` must not be empty."""
     by_age = sorted(audits, key=lambda audit: audit.started_at)
     checks = {check.id: check for audit in by_age for check in audit.checks if check.id in CHECKS}
     algorithms = {
@@ -23,18 +24,20 @@ def conditions_markdown(audits: Sequence[Audit]) -> str:
         for audited in audit.targets
     }
     findings: dict[str, dict[str, Finding]] = {}
-    for audited in (audited for audit in by_age for audited in audit.targets):
-        findings.setdefault(audited.target.text, {}).update(findings_of(audited))
-    made = {name: checks[name] for name in CHECKS if name in checks}
+    for audit in by_age:
+        for audited in audit.targets:
+            findings.setdefault(audited.target.text, {}).update(findings_of(audited))
+
+    audited_checks = {name: checks[name] for name in CHECKS if name in checks}
     rows = [
         [
             code(target.replace(":standalone", "")),
             algorithms[target],
-            *(_condition_cell(newest.get(name)) for name in made),
+            *(_condition_cell(newest.get(name)) for name in audited_checks),
         ]
         for target, newest in sorted(findings.items())
     ]
-    heads = [f"{CHECKS[name].name} {CHECKS[name].unit}" for name in made]
+    headings = [f"{CHECKS[name].name} {CHECKS[name].unit}" for name in audited_checks]
     return "\n".join(
         [
             "# Limiters under what breaks limits",
@@ -43,24 +46,25 @@ def conditions_markdown(audits: Sequence[Audit]) -> str:
             "✗ broken, ○ not promised, with what was admitted of what the algorithm admits, – does not "
             "apply, ? not checked.",
             "",
-            *table(["Target", "Promises", *heads], rows, len(heads) + 2),
+            *table(["Target", "Promises", *headings], rows, len(headings) + 2),
             "",
-            *_promises(made, findings),
+            *_promises(audited_checks, findings),
             "",
         ]
     )
 
 
 def _promises(checks: Mapping[str, Check], findings: Findings) -> Iterator[str]:
-    """What each condition promises, and why it does not apply to some."""
+    """A line for each condition, with its promise and the reasons for which it does not apply to
+    some targets."""
     for name, check in checks.items():
-        of_check = [newest[name] for newest in findings.values() if name in newest]
-        statuses = {finding.status for finding in of_check}
+        check_findings = [newest[name] for newest in findings.values() if name in newest]
+        statuses = {finding.status for finding in check_findings}
         is_promised = NOT_PROMISED not in statuses or statuses & {HOLDS, BROKEN}
         promise = check.promise if is_promised else f"Not promised: {check.promise}"
         line = f"- **{prose(check.title)}**: {prose(promise)}"
         reasons = sorted(
-            {finding.reason or "" for finding in of_check if finding.status == SKIPPED}
+            {finding.reason or "" for finding in check_findings if finding.status == SKIPPED}
         )
         yield f"{line} Does not apply: {prose('; '.join(reasons))}." if reasons else line
 
@@ -68,6 +72,9 @@ def _promises(checks: Mapping[str, Check], findings: Findings) -> Iterator[str]:
 def _condition_cell(finding: Finding | None) -> str:
     if finding is None:
         return ""
-    is_told = finding.status == BROKEN or (finding.status == NOT_PROMISED and not finding.holds)
-    admitted = bounds(finding) if is_told and not (finding.seen or "").startswith("not") else ""
-    return prose(verdict(finding)) + (f" ({admitted})" if admitted else "")
+
+    fails = finding.status == BROKEN or (finding.status == NOT_PROMISED and not finding.holds)
+    is_counted = not (finding.seen or "").startswith("not")
+    admitted = bounds(finding) if fails and is_counted else ""
+    ending = f" ({admitted})" if admitted else ""
+    return f"{prose(verdict(finding))}{ending}"

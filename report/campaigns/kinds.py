@@ -1,4 +1,4 @@
-"""What a campaign is for, by its plan."""
+"""Tells from its plan what a campaign is for."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,10 +12,11 @@ KINDS = (BENCHMARK, FAULTS, MEMORY, RATE_SEARCH, INSTRUMENTS)
 
 
 def campaign_kind(manifest: Mapping[str, Any]) -> str:
-    """Only a benchmark compares targets under a load: it alone may stand for all on a front
-    page."""
+    """One of `KINDS`. Only a benchmark compares targets under a load, so a front page may show no
+    other kind."""
     plan = manifest["plan"]
     configurations = [planned["configuration"] for planned in plan["configurations"]]
+
     if "max_rate" in plan:
         return RATE_SEARCH
     if any(configuration.get("faults") for configuration in configurations):

@@ -1,5 +1,4 @@
-"""The matrix: rows are targets, columns are questions, and each cell is what the newest campaign
-found."""
+"""The matrix of targets and questions. Each cell holds what the newest campaign found."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -36,11 +35,11 @@ from report.sections.script_text import DEFAULT_LIMITER
 from report.sections.section import Section, TableCell, TableRow
 from report.statistics.decision import Comparison
 
-#: Where a question does not depend on the load: it stands in every view.
+#: The condition of answers that do not depend on the load.
 ANY = ""
 
 #: The condition that is shown first.
-USUAL = "light · realistic · 50 connections"
+DEFAULT_CONDITION = "light · realistic · 50 connections"
 
 CAPTION = (
     "Each cell is what the newest campaign under its condition found, with its interval, or the range over "
@@ -53,7 +52,7 @@ Ends = tuple[float | None, float | None]
 
 
 class Source(Struct, frozen=True):
-    """A campaign or an audit."""
+    """The campaign or audit that an answer comes from."""
 
     started_at: str
     machine: str
@@ -61,7 +60,7 @@ class Source(Struct, frozen=True):
 
 
 class Key(Struct, frozen=True, order=True):
-    """A target, as its row names it."""
+    """A target as its row shows it."""
 
     label: str
     store: str
@@ -79,11 +78,12 @@ class Answer(Struct, frozen=True, kw_only=True):
     source: Source
     versions: str = ""
     good: bool | None = None
-    """Of a promise: whether it is kept; None where nobody promises it."""
+    """Whether a promise is kept. None where the answer is a figure, or nobody promises it."""
     ends: tuple[float, float] | None = None
+    """The ends of the interval, or of the range over the runs, in the unit of the question."""
 
-    def apart(self, other: "Answer") -> bool:
-        """The intervals of both do not overlap."""
+    def is_apart_from(self, other: "Answer") -> bool:
+        """Whether the intervals of both answers do not overlap."""
         if self.ends is None or other.ends is None:
             return False
         return self.ends[1] < other.ends[0] or other.ends[1] < self.ends[0]
@@ -93,7 +93,7 @@ def _member(name: str) -> column.Read:
     return lambda answer: getattr(answer, name)
 
 
-#: The table of all answers. A cell of the matrix is what has one condition, key and question.
+#: The table of all answers. A cell of the matrix has those with its condition, key and question.
 ANSWER_COLUMNS: Mapping[str, Column] = {
     "condition": column.text(_member("condition")),
     "key": column.thing(_member("key")),
@@ -109,38 +109,40 @@ class Matrix:
 
     answers: list[Answer] = field(default_factory=list)
     sentences: list[tuple[int, str, str]] = field(default_factory=list)
-    """How many targets it is about, when its campaign began, and the sentence."""
+    """Each sentence of a campaign, after the number of targets it is about and the campaign's
+    start."""
     targets: dict[Key, list[str]] = field(default_factory=dict)
-    """How commands name them."""
+    """The texts by which commands name a target."""
     loads: dict[str, str] = field(default_factory=dict)
-    """By condition: its flags."""
+    """The flags of a condition."""
     works: dict[str, str] = field(default_factory=dict)
-    """By condition: the same without its load."""
-    lacks: dict[tuple[Key, str], str] = field(default_factory=dict)
-    """Why a question is not asked of a target."""
+    """The condition without its load, by condition."""
+    not_applicable: dict[tuple[Key, str], str] = field(default_factory=dict)
+    """The reason for which a question does not apply to a target."""
     skipped: dict[tuple[str, str], str] = field(default_factory=dict)
-    """The same, by how a command names the target."""
+    """The reason for which a plan skipped a target, by its text in commands and the question."""
 
     def frame(self) -> pd.DataFrame:
-        """A row an answer, the newest first."""
+        """The table of answers, with the newest first."""
         answers = table(ANSWER_COLUMNS, self.answers)
         return answers.sort_values("started_at", ascending=False, kind="stable")
 
     def add_campaign(self, analysis: Analysis, source: Source) -> None:
-        """Medians over its runs, with the interval or the range over the runs."""
+        """Adds the medians over its runs, each with its interval or its range over the runs."""
         for part in analysis.runtimes:
             for ranking in (ranking for cell in part.cells for ranking in cell.rankings):
                 for row in ranking.summaries:
-                    self._add_row(
-                        row, None if ranking.open_loop else ranking.versus_base(row), source
-                    )
+                    versus_base = None if ranking.open_loop else ranking.versus_base(row)
+                    self._add_row(row, versus_base, source)
             for control in part.controls:
                 self._add_row(control, None, source)
+
         for skip in (analysis.campaign.manifest or {}).get("plan", {}).get("skips", ()):
             if skip["reason"].startswith("store-restart"):
                 self.skipped |= {
                     (skip["asked"], question): skip["reason"] for question in FAULT_FIGURES
                 }
+
         self.sentences += _sentences(analysis, source)
         self._add_highest_rates(analysis, source)
         self._add_memory(analysis, source)
@@ -156,7 +158,8 @@ class Matrix:
 
     def _add_memory(self, analysis: Analysis, source: Source) -> None:
         for memory in analysis.memory:
-            for line in [slope.line for slope in memory.slopes[:1]]:
+            if memory.slopes:
+                line = memory.slopes[0].line
                 self._add(ANY, memory.identity, "memory", line.slope, (line.low, line.high), source)
 
     def _add_faults(self, analysis: Analysis, source: Source) -> None:
@@ -165,14 +168,8 @@ class Matrix:
                 continue
             for question, figure in FAULT_FIGURES.items():
                 if spread := case.spread(figure):
-                    self._add(
-                        ANY,
-                        case.identity,
-                        question,
-                        spread.middle,
-                        (spread.low, spread.high),
-                        source,
-                    )
+                    ends = (spread.low, spread.high)
+                    self._add(ANY, case.identity, question, spread.middle, ends, source)
 
     def _add(
         self,
@@ -184,19 +181,20 @@ class Matrix:
         source: Source,
         versions: str = "",
     ) -> None:
-        """A figure with its interval; nothing where there is no figure."""
+        """Adds a figure with its interval, unless the figure is None."""
         if value is None:
             return
+
         show = QUESTIONS[question].show
-        (low, high) = ends or (None, None)
-        known = None if low is None or high is None else (low, high)
-        interval = (
-            f"{show(known[0])}–{show(known[1])}"
-            if known and show(known[0]) != show(known[1])
-            else ""
-        )
+        low, high = ends or (None, None)
+        known_ends = None if low is None or high is None else (low, high)
+        interval = ""
+        if known_ends:
+            low_text, high_text = map(show, known_ends)
+            interval = f"{low_text}–{high_text}" if low_text != high_text else ""
+
         key = _key(identity)
-        self._name(key, identity.label)
+        self._add_name(key, identity.label)
         self.answers.append(
             Answer(
                 condition=condition,
@@ -206,11 +204,11 @@ class Matrix:
                 interval=interval,
                 source=source,
                 versions=versions,
-                ends=known,
+                ends=known_ends,
             )
         )
 
-    def _name(self, key: Key, text: str) -> None:
+    def _add_name(self, key: Key, text: str) -> None:
         names = self.targets.setdefault(key, [])
         if text not in names:
             names.append(text)
@@ -219,78 +217,86 @@ class Matrix:
         identity = summary.identity
         if identity.copy or not summary.has_figures:
             return
-        is_stated = identity.rate_per_second == STATED_RATE
-        condition = _work(identity) if is_stated else _condition(identity)
+
+        is_at_stated_rate = identity.rate_per_second == STATED_RATE
+        condition = _work(identity) if is_at_stated_rate else _condition(identity)
         self.loads.setdefault(condition, _load_flags(identity))
         self.works.setdefault(_condition(identity), _work(identity))
-        self._add_lacks(summary)
+        self._add_not_applicable(summary)
 
         versions = _versions_text(summary)
         if versus_base and versus_base.ratio and (interval := versus_base.interval):
             ends = (interval.low, interval.high)
             self._add(condition, identity, "ratio", versus_base.ratio, ends, source, versions)
-        # Nothing is decided without a limiter: what a request costs.
+
+        # Without a limiter nothing is decided, so the matrix has the cost of a request instead.
         node = consumer_cpu if identity.ceiling else node_cpu
-        of_closed_loops = {"node": node, "service": PARTS["service"], "store": PARTS["store"]}
-        for question, figure in ({"p99": p99} if identity.open_loop else of_closed_loops).items():
+        costs = {"node": node, "service": PARTS["service"], "store": PARTS["store"]}
+        figures = {"p99": p99} if identity.open_loop else costs
+        for question, figure in figures.items():
             median = summary.figure_of(figure)
             self._add(condition, identity, question, median.value, median.range, source, versions)
 
-    def _add_lacks(self, summary: Summary) -> None:
+    def _add_not_applicable(self, summary: Summary) -> None:
         identity = summary.identity
-        key = _key(summary.identity)
+        key = _key(identity)
         for part in {"service", "store"} - set(part_kinds(identity)):
-            self.lacks[key, part] = f"it has no {part}"
+            self.not_applicable[key, part] = f"it has no {part}"
         if summary.reference:
-            self.lacks[key, "ratio"] = "it is the reference"
+            self.not_applicable[key, "ratio"] = "it is the reference"
         if identity.ceiling:
-            self.lacks |= {(key, question): "it has no store" for question in FAULT_FIGURES}
+            self.not_applicable |= {
+                (key, question): "it has no store" for question in FAULT_FIGURES
+            }
         if identity.decided_by == "nothing":
-            self.lacks |= {(key, question): "it limits nothing" for question in OF_LIMITERS}
+            self.not_applicable |= {
+                (key, question): "it limits nothing" for question in OF_LIMITERS
+            }
 
     def add_audit(self, audit: Audit, link: str) -> None:
-        """What it saw of promises about exactness."""
+        """Adds what the audit saw of promises about exactness."""
         source = Source(audit.started_at, audit.runtime, link)
         for audited in audit.targets:
             target = audited.target
             findings = findings_of(audited)
-            # What needs no store has none, as in a campaign.
+            # A target without a store has an empty store and topology, as in a campaign.
             has_store = target.topology != "none"
             label = short_label(target.label, target.topology)
-            key = Key(
-                label, target.store if has_store else "", target.topology if has_store else ""
-            )
-            self._name(key, target.text.replace(":standalone", ""))
+            key = Key(label, target.store, target.topology) if has_store else Key(label, "", "")
+            self._add_name(key, target.text.replace(":standalone", ""))
             for check, finding in findings.items():
-                if check in CHECKS and finding.status in (HOLDS, BROKEN, NOT_PROMISED):
+                if check not in CHECKS:
+                    continue
+                if finding.status in (HOLDS, BROKEN, NOT_PROMISED):
                     self.answers.append(_answer_of(finding, key, check, source))
-                elif check in CHECKS and finding.status == SKIPPED:
-                    self.lacks[key, check] = finding.reason or ""
+                elif finding.status == SKIPPED:
+                    self.not_applicable[key, check] = finding.reason or ""
 
-    def empty(self, condition: str, key: Key, question: str) -> TableCell:
-        """Its hint is the command that would fill it, or why none would."""
+    def empty_cell(self, condition: str, key: Key, question: str) -> TableCell:
+        """A cell without an answer, whose hint is the command that would fill it, or the reason for
+        which none would."""
         skips = (self.skipped.get((name, question)) for name in self.targets[key])
-        if reason := self.lacks.get((key, question)) or next(filter(None, skips), None):
+        if reason := self.not_applicable.get((key, question)) or next(filter(None, skips), None):
             return TableCell(ABSENT, kind="number", sort="", hint=f"does not apply: {reason}")
+
         command = QUESTIONS[question].fill.format(self.targets[key][0])
-        more = f" --checks {question}" if question in CHECKS else ""
+        flags = f" --checks {question}" if question in CHECKS else ""
         if QUESTIONS[question].fill == RUN:
-            more = self.loads.get(condition, "")
-        return TableCell(
-            ABSENT, kind="number", sort="", hint=f"to fill it: ratelimit-bench {command}{more}"
-        )
+            flags = self.loads.get(condition, "")
+        hint = f"to fill it: ratelimit-bench {command}{flags}"
+        return TableCell(ABSENT, kind="number", sort="", hint=hint)
 
     def first_screen(self, answers: pd.DataFrame) -> list[str]:
-        """At most two sentences."""
+        """The sentences at the top of the page, which are at most two."""
         sentences = [text for *_, text in sorted(self.sentences, reverse=True)[:1]]
         bursts = answers[answers["question"].eq(BURST)].drop_duplicates(["condition", "key"])
         promised = [answer for answer in bursts["answer"] if answer.good is not None]
         if promised:
             broken = sorted({self.targets[answer.key][0] for answer in promised if not answer.good})
-            but = f", not {joined(broken)}" if broken else ""
-            kept = sum(bool(answer.good) for answer in promised)
+            exceptions = f", not {joined(broken)}" if broken else ""
+            kept_count = sum(bool(answer.good) for answer in promised)
             sentences.append(
-                f"Exact when many ask at once: {kept} of {len(promised)} targets{but}."
+                f"Exact when many ask at once: {kept_count} of {len(promised)} targets{exceptions}."
             )
         return sentences
 
@@ -308,55 +314,62 @@ def _answer_of(finding: Finding, key: Key, check: str, source: Source) -> Answer
 
 
 def _versions_text(summary: Summary) -> str:
-    seen = next((run.versions for run in summary.selected_first if run.versions), {})
-    parts = [part for part in ("client", "limiter", "store") if seen.get(part)]
-    return ", ".join(f"{part} {seen[part]}" for part in parts)
+    versions = next((run.versions for run in summary.selected_first if run.versions), {})
+    parts = [part for part in ("client", "limiter", "store") if versions.get(part)]
+    return ", ".join(f"{part} {versions[part]}" for part in parts)
 
 
 def _sentences(analysis: Analysis, source: Source) -> Iterator[tuple[int, str, str]]:
-    """What a campaign says of clients on a standalone store, and of what a limiter costs."""
+    """The sentence about what clients on a standalone store cost, beside a server without a
+    limiter.
+
+    It comes with the number of clients and the start of the campaign, by which it is chosen."""
     for cell in analysis.cells[:1]:
         costs = sorted(_node_costs(cell))
-        bare = [
+        costs_without_limiter = [
             cost
             for row in cell.controls
             if row.identity.client == "none" and (cost := row.figure_of(consumer_cpu).value)
         ]
-        if cell.identity.open_loop or len({client for *_, client in costs}) < 2 or not bare:
+        if cell.identity.open_loop or not costs_without_limiter:
             continue
-        (least, cheapest, _) = costs[0]
-        (most, dearest, _) = costs[-1]
+        if len({client for *_, client in costs}) < 2:
+            continue
+
+        least, cheapest, _ = costs[0]
+        most, dearest, _ = costs[-1]
         text = (
             f"{AT_FULL_LOAD.capitalize()} with a standalone store {cheapest} costs Node least, "
             f"{microseconds(least)} µs of CPU a decision, {dearest} most, {microseconds(most)} µs; a server "
-            f"without a limiter spends {microseconds(bare[0])} µs a request "
+            f"without a limiter spends {microseconds(costs_without_limiter[0])} µs a request "
             f"({source.machine}, {source.started_at[:10]})."
         )
         yield len(costs), source.started_at, text
 
 
 def _node_costs(cell: Cell) -> Iterator[tuple[float, str, str]]:
-    """Cost, label and client of the usual limiter's rows on a standalone store."""
+    """The cost in µs per decision, label and client of each row of the default limiter on a
+    standalone store."""
     for row in cell.summaries:
         identity = row.identity
-        is_usual = identity.limiter == DEFAULT_LIMITER and not identity.options
+        is_default = identity.limiter == DEFAULT_LIMITER and not identity.options
         cost = row.figure_of(node_cpu).value
-        if identity.topology == "standalone" and is_usual and cost is not None:
+        if identity.topology == "standalone" and is_default and cost is not None:
             yield cost, identity.short_label, identity.client
 
 
-#: All of a load but its length, which no answer depends on.
+#: The fields of a load except its length, on which no answer depends.
 _PARTS = tuple(part for part in LOAD_FIELDS if part.name != "Length" and not part.only_if_differing)
 
 
 def _condition(identity: Identity) -> str:
-    """`light · realistic · 50 connections`."""
-    return load_text(identity, [part for part in _PARTS if part.read(identity) != part.usual])
+    """The condition of a row, such as `light · realistic · 50 connections`."""
+    return load_text(identity, [part for part in _PARTS if part.read(identity) != part.default])
 
 
 def _work(identity: Identity) -> str:
-    """A condition without its load: `light · realistic`."""
-    parts = [part for part in _PARTS if part.name != "Load" and part.read(identity) != part.usual]
+    """A condition without its load, such as `light · realistic`."""
+    parts = [part for part in _PARTS if part.name != "Load" and part.read(identity) != part.default]
     return load_text(identity, parts)
 
 
@@ -367,7 +380,8 @@ def _key(identity: Identity) -> Key:
 
 
 def _load_flags(identity: Identity) -> str:
-    """Of a load but its rate, at which no CPU time is asked for; without what is usual."""
+    """The flags that differ from their default. The rate is not among them, because CPU times are
+    those of closed loops."""
     flags = {
         "layer": (identity.layer, "server"),
         "workload": (identity.workload, "light"),
@@ -376,27 +390,30 @@ def _load_flags(identity: Identity) -> str:
         **{name: (number or 1, 1) for name, number in identity.counts.items()},
         "cost": (identity.limits[3] if identity.limits else 1, 1),
     }
-    return "".join(f" --{name} {value}" for name, (value, usual) in flags.items() if value != usual)
+    return "".join(
+        f" --{name} {value}" for name, (value, default) in flags.items() if value != default
+    )
 
 
 def _cell(answers: Sequence[Answer]) -> TableCell:
-    """The newest answer; one of another machine beside it where their intervals lie apart."""
+    """The newest answer, with one of another machine beside it if their intervals do not
+    overlap."""
     newest, *older = answers
     others = [
         f"{answer.text} on {answer.source.machine}"
         for answer in older
-        if answer.source.machine != newest.source.machine and answer.apart(newest)
+        if answer.source.machine != newest.source.machine and answer.is_apart_from(newest)
     ]
-    where = [newest.source.machine, newest.source.started_at[:10], newest.versions]
-    more = f"{plural(len(older), 'older campaign')} in the list below" if older else ""
-    kept = {None: "", True: " holds", False: " broken"}[newest.good]
+    source_texts = [newest.source.machine, newest.source.started_at[:10], newest.versions]
+    older_text = f"{plural(len(older), 'older campaign')} in the list below" if older else ""
+    kind_ending = {None: "", True: " holds", False: " broken"}[newest.good]
     return TableCell(
         newest.text,
         range=" | ".join(filter(None, [newest.interval, *others[:1]])),
-        kind=f"number{kept}",
+        kind=f"number{kind_ending}",
         sort=newest.text.replace(",", "").rstrip("×/s"),
         link=newest.source.link,
-        hint=", ".join(filter(None, [*where, more])),
+        hint=", ".join(filter(None, [*source_texts, older_text])),
     )
 
 
@@ -405,75 +422,87 @@ class MatrixView(Struct, frozen=True):
     section: Section
     filters: Mapping[str, Sequence[str]]
     rows: Mapping[str, Mapping[str, str]]
-    """What each row has under each filter."""
+    """The value of each row for each filter."""
 
 
 _FILTERS = ("condition", "client", "store", "topology")
 
 
 class _View(Struct, frozen=True):
-    """A condition that is shown, and where its answers stand."""
+    """A condition that is shown, and the conditions of the answers in its rows."""
 
     condition: str
     work: str
+    """The condition without its load."""
     places: frozenset[str]
     """The conditions of the answers for which it has a row."""
 
 
 def _views(matrix: Matrix, answers: pd.DataFrame) -> list[_View]:
-    """The usual condition first, then those with most cells. What does not depend on the load has
-    rows in the first view alone; what holds for a work at any load has them in the first view of
-    its work."""
+    """The views, beginning with that of the default condition, then those with the most cells.
+
+    Answers that do not depend on the load have rows in the first view alone. Answers that hold for
+    a work at any load have them in the first view of its work."""
     cells = answers.drop_duplicates(["condition", "key", "question"])["condition"]
     sizes = {
         str(condition): int(size) for condition, size in cells[cells.ne(ANY)].value_counts().items()
     }
     ordered = sorted(
-        sizes, key=lambda condition: (condition != USUAL, -sizes[condition], condition)
+        sizes, key=lambda condition: (condition != DEFAULT_CONDITION, -sizes[condition], condition)
     ) or [ANY]
-    home = {
+    first_condition_of_work = {
         work: condition
         for condition in reversed(ordered)
         if (work := matrix.works.get(condition)) in sizes
     }
-    shown = [condition for condition in ordered if condition not in home]
+    shown_conditions = [
+        condition for condition in ordered if condition not in first_condition_of_work
+    ]
+
     views = []
-    for condition in shown:
+    for condition in shown_conditions:
         work = matrix.works.get(condition, condition)
         places = {condition}
-        if condition == shown[0]:
+        if condition == shown_conditions[0]:
             places.add(ANY)
-        if home.get(work) == condition:
+        if first_condition_of_work.get(work) == condition:
             places.add(work)
         views.append(_View(condition, work, frozenset(places)))
     return views
 
 
 def _keys(view: _View, answers: pd.DataFrame) -> list[Key]:
-    """Those that were measured under the condition itself first."""
+    """The targets of a view, beginning with those that were measured under its condition."""
     measured = set(answers.loc[answers["condition"].eq(view.condition), "key"])
     keys = set(answers.loc[answers["condition"].isin(list(view.places)), "key"])
     return sorted(keys, key=lambda key: (key not in measured, key))
 
 
 def view_of(matrix: Matrix) -> MatrixView:
-    """A row a target and condition."""
+    """The matrix with a row for each target and condition."""
     answers = matrix.frame()
     by_cell = (
         answers.groupby(["condition", "key", "question"], sort=False)["answer"].agg(list).to_dict()
     )
     views = _views(matrix, answers)
+
     rows: list[TableRow] = []
     values: dict[str, dict[str, str]] = {}
-    for view, key in [(shown, key) for shown in views for key in _keys(shown, answers)]:
+    view_keys = [(shown, key) for shown in views for key in _keys(shown, answers)]
+    for view, key in view_keys:
         row_id = f"m{len(rows) + 1}"
         cells = []
         for question in QUESTIONS:
             places = ((place, key, question) for place in (view.condition, view.work, ANY))
-            of_cell = next((by_cell[place] for place in places if place in by_cell), None)
-            cells.append(_cell(of_cell) if of_cell else matrix.empty(view.condition, key, question))
-        named = section.named(key.label, key.store, key.topology)
-        rows.append(TableRow(row_id, (*named, *cells, TableCell(view.condition))))
+            cell_answers = next((by_cell[place] for place in places if place in by_cell), None)
+            cells.append(
+                _cell(cell_answers)
+                if cell_answers
+                else matrix.empty_cell(view.condition, key, question)
+            )
+
+        name_cells = section.named(key.label, key.store, key.topology)
+        rows.append(TableRow(row_id, (*name_cells, *cells, TableCell(view.condition))))
         values[row_id] = {
             "condition": view.condition,
             "client": re.split(r"[@+~:]", key.label)[0],
@@ -494,11 +523,13 @@ def _section(rows: Sequence[TableRow]) -> Section:
         *(section.Column(question.name, question.unit) for question in QUESTIONS.values()),
         *section.words("Condition"),
     )
-    fills: dict[str, dict[str, None]] = {}
+    names_by_command: dict[str, dict[str, None]] = {}
     for question in QUESTIONS.values():
-        fills.setdefault(question.fill.format("TARGET"), {})[question.name] = None
+        command = question.fill.format("TARGET")
+        names_by_command.setdefault(command, {})[question.name] = None
     commands = "; ".join(
-        f"ratelimit-bench {command}: {', '.join(names)}" for command, names in fills.items()
+        f"ratelimit-bench {command}: {', '.join(names)}"
+        for command, names in names_by_command.items()
     )
     return Section(
         "matrix",
@@ -515,9 +546,12 @@ def _section(rows: Sequence[TableRow]) -> Section:
 def _filters(
     rows: Iterable[Mapping[str, str]], conditions: Sequence[str]
 ) -> dict[str, Sequence[str]]:
-    """What rows differ in, with what they have of it; conditions in the order of the views."""
+    """The filters in which rows differ, each with its values. Conditions have the order of the
+    views."""
     offered = {name: sorted({row[name] for row in rows if row[name]}) for name in _FILTERS}
-    several: dict[str, Sequence[str]] = {name: had for name, had in offered.items() if len(had) > 1}
-    if "condition" in several:
-        several["condition"] = conditions
-    return several
+    filters: dict[str, Sequence[str]] = {
+        name: values for name, values in offered.items() if len(values) > 1
+    }
+    if "condition" in filters:
+        filters["condition"] = conditions
+    return filters

@@ -1,4 +1,4 @@
-"""What the matrix asks of a target: its columns, each with the command that answers it."""
+"""The questions of the matrix, each of which is a column and has a command that answers it."""
 
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -7,7 +7,7 @@ from report.analysis.fault_figures import seconds_text
 from report.analysis.texts import AT_FULL_LOAD
 from report.base.format import Show, count, microseconds, milliseconds, rate, ratio
 
-#: Per second. Latencies at this rate stand beside the figures of the same work at any load.
+#: In requests per second. The matrix shows latencies at this rate beside figures at full load.
 STATED_RATE = 1000
 
 
@@ -15,12 +15,12 @@ class Question(NamedTuple):
     name: str
     unit: str
     fill: str
-    """The command of ratelimit-bench that answers it about a target."""
+    """The arguments of ratelimit-bench that answer the question; `{}` stands for the target."""
     show: Show = count
 
 
 _AUDIT = "audit --clients {}"
-#: By the id of the audit's check.
+#: The questions that audits answer, by the id of the check.
 CHECKS: Mapping[str, Question] = {
     "exact-burst-4-servers": Question("Exact", "at once", _AUDIT),
     "window-edge": Question("Exact", "at the edge", _AUDIT),
@@ -33,7 +33,7 @@ CHECKS: Mapping[str, Question] = {
 }
 BURST = "exact-burst-4-servers"
 RUN = "run --clients {}"
-#: CPU is asked of closed loops alone.
+#: The matrix has CPU times of closed loops alone.
 _COST = f"µs/decision {AT_FULL_LOAD}"
 _RESTART = f"{RUN} --fault store-restart"
 QUESTIONS: Mapping[str, Question] = {
@@ -57,7 +57,7 @@ QUESTIONS: Mapping[str, Question] = {
     **CHECKS,
 }
 
-#: What is asked of limiters alone.
+#: Questions that make sense only for a target that limits.
 OF_LIMITERS = ("ratio", "memory", *CHECKS)
 #: Questions about a restart of the store, and the figures of faults that answer them.
 FAULT_FIGURES = {

@@ -1,5 +1,5 @@
-"""A campaign reduced to what is compared with others, so that many fit into memory; which of them
-share a place and a table."""
+"""Reduces a campaign to what is compared with other campaigns, so that many fit into memory, and
+decides which campaigns share a place and a table."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from report.analysis.machines import is_key_fact, key_facts
+from report.analysis.machines import is_key_property, key_properties
 from report.analysis.summary import Summary, row_order
 from report.base.errors import one_line
 from report.campaigns.rows import CampaignRow, PlacedRow, campaign_row
@@ -15,39 +15,44 @@ from report.compare.comparability import PART_NAMES
 from report.results.model import Campaign, Excluded
 from report.sections.environment import machine_facts
 
-Facts = tuple[tuple[str, str], ...]
+Properties = tuple[tuple[str, str], ...]
+"""Names and texts, e.g. `CPU` and its model."""
 
-#: What all rows of a campaign share; client, limiter and store are versions of a row.
+#: The versions that all rows of a campaign share. Those of client, limiter and store belong to a
+#: row.
 _SHARED_VERSIONS = {
     part: PART_NAMES.get(part, part) for part in ("node", "fastify", "autocannon", "harness")
 }
 
-#: Beginnings of the facts that say where a campaign ran, besides its machine: they are settings.
-#: What is measured, dated or random never parts campaigns.
+#: How the names of the settings begin that say, besides the machine, where a campaign ran.
+#: Campaigns are never kept apart by what is measured, dated or random.
 _SETTINGS = ("Runtime", "Engine", "Cap of ", "Load generator")
 
 
 class CampaignRecord(Struct, frozen=True, kw_only=True):
-    """`environment` is machine and runtime, `software` what all rows share, each as names and
-    texts."""
+    """A campaign without its runs."""
 
     name: str
-    """Of its folder: no two beside each other share it."""
+    """The name of its folder, which is unique among the campaigns of one report."""
     campaign: str
+    """The name in its manifest."""
     folder: Path
     started_at: str
     status: str
-    environment: Facts
-    software: Facts
+    environment: Properties
+    """Its machine and runtime."""
+    software: Properties
+    """The versions that all its rows share."""
     rows: tuple[CampaignRow, ...]
     runs: int
     valid_runs: int
     counted_runs: int
-    """Valid and suspect ones, and those in which the target failed its load."""
+    """Runs that are valid or suspect, and those in which the target failed its load."""
     by_hand: int
-    """Rows without a configuration's hash: they cannot be matched with any other."""
+    """The number of rows without a configuration hash, which match no row of another campaign."""
     unranked: int
-    """Configurations that are in no table of speed: with faults, and of foreign programs."""
+    """The number of configurations that no table of speed has, because they have faults or are
+    those of load programs."""
     excluded: tuple[Excluded, ...]
 
     @property
@@ -56,71 +61,84 @@ class CampaignRecord(Struct, frozen=True, kw_only=True):
 
     @property
     def runtime(self) -> str:
-        """Without its version and caps."""
+        """The runtime without its version and caps."""
         return dict(self.environment).get("Runtime", "runtime not known").split(",")[0]
 
 
 def _versions(summaries: Iterable[Summary]) -> dict[str, str]:
-    """Several of one part with a comma between."""
-    seen = {item for summary in summaries for run in summary.runs for item in run.versions.items()}
+    """The versions of each part, separated by commas where there are several."""
+    parts_and_versions = {
+        item for summary in summaries for run in summary.runs for item in run.versions.items()
+    }
+
     by_part: dict[str, list[str]] = {}
-    for part, version in sorted(seen):
+    for part, version in sorted(parts_and_versions):
         by_part.setdefault(part, []).append(version)
     return {part: ", ".join(versions) for part, versions in by_part.items()}
 
 
-def _environment(campaign: Campaign, summaries: Sequence[Summary]) -> Facts:
-    """What tells machines and runtime from others. Without a manifest nothing is known of the
-    machine: such a campaign is like no other."""
+def _environment(campaign: Campaign, summaries: Sequence[Summary]) -> Properties:
+    """The properties by which the machine and runtime of campaigns differ.
+
+    Nothing is known of the machine without a manifest, so such a campaign is comparable with no
+    other."""
     if campaign.manifest is None:
         runtimes = ", ".join(sorted({summary.runtime for summary in summaries if summary.runtime}))
         return (
             ("Machine", f"not known ({campaign.name})"),
             *([("Runtime", runtimes)] if runtimes else []),
         )
-    settings = (
-        fact for fact in machine_facts(campaign, summaries) if fact[0].startswith(_SETTINGS)
-    )
-    return (*key_facts(campaign), *settings)
+
+    settings = [
+        (name, text)
+        for name, text in machine_facts(campaign, summaries)
+        if name.startswith(_SETTINGS)
+    ]
+    return (*key_properties(campaign), *settings)
 
 
-def _row(summary: Summary, every: Sequence[Summary], manifest: Mapping[str, Any]) -> CampaignRow:
-    seen = _versions([summary])
-    if "store" in seen and manifest["stores"].get(summary.identity.store_program, {}).get(
-        "embedded"
-    ):
-        # Another build of the same version.
-        seen["store"] += " embedded"
+def _row(
+    summary: Summary, summaries: Sequence[Summary], manifest: Mapping[str, Any]
+) -> CampaignRow:
+    versions = _versions([summary])
+    store = manifest["stores"].get(summary.identity.store_program, {})
+    if "store" in versions and store.get("embedded"):
+        # The embedded store is another build of the same version.
+        versions["store"] += " embedded"
+
     parts = ("client", "limiter", "store")
-    return campaign_row(summary, every, {str(part): seen[part] for part in parts if part in seen})
+    row_versions = {str(part): versions[part] for part in parts if part in versions}
+    return campaign_row(summary, summaries, row_versions)
 
 
 def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) -> CampaignRecord:
     versions = _versions(summaries)
     manifest = campaign.manifest
-    known = [summary for summary in summaries if summary.identity.configuration_hash]
-    known.sort(key=lambda row: row_order(row.identity))
+    hashed = [summary for summary in summaries if summary.identity.configuration_hash]
+    hashed.sort(key=lambda row: row_order(row.identity))
     unranked = [run for run in campaign.counted if not run.identity.ranked]
-    every = (*campaign.counted, *campaign.beside)
+    started_at = (
+        manifest["started_at"]
+        if manifest
+        else min(run.record.started_at for run in (*campaign.counted, *campaign.beside))
+    )
     return CampaignRecord(
         name=one_line(folder.name),
         campaign=campaign.name,
         folder=folder,
-        started_at=manifest["started_at"]
-        if manifest
-        else min(run.record.started_at for run in every),
+        started_at=started_at,
         status=manifest["status"] if manifest else "no manifest",
         environment=_environment(campaign, summaries),
         software=tuple(
             (name, versions[part]) for part, name in _SHARED_VERSIONS.items() if part in versions
         ),
-        rows=tuple(_row(summary, summaries, manifest or {"stores": {}}) for summary in known),
+        rows=tuple(_row(summary, summaries, manifest or {"stores": {}}) for summary in hashed),
         runs=len(campaign.counted),
         valid_runs=sum(summary.valid_runs for summary in summaries)
         + sum(run.verdict == "valid" and run.failure is None for run in unranked),
         counted_runs=sum(summary.counted_runs for summary in summaries)
         + sum(run.verdict != "invalid" and run.failure is None for run in unranked),
-        by_hand=len(summaries) - len(known),
+        by_hand=len(summaries) - len(hashed),
         unranked=len({run.identity.key for run in unranked}),
         excluded=campaign.excluded,
     )
@@ -128,47 +146,48 @@ def record_of(campaign: Campaign, summaries: Sequence[Summary], folder: Path) ->
 
 def differences(ours: Iterable[tuple[str, str]], theirs: Iterable[tuple[str, str]]) -> str:
     """How two environments differ: `CPU: A, there B`."""
-    one = dict(ours)
-    other = dict(theirs)
+    left = dict(ours)
+    right = dict(theirs)
     return "; ".join(
-        f"{name}: {one.get(name, 'not known')}, there {other.get(name, 'not known')}"
-        for name in dict.fromkeys([*one, *other])
-        if _differs(name, one, other)
+        f"{name}: {left.get(name, 'not known')}, there {right.get(name, 'not known')}"
+        for name in dict.fromkeys([*left, *right])
+        if _differs(name, left, right)
     )
 
 
-def _differs(name: str, one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    """Older campaigns have less of their machine on record: what one side does not know parts no
-    two."""
-    if is_key_fact(name) and not (name in one and name in other):
+def _differs(name: str, left: Mapping[str, str], right: Mapping[str, str]) -> bool:
+    """Older campaigns have fewer properties of their machine on record, so a property that only one
+    side knows is no difference."""
+    if is_key_property(name) and not (name in left and name in right):
         return False
-    return one.get(name) != other.get(name)
+    return left.get(name) != right.get(name)
 
 
 def place_numbers(campaigns: Sequence[CampaignRecord]) -> dict[str, int]:
-    """Where each campaign ran, by its name: the first place that nothing on record parts it
-    from."""
+    """The number of the place of each campaign by name. It is that of the first place from which no
+    property on record differs."""
     places: list[dict[str, str]] = []
     numbers = {}
     for campaign in campaigns:
-        facts = dict(campaign.environment)
-        parted = [differences(place.items(), facts.items()) for place in places]
-        number = parted.index("") if "" in parted else len(places)
-        if number == len(places):
+        properties = dict(campaign.environment)
+        place_differences = [differences(place.items(), properties.items()) for place in places]
+        is_new = "" not in place_differences
+        number = len(places) if is_new else place_differences.index("")
+
+        if is_new:
             places.append({})
-        places[number] |= facts
+        places[number] |= properties
         numbers[campaign.name] = number + 1
     return numbers
 
 
 def group_numbers(campaigns: Sequence[CampaignRecord]) -> dict[str, int]:
-    """What may share a table, by the campaign's name: one place, and the same software."""
+    """The number of the group of each campaign by name. Campaigns of a group ran in one place with
+    the same software, so they may share a table."""
     places = place_numbers(campaigns)
-    alike = [(places[campaign.name], campaign.software) for campaign in campaigns]
-    numbers = {shared: number for number, shared in enumerate(dict.fromkeys(alike), start=1)}
-    return {
-        campaign.name: numbers[shared] for campaign, shared in zip(campaigns, alike, strict=True)
-    }
+    keys = [(places[campaign.name], campaign.software) for campaign in campaigns]
+    numbers = {key: number for number, key in enumerate(dict.fromkeys(keys), start=1)}
+    return {campaign.name: numbers[key] for campaign, key in zip(campaigns, keys, strict=True)}
 
 
 def placed_rows(campaigns: Sequence[CampaignRecord]) -> list[PlacedRow]:

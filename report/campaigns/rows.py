@@ -1,6 +1,8 @@
-"""The rows of several campaigns as one table: a row a campaign and configuration, with the columns
-that only several campaigns can have. compare.csv, compare.json, tables and histories select from
-it."""
+"""The table of all campaigns, with a row for each campaign and configuration, from which
+compare.csv, compare.json, the tables and the histories select.
+
+It also has the columns that only several campaigns together can have, such as ratios between
+them."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from operator import itemgetter
@@ -23,7 +25,7 @@ from report.export.tables_csv import LATER_DIMENSIONS
 from report.statistics.decision import compare_runs
 
 Record = Mapping[str, Any]
-"""A row of the table, by column; None where it has no value."""
+"""A row of the table by column, with None where it has no value."""
 
 
 class CampaignRow(Struct, frozen=True, kw_only=True):
@@ -31,13 +33,13 @@ class CampaignRow(Struct, frozen=True, kw_only=True):
 
     cells: Record
     samples: Mapping[str, tuple[float, ...]]
-    """By the name of a figure: its values of all runs that count."""
+    """The values of all runs that count, by the name of the figure."""
     ratios: Mapping[Thing, Mapping[str, tuple[float, ...]]]
-    """By reference and figure: those of this row by the reference's, by round."""
+    """The ratios of this row to a reference in each round, by reference and figure."""
 
     def ratio_to(self, base: "CampaignRow", figure: str) -> float | None:
-        """The one estimate of a ratio (rule M28), through their common reference where they have
-        one (rule M22); None below two runs, or rounds, per side."""
+        """The one estimate of a ratio (rule M28). It goes through the common reference where the
+        rows have one (rule M22), and is None below two runs, or rounds, per side."""
         reference = next((thing for thing in base.ratios if thing in self.ratios), None)
         if reference is None:
             return compare_runs(self.samples[figure], base.samples[figure]).ratio
@@ -46,13 +48,15 @@ class CampaignRow(Struct, frozen=True, kw_only=True):
 
 class _Entry(SummaryEntry, frozen=True, kw_only=True):
     versions: Mapping[str, str]
-    """By client, limiter and store, as they were seen."""
+    """The versions of client, limiter and store as the runs reported them."""
 
 
 def _of_summary(name: str, digits: int | None = None) -> Column:
-    """A column as summary.csv has it; `digits` where this table prints other decimals."""
-    shown = SUMMARY_COLUMNS[name]
-    return shown if digits is None else structs.replace(shown, digits=digits)
+    """The column of summary.csv. `digits` is given where this table prints other decimals."""
+    summary_column = SUMMARY_COLUMNS[name]
+    if digits is None:
+        return summary_column
+    return structs.replace(summary_column, digits=digits)
 
 
 def _versions_text(entry: _Entry) -> str:
@@ -63,10 +67,11 @@ def _has_supported_p99(entry: _Entry) -> bool:
     return entry.summary.has_figures and not entry.summary.figure_of(p99).few_samples
 
 
-#: Figures whose range is at the end: that of throughput stands beside it.
+#: Figures whose range stands at the end of the row. That of the throughput stands beside it.
 _RANGED = tuple(name for name in FIGURES if name != "requests_per_second")
 
-#: What a campaign knows of a row; the columns that came later stand at the end of the file.
+#: The columns that files had from the beginning. Columns that came later stand at the end, because
+#: some readers take columns by their place.
 _FIRST_OF_ROW: Mapping[str, Column] = {
     "configuration_hash": _of_summary("configuration_hash"),
     "label": _of_summary("label"),
@@ -105,7 +110,7 @@ _LATER_OF_ROW: Mapping[str, Column] = {
 }
 _HOLE = {"hole": column.text(lambda entry: entry.summary.no_figures_reason)}
 
-#: What pages read besides; no file has it.
+#: Columns that only pages read.
 _OF_PAGES: Mapping[str, Column] = {
     "key": column.text(lambda entry: entry.summary.identity.key),
     "open_loop": column.truth(lambda entry: entry.summary.identity.open_loop),
@@ -134,21 +139,21 @@ COLUMNS: Mapping[str, Column] = {
 
 
 def campaign_row(
-    summary: Summary, every: Sequence[Summary], versions: Mapping[str, str]
+    summary: Summary, summaries: Sequence[Summary], versions: Mapping[str, str]
 ) -> CampaignRow:
     entry = _Entry(summary=summary, ranking=None, versions=versions)
     return CampaignRow(
-        cells={name: shown.read(entry) for name, shown in _OF_ROW.items()},
+        cells={name: row_column.read(entry) for name, row_column in _OF_ROW.items()},
         samples={name: summary.sample(figure) for name, figure in FIGURES.items()},
         ratios={
             thing: {name: ratios_to(reference, summary, figure) for name, figure in FIGURES.items()}
-            for thing, reference in references_of(summary, every).items()
+            for thing, reference in references_of(summary, summaries).items()
         },
     )
 
 
 class PlacedRow(Struct, frozen=True, kw_only=True):
-    """A row, and what its campaign says of all of them."""
+    """A row with the properties that all rows of its campaign share."""
 
     row: CampaignRow
     campaign: str
@@ -160,8 +165,8 @@ class PlacedRow(Struct, frozen=True, kw_only=True):
 
 
 def _cell(name: str) -> column.Read:
-    of_row = itemgetter(name)
-    return lambda placed: of_row(placed.row.cells)
+    cell_of = itemgetter(name)
+    return lambda placed: cell_of(placed.row.cells)
 
 
 def _member(name: str) -> column.Read:
@@ -176,64 +181,71 @@ _PLACED_COLUMNS: Mapping[str, Column] = {
     "software": column.text(_member("software")),
     "runtime": column.text(_member("runtime")),
     "row": column.thing(_member("row")),
-    **{name: structs.replace(shown, read=_cell(name)) for name, shown in _OF_ROW.items()},
+    **{name: structs.replace(row_column, read=_cell(name)) for name, row_column in _OF_ROW.items()},
 }
 
 
 def rows_of(placed: Sequence[PlacedRow], baseline: str | None) -> pd.DataFrame:
-    """The table of all rows, histories together and in order of time. `record` is the row as a
-    mapping."""
+    """The table of all rows, in which the rows of a history follow each other in time. Its column
+    `record` holds the row as a mapping."""
     rows = table(_PLACED_COLUMNS, placed)
+
     # Where the target typically failed its load, it has the worst rank (rule M24).
     has_rank = rows["requests_per_second"].notna() | rows["spoiled_runs"].eq(0)
     rows["ranked"] = rows["requests_per_second"].where(has_rank, throughput.worst)
     rows = rows.assign(**_ratios(rows, baseline))
+
     rows["history"] = rows.groupby(["place", "key"], sort=False).ngroup()
     rows = rows.sort_values("history", kind="stable")
-    seen = rows[["software", "versions"]]
-    before = seen.groupby(rows["history"]).shift()
-    rows["versions_changed"] = (
-        (before.notna() & seen.ne(before)).any(axis="columns").astype("boolean")
-    )
-    # Rows as mappings are made once: selections of few rows would take their time for each column.
+    versions = rows[["software", "versions"]]
+    versions_before = versions.groupby(rows["history"]).shift()
+    changed = versions_before.notna() & versions.ne(versions_before)
+    rows["versions_changed"] = changed.any(axis="columns").astype("boolean")
+
+    # The mappings are made once for all rows, because pandas takes its time for each column however
+    # few the rows are.
     return rows.assign(record=pd.Series(records_of(rows), rows.index, "object"))
 
 
 def _ratios(rows: pd.DataFrame, baseline: str | None) -> dict[str, pd.Series]:
-    """Ratios between the campaigns of a group that have a configuration in the same versions, by
-    column."""
+    """The ratios between campaigns by column. They are between campaigns of one group that have a
+    configuration in the same versions."""
     ratios = {
         name: pd.Series(pd.NA, rows.index, "Float64")
         for name in ("highest_to_lowest", *TO_BASELINE)
     }
-    for _, alike in rows.groupby(["group", "key", "versions"], sort=False):
-        ratios["highest_to_lowest"][alike.index] = _highest_to_lowest(alike)
-        bases = alike.loc[alike["campaign"].eq(baseline or ""), "row"]
+    for _, same_versions in rows.groupby(["group", "key", "versions"], sort=False):
+        ratios["highest_to_lowest"][same_versions.index] = _highest_to_lowest(same_versions)
+
+        bases = same_versions.loc[same_versions["campaign"].eq(baseline or ""), "row"]
         if not len(bases):
             continue
         for name, figure in TO_BASELINE.items():
-            to_base = [row.ratio_to(bases.iloc[-1], figure) for row in alike["row"]]
-            ratios[name][alike.index] = pd.array(to_base, dtype="Float64")
+            to_base = [row.ratio_to(bases.iloc[-1], figure) for row in same_versions["row"]]
+            ratios[name][same_versions.index] = pd.array(to_base, dtype="Float64")
     return ratios
 
 
-def _highest_to_lowest(alike: pd.DataFrame) -> Any:
-    """Of the campaign with the highest median throughput to that with the lowest; unknown if the
-    lowest failed its load."""
-    known = alike.dropna(subset="ranked").sort_values("ranked", kind="stable")
-    if len(known) < 2:
+def _highest_to_lowest(rows: pd.DataFrame) -> Any:
+    """The ratio of the campaign with the highest median throughput to that with the lowest, which
+    is `<NA>` if the lowest failed its load."""
+    ranked = rows.dropna(subset="ranked").sort_values("ranked", kind="stable")
+    if len(ranked) < 2:
         return pd.NA
-    ratio = known["row"].iloc[-1].ratio_to(known["row"].iloc[0], "requests_per_second")
+
+    lowest = ranked["row"].iloc[0]
+    highest = ranked["row"].iloc[-1]
+    ratio = highest.ratio_to(lowest, "requests_per_second")
     return pd.NA if ratio is None else ratio
 
 
 def records_of(rows: pd.DataFrame) -> list[Record]:
-    """As mappings; what is not known is None."""
-    known = [
+    """The rows as mappings, with None for what is not known."""
+    columns = [
         [None if value is pd.NA else value for value in rows[name].astype(object)]
         for name in rows.columns
     ]
-    return [dict(zip(rows.columns, cells, strict=True)) for cells in zip(*known, strict=True)]
+    return [dict(zip(rows.columns, cells, strict=True)) for cells in zip(*columns, strict=True)]
 
 
 def _header(baseline: str | None) -> list[str]:
@@ -249,13 +261,13 @@ def compare_csv(rows: pd.DataFrame, baseline: str | None) -> str:
 
 
 def store_notices(rows: pd.DataFrame) -> Iterator[str]:
-    """A sentence for each store of which campaigns ran several versions: which, in which runtime,
-    where."""
+    """A sentence for each store of which the campaigns ran several versions. It names the versions,
+    their runtimes and campaigns."""
     known = rows.dropna(subset=["store", "store_version"]).sort_index()
-    for store, of_store in known.groupby("store_text", sort=False):
+    for store, store_rows in known.groupby("store_text", sort=False):
         versions = [
-            f"{version} ({_where(of_version)})"
-            for version, of_version in of_store.groupby("store_version", sort=False)
+            f"{version} ({_campaigns_text(version_rows)})"
+            for version, version_rows in store_rows.groupby("store_version", sort=False)
         ]
         if len(versions) > 1:
             yield (
@@ -264,11 +276,13 @@ def store_notices(rows: pd.DataFrame) -> Iterator[str]:
             )
 
 
-def _where(rows: pd.DataFrame) -> str:
-    """By runtime: `local, 20260102_030405; docker, 20260102_030405 and 3 more`."""
-    places = []
+def _campaigns_text(rows: pd.DataFrame) -> str:
+    """The campaigns by runtime, such as `local, 20260102_030405; docker, 20260102_030405 and 3
+    more`."""
+    texts = []
     for runtime, campaigns in rows.groupby("runtime", sort=False)["campaign"].unique().items():
         newest = campaigns[-1]
-        more = len(campaigns) - 1
-        places.append(f"{runtime}, {newest} and {more} more" if more else f"{runtime}, {newest}")
-    return "; ".join(places)
+        older_count = len(campaigns) - 1
+        ending = f" and {older_count} more" if older_count else ""
+        texts.append(f"{runtime}, {newest}{ending}")
+    return "; ".join(texts)

@@ -1,5 +1,5 @@
-"""Tables of campaigns side by side, and the history of each configuration: versions and changes of
-level."""
+"""Tables of campaigns side by side, and the history of each configuration with its versions and
+changes of level."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
@@ -19,14 +19,14 @@ from report.base.format import (
     rate,
     ratio,
 )
-from report.campaigns.records import CampaignRecord, differences, group_numbers
+from report.campaigns.records import CampaignRecord, Properties, differences, group_numbers
 from report.campaigns.rows import Record
 from report.results.model import LAYERS
 from report.sections import section
 from report.sections.figure_cells import FEW_SAMPLES, MERGED
 from report.statistics.instability import ALPHA, MIN_POINTS, ChangePoint, change_points, smallest_p
 
-#: More columns are not readable. The newest campaigns and the baseline stay.
+#: A table with columns of more campaigns is not readable. The newest ones and the baseline stay.
 MAX_CAMPAIGNS = 12
 CAPTION = (
     "Each figure is the median over the runs of a campaign; hover for the range and the runs that count. "
@@ -44,15 +44,15 @@ class _Metric(NamedTuple):
 
 
 def _metrics(layer: str) -> tuple[_Metric, ...]:
-    """What has a table: at the limiter layer nothing of a server."""
-    both = (
+    """The figures that have a table. No server takes part at the limiter layer."""
+    common = (
         _Metric(
             "throughput", "Throughput", layer_text(layer).rate_unit, "requests_per_second", rate
         ),
         _Metric("p99", "Latency p99", "ms", "latency_p99_ms", milliseconds),
     )
     cpu = _Metric("cpu", "Server CPU", "µs/request", "server_cpu_us_per_request", microseconds)
-    return (*both, cpu) if layer == "server" else both
+    return (*common, cpu) if layer == "server" else common
 
 
 def _counted(record: Record) -> str:
@@ -84,14 +84,16 @@ def _p99_marks(record: Record) -> tuple[section.Mark, ...]:
 def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
     if record is None:
         return section.number(ABSENT, None, hint="not measured in this campaign")
+
     value = record[metric.column]
-    failed = record["spoiled_runs"]
     if value is None:
         return _without_figure(metric, record)
+
+    failed = record["spoiled_runs"]
     is_p99 = metric.id == "p99"
     runs = f"runs that count: {_counted(record)}; {record['verdict']}"
     loaded = plural(failed + record["served_runs"], "run")
-    beside = (
+    remarks = (
         record["group_text"] if is_p99 and not record["open_loop"] else "",
         f"failed its load in {failed} of {loaded}" if failed else "",
     )
@@ -100,7 +102,7 @@ def _figure(metric: _Metric, record: Record | None) -> section.TableCell:
         kind="number",
         sort=section.sort_key(value),
         hint=", ".join(filter(None, (_range_text(metric, record), runs))),
-        range=", ".join(filter(None, beside)),
+        range=", ".join(filter(None, remarks)),
         marks=_p99_marks(record) if is_p99 else (),
     )
 
@@ -110,16 +112,17 @@ def _ratio(value: float | None) -> section.TableCell:
 
 
 def _parts(metric: _Metric, rows: pd.DataFrame) -> list[pd.DataFrame]:
-    """Costs and latencies at full load apart from those at a rate."""
+    """The rows of each table. Costs and latencies at full load and at a rate have separate
+    tables."""
     if metric.id == "throughput":
         return [rows]
     return [part for _, part in rows.groupby("open_loop")]
 
 
 def _columns(
-    metric: _Metric, shown: Sequence[CampaignRecord], baseline: str | None
+    metric: _Metric, campaigns: Sequence[CampaignRecord], baseline: str | None
 ) -> Iterator[section.Column]:
-    for campaign in shown:
+    for campaign in campaigns:
         is_baseline = campaign.name == baseline
         yield section.Column(campaign.name, "baseline" if is_baseline else campaign.started_at[:10])
         if baseline and not is_baseline:
@@ -129,19 +132,23 @@ def _columns(
 
 
 def _cells(
-    metric: _Metric, rows: pd.DataFrame, shown: Sequence[CampaignRecord], baseline: str | None
+    metric: _Metric,
+    rows: pd.DataFrame,
+    campaigns: Sequence[CampaignRecord],
+    baseline: str | None,
 ) -> Iterator[section.TableCell]:
-    """Of one configuration in the same versions, a campaign each."""
+    """The cells of one configuration in the same versions, one or two for each campaign. `rows` has
+    a row for each campaign that measured it."""
     by_campaign: dict[str, Record] = dict(zip(rows["campaign"], rows["record"], strict=True))
-    for campaign in shown:
+    for campaign in campaigns:
         record = by_campaign.get(campaign.name)
         yield _figure(metric, record)
         if baseline and campaign.name != baseline:
             yield _ratio(record[f"{metric.column}_to_baseline"] if record else None)
     if metric.id == "throughput":
         first = next(iter(by_campaign.values()))
-        several = rows["requests_per_second"].count() > 1
-        yield _ratio(first["highest_to_lowest"] if several else None)
+        has_several_figures = rows["requests_per_second"].count() > 1
+        yield _ratio(first["highest_to_lowest"] if has_several_figures else None)
 
 
 def _label(record: Record) -> str:
@@ -152,7 +159,7 @@ def _topology(record: Record) -> str:
     return "" if record["control"] else str(record["topology"])
 
 
-def _named(rows: pd.DataFrame) -> tuple[section.TableCell, ...]:
+def _name_cells(rows: pd.DataFrame) -> tuple[section.TableCell, ...]:
     first = rows["record"].iloc[0]
     return section.named(_label(first), _topology(first), first["load"], first["versions"])
 
@@ -161,17 +168,21 @@ def _table(
     metric: _Metric,
     section_id: str,
     rows: pd.DataFrame,
-    shown: Sequence[CampaignRecord],
+    campaigns: Sequence[CampaignRecord],
     baseline: str | None,
 ) -> section.Table:
     columns = (
         *section.words("Client", "Topology", "Load", "Versions"),
-        *_columns(metric, shown, baseline),
+        *_columns(metric, campaigns, baseline),
     )
     lines = [
-        section.TableRow("", (*_named(alike), *_cells(metric, alike, shown, baseline)))
-        for _, alike in rows.groupby(["key", "versions"], sort=False)
+        section.TableRow(
+            "",
+            (*_name_cells(same_versions), *_cells(metric, same_versions, campaigns, baseline)),
+        )
+        for _, same_versions in rows.groupby(["key", "versions"], sort=False)
     ]
+
     layer = rows["layer"].iloc[0]
     open_loop = bool(rows["open_loop"].iloc[0])
     ending = "" if layer == "server" else f"-{layer}"
@@ -179,52 +190,61 @@ def _table(
     if metric.id != "throughput":
         name = f"{name} at a rate" if open_loop else at_its_load(name, open_loop)
         ending += "-at-rate" if open_loop else ""
-    title = f"{name}{'' if layer == 'server' else f', {layer} layer'}, {metric.unit}"
+
+    layer_name = "" if layer == "server" else f", {layer} layer"
+    title = f"{name}{layer_name}, {metric.unit}"
     return section.table_of(
         f"{section_id}-{metric.id}{ending}", columns, lines, title, caption=CAPTION
     )
 
 
 def _title(campaign: CampaignRecord) -> str:
-    facts = dict(campaign.environment)
-    return f"{campaign.runtime} · {facts.get('CPU') or facts.get('Machine')}"
+    environment = dict(campaign.environment)
+    return f"{campaign.runtime} · {environment.get('CPU') or environment.get('Machine')}"
 
 
 def _shown_of(
-    group: Sequence[CampaignRecord], base: CampaignRecord | None
+    group: Sequence[CampaignRecord], baseline: CampaignRecord | None
 ) -> tuple[CampaignRecord, ...]:
     """The newest campaigns of a group, and the baseline where it is older."""
     older = group[:-MAX_CAMPAIGNS]
-    if base is not None and base in older:
-        return (base, *group[-MAX_CAMPAIGNS + 1 :])
+    if baseline is not None and baseline in older:
+        return (baseline, *group[-MAX_CAMPAIGNS + 1 :])
     return tuple(group[-MAX_CAMPAIGNS:])
 
 
 def _not_comparable(
-    group: Sequence[CampaignRecord], newest: CampaignRecord, base: CampaignRecord | None
+    group: Sequence[CampaignRecord], newest: CampaignRecord, baseline: CampaignRecord | None
 ) -> Iterator[str]:
-    """What parts a group from that of the newest campaign, and from the baseline."""
-    facts = (*group[0].environment, *group[0].software)
-    if others := differences(facts, (*newest.environment, *newest.software)):
-        yield f"Not comparable with the first section, which differs in: {others}."
-    if base is not None and base not in group:
-        other = differences(facts, (*base.environment, *base.software))
-        yield f"No ratios here. The baseline {base.name} was measured elsewhere: {other}."
+    """Sentences that say how a group differs from that of the newest campaign, and from the
+    baseline."""
+    properties = _properties(group[0])
+    if differing := differences(properties, _properties(newest)):
+        yield f"Not comparable with the first section, which differs in: {differing}."
+
+    if baseline is not None and baseline not in group:
+        differing = differences(properties, _properties(baseline))
+        yield f"No ratios here. The baseline {baseline.name} was measured elsewhere: {differing}."
+
+
+def _properties(campaign: CampaignRecord) -> Properties:
+    return (*campaign.environment, *campaign.software)
 
 
 def sections(
     campaigns: Sequence[CampaignRecord], rows: pd.DataFrame, baseline: str | None
 ) -> tuple[section.Section, ...]:
-    """What may share a table, the newest campaign's section first."""
+    """A section for each group of campaigns that may share a table, beginning with that of the
+    newest campaign."""
     numbers = group_numbers(campaigns)
     members: dict[int, list[CampaignRecord]] = {}
     for campaign in campaigns:
         members.setdefault(numbers[campaign.name], []).append(campaign)
     ordered = sorted(members.items(), key=lambda member: member[1][-1].order, reverse=True)
-    base = next((campaign for campaign in campaigns if campaign.name == baseline), None)
+    base_campaign = next((campaign for campaign in campaigns if campaign.name == baseline), None)
     newest = ordered[0][1][0]
     return tuple(
-        _section(f"group{position}", group, rows[rows["group"].eq(number)], newest, base)
+        _section(f"group{position}", group, rows[rows["group"].eq(number)], newest, base_campaign)
         for position, (number, group) in enumerate(ordered, start=1)
     )
 
@@ -234,35 +254,37 @@ def _section(
     group: Sequence[CampaignRecord],
     rows: pd.DataFrame,
     newest: CampaignRecord,
-    base: CampaignRecord | None,
+    baseline: CampaignRecord | None,
 ) -> section.Section:
-    shown = _shown_of(group, base)
-    relative = base.name if base in group and base else None
+    shown_campaigns = _shown_of(group, baseline)
+    baseline_name = baseline.name if baseline and baseline in group else None
     tables = [
-        _table(metric, section_id, part, shown, relative)
+        _table(metric, section_id, part, shown_campaigns, baseline_name)
         for layer in LAYERS
-        if len(of_layer := rows[rows["layer"].eq(layer)])
+        if len(layer_rows := rows[rows["layer"].eq(layer)])
         for metric in _metrics(layer)
-        for part in _parts(metric, of_layer)
+        for part in _parts(metric, layer_rows)
     ]
-    left_out = len(group) - len(shown)
+
+    hidden_count = len(group) - len(shown_campaigns)
     notes = (
-        f"{left_out} older campaigns are not shown; compare.csv has them." if left_out else "",
+        f"{hidden_count} older campaigns are not shown; compare.csv has them."
+        if hidden_count
+        else "",
         "" if tables else "No row of these campaigns has a configuration hash.",
     )
-    facts = (*group[0].environment, *group[0].software)
     return section.Section(
         section_id,
         _title(group[0]),
-        " ".join(_not_comparable(group, newest, base)),
+        " ".join(_not_comparable(group, newest, baseline)),
         tables=tuple(tables),
-        facts=(section.Facts("Machine, runtime and software", facts),),
+        facts=(section.Facts("Machine, runtime and software", _properties(group[0])),),
         notes=tuple(filter(None, notes)),
         open=True,
     )
 
 
-#: A page with more charts loads slowly; compare.csv has all.
+#: A page with more charts loads slowly. compare.csv has all histories.
 MAX_HISTORIES = 200
 _WIDTH = 720
 _HEIGHT = 170
@@ -271,8 +293,10 @@ _TOP = 14
 _BOTTOM = 30
 
 History = Mapping[str, Any]
-"""What `trends.html.j2` draws. A point is a row with its texts and its place, `y`: None without a
-run that counts, and at 0 where the target typically failed its load."""
+"""What `trends.html.j2` draws.
+
+A point is a row with its texts and its place. Its `y` is None without a run that counts, and that
+of 0 requests per second where the target typically failed its load."""
 
 
 def _remark(measured: int, histories: int) -> str:
@@ -282,15 +306,16 @@ def _remark(measured: int, histories: int) -> str:
             f"a change of the level takes at least {MIN_POINTS}."
         )
     if smallest_p(measured) > ALPHA / histories:
-        together = f"one of {histories} histories that are searched together"
-        return f"{measured} campaigns are too few to show a change of the level in {together}."
+        family = f"one of {histories} histories that are searched together"
+        return f"{measured} campaigns are too few to show a change of the level in {family}."
     return ""
 
 
 def _change_text(change: ChangePoint | None, unit: str) -> str:
-    """Empty where the level does not change."""
+    """The text of a change of level, which is empty where the level does not change."""
     if change is None:
         return ""
+
     if change.before > 0 and change.after > 0:
         levels = f"{rate(change.before)} to {rate(change.after)} {unit}"
     else:
@@ -302,23 +327,25 @@ def _change_text(change: ChangePoint | None, unit: str) -> str:
 
 
 def _line(points: Sequence[History]) -> str:
-    """The path through the points; a campaign without a figure is a gap."""
+    """The path through the points, with a gap at each campaign without a figure."""
     parts = []
     pen = "M"
     for point in points:
-        if point["y"] is not None:
-            parts.append(f"{pen}{point['x']:g} {point['y']:g}")
-        pen = "M" if point["y"] is None else "L"
+        if point["y"] is None:
+            pen = "M"
+            continue
+        parts.append(f"{pen}{point['x']:g} {point['y']:g}")
+        pen = "L"
     return "".join(parts)
 
 
 class _Scale(NamedTuple):
-    """Where the points of a history stand in its drawing."""
+    """Converts the points of a history to coordinates in its drawing."""
 
     step: float
-    """Between two campaigns."""
+    """The distance between two campaigns."""
     height: float
-    """Of a request per second."""
+    """The height of one request per second."""
 
     def x_of(self, index: int) -> float:
         return round(_LEFT + index * self.step, 1)
@@ -355,22 +382,28 @@ def _point(
 
 
 def _history(number: int, rows: pd.DataFrame, histories: int) -> History:
+    """`histories` is the number of histories that are searched together for changes."""
     records: list[Record] = list(rows["record"])
     first = records[0]
     unit = layer_text(first["layer"]).rate_unit
     values = [record["ranked"] for record in records if record["ranked"] is not None]
     measured = [index for index, record in enumerate(records) if record["ranked"] is not None]
     changes = change_points(values, histories)
-    begins = {measured[change.index]: change for change in changes}
+    change_at = {measured[change.index]: change for change in changes}
+
     highest = max(
         (top for record in records if (top := record["requests_per_second_max"])), default=0.0
     )
     scale = _scale(rows, highest)
     points = [
-        _point(index, record, scale, unit, begins.get(index))
+        _point(index, record, scale, unit, change_at.get(index))
         for index, record in enumerate(records)
     ]
-    known = [points[index]["text"] for index in measured]
+    texts = [points[index]["text"] for index in measured]
+    described = "no campaign with a run that counts"
+    if texts:
+        described = f"from {texts[0]} to {texts[-1]} over {len(points)} campaigns"
+
     cuts = [0, *(change.index for change in changes), len(values)]
     return {
         "id": f"history{number}",
@@ -378,12 +411,10 @@ def _history(number: int, rows: pd.DataFrame, histories: int) -> History:
         "label": _label(first),
         "load": first["load"],
         "topology": _topology(first),
-        "described": f"from {known[0]} to {known[-1]} over {len(points)} campaigns"
-        if known
-        else "no campaign with a run that counts",
+        "described": described,
         "points": points,
         "line": _line(points),
-        # Medians between the changes: from x, to x, at y.
+        # Each level is the median between two changes, drawn from the first x to the second at y.
         "levels": [
             (
                 scale.x_of(measured[start]),
@@ -400,10 +431,10 @@ def _history(number: int, rows: pd.DataFrame, histories: int) -> History:
 
 
 def histories(rows: pd.DataFrame) -> tuple[tuple[History, ...], int]:
-    """Histories in the order of the rows, and how many are left out because there are too many.
+    """Returns histories in the order of the rows, and how many more there are than a page can show.
 
-    Every one is searched for changes of the level as one of all, also of those that are left
-    out."""
+    The search for changes of level takes each history as one of all, including those that are not
+    shown."""
     groups = [history for _, history in rows.groupby("history")]
     shown = tuple(
         _history(number, history, len(groups))

@@ -1,6 +1,6 @@
-"""Makes a Python environment with the packages of reports, as pip and venv allow.
+"""Makes a Python environment with the packages of reports.
 
-Works with any Python 3 and without any package."""
+This module works with any Python 3 and needs no package."""
 
 import os
 import re
@@ -9,29 +9,29 @@ import subprocess
 import sys
 from pathlib import Path
 
-#: Exit codes, which a test holds to those of the contract: an old Python cannot import these.
+#: Exit codes. An old Python cannot import those of the contract, with which a test compares them.
 USAGE = 2
 EXIT_UNFIT = 3
 
 MIN_PYTHON = (3, 11)
 
-#: Written last, with the version of Python that the packages are for: an environment without it is
-#: half made.
+#: The file that is written last, with the version of Python of the packages. An environment without
+#: it is incomplete.
 STAMP = ".complete"
 
-#: Pip's variables that stay, as in scripts/setup.sh: network and cache. Others install elsewhere,
-#: or less.
+#: The variables of pip that are kept, which are about network and cache, as in scripts/setup.sh.
+#: Others make pip install elsewhere, or less.
 _KEPT_PIP_VARIABLES = re.compile("INDEX|LINKS|HOST|CERT|PROXY|CACHE|CONFIG|TIMEOUT|RETRIES|KEYRING")
 
 
 class EnvironmentUnfit(Exception):
-    """The machine lacks something; the message says how to fix it."""
+    """Something is missing on the machine. The message says how to fix it."""
 
 
 def install_environment(folder: Path, requirements: Path) -> None:
-    """Makes the environment in this folder, in place of what is there.
+    """Makes the environment in this folder and removes what the folder held.
 
-    Raises EnvironmentUnfit where venv or pip fail."""
+    Raises EnvironmentUnfit if venv or pip fails."""
     print(
         f"setting up the Python environment for reports, once (about 400 MB): {folder}",
         file=sys.stderr,
@@ -60,7 +60,7 @@ def install_environment(folder: Path, requirements: Path) -> None:
         [*pip_install, "--no-user", "--target=", f"--prefix={folder}"],
         "the Python packages could not be installed: is a package index reachable?",
     )
-    # Without an index the second one fails unless the first one installed all of them here.
+    # Without an index pip fails unless the first step installed all packages in this environment.
     _run_step(
         [*pip_install, "--no-index"],
         f"pip installed elsewhere, or nothing: see {folder}/bin/pip config list",
@@ -71,8 +71,8 @@ def install_environment(folder: Path, requirements: Path) -> None:
 
 
 def is_whole(folder: Path) -> bool:
-    """Whether all packages are there, and a Python that can load them: its base may have gone or
-    changed."""
+    """Whether the environment has all packages and a Python that can load them. The Python that it
+    was made with may have been removed or replaced."""
     try:
         version = (folder / STAMP).read_text(encoding="utf-8")
     except OSError:
@@ -81,7 +81,7 @@ def is_whole(folder: Path) -> bool:
 
 
 def _version_of(python: Path) -> "str | None":
-    """`3.11`; None for one that does not start or is too old."""
+    """The version of a Python, such as `3.11`. None if it does not start or is too old."""
     code = "import sys; print('%d.%d' % sys.version_info[:2]); sys.exit(sys.version_info < {})"
     try:
         process = _run([str(python), "-I", "-c", code.format(MIN_PYTHON)])
@@ -116,8 +116,8 @@ def _run(
 
 
 def _clean_variables() -> "dict[str, str]":
-    """The variables without settings of another Python, and without those of pip that count
-    here."""
+    """The environment variables without settings of another Python, and without those of pip that
+    change what is installed."""
     return {name: value for name, value in os.environ.items() if _is_kept(name)}
 
 

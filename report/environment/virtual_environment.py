@@ -1,9 +1,11 @@
 """Finds or makes the Python environment of reports and of the embedded store.
 
 In a checkout it is `.venv`, which scripts/setup.sh makes. An installed package may not be writable,
-so there it is `$XDG_CACHE_HOME/ratelimit-bench/venv-<hash>` (by default below ~/.cache), made when
-it is first needed; the hash is of the requirements and the machine's kind. It keeps the Python that
-it was made with, whichever is called. Works with any Python 3 and without any package."""
+so its environment is `$XDG_CACHE_HOME/ratelimit-bench/venv-<hash>` (by default below ~/.cache), and
+is made when it is first needed. The hash is that of the requirements and the kind of machine. The
+environment keeps the Python that it was made with, whichever Python is called later.
+
+This module works with any Python 3 and needs no package."""
 
 import fcntl
 import hashlib
@@ -23,19 +25,20 @@ from report.environment.installation import (
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 #: The packages that a report imports.
-PACKAGES = ("hdrh", "jinja2", "msgspec", "pandas", "plotly", "yaml")
+PACKAGES = ("jinja2", "msgspec", "pandas", "plotly", "yaml")
 
-#: Set in the process that continues in the environment, which must not look for it once more.
+#: The variable that is set in the process that continues in the environment, so that it does not
+#: look for the environment again.
 GUARD = "RATELIMIT_BENCH_REPORT_PYTHON"
 
 
 def is_checkout() -> bool:
-    """Whether this is the project's own tree: no package holds this file."""
+    """Whether this is a checkout of the project. Packages do not contain pyproject.toml."""
     return (ROOT / "pyproject.toml").exists()
 
 
 def cached_environment() -> Path:
-    """Where it is for an installed package; it may not exist."""
+    """The environment of an installed package, which may not exist."""
     try:
         requirements = (ROOT / "requirements.txt").read_bytes()
     except OSError as error:
@@ -47,10 +50,10 @@ def cached_environment() -> Path:
 
 
 def _cache_folder() -> Path:
-    named = os.environ.get("XDG_CACHE_HOME", "")
+    xdg_cache_home = Path(os.environ.get("XDG_CACHE_HOME", ""))
     # The XDG rules treat a relative path as unset.
-    if Path(named).is_absolute():
-        return Path(named)
+    if xdg_cache_home.is_absolute():
+        return xdg_cache_home
     try:
         return Path.home() / ".cache"
     except RuntimeError as error:
@@ -59,8 +62,8 @@ def _cache_folder() -> Path:
 
 
 def existing_environment() -> "Path | None":
-    """The environment that is there already and works."""
-    # Where scripts/setup.sh puts it.
+    """The environment that exists already and works."""
+    # scripts/setup.sh makes this one.
     checkout = ROOT / ".venv"
     if (checkout / "bin" / "python").exists():
         return checkout
@@ -72,8 +75,9 @@ def existing_environment() -> "Path | None":
 
 
 def find_environment() -> "Path | None":
-    """The environment; None where there is none yet, and `ensure_environment` would try to make
-    it."""
+    """The environment. None if it does not exist yet and `ensure_environment` would try to make it.
+
+    Raises EnvironmentUnfit if it does not exist and cannot be made."""
     existing = existing_environment()
     if existing:
         return existing
@@ -86,7 +90,9 @@ def find_environment() -> "Path | None":
 
 
 def ensure_environment() -> Path:
-    """The environment, made if there is none."""
+    """The environment, which is made if it does not exist.
+
+    Raises EnvironmentUnfit if it cannot be made."""
     existing = find_environment()
     if existing:
         return existing
@@ -95,7 +101,7 @@ def ensure_environment() -> Path:
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         with (folder.parent / f"{folder.name}.lock").open("w") as lock:
-            # Whoever else makes it is waited for; the lock of one that died is free.
+            # This waits for another process that makes it. The lock of a process that died is free.
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not is_whole(folder):
                 install_environment(folder, ROOT / "requirements.txt")
@@ -113,7 +119,8 @@ def missing_packages() -> "list[str]":
 
 
 def continue_in_environment(arguments: "list[str]") -> None:
-    """Replaces this process by the same one in the environment, unless it needs none."""
+    """Replaces this process by the same program in the environment, unless this Python has all
+    packages."""
     if os.environ.get(GUARD):
         return
 

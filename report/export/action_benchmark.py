@@ -22,25 +22,28 @@ def _name(summary: Summary) -> str:
 
 
 def _distinct(summaries: Sequence[Summary]) -> list[tuple[str, Summary]]:
-    """Rows with a run that counts, and names; rows of one name, e.g. under other limits, carry a
-    hash too. The copy of a reference is left out: its series would alert about the host alone."""
-    named = [summary for summary in summaries if summary.selected and not summary.identity.copy]
-    names = [(_name(summary), summary) for summary in named]
-    counts = Counter(name for name, _ in names)
-    return [
-        (
-            name if counts[name] == 1 else f"{name} · {row.identity.configuration_hash or row.id}",
-            row,
-        )
-        for name, row in names
-    ]
+    """The rows with a run that counts, each with a name of its own. Rows that would share a name,
+    e.g. under different limits, carry their hash in it.
+
+    Copies of references have no series, because it would alert about the host alone."""
+    rows = [summary for summary in summaries if summary.selected and not summary.identity.copy]
+    counts = Counter(map(_name, rows))
+
+    def distinct_name(row: Summary) -> str:
+        name = _name(row)
+        if counts[name] == 1:
+            return name
+        return f"{name} · {row.identity.configuration_hash or row.id}"
+
+    return [(distinct_name(row), row) for row in rows]
 
 
 def _entry(
     row: Summary, name: str, unit: str, figure: FigureSummary, digits: int, load: str = ""
 ) -> Entry:
-    """`range` is that of the runs. `load`: at which one the figure holds, where its name does not
-    say it."""
+    """An entry of one figure, whose `range` is that of its runs.
+
+    `load` is the load at which the figure holds, where the name does not contain it."""
     versions = next((run.versions for run in row.selected_first if run.versions), {})
     extra = (
         f"runs that count: {row.counted_text}",
@@ -48,24 +51,27 @@ def _entry(
         load,
         *(f"{part} {version}" for part, version in sorted(versions.items())),
     )
+
     entry: Entry = {"name": name, "unit": unit, "value": round(figure.value or 0, digits)}
-    if span := figure.range_text(lambda value: f"{value:.{digits}f}"):
-        entry["range"] = span
-    return entry | {"extra": one_line(", ".join(filter(None, extra)), 400)}
+    if range_text := figure.range_text(lambda value: f"{value:.{digits}f}"):
+        entry["range"] = range_text
+    entry["extra"] = one_line(", ".join(filter(None, extra)), 400)
+    return entry
 
 
-def _load(row: Summary, *more: str) -> str:
-    """`at full load, in groups of 5 targets`; in an open loop the rate is part of the name."""
-    return "" if row.identity.open_loop else ", ".join((AT_FULL_LOAD, *more))
+def _load(row: Summary, *details: str) -> str:
+    """A text such as `at full load, in groups of 5 targets`. It is empty in an open loop, whose
+    name contains the rate."""
+    return "" if row.identity.open_loop else ", ".join((AT_FULL_LOAD, *details))
 
 
-#: Latencies with a series, by the end of its name: their columns in the list of figures.
+#: The latencies that have a series: the end of its name, and the column in the list of figures.
 _LATENCIES = {"p50": "latency_p50_ms", "p99": "latency_p99_ms"}
 
 
 def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """The median throughput of the runs, 0 where the target typically failed its load: without an
-    entry the tool would not notice."""
+    """The entries of the median throughput. It is 0 where the target typically failed its load,
+    because the tool would not notice a missing entry."""
     return [
         _entry(
             row,
@@ -79,7 +85,7 @@ def bigger_is_better(summaries: Sequence[Summary]) -> list[Entry]:
 
 
 def smaller_is_better(summaries: Sequence[Summary]) -> list[Entry]:
-    """Median latency and CPU of the rows that served their load."""
+    """The entries of the median latency and CPU of the rows that served their load."""
     rows = _distinct(summaries)
     return [
         *(
@@ -97,11 +103,11 @@ def _figure(row: Summary, column: str) -> FigureSummary:
 
 
 def _latency_entries(row: Summary, name: str, column: str) -> Iterator[Entry]:
-    """None where the latency is not identified, or too few samples stand behind it."""
+    """One entry, or none if the latency is not identified or rests on too few samples."""
     figure = _figure(row, column)
-    named = FIGURE_LIST[column]
+    listed = FIGURE_LIST[column]
     if figure.value is not None and not figure.few_samples:
-        yield _entry(row, name, named.unit, figure, named.digits, _load(row, row.group_text))
+        yield _entry(row, name, listed.unit, figure, listed.digits, _load(row, row.group_text))
 
 
 def _cpu_entries(row: Summary, name: str) -> Iterator[Entry]:

@@ -8,7 +8,7 @@ from report.sections.audit import MARKS, Cell, connection, details, is_promised,
 
 
 def audit_markdown(audit: Audit) -> str:
-    """The whole text. Promises that are kept stand in the table alone."""
+    """The whole text. Only the table contains the promises that are kept."""
     head = f"Audit {code(audit.audit)}, {prose(audit.started_at[:10])}, runtime {prose(audit.runtime)}."
     blocks = [
         [f"## {sentence(audit)}"],
@@ -16,10 +16,12 @@ def audit_markdown(audit: Audit) -> str:
         _table(audit),
         [" · ".join(f"{mark} {words}" for mark, words in MARKS.values())],
     ]
+
     for check in audit.checks:
         block = _check_block(audit, check)
         if block:
             blocks.append(block)
+
     if audit.skips:
         skips = [f"- {code(skip.asked)}: {prose(skip.reason)}" for skip in audit.skips]
         blocks.append(["### Targets that were not audited", "", *skips])
@@ -38,7 +40,7 @@ def _table(audit: Audit) -> list[str]:
 
 
 def _check_block(audit: Audit, check: Check) -> list[str]:
-    """The details of a check; empty where its marks tell all."""
+    """The details of a check. The block is empty if the marks in the table say everything."""
     lines = [_detail_line(audit, cell) for cell in details(audit, check) if cell.is_told]
     if not lines:
         return []
@@ -55,5 +57,5 @@ def _detail_line(audit: Audit, cell: Cell) -> str:
     line = (
         f"- {label}, {prose(cell.limits)}: {prose(cell.expected)}; seen {prose(finding.seen or '')}"
     )
-    connected = connection(audit, cell)
-    return f"{line}. {prose(connected)}" if connected else line
+    connection_text = connection(audit, cell)
+    return f"{line}. {prose(connection_text)}" if connection_text else line

@@ -1,6 +1,7 @@
-"""--images: the answer, and throughput and latency of each cell, as SVG, for a README or a slide.
+"""Draws the files of `--images`, which are SVG for a README or a slide: the answer, and throughput
+and latency of each cell.
 
-No browser, no script, light and dark by the reader's own setting."""
+They need no browser and no script, and follow the reader's light or dark setting."""
 
 from collections.abc import Callable, Iterator, Sequence
 from html import escape
@@ -15,7 +16,7 @@ from report.base.format import cut_labels, rate
 from report.sections.forest import Forest, ForestRow, forests
 from report.sections.headings import cell_title
 
-#: More is no picture any more.
+#: A picture with more bars is not readable.
 MAX_BARS = 40
 MAX_CELLS = 50
 
@@ -31,16 +32,16 @@ _RIGHT = 110
 _TOP = 64
 _ROW = 30
 _BAR = 16
-#: Room for the words of an interval.
+#: Width of the column with the texts of intervals.
 _TEXT = 240
-#: Width of a character of the texts behind bars.
+#: Width of a character in the texts behind bars.
 _CHARACTER = 7
 
 Lengths = tuple[float | None, float | None, tuple[float, ...]]
-"""A bar from zero, a second and longer one behind it, and points on it, of one unit."""
+"""The length of a bar, that of a longer bar behind it, and the points on it, all in one unit."""
 
 Bar = tuple[str, str, *Lengths]
-"""A row: its label, its text and its lengths."""
+"""The label of a row, its text and its lengths."""
 
 
 def _text(x: float, y: float, text: str, kind: str = "", anchor: str = "start") -> str:
@@ -59,14 +60,14 @@ def _label(text: str, y: float) -> str:
 def _document(
     title: str, subtitle: str, rows: Sequence[tuple[str, str]], height: int, parts: Sequence[str]
 ) -> str:
-    """`rows` are labels and texts: what the picture shows, in words."""
-    described = "; ".join(f"{label}: {text}" for label, text in rows)
-    whole = escape(one_line(f"{title}. {subtitle}. {described}", 4000))
+    """The whole SVG. `rows` are the labels and texts that describe the picture in words."""
+    row_texts = "; ".join(f"{label}: {text}" for label, text in rows)
+    description = escape(one_line(f"{title}. {subtitle}. {row_texts}", 4000))
     return "\n".join(
         [
             f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" height="{height}" '
             f'viewBox="0 0 {_WIDTH} {height}" role="img">',
-            f"<title>{escape(one_line(title))}</title><desc>{whole}</desc>",
+            f"<title>{escape(one_line(title))}</title><desc>{description}</desc>",
             f"<style>{_STYLE}</style>",
             f'<rect class="p" width="{_WIDTH}" height="{height}"/>',
             _text(16, 26, one_line(title, 110), "t"),
@@ -84,15 +85,18 @@ def _bar(bar: Bar, label: str, top: float, scale: float) -> list[str]:
     name = _label(label, middle + 4)
     if value is None:
         return [name, _text(_LEFT, middle + 4, one_line(text, 70), "q")]
+
     parts = [
         f'<rect class="{kind}" x="{_LEFT}" y="{top:g}" width="{scale * length:.1f}" height="{_BAR}"/>'
         for kind, length in (("b", behind), ("a", value))
         if length is not None
     ]
-    places = [_LEFT + scale * point for point in points]
+
     if len(points) > 1:
-        parts.append(f'<path class="l" d="M{min(places):.1f} {middle:g}H{max(places):.1f}"/>')
-        parts += [f'<circle class="d" cx="{place:.1f}" cy="{middle:g}" r="3"/>' for place in places]
+        xs = [_LEFT + scale * point for point in points]
+        parts.append(f'<path class="l" d="M{min(xs):.1f} {middle:g}H{max(xs):.1f}"/>')
+        parts += [f'<circle class="d" cx="{x:.1f}" cy="{middle:g}" r="3"/>' for x in xs]
+
     end = _LEFT + scale * max(value, behind or 0, *points)
     return [name, *parts, _text(end + 10, middle + 4, text)]
 
@@ -105,6 +109,7 @@ def _bar_chart(title: str, subtitle: str, bars: Sequence[Bar]) -> str:
     texts = [len(text) for _, text, value, _, _ in bars if value is not None]
     right = max(_RIGHT, 20 + _CHARACTER * max(texts, default=0))
     scale = (_WIDTH - _LEFT - right) / highest if highest > 0 else 0
+
     height = _TOP + _ROW * len(bars) + 10
     labels = cut_labels((label for label, *_ in bars), _LABEL)
     rows = [
@@ -125,10 +130,15 @@ def _row_label(cell: Cell, summary: Summary) -> str:
 
 def _bars(cell: Cell, read: Callable[[Summary], tuple[str, Lengths]]) -> Iterator[Bar]:
     for row in [*cell.rows, *cell.controls][:MAX_BARS]:
-        text, lengths = read(row) if row.has_figures else (row.no_figures_reason, (None, None, ()))
-        if row.has_figures and row.spoiled_runs:
+        label = _row_label(cell, row)
+        if not row.has_figures:
+            yield label, row.no_figures_reason, None, None, ()
+            continue
+
+        text, lengths = read(row)
+        if row.spoiled_runs:
             text += f", failed {row.spoiled_runs} of {row.counted_runs}"
-        yield _row_label(cell, row), text, *lengths
+        yield label, text, *lengths
 
 
 def _throughput(cell: Cell, runtime: str) -> str:
@@ -136,28 +146,28 @@ def _throughput(cell: Cell, runtime: str) -> str:
         median = row.figure_of(throughput).value
         return rate(median), (median, None, row.values(throughput))
 
-    what = f"Median {cell.text.requests}/s; points are the runs, the line their range"
+    subtitle = f"Median {cell.text.requests}/s; points are the runs, the line their range"
     title = " · ".join(filter(None, ["Throughput", runtime, cell_title(cell)]))
-    return _bar_chart(title, what, list(_bars(cell, read)))
+    return _bar_chart(title, subtitle, list(_bars(cell, read)))
 
 
 def _latency(cell: Cell) -> str:
     def read(row: Summary) -> tuple[str, Lengths]:
-        half = row.figure_of(p50)
-        slow = row.figure_of(p99)
-        few = ", few samples" if slow.few_samples else ""
-        group = "" if cell.identity.open_loop else f", {row.group_text}"
-        text = " / ".join(figure.text(cell.text.latency) for figure in (half, slow))
-        return f"{text}{few}{group}", (half.value, slow.value, ())
+        row_p50 = row.figure_of(p50)
+        row_p99 = row.figure_of(p99)
+        samples_text = ", few samples" if row_p99.few_samples else ""
+        group_text = "" if cell.identity.open_loop else f", {row.group_text}"
+        text = " / ".join(figure.text(cell.text.latency) for figure in (row_p50, row_p99))
+        return f"{text}{samples_text}{group_text}", (row_p50.value, row_p99.value, ())
 
     unit = at_its_load(cell.text.latency_unit, cell.identity.open_loop)
-    what = f"Median p50 (dark) and p99 (pale) of the runs in {unit}"
-    return _bar_chart(f"Latency · {cell_title(cell)}", what, list(_bars(cell, read)))
+    subtitle = f"Median p50 (dark) and p99 (pale) of the runs in {unit}"
+    return _bar_chart(f"Latency · {cell_title(cell)}", subtitle, list(_bars(cell, read)))
 
 
 def _answer(forest: Forest) -> str:
-    """Points with their intervals on one axis; places are in % of it."""
-    # Rows of two rankings may have one name: the heading of each ranking tells them apart.
+    """Points with their intervals on one axis. The places of a forest are in % of the axis."""
+    # The headings stay, because rows of two rankings may have the same name.
     lines: list[str | ForestRow] = []
     for group in forest.groups:
         lines += [group.heading] if group.heading else []
@@ -165,14 +175,14 @@ def _answer(forest: Forest) -> str:
     height = _TOP + _ROW * len(lines) + 26
     labels = cut_labels((row.label for row in forest.rows), _LABEL)
 
-    def x(place: float) -> float:
+    def x_of(place: float) -> float:
         return _LEFT + (_WIDTH - _LEFT - _TEXT) * place / 100
 
-    low, high = map(x, forest.floor)
+    low, high = map(x_of, forest.floor)
     parts = [
         f'<rect class="b" opacity="0.5" x="{low:.1f}" y="{_TOP - 6}" '
         f'width="{high - low:.1f}" height="{_ROW * len(lines)}"/>',
-        f'<path class="g" d="M{x(forest.one):.1f} {_TOP - 6}V{height - 30}"/>',
+        f'<path class="g" d="M{x_of(forest.one):.1f} {_TOP - 6}V{height - 30}"/>',
     ]
     rows = [(row.label, f"{row.text} {row.status}".strip()) for row in forest.rows]
     for index, row in enumerate(lines):
@@ -180,32 +190,37 @@ def _answer(forest: Forest) -> str:
         if isinstance(row, str):
             parts.append(_text(16, middle + 4, one_line(row, 110), "q"))
             continue
+
         parts.append(_label(labels[row.label], middle + 4))
         if row.low is not None and row.high is not None:
-            low = x(row.low)
-            high = x(row.high)
+            low = x_of(row.low)
+            high = x_of(row.high)
             ends = f"M{low:.1f} {middle - 5}v10M{high:.1f} {middle - 5}v10"
             parts.append(
                 f'<path class="l" stroke-width="2" d="M{low:.1f} {middle}H{high:.1f}{ends}"/>'
             )
         if row.at is not None:
-            parts.append(_text(x(row.at), middle + 5, row.shape, "t", "middle"))
-        said = f"{row.text} {row.status}".strip()
-        parts.append(_text(_WIDTH - _TEXT + 14, middle + 4, one_line(said, 60)))
-    parts += [_text(x(place), height - 12, text, "q", "middle") for place, text in forest.ticks]
-    better = f"Ratio with its 95 % interval; {forest.better} is better."
-    subtitle = f"{better} The band is ± 2 %, which is no difference."
+            parts.append(_text(x_of(row.at), middle + 5, row.shape, "t", "middle"))
+        conclusion = f"{row.text} {row.status}".strip()
+        parts.append(_text(_WIDTH - _TEXT + 14, middle + 4, one_line(conclusion, 60)))
+
+    parts += [_text(x_of(place), height - 12, text, "q", "middle") for place, text in forest.ticks]
+    ratio_text = f"Ratio with its 95 % interval; {forest.better} is better."
+    subtitle = f"{ratio_text} The band is ± 2 %, which is no difference."
     return _document(f"{forest.figure} to the reference", subtitle, rows, height, parts)
 
 
 def images(analysis: Analysis) -> tuple[dict[str, str], int]:
-    """Two files per cell, one of an open loop, by name."""
+    """Returns the texts of the files by name, and how many cells there are too many to draw.
+
+    A cell has two files, or one in an open loop."""
     cells = [(cell, runtime.runtime) for runtime in analysis.runtimes for cell in runtime.cells]
     files = {
-        f"answer-{at}.svg": _answer(forest) for at, forest in enumerate(forests(analysis), start=1)
+        f"answer-{number}.svg": _answer(forest)
+        for number, forest in enumerate(forests(analysis), start=1)
     }
     for cell, runtime in cells[:MAX_CELLS]:
-        # At an offered rate the throughput is the rate: no capacity to draw.
+        # The throughput of an open loop is the rate that was offered, so it shows no capacity.
         if not cell.identity.open_loop:
             files[f"throughput-{cell.id}.svg"] = _throughput(cell, runtime)
         files[f"latency-{cell.id}.svg"] = _latency(cell)

@@ -1,4 +1,4 @@
-"""The summary document: for the command line's last screen, and for programs."""
+"""Makes the summary document, which programs and the last screen of the command line read."""
 
 from collections.abc import Sequence
 from math import isfinite
@@ -26,7 +26,7 @@ from report.sections.screen_text import screen_lines
 from report.sections.thresholds import threshold_documents
 from report.statistics.histograms import PERCENTILES
 
-#: Members of a configuration that are columns of summary.csv, under the same names.
+#: Members of a configuration that summary.csv has as columns of the same names.
 _SHAPE = ("store", "topology", "workload", "complexity", "traffic", "connections", "load")
 _COUNTS = (
     "runs",
@@ -48,7 +48,7 @@ def _columns(summary: Summary, *names: str) -> dict[str, Any]:
 
 
 def _median(summary: Summary, name: str, digits: int = 3) -> float | None:
-    """A figure of the list."""
+    """The median of a figure of `FIGURE_LIST`."""
     return rounded(summary.figure_of(FIGURE_LIST[name].figure).value, digits)
 
 
@@ -65,22 +65,22 @@ def _throughput(summary: Summary) -> dict[str, float | None] | None:
 
 
 def _latencies(summary: Summary) -> dict[str, Any]:
-    """Medians of what is known, the bounds of what is not identified, and what a reader must know
-    of them."""
+    """The medians of latencies, the bounds of those that are not identified, and the names of those
+    that a reader must take with care."""
     percentiles = {name: summary.figure_of(percentile(name)) for name in PERCENTILES}
     known = {
         name: figure
         for name, figure in percentiles.items()
         if figure.value is not None or figure.bounds
     }
-    others = {name: summary.figure_of(latency(name)) for name in ("average", "max")}
+    average_and_max = {name: summary.figure_of(latency(name)) for name in ("average", "max")}
     return {
         "latency_p50_ms": rounded(percentiles["p50"].value),
         "latency_p99_ms": rounded(percentiles["p99"].value),
         "latency_ms": {name: rounded(figure.value) for name, figure in known.items()},
         "latency_bounds_ms": {
             name: {"low": rounded(figure.bounds.low), "high": rounded(figure.bounds.high)}
-            for name, figure in (known | others).items()
+            for name, figure in (known | average_and_max).items()
             if figure.bounds
         },
         "ranges": _ranges(summary),
@@ -90,11 +90,11 @@ def _latencies(summary: Summary) -> dict[str, Any]:
 
 
 def _ranges(summary: Summary) -> dict[str, dict[str, float | None]]:
-    ends = {name: summary.figure_of(figure).range for name, figure in FIGURES.items()}
+    ranges = {name: summary.figure_of(figure).range for name, figure in FIGURES.items()}
     return {
-        name: {"min": rounded(low_high[0]), "max": rounded(low_high[1])}
-        for name, low_high in ends.items()
-        if low_high
+        name: {"min": rounded(ends[0]), "max": rounded(ends[1])}
+        for name, ends in ranges.items()
+        if ends
     }
 
 
@@ -158,9 +158,11 @@ def _resolution(resolution: Resolution | None) -> dict[str, Any] | None:
 
 
 def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
-    """One per ranking: its load, its sentence, and its rows compared with the reference, without
-    one each with each: by throughput, p99 (open loop only) and the CPU per request of what calls
-    the limiter, the servers or the client."""
+    """A document for each ranking, with its load, its sentence and its comparisons.
+
+    The rows are compared with the reference, or each with each other where there is none. They are
+    compared by throughput, by p99 (in an open loop only) and by the CPU per request of what calls
+    the limiter, which is the servers or the client."""
     return [
         {
             "layer": cell.identity.layer,
@@ -184,10 +186,10 @@ def conclusions(cells: Sequence[Cell]) -> list[dict[str, Any]]:
 
 
 def summary_document(analysis: Analysis, report: str) -> dict[str, Any]:
-    """What `--summary-json` prints and summary.json holds; its shape is
-    `schemas/summary.schema.json`."""
+    """The document that `--summary-json` prints and summary.json holds. Its schema is
+    `schemas/summary.schema.json`. `report` is the address of the report."""
     campaign = analysis.campaign
-    manifest = analysis.campaign.manifest
+    manifest = campaign.manifest
     recommended = recommend(analysis) if analysis.summaries else None
     return {
         "schema": "ratelimit-bench/summary",

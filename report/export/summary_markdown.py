@@ -1,5 +1,5 @@
-"""summary.md: the answer for a job summary or a comment, below the size that GitHub takes; and any
-section of the report as Markdown."""
+"""Makes summary.md, which fits into a job summary or a comment on GitHub, and the Markdown of any
+section of the report."""
 
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -33,36 +33,44 @@ from report.sections.section import Section, Table, TableRow
 from report.sections.thresholds import thresholds
 from report.sections.trace import limited_text
 
-#: GitHub refuses a comment of 65,536 characters and more.
+#: GitHub refuses comments of 65,536 characters and more.
 MAX_BYTES = 60_000
 
 
-def _row_cells(row: TableRow, shown: Table) -> list[str]:
-    kept = [cell for cell, column in zip(row.cells, shown.columns, strict=False) if not column.raw]
-    name, *others = kept
-    texts = [code(name.text), *(prose(cell.plain) for cell in others)]
+def _row_cells(row: TableRow, section_table: Table) -> list[str]:
+    name_cell, *figure_cells = [
+        cell
+        for cell, column in zip(row.cells, section_table.columns, strict=False)
+        if not column.raw
+    ]
+    texts = [code(name_cell.text), *(prose(cell.plain) for cell in figure_cells)]
     if row.reason:
         texts = [*texts[: row.kept], prose(row.reason)]
-    wanted = sum(not column.raw for column in shown.columns)
-    return [*texts, *[""] * (wanted - len(texts))]
+
+    column_count = sum(not column.raw for column in section_table.columns)
+    return [*texts, *[""] * (column_count - len(texts))]
 
 
 def section_blocks(section: Section) -> Iterator[list[str]]:
     yield [f"### {prose(section.title)}"]
     if section.answer:
         yield [prose(section.answer)]
-    for shown in section.tables:
-        if shown.title:
-            yield [f"#### {prose(shown.title)}"]
-        columns = [column for column in shown.columns if not column.raw]
+
+    for section_table in section.tables:
+        if section_table.title:
+            yield [f"#### {prose(section_table.title)}"]
+
+        columns = [column for column in section_table.columns if not column.raw]
         headers = [prose(", ".join(filter(None, (column.name, column.unit)))) for column in columns]
-        first = next(
+        first_number = next(
             (index for index, column in enumerate(columns) if "number" in column.kind), len(columns)
         )
-        for group in shown.groups:
+        for group in section_table.groups:
             heading = prose(": ".join(filter(None, (group.heading, group.hint))))
-            lines = table(headers, [_row_cells(row, shown) for row in group.rows], first)
+            rows = [_row_cells(row, section_table) for row in group.rows]
+            lines = table(headers, rows, first_number)
             yield [heading, "", *lines] if heading else lines
+
     for note in section.notes:
         yield [prose(note)]
 
@@ -86,7 +94,7 @@ def _table(rows: Sequence[DecisionRow], text: LayerText, base: str = FIRST_ROW) 
     at_a_rate = any(row.summary.identity.open_loop for row in rows)
     headers = (
         "Target",
-        *(", ".join(filter(None, named)) for named in figure_names(text, at_a_rate)),
+        *(", ".join(filter(None, name)) for name in figure_names(text, at_a_rate)),
         f"{'p99' if at_a_rate else 'Throughput'} to {base}",
         f"CPU to {base}",
         "Limited by",
@@ -97,35 +105,36 @@ def _table(rows: Sequence[DecisionRow], text: LayerText, base: str = FIRST_ROW) 
 
 
 def cell_blocks(cell: Cell, layer_named: bool = False) -> list[list[str]]:
-    """The heading, each ranking's sentence and table, and the controls, as blocks of lines."""
-    (shown,) = decision_cells([cell], layer_named)
-    blocks = [[f"### {prose(shown.title)}"]]
-    for ranking, group in zip(cell.rankings, shown.groups, strict=True):
+    """Blocks of lines with the heading, the sentence and table of each ranking, and the
+    controls."""
+    (decision_cell,) = decision_cells([cell], layer_named)
+    blocks = [[f"### {prose(decision_cell.title)}"]]
+    for ranking, group in zip(cell.rankings, decision_cell.groups, strict=True):
         rows = _table(group.rows, cell.text, base_text([ranking]))
         blocks.append([f"{prose(group.heading)}. {prose(group.sentence)}", "", *rows])
-    if shown.controls:
-        rows = _table(shown.controls, cell.text, base_text(cell.rankings))
+    if decision_cell.controls:
+        rows = _table(decision_cell.controls, cell.text, base_text(cell.rankings))
         blocks.append(["Controls, not ranked:", "", *rows])
-    marks = marks_note(figure for row in shown.rows for figure in row.figures)
+
+    marks = marks_note(figure for row in decision_cell.rows for figure in row.figures)
     servers = (
         f"{cell.text.cpu_title} is that of all servers together."
         if cell.identity.servers > 1
         else ""
     )
-    cpus = cpus_sentence(row.summary for row in shown.rows)
     notes = [
         "Each figure is the median over the runs, in brackets their range.",
         servers,
-        cpus,
+        cpus_sentence(row.summary for row in decision_cell.rows),
         marks,
     ]
     return [*blocks, [" ".join(filter(None, notes))]]
 
 
 def _bullets(lines: Iterable[str], heading: str = "") -> list[str]:
-    """Lines that are Markdown already, as a list; nothing without any."""
-    listed = [f"- {line}" for line in lines]
-    return [heading, "", *listed] if heading and listed else listed
+    """A list of lines that are Markdown already. Without lines it has no heading either."""
+    bullets = [f"- {line}" for line in lines]
+    return [heading, "", *bullets] if heading and bullets else bullets
 
 
 def _recommendation(recommended: Recommendation) -> list[list[str]]:
@@ -140,24 +149,27 @@ def _recommendation(recommended: Recommendation) -> list[list[str]]:
 
 
 def _runtime_blocks(runtime: RuntimeResults) -> list[list[str]]:
-    named = (
+    names = (
         [f"Runtime {code(runtime.runtime)}", runtime.layer] if runtime.runtime else [runtime.name]
     )
-    heading = [[f"## {', '.join(filter(None, named))}"]] if runtime.name else []
+    heading = [[f"## {', '.join(filter(None, names))}"]] if runtime.name else []
     if not runtime.cells:
         tables = [
             _table([decision_row(row, runtime.text) for row in rows], runtime.text)
             for _, rows in by_loop(runtime.controls)
         ]
         return [*heading, *tables]
+
     return [
         *heading,
         *(block for cell in runtime.cells for block in cell_blocks(cell, bool(runtime.layer))),
     ]
 
 
-def _troubles(summaries: Sequence[Summary]) -> list[str]:
-    holes = [(row, row.no_figures_reason) for row in summaries if row.no_figures_reason]
+def _run_problems(summaries: Sequence[Summary]) -> list[str]:
+    rows_without_figures = [
+        (row, row.no_figures_reason) for row in summaries if row.no_figures_reason
+    ]
     outcomes = [
         (row, run.outcome_text) for row in summaries for run in row.runs if run.outcome_text
     ]
@@ -169,30 +181,33 @@ def _troubles(summaries: Sequence[Summary]) -> list[str]:
         if reason not in reasons_of_round(run)
     ]
     lines = [
-        f"{code(row.identity.label)}: {prose(text)}" for row, text in (*holes, *outcomes, *reasons)
+        f"{code(row.identity.label)}: {prose(text)}"
+        for row, text in (*rows_without_figures, *outcomes, *reasons)
     ]
     lines += map(prose, round_reasons(run for row in summaries for run in row.runs))
     return _bullets(dict.fromkeys(lines), "### Runs that are not plainly valid")
 
 
 def summary_markdown(analysis: Analysis) -> str:
-    """The whole text, at most 60 kB. If it is longer, its end is left out, with a note."""
+    """The whole text. If it is longer than 60 kB, a note takes the place of its end."""
     campaign = analysis.campaign
     summaries = analysis.summaries
     manifest = campaign.manifest
-    where = ""
+    circumstances = ""
     if manifest:
         machine = manifest["machine"]
-        where = (
+        circumstances = (
             f", {prose(manifest['started_at'][:10])}, {prose(machine['cpu_model'])}, "
             f"{plural(machine['cpus'], 'core')}, runtime {prose(manifest['runtime']['id'])}"
         )
     head = (
-        f"Campaign {code(campaign.name)}{where}. {plural(analysis.row_count, 'configuration')}, "
+        f"Campaign {code(campaign.name)}{circumstances}. {plural(analysis.row_count, 'configuration')}, "
         f"{plural(len(campaign.counted), 'run')}. Each figure is the median over its runs."
     )
-    of_stores = store_sentences(analysis.store_operations)
-    programs = analysis.load_programs
+    printed_sentences = (
+        *store_sentences(analysis.store_operations),
+        *load_program_sentences(analysis.load_programs),
+    )
     recommended = recommend(analysis) if summaries else None
     pictures = map(forest_lines, forests(analysis))
     sections = (thresholds(analysis), promises(summaries), faults(analysis))
@@ -204,13 +219,13 @@ def summary_markdown(analysis: Analysis) -> str:
         *(["```text", *lines, "```"] for lines in pictures),
         [head],
         *(block for runtime in analysis.runtimes for block in _runtime_blocks(runtime)),
-        # What is above it is the summary of a job.
+        # The summary of a job ends here.
         ["<!-- details -->"],
         *(_recommendation(recommended) if recommended else []),
-        _bullets(map(prose, (*of_stores, *load_program_sentences(programs)))),
+        _bullets(map(prose, printed_sentences)),
         _bullets(map(prose, campaign_notices(campaign))),
         *(block for section in sections if section for block in section_blocks(section)),
-        _troubles(summaries),
+        _run_problems(summaries),
     ]
-    more = "More was left out here: summary.csv and runs.csv hold every row."
-    return within([block for block in blocks if block], MAX_BYTES, more)
+    note = "More was left out here: summary.csv and runs.csv hold every row."
+    return within([block for block in blocks if block], MAX_BYTES, note)

@@ -1,4 +1,4 @@
-"""runs.csv, summary.csv and figures.csv: which columns of a campaign's frames each of them has."""
+"""Selects the columns of runs.csv, summary.csv and figures.csv from the frames of a campaign."""
 
 from collections.abc import Mapping, Sequence
 
@@ -22,19 +22,19 @@ from report.base.csv_text import csv_text
 from report.export.frame_csv import frame_csv
 from report.results.model import DIMENSIONS, MEASURED_KINDS
 
-#: New columns come last, those of kinds of roles and of dimensions that came after the others too:
-#: what reads columns by their place goes on working.
+#: New columns come last, including those of later kinds of roles and of later dimensions, so that
+#: programs that read columns by their place go on working.
 _FIRST_KINDS = ("server", "store", "generator")
 _LATER_KINDS = tuple(kind for kind in MEASURED_KINDS if kind not in _FIRST_KINDS)
 LATER_DIMENSIONS = tuple(dimension.key for dimension in DIMENSIONS if dimension.key != "servers")
 _VERSIONS = tuple(f"{part}_version" for part in VERSIONED)
 _SEND_GAPS = tuple(f"send_gap_{name}_ms" for name in SEND_GAPS)
-_OF_DECISIONS = tuple(f"cpu_us_per_decision_{kind}" for kind in PARTS)
-_OF_ROLES = ("cpu_us_per_request", "cpu_percent", "resident_bytes")
+_DECISION_FIGURES = tuple(f"cpu_us_per_decision_{kind}" for kind in PARTS)
+_ROLE_FIGURES = ("cpu_us_per_request", "cpu_percent", "resident_bytes")
 
 
 def _bounds_of(family: str) -> list[str]:
-    """The columns of bounds of the figures whose names begin so."""
+    """The columns of bounds of the figures whose names begin with `family`."""
     return [
         bound_name(name, end) for name in BOUNDED if name.startswith(family) for end in BOUND_ENDS
     ]
@@ -44,14 +44,14 @@ def _ranges_of(names: Sequence[str]) -> list[str]:
     return [f"{name}_{end}" for name in names for end, _ in RANGE_ENDS]
 
 
-def _with_later_figures(header: Sequence[str], left_out: Sequence[str]) -> tuple[str, ...]:
-    """The header, and behind it the figures of the list that it does not name, so that a new figure
-    is one entry of the list."""
-    return (*header, *(name for name in FIGURE_LIST if name not in (*header, *left_out)))
+def _with_later_figures(header: Sequence[str], excluded: Sequence[str]) -> tuple[str, ...]:
+    """The header followed by the figures of the list that it does not name, so that a new figure
+    takes nothing but an entry of the list."""
+    return (*header, *(name for name in FIGURE_LIST if name not in (*header, *excluded)))
 
 
-#: Figures that runs.csv never had: an open loop's own, which summary.csv has, and the CPU of what
-#: calls the limiter, which is in the column of its kind.
+#: Figures that runs.csv never had. They are those of an open loop, which summary.csv has, and the
+#: CPU of what calls the limiter, which is in the column of its kind.
 _NOT_OF_RUNS = (
     "service_p50_ms",
     "service_p99_ms",
@@ -102,7 +102,7 @@ _RUNS_HEADER = (
     "latency_unsupported",
     "rate_limit_hits",
     "limited_share",
-    *(f"{kind}_{name}" for kind in _FIRST_KINDS for name in (*_OF_ROLES, "run_delay_us")),
+    *(f"{kind}_{name}" for kind in _FIRST_KINDS for name in (*_ROLE_FIGURES, "run_delay_us")),
     "foreign_cpu_percent",
     "server_heap_bytes",
     "store_memory_bytes",
@@ -127,9 +127,9 @@ _RUNS_HEADER = (
     *_SEND_GAPS,
     "send_wakes_shared",
     "latency_late",
-    *(f"{kind}_{name}" for kind in _LATER_KINDS for name in (*_OF_ROLES, "run_delay_us")),
+    *(f"{kind}_{name}" for kind in _LATER_KINDS for name in (*_ROLE_FIGURES, "run_delay_us")),
     "decisions",
-    *_OF_DECISIONS,
+    *_DECISION_FIGURES,
     "round",
     "group",
     "set_aside",
@@ -147,7 +147,7 @@ _RUNS_HEADER = (
 
 RUNS_HEADER = _with_later_figures(_RUNS_HEADER, _NOT_OF_RUNS)
 
-#: Figures that summary.csv never had: what runs.csv tells of each run.
+#: Figures that summary.csv never had, because runs.csv has them for each run.
 _NOT_OF_CONFIGURATIONS = (
     "duration_s",
     "limited_share",
@@ -159,12 +159,11 @@ _NOT_OF_CONFIGURATIONS = (
     "requests_followed",
 )
 
-#: The ranges that the table had first; that of throughput stands beside its median.
+#: The ranges that the table had first. That of the throughput stands beside its median.
 _FIRST_RANGED = ("latency_p50_ms", "latency_p99_ms", "server_cpu_us_per_request")
 
-#: The columns that existing tooling reads come first, under their old names, and hold figures of
-#: the selected run, as they always did; the others carry units in their names and hold medians over
-#: the runs.
+#: The columns that existing tooling reads come first under their old names, and hold figures of the
+#: selected run. The names of the others end in units, and they hold medians over the runs.
 _SUMMARY_HEADER = (
     "Client",
     "Mode",
@@ -226,7 +225,7 @@ _SUMMARY_HEADER = (
     "latency_unsupported",
     "limited_share_predicted",
     "limited_share_seen",
-    *(f"{kind}_{name}" for name in _OF_ROLES for kind in _FIRST_KINDS),
+    *(f"{kind}_{name}" for name in _ROLE_FIGURES for kind in _FIRST_KINDS),
     "store_memory_bytes",
     "connection_errors",
     "timeouts",
@@ -254,14 +253,14 @@ _SUMMARY_HEADER = (
     *_SEND_GAPS,
     "send_wakes_shared",
     "latency_late",
-    *(f"{kind}_{name}" for name in _OF_ROLES for kind in _LATER_KINDS),
+    *(f"{kind}_{name}" for name in _ROLE_FIGURES for kind in _LATER_KINDS),
     "decided_by",
     "algorithm",
     "module",
     "service",
     "decides_locally",
     "decisions",
-    *_OF_DECISIONS,
+    *_DECISION_FIGURES,
     "reference",
     "copy_of",
     "runs_set_aside",
@@ -290,7 +289,7 @@ _SUMMARY_HEADER = (
             "limited_share_seen",
             "errors_total",
             "decisions",
-            *_OF_DECISIONS,
+            *_DECISION_FIGURES,
             "service_p50_ms",
             "service_p99_ms",
             "sends_per_second",
@@ -315,7 +314,7 @@ SUMMARY_HEADER = (*_with_later_figures(_SUMMARY_HEADER, _NOT_OF_CONFIGURATIONS),
 
 
 def runs_csv(frames: Frames) -> str:
-    """With runs that failed and those that are missing."""
+    """The table of runs, including those that failed and those that are missing."""
     return frame_csv(frames.runs, RUN_COLUMNS, RUNS_HEADER)
 
 
@@ -323,7 +322,7 @@ def summary_csv(frames: Frames) -> str:
     return frame_csv(frames.summary, SUMMARY_COLUMNS, SUMMARY_HEADER)
 
 
-#: The figures of figures.csv: the name of each there, and its column in the summary.
+#: The figures of figures.csv by the name that each has there, with its column in the summary.
 _LONG_FIGURES = {
     "requests_per_second": "requests_per_second",
     "p50": "latency_p50_ms",
@@ -334,7 +333,7 @@ _LONG_FIGURES = {
     "store_cpu_per_request": "store_cpu_us_per_request",
     "heap": "server_heap_bytes",
 }
-#: The columns of figures.csv, and those of the summary that they are; the others hold a figure.
+#: The columns of figures.csv that identify a row, each with its column in the summary.
 _LONG_IDENTITY = {
     "configuration_hash": "configuration_hash",
     "target": "label",
@@ -355,11 +354,13 @@ _LONG_COLUMNS: Mapping[str, Column] = {
 
 
 def figures_long_csv(frames: Frames, rows: Sequence[str]) -> str:
-    """Medians over the runs with their range, of these rows in this order; a figure that is not
-    known has no line, and one run has no range."""
+    """The medians over the runs with their range, of these rows in this order.
+
+    A figure that is not known has no line, and one of a single run has no range."""
     summary = frames.summary.set_index("row").loc[list(rows)]
     identity = summary[list(_LONG_IDENTITY.values())].set_axis(list(_LONG_IDENTITY), axis="columns")
     has_range = summary["served_runs"] > 1
+
     parts = [
         identity.assign(
             metric=metric,

@@ -1,5 +1,5 @@
-"""Topics with CSV and JSON files of their own: faults, memory per key, several servers, foreign
-programs."""
+"""Makes the CSV and JSON files of topics: faults, memory per key, several servers, load programs
+and operations of stores."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from math import isfinite
@@ -33,7 +33,7 @@ def _finite(value: float | None) -> float | None:
 
 
 class _FaultRow(Struct, frozen=True):
-    """A fault in a run, also in one that does not count."""
+    """A fault in a run, which need not count."""
 
     group: FaultGroup
     case: FaultCase
@@ -100,8 +100,8 @@ FAULT_COLUMNS: Mapping[str, Column] = {
 
 
 def faults_csv(groups: Sequence[FaultGroup]) -> str:
-    """One row a fault and run, also of runs that do not count; what is absent is an empty cell,
-    never 0."""
+    """A row for each fault and run, including runs that do not count. A figure that is absent is an
+    empty cell and never 0."""
     cases = [(group, case) for group in groups for case in group.cases]
     rows = (_FaultRow(group, case, run) for group, case in cases for run in case.runs)
     return entries_csv(FAULT_COLUMNS, rows)
@@ -145,14 +145,14 @@ def fault_documents(groups: Sequence[FaultGroup]) -> list[dict[str, Any]]:
 
 
 class _MemoryRow(Struct, frozen=True):
-    """What a key takes by one source of figures; without a slope it is not known, and `reason` says
-    why."""
+    """The memory that a key takes by one source of figures. Without a slope it is not known, and
+    `reason` of the memory says why."""
 
     memory: KeyMemory
     slope: Slope | None
 
 
-def _of_slope(path: str) -> Read:
+def _slope_member(path: str) -> Read:
     read = attrgetter(path)
     return lambda row: read(row.slope) if row.slope else None
 
@@ -160,11 +160,11 @@ def _of_slope(path: str) -> Read:
 MEMORY_COLUMNS: Mapping[str, Column] = {
     "target": column.text(attrgetter("memory.identity.label")),
     **{name: column.text(attrgetter(f"memory.identity.{name}")) for name in _MEMORY_IDENTITY},
-    "source": column.text(_of_slope("source")),
-    "bytes_per_key": column.number(_of_slope("line.slope"), 2),
-    "bytes_per_key_interval_low": column.number(_of_slope("line.low"), 2),
-    "bytes_per_key_interval_high": column.number(_of_slope("line.high"), 2),
-    "fixed_bytes": column.number(_of_slope("line.intercept"), 0),
+    "source": column.text(_slope_member("source")),
+    "bytes_per_key": column.number(_slope_member("line.slope"), 2),
+    "bytes_per_key_interval_low": column.number(_slope_member("line.low"), 2),
+    "bytes_per_key_interval_high": column.number(_slope_member("line.high"), 2),
+    "fixed_bytes": column.number(_slope_member("line.intercept"), 0),
     "items_per_key": column.number(attrgetter("memory.items_per_key"), 2),
     "runs": column.whole(lambda row: len(row.slope.points) if row.slope else 0),
     "left_out_runs": column.whole(lambda row: len(row.memory.left_out)),
@@ -185,12 +185,13 @@ def rounded(value: float | None, digits: int = 3) -> float | None:
 
 def _slope(slope: Slope) -> dict[str, Any]:
     line = slope.line
+    interval = None
+    if line.low is not None:
+        interval = {"low": rounded(line.low), "high": rounded(line.high)}
     return {
         "source": slope.source,
         "bytes_per_key": rounded(line.slope),
-        "interval": None
-        if line.low is None
-        else {"low": rounded(line.low), "high": rounded(line.high)},
+        "interval": interval,
         "fixed_bytes": rounded(line.intercept),
         "points": [picked(point, "run", "keys", "bytes") for point in slope.points],
     }
@@ -222,31 +223,34 @@ def memory_document(analysis: Analysis) -> dict[str, Any]:
 
 
 def comparison_document(comparison: Comparison) -> dict[str, Any]:
-    """One comparison; ratios are new ÷ base. Without an upper bound `high` is null.
-    `ratio_of_medians` is there for readers of the first format: a second value for one ratio would
-    contradict `ratio`, so it is null."""
+    """The document of a comparison, whose ratios are new ÷ base. Without an upper bound `high` is
+    null.
+
+    `ratio_of_medians` exists for readers of the first format. It is null, because a second value
+    for one ratio would contradict `ratio`."""
     interval = comparison.known_interval
+    ends = asdict(interval) if interval else None
+    if interval and ends and not isfinite(interval.high):
+        ends["high"] = None
+
+    detectable = comparison.detectable
     return {
         "conclusion": comparison.conclusion,
         "reason": comparison.reason or None,
         "ratio": comparison.ratio,
         "ratio_of_medians": None,
-        "interval": asdict(interval) | ({} if isfinite(interval.high) else {"high": None})
-        if interval
-        else None,
+        "interval": ends,
         "pairs": comparison.pairs,
         "runs_without_partner": comparison.dropped,
         "ratio_when_stopped": comparison.stopped_at,
         **picked(comparison, "p", "p_holm"),
         "comparisons_in_family": comparison.comparisons,
         "runs_needed": comparison.runs_needed,
-        "detectable_percent": None
-        if comparison.detectable is None
-        else 100 * comparison.detectable,
+        "detectable_percent": None if detectable is None else 100 * detectable,
     }
 
 
-#: Ratios to the row with the fewest servers.
+#: The names of the ratios to the row with the fewest servers.
 _RATIOS = ("throughput_per_server", "server_cpu", "store_cpu")
 
 
@@ -268,8 +272,8 @@ def _server_ratio_member(name: str, member: str) -> Read:
     return lambda row: getattr(row.step.ratios.get(name), member, None)
 
 
-def _of_step(part: str, member: str) -> Read:
-    """A member of what a step has, or None where it does not have it."""
+def _step_member(part: str, member: str) -> Read:
+    """A member of a part of a step, or None where the step does not have that part."""
     return lambda row: getattr(getattr(row.step, part), member, None)
 
 
@@ -292,19 +296,19 @@ SERVER_COLUMNS: Mapping[str, Column] = {
     "servers": column.whole(attrgetter("step.servers")),
     "runs": column.whole(attrgetter("step.summary.counted_runs")),
     **dict(
-        named
+        name_and_column
         for name, (_, digits) in FIGURES.items()
-        for named in _server_figure_columns(name, digits)
+        for name_and_column in _server_figure_columns(name, digits)
     ),
-    **dict(named for name in _RATIOS for named in _server_ratio_columns(name)),
-    "added_server_share": column.number(_of_step("added", "estimate"), 4),
-    "added_server_share_low": column.number(_of_step("added", "low"), 4),
-    "added_server_share_high": column.number(_of_step("added", "high"), 4),
-    "first_second_ratio": column.number(_of_step("first_second", "ratio"), 4),
-    "first_second_ratio_low": column.number(_of_step("first_second", "low"), 4),
-    "first_second_ratio_high": column.number(_of_step("first_second", "high"), 4),
-    "first_second_p99_ms": column.number(_of_step("first_second", "p99_ms"), 3),
-    "rest_p99_ms": column.number(_of_step("first_second", "rest_p99_ms"), 3),
+    **dict(name_and_column for name in _RATIOS for name_and_column in _server_ratio_columns(name)),
+    "added_server_share": column.number(_step_member("added", "estimate"), 4),
+    "added_server_share_low": column.number(_step_member("added", "low"), 4),
+    "added_server_share_high": column.number(_step_member("added", "high"), 4),
+    "first_second_ratio": column.number(_step_member("first_second", "ratio"), 4),
+    "first_second_ratio_low": column.number(_step_member("first_second", "low"), 4),
+    "first_second_ratio_high": column.number(_step_member("first_second", "high"), 4),
+    "first_second_p99_ms": column.number(_step_member("first_second", "p99_ms"), 3),
+    "rest_p99_ms": column.number(_step_member("first_second", "rest_p99_ms"), 3),
     "limited_by": column.text(lambda row: getattr(row.step.summary.limit, "resource", None)),
 }
 
@@ -328,21 +332,23 @@ def server_documents(scalings: Sequence[ServerScaling]) -> list[dict[str, Any]]:
 def _server_ratio(step: ServerStep, name: str) -> dict[str, Any] | None:
     if name not in step.ratios:
         return None
-    whole = comparison_document(step.ratios[name])
-    return {part: whole[part] for part in ("conclusion", "reason", "ratio", "interval", "p_holm")}
+    document = comparison_document(step.ratios[name])
+    members = ("conclusion", "reason", "ratio", "interval", "p_holm")
+    return {member: document[member] for member in members}
 
 
 def _step(step: ServerStep) -> dict[str, Any]:
     summary = step.summary
-    measured = step.summary.selected_figures
+    measured = summary.selected_figures
     values = {}
     ranges = {}
     for name, (figure, digits) in FIGURES.items():
-        over_runs = summary.figure_of(figure)
-        values[name] = rounded(over_runs.value, digits)
-        if over_runs.range:
-            low, high = over_runs.range
+        figure_summary = summary.figure_of(figure)
+        values[name] = rounded(figure_summary.value, digits)
+        if figure_summary.range:
+            low, high = figure_summary.range
             ranges[name] = {"min": round(low, digits), "max": round(high, digits)}
+
     limit = summary.limit
     return {
         "configuration_hash": summary.identity.configuration_hash,
@@ -360,8 +366,8 @@ def _step(step: ServerStep) -> dict[str, Any]:
 
 
 def _printed_columns(row: str) -> dict[str, Column]:
-    """How many runs a row of a foreign program has, and what they are worth; `row`: where an entry
-    has it."""
+    """The columns with the number of runs of a printed row and their verdict. `row` is the path of
+    the row in an entry."""
     read = attrgetter(row)
     return {
         "runs": column.whole(lambda entry: len(read(entry).runs)),
@@ -375,8 +381,8 @@ def _median(figure: printed_rows.Read) -> Read:
     return lambda entry: entry.row.median_of(figure)
 
 
-def _end_of_rates(index: int) -> Read:
-    """An end of the range of the rate over the runs."""
+def _rate_range_end(index: int) -> Read:
+    """An end of the range of the rate over the runs, the lower one at index 0."""
 
     def read(entry: Any) -> float | None:
         ends = entry.row.range_of(printed_rows.rate)
@@ -416,8 +422,8 @@ LOAD_PROGRAM_COLUMNS: Mapping[str, Column] = {
     "duration_s": column.number(attrgetter("row.identity.duration_s"), 3),
     **_printed_columns("row"),
     "decisions_per_second": column.number(_median(printed_rows.rate), 2),
-    "decisions_per_second_low": column.number(_end_of_rates(0), 2),
-    "decisions_per_second_high": column.number(_end_of_rates(1), 2),
+    "decisions_per_second_low": column.number(_rate_range_end(0), 2),
+    "decisions_per_second_high": column.number(_rate_range_end(1), 2),
     **_latency_columns(("average", "p50", "p95", "p99", "max"), 3),
     "service_cpu_us_per_decision": column.number(_median(printed_rows.service_cpu), 2),
     "store_cpu_us_per_decision": column.number(_median(printed_rows.store_cpu), 2),
@@ -432,19 +438,22 @@ def load_programs_csv(controls: Sequence[printed_rows.LoadProgramControl]) -> st
 
 
 class _OperationRow(Struct, frozen=True):
-    """A store, operation, payload and number of connections."""
+    """A row of a store, an operation, a payload and a number of connections."""
 
     reference: str
     row: printed_rows.PrintedRow
     comparisons: Mapping[str, Comparison]
-    """With the reference, by the names of `COMPARED`; empty for the reference itself."""
+    """The comparisons with the reference by the names of `COMPARED`, which the reference itself
+    does not have."""
 
 
 def _operation_rows(operations: printed_rows.StoreOperations) -> Iterator[_OperationRow]:
     names = [name for name, _, _ in printed_rows.COMPARED]
     for cell in operations.cells:
         for row in cell.rows:
-            comparisons = next((compared for other, compared in cell.ratios if other is row), None)
+            comparisons = next(
+                (comparisons for store_row, comparisons in cell.ratios if store_row is row), None
+            )
             by_name = dict(zip(names, comparisons, strict=True)) if comparisons else {}
             yield _OperationRow(operations.reference, row, by_name)
 
@@ -483,23 +492,28 @@ OPERATION_COLUMNS: Mapping[str, Column] = {
     "store_version": column.text(_store_version),
     **_printed_columns("row"),
     "operations_per_second": column.number(_median(printed_rows.rate), 4),
-    "operations_per_second_low": column.number(_end_of_rates(0), 4),
-    "operations_per_second_high": column.number(_end_of_rates(1), 4),
+    "operations_per_second_low": column.number(_rate_range_end(0), 4),
+    "operations_per_second_high": column.number(_rate_range_end(1), 4),
     **_latency_columns(("average", "min", "p50", "p95", "p99", "max"), 4),
     "store_cpu_us_per_operation": column.number(_median(printed_rows.store_cpu), 4),
     "bytes_per_key": column.number(_median(printed_rows.bytes_per_key), 4),
     **dict(
-        named for name, _, _ in printed_rows.COMPARED for named in _operation_ratio_columns(name)
+        name_and_column
+        for name, _, _ in printed_rows.COMPARED
+        for name_and_column in _operation_ratio_columns(name)
     ),
     "limited_by": column.text(_limiting_resource),
 }
 
 
 def operation_documents(operations: printed_rows.StoreOperations | None) -> list[dict[str, Any]]:
-    """One row a store, operation, payload and number of connections; none without the store
-    layer."""
+    """A document for each store, operation, payload and number of connections. There are none if
+    the campaign has no store layer."""
     rows = _operation_rows(operations) if operations else ()
-    return [{name: shown.read(row) for name, shown in OPERATION_COLUMNS.items()} for row in rows]
+    return [
+        {name: row_column.read(row) for name, row_column in OPERATION_COLUMNS.items()}
+        for row in rows
+    ]
 
 
 def operations_csv(operations: printed_rows.StoreOperations | None) -> str:

@@ -1,4 +1,5 @@
-"""Campaigns below a folder of results, in folders and packed. An archive may come from anybody."""
+"""Finds campaigns below a folder of results, in folders and archives, and unpacks archives, which
+may come from anybody."""
 
 import lzma
 import os
@@ -13,18 +14,18 @@ from report.base.errors import USAGE, FieldError, ReportError, one_line
 from report.results.verdicts import VERDICTS, unpack_verdicts
 
 SUFFIX = ".tar.xz"
-#: Of one archive, unpacked: the largest campaign here has 6 MB.
+#: The size of one unpacked archive. The largest campaign of this project has 6 MB.
 MAX_BYTES = 2 * 1024**3
 _TOO_LARGE = f"it holds more than {MAX_BYTES // 1024**3} GB"
-_PIECE = 1024**2
+_CHUNK_BYTES = 1024**2
 
 
 @contextmanager
 def found_campaigns(root: Path, *documents: str) -> Iterator[list[tuple[PurePosixPath, Path, str]]]:
-    """The campaigns below `root`, at any depth, by their places: folders with one of `documents`.
+    """The campaigns below `root` at any depth, which are folders with one of `documents`.
 
-    For each its place below `root`, the folder that holds its files, and why it cannot be read
-    (empty if it can be). Unpacked folders are removed at the end."""
+    Each has its place below `root`, the folder that holds its files, and the reason for which it
+    cannot be read, which is empty if it can. Unpacked folders are removed at the end."""
     with TemporaryDirectory(prefix="campaigns-") as scratch:
         yield sorted(_walk(root, documents, Path(scratch)))
 
@@ -32,19 +33,21 @@ def found_campaigns(root: Path, *documents: str) -> Iterator[list[tuple[PurePosi
 def _walk(
     root: Path, documents: Sequence[str], scratch: Path
 ) -> Iterator[tuple[PurePosixPath, Path, str]]:
-    for at, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        place = PurePosixPath(Path(at).relative_to(root).as_posix())
-        if not set(documents).isdisjoint(files):
-            yield place, Path(at), ""
-        for name in sorted(files):
-            # One that was unpacked where it lies is there already.
-            unpacked_folder = Path(at) / name.removesuffix(SUFFIX)
-            unpacked = any((unpacked_folder / document).is_file() for document in documents)
-            if name.endswith(SUFFIX) and not name.startswith(".") and not unpacked:
-                yield from _unpacked(
-                    Path(at) / name, place / name.removesuffix(SUFFIX), documents, scratch
-                )
+    for path, folder_names, file_names in os.walk(root):
+        folder = Path(path)
+        folder_names[:] = sorted(name for name in folder_names if not name.startswith("."))
+        place = PurePosixPath(folder.relative_to(root).as_posix())
+        if not set(documents).isdisjoint(file_names):
+            yield place, folder, ""
+
+        for name in sorted(file_names):
+            if not name.endswith(SUFFIX) or name.startswith("."):
+                continue
+
+            # An archive that was unpacked beside itself is found as a folder.
+            stem = name.removesuffix(SUFFIX)
+            if not any((folder / stem / document).is_file() for document in documents):
+                yield from _unpacked(folder / name, place / stem, documents, scratch)
 
 
 def _unpacked(
@@ -56,15 +59,25 @@ def _unpacked(
     except ReportError as error:
         yield place, folder, error.lines[0]
         return
-    inside = [at for at, _, files in os.walk(folder) if not set(documents).isdisjoint(files)]
-    for at in map(Path, inside):
-        # STAMP.tar.xz mostly holds one folder, STAMP.
-        yield place if len(inside) == 1 else place / at.relative_to(folder).as_posix(), at, ""
+
+    campaign_folders = [
+        Path(path)
+        for path, _, file_names in os.walk(folder)
+        if not set(documents).isdisjoint(file_names)
+    ]
+    # An archive STAMP.tar.xz usually holds one folder STAMP, which then has the place of the
+    # archive.
+    if len(campaign_folders) == 1:
+        yield place, campaign_folders[0], ""
+        return
+    for campaign_folder in campaign_folders:
+        yield place / campaign_folder.relative_to(folder).as_posix(), campaign_folder, ""
 
 
 def unpack_judged(archive: Path, folder: Path) -> None:
-    """As `unpack`, with what newer rules say of the results; raises ReportError if that is
-    damaged."""
+    """Unpacks an archive as `unpack` does, with the verdicts of newer rules about its results.
+
+    Also raises ReportError if these verdicts are damaged."""
     unpack(archive, folder)
     try:
         unpack_verdicts(archive, folder)
@@ -78,10 +91,11 @@ def unpack(archive: Path, folder: Path) -> None:
     Raises ReportError, and unpacks nothing, for a link, a device, an absolute or parent path, or
     more than `MAX_BYTES`."""
     try:
-        # What is packed may be far larger than the archive: nothing is read before that is known.
+        # The content may be far larger than the archive, so nothing is read before its size is
+        # known.
         with lzma.open(archive) as packed, TemporaryFile() as plain:
-            while piece := packed.read(_PIECE):
-                plain.write(piece)
+            while chunk := packed.read(_CHUNK_BYTES):
+                plain.write(chunk)
                 if plain.tell() > MAX_BYTES:
                     raise _refused(archive, _TOO_LARGE)
             plain.seek(0)
@@ -97,10 +111,10 @@ def unpack(archive: Path, folder: Path) -> None:
                         raise _refused(
                             archive, f"{one_line(member.name, 80)} leads out of the archive"
                         )
-                # A sparse file says more than it holds.
+                # A sparse file is larger than what it takes in the archive.
                 if sum(member.size for member in members) > MAX_BYTES:
                     raise _refused(archive, _TOO_LARGE)
-                # Not by `extractall`: its filter is missing before Python 3.11.4, as in Debian 12.
+                # `extractall` has no filter before Python 3.11.4, as in Debian 12.
                 for member in members:
                     target = folder / member.name
                     (target if member.isdir() else target.parent).mkdir(parents=True, exist_ok=True)

@@ -24,12 +24,12 @@ _MOVABLE = ("average", *PERCENTILES, "max")
 _ANSWERED = ("allowed", "limited")
 _UNANSWERED = ("failed", "censored")
 
-#: Slices of a run that are kept: five minutes.
+#: The number of slices of a run that are kept, which is five minutes.
 _MAX_SLICES = 3000
 
 
-#: What an identity takes from its target as it stands.
-_TARGET = (
+#: The members of a target that its identity has unchanged.
+_TARGET_MEMBERS = (
     "label",
     "client",
     "store",
@@ -52,12 +52,12 @@ _TARGET = (
 def identity_of(
     configuration: records.Configuration, configuration_hash: str, load_text: str
 ) -> model.Identity:
-    """The identity of a configuration as plan and result hold it."""
+    """The identity of a configuration of a plan or result."""
     target = configuration.target
     workload = configuration.workload
     limits = configuration.limits
     return model.Identity(
-        **{name: getattr(target, name) for name in _TARGET},
+        **{name: getattr(target, name) for name in _TARGET_MEMBERS},
         **_load(configuration.load, configuration.extent),
         load_text=load_text,
         key=configuration_hash,
@@ -79,22 +79,26 @@ def identity_of(
 
 
 def _load(load: records.ClosedLoad | records.OpenLoad, extent: records.Extent) -> dict[str, Any]:
-    of_load = {
-        name: getattr(load, name, None) for name in ("connections", "rate_per_second", "arrivals")
+    load_members = ("connections", "rate_per_second", "arrivals")
+    return {
+        **{name: getattr(load, name, None) for name in load_members},
+        "duration_s": extent.duration_s,
+        "requests": extent.requests,
     }
-    return of_load | {"duration_s": extent.duration_s, "requests": extent.requests}
 
 
 def _manual_identity(request: records.Request, load_text: str) -> model.Identity:
-    """The identity of a run made by hand: what was asked of the generator."""
-    asked = ("layer", "label", "urls", "workload", "traffic", "load", "extent")
+    """The identity of a run made by hand, which is the request to the generator."""
+    members = ("layer", "label", "urls", "workload", "traffic", "load", "extent")
     return model.Identity(
         **_load(request.load, request.extent),
         load_text=load_text,
-        key=json.dumps([plain(getattr(request, name)) for name in asked], sort_keys=True),
+        key=json.dumps([plain(getattr(request, name)) for name in members], sort_keys=True),
         layer=request.layer,
-        counts={dimension.key: 0 for dimension in model.DIMENSIONS}
-        | {"servers": len(request.urls)},
+        counts={
+            **{dimension.key: 0 for dimension in model.DIMENSIONS},
+            "servers": len(request.urls),
+        },
         label=request.label,
         client=request.label,
         workload=request.workload,
@@ -120,8 +124,8 @@ def _identity(result: Result) -> model.Identity:
 def _merged_histograms(
     result: records.MeasuredResult,
 ) -> tuple[Histogram | None, Histogram | None]:
-    """All generators' latencies of the answers; and of the requests that failed or got no answer,
-    their latencies and ages."""
+    """The merged histograms of all generators. The first has the latencies of the answers, and the
+    second the latencies and ages of the requests that failed or got no answer."""
     answered: list[Histogram] = []
     unanswered: list[Histogram] = []
     for index, generator in enumerate(result.generators):
@@ -137,14 +141,14 @@ def _merged_histograms(
 
 
 def _count(result: records.MeasuredResult, outcomes: Sequence[str]) -> int:
-    """The requests of all generators that ended so."""
+    """The number of requests of all generators with these outcomes."""
     parts = (generator.histograms for generator in result.generators)
     return sum(getattr(part, outcome).count for part in parts for outcome in outcomes)
 
 
 def _check_latency(result: records.MeasuredResult) -> None:
-    """Raises FieldError where a figure and its bounds are both given or both absent, and where a
-    figure is known that requests without an answer could move."""
+    """Raises FieldError if a figure and its bounds are both given or both absent, and if a figure
+    is known that requests without an answer could move."""
     answered = _count(result, _ANSWERED)
     unanswered = _count(result, _UNANSWERED)
     latency = result.latency
@@ -175,27 +179,28 @@ def _nodes(result: records.MeasuredResult) -> list[records.StoreNode]:
     return result.store.nodes if result.store else []
 
 
-def _grown(pairs: Sequence[tuple[Any, Any]]) -> int | None:
-    """What the ends add to the starts, all together; None without any, and if one is not known."""
+def _growth(pairs: Sequence[tuple[Any, Any]]) -> int | None:
+    """The sum of the differences of pairs of start and end. None without pairs, and if a value is
+    not known."""
     if not pairs or any(None in pair for pair in pairs):
         return None
     return sum(int(end) - int(start) for start, end in pairs)
 
 
 def _delta(nodes: Sequence[records.StoreNode | records.Consumer], name: str) -> int | None:
-    return _grown([(getattr(node.at_start, name), getattr(node.at_end, name)) for node in nodes])
+    return _growth([(getattr(node.at_start, name), getattr(node.at_end, name)) for node in nodes])
 
 
 def _resident_delta(result: records.MeasuredResult, kind: str) -> int | None:
-    """What lead-in and window add to the resident memory of a kind of roles."""
+    """The growth of the resident memory of a kind of roles in lead-in and window."""
     roles = [role for role in result.resources.values() if role.kind == kind]
-    return _grown(
+    return _growth(
         [(role.resident_bytes_at_window_open, role.resident_bytes_at_end) for role in roles]
     )
 
 
-#: Its counter is of items without their hash table.
-_COUNTS_ITEMS = "memcached"
+#: The store that counts the memory of items without their hash table.
+_STORE_THAT_COUNTS_ITEMS = "memcached"
 
 
 def _added_memory(result: records.MeasuredResult) -> model.AddedMemory | None:
@@ -212,16 +217,16 @@ def _added_memory(result: records.MeasuredResult) -> model.AddedMemory | None:
         return sum(getattr(end, outcome) - getattr(start, outcome) for start, end in counted)
 
     nodes = _nodes(result)
-    # Resident memory is read when the window opens: the keys of a warm-up are there already.
-    warm = result.warmup.requests > 0
-    # Garbage is only collected where the generator itself keeps the counters.
+    # Resident memory is read when the window opens, after the keys of a warm-up were written.
+    was_warmed_up = result.warmup.requests > 0
+    # Garbage is only collected if the generator itself keeps the counters.
     in_process = result.request.layer == "limiter" and not nodes
     store = result.configuration.target.store if result.configuration else None
-    counter = "store_items" if store == _COUNTS_ITEMS else "store"
-    read = {
+    counter = "store_items" if store == _STORE_THAT_COUNTS_ITEMS else "store"
+    bytes_by_source = {
         counter: _delta(nodes, "used_memory_bytes"),
-        "store_resident": None if warm else _resident_delta(result, "store"),
-        "service_resident": None if warm else _resident_delta(result, "service"),
+        "store_resident": None if was_warmed_up else _resident_delta(result, "store"),
+        "service_resident": None if was_warmed_up else _resident_delta(result, "service"),
         "heap": _delta(consumers, "heap_used_bytes") if in_process else None,
     }
     lost = [
@@ -234,12 +239,12 @@ def _added_memory(result: records.MeasuredResult) -> model.AddedMemory | None:
         failed=consumed("failed"),
         items=_delta(nodes, "keys"),
         lost_keys=sum(lost) if lost else None,
-        bytes={source: count for source, count in read.items() if count is not None},
+        bytes={source: count for source, count in bytes_by_source.items() if count is not None},
     )
 
 
 def _answers_by_server(result: records.MeasuredResult) -> tuple[int, ...]:
-    """See `Measured.answers_by_server`; at the limiter layer, nothing is answered by a server."""
+    """See `Measured.answers_by_server`. No server answers at the limiter layer."""
     if result.request.layer == "limiter":
         return ()
     return tuple(
@@ -249,13 +254,12 @@ def _answers_by_server(result: records.MeasuredResult) -> tuple[int, ...]:
 
 
 def _script_calls(result: records.MeasuredResult) -> dict[str, int] | None:
-    """Calls less those that failed, at the end less at the start, summed over the nodes, by
-    command.
+    """The successful calls of scripts between start and end, summed over the nodes, by command.
 
-    None without nodes, where a node counts none, and where a counter went back: it was reset, or
-    the node was restarted."""
+    None without nodes, if a node does not count them, and if a counter went back because it was
+    reset or the node was restarted."""
     nodes = _nodes(result)
-    ran: dict[str, int] = {}
+    calls_by_command: dict[str, int] = {}
     for node in nodes:
         start = node.at_start.script_calls
         end = node.at_end.script_calls
@@ -265,12 +269,16 @@ def _script_calls(result: records.MeasuredResult) -> dict[str, int] | None:
             calls = _successful_calls(end.get(command)) - _successful_calls(start.get(command))
             if calls < 0:
                 return None
-            ran[command] = ran.get(command, 0) + calls
-    return {command: calls for command, calls in sorted(ran.items()) if calls} if nodes else None
+            calls_by_command[command] = calls_by_command.get(command, 0) + calls
+
+    if not nodes:
+        return None
+    return {command: calls for command, calls in sorted(calls_by_command.items()) if calls}
 
 
 def _store_failures(result: records.MeasuredResult) -> int | None:
-    """Consumes that failed in the window, by the count of all that call the limiter."""
+    """The consumes that failed in the window, as all processes counted them that call the
+    limiter."""
     counted = [
         max(0, ended.failed - opened.failed)
         for consumer in result.consumers
@@ -282,34 +290,34 @@ def _store_failures(result: records.MeasuredResult) -> int | None:
 def _deciding_software(result: records.MeasuredResult) -> dict[str, str]:
     """See `Measured.deciding_software`."""
     modules = (result.store.modules if result.store else None) or []
-    # Of a store that the user runs, the module's file is not known.
-    parts = {
-        module.id: (module.version, module.sha256 and f"sha256 {module.sha256[:12]}")
-        for module in modules
-    }
-    versions = {f"Module {id_}": ", ".join(filter(None, both)) for id_, both in parts.items()}
+    versions = {}
+    for module in modules:
+        # The checksum of a module in an external store is not known.
+        checksum = f"sha256 {module.sha256[:12]}" if module.sha256 else None
+        versions[f"Module {module.id}"] = ", ".join(filter(None, (module.version, checksum)))
     if service := result.service:
         versions[f"Service {service.id}"] = service.at_end.version or "version not known"
     return versions
 
 
 def _decisions(result: records.MeasuredResult) -> int | None:
-    """See `Measured.decisions`; raises FieldError if a count is not the difference of its two
+    """See `Measured.decisions`. Raises FieldError if a count is not the difference of its two
     readings."""
     decisions = []
     for index, consumer in enumerate(result.consumers):
-        stated = consumer.consumes
+        consumes = consumer.consumes
         opened = consumer.at_window_open.consumes
         ended = consumer.at_end.consumes
-        if not (stated and opened and ended):
+        if not (consumes and opened and ended):
             return None
+
         for name in _ANSWERED:
-            counted = getattr(stated, name)
-            grown = getattr(ended, name) - getattr(opened, name)
-            if counted != grown:
-                text = f"is {counted}, but the readings differ by {grown}"
+            count = getattr(consumes, name)
+            growth = getattr(ended, name) - getattr(opened, name)
+            if count != growth:
+                text = f"is {count}, but the readings differ by {growth}"
                 raise FieldError(f"$.consumers[{index}].consumes.{name}", text)
-        decisions.append(stated.allowed + stated.limited)
+        decisions.append(consumes.allowed + consumes.limited)
     return sum(decisions) if decisions else None
 
 
@@ -318,23 +326,25 @@ def _successful_calls(counted: records.ScriptCall | None) -> int:
 
 
 def _answers_each_slice(result: records.MeasuredResult) -> "array[int]":
-    """A slice that the end of the window cut short is not compared with whole ones."""
+    """See `Measured.answers_each_slice`. A slice that the end of the window cut short does not
+    count."""
     slices = result.slices
-    whole = min(_MAX_SLICES, int(result.duration * 1000 / slices.width_ms + 1e-6))
-    both = zip(slices.allowed[:whole], slices.limited[:whole], strict=False)
-    return array("L", (allowed + limited for allowed, limited in both))
+    count = min(_MAX_SLICES, int(result.duration * 1000 / slices.width_ms + 1e-6))
+    pairs = zip(slices.allowed[:count], slices.limited[:count], strict=False)
+    return array("L", (allowed + limited for allowed, limited in pairs))
 
 
-#: What figures are computed from when a run is read, and what no page shows.
+#: Empty values for members of a record that no page shows, or that are only read to compute
+#: figures.
 _DROPPED = dict.fromkeys(
     ("configuration", "configuration_hash", "plugins", "links", "machine_load", "store")
 )
-_READ: dict[str, Any] = {
+_DROPPED_OF_MEASURED: dict[str, Any] = {
     **dict.fromkeys(("request", "service", "admissions")),
     **dict.fromkeys(("generators", "samples", "consumers", "unsupported", "latency_curve_ms"), ()),
     "slices": records.Slices(width_ms=100, allowed=[], limited=[], failed=[], latency_sum_us=[]),
 }
-_OF_RESOURCE: dict[str, Any] = {
+_DROPPED_OF_RESOURCE: dict[str, Any] = {
     "source": "",
     "samples": (),
     "caps": None,
@@ -345,27 +355,36 @@ _OF_RESOURCE: dict[str, Any] = {
     "resident_bytes_at_window_open": None,
     "resident_bytes_at_end": None,
 }
-_OF_TIMELINE: dict[str, Any] = dict.fromkeys(("p50_us", "p99_second_us", "p99_before_us"), ())
+_DROPPED_OF_TIMELINE: dict[str, Any] = dict.fromkeys(
+    ("p50_us", "p99_second_us", "p99_before_us"), ()
+)
 
 
 def slim(result: Result) -> Result:
-    """A result without what would fill the memory: ten thousand of them are kept at once."""
+    """A result without its large members, because ten thousand of them are kept at once."""
     if isinstance(result, records.FailedOrAbortedResult):
         return structs.replace(result, configuration=None, plugins=None)
-    of_role = sorted(result.resources.items())
-    resources = {role: structs.replace(resource, **_OF_RESOURCE) for role, resource in of_role}
+
+    resources = {
+        role: structs.replace(resource, **_DROPPED_OF_RESOURCE)
+        for role, resource in sorted(result.resources.items())
+    }
     if isinstance(result, records.PrintedResult):
         program = structs.replace(result.program, arguments=[], output="")
         return structs.replace(result, **_DROPPED, resources=resources, program=program)
-    shown = result.timeline if result.faults else None
-    timeline = shown and structs.replace(shown, **_OF_TIMELINE)
-    return structs.replace(result, **_DROPPED, **_READ, resources=resources, timeline=timeline)
+
+    timeline = None
+    if result.timeline and result.faults:
+        timeline = structs.replace(result.timeline, **_DROPPED_OF_TIMELINE)
+    return structs.replace(
+        result, **_DROPPED, **_DROPPED_OF_MEASURED, resources=resources, timeline=timeline
+    )
 
 
 def _percentiles(latency: records.Latency | None) -> dict[str, float]:
-    """Those that are identified, by name."""
-    stated = {name: getattr(latency, name, None) for name in PERCENTILES}
-    return {name: value for name, value in stated.items() if value is not None}
+    """The percentiles that are identified, by name."""
+    percentiles = {name: getattr(latency, name, None) for name in PERCENTILES}
+    return {name: value for name, value in percentiles.items() if value is not None}
 
 
 def _measured(result: records.MeasuredResult, record: records.MeasuredResult) -> model.Measured:
@@ -400,16 +419,20 @@ def _measured(result: records.MeasuredResult, record: records.MeasuredResult) ->
 def _check_store(result: Result, identity: model.Identity) -> None:
     store = None if isinstance(result, records.FailedOrAbortedResult) else result.store
     external = store.external if store else None
-    if identity.configuration_hash is not None and external not in (None, identity.external_store):
-        fact = f"the store is {'' if identity.external_store else 'not '}one that already ran"
-        raise FieldError(
-            "$.store.external", f"is {str(external).lower()}, but by its configuration {fact}"
-        )
+    if identity.configuration_hash is None or external in (None, identity.external_store):
+        return
+
+    negation = "" if identity.external_store else "not "
+    raise FieldError(
+        "$.store.external",
+        f"is {str(external).lower()}, "
+        f"but by its configuration the store is {negation}one that already ran",
+    )
 
 
 def run_of(result: Result, file: str) -> model.Run:
-    """The run of a result, without its seconds, the bulk of it. The file's name is for messages and
-    links.
+    """The run of a result, without its seconds, which are the bulk of it. Messages and links name
+    the file.
 
     Raises FieldError for an incomplete identity, a damaged histogram, or latencies that contradict
     it."""
@@ -439,8 +462,8 @@ def run_of(result: Result, file: str) -> model.Run:
 
 
 def _check_timeline(result: records.MeasuredResult, timeline: records.Timeline) -> None:
-    """Raises FieldError where a column has another length than the window, or counts other
-    answers."""
+    """Raises FieldError if a column of the timeline has another length than the window, or counts
+    other answers."""
     slices = len(result.slices.allowed)
     for name, column in structs.asdict(timeline).items():
         if isinstance(column, list) and len(column) != slices:
@@ -453,41 +476,44 @@ def _check_timeline(result: records.MeasuredResult, timeline: records.Timeline) 
 
 
 def _check_faults(result: records.MeasuredResult) -> None:
-    """Raises FieldError where figures are of no fault, or of one that was not injected."""
+    """Raises FieldError if figures belong to no fault, or to one that was not injected."""
     faults = result.faults
-    stated = result.fault_figures
     if not faults:
         return
-    for at, figures in enumerate(stated.faults if stated else ()):
+
+    fault_figures = result.fault_figures.faults if result.fault_figures else ()
+    for index, figures in enumerate(fault_figures):
         if figures.fault >= len(faults) or faults[figures.fault].injected is None:
             text = f"is {figures.fault}: no such injected fault"
-            raise FieldError(f"$.fault_figures.faults[{at}].fault", text)
+            raise FieldError(f"$.fault_figures.faults[{index}].fault", text)
         if (figures.recovery == "recovered") != (figures.recovery_s is not None):
             raise FieldError(
-                f"$.fault_figures.faults[{at}].recovery_s", f"contradicts `{figures.recovery}`"
+                f"$.fault_figures.faults[{index}].recovery_s", f"contradicts `{figures.recovery}`"
             )
     if result.timeline:
         _check_timeline(result, result.timeline)
 
 
-#: Printed throughput has two decimals, and operations are whole.
+#: The share by which printed figures may contradict each other, because they are rounded.
 _PRINTED_TOLERANCE: float = CONSTANTS["printed_rounding"]
 
 
 def _check_operations(result: records.PrintedResult) -> None:
-    """Raises FieldError where throughput and duration contradict the number of operations (rule
+    """Raises FieldError if throughput and duration contradict the number of operations (rule
     M1)."""
     operations = result.operations
     duration_s = result.duration
-    implied = operations.per_second * duration_s
-    if abs(implied - operations.total) > max(1, _PRINTED_TOLERANCE * operations.total):
+    computed_total = operations.per_second * duration_s
+    if abs(computed_total - operations.total) > max(1, _PRINTED_TOLERANCE * operations.total):
         text = f"is {operations.per_second:g}: in {duration_s:g} s that is not {operations.total}"
         raise FieldError("$.operations.per_second", text)
 
 
-def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:
-    """The planned runs, of an adaptive campaign those that it asked for: what is beside the others
-    of a group is left out where none of them is left."""
+def _requested_runs(manifest: Document, references: frozenset[str]) -> list[Mapping[str, Any]]:
+    """The planned runs, of which an adaptive campaign has requested only some.
+
+    Runs that only stand beside the others of a group do not count if no other run of the group was
+    requested."""
     rounds: dict[str, int] = manifest.get("adaptive", {}).get("rounds", {})
     by_turns = manifest["plan"]["order"] == "turns"
 
@@ -498,31 +524,32 @@ def _asked_for(manifest: Document, references: frozenset[str]) -> list[Mapping[s
     def number(entry: Mapping[str, Any]) -> int:
         return int(entry.get("round", entry["run"]))
 
-    every = manifest["plan"]["runs"]
-    asked = [
+    requested = [
         entry
-        for entry in every
+        for entry in manifest["plan"]["runs"]
         if number(entry) <= rounds.get(entry["configuration_hash"], number(entry))
     ]
-    compared = {(number(entry), entry.get("group")) for entry in asked if not is_uncompared(entry)}
+    compared_places = {
+        (number(entry), entry.get("group")) for entry in requested if not is_uncompared(entry)
+    }
     return [
         entry
-        for entry in asked
-        if not is_uncompared(entry) or (number(entry), entry.get("group")) in compared
+        for entry in requested
+        if not is_uncompared(entry) or (number(entry), entry.get("group")) in compared_places
     ]
 
 
 def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
-    """The configurations of a validated manifest's plan, in its order.
+    """The configurations of the plan of a validated manifest, in its order.
 
-    Where the campaign found out how many runs it needs, the plan holds the most: what was not asked
-    for is not planned."""
+    If the campaign found out how many runs it needs, the plan holds the largest number, and runs
+    that were not requested do not count as planned."""
     plan = manifest["plan"]
     references = frozenset(plan.get("references", ()))
     runs: dict[str, list[int]] = {}
     places: dict[str, dict[int, Place]] = {}
     diagnosed = {entry["configuration_hash"] for entry in plan["runs"] if entry.get("diagnose")}
-    for entry in _asked_for(manifest, references):
+    for entry in _requested_runs(manifest, references):
         if entry.get("diagnose"):
             continue
         key = entry["configuration_hash"]
@@ -530,6 +557,7 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
         runs.setdefault(key, []).append(run)
         if "round" in entry:
             places.setdefault(key, {})[run] = (entry["round"], entry.get("group", 1))
+
     return tuple(
         model.Planned(
             identity=identity_of(
@@ -542,7 +570,7 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
             by_turns=plan["order"] == "turns",
         )
         for entry in plan["configurations"]
-        # One that is only diagnosed has no row.
+        # A configuration that is only diagnosed has no row.
         if entry["hash"] in runs or entry["hash"] not in diagnosed
     )
 
@@ -550,11 +578,14 @@ def planned_of(manifest: Document) -> tuple[model.Planned, ...]:
 def rankings_of(
     manifest: Document | None, planned: Sequence[model.Planned], runs: Sequence[model.Run]
 ) -> tuple[model.PlannedRanking, ...]:
-    """The rankings of a plan; those of an older plan, and of rows that no plan holds, behind
-    them."""
+    """The rankings of a plan, followed by those that an older plan implies, and those of rows that
+    no plan holds."""
     plan = manifest["plan"] if manifest else {}
-    stated = convert(plan.get("rankings", []), list[model.PlannedRanking])
-    known = {key for ranking in stated for key in ranking.members}
+    rankings = convert(plan.get("rankings", []), list[model.PlannedRanking])
+
+    ranked_keys = {key for ranking in rankings for key in ranking.members}
     identities = [entry.identity for entry in planned] + [run.identity for run in runs]
-    others = {identity.key: identity for identity in identities if identity.key not in known}
-    return (*stated, *older_rankings(others.values(), plan, first_number=len(stated) + 1))
+    unranked = {
+        identity.key: identity for identity in identities if identity.key not in ranked_keys
+    }
+    return (*rankings, *older_rankings(unranked.values(), plan, first_number=len(rankings) + 1))

@@ -1,5 +1,4 @@
-"""Reads the folder of a campaign or audit. What is not what it should be is named with its
-field."""
+"""Reads the folder of a campaign or audit, and names the field of a document that is wrong."""
 
 import hashlib
 import re
@@ -21,18 +20,18 @@ from report.results.series import usage_over_time
 from report.results.verdicts import VERDICTS, judged_again
 from report.statistics.run_samples import select_run
 
-#: What the results of a campaign were when they were written.
+#: The file with the checksums of the results of a campaign when they were written.
 CHECKSUMS = "SHA256SUMS"
 _MAX_CHECKSUMS_BYTES = 16 * 1024 * 1024
-#: Two spaces, as `sha256sum` writes it, or a star.
+#: A line of that file. `sha256sum` writes two spaces, or a space and a star.
 _CHECKSUM = re.compile(r"([0-9a-f]{64}) [ *](.+)")
 
-#: Seconds of all selected runs together, with the readings of their roles: 1,000 rows of 30 s, or a
-#: day of a single one.
+#: The number of seconds and readings of roles that are kept of all selected runs together. It is
+#: enough for 1,000 rows of 30 s, or a day of a single row.
 MAX_SERIES_READINGS = 100_000
 
 AUDIT_FILE = "audit.json"
-#: What a check of an audit found.
+#: The statuses of findings of an audit.
 HOLDS = "holds"
 BROKEN = "broken"
 NOT_PROMISED = "not-promised"
@@ -41,14 +40,14 @@ FAILED = "failed"
 
 _MAX_LINES = 20
 
-#: Beyond it files with the same text share a line.
-_MAX_SAME = 3
+#: More files with the same text share a line.
+_MAX_SAME_TEXT = 3
 
-#: Why a run is listed and in no figure.
+#: The reasons for which a run is listed and used in no figure.
 _INTERRUPTED = "its round was interrupted, and measured again"
 _FIRST = "it came before the first round that counts"
 
-#: Members that most runs of a campaign have alike.
+#: Members that are equal in most runs of a campaign.
 _SHARED = ("campaign", "load_text", "notes", "runtime", "versions", "verdict")
 
 Read = TypeVar("Read")
@@ -60,32 +59,34 @@ def _bytes(path: Path) -> bytes:
 
 
 def list_files(folder: Path) -> tuple[list[Path], list[str]]:
-    """Result files, and names of what a crash left behind, both by name."""
+    """Returns the result files, and the names of files that a crash left behind, both by name."""
     results = []
     ignored = []
     for path in sorted(folder.iterdir(), key=lambda path: path.name):
-        hidden = path.name.startswith(".")
-        if path.is_file() and (".tmp" in path.name or (hidden and ".json" in path.name)):
+        is_hidden = path.name.startswith(".")
+        if path.is_file() and (".tmp" in path.name or (is_hidden and ".json" in path.name)):
             ignored.append(path.name)
-        elif path.suffix == ".json" and path.name not in (MANIFEST, VERDICTS) and not hidden:
+        elif path.suffix == ".json" and path.name not in (MANIFEST, VERDICTS) and not is_hidden:
             results.append(path)
     return results, ignored
 
 
 def _read_checksums(folder: Path) -> Mapping[str, str]:
-    """Checksums by file name; empty where there is no such file. A line that is none vouches for
-    nothing."""
+    """The checksums by file name. Empty without the file of checksums, and without its malformed
+    lines."""
     try:
         text = read_document(folder / CHECKSUMS, _MAX_CHECKSUMS_BYTES).decode(
             "utf-8", errors="replace"
         )
     except FileNotFoundError:
         return {}
+
     return {line[2]: line[1] for line in map(_CHECKSUM.fullmatch, text.split("\n")) if line}
 
 
 def _check_sum(sums: Mapping[str, str], name: str, data: bytes) -> None:
-    """A file without a checksum is admitted: runs made by hand have none."""
+    """Raises FieldError for a file that differs from its checksum. Files without one are admitted,
+    because runs made by hand have none."""
     if name in sums and hashlib.sha256(data).hexdigest() != sums[name]:
         raise FieldError(
             "$", f"differs from its checksum in {CHECKSUMS}: it was changed after the run"
@@ -97,43 +98,50 @@ def _manifest(path: Path) -> validate.Document:
 
 
 class _Consistency:
-    """Admits runs one after the other: each once, of one campaign, each configuration under one
-    hash and on one runtime. What equal runs say alike is kept once, so that ten thousand of them
-    fit into memory."""
+    """Admits runs of one campaign one after the other. It checks that no run occurs twice, and that
+    a configuration has one hash and one runtime.
+
+    It keeps equal values of runs only once, so that ten thousand runs fit into memory."""
 
     def __init__(self, manifest: validate.Document | None, planned: Iterable[Planned]) -> None:
         self._campaign = manifest["campaign"] if manifest else None
         self._runtimes: dict[str, tuple[str, str]] = {}
-        self._seen: dict[tuple[str, int], str] = {}
+        self._file_by_run: dict[tuple[str, int], str] = {}
         self._identities: dict[str, tuple[Identity, str]] = {
             entry.identity.key: (entry.identity, MANIFEST) for entry in planned
         }
         self._shared: dict[str, Any] = {}
 
     def check(self, run: Run) -> Run:
-        """The run, to be kept."""
+        """Returns the run to keep. Raises FieldError if it contradicts the runs before it."""
         if self._campaign is not None and run.record.campaign not in (None, self._campaign):
-            stated = one_line(run.record.campaign, 60)
+            run_campaign = one_line(run.record.campaign, 60)
             campaign = one_line(self._campaign, 60)
-            raise FieldError("$.campaign", f"is {stated}, but {MANIFEST} says {campaign}")
+            raise FieldError("$.campaign", f"is {run_campaign}, but {MANIFEST} says {campaign}")
+
         self._check_runtime(run)
+
         identity, source = self._identities.get(run.identity.key, (run.identity, run.file))
         if identity != run.identity:
             raise FieldError(
                 "$.configuration", f"differs from that of the same hash in {one_line(source)}"
             )
-        first = self._seen.setdefault((run.identity.key, run.run), run.file)
-        if first != run.file:
+
+        first_file = self._file_by_run.setdefault((run.identity.key, run.run), run.file)
+        if first_file != run.file:
             raise FieldError(
-                "$.run", f"{run.run} of this configuration is also in {one_line(first)}"
+                "$.run", f"{run.run} of this configuration is also in {one_line(first_file)}"
             )
+
         self._identities.setdefault(run.identity.key, (run.identity, run.file))
         return self._slim(run, identity)
 
     def _check_runtime(self, run: Run) -> None:
-        """Figures from containers and from local processes never make one row."""
+        """Raises FieldError if runs of one configuration come from different runtimes. Figures from
+        containers and from local processes never make one row."""
         if run.record.runtime is None:
             return
+
         runtime_id = run.record.runtime.id
         runtime, source = self._runtimes.setdefault(run.identity.key, (runtime_id, run.file))
         if runtime_id != runtime:
@@ -144,8 +152,11 @@ class _Consistency:
     def _slim(self, run: Run, identity: Identity) -> Run:
         record = run.record
         measured = run.measured
-        there = [name for name in _SHARED if hasattr(record, name)]
-        shared = {name: self._shared_value(getattr(record, name)) for name in there}
+        shared = {
+            name: self._shared_value(getattr(record, name))
+            for name in _SHARED
+            if hasattr(record, name)
+        }
         record = structs.replace(record, **shared)
         if measured:
             settings = self._shared_value(measured.client_settings)
@@ -162,15 +173,16 @@ class _Consistency:
         )
 
     def _shared_value(self, value: Value) -> Value:
-        """The first value that was equal to this one."""
-        kept: Value = self._shared.setdefault(repr(value), value)
-        return kept
+        """The first value that is equal to this one."""
+        first_value: Value = self._shared.setdefault(repr(value), value)
+        return first_value
 
 
-def _read(path: Path, use: Callable[[Path], Read], excluded: list[Excluded]) -> Read | None:
-    """What `use` makes of a file; None for one that joins `excluded`."""
+def _read(path: Path, read: Callable[[Path], Read], excluded: list[Excluded]) -> Read | None:
+    """The result of `read`. It is None for a file that breaks the contract, which joins
+    `excluded`."""
     try:
-        return use(path)
+        return read(path)
     except FieldError as error:
         excluded.append(Excluded(one_line(path.name), str(error)))
     except OSError as error:
@@ -181,7 +193,7 @@ def _read(path: Path, use: Callable[[Path], Read], excluded: list[Excluded]) -> 
 
 
 def _selected_files(runs: Iterable[Run]) -> set[str]:
-    """Files of the selected runs."""
+    """The files of the selected runs."""
     by_key: dict[str, list[Run]] = {}
     for run in runs:
         by_key.setdefault(run.identity.key, []).append(run)
@@ -196,41 +208,48 @@ def _series(path: Path) -> tuple[tuple[Sample, ...], dict[str, tuple[Usage, ...]
 
 
 def _with_series(folder: Path, runs: list[Run], excluded: list[Excluded]) -> tuple[list[Run], int]:
-    """Reads the selected runs once more, for their series: those of all runs would not fit into
-    memory. Also how many selected runs are without them because there were too many."""
+    """Reads the series of the selected runs, for which it reads these files once more. The series
+    of all runs would not fit into memory.
+
+    Returns all runs, and how many selected runs have no series because there were too many."""
     selected = _selected_files(runs)
-    kept = 0
-    left_out = 0
+    reading_count = 0
+    dropped_count = 0
     runs_with_series = []
     for run in runs:
         if run.file in selected and run.measured:
             seconds, usage = _read(folder / run.file, _series, excluded) or ((), {})
             readings = len(seconds) + sum(map(len, usage.values()))
-            if kept + readings <= MAX_SERIES_READINGS:
-                kept += readings
+            if reading_count + readings <= MAX_SERIES_READINGS:
+                reading_count += readings
                 run = replace(run, measured=replace(run.measured, seconds=seconds, usage=usage))
             else:
-                left_out += 1
+                dropped_count += 1
         runs_with_series.append(run)
-    return runs_with_series, left_out
+    return runs_with_series, dropped_count
 
 
 def _refusals(excluded: Sequence[Excluded]) -> list[str]:
-    """One line a file; one for all files where many have the same text, e.g. those of an old
+    """A line for each file, or one for all files with the same text if there are many, as in an old
     campaign."""
     by_text: dict[str, list[Excluded]] = {}
     for entry in excluded:
         by_text.setdefault(entry.text, []).append(entry)
     lines: list[str] = []
     for text, entries in by_text.items():
-        alike = f"{entries[0].file} and {len(entries) - 1} more files: {text}"
-        lines += map(str, entries) if len(entries) <= _MAX_SAME else [alike]
-    more = [f"… and {len(lines) - _MAX_LINES} more lines"] if len(lines) > _MAX_LINES else []
-    return [*lines[:_MAX_LINES], *more]
+        if len(entries) <= _MAX_SAME_TEXT:
+            lines += map(str, entries)
+        else:
+            lines.append(f"{entries[0].file} and {len(entries) - 1} more files: {text}")
+
+    if len(lines) <= _MAX_LINES:
+        return lines
+    return [*lines[:_MAX_LINES], f"… and {len(lines) - _MAX_LINES} more lines"]
 
 
-def _listed(folder: Path) -> tuple[Sequence[Path], Sequence[str], Mapping[str, str]]:
-    """The files of results in a folder, the names of others, and the checksums by name."""
+def _list_folder(folder: Path) -> tuple[Sequence[Path], Sequence[str], Mapping[str, str]]:
+    """Returns the result files of a folder, the names of files to ignore, and the checksums by
+    name."""
     try:
         files, ignored = list_files(folder)
         return files, ignored, _read_checksums(folder)
@@ -255,13 +274,13 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
             f"{one_line(folder)} is not a folder: give a campaign, e.g. results/latest", USAGE
         )
     excluded: list[Excluded] = []
-    files, ignored, sums = _listed(folder)
+    files, ignored, sums = _list_folder(folder)
 
     path = folder / MANIFEST
     manifest = _read(path, _manifest, excluded) if path.is_symlink() or path.exists() else None
     planned = planned_of(manifest) if manifest else ()
     consistency = _Consistency(manifest, planned)
-    newer = _read(folder / VERDICTS, judged_again, excluded)
+    newer_verdicts = _read(folder / VERDICTS, judged_again, excluded)
 
     places = {
         (entry.identity.key, run): place for entry in planned for run, place in entry.places.items()
@@ -274,26 +293,29 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         document = validate.parse_json(data)
         counts = path.parent == folder and not never_counted(document)
         result = validate.validate_result(document)
-        if newer and counts:
-            result = newer.applied(result, name)
+        if newer_verdicts and counts:
+            result = newer_verdicts.applied(result, name)
         run = run_of(result, name)
         if not counts:
             return replace(run, set_aside=_FIRST if path.parent == folder else _INTERRUPTED)
         return replace(consistency.check(run), place=places.get((run.identity.key, run.run)))
 
-    aside = [folder / name for name in (manifest or {}).get("set_aside", ())]
+    set_aside = [folder / name for name in (manifest or {}).get("set_aside", ())]
     loaded_runs = [
-        run for path in (*files, *aside) if (run := _read(path, checked, excluded)) is not None
+        run for path in (*files, *set_aside) if (run := _read(path, checked, excluded)) is not None
     ]
-    # Figures of a diagnosis include the instruments.
+
+    # A diagnosis does not count, because its figures include the cost of the instruments.
     runs = [run for run in loaded_runs if not run.record.diagnosis and not run.set_aside]
-    left_out = 0
+    dropped_series = 0
     if series and (keep_going or not excluded):
-        runs, left_out = _with_series(folder, runs, excluded)
+        runs, dropped_series = _with_series(folder, runs, excluded)
+
     if excluded and not (keep_going and loaded_runs):
         raise ReportError(_refusals(excluded), USAGE)
     if not loaded_runs:
         raise ReportError(f"{one_line(folder)} holds no result: nothing to report", USAGE)
+
     return Campaign(
         name=manifest["campaign"] if manifest else folder.resolve().name,
         manifest=manifest,
@@ -303,14 +325,14 @@ def load_campaign(folder: Path, keep_going: bool = False, series: bool = True) -
         beside=tuple(run for run in loaded_runs if run.record.diagnosis or run.set_aside),
         ignored=tuple(ignored),
         excluded=tuple(excluded),
-        series_left_out=left_out,
-        judged_again=newer is not None,
+        series_left_out=dropped_series,
+        judged_again=newer_verdicts is not None,
     )
 
 
 def load_audit(folder: Path) -> Audit:
-    """Reads `audit.json` of a folder; raises ReportError if it is missing or not what the contract
-    says."""
+    """Reads `audit.json` of a folder. Raises ReportError if it is missing, or breaks the
+    contract."""
     path = folder / AUDIT_FILE
     try:
         return validate.validate_audit(validate.parse_json(_bytes(path)))

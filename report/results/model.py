@@ -1,5 +1,5 @@
-"""A run as the report knows it: typed, reduced to what is printed, independent of the JSON's
-shape."""
+"""The model of runs and campaigns in the report. It is typed, reduced to what is printed, and
+independent of the shape of the JSON."""
 
 import math
 import re
@@ -15,7 +15,7 @@ from report.results.validate import Result
 from report.statistics.histograms import Bounds, Mergeable
 from report.statistics.samples import Place
 
-#: The rule about other programs that use the CPU: by turns all runs of a round share what it says.
+#: The rule about foreign CPU. By turns it says the same of all runs of a round.
 FOREIGN_CPU_RULE = "M25"
 
 #: The file of a campaign that holds its plan, machine and versions.
@@ -26,33 +26,31 @@ def _generated(name: str) -> tuple[Any, ...]:
     return tuple(generated(name))
 
 
-#: Clients that measure the harness: the server without a limiter, and counters in its own process.
+#: The clients that measure the harness, which are the server without a limiter and the one with
+#: counters in its process.
 CONTROL_CLIENTS: frozenset[str] = frozenset(_generated("controls"))
 
-#: What roles are measured for, in the order in which a report lists them.
+#: The kinds of roles whose resources are measured, in the order in which a report lists them.
 MEASURED_KINDS: tuple[str, ...] = _generated("measured-kinds")
 
-#: Where the load enters, in the order of the page, with the words of each layer.
+#: The layers in the order of the page, with the words of each.
 LAYER_WORDS: tuple[Mapping[str, str], ...] = _generated("layers")
 LAYERS = tuple(words["layer"] for words in LAYER_WORDS)
 
-#: What decides, in the order of the page: a library in the server, a module in the store, a service
-#: beside it, or the server's own memory.
+#: The deciders in the order of the page.
 DECIDERS: tuple[str, ...] = _generated("deciders")
 
-#: The order of the page.
+#: The algorithms in the order of the page.
 ALGORITHMS: tuple[str, ...] = _generated("algorithms")
-#: The layer of foreign benchmark programs. It has rows of its own, and is in no ranking of the
-#: others.
+#: The layer of load programs that measure a store. Its rows are in no ranking with others.
 STORE_LAYER = "store"
 
-#: The option under which every client runs one script, so that client and script can be separated.
+#: The option with which all clients run one script, so that a difference is due to the client.
 SAME_SCRIPT: str = CONSTANTS["same_script"]
 
-#: The option of a second configuration of the same thing: it changes the label and nothing else
-#: (rule M31).
+#: The option of a copy, which changes the label and nothing else (rule M31).
 COPY: str = CONSTANTS["copy"]
-#: What differs where rankings are on several web frameworks.
+#: What differs between rankings on several web frameworks.
 FRAMEWORK: str = CONSTANTS["framework"]
 
 _ANSWERED_CODES = ("200", "429", "allowed", "limited")
@@ -67,40 +65,45 @@ class Dimension(Struct, frozen=True):
     layers: tuple[str, ...]
 
     def count(self, configuration: records.Configuration) -> int:
-        """In a configuration as plan and result hold it: 1 where it is not named, 0 at a layer
-        without it."""
-        stated: int | None = getattr(configuration, self.key)
-        return int(configuration.layer in self.layers) if stated is None else stated
+        """The count of a configuration. It is 1 if the configuration does not name it, and 0 at a
+        layer without this dimension."""
+        count: int | None = getattr(configuration, self.key)
+        return int(configuration.layer in self.layers) if count is None else count
 
 
-#: Columns, filters, texts and exports follow this list.
+#: The dimensions, which columns, filters, texts and exports follow.
 DIMENSIONS = tuple(
-    Dimension(**{**one, "layers": tuple(one["layers"])}) for one in _generated("dimensions")
+    Dimension(**{**members, "layers": tuple(members["layers"])})
+    for members in _generated("dimensions")
 )
 
 
 class Separation(Struct, frozen=True, kw_only=True):
-    """An option that separates rankings, and its words: one entry in `src/targets/options.ts`."""
+    """An option that separates rankings, with its words. It is an entry in
+    `src/targets/options.ts`."""
 
     option: str
-    """For a family of options their common form, e.g. `node-<version>`."""
+    """The option, or the common form of a family of options such as `node-<version>`."""
     pattern: str | None = None
     what: str
     """What differs between the rows, e.g. `encryption`."""
     compares: str
-    """`others`: rows with the option with each other. `itself`: a client with it and without it."""
+    """`others` if rows with the option are compared with each other, and `itself` if a client with
+    it is compared with the same client without it."""
     words: str
     value: str | None = None
-    """What a list of differences says instead of `words`."""
+    """The text for lists of differences, which replaces `words` there."""
     usual: str = "without it"
-    """What such a list says of rows without an option of the family."""
+    """The text of such lists for rows without an option of the family."""
 
     def has(self, option: str) -> bool:
         return bool(re.fullmatch(self.pattern, option)) if self.pattern else option == self.option
 
 
-#: Plans separate rankings by these options, and the report names them by this list alone.
-SEPARATIONS: tuple[Separation, ...] = tuple(Separation(**one) for one in _generated("separations"))
+#: The options by which plans separate rankings.
+SEPARATIONS: tuple[Separation, ...] = tuple(
+    Separation(**members) for members in _generated("separations")
+)
 
 
 def separations_of(options: Iterable[str], compares: str) -> list[tuple[str, Separation]]:
@@ -116,12 +119,13 @@ def separations_of(options: Iterable[str], compares: str) -> list[tuple[str, Sep
 
 
 def fault_title(fault: records.Fault) -> str:
-    """`store-restart`; `pause:store-1` for one that was written as action and role."""
+    """The title of a fault, such as `store-restart`, or `pause:store-1` if the fault has no
+    name."""
     return fault.name or f"{fault.action}:{fault.role}"
 
 
 def short_label(label: str, topology: str | None) -> str:
-    """The label without its topology, which has a column of its own; options stay."""
+    """The label with its options and without its topology, for which tables have a column."""
     client, plus, options = label.partition("+")
     short = client.removesuffix(f":{topology}") if topology else client
     return f"{short}{plus}{options}"
@@ -129,100 +133,99 @@ def short_label(label: str, topology: str | None) -> str:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Identity:
-    """A configuration: one row. What is not known of a foreign URL (store, topology, limits) is
-    None."""
+    """A configuration, which is one row. Store, topology and limits of a URL that was given by hand
+    are not known, and None."""
 
     key: str
     configuration_hash: str | None = None
     layer: str
     """One of `LAYERS`. Rows of different layers are never compared."""
     counts: Mapping[str, int]
-    """Counts by the key of each dimension; 0 at a layer that does not have it."""
+    """The counts by the key of each dimension, which are 0 at a layer without it."""
     label: str
     client: str
     options: tuple[str, ...] = ()
-    """Variations of the client, e.g. `same-script`, `autopipelining`."""
+    """The options of the target, such as `same-script` or `autopipelining`."""
     store: str | None = None
     external_store: bool = False
-    """The store is one that the user already ran."""
+    """Whether the store is an external store."""
     topology: str | None = None
     limiter: str | None = None
-    # Versions that were asked for; None where the target names none.
+    # The versions in the text of the target, which are None if it names none.
     client_version: str | None = None
     store_version: str | None = None
     limiter_version: str | None = None
     node: str | None = None
-    """The version of Node that its servers were to run in; None for the project's own."""
+    """The version of Node in which its servers run. None for the default version."""
     workload: str
     complexity: int | None = None
     payload_bytes: int | None = None
-    """Bytes of the value that an operation of the store layer carries."""
+    """The bytes of the value in an operation of the store layer."""
     traffic: str
     connections: int
-    """Connections of a closed loop; in an open one the most that it may use."""
+    """The connections of a closed loop, or the most that an open loop may use."""
     rate_per_second: float | None
-    """Offered in an open loop, as `arrivals`; None in a closed one."""
+    """The offered rate of an open loop. Like `arrivals`, it is None in a closed loop."""
     arrivals: str | None
     load_text: str
-    """These in words: `50 connections`, `5,000/s constant, up to 200 connections`."""
+    """The load as text, such as `50 connections` or `5,000/s constant, up to 200 connections`."""
     duration_s: float | None
     requests: int | None
     limits: tuple[int, int, int, int] | None = None
-    """Points, window and block, both in seconds, and the points that a request uses."""
+    """The quota, limiter window and block, both in seconds, and the points that a request uses."""
     caps: str = "{}"
-    """Canonical JSON of the caps by kind of role."""
+    """The caps by kind of role as canonical JSON."""
     faults: tuple[records.Fault, ...] = ()
-    """Rows with faults are in no ranking of speed."""
-    # They follow from the target: results of one configuration are the same with and without them.
+    """The faults of its runs. A row with faults is in no ranking of speed."""
+    # The next members follow from the target, so that results with and without them are equal.
     decided_by: str | None = field(default=None, compare=False)
-    """One of `DECIDERS`; None for an address whose limiter is not known."""
+    """One of `DECIDERS`. None for an address whose limiter is not known."""
     algorithm: str | None = field(default=None, compare=False)
-    """One of `ALGORITHMS`; None where it is not on record."""
+    """One of `ALGORITHMS`. None if it is not on record."""
     module: str | None = field(default=None, compare=False)
     service: str | None = field(default=None, compare=False)
     framework: str | None = field(default=None, compare=False)
-    """Id of the server's web framework; None for Fastify, and where no server is."""
+    """The id of the web framework of the server. None for Fastify, and without a server."""
     same_script: bool = field(default=False, compare=False)
-    """It runs the one script for all, and not the client's own."""
+    """Whether it runs the script that all clients share, instead of the one that comes with it."""
     copy_of: str | None = field(default=None, compare=False)
-    """The label of the one that it is once more: what differs between the two is the host (rule
+    """The label of the row of which it is a copy. Only the host can make the two differ (rule
     M31)."""
     decides_locally: bool = field(default=False, compare=False)
-    """Some decisions reach neither store nor service."""
+    """Whether some decisions reach neither store nor service."""
     program: str | None = field(default=None, compare=False)
-    """Id of the load program that makes the calls in the client's place; None for a client."""
+    """The id of the load program that makes the calls in place of the client. None for a client."""
 
     @property
     def generators(self) -> int:
-        """Generators of the one load; 0 at the store layer."""
+        """The number of generators that share the load, which is 0 at the store layer."""
         return self.counts["generators"]
 
     @property
     def servers(self) -> int:
-        """On the one store; 0 at the limiter layer, where the load generator calls the limiter
-        itself."""
+        """The number of servers on the store. It is 0 at the limiter layer, where the generator
+        calls the limiter."""
         return self.counts["servers"]
 
     @property
     def open_loop(self) -> bool:
-        """What is measured is latency at a rate, and not capacity (rule M4)."""
+        """Whether latency at a rate is measured, and not capacity (rule M4)."""
         return self.rate_per_second is not None
 
     @property
     def printed(self) -> bool:
-        """A foreign program loads and prints the figures: such rows are never ranked with
-        others."""
+        """Whether a load program prints the figures. Such rows are never ranked with others."""
         return self.layer == STORE_LAYER or self.program is not None
 
     @property
     def ranked(self) -> bool:
-        """Its speed is ranked with others': no foreign program prints it, and no fault disturbs
-        it."""
+        """Whether its speed is ranked with others, because no load program prints it and no fault
+        disturbs it."""
         return not self.printed and not self.faults
 
     @property
     def ceiling(self) -> bool:
-        """It has no store: it measures what the harness itself can do."""
+        """Whether it has no store, so that it measures what the harness can do."""
         return self.configuration_hash is not None and self.client in CONTROL_CLIENTS
 
     @property
@@ -231,7 +234,7 @@ class Identity:
 
     @property
     def control(self) -> bool:
-        """It is shown beside the clients, and never ranked with them."""
+        """Whether it is shown beside the clients and never ranked with them."""
         return self.ceiling or self.copy
 
     @property
@@ -240,18 +243,18 @@ class Identity:
 
     @property
     def variant(self) -> str:
-        """The client with its version and options, whichever script it runs:
+        """The client with its version and options, whichever script it runs, such as
         `iovalkey+autopipelining`."""
-        kept = [
+        options = [
             option
             for option in self.options
             if option not in (SAME_SCRIPT, self._versioned_limiter)
         ]
-        return "+".join([self.libraries, *kept])
+        return "+".join([self.libraries, *options])
 
     @property
     def libraries(self) -> str:
-        """The client, and the limiter where a version was asked:
+        """The client, and the limiter if the target names its version, such as
         `ioredis+rate-limiter-flexible~7.1.1`."""
         client = f"{self.client}~{self.client_version}" if self.client_version else self.client
         limiter = self._versioned_limiter
@@ -263,113 +266,114 @@ class Identity:
 
     @property
     def store_text(self) -> str:
-        """`valkey`, `valkey~8.1`, or `valkey (already ran)` for a store of the user's."""
+        """A text such as `valkey`, `valkey~8.1`, or `valkey (already ran)` for an external
+        store."""
         if self.store is None:
             return "not known"
-        return (
-            f"{self.store_program} (already ran)"
-            if self.external_store
-            else str(self.store_program)
-        )
+        if self.external_store:
+            return f"{self.store_program} (already ran)"
+        return str(self.store_program)
 
     @property
     def store_program(self) -> str | None:
-        """The key of its store in a manifest: `valkey`, `valkey~8.1`."""
+        """The key of its store in a manifest, such as `valkey` or `valkey~8.1`."""
         return f"{self.store}~{self.store_version}" if self.store_version else self.store
 
     @property
     def workload_text(self) -> str:
-        return (
-            self.workload
-            if self.complexity is None
-            else f"{self.workload} ({self.complexity} rounds)"
-        )
+        if self.complexity is None:
+            return self.workload
+        return f"{self.workload} ({self.complexity} rounds)"
 
     @property
     def extent_text(self) -> str:
-        return (
-            f"{self.requests:,} requests" if self.duration_s is None else f"{self.duration_s:g} s"
-        )
+        if self.duration_s is None:
+            return f"{self.requests:,} requests"
+        return f"{self.duration_s:g} s"
 
 
 class AddedMemory(Struct, frozen=True, kw_only=True):
-    """What a run added to memory, from before any load to after the last answer."""
+    """The memory that a run added, from before any load to after the last answer."""
 
     keys: int
-    """Decisions: where each is on a key of its own, as many keys."""
+    """The number of decisions. It is the number of keys if each decision is on a fresh key."""
     failed: int
     items: int | None
-    """In the store, all nodes together; None where it does not count, like `lost_keys`."""
+    """The items in all nodes of the store. Like `lost_keys`, it is None if the store does not count
+    them."""
     lost_keys: int | None
-    """Expired or evicted."""
+    """The keys that expired or were evicted."""
     bytes: Mapping[str, int]
-    """Bytes by their source, see `SOURCES` in `report/analysis/figures.py`."""
+    """The added bytes by source, see `SOURCES` in `report/analysis/figures.py`."""
 
 
 class Usage(Struct, frozen=True):
-    """What all roles of a kind used in one stretch of a run, which is about a second long."""
+    """The usage of all roles of a kind in one stretch of a run, which is about a second long."""
 
     t_s: float
     """The end of the stretch, in seconds since the first reading."""
     interval_s: float
     cpu_percent: float | None
-    """In % of one CPU; None where the CPU of the kind is not known."""
+    """The CPU time in % of one CPU. None if that of the kind is not known."""
     resident_bytes: int
-    """At the end of the stretch, as the runtime reads it."""
+    """The resident memory at the end of the stretch, as the runtime reads it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Measured:
-    """The figures of a run that was measured; its percentiles are those of the result. At the
-    limiter layer a request is a decision."""
+    """The figures of a measured run. At the limiter layer a request is a decision."""
 
     record: records.MeasuredResult
-    """Without what the figures below are computed from, and what no page shows: see `slim`."""
+    """The result without the members that `slim` drops."""
     layer: str
     requests_per_second: float
     percentiles_ms: Mapping[str, float]
-    """In an open loop from the intended send (rule M3). Without those that failed or unanswered
-    requests could move (rule M23)."""
+    """The percentiles of the latency, which begins in an open loop at the intended send (rule M3).
+    Those that failed or unanswered requests could move are absent (rule M23)."""
     bounds_ms: Mapping[str, Bounds]
     curve_ms: Sequence[float]
-    """Latencies at `histograms.CURVE`, as far as they are identified; empty without answers."""
+    """The latencies at `histograms.CURVE`, as far as they are identified. Empty without answers."""
     unsupported: tuple[str, ...]
     store_memory_bytes: int | None
-    """Memory of all nodes; None where one does not report it."""
+    """The memory of all nodes. None if one node does not report it."""
     added_memory: AddedMemory | None
-    """None without a limiter."""
+    """The memory that the run added. None without a limiter."""
     store_failures: int | None
-    """Decisions that the store failed to make in the window, as servers or client counted; None
-    without a count."""
+    """The decisions that the store failed to make in the window, as servers or client counted them.
+    None without a count."""
     decisions: int | None
-    """Answers, allowed or limited, to a consume of one descriptor, as the processes counted them
-    that call the limiter, in lead-in and window: from the same two readings as the CPU time of the
-    roles. None without a limiter, or without the count."""
+    """The answers, allowed or limited, to consumes of one descriptor in lead-in and window.
+
+    The processes that call the limiter count them, between the same two readings as the CPU time of
+    the roles. None without a limiter, or without the count."""
     mergeable: Mergeable | None = None
-    """Its latencies, where some percentile may need those of the other runs too (rule M18); else
-    None."""
+    """Its latencies, if some percentile may need those of other runs too (rule M18), else None."""
     seconds: tuple[records.Sample, ...] = ()
-    """Seconds of selected runs alone, of no more than a page can hold; the last may be shorter."""
+    """The seconds of the run, of which the last may be shorter. Empty unless the run is selected,
+    and if a page cannot hold more."""
     usage: Mapping[str, tuple[Usage, ...]] = field(default_factory=dict)
-    """Of selected runs alone, by kind of role, e.g. `server`; without kinds whose usage over time
-    is not known."""
+    """The usage over time by kind of role, as far as it is known. Empty unless the run is
+    selected."""
     answers_each_slice: Sequence[int]
-    """Answers in each whole 100 ms of the window's first minutes; of every run, so kept small."""
+    """The answers in each whole 100 ms of the first minutes of the window. It is small, because all
+    runs have it."""
     answers_by_server: tuple[int, ...]
-    """Answers of each server in lead-in and window, by its own count; empty without one of ours."""
+    """The answers of each server in lead-in and window, as it counts them. Empty without a server
+    of this project."""
     client_settings: Mapping[str, Any]
     deciding_software: Mapping[str, str]
-    """Modules and service of the run: `Module redis-cell`, with version and checksum."""
+    """The version and checksum of each module and service, by names such as `Module redis-cell`."""
     limiter_script: records.LimiterScript | None
-    """None where no script decides, or the server named none."""
+    """The script that decides. None without one, or if the server named none."""
     script_calls: Mapping[str, int] | None
-    """Scripts that ran, by command in lower case, as the store counted them: all nodes together,
-    from before any load to after the last answer, without failed ones. None without counters, or if
-    one went back."""
+    """The successful calls of scripts by command in lower case.
+
+    All nodes of the store count them, from before any load to after the last answer. None without
+    counters, or if one went back."""
 
     @property
     def limited_share(self) -> float | None:
-        """Limited of all answered requests, 0 to 1; None when nothing was answered."""
+        """The share of answered requests that were limited, from 0 to 1. None without answers."""
         total = self.record.requests.total
         return self.record.rate_limit_hits / total if total else None
 
@@ -379,39 +383,39 @@ class Measured:
 
     @property
     def foreign_cpu_percent(self) -> float | None:
-        """CPU that was busy beside all roles and the harness, in % of one CPU; None where it is not
-        known."""
+        """The foreign CPU in % of one CPU. None if it is not known."""
         return self.record.host_load.foreign_cpu_percent if self.record.host_load else None
 
     @property
     def failed_by_code(self) -> dict[str, int]:
-        """Answers by HTTP status, or by the limiter's outcome, without allowed and limited ones."""
+        """The failed answers by HTTP status, or by the outcome of the limiter."""
         by_code = sorted(self.record.counts.by_code.items())
         return {code: count for code, count in by_code if code not in _ANSWERED_CODES and count}
 
     @property
     def latency_ms(self) -> Mapping[str, float]:
-        """Average, min, max, stddev; min alone where requests failed; empty when nothing was
-        answered."""
+        """Average, min, max and stddev of the latency. It has nothing but min if requests failed,
+        and is empty without answers."""
         names = ("average", "min", "max", "stddev")
-        percentiles = {name: getattr(self.record.latency, name, None) for name in names}
-        return {name: value for name, value in percentiles.items() if value is not None}
+        values = {name: getattr(self.record.latency, name, None) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def total_of(values: Sequence[int | None]) -> int | None:
-    """None without values, and where one is not known."""
+    """The sum of the values. None without values, or if one is not known."""
     known = [value for value in values if value is not None]
     return sum(known) if known and len(known) == len(values) else None
 
 
 def stated_bounds(latency: records.Latency | None) -> dict[str, Bounds]:
-    stated = (latency.bounds if latency else None) or {}
-    return {name: Bounds(bounds.low, bounds.high) for name, bounds in stated.items()}
+    """The bounds of latencies that a result contains, by name."""
+    bounds_by_name = (latency.bounds if latency else None) or {}
+    return {name: Bounds(bounds.low, bounds.high) for name, bounds in bounds_by_name.items()}
 
 
 def sums_by_kind(roles: Mapping[str, records.Resource], member: str) -> dict[str, float]:
-    """A member of the roles by kind: the nodes of a cluster are one store, several servers are one
-    server. A kind that lacks it for a role is absent."""
+    """The sums of a member over the roles of each kind. A kind is absent if the member is not known
+    of one of its roles."""
     values: dict[str, list[float | None]] = {}
     for role in roles.values():
         values.setdefault(role.kind, []).append(getattr(role, member))
@@ -429,46 +433,47 @@ def cpu_us_per_request(roles: Mapping[str, records.Resource]) -> dict[str, float
 
 
 def script_sha1(script: records.LimiterScript) -> str | None:
-    """The sha1 of its text; None for a function: its name does not identify its text."""
+    """The sha1 of the text of a script. None for a function, whose name does not identify its
+    text."""
     return None if script.kind == "fcall" else script.name_or_sha1
 
 
 def short_script_name(script: records.LimiterScript) -> str:
-    """The first 8 digits of the sha1, or the function's whole name."""
+    """The first 8 digits of the sha1, or the whole name of a function."""
     return script.name_or_sha1[: 8 if script_sha1(script) else None]
 
 
 def script_text(script: records.LimiterScript) -> str:
-    """`FCALL consume`, `EVALSHA a1de965f`."""
+    """A text such as `FCALL consume` or `EVALSHA a1de965f`."""
     return f"{script.kind.upper()} {short_script_name(script)}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Run:
-    """One repetition; `measured` is None when it failed or was aborted."""
+    """One repetition of a configuration. `measured` is None if it failed or was aborted."""
 
     identity: Identity
     file: str
     run: int
-    """Number of the configuration's run, from 1."""
+    """The number of the run within its configuration, from 1."""
     record: Result
-    """Without what no page shows: see `slim`."""
+    """The result without the members that `slim` drops."""
     failure: str | None
     verdict: str
     versions: Mapping[str, str]
     placement: Mapping[str, str]
-    """The machine of each role; empty where they all ran on one."""
+    """The machine of each role. Empty if all ran on one machine."""
     outcome: str | None
-    """What the target did with the load: `served`, `overloaded` or `failed` (rule M24); None: not
-    known."""
+    """What the target did with the load, which is `served`, `overloaded` or `failed` (rule M24).
+    None if it is not known."""
     measured: Measured | None
     printed: records.PrintedResult | None
-    """The record of a run that a foreign program loaded, in place of `measured`."""
+    """The record of a run whose load came from a load program, in place of `measured`."""
     place: Place | None = None
-    """Its round and group; None in consecutive order."""
+    """Its round and group. None in consecutive order."""
     set_aside: str = ""
-    """Why it is listed and in no figure (rule M20), e.g. that its round was measured again; else
-    empty."""
+    """The reason for which it is listed and used in no figure (rule M20), such as that its round
+    was measured again. Empty for other runs."""
 
     @property
     def reasons(self) -> Sequence[records.Reason]:
@@ -476,17 +481,19 @@ class Run:
 
     @property
     def outcome_text(self) -> str | None:
-        """Its outcome with the figures, unless it served the load."""
+        """Its outcome with the figures, unless the target served the load."""
         return self.measured.record.outcome_text if self.measured else None
 
     @property
     def spoiled(self) -> bool:
-        """The target failed its load: it ranks below all runs that served theirs."""
+        """Whether the target failed its load, so that it ranks below all runs that served
+        theirs."""
         return self.measured is not None and self.outcome in ("overloaded", "failed")
 
     @property
     def eligible(self) -> bool:
-        """Its figures count: it was measured soundly, and the target served its load."""
+        """Whether its figures count, because the measurement is not invalid and the target served
+        its load."""
         has_figures = self.measured is not None or self.printed is not None
         return has_figures and self.verdict != "invalid" and not self.spoiled
 
@@ -498,56 +505,58 @@ class Run:
 
     @property
     def selection_rank(self) -> float | None:
-        """What it is selected by among the runs of its configuration, more is better: its
-        throughput. In an open loop, where all runs have the same, it is its p99 below zero: by the
-        upper bound where the p99 is not identified (rule M23), and last of all where nothing is
-        known of it."""
+        """The figure by which it is selected among the runs of its configuration. Higher is better.
+
+        It is the throughput. In an open loop, in which all runs have the same throughput, it is the
+        negative p99, or its negative upper bound if it is not identified (rule M23). A run whose
+        p99 is not known at all is last."""
         if self.measured is None or not self.identity.open_loop:
             return self.requests_per_second
+
         bounds = self.measured.bounds_ms.get("p99")
-        known = self.measured.percentiles_ms.get("p99", bounds.high if bounds else None)
-        return -math.inf if known is None else -known
+        p99_ms = self.measured.percentiles_ms.get("p99", bounds.high if bounds else None)
+        return -math.inf if p99_ms is None else -p99_ms
 
 
 def turns_of(run: Run) -> records.Turns | None:
-    """None of a run that had the load alone."""
+    """The turns of a run. None for a run that had the load for itself."""
     return run.measured.record.turns if run.measured else None
 
 
 class Planned(Struct, frozen=True, kw_only=True):
-    """A configuration that the plan holds, with the run numbers it should have."""
+    """A configuration of the plan, with the numbers of its planned runs."""
 
     identity: Identity
     runs: tuple[int, ...]
     places: Mapping[int, Place] = {}
-    """Places by run; empty in consecutive order."""
+    """The places by run. Empty in consecutive order."""
     by_turns: bool = False
-    """Its runs were made at the same time as those that they are compared with (rule M16)."""
+    """Whether its runs take place at the same time as those with which they are compared (rule
+    M16)."""
 
 
 class PlannedRanking(Struct, frozen=True, kw_only=True):
-    """What is ranked with what, as the plan says it: each row is in exactly one."""
+    """A ranking of the plan. Each row is in exactly one."""
 
     id: str
     members: tuple[str, ...]
-    """Keys of rows, with the reference and its copies."""
+    """The keys of its rows, including the reference and its copies."""
     reference: str | None = None
     copy: str | None = None
-    """The row that is the reference once more (rule M31)."""
+    """The row that is the copy of the reference (rule M31)."""
     family: int
-    """How many comparisons with the reference correct each other (rule M17)."""
+    """The number of comparisons with the reference that Holm's correction counts (rule M17)."""
     conditions: tuple[str, ...] = ()
-    """Options that all its rows have, and that keep them apart from rows without, see
-    `SEPARATIONS`."""
+    """The options of `SEPARATIONS` that all its rows have, and that separate them from rows without
+    them."""
     client: str = ""
-    """The one client of a ranking that compares a client with itself; empty for every other
-    ranking."""
+    """The client of a ranking that compares a client with itself. Empty for every other ranking."""
     varies: tuple[str, ...] = ()
-    """What such a ranking compares it in: `store version`, or `Separation.what`."""
+    """What varies in such a ranking, which is `store version` or a `Separation.what`."""
 
 
 class Excluded(Struct, frozen=True):
-    """A file that is not what it should be, and why: none of its figures is on the page."""
+    """A file that breaks the contract, so that none of its figures is on the page."""
 
     file: str
     text: str
@@ -559,26 +568,27 @@ class Excluded(Struct, frozen=True):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Campaign:
-    """A folder of results. `manifest` is the validated document, absent for runs made by hand."""
+    """A folder of results. `manifest` is the validated document, and None for runs made by hand."""
 
     name: str
     manifest: Mapping[str, Any] | None = None
     planned: tuple[Planned, ...] = ()
     rankings: tuple[PlannedRanking, ...] = ()
     counted: tuple[Run, ...] = ()
-    """Runs that figures are made of, by name of the file."""
+    """The runs that enter figures, by the name of the file."""
     beside: tuple[Run, ...] = ()
-    """Runs in no figure: set aside, see `Run.set_aside`, or made with instruments."""
+    """The runs that enter no figure, because they were set aside, see `Run.set_aside`, or made with
+    instruments."""
     ignored: tuple[str, ...] = ()
-    """Names of files that a crash left behind."""
+    """The names of files that a crash left behind."""
     excluded: tuple[Excluded, ...] = ()
-    """Files that are left out, by name; only where the caller wants the rest all the same."""
+    """The files that break the contract, by name. Empty unless the caller accepts such files."""
     series_left_out: int = 0
-    """Selected runs whose per-second series were too many to keep."""
+    """The number of selected runs without their series, because there were too many."""
     judged_again: bool = False
-    """Newer rules than those of the time of measuring have judged."""
+    """Whether newer rules than those of the measurement have judged the runs."""
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """Of `counted` those whose speed is ranked."""
+        """The runs of `counted` whose speed is ranked."""
         return tuple(run for run in self.counted if run.identity.ranked)

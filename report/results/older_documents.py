@@ -1,28 +1,26 @@
-"""Older documents as the present format has them: the only place in this project that knows former
+"""Converts older documents to the present format. No other place in this project knows former
 formats.
 
-Everything that loads a document goes through `converted` first: the report, `compare`, and the line
-a result that `report documents` prints for `ratelimit-bench judge`. What is rendered, compared or
-judged afterwards has the present format, so that no rule and no section asks how old its evidence
-is. The stored files stay as they are. The orchestrator has no converter: it resumes campaigns of
-its own version alone.
+Everything that loads a document calls `converted` first. That is the report, `compare`, and the
+command `report documents`, whose lines `ratelimit-bench judge` reads. What is rendered, compared or
+judged afterwards has the present format, so that no rule and no section asks how old a document is.
+The stored files stay as they are. The orchestrator needs no converter, because it resumes only
+campaigns of its own version.
 
 The history of results and manifests, which share their versions:
 
 1. The first format. It is not read any more.
 2. Layers, any number of servers, stores that do not speak RESP, roles by kind.
-3. Turns. A round began with runs that were numbered 0 and never counted; they are gone, as are
-   the readings of the host's speed, because by turns it cancels. Places in a round are called
-   groups.
-4. A document states what the report derived from it: the load in words, what the options of a
-   target mean, the curve of the latencies, when requests were served again after a fault. Machines
-   lost their id, which several processors shared.
+3. Turns. A round began with runs that were numbered 0 and never counted. They are gone, as are
+   the readings of the host's speed, which cancels by turns. Places in a round are called groups.
+4. A document contains what the report derived from it before: the load as text, the meaning of the
+   options of a target, the curve of the latencies, and when requests were served again after a
+   fault. Machines lost their id, which several processors shared.
 
 The history of audits:
 
-1. The first format, in which what nobody promises was kept or broken as a promise is.
-2. What nobody promises has a status of its own, and the consequences of one defect are counted as
-   such.
+1. The first format, in which what is not promised was kept or broken like a promise.
+2. What is not promised has its own status, and the consequences of a defect are counted separately.
 """
 
 from collections import Counter
@@ -51,19 +49,20 @@ RESULT = "ratelimit-bench/result"
 MANIFEST = "ratelimit-bench/manifest"
 AUDIT = "ratelimit-bench/audit"
 
-#: Of results, plans and manifests.
+#: The version of results, plans and manifests.
 SCHEMA_VERSION: int = CONSTANTS["schema_version"]
 OLDEST_VERSION: int = CONSTANTS["oldest_schema_version"]
 
 _PRESENT: Mapping[str, int] = {RESULT: SCHEMA_VERSION, MANIFEST: SCHEMA_VERSION, AUDIT: 2}
 
-#: What a step raises on a document that is damaged. The document stays as it is there, so that its
+#: The errors that a step raises for a damaged document. The step is then skipped, so that
 #: validation names the field.
 _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, ValidationError)
 
 
 def converted(document: Document) -> Document:
-    """A document of an older format as the present one has it; any other unchanged."""
+    """A document of an older format in the present one. Any other document is returned
+    unchanged."""
     schema = document.get("schema")
     version = document.get("schema_version")
     if not isinstance(schema, str) or not isinstance(version, int) or schema not in _PRESENT:
@@ -71,8 +70,8 @@ def converted(document: Document) -> Document:
     if not _OLDEST[schema] <= version < _PRESENT[schema]:
         return document
 
-    for since, of_schema, step in STEPS:
-        if of_schema == schema and since >= version:
+    for last_version, step_schema, step in STEPS:
+        if step_schema == schema and last_version >= version:
             try:
                 document = step(document)
             except _DAMAGED:
@@ -117,7 +116,7 @@ def _machines_without_host_speed(manifest: Document) -> Document:
 
 
 def _plan_of_counted_runs(manifest: Document) -> Document:
-    """The plan without runs that never count, with groups in the place of blocks."""
+    """The plan without runs that never count, in which blocks are called groups."""
     plan = manifest["plan"]
     runs = [
         {"group" if name == "block" else name: value for name, value in run.items()}
@@ -127,35 +126,37 @@ def _plan_of_counted_runs(manifest: Document) -> Document:
     return {**manifest, "plan": {**plan, "schema_version": 3, "runs": runs}}
 
 
-# From 3 to 4: what the report derived.
+# From 3 to 4: what the report derived before.
 
 
 def _decided_by(target: Document) -> str:
-    """Results that do not state it are older than modules and services."""
+    """The decider of a target in a result without it, which is older than modules and services."""
     if target["limiter"] == "none":
         return "nothing"
     return "in-process" if target["store"] == "memory" else "library"
 
 
 def _described(target: Document) -> dict[str, Any]:
-    """A target with what its options say."""
+    """A target with the meaning of its options."""
     options: Sequence[str] = target["options"]
     settings = [option for option in options if option in ("defaults", "tuned")]
-    is_copy = "copy" in options
     label_parts = [part for part in target["label"].split("+") if part != "copy"]
-    return {
-        "decided_by": _decided_by(target),
-        **target,
-        **({"same_script": True} if "same-script" in options else {}),
-        **({"settings": settings[0]} if settings else {}),
-        **({"encrypted": True} if "tls" in options else {}),
-        **({"copy_of": "+".join(label_parts)} if is_copy else {}),
-    }
+
+    described = {"decided_by": _decided_by(target), **target}
+    if "same-script" in options:
+        described["same_script"] = True
+    if settings:
+        described["settings"] = settings[0]
+    if "tls" in options:
+        described["encrypted"] = True
+    if "copy" in options:
+        described["copy_of"] = "+".join(label_parts)
+    return described
 
 
 def load_text(layer: str, load: Document) -> str:
-    """`50 connections`, or `5,000/s constant, up to 200 connections`; at the limiter layer `50 at a
-    time`."""
+    """The load as text, such as `50 connections` or `5,000/s constant, up to 200 connections`. At
+    the limiter layer connections are `50 at a time`."""
     count = load["connections"]
     connections = f"{count:,} at a time" if layer == "limiter" else plural(count, "connection")
     if load["model"] == "closed":
@@ -174,13 +175,14 @@ def _result_with_described_target(result: Document) -> Document:
 
 
 def _result_with_load_text(result: Document) -> Document:
-    """A generator that was started by hand has no configuration, but what it was asked."""
-    asked = result["configuration"] if "configuration" in result else result["request"]
-    return {**result, "load_text": load_text(asked["layer"], asked["load"])}
+    """The load is that of the configuration, or of the request to a generator that was started by
+    hand."""
+    source = result["configuration"] if "configuration" in result else result["request"]
+    return {**result, "load_text": load_text(source["layer"], source["load"])}
 
 
 def curve_ms(answered: Histogram | None, unanswered: Histogram | None) -> list[float]:
-    """Latencies in ms at `CURVE`, up to the first one that is not identified; nothing without
+    """The latencies in ms at `CURVE`, up to the first one that is not identified. Empty without
     answers."""
     if answered is None or answered.total == 0:
         return []
@@ -199,21 +201,25 @@ def _result_with_curve(result: Document) -> Document:
     def merged(*outcomes: str) -> Histogram | None:
         parts = [generator["histograms"] for generator in result["generators"]]
         encoded = [part[outcome] for part in parts for outcome in outcomes]
-        return merge_histograms([decode_histogram(each["data"], each["count"]) for each in encoded])
+        histograms = [decode_histogram(data["data"], data["count"]) for data in encoded]
+        return merge_histograms(histograms)
 
     curve = curve_ms(merged("allowed", "limited"), merged("failed", "censored"))
     return {**result, "latency_curve_ms": curve}
 
 
 def _result_with_served_again(result: Document) -> Document:
-    """The timeline tells when requests were served again; without one it stays unknown."""
+    """Adds when requests were served again. It stays unknown without a timeline."""
     if "timeline" not in result or "fault_figures" not in result:
         return result
+
     timeline = convert(result["timeline"], records.Timeline)
     faults = convert(result["faults"], list[records.MeasuredResultFault])
-    stated = result["fault_figures"]
-    figures = [_with_served_again(of_fault, timeline, faults) for of_fault in stated["faults"]]
-    return {**result, "fault_figures": {**stated, "faults": figures}}
+    fault_figures = result["fault_figures"]
+    converted_faults = [
+        _with_served_again(figures, timeline, faults) for figures in fault_figures["faults"]
+    ]
+    return {**result, "fault_figures": {**fault_figures, "faults": converted_faults}}
 
 
 def _with_served_again(
@@ -221,11 +227,12 @@ def _with_served_again(
 ) -> Document:
     if "served_again_s" in figures:
         return figures
+
     seconds = served_again_s(timeline, faults, convert(figures, records.FaultFiguresFault))
-    read = {**figures, "served_again_from": "timeline"}
-    return (
-        read if seconds is None else {**read, "served_again_s": None if seconds == inf else seconds}
-    )
+    converted_figures = {**figures, "served_again_from": "timeline"}
+    if seconds is not None:
+        converted_figures["served_again_s"] = None if seconds == inf else seconds
+    return converted_figures
 
 
 def _plan_with_described_configurations(manifest: Document) -> Document:
@@ -262,12 +269,12 @@ def _facts_without_id(manifest: Document) -> Document:
 
 # Audits from 1 to 2: what nobody promises.
 
-#: Why nobody promises what a check tries, by check and store.
+#: The reasons for which what a check tries is not promised, by check and store.
 _UNPROMISED: Mapping[str, Mapping[str, str]] = generated("unpromised")
 
 
 def _audit_of_promises(audit: Document) -> Document:
-    """What nobody promises is neither kept nor broken."""
+    """The audit in which what is not promised is neither kept nor broken."""
     targets = [
         {
             **target,
@@ -282,7 +289,7 @@ def _audit_of_promises(audit: Document) -> Document:
 
 
 def _finding(target: Document, finding: Document) -> Document:
-    # A store may be named with its version.
+    # The name of the store may include its version.
     store = target["store"].partition("~")[0]
     reason = _UNPROMISED.get(finding["check"], {}).get(store)
     if reason is None or finding["status"] not in ("holds", "broken"):
@@ -296,8 +303,8 @@ def _finding(target: Document, finding: Document) -> Document:
     }
 
 
-#: Each step: the version that lacks it, the documents that it is for, and what it does. In this
-#: order.
+#: The steps in their order, each with the last version that needs it, the schema of its documents,
+#: and the conversion.
 STEPS: Sequence[tuple[int, str, Callable[[Document], Document]]] = (
     (2, RESULT, _without_host_speed),
     (2, RESULT, _run_from_1),
@@ -315,6 +322,6 @@ STEPS: Sequence[tuple[int, str, Callable[[Document], Document]]] = (
 )
 
 _OLDEST: Mapping[str, int] = {
-    schema: min(since for since, of_schema, _ in STEPS if of_schema == schema)
+    schema: min(last_version for last_version, step_schema, _ in STEPS if step_schema == schema)
     for schema in _PRESENT
 }

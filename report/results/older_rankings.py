@@ -1,8 +1,7 @@
-"""What is ranked with what in campaigns whose plan does not say it, and among runs that no plan
-holds.
+"""Ranks the rows of campaigns whose plan does not name rankings, and runs that no plan holds.
 
-Plans name their rankings since `plan.rankings`. This is the rule that the report had before; newer
-campaigns do not need it, and nothing else in the report knows it."""
+Newer plans name them in `plan.rankings`. This is the rule that the report had before, which newer
+campaigns do not need, and nothing else in the report knows."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
@@ -24,10 +23,12 @@ def older_rankings(
     """The rankings of these rows, with the references that an older plan names."""
     across_frameworks = bool(plan.get("compare_frameworks"))
     references = frozenset(plan.get("references", ()))
-    alike: dict[str, list[Identity]] = {}
+
+    rows_by_key: dict[str, list[Identity]] = {}
     for identity in identities:
-        alike.setdefault(_alike(identity, across_frameworks), []).append(identity)
-    groups = [part for group in alike.values() for part in _by_condition(group)]
+        rows_by_key.setdefault(_ranking_key(identity, across_frameworks), []).append(identity)
+
+    groups = [group for rows in rows_by_key.values() for group in _by_condition(rows)]
     return tuple(
         _ranking(f"ranking-{number}", client, members, references, across_frameworks)
         for number, (client, members) in enumerate(groups, start=first_number)
@@ -42,19 +43,24 @@ def _conditions(identity: Identity, across_frameworks: bool) -> tuple[str, ...]:
     )
 
 
-def _alike(identity: Identity, across_frameworks: bool) -> str:
-    """What the rows of a ranking share. A control is alone, as is a row with faults or of a load
-    program."""
+def _ranking_key(identity: Identity, across_frameworks: bool) -> str:
+    """A key that the rows of a ranking share. A control is alone, as are a row with faults and one
+    of a load program."""
     if identity.ceiling or identity.faults or identity.program is not None:
         return identity.key
+
     if identity.layer == STORE_LAYER:
-        same: dict[str, Any] = {
-            "label": "",
-            "store": None,
-            "store_version": None,
-            "external_store": False,
-        }
-        return repr(replace(identity, key="", configuration_hash=None, **same))
+        work = replace(
+            identity,
+            key="",
+            configuration_hash=None,
+            label="",
+            store=None,
+            store_version=None,
+            external_store=False,
+        )
+        return repr(work)
+
     load = (
         identity.layer,
         identity.topology,
@@ -81,18 +87,18 @@ def _alike(identity: Identity, across_frameworks: bool) -> str:
     return repr((load, decision, _conditions(identity, across_frameworks)))
 
 
-def _within(identity: Identity) -> dict[str, str]:
+def _client_conditions(identity: Identity) -> dict[str, str]:
     """The conditions in which a client can be compared with itself, by what they are about."""
-    conditions = {
-        separation.what: option for option, separation in separations_of(identity.options, "itself")
-    }
-    return (
-        {"store version": identity.store_version} if identity.store_version else {}
-    ) | conditions
+    conditions = {}
+    if identity.store_version:
+        conditions["store version"] = identity.store_version
+    for option, separation in separations_of(identity.options, "itself"):
+        conditions[separation.what] = option
+    return conditions
 
 
 def _varying(members: Collection[Identity]) -> tuple[str, ...]:
-    conditions = [_within(identity) for identity in members]
+    conditions = [_client_conditions(identity) for identity in members]
     names = dict.fromkeys(name for condition in conditions for name in condition)
     return tuple(
         name for name in names if len({condition.get(name) for condition in conditions}) > 1
@@ -102,8 +108,8 @@ def _varying(members: Collection[Identity]) -> tuple[str, ...]:
 def _client_in(identity: Identity) -> str:
     """The client without its copy and without the conditions in which it is compared with
     itself."""
-    apart = {COPY, *_within(identity).values()}
-    return "+".join(part for part in identity.variant.split("+") if part not in apart)
+    ignored_options = {COPY, *_client_conditions(identity).values()}
+    return "+".join(part for part in identity.variant.split("+") if part not in ignored_options)
 
 
 def _by_condition(members: list[Identity]) -> list[tuple[str, list[Identity]]]:

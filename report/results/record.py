@@ -1,4 +1,4 @@
-"""The base of the generated records, and what a type cannot say."""
+"""The base of the generated records, and checks that a type cannot express."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -12,18 +12,19 @@ if TYPE_CHECKING:
 else:
 
     class Maybe:
-        """None where the document has not the member; a null in its place is refused."""
+        """A member that is None if the document does not have it. A null in its place is
+        refused."""
 
         def __class_getitem__(cls, kind: Any) -> Any:
             return kind
 
 
 class Record(msgspec.Struct, frozen=True, forbid_unknown_fields=True, gc=False, omit_defaults=True):
-    """An object of a document."""
+    """The base of all objects of documents."""
 
 
 def only_true(*names: str) -> Callable[[Record], None]:
-    """A check of flags, which are absent where they would be false."""
+    """Returns a check of flags that are absent if they would be false."""
 
     def check(record: Record) -> None:
         for name in names:
@@ -34,21 +35,21 @@ def only_true(*names: str) -> Callable[[Record], None]:
 
 
 def one_of(*shapes: tuple[str, ...]) -> Callable[[Record], None]:
-    """A check that the members are those of one shape."""
+    """Returns a check that the members are those of one of the shapes."""
 
     def check(record: Record) -> None:
         names = tuple(
             name for name in record.__struct_fields__ if getattr(record, name) is not None
         )
         if names not in shapes:
-            wrong = (
+            problem = (
                 f"`{names[-1]}` is not a field beside" if names else f"`{shapes[0][0]}` is missing"
             )
-            raise ValueError(wrong)
+            raise ValueError(problem)
 
     return check
 
 
 def plain(value: Any) -> Any:
-    """The dictionaries and lists of records, without members that are absent."""
+    """Converts records to dictionaries and lists, without members that are absent."""
     return msgspec.to_builtins(value)

@@ -1,4 +1,4 @@
-"""What a run did second by second, as far as a page shows it."""
+"""Reads the usage of a run over time, as a page shows it."""
 
 from collections.abc import Sequence
 from typing import Protocol, TypeVar
@@ -6,7 +6,7 @@ from typing import Protocol, TypeVar
 from report.results.generated.records import MeasuredResult, Resource
 from report.results.model import MEASURED_KINDS, Usage
 
-#: A line of a chart has no more points: in a longer run each point stands for several seconds.
+#: The most points of a line in a chart. Each point of a longer run stands for several seconds.
 MAX_POINTS = 120
 
 
@@ -25,6 +25,7 @@ def stretches(series: Sequence[SomeTimed]) -> list[Sequence[SomeTimed]]:
     figure over a moment is mostly chance."""
     step = max(1, -(-len(series) // MAX_POINTS))
     parts = [series[start : start + step] for start in range(0, len(series), step)]
+
     if len(parts) > 1 and 2 * _length_s(parts[-1]) < _length_s(parts[0]):
         parts[-2:] = [series[(len(parts) - 2) * step :]]
     return parts
@@ -35,12 +36,12 @@ def _length_s(stretch: Sequence[Timed]) -> float:
 
 
 def _usage_of_kind(roles: Sequence[Resource]) -> list[Usage]:
-    """The readings of all roles of a kind added up; empty where the roles were not read equally
+    """The sums of the readings of all roles of a kind. Empty if the roles were not read equally
     often."""
     if len({len(role.samples) for role in roles}) != 1:
         return []
-    # The CPU per request is left out of a result where the correction for idle use is too large
-    # (rule M15).
+
+    # A result has no CPU per request if the correction for idle use is too large (rule M15).
     is_known = not any(role.idle_us and role.cpu_us_per_request is None for role in roles)
     usage = []
     before_s = 0.0
@@ -75,8 +76,8 @@ def _mean_usage(stretch: Sequence[Usage]) -> Usage:
 def usage_over_time(result: MeasuredResult) -> dict[str, tuple[Usage, ...]]:
     """See `Measured.usage`.
 
-    Of load generators only one that is the client is read. By turns its readings hold the turns of
-    all targets of the group, so that it has none."""
+    A generator has usage only if it is the client. By turns its readings hold the turns of all
+    targets of the group, so that it has none."""
     is_client = result.request.layer == "limiter" and result.turns is None
     kinds = [kind for kind in MEASURED_KINDS if kind != "generator" or is_client]
     usage_by_kind = {}

@@ -1,4 +1,4 @@
-"""Turns bytes into a document that the contract's records admit, or names the field that is
+"""Parses documents and validates them by the records of the contract, or names the field that is
 wrong."""
 
 import json
@@ -26,7 +26,8 @@ Result = records.MeasuredResult | records.PrintedResult | records.FailedOrAborte
 
 MAX_DOCUMENT_BYTES: int = CONSTANTS["max_document_bytes"]
 
-#: A day of samples holds a million values. Each costs some 60 bytes once it is parsed.
+#: The most values of a document. A day of samples holds a million, and each takes some 60 bytes
+#: after parsing.
 MAX_VALUES = 4_000_000
 
 _SURROGATE_ESCAPE = re.compile(rb"\\u[dD][89a-fA-F]")
@@ -36,13 +37,14 @@ def _reject_constant(name: str) -> NoReturn:
     raise FieldError("$", f"holds {name}, which is not a number in JSON")
 
 
-#: No figure has more digits: a double could not represent it.
+#: The most digits of a figure, because a double could not represent more of them.
 _MAX_DIGITS = 16
 _DIGITS_AS_0 = bytes.maketrans(b"123456789", b"000000000")
 
 
 def _may_hold_long_number(data: bytes) -> bool:
-    """A regular expression would take as long as all of the parsing."""
+    """Whether some number may be too long. A regular expression would take as long as the
+    parsing."""
     return b"0" * (_MAX_DIGITS + 1) in data.translate(_DIGITS_AS_0)
 
 
@@ -74,7 +76,8 @@ def parse_json(data: bytes) -> object:
             data.decode("utf-8"),
             parse_constant=_reject_constant,
             parse_float=_finite,
-            # Called for each number, so only where there may be one.
+            # A function would be called for each number, so it is given only if one may be too
+            # long.
             parse_int=_integer if _may_hold_long_number(data) else None,
         )
         if _SURROGATE_ESCAPE.search(data):
@@ -103,7 +106,7 @@ def _decoded(document: Document, kind: type[Kind]) -> Kind:
         raise FieldError("$", "is nested too deeply") from error
 
 
-#: `Expected … - at $.a[0].b[...]`, where `[...]` stands for some name.
+#: A message of msgspec such as `Expected … - at $.a[0].b[...]`, where `[...]` stands for some name.
 _MESSAGE = re.compile(r"(.*?)(?: - at (`key` in )?`(\$[^`]*)`)?", re.DOTALL)
 _STEP = re.compile(r"\.([A-Za-z0-9_]+)|\[(\d+|\.\.\.)\]")
 _MEMBER = re.compile(
@@ -115,6 +118,7 @@ def _field_and_text(document: Document, kind: type[Record], message: str) -> tup
     match = _MESSAGE.fullmatch(message)
     text, key, place = match.groups() if match else (message, None, None)
     path, value = _located(document, kind, message, place or "$")
+
     if member := _MEMBER.fullmatch(text):
         problem = (
             "is not a field of this format"
@@ -122,18 +126,21 @@ def _field_and_text(document: Document, kind: type[Record], message: str) -> tup
             else member[2].strip()
         )
         return f"{path}.{one_line(member[1], 60)}", problem or "is missing"
-    wrong = text.removeprefix("Expected ").replace("`", "")
-    wanted = f"must be {wrong}" if text.startswith("Expected") else f"which is wrong: {wrong}"
+
+    problem = text.removeprefix("Expected ").replace("`", "")
     if key:
-        return path, f"has a name that is wrong: {one_line(wrong, 120)}"
-    return path, f"is {one_line(json.dumps(value), 40)}, {one_line(wanted, 120)}"
+        return path, f"has a name that is wrong: {one_line(problem, 120)}"
+    requirement = (
+        f"must be {problem}" if text.startswith("Expected") else f"which is wrong: {problem}"
+    )
+    return path, f"is {one_line(json.dumps(value), 40)}, {one_line(requirement, 120)}"
 
 
 def _located(document: Document, kind: type[Record], message: str, place: str) -> tuple[str, Any]:
-    """The path with its names, and what stands there.
+    """Returns the path with all names, and the value at that path.
 
-    The message leaves the names of a mapping out: the one is wrong that fails alone in the same
-    way."""
+    The message does not contain the names of a mapping. The wrong name is found by validating the
+    mapping with each name alone, of which one fails with the same message."""
     root: Any = json.loads(json.dumps(document))
     path = "$"
     value = root
@@ -174,19 +181,19 @@ def _check_format(document: object, schema: str) -> Document:
             one_line(json.dumps(document.get("schema")), 60) if "schema" in document else "missing"
         )
         raise FieldError("$.schema", f"is {stated_schema}, must be {json.dumps(schema)}")
+
     document = converted(document)
     if (version := document.get("schema_version")) != SCHEMA_VERSION:
         stated_version = one_line(json.dumps(version), 40)
-        newer = isinstance(version, int) and version > SCHEMA_VERSION
-        remedy = "report it with the ratelimit-bench that wrote it" if newer else "measure again"
-        read = f"this report reads versions {OLDEST_VERSION} to {SCHEMA_VERSION}"
-        text = f"is {stated_version}; {read}: {remedy}"
-        raise FieldError("$.schema_version", text)
+        is_newer = isinstance(version, int) and version > SCHEMA_VERSION
+        remedy = "report it with the ratelimit-bench that wrote it" if is_newer else "measure again"
+        versions = f"this report reads versions {OLDEST_VERSION} to {SCHEMA_VERSION}"
+        raise FieldError("$.schema_version", f"is {stated_version}; {versions}: {remedy}")
     return document
 
 
 def validate_result(document: object) -> Result:
-    """Admits the JSON of one run, or raises FieldError of the first field that the schema does not
+    """Validates the JSON of one run. Raises FieldError for the first field that the schema does not
     admit."""
     result = _check_format(document, RESULT)
     kind = records.RESULTS.get(str(result.get("status")))
@@ -199,7 +206,7 @@ def validate_result(document: object) -> Result:
 
 
 def validate_manifest(document: object) -> Document:
-    """The same of a campaign's manifest."""
+    """Validates the manifest of a campaign as `validate_result` does."""
     manifest = _check_format(document, MANIFEST)
     _decoded(manifest, records.Manifest)
     return manifest

@@ -1,7 +1,7 @@
-"""Verdicts by newer rules than those of the time of measuring. They lie beside the results, which
-stay as they are, and take the place of what these say.
+"""Applies verdicts of rules that are newer than a measurement. They are in a file beside the
+results, which stay as they are, and replace the verdicts in them.
 
-`ratelimit-bench judge` writes them; nothing is judged here."""
+`ratelimit-bench judge` writes the file. Nothing is judged here."""
 
 from hashlib import sha256
 from pathlib import Path, PurePosixPath
@@ -14,12 +14,12 @@ from report.base.files import read_document
 from report.results import validate
 from report.results.generated import records
 
-#: Of a campaign's folder, or of one that has packed campaigns below it.
+#: The file with the verdicts of a campaign's folder, or of a folder with packed campaigns below it.
 VERDICTS: str = CONSTANTS["verdicts_file"]
 
 
 class JudgedAgain:
-    """What newer rules say of the results of one campaign."""
+    """The verdicts of newer rules about the results of one campaign."""
 
     def __init__(self, verdicts: records.Verdicts, campaign: records.Campaign) -> None:
         self._rules_version = verdicts.rules_version
@@ -27,25 +27,27 @@ class JudgedAgain:
         self._changes = {file: change for change in campaign.changes for file in change.files}
 
     def applied(self, result: validate.Result, file: str) -> validate.Result:
-        """A run with figures as these rules judge it, unless newer ones already did."""
+        """The result with the verdict of these rules, unless even newer ones have judged it."""
         if isinstance(result, records.FailedOrAbortedResult):
             return result
         if (result.verdict.rules_version or 0) > self._rules_version:
             return result
+
         change = self._changes.get(file)
         result = structs.replace(
             result, verdict=self._verdict(change.verdict if change else result.verdict)
         )
         if change is None or change.judgement is None:
             return result
+
         judgement = structs.asdict(change.judgement)
         if isinstance(result, records.PrintedResult):
             del judgement["outcome_text"]
         return structs.replace(result, **judgement)
 
     def _verdict(self, verdict: records.Verdict) -> records.Verdict:
-        further = [rule for rule in verdict.not_checked or () if rule not in self._not_checked]
-        not_checked = [*self._not_checked, *further] or None
+        other_rules = [rule for rule in verdict.not_checked or () if rule not in self._not_checked]
+        not_checked = [*self._not_checked, *other_rules] or None
         return structs.replace(verdict, rules_version=self._rules_version, not_checked=not_checked)
 
 
@@ -56,9 +58,11 @@ def _read(path: Path) -> records.Verdicts:
 
 
 def judged_again(path: Path) -> JudgedAgain | None:
-    """What newer rules say of the campaign with this file; None where nobody asked them."""
+    """The verdicts of newer rules in this file. None without the file, or if it is not about the
+    campaign in its folder."""
     if not path.is_file():
         return None
+
     verdicts = _read(path)
     campaigns = (
         campaign
@@ -69,13 +73,13 @@ def judged_again(path: Path) -> JudgedAgain | None:
 
 
 def unpack_verdicts(archive: Path, folder: Path) -> None:
-    """Puts the verdicts of a packed campaign beside its unpacked results.
+    """Writes the verdicts of a packed campaign beside its unpacked results.
 
-    They are in a file above the archive, which it knows by its digest: an archive that was changed
-    since has none."""
+    They are in a file above the archive, which names the archive by its digest. So an archive that
+    was changed afterwards has none."""
     digest = sha256(archive.read_bytes()).hexdigest()
-    for above in archive.resolve().parents:
-        path = above / VERDICTS
+    for parent in archive.resolve().parents:
+        path = parent / VERDICTS
         if not path.is_file():
             continue
         verdicts = _read(path)

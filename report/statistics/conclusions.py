@@ -1,8 +1,7 @@
-"""The words of conclusions: one list for page, CSV, JSON, Markdown and console.
+"""The words of conclusions, which page, CSV, JSON, Markdown and console share.
 
 A comparison is decided in a direction, better or worse, which exit codes and sentences follow.
-Readers see a word: a rate is faster or slower; what is no speed, such as a latency or a cost, is
-better or worse."""
+Readers see a word. A rate is faster or slower, while a latency or a cost is better or worse."""
 
 from collections.abc import Mapping
 from typing import Literal, get_args
@@ -16,6 +15,5 @@ CONCLUSIONS: tuple[str, ...] = (*_WORDS_OF_RATES.values(), *get_args(Status))
 
 
 def conclusion_of(status: Status, *, higher_is_better: bool) -> str:
-    """The word for a status. Of the figures that are compared, rates alone are better when
-    higher."""
+    """The word for a status. Rates are the only compared figures that are better when higher."""
     return _WORDS_OF_RATES.get(status, status) if higher_is_better else status

@@ -1,6 +1,6 @@
-"""Histograms of latencies: reading, merging, and the percentiles of what was merged (rule M18).
+"""Reads and merges histograms of latencies, and computes percentiles of merged ones (rule M18).
 
-The percentiles of one run stand in its result."""
+The percentiles of a single run are in its result."""
 
 import binascii
 import struct
@@ -14,21 +14,20 @@ from numpy.typing import NDArray
 
 from report.base.contract import CONSTANTS
 
-#: Samples that must stand behind a percentile before it is printed unmarked (rule M18), by its
-#: name.
+#: The number of samples below which a percentile is printed with a mark (rule M18), by its name.
 MIN_SAMPLES: Mapping[str, int] = CONSTANTS["min_samples"]
 
-#: In ascending order.
+#: The percentages of the percentiles by name, in ascending order.
 PERCENTILES: Mapping[str, float] = {
     name: float(percent) for name, percent in CONSTANTS["percentiles"].items()
 }
 
-#: Percentages at which the distribution of a run is drawn, in ascending order.
+#: The percentages at which the distribution of a run is drawn, in ascending order.
 CURVE: Sequence[float] = tuple(map(float, CONSTANTS["curve_percentiles"]))
 
 _MAX_HISTOGRAM_BYTES = 4 * 1024 * 1024
 
-#: The accuracy of a latency (rule M2): bounds that are no further apart are one figure.
+#: The accuracy of a latency (rule M2). Bounds that are no further apart are one figure.
 _ACCURACY: Mapping[str, float] = CONSTANTS["latency_accuracy"]
 
 
@@ -36,35 +35,36 @@ Integers = NDArray[np.int64]
 
 
 class Bounds(Struct, frozen=True):
-    """What is known of a figure that requests without an answer could move (rule M23), in ms: at
-    least `low`, and at most `high`; None: without an upper bound."""
+    """The bounds in ms of a figure that requests without an answer could move (rule M23). `high` is
+    None without an upper bound."""
 
     low: float
     high: float | None
 
     @property
     def figure(self) -> float | None:
-        """The figure, where the bounds are one by the accuracy of a latency; else None."""
-        if self.high is None or self.high - self.low > max(
-            _ACCURACY["ms"], _ACCURACY["share"] * self.high
-        ):
+        """The figure, if the bounds are equal by the accuracy of a latency, else None."""
+        if self.high is None:
             return None
-        return self.high
+        accuracy_ms = max(_ACCURACY["ms"], _ACCURACY["share"] * self.high)
+        return self.high if self.high - self.low <= accuracy_ms else None
 
 
 class Histogram(Struct, frozen=True, eq=False):
-    """A histogram of latencies in µs, by the buckets that hold values: a run fills a few hundred of
-    some 20,000, so that it is small enough to be kept of many runs."""
+    """A histogram of latencies in µs, which stores only the buckets that hold values.
+
+    A run fills a few hundred of some 20,000 buckets, so that histograms of many runs fit into
+    memory."""
 
     lowest: int
-    """The lowest value that it tells from 0."""
+    """The lowest value that it distinguishes from 0."""
     highest: int
-    """The highest value that it has a bucket for."""
+    """The highest value that has a bucket."""
     significant_figures: int
     indices: Integers
-    """Of the buckets that hold values, in ascending order."""
+    """The indices of the buckets that hold values, in ascending order."""
     numbers: Integers
-    """How many values each of these buckets holds."""
+    """The number of values in each of these buckets."""
 
     @property
     def total(self) -> int:
@@ -72,13 +72,12 @@ class Histogram(Struct, frozen=True, eq=False):
 
     @property
     def unit_magnitude(self) -> int:
-        """The binary logarithm of what the smallest bucket is wide."""
+        """The binary logarithm of the width of the smallest buckets."""
         return self.lowest.bit_length() - 1
 
     @property
     def half_magnitude(self) -> int:
-        """The binary logarithm of how many buckets have the same width, from the second width
-        on."""
+        """The binary logarithm of the number of buckets of one width, from the second width on."""
         finest: int = 2 * 10**self.significant_figures
         return (finest - 1).bit_length() - 1
 
@@ -89,8 +88,8 @@ class Histogram(Struct, frozen=True, eq=False):
         return (widths + 1) << half
 
     def highest_values_at(self, indices: Sequence[int]) -> list[int]:
-        """The highest value that belongs into each of these buckets (`highestEquivalentValue` of
-        other libraries)."""
+        """The highest value that belongs into each of these buckets, which other libraries call
+        `highestEquivalentValue`."""
         half = self.half_magnitude
         unit = self.unit_magnitude
         widths = [max(0, (index >> half) - 1) for index in indices]
@@ -110,10 +109,11 @@ _NO_HISTOGRAM = "is not an HDR histogram"
 
 
 def decode_histogram(data: str, count: int) -> Histogram:
-    """Reads a histogram of a result: HDR's V2 format, deflated, base64.
+    """Reads a histogram of a result, which is in the compressed V2 format of HDR (G. Tene), as
+    base64.
 
-    G. Tene's format: a header of 8 bytes, and deflated a header of 40 bytes and the numbers of the
-    buckets.
+    It consists of a header of 8 bytes and deflated data, which are a header of 40 bytes and the
+    numbers of the buckets.
 
     Raises ValueError if the data is damaged, or holds another number of values than `count`."""
     try:
@@ -127,6 +127,7 @@ def decode_histogram(data: str, count: int) -> Histogram:
 
     if len(packed) < _OUTER_HEADER.size or len(plain) < _HEADER.size or not inflater.eof:
         raise ValueError(_NO_HISTOGRAM)
+
     outer_cookie, length = _OUTER_HEADER.unpack_from(packed)
     cookie, _, _, figures, lowest, highest, _ = _HEADER.unpack_from(plain)
     cookies = (outer_cookie & _COOKIE_MASK, cookie & _COOKIE_MASK)
@@ -136,7 +137,7 @@ def decode_histogram(data: str, count: int) -> Histogram:
         raise ValueError(_NO_HISTOGRAM)
 
     numbers = _decode_numbers(plain[_HEADER.size :])
-    # A negative number stands for so many empty buckets.
+    # A negative number stands for that many empty buckets.
     steps = np.where(numbers < 0, -numbers, 1)
     filled = np.flatnonzero(numbers > 0)
     indices = np.cumsum(steps)[filled] - 1
@@ -148,23 +149,23 @@ def decode_histogram(data: str, count: int) -> Histogram:
     return histogram
 
 
-#: A cookie and the length of the rest.
+#: A cookie and the length of what follows.
 _OUTER_HEADER = struct.Struct(">II")
-#: A cookie, the length of the rest, an offset, significant figures, the lowest and the highest
+#: A cookie, the length of what follows, an offset, significant figures, the lowest and the highest
 #: value, and a ratio.
 _HEADER = struct.Struct(">IIIIQQd")
-#: Of the two headers, without the bits that say how long a number is.
+#: The cookies of the two headers, without the bits that say how long a number is.
 _COOKIES = (0x1C849304, 0x1C849303)
 _COOKIE_MASK = 0xFFFFFF0F
 _MAX_FIGURES = 5
 
-#: A longer number would be of more values than any run has.
+#: A longer number would count more values than any run has.
 _MAX_NUMBER_BYTES = 8
 
 
 def _decode_numbers(encoded: bytes) -> Integers:
-    """Signed numbers, the least significant seven bits first; the lowest bit is the sign
-    (ZigZag LEB128)."""
+    """Decodes signed numbers in ZigZag LEB128, which has the least significant seven bits first,
+    and the sign in the lowest bit."""
     pieces = np.frombuffer(encoded, dtype=np.uint8)
     ends = np.flatnonzero(pieces < 0x80)
     if not len(pieces):
@@ -185,8 +186,8 @@ def _decode_numbers(encoded: bytes) -> Integers:
 
 
 def merge_histograms(histograms: Sequence[Histogram]) -> Histogram | None:
-    """One histogram with the values of all: the only way to percentiles of several workers
-    (M18)."""
+    """One histogram with the values of all, which is the only way to percentiles of several workers
+    (rule M18)."""
     if not histograms:
         return None
     largest = max(histograms, key=lambda histogram: histogram.bucket_count)
@@ -197,23 +198,24 @@ def merge_histograms(histograms: Sequence[Histogram]) -> Histogram | None:
         return filled[0] if filled else largest
 
     size = 1 + max(int(histogram.indices[-1]) for histogram in filled)
-    every = np.zeros(size, dtype=np.int64)
+    numbers = np.zeros(size, dtype=np.int64)
     for histogram in filled:
-        every[histogram.indices] += histogram.numbers
-    indices = np.flatnonzero(every)
-    return structs.replace(largest, indices=indices, numbers=every[indices])
+        numbers[histogram.indices] += histogram.numbers
+    indices = np.flatnonzero(numbers)
+    return structs.replace(largest, indices=indices, numbers=numbers[indices])
 
 
 def _with_buckets_of(histogram: Histogram, other: Histogram) -> Histogram:
-    """Its values in the buckets of another one."""
-    layouts = {(each.unit_magnitude, each.half_magnitude) for each in (histogram, other)}
-    if len(layouts) == 1:
+    """The values of a histogram in the buckets of the other one."""
+    has_same_width = histogram.unit_magnitude == other.unit_magnitude
+    if has_same_width and histogram.half_magnitude == other.half_magnitude:
         return histogram
+
     numbers: dict[int, int] = {}
     values = histogram.highest_values_at(histogram.indices.tolist())
     for value, number in zip(values, histogram.numbers.tolist(), strict=True):
-        there = other.index_of(value)
-        numbers[there] = numbers.get(there, 0) + number
+        index = other.index_of(value)
+        numbers[index] = numbers.get(index, 0) + number
     indices = sorted(numbers)
     return structs.replace(
         other,
@@ -223,21 +225,21 @@ def _with_buckets_of(histogram: Histogram, other: Histogram) -> Histogram:
 
 
 class Mergeable(Struct, frozen=True):
-    """The latencies of a run, kept so that they can be merged with those of other runs (rule
-    M18)."""
+    """The latencies of a run, which can be merged with those of other runs (rule M18)."""
 
     answered: Histogram
     unanswered: Histogram | None
 
 
-#: Runs with more samples than this are not kept, because each of them has enough for every
-#: percentile, and so have others of its configuration: their numbers of requests rarely differ by
-#: more than twice.
+#: Histograms of runs with more samples are not kept, because such a run has enough of them for
+#: every percentile. So have other runs of its configuration, whose numbers of requests rarely
+#: differ by more than a factor of two.
 MAX_MERGEABLE_SAMPLES = 2 * max(MIN_SAMPLES.values())
 
 
 def mergeable(answered: Histogram | None, unanswered: Histogram | None) -> Mergeable | None:
-    """None without answers, and where there are too many samples to need merging."""
+    """The latencies to keep of a run. None without answers, and if it has enough samples by
+    itself."""
     if answered is None or not 0 < answered.total <= MAX_MERGEABLE_SAMPLES:
         return None
     return Mergeable(
@@ -246,7 +248,7 @@ def mergeable(answered: Histogram | None, unanswered: Histogram | None) -> Merge
 
 
 def _compact(histogram: Histogram) -> Histogram:
-    """So few samples leave half of each number empty."""
+    """The same histogram with numbers of half the size, which are enough for so few samples."""
     return structs.replace(
         histogram,
         indices=histogram.indices.astype(np.uint32),
@@ -255,27 +257,30 @@ def _compact(histogram: Histogram) -> Histogram:
 
 
 def merged_percentiles(runs: Sequence[Mergeable], names: Iterable[str]) -> dict[str, Bounds]:
-    """Of the named percentiles those that all of these runs together have enough samples for."""
+    """Those of the named percentiles for which all runs together have enough samples."""
     answered = merge_histograms([run.answered for run in runs])
     if answered is None:
         return {}
+
     unanswered = merge_histograms([run.unanswered for run in runs if run.unanswered])
-    few = unsupported_percentiles(answered.total)
+    unsupported = unsupported_percentiles(answered.total)
     bounds = percentile_bounds(answered, unanswered)
-    return {name: bounds[name] for name in names if name in bounds and name not in few}
+    return {name: bounds[name] for name in names if name in bounds and name not in unsupported}
 
 
 def percentile_bounds(
     answered: Histogram, unanswered: Histogram | None = None
 ) -> dict[str, Bounds]:
-    """What is known of each percentile of histograms in µs, by the names of `PERCENTILES`; empty
+    """The bounds in ms of each percentile of histograms in µs, by the names of `PERCENTILES`. Empty
     without answers.
 
-    By nearest rank over all requests: the highest value that HDR holds equivalent to the one at
-    rank ⌈p·n⌉, as HdrHistogram's Java and JavaScript libraries have it (G. Tene,
-    `getValueAtPercentile`). The Python library rounds the rank to the nearest whole number instead,
-    which can be one rank too low. A request without an answer took at least its age, and perhaps
-    for ever: the lower bound counts it at its age, the upper one beyond all answers (rule M23)."""
+    A percentile is the nearest rank over all requests. It is the highest value that HDR holds
+    equivalent to the one at rank ⌈p·n⌉, as in the Java and JavaScript libraries of HdrHistogram (G.
+    Tene, `getValueAtPercentile`). The Python library rounds the rank to the nearest whole number
+    instead, which can be one rank too low.
+
+    A request without an answer took at least its age, and may never end. The lower bound counts it
+    at its age, and the upper one beyond all answers (rule M23)."""
     if answered.total == 0:
         return {}
     return dict(
@@ -284,24 +289,28 @@ def percentile_bounds(
 
 
 def bounds_at(
-    answered: Histogram, unanswered: Histogram | None, wanted: Sequence[float]
+    answered: Histogram, unanswered: Histogram | None, percentages: Sequence[float]
 ) -> list[Bounds]:
-    """What is known at each of these percentages, see `percentile_bounds`; less than all where
-    nothing is."""
+    """The bounds at each of these percentages, see `percentile_bounds`. The list ends before the
+    first one at which nothing is known."""
     censored = unanswered.total if unanswered else 0
     total = answered.total + censored
-    exact = np.array(wanted) / 100 * total
+    exact = np.array(percentages) / 100 * total
     ranks = np.maximum(1, np.ceil(exact - np.spacing(exact))).astype(int).tolist()
-    high = _values_at(answered, ranks)
+    high_values = _values_at(answered, ranks)
     if unanswered is None or not censored:
-        return [Bounds(value, value) for value in high if value is not None]
-    low = _values_at(merge_histograms([answered, unanswered]), ranks)
-    both = zip(low, high, strict=True)
-    return [Bounds(at_least, at_most) for at_least, at_most in both if at_least is not None]
+        return [Bounds(value, value) for value in high_values if value is not None]
+
+    low_values = _values_at(merge_histograms([answered, unanswered]), ranks)
+    return [
+        Bounds(low, high)
+        for low, high in zip(low_values, high_values, strict=True)
+        if low is not None
+    ]
 
 
 def _values_at(histogram: Histogram | None, ranks: Sequence[int]) -> list[float | None]:
-    """Values in ms at the ranks, which ascend; None beyond the last."""
+    """The values in ms at the ranks, which must ascend. None beyond the last value."""
     if histogram is None:
         return [None] * len(ranks)
     places = np.searchsorted(np.cumsum(histogram.numbers), ranks)
@@ -311,5 +320,5 @@ def _values_at(histogram: Histogram | None, ranks: Sequence[int]) -> list[float 
 
 
 def unsupported_percentiles(samples: int) -> tuple[str, ...]:
-    """Names of the percentiles that `samples` values are too few for (rule M18)."""
+    """The names of the percentiles for which this number of samples is too small (rule M18)."""
     return tuple(name for name, needed in MIN_SAMPLES.items() if samples < needed)

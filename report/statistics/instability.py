@@ -1,5 +1,5 @@
-"""Signs that runs are not samples of one steady population, which a median would hide; and where a
-series of campaigns changes its level."""
+"""Finds signs that runs are not samples of one steady population, which a median would hide, and
+changes of the level in a series of campaigns."""
 
 import math
 import statistics
@@ -20,7 +20,7 @@ MAX_CV_PERCENT = 5.0
 #: A sign counts only if it moves the figure by more than this share, as a difference does.
 MIN_EFFECT = 0.02
 
-#: How often steady runs show each sign: with 20 rows, one in several reports raises a false alarm.
+#: How often steady runs show each sign. With 20 rows, one in several reports raises a false alarm.
 FALSE_ALARM = 0.01
 
 _MIN_RUNS_FOR_TREND = 5
@@ -28,16 +28,17 @@ _MIN_RUNS_FOR_MODES = 8
 
 #: Length of a slice of the window, in seconds.
 SLICE_S: float = CONSTANTS["slice_ms"] / 1000
-#: A window of three seconds has so many slices.
+#: The number of slices of a window of three seconds, which is the shortest that is searched.
 _MIN_BLOCKS = 30
 
-#: Around its minimum the standard error hardly changes: the earliest cut that is nearly as good is
-#: taken.
+#: The earliest cut whose squared error is below this multiple of the smallest one is taken, because
+#: the error hardly changes around its minimum.
 _NEARLY_LEAST = 1.5
 
 
 class Trend(Struct, frozen=True):
     change: float
+    """The change from the first to the last figure, as a share of the median."""
     p: float
 
 
@@ -45,21 +46,19 @@ def trend(values: Sequence[float]) -> Trend | None:
     """Whether figures, in order of time, rise or fall.
 
     Kendall's tau, exact, against the order of time (H. B. Mann, 1945), with the slope of P. K. Sen
-    (1968). None for fewer than five figures, and where they do not drift beyond `MIN_EFFECT`."""
+    (1968). None for fewer than five figures, and if they do not drift beyond `MIN_EFFECT`."""
     n = len(values)
     if n < _MIN_RUNS_FOR_TREND:
         return None
+
     pairs = [(j - i, values[j] - values[i]) for i in range(n) for j in range(i + 1, n)]
     score = sum((difference > 0) - (difference < 0) for _, difference in pairs)
     p = _kendall_p(n, abs(score))
     middle = statistics.median(values)
     change = statistics.median(difference / steps for steps, difference in pairs) * (n - 1)
-    # Five runs in perfect order have p = 1/60: the smallest that five can give has to do.
-    if (
-        middle <= 0
-        or abs(change) / middle <= MIN_EFFECT
-        or p > max(FALSE_ALARM, 2 / math.factorial(n))
-    ):
+    # Five runs cannot give a p below 1/60, the one of a perfect order, so that it has to suffice.
+    highest_p = max(FALSE_ALARM, 2 / math.factorial(n))
+    if middle <= 0 or abs(change) / middle <= MIN_EFFECT or p > highest_p:
         return None
     return Trend(change / middle, p)
 
@@ -75,6 +74,8 @@ def _kendall_p(n: int, score: int) -> float:
 
 
 class Modes(Struct, frozen=True):
+    """Two levels, which are the medians of two groups of figures."""
+
     low: float
     high: float
     low_runs: int
@@ -84,18 +85,20 @@ class Modes(Struct, frozen=True):
 def two_levels(values: Sequence[float]) -> Modes | None:
     """Whether figures fall into two groups, as where a machine has two states.
 
-    The test of L. Engelman and J. A. Hartigan (1969, J. Am. Stat. Assoc. 64:1647-1648): the largest
-    ratio of the sum of squares between two groups to that within them, over all ways to cut the
-    ordered figures in two, against its distribution for as many normal figures (drawn, with a fixed
-    seed). A group has at least two. None for fewer than eight figures, and where one group explains
-    them."""
+    This is the test of L. Engelman and J. A. Hartigan (1969, J. Am. Stat. Assoc. 64:1647-1648). Its
+    statistic is the largest ratio of the sum of squares between two groups to that within them,
+    over all ways to cut the ordered figures in two. It is compared with its distribution for as
+    many normal figures, which are drawn with a fixed seed. A group has at least two figures. None
+    for fewer than eight figures, and if one group explains them."""
     n = len(values)
     if n < _MIN_RUNS_FOR_MODES or min(values) <= 0:
         return None
+
     ordered = np.sort(np.array(values, dtype=float))
     shares, cuts = _best_cut(np.log(ordered)[None, :])
     if shares[0] <= _critical_share(n):
         return None
+
     cut = int(cuts[0])
     low = float(np.median(ordered[:cut]))
     high = float(np.median(ordered[cut:]))
@@ -103,8 +106,8 @@ def two_levels(values: Sequence[float]) -> Modes | None:
 
 
 def _best_cut(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
-    """Each row's best cut, of ordered figures: the largest share of its sum of squares between two
-    groups, and where."""
+    """The best cut of each row of ordered figures. Returns the largest share of the sum of squares
+    that lies between two groups, and the index of the cut."""
     n = rows.shape[1]
     centred = rows - rows.mean(axis=1, keepdims=True)
     left = np.cumsum(centred, axis=1)[:, 1 : n - 2]
@@ -112,8 +115,8 @@ def _best_cut(rows: Floats) -> tuple[Floats, NDArray[np.int64]]:
     between = left**2 * (1 / sizes + 1 / (n - sizes))
     total = (centred**2).sum(axis=1)
     best = between.argmax(axis=1)
-    top = between[np.arange(len(rows)), best]
-    shares = np.divide(top, total, out=np.zeros_like(top), where=total > 0)
+    largest = between[np.arange(len(rows)), best]
+    shares = np.divide(largest, total, out=np.zeros_like(largest), where=total > 0)
     return shares, best + 2
 
 
@@ -124,27 +127,29 @@ def _critical_share(n: int) -> float:
 
 
 class Ramp(Struct, frozen=True):
-    """`seconds` at the start of the window differ from the rest by `change`, a share of it: below
-    0, slower."""
+    """`seconds` at the start of the window differ from what follows by `change`, as a share of
+    that. A negative change means that they are slower."""
 
     seconds: float
     change: float
     to_the_middle: bool
-    """It reaches the middle of the window, beyond which nothing is looked for."""
+    """Whether it reaches the middle of the window, beyond which the search does not go."""
 
 
 def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
     """Whether the start of the window still belongs to the warm-up (rule M26).
 
-    The runs' series are laid over each other, each in units of the median of its second half, in 30
-    to 59 blocks of whole slices. The cut is the one that minimises the squared standard error of
-    what stays (MSER: K. P. White, 1997, Simulation 69:323-334), in the first half alone; what it
-    cuts off must differ from what stays beyond `MIN_EFFECT`, and in rank. A series is the answers
-    of a run's window in whole slices of `SLICE_S`. None for windows shorter than three seconds, and
-    where nothing is to be cut off."""
+    The series of the runs are averaged in 30 to 59 blocks of whole slices, each in units of the
+    median of its second half. The cut minimises the squared standard error of what remains (MSER,
+    K. P. White, 1997, Simulation 69:323-334), and lies in the first half. What it cuts off must
+    differ from what remains by more than `MIN_EFFECT`, and in rank.
+
+    A series holds the answers in each whole slice of `SLICE_S` of a run. None for windows shorter
+    than three seconds, and if nothing has to be cut off."""
     usable = [run for run in series if len(run) >= _MIN_BLOCKS]
     if not usable:
         return None
+
     shortest = min(len(run) for run in usable)
     width = shortest // _MIN_BLOCKS
     length = shortest // width
@@ -156,29 +161,30 @@ def warm_up_ramp(series: Sequence[Sequence[float]]) -> Ramp | None:
             scaled.append(window / level)
     if not scaled:
         return None
+
     mean = np.mean(scaled, axis=0)
     errors = [float(mean[cut:].var()) / (length - cut) for cut in range(length // 2 + 1)]
     cut = next(index for index, error in enumerate(errors) if error <= _NEARLY_LEAST * min(errors))
     if cut < 2:
         return None
+
     change = float(mean[:cut].mean() / mean[cut:].mean()) - 1
-    different = mann_whitney_p(mean[:cut].tolist(), mean[cut:].tolist()) <= FALSE_ALARM
-    if not different or abs(change) <= MIN_EFFECT:
+    is_different = mann_whitney_p(mean[:cut].tolist(), mean[cut:].tolist()) <= FALSE_ALARM
+    if not is_different or abs(change) <= MIN_EFFECT:
         return None
     return Ramp(cut * width * SLICE_S, change, cut >= length // 2)
 
 
-#: Of a change of the level.
+#: The level of the test for changes of the level.
 ALPHA = 0.05
-#: Even a perfect step in the middle of fewer figures cannot give p <= 5 %: 2/70 in eight, 2/20 in
-#: six.
+#: Even a perfect step in the middle of fewer figures cannot give p <= 5 %. Its p is 2/70 in eight
+#: figures and 2/20 in six.
 MIN_POINTS = 8
 _DRAWS = 10_000
 
 
 class ChangePoint(Struct, frozen=True):
-    """From `index` on the series is on another level; the levels are medians, in the unit of the
-    series."""
+    """The series changes its level at `index`. The levels are medians in the unit of the series."""
 
     index: int
     before: float
@@ -187,7 +193,7 @@ class ChangePoint(Struct, frozen=True):
 
 
 def _statistic(ranks: Floats) -> Floats:
-    """|U| of each row's ranks at each cut, from after the first to before the last figure."""
+    """|U| of the ranks of each row at each cut, from after the first to before the last figure."""
     n = ranks.shape[1]
     cuts = np.arange(1, n)
     result: Floats = np.abs(2 * np.cumsum(ranks, axis=1)[:, :-1] - cuts * (n + 1))
@@ -196,7 +202,7 @@ def _statistic(ranks: Floats) -> Floats:
 
 @lru_cache(maxsize=128)
 def _null(n: int) -> Floats:
-    """Pettitt's K of random orders of n figures, ascending; the same draws every time."""
+    """Pettitt's K of random orders of n figures, ascending. The draws are the same every time."""
     draws = np.random.default_rng(n).permuted(np.tile(np.arange(1.0, n + 1), (_DRAWS, 1)), axis=1)
     return np.sort(_statistic(draws).max(axis=1))
 
@@ -207,19 +213,19 @@ def _p(n: int, statistic: float) -> float:
 
 
 def _best_step(values: Sequence[float]) -> int:
-    """Where two medians leave the smallest absolute deviations: the statistic itself is off by one
-    easily."""
+    """The cut at which two medians leave the smallest absolute deviations. The largest statistic is
+    easily off by one."""
 
-    def left_over(part: Sequence[float]) -> float:
+    def deviations(part: Sequence[float]) -> float:
         middle = median(part)
         return sum(abs(value - middle) for value in part)
 
     cuts = range(1, len(values))
-    return min(cuts, key=lambda cut: left_over(values[:cut]) + left_over(values[cut:]))
+    return min(cuts, key=lambda cut: deviations(values[:cut]) + deviations(values[cut:]))
 
 
 def _strongest(values: Sequence[float]) -> ChangePoint:
-    # Equal figures share a rank: they are no evidence of a change.
+    # Equal figures share a rank, because they are no evidence of a change.
     ranks = midranks_doubled(np.asarray(values, dtype=np.float64)) / 2
     p = _p(len(values), float(_statistic(ranks[np.newaxis, :]).max()))
     cut = _best_step(values)
@@ -229,29 +235,30 @@ def _strongest(values: Sequence[float]) -> ChangePoint:
 def change_points(values: Sequence[float], comparisons: int = 1) -> tuple[ChangePoint, ...]:
     """Where a series changes its level.
 
-    A. N. Pettitt, "A non-parametric approach to the change-point problem", Applied Statistics 28
-    (1979) 126-135, without assumptions on the distribution; p-values from permutations, never 0 (B.
-    Phipson and G. K. Smyth, 2010), with a fixed seed. A series is cut where two medians fit best,
-    and each side is searched again (binary segmentation: L. Ju. Vostrikova, 1981). Figures must be
-    independent but for the change: campaigns that follow each other on a machine that heats up are
-    not.
+    The test is that of A. N. Pettitt, "A non-parametric approach to the change-point problem",
+    Applied Statistics 28 (1979) 126-135, which assumes no distribution. p values come from
+    permutations with a fixed seed, and are never 0 (B. Phipson and G. K. Smyth, 2010). A series is
+    cut where two medians fit best, and each side is searched again (binary segmentation, L. Ju.
+    Vostrikova, 1981). Figures must be independent except for the change, which campaigns that
+    follow each other on a machine that heats up are not.
 
     Args:
-        values: figures in order of time, none negative; 0 where loads failed.
-        comparisons: series that are searched together; the level is ALPHA / comparisons
-            (Bonferroni).
-    Returns in order of time only changes of more than `MIN_EFFECT`; none for fewer than
+        values: figures in order of time, none negative, and 0 where loads failed.
+        comparisons: the number of series that are searched together, by which the level ALPHA is
+            divided (Bonferroni).
+    Returns the changes of more than `MIN_EFFECT` in order of time, and none for fewer figures than
     `MIN_POINTS`."""
     if len(values) < MIN_POINTS:
         return ()
+
     strongest = _strongest(values)
-    relevant = (
-        abs(strongest.after / strongest.before - 1) > MIN_EFFECT
-        if strongest.before > 0
-        else strongest.after > 0
-    )
-    if strongest.p > ALPHA / comparisons or not relevant:
+    if strongest.before > 0:
+        is_relevant = abs(strongest.after / strongest.before - 1) > MIN_EFFECT
+    else:
+        is_relevant = strongest.after > 0
+    if strongest.p > ALPHA / comparisons or not is_relevant:
         return ()
+
     left = change_points(values[: strongest.index], comparisons)
     right = change_points(values[strongest.index :], comparisons)
     return (
@@ -262,6 +269,7 @@ def change_points(values: Sequence[float], comparisons: int = 1) -> tuple[Change
 
 
 def smallest_p(points: int) -> float:
-    """What a perfect step in the middle of so many figures gives: below it nothing can be shown."""
+    """The p of a perfect step in the middle of this number of figures, which is the smallest
+    possible."""
     ranks = np.arange(1.0, points + 1)
     return _p(points, _statistic(ranks[np.newaxis, :])[0][points // 2 - 1])

@@ -1,4 +1,5 @@
-"""What runs can show: the smallest difference that they find, and how many a difference takes."""
+"""Computes the smallest difference that runs can show, and the number of runs that a difference
+needs."""
 
 import math
 import statistics
@@ -11,28 +12,29 @@ from report.statistics.rank_test import exact_coverage, exact_rank, smallest_p, 
 from report.statistics.ratio import ALPHA, log_ratios_of_pairs
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample
 
-#: Fewer runs per side, and fewer pairs, decide nothing (rule M17): `src/contract/statistics.ts`
-#: says why.
+#: Fewer runs per side, or fewer pairs, decide nothing (rule M17). `src/contract/statistics.ts`
+#: gives the reasons.
 MIN_RUNS_FOR_A_CLAIM: int = CONSTANTS["min_runs"]
 MIN_PAIRS_FOR_A_CLAIM: int = CONSTANTS["min_pairs"]
 
-#: How often a true difference has to be found.
+#: The probability with which a true difference has to be found.
 POWER = 0.8
 
-#: More runs per side than this are no useful advice.
+#: A larger number of runs per side is no useful advice.
 MAX_RUNS = 1000
 
-#: Runs of both sides together; with more, some level lies within a thousandth of 5 %.
+#: With more runs of both sides together, some exact level lies within a thousandth of 5 %.
 _FEW = 40
 
-#: Variance of the Hodges-Lehmann estimate relative to that of a mean, for normal figures (Pitman
-#: efficiency 3/π).
+#: The variance of the Hodges-Lehmann estimate relative to that of a mean, for normal figures
+#: (Pitman efficiency 3/π).
 _VARIANCE_FACTOR = math.pi / 3
 
 
 def log_deviation(*sides: Sequence[float]) -> float | None:
-    """Standard deviation of the logarithms within the sides, pooled: nearly the coefficient of
-    variation, as a share. None where no side has two figures, or a figure is 0 or infinite."""
+    """The pooled standard deviation of the logarithms within the sides, which is nearly the
+    coefficient of variation as a share. None if no side has two figures, or a figure is 0 or
+    infinite."""
     if not all(0 < value < math.inf for side in sides for value in side):
         return None
     logs = [[math.log(value) for value in side] for side in sides if len(side) > 1]
@@ -43,8 +45,8 @@ def log_deviation(*sides: Sequence[float]) -> float | None:
 
 
 def log_deviation_of_pairs(pairs: Sequence[tuple[float, float]]) -> float | None:
-    """Standard deviation of the logarithms of the ratios within pairs. None below two pairs, and
-    where a figure is 0 or infinite."""
+    """The standard deviation of the logarithms of the ratios within pairs. None below two pairs,
+    and if a figure is 0 or infinite."""
     if len(pairs) < 2 or not all(0 < value < math.inf for pair in pairs for value in pair):
         return None
     return float(statistics.stdev(log_ratios_of_pairs(pairs).tolist()))
@@ -57,44 +59,51 @@ def sample_deviation(sample: Sample, paired: bool) -> float | None:
 
 
 class Method(Struct, frozen=True):
+    """How two sides are compared."""
+
     paired: bool
     fewest: int
-    """Runs per side that it takes for a claim."""
+    """The fewest runs per side, or pairs, for a claim."""
     least: int
-    """Runs per side that are advised at least."""
+    """The fewest runs per side, or pairs, that are advised."""
 
 
 UNPAIRED = Method(paired=False, fewest=MIN_RUNS_FOR_A_CLAIM, least=MIN_RUNS_FOR_A_CLAIM)
 PAIRED = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_ROUNDS_TO_PAIR)
-#: By turns fewer runs are no reason to compare sides instead of pairs.
+#: Runs by turns are compared by pairs, however few they are.
 TOGETHER = Method(paired=True, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_PAIRS_FOR_A_CLAIM)
-#: Between campaigns each side is rounds of pairs with the reference (rule M22).
+#: Between campaigns each side consists of rounds with pairs of a row and the reference (rule M22).
 BETWEEN = Method(paired=False, fewest=MIN_PAIRS_FOR_A_CLAIM, least=MIN_PAIRS_FOR_A_CLAIM)
 
 
 def fewest_for_a_claim(by_turns: bool) -> int:
-    """Runs of each side."""
+    """The fewest runs of each side for a claim."""
     return (TOGETHER if by_turns else UNPAIRED).fewest
 
 
 def standard_error(deviation: float, n: int, m: int | None) -> float:
-    """Of the Hodges-Lehmann estimate; `m` is None for `n` pairs, here and below."""
+    """The standard error of the Hodges-Lehmann estimate. Here and below, `n` and `m` are the runs
+    of the sides, and `m` is None if `n` counts pairs."""
     return deviation * math.sqrt(_VARIANCE_FACTOR * (1 / n if m is None else 1 / n + 1 / m))
 
 
 def freedom(n: int, m: int | None) -> int:
+    """The degrees of freedom."""
     return n - 1 if m is None else n + m - 2
 
 
 def _reach(n: int, m: int | None, alpha: float, power: float) -> float:
-    """Standard errors between a true difference and a bound, so that it is found beyond it so
-    often."""
+    """The number of standard errors between a true difference and a bound with which the interval
+    lies beyond the bound with this power."""
     return student_quantile(freedom(n, m), 1 - alpha / 2) + statistics.NormalDist().inv_cdf(power)
 
 
 def _interval_alpha(n: int, m: int | None) -> float:
-    """What the interval really leaves out: few runs have few levels to choose from."""
-    return ALPHA if n + (m or 0) > _FEW else 1 - exact_coverage(n, m, exact_rank(n, m, ALPHA))
+    """The share that the interval really leaves out, because few runs have few levels to choose
+    from."""
+    if n + (m or 0) > _FEW:
+        return ALPHA
+    return 1 - exact_coverage(n, m, exact_rank(n, m, ALPHA))
 
 
 def detectable_difference(
@@ -108,14 +117,15 @@ def detectable_difference(
     """The smallest true difference, as a share of the base, that is found in 80 % of such
     comparisons.
 
-    By the t approximation of the rank interval (J. Cohen, Statistical Power Analysis, 2nd ed.,
-    1988, chapter 2; variance by Hodges and Lehmann, 1963).
+    It uses the t approximation of the rank interval (J. Cohen, Statistical Power Analysis, 2nd ed.,
+    1988, chapter 2, with the variance by Hodges and Lehmann, 1963).
 
-    None where so few runs cannot show any. The deviation is of the logarithms, see `log_deviation`;
-    a difference has to lie beyond the floor, a share; Holm's correction is for so many
-    comparisons."""
+    None if the runs are too few to show any difference. `deviation` is that of the logarithms, see
+    `log_deviation`. `floor` is the share beyond which a difference must lie, and `comparisons` the
+    number for Holm's correction."""
     if min(n, m or n) < method.fewest or smallest_p(n, m) * comparisons > ALPHA:
         return None
+
     error = standard_error(deviation, n, m)
     beyond_floor = math.log1p(floor) + _reach(n, m, _interval_alpha(n, m), POWER) * error
     tested = _reach(n, m, ALPHA / comparisons, POWER) * error
@@ -128,28 +138,30 @@ def runs_needed(
     """Runs per side with which a comparison would be decided in 80 % of cases, if `ratio` is the
     true one.
 
-    Beyond the floor: that the interval lies beyond it and the corrected test agrees. Within it:
-    that the interval lies within, and that its corrected test agrees. Of observed figures it is a
-    guide and no promise: they are uncertain themselves. At least `method.least`; None for more than
-    1000, as for a ratio that is the floor itself."""
+    A ratio beyond the floor is decided if the interval lies beyond it and the corrected test
+    agrees, and a ratio within it if the interval lies within and its corrected test agrees. The
+    result is a guide and no promise, because observed figures are uncertain themselves. It is at
+    least `method.least`, and None for more than 1000, as for a ratio that is the floor itself."""
     shift = abs(math.log(ratio))
     bound = math.log1p(floor)
     gap = abs(shift - bound)
-    inside = shift < bound
-    power = (1 + POWER) / 2 if inside else POWER
+    is_within = shift < bound
+    power = (1 + POWER) / 2 if is_within else POWER
 
     def decided(n: int) -> bool:
         m = None if method.paired else n
         error = standard_error(deviation, n, m)
         if _reach(n, m, _interval_alpha(n, m), power) * error > gap:
             return False
-        # Of a bound alone, one-sided.
-        alpha, distance = (2 * ALPHA, gap) if inside else (ALPHA, shift)
-        tested = _reach(n, m, alpha / comparisons, power) * error <= distance
-        return tested and smallest_p(n, m) * comparisons <= alpha
+
+        # The test of a ratio within the floor is one-sided, and about a bound.
+        alpha, distance = (2 * ALPHA, gap) if is_within else (ALPHA, shift)
+        is_significant = _reach(n, m, alpha / comparisons, power) * error <= distance
+        return is_significant and smallest_p(n, m) * comparisons <= alpha
 
     if not decided(MAX_RUNS):
         return None
+
     low = method.least
     high = MAX_RUNS
     while low < high:

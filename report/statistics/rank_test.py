@@ -1,7 +1,7 @@
-"""The exact rank tests, with ties: of two sides by Mann and Whitney, of pairs by Wilcoxon; Holm's
-correction.
+"""The exact rank tests with ties, which are that of Mann and Whitney for two sides and that of
+Wilcoxon for pairs, and Holm's correction.
 
-Sizes are `n` and `m` runs of two sides; `m` is None where `n` counts pairs."""
+The sizes `n` and `m` are the runs of two sides. `m` is None if `n` counts pairs."""
 
 import math
 from collections.abc import Sequence
@@ -11,8 +11,8 @@ from statistics import NormalDist
 import numpy as np
 from numpy.typing import NDArray
 
-#: Up to so many runs, or pairs, every arrangement is counted; beyond, the normal approximation is
-#: good to the third digit.
+#: Up to this number of runs, or pairs, every arrangement is counted. For more of them the normal
+#: approximation is good to the third digit.
 MAX_EXACT = 120
 
 Floats = NDArray[np.float64]
@@ -28,35 +28,37 @@ def student_quantile(freedom: float, p: float) -> float:
 
 @lru_cache(maxsize=512)
 def _tails_of_chosen(ranks: tuple[int, ...], chosen: int) -> Floats:
-    """P(S ≤ s) for s = 0, 1, …: S is the sum of `chosen` of the ranks, any choice as likely as any
-    other.
+    """P(S ≤ s) for s = 0, 1, …, where S is the sum of `chosen` of the ranks, and all choices are
+    equally likely.
 
-    Counted, not drawn: an item after the other is added to the subsets of each size (as in the
-    Streitberg-Röhmel shift algorithm, 1986)."""
-    top = sum(sorted(ranks)[-chosen:])
-    ways = np.zeros((chosen + 1, top + 1))
+    The choices are counted and not drawn. One item after the other is added to the subsets of each
+    size, as in the shift algorithm of Streitberg and Röhmel (1986)."""
+    largest_sum = sum(sorted(ranks)[-chosen:])
+    ways = np.zeros((chosen + 1, largest_sum + 1))
     ways[0, 0] = 1
     for rank in ranks:
-        ways[1:, rank:] += ways[:-1, : top + 1 - rank].copy()
+        ways[1:, rank:] += ways[:-1, : largest_sum + 1 - rank].copy()
     tails: Floats = np.cumsum(ways[chosen]) / math.comb(len(ranks), chosen)
     return tails
 
 
 @lru_cache(maxsize=512)
 def _tails_of_signs(ranks: tuple[int, ...]) -> Floats:
-    """The same of the sum of the ranks whose sign is positive, each with probability ½."""
-    chances = np.zeros(sum(ranks) + 1)
-    chances[0] = 1
+    """P(S ≤ s) for s = 0, 1, …, where S is the sum of the ranks with a positive sign, which each
+    rank has with a probability of ½."""
+    probabilities = np.zeros(sum(ranks) + 1)
+    probabilities[0] = 1
     for rank in ranks:
-        moved = np.zeros_like(chances)
-        moved[rank:] = chances[: len(chances) - rank]
-        chances = (chances + moved) / 2
-    tails: Floats = np.cumsum(chances)
+        shifted = np.zeros_like(probabilities)
+        shifted[rank:] = probabilities[: len(probabilities) - rank]
+        probabilities = (probabilities + shifted) / 2
+    tails: Floats = np.cumsum(probabilities)
     return tails
 
 
 def midranks_doubled(values: Floats) -> NDArray[np.int64]:
-    """Twice the rank of each value, from 2 on: ranks that equal values share are whole numbers."""
+    """Twice the rank of each value, from 2 on, so that the ranks that equal values share are whole
+    numbers."""
     ordered = np.sort(values)
     below = np.searchsorted(ordered, values, side="left")
     doubled: NDArray[np.int64] = below + np.searchsorted(ordered, values, side="right") + 1
@@ -64,27 +66,29 @@ def midranks_doubled(values: Floats) -> NDArray[np.int64]:
 
 
 def mann_whitney_tails(a: Sequence[float], b: Sequence[float]) -> tuple[float, float]:
-    """The one-sided p values that `a` lies below `b`, and above it, if both were draws of one
-    population.
+    """The one-sided p values of the claims that `a` lies below `b`, and above it, if both were
+    draws of one population.
 
-    Exact for up to 120 values together, with ties too: all assignments of the midranks that
-    occurred are counted (H. B. Mann and D. R. Whitney, 1947; M. Hollander, D. A. Wolfe and E.
-    Chicken, Nonparametric Statistical Methods, 3rd ed., 2014, section 4.1). Beyond, the normal
-    approximation with tie and continuity correction.
+    They are exact for up to 120 values together, also with ties, because all assignments of the
+    midranks that occurred are counted (H. B. Mann and D. R. Whitney, 1947; M. Hollander, D. A.
+    Wolfe and E. Chicken, Nonparametric Statistical Methods, 3rd ed., 2014, section 4.1). For more
+    values they are the normal approximation with tie and continuity correction.
 
     Raises ValueError when a side is empty."""
     if not len(a) or not len(b):
         raise ValueError("needs at least one figure per side")
+
     if len(a) + len(b) > MAX_EXACT:
         from scipy.stats import mannwhitneyu
 
         less = mannwhitneyu(a, b, alternative="less", method="asymptotic")
         greater = mannwhitneyu(a, b, alternative="greater", method="asymptotic")
         return float(less.pvalue), float(greater.pvalue)
+
     doubled = midranks_doubled(np.array([*a, *b], dtype=float))
-    seen = int(doubled[: len(a)].sum())
+    rank_sum = int(doubled[: len(a)].sum())
     tails = _tails_of_chosen(tuple(sorted(doubled.tolist())), len(a))
-    return float(tails[min(seen, len(tails) - 1)]), float(1 - tails[seen - 1])
+    return float(tails[min(rank_sum, len(tails) - 1)]), float(1 - tails[rank_sum - 1])
 
 
 def mann_whitney_p(a: Sequence[float], b: Sequence[float]) -> float:
@@ -125,8 +129,8 @@ def two_sided(tails: tuple[float, float]) -> float:
 
 @lru_cache(maxsize=4096)
 def smallest_p(n: int, m: int | None) -> float:
-    """The smallest two-sided p that so many runs can give: the ranges of the two sides do not
-    overlap, or all pairs have one sign."""
+    """The smallest two-sided p that this number of runs can give. It is that of two sides whose
+    ranges do not overlap, or of pairs with the same sign."""
     return min(1.0, 2 / (2**n if m is None else math.comb(n + m, n)))
 
 
@@ -138,19 +142,21 @@ def _untied(n: int, m: int | None) -> Floats:
 
 @lru_cache(maxsize=4096)
 def exact_rank(n: int, m: int | None, alpha: float) -> int:
-    """How many of the n·m ordered pairwise differences, or of the ordered Walsh averages of pairs,
-    lie outside an interval of 1 - alpha, on each side. 0: so few runs give no such interval."""
+    """The number of the n·m ordered pairwise differences, or of the ordered Walsh averages of
+    pairs, that lie outside an interval of 1 - alpha on each side. 0 if the runs are too few for
+    such an interval."""
     return int(np.searchsorted(_untied(n, m), alpha / 2 + 1e-12, side="right"))
 
 
 @lru_cache(maxsize=4096)
 def exact_coverage(n: int, m: int | None, rank: int) -> float:
-    """What an interval between the `rank`-th of them from below and from above covers."""
+    """The coverage of an interval between the `rank`-th difference or average from below and that
+    from above."""
     return float(1 - 2 * _untied(n, m)[rank - 1])
 
 
 def holm(p_values: Sequence[float]) -> list[float]:
-    """p values corrected for there being several, in their order (S. Holm, 1979, Scand. J. Stat.
+    """The p values corrected for their number, in their order (S. Holm, 1979, Scand. J. Stat.
     6:65-70)."""
     order = sorted(range(len(p_values)), key=lambda index: p_values[index])
     corrected = [0.0] * len(p_values)

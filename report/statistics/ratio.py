@@ -1,5 +1,4 @@
-"""How many times as much: the ratio of two sides of runs, or of pairs of runs, with its
-interval."""
+"""The ratio of two sides of runs, or of pairs of runs, with its interval."""
 
 import math
 from collections.abc import Sequence
@@ -15,8 +14,8 @@ ALPHA: float = CONSTANTS["level"]
 
 
 class RatioInterval(Struct, frozen=True):
-    """`low` may be 0 and `high` infinite, where runs have the worst rank. `coverage` is exact, at
-    least 0.95: only some levels exist for few runs."""
+    """`low` may be 0 and `high` infinite if runs have the worst rank. `coverage` is exact and at
+    least the level that was asked for, because only some levels exist for few runs."""
 
     low: float
     high: float
@@ -24,11 +23,11 @@ class RatioInterval(Struct, frozen=True):
 
 
 class Ratio(Struct, frozen=True):
-    """New ÷ base. `interval` is None below four runs per side (4 against 4 is the first to have
-    one), or six pairs; below more where it leaves out less than 5 %."""
+    """New ÷ base. `interval` is None below four runs per side, or six pairs. It needs more of them
+    if it leaves out less than 5 %."""
 
     estimate: float
-    """0 or infinite where the typical run of a side has the worst rank, and that of the other has
+    """0 or infinite if the typical run of one side has the worst rank, and that of the other does
     not."""
     interval: RatioInterval | None
 
@@ -38,14 +37,15 @@ def ratio_of(new: Sequence[float], base: Sequence[float], alpha: float = ALPHA) 
     `alpha`.
 
     The estimate is the median of all n·m ratios of a run to a run (J. L. Hodges and E. L. Lehmann,
-    1963, on logarithms), the interval runs between two of these ratios, chosen by the exact
-    Mann-Whitney distribution (Hollander, Wolfe and Chicken, 2014, sections 4.2 and 4.3): it leaves
-    out 1 exactly when the test rejects at its level. Where two sides differ by a factor, and not in
-    shape, it is the ratio of their medians; why it is preferred to a bootstrap of that:
-    docs/decisions/0011-statistics-of-comparisons.md.
+    1963, on logarithms). The interval runs between two of these ratios, which the exact
+    distribution of Mann and Whitney selects (Hollander, Wolfe and Chicken, 2014, sections 4.2 and
+    4.3). It leaves out 1 exactly if the test rejects at its level. If two sides differ by a factor,
+    and not in shape, the estimate is the ratio of their medians.
+    docs/decisions/0011-statistics-of-comparisons.md says why it is preferred to a bootstrap of
+    that.
 
-    A run with the worst rank has the figure 0 or infinity. Two of them are equal: their ratio is
-    1."""
+    A run with the worst rank has the figure 0 or infinity. Two such runs are equal, so their ratio
+    is 1. Raises ValueError if a side is empty, or a figure is negative."""
     if not new or not base or min(*new, *base) < 0:
         raise ValueError("needs figures on both sides, none of them negative")
     differences = np.sort(_log_ratios(np.array(new)[:, None], np.array(base)[None, :]).ravel())
@@ -55,28 +55,29 @@ def ratio_of(new: Sequence[float], base: Sequence[float], alpha: float = ALPHA) 
 def ratio_of_pairs(pairs: Sequence[tuple[float, float]], alpha: float = ALPHA) -> Ratio:
     """The typical ratio new ÷ base within pairs, with an interval of at least 1 - `alpha`.
 
-    The estimate is the median of the Walsh averages of the pairs' log ratios: the mean of each of
-    them with each, itself included (J. L. Hodges and E. L. Lehmann, 1963). The interval runs
-    between two of these averages, chosen by the exact distribution of Wilcoxon's signed-rank
-    statistic (Hollander, Wolfe and Chicken, 2014, sections 3.2 and 3.3). What speeds up or slows
-    down both runs of a pair cancels.
+    The estimate is the median of the Walsh averages of the log ratios of pairs, which are the means
+    of each of them with each, including itself (J. L. Hodges and E. L. Lehmann, 1963). The interval
+    runs between two of these averages, which the exact distribution of Wilcoxon's signed-rank
+    statistic selects (Hollander, Wolfe and Chicken, 2014, sections 3.2 and 3.3). What speeds up or
+    slows down both runs of a pair cancels.
 
-    A run with the worst rank has the figure 0 or infinity. Two in one pair are equal: their ratio
-    is 1. The average of a pair that only the one failed and a pair that only the other failed is 1,
-    too."""
+    A run with the worst rank has the figure 0 or infinity. Two such runs in one pair are equal, so
+    their ratio is 1. So is the average of a pair that only one side failed and a pair that only the
+    other side failed. Raises ValueError without pairs, and if a figure is negative."""
     if not pairs or min(value for pair in pairs for value in pair) < 0:
         raise ValueError("needs pairs of figures, none of them negative")
     logs = log_ratios_of_pairs(pairs)
-    one, other = np.triu_indices(len(logs))
+    rows, columns = np.triu_indices(len(logs))
     with np.errstate(invalid="ignore"):
-        averages = (logs[one] + logs[other]) / 2
+        averages = (logs[rows] + logs[columns]) / 2
     return _between(np.sort(np.where(np.isnan(averages), 0.0, averages)), len(logs), None, alpha)
 
 
 def log_ratios_of_pairs(pairs: Sequence[tuple[float, float]]) -> Floats:
-    """The logarithm of each pair's ratio; 0 for two runs with the worst rank, infinite for one."""
-    both = np.array(pairs, dtype=float)
-    return _log_ratios(both[:, 0], both[:, 1])
+    """The logarithm of the ratio of each pair. It is 0 for two runs with the worst rank, and
+    infinite for one."""
+    figures = np.array(pairs, dtype=float)
+    return _log_ratios(figures[:, 0], figures[:, 1])
 
 
 def _log_ratios(new: Floats, base: Floats) -> Floats:
@@ -87,14 +88,15 @@ def _log_ratios(new: Floats, base: Floats) -> Floats:
 
 
 def _median(ordered: Floats) -> float:
-    """Halfway between minus infinity and infinity is 0: neither side is better."""
+    """The median. Halfway between minus infinity and infinity is 0, because neither side is
+    better."""
     low, high = (float(ordered[index]) for index in ((len(ordered) - 1) // 2, len(ordered) // 2))
     return 0.0 if low == -high else (low + high) / 2
 
 
 def _between(ordered: Floats, n: int, m: int | None, alpha: float) -> Ratio:
-    """The median of ordered logarithms, and the interval that leaves out so many of them on each
-    side."""
+    """The ratio whose logarithm is the median of ordered logarithms, with the interval that leaves
+    out at most `alpha`."""
     estimate = math.exp(_median(ordered))
     if n + (m or 0) <= MAX_EXACT:
         rank = exact_rank(n, m, alpha)
@@ -102,7 +104,7 @@ def _between(ordered: Floats, n: int, m: int | None, alpha: float) -> Ratio:
             return Ratio(estimate, None)
         coverage = exact_coverage(n, m, rank)
     else:
-        # The normal approximation of the same rank (the same source, sections 3.3 and 4.3).
+        # This is the normal approximation of the same rank (the same source, sections 3.3 and 4.3).
         variance = n * (n + 1) * (2 * n + 1) / 24 if m is None else n * m * (n + m + 1) / 12
         rank = math.floor(
             len(ordered) / 2 - NormalDist().inv_cdf(1 - alpha / 2) * math.sqrt(variance)

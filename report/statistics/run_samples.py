@@ -1,5 +1,5 @@
-"""The runs of one configuration: which of them is selected, their median with its interval, how far
-they lie apart; and how evenly servers share."""
+"""Selects a run of a configuration, and computes the median of runs with its interval, their
+spread, and how evenly servers share."""
 
 import math
 import statistics
@@ -8,7 +8,7 @@ from typing import Protocol, TypeVar
 
 from msgspec import Struct
 
-#: Fewer figures than this have no interval of 95 %.
+#: The fewest figures whose median has an interval of 95 %.
 MIN_FIGURES = 6
 
 
@@ -18,23 +18,22 @@ class Candidate(Protocol):
 
     @property
     def eligible(self) -> bool:
-        """Its figures count."""
+        """Whether its figures count."""
 
     @property
     def spoiled(self) -> bool:
-        """The target failed its load in it."""
+        """Whether the target failed its load in it."""
 
     @property
     def selection_rank(self) -> float | None:
-        """What it is selected by, more is better."""
+        """The figure by which it is selected. Higher is better."""
 
 
 Chosen = TypeVar("Chosen", bound=Candidate)
 
 
 def select_run(runs: Iterable[Chosen]) -> Chosen | None:
-    """The run that what only a single run has is shown of: seconds, versions, the original's
-    columns.
+    """The run of which the report shows what only a single run has, such as seconds and versions.
 
     It is the run in the middle by `selection_rank` among the eligible and the spoiled ones, which
     rank below all others (rule M24). With an even count it is the lower of the two in the middle,
@@ -52,6 +51,8 @@ def select_run(runs: Iterable[Chosen]) -> Chosen | None:
 
 
 class Spread(Struct, frozen=True):
+    """The spread of figures, in their unit."""
+
     count: int
     mean: float
     min: float
@@ -61,10 +62,10 @@ class Spread(Struct, frozen=True):
 
 
 def spread(values: Sequence[float]) -> Spread | None:
-    """Spread of the throughputs of a configuration's eligible runs.
+    """The spread of the throughputs of a configuration's eligible runs.
 
-    The deviation is the sample's (n − 1, Bessel's correction), absent below two values; the
-    coefficient of variation is absent when the mean is 0."""
+    The deviation is that of a sample (n − 1, Bessel's correction), and None below two values. The
+    coefficient of variation is also None if the mean is 0."""
     if not values:
         return None
     mean = statistics.fmean(values)
@@ -79,7 +80,7 @@ class MedianInterval(Struct, frozen=True):
     median: float
     low: float
     high: float
-    #: What the interval really covers, at least 0.95.
+    #: The share that the interval really covers, which is at least 0.95.
     coverage: float
 
 
@@ -93,10 +94,11 @@ def median_interval(values: Sequence[float]) -> MedianInterval:
     n = len(values)
     if n < MIN_FIGURES:
         raise ValueError(f"needs at least {MIN_FIGURES} figures, got {n}")
+
     ordered = sorted(values)
     below = 0.0
     rank = 0
-    # The largest rank whose tails together stay below 5 %.
+    # The loop finds the largest rank whose tails together stay below 5 %.
     while below + math.comb(n, rank) / 2**n <= 0.025:
         below += math.comb(n, rank) / 2**n
         rank += 1
@@ -106,16 +108,16 @@ def median_interval(values: Sequence[float]) -> MedianInterval:
 
 
 def paired_ratio(a: Sequence[float], b: Sequence[float]) -> MedianInterval:
-    """The typical ratio a/b of figures that were measured in pairs: what slows a pair down slows
-    both sides.
+    """The typical ratio a/b of figures that were measured in pairs, in which both sides slow down
+    together.
 
     Raises ValueError for fewer than 6 pairs and for sides of unequal length."""
     return median_interval([x / y for x, y in zip(a, b, strict=True)])
 
 
 def jain_index(amounts: Sequence[float]) -> float | None:
-    """1 where all have the same, 1/n where one of n has everything; None where there is nothing to
-    share.
+    """Jain's index, which is 1 if all have the same, and 1/n if one of n has everything. None if
+    there is nothing to share.
 
     Source: R. Jain, D.-M. Chiu and W. Hawe, "A quantitative measure of fairness and discrimination
     for resource allocation in shared computer systems", DEC-TR-301, 1984: (Σx)² ÷ (n · Σx²)."""

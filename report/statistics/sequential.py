@@ -1,8 +1,8 @@
-"""Runs that are looked at more than once: when a side has enough of them, and what they then show.
+"""Looks at runs more than once. It says when a side has enough runs, and what they then show.
 
-Looking again after every round finds, sooner or later, a difference where there is none. So the
-looks are few and fixed before the first run, and they share the 5 % of one look (Bonferroni; K. K.
-G. Lan and D. L. DeMets, 1983, call it spending). docs/decisions/0015-adaptive-runs.md gives reasons
+Who looks after every round finds, sooner or later, a difference where there is none. So the looks
+are few and fixed before the first run, and they share the 5 % of one look (Bonferroni, which K. K.
+G. Lan and D. L. DeMets, 1983, call spending). docs/decisions/0015-adaptive-runs.md gives reasons
 and costs."""
 
 import math
@@ -23,19 +23,19 @@ from report.statistics.ratio import ALPHA, ratio_of, ratio_of_pairs
 from report.statistics.run_samples import MIN_FIGURES, median_interval
 from report.statistics.samples import MIN_ROUNDS_TO_PAIR, Sample, Side, sample_of, upto
 
-#: The shares that the first look spends, and the last of three or more. By turns the plan has the
-#: first look after the round in which pairs can decide its family at that share.
-_FIRST: float = CONSTANTS["look_shares"]["first"]
-_LAST: float = CONSTANTS["look_shares"]["last"]
+#: The shares that the first look spends, and the last of three or more looks. By turns the plan has
+#: the first look after the round in which pairs can decide its family at that share.
+_FIRST_SHARE: float = CONSTANTS["look_shares"]["first"]
+_LAST_SHARE: float = CONSTANTS["look_shares"]["last"]
 
-#: A pair gets no more runs if the remaining ones would decide it with a probability below this.
+#: A pair gets no more runs if the remaining looks would decide it with a lower probability.
 HOPELESS = 0.15
 #: With fewer runs per side no pair is given up.
 _RUNS_TO_GIVE_UP = 7
 
-#: Nodes of the numerical integration; twice as many change no printed digit.
+#: The nodes of the numerical integration. Twice as many change no printed digit.
 _NODES = 48
-#: Standard deviations beyond which nothing is integrated.
+#: The number of standard deviations beyond which nothing is integrated.
 _TAIL = 8.0
 _BISECTIONS = 40
 
@@ -46,27 +46,28 @@ Stop = Literal["decided", "tight", "hopeless", "none counts", "last"]
 
 
 class LookSchedule(Struct, frozen=True, kw_only=True):
-    """The rounds after which runs are looked at, in their order, and the one after which the
-    campaign was ended before its last look (None: it was not, or not yet)."""
+    """When a campaign looks at its runs."""
 
     looks: tuple[int, ...]
+    """The rounds after which it looks, in ascending order."""
     ended: int | None = None
+    """The round after which the campaign ended before its last look. None if it did not."""
 
     @property
     def levels(self) -> tuple[tuple[int, float], ...]:
-        """Each look with what it may spend of 5 %; one that became the last has the last one's
-        share."""
-        spent = list(zip(self.looks, _shares(len(self.looks)), strict=True))
+        """Each look with its share of the 5 %. A look that became the last one has the share of the
+        last one."""
+        shares = list(zip(self.looks, _shares(len(self.looks)), strict=True))
         if self.ended is None or self.ended >= self.looks[-1]:
-            return tuple(spent)
+            return tuple(shares)
         return (
-            *((look, share) for look, share in spent if look < self.ended),
-            (self.ended, spent[-1][1]),
+            *((look, share) for look, share in shares if look < self.ended),
+            (self.ended, shares[-1][1]),
         )
 
     def share_at(self, rounds: int) -> float:
-        """What the look may spend at which a side got no more runs; between two looks that of the
-        later."""
+        """The share of the look after which a side got no more runs. Between two looks it is that
+        of the later one."""
         return next((share for look, share in self.levels if look >= rounds), self.levels[-1][1])
 
 
@@ -74,13 +75,17 @@ def _shares(count: int) -> list[float]:
     if count == 1:
         return [ALPHA]
     if count == 2:
-        return [_FIRST, ALPHA - _FIRST]
-    return [_FIRST, *[(ALPHA - _FIRST - _LAST) / (count - 2)] * (count - 2), _LAST]
+        return [_FIRST_SHARE, ALPHA - _FIRST_SHARE]
+    return [
+        _FIRST_SHARE,
+        *[(ALPHA - _FIRST_SHARE - _LAST_SHARE) / (count - 2)] * (count - 2),
+        _LAST_SHARE,
+    ]
 
 
 def level_at(share: float, family: int = 0, equal_family: int = 0, planned: int = 0) -> Level:
-    """The level of a look that may spend `share`: the interval leaves it out on each side, 5 % at
-    most."""
+    """The level of a look that may spend `share`. The interval leaves out the share on each side,
+    and at most 5 % together."""
     interval = min(2 * share, ALPHA)
     return Level(
         interval=interval, test=share, family=family, equal_family=equal_family, planned=planned
@@ -88,16 +93,16 @@ def level_at(share: float, family: int = 0, equal_family: int = 0, planned: int 
 
 
 class Family(Struct, frozen=True, kw_only=True):
-    """Sides of one ranking after the looks that there were."""
+    """The sides of one ranking after the looks that took place."""
 
     pairs: tuple[tuple[int, int], ...]
-    """What is compared: the indices of base and new."""
+    """The indices of base and new of each comparison."""
     comparisons: tuple[Comparison, ...]
-    """In the order of `pairs`."""
+    """The comparisons in the order of `pairs`."""
     settled: tuple[int | None, ...]
-    """The look at which each of them was decided; None: it is open."""
+    """The look at which each comparison was decided. None if it is open."""
     stops: tuple[tuple[int, Stop] | None, ...]
-    """Of each side: the look after which it got no more runs, and why; None: it continues."""
+    """The look after which each side got no more runs, and why. None if it continues."""
 
 
 def compare_in_looks(
@@ -111,25 +116,27 @@ def compare_in_looks(
     in_rounds: bool = False,
     together: bool = False,
 ) -> Family:
-    """What so many rounds show of the sides of one ranking; equal arguments give equal results.
+    """What this number of rounds shows of the sides of one ranking. Equal arguments give equal
+    results.
 
-    At each look every open pair is compared by the rule of `compare_samples`, at the look's share α
-    of 5 %: the test of the family by Holm's correction at α, the interval leaving out α on each
-    side, and never more than 5 %. What is decided stays decided. A side is done when each of its
-    pairs is decided, or cannot be expected to be.
+    At each look every open pair is compared by the rule of `compare_samples` at the share α that
+    the look has of the 5 %. Holm's correction of the family holds α, and the interval leaves out α
+    on each side, and never more than 5 %. What is decided stays decided. A side is done if each of
+    its pairs is decided, or cannot be expected to be.
 
-    Error: at each look, Holm's correction for the comparisons that no look has told apart calls two
-    equal sides different with a probability of at most α, so all looks together in at most 5 %,
-    whatever was stopped in between. In the same way, of all sides that differ by the floor one gets
-    `no difference` in at most 5 %. Whether a look goes by pairs follows from its round alone.
+    At each look, Holm's correction for the comparisons that no look has told apart calls two equal
+    sides different with a probability of at most α. So all looks together do it in at most 5 %,
+    whatever was stopped in between. In the same way, some side that differs by the floor gets
+    `no difference` in at most 5 %. The round of a look alone decides whether it goes by pairs.
 
     Args:
-        sides: two or more.
-        rounds: only looks up to it have taken place, and only their runs are used.
-        reference: the index of the side that the others are compared with; None: each with each.
-        in_rounds: they were measured next to each other, so that they may be paired.
-        together: they were measured at the same time, by turns: they are compared by pairs
-            alone."""
+        sides: two or more sides.
+        rounds: the last round that took place. Runs of later looks are not used.
+        reference: the index of the side with which the others are compared. None compares each side
+            with each.
+        in_rounds: whether sides were measured next to each other, so that they may be paired.
+        together: whether sides were measured at the same time, by turns, so that they are compared
+            only by pairs."""
     looks = _Looks(
         sides,
         schedule,
@@ -148,7 +155,7 @@ def compare_in_looks(
 
 
 class _Looks:
-    """What the looks at one ranking have shown so far."""
+    """The state of the looks at one ranking."""
 
     def __init__(
         self,
@@ -181,19 +188,20 @@ class _Looks:
         self._stops: dict[int, tuple[int, Stop]] = {}
 
     def running(self) -> list[_PairOfSides]:
-        """The pairs that are not decided, and whose sides still get runs."""
+        """The pairs that are not decided and whose sides still get runs."""
         stopped = self._stops.keys()
         return [
             pair for pair in self._pairs if pair not in self._settled and not stopped & set(pair)
         ]
 
     def look_at(self, running: Sequence[_PairOfSides], look: int, share: float) -> None:
-        """Compares the running pairs by the runs up to a look; stops the sides that are done."""
+        """Compares the running pairs by the runs up to a look, and stops the sides that are
+        done."""
         samples = [self._sample(pair, look) for pair in running]
-        compared = compare_samples(
+        comparisons = compare_samples(
             samples, self._floor, self._higher_is_better, self._level_now(share)
         )
-        self._comparisons |= dict(zip(running, compared, strict=True))
+        self._comparisons |= dict(zip(running, comparisons, strict=True))
         self._looked |= dict.fromkeys(running, look)
         self._settled |= {pair: look for pair in running if self._comparisons[pair].decided}
 
@@ -220,7 +228,8 @@ class _Looks:
         return sample_of(new, base, rounds, by_group, together=self._together)
 
     def _level_now(self, share: float) -> Level:
-        """The level of a look: what earlier looks decided no longer counts in its family."""
+        """The level of a look, in whose family the pairs that earlier looks decided do not
+        count."""
         shown = [
             comparison.shown for comparison in self._comparisons.values() if comparison.decided
         ]
@@ -230,7 +239,7 @@ class _Looks:
     def _hopeless(
         self, running: Sequence[_PairOfSides], samples: Sequence[Sample], look: int
     ) -> set[_PairOfSides]:
-        """The open pairs that the remaining looks would hardly decide."""
+        """The open pairs that the remaining looks would probably not decide."""
         if look >= self._schedule.levels[-1][0]:
             return set()
         return {
@@ -256,10 +265,10 @@ class _Looks:
             self._stops[index] = (look, "hopeless")
 
     def _final(self, pair: _PairOfSides) -> Comparison:
-        """What is known of a pair after the last look, with its estimate corrected for the
+        """The comparison of a pair after its last look, with an estimate that is corrected for the
         looks."""
         if pair not in self._comparisons:
-            # Interrupted before the first look: compared as if at the first one.
+            # A campaign that was interrupted before the first look is compared as if at that look.
             look, share = self._schedule.levels[0]
             level = level_at(share, len(self._pairs), len(self._pairs))
             samples = [self._sample(pair, look)]
@@ -275,10 +284,10 @@ class _Looks:
 def corrected_for_looks(
     comparison: Comparison, sample: Sample, looks: Sequence[tuple[int, float]], floor: float
 ) -> Comparison:
-    """With an estimate that knows of the looks before the last of these (rule M29), within the
-    interval; the plain one stays beside it.
+    """The comparison with an estimate that takes the earlier looks into account (rule M29), and
+    lies within the interval. `stopped_at` keeps the plain estimate.
 
-    Boundaries are those of one comparison: what else is in its family does not change a ratio."""
+    Boundaries are those of a single comparison, because its family does not change a ratio."""
     unpaired = sample_deviation(sample, paired=False)
     paired = sample_deviation(sample, paired=True) if comparison.pairs is not None else None
     if comparison.ratio is None or comparison.interval is None or not unpaired or len(looks) < 2:
@@ -294,8 +303,8 @@ def corrected_for_looks(
     last = looks[-1][0]
     deviation = error_at(last)[0] * math.sqrt(last)
     estimate = math.exp(median_unbiased(math.log(comparison.ratio), deviation, past))
-    within = min(max(estimate, comparison.interval.low), comparison.interval.high)
-    return structs.replace(comparison, ratio=within, stopped_at=comparison.ratio)
+    bounded = min(max(estimate, comparison.interval.low), comparison.interval.high)
+    return structs.replace(comparison, ratio=bounded, stopped_at=comparison.ratio)
 
 
 def _with_reason(comparison: Comparison, stops: Sequence[Stop]) -> Comparison:
@@ -308,59 +317,68 @@ def _with_reason(comparison: Comparison, stops: Sequence[Stop]) -> Comparison:
 def _is_hopeless(
     sample: Sample, floor: float, schedule: LookSchedule, in_rounds: bool, family: int
 ) -> bool:
-    """Whether the last look would decide with a probability below `HOPELESS`, judged by the runs so
-    far.
+    """Whether the runs so far predict that the last look decides with a probability below
+    `HOPELESS`.
 
-    The predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P. R.
-    Blackburn, 1986), by the t approximation of the interval that the last look will have. It only
-    ever stops without a claim, so it cannot raise the share of wrong ones."""
-    most = schedule.looks[-1]
+    This is the predictive probability with a flat prior (D. J. Spiegelhalter, L. S. Freedman and P.
+    R. Blackburn, 1986), by the t approximation of the interval that the last look will have. It
+    only ever stops without a claim, so it cannot raise the share of wrong ones."""
+    last_look = schedule.looks[-1]
     share = schedule.levels[-1][1]
-    of_all = structs.replace(sample, rounds=most)
-    paired = sample.together or (in_rounds and of_all.is_paired(family, share))
+    full_sample = structs.replace(sample, rounds=last_look)
+    paired = sample.together or (in_rounds and full_sample.is_paired(family, share))
     deviation = sample_deviation(sample, paired)
     runs = len(sample.pairs) if paired else min(len(sample.new), len(sample.base))
     if runs < _RUNS_TO_GIVE_UP or not deviation:
         return False
-    error = standard_error(deviation, most, None if paired else most)
-    reach = student_quantile(freedom(most, None if paired else most), 1 - share) * error
-    spread = error * math.sqrt(max(0.0, most / runs - 1))
+
+    base_runs = None if paired else last_look
+    error = standard_error(deviation, last_look, base_runs)
+    margin = student_quantile(freedom(last_look, base_runs), 1 - share) * error
+    spread = error * math.sqrt(max(0.0, last_look / runs - 1))
     if spread == 0:
         return False
+
     bound = math.log1p(floor)
-    below = NormalDist().cdf
+    cdf = NormalDist().cdf
     ratio = ratio_of_pairs(sample.pairs) if paired else ratio_of(sample.new, sample.base)
-    now = math.log(ratio.estimate)
-    within = max(0.0, bound - reach)
-    same = below((within - now) / spread) - below((-within - now) / spread) if within else 0.0
-    apart = below((-bound - reach - now) / spread) + below((now - bound - reach) / spread)
-    return same + apart < HOPELESS
+    center = math.log(ratio.estimate)
+
+    p_same = 0.0
+    inner = max(0.0, bound - margin)
+    if inner:
+        p_same = cdf((inner - center) / spread) - cdf((-inner - center) / spread)
+    p_below = cdf((-bound - margin - center) / spread)
+    p_above = cdf((center - bound - margin) / spread)
+    return p_same + (p_below + p_above) < HOPELESS
 
 
 def stop_of_side(
     side: Side, schedule: LookSchedule, rounds: int, floor: float = DEFAULT_FLOOR
 ) -> tuple[int, Stop] | None:
-    """When a side that nothing is compared with got no more runs: once the interval of its median
-    was tight, i.e. within ± `floor` of it, at two looks in a row; or if none of its runs counts by
-    then. None: it continues.
+    """The look after which a side that is compared with nothing got no more runs, and why. None if
+    it continues.
 
-    How narrow an interval is hardly depends on where it lies (Y. S. Chow and H. Robbins, 1965, on
-    intervals of fixed width), but who looks often finds one that is narrow by chance: so a second
-    look confirms it, and its interval is the one that is claimed."""
+    It stops if the interval of its median was tight, which means within ± `floor` of the median, at
+    two looks in a row, or if none of its runs counts. How narrow an interval is hardly depends on
+    where it lies (Y. S. Chow and H. Robbins, 1965, on intervals of fixed width), but who looks
+    often finds one that is narrow by chance. So a second look confirms it, and its interval is the
+    one that is claimed."""
     levels = schedule.levels
-    tight_before = False
+    was_tight = False
     for look, _ in levels:
         if look > rounds:
             return None
-        seen = list(upto(side, look).values())
-        if not seen:
+
+        figures = list(upto(side, look).values())
+        if not figures:
             return look, "none counts"
-        tight = is_tight(seen, floor)
-        if tight and tight_before:
+        is_tight_now = is_tight(figures, floor)
+        if is_tight_now and was_tight:
             return look, "tight"
         if look == levels[-1][0]:
             return look, "last"
-        tight_before = tight
+        was_tight = is_tight_now
     return None
 
 
@@ -369,7 +387,7 @@ def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
     if len(values) < max(MIN_FIGURES, MIN_RUNS_FOR_A_CLAIM):
         return False
     interval = median_interval(values)
-    # Where all these runs failed their load, all three are 0: more runs would show nothing new.
+    # If all these runs failed their load, all three are 0, and more runs would show nothing new.
     return (
         interval.high <= (1 + floor) * interval.median
         and interval.median <= (1 + floor) * interval.low
@@ -377,17 +395,18 @@ def is_tight(values: Sequence[float], floor: float = DEFAULT_FLOOR) -> bool:
 
 
 class PastLook(Struct, frozen=True):
-    """`runs` per side at a look, and the smallest log ratio that it would have called a
-    difference."""
+    """A look that took place."""
 
     runs: int
+    """The runs per side."""
     boundary: float
+    """The smallest log ratio that it would have called a difference."""
 
 
 def boundary_of(error: float, freedom: int, floor: float, share: float) -> float:
-    """The smallest log ratio that a look calls a difference: its interval lies beyond the floor,
-    and the test rejects. By the t approximation of the rank interval, as in `power.py`."""
-
+    """The smallest log ratio that a look calls a difference, because its interval lies beyond the
+    floor and the test rejects. It uses the t approximation of the rank interval, as `power.py`
+    does."""
     beyond_floor = math.log1p(floor) + student_quantile(freedom, 1 - min(share, 0.025)) * error
     return max(beyond_floor, student_quantile(freedom, 1 - share / 2) * error)
 
@@ -395,26 +414,26 @@ def boundary_of(error: float, freedom: int, floor: float, share: float) -> float
 def median_unbiased(log_ratio: float, deviation: float, looks: Sequence[PastLook]) -> float:
     """The log ratio whose distribution has the observed one as its median.
 
-    Outcomes are ordered by stage: a difference that an earlier look showed is a larger one (S. S.
-    Emerson and T. R. Fleming, 1990, Biometrika 77:875-892; C. Jennison and B. W. Turnbull, Group
-    Sequential Methods, 2000, section 8.3). So at the first look it is the plain estimate, and later
-    a smaller one. Chances are integrated numerically from look to look (P. Armitage, C. K.
-    McPherson and B. C. Rowe, 1969, J. R. Stat. Soc. A 132:235-244), as if estimates were normal;
-    stops that claim no difference are left out of the order, which moves the result towards 1."""
+    Outcomes are ordered by stage, so that a difference that an earlier look showed is a larger one
+    (S. S. Emerson and T. R. Fleming, 1990, Biometrika 77:875-892; C. Jennison and B. W. Turnbull,
+    Group Sequential Methods, 2000, section 8.3). At the first look it is the plain estimate, and
+    later a smaller one. Probabilities are integrated numerically from look to look (P. Armitage, C.
+    K. McPherson and B. C. Rowe, 1969, J. R. Stat. Soc. A 132:235-244), as if estimates were normal.
+    The order has no stops that claim no difference, which moves the result towards 1."""
     if len(looks) < 2 or deviation == 0 or not math.isfinite(log_ratio):
         return log_ratio
     if log_ratio < 0:
         return -median_unbiased(-log_ratio, deviation, looks)
+
     error = deviation / math.sqrt(looks[-1].runs)
     low = log_ratio - 8 * error
     high = log_ratio + 2 * error
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2
-        low, high = (
-            (low, middle)
-            if _at_least(log_ratio, middle, deviation, looks) > 0.5
-            else (middle, high)
-        )
+        if _at_least(log_ratio, middle, deviation, looks) > 0.5:
+            high = middle
+        else:
+            low = middle
     return (low + high) / 2
 
 
@@ -425,32 +444,34 @@ def _gauss_legendre() -> tuple[Floats, Floats]:
 
 
 def _at_least(log_ratio: float, truth: float, deviation: float, looks: Sequence[PastLook]) -> float:
-    """The probability of a difference at an earlier look, or of at least this one at the last of
-    them."""
+    """The probability, with this true log ratio, of a difference at an earlier look, or of at least
+    the observed one at the last look."""
     # Loading SciPy takes half a second, and most reports do not need it.
     from scipy.special import ndtr
 
     nodes, weights = _gauss_legendre()
     sums: Floats = np.zeros(1)
     density: Floats = np.ones(1)
-    before = 0
+    runs_before = 0
     rejected = 0.0
     for number, look in enumerate(looks, start=1):
-        added = look.runs - before
+        added = look.runs - runs_before
         spread = deviation * math.sqrt(added)
         means = sums + truth * added
-        last = number == len(looks)
-        top = look.runs * (log_ratio if last else look.boundary)
+        is_last = number == len(looks)
+        top = look.runs * (log_ratio if is_last else look.boundary)
         rejected += float((density * (1 - ndtr((top - means) / spread))).sum())
+
         tail = _TAIL * deviation * math.sqrt(look.runs)
         bottom = truth * look.runs - tail
         top = min(top, truth * look.runs + tail)
-        if last or bottom >= top:
+        if is_last or bottom >= top:
             break
+
         grid = (top - bottom) / 2 * nodes + (top + bottom) / 2
         distance = (grid[:, None] - means[None, :]) / spread
         passed = np.exp(-(distance**2) / 2) @ density / (spread * math.sqrt(2 * math.pi))
         sums = grid
         density = passed * weights * (top - bottom) / 2
-        before = look.runs
+        runs_before = look.runs
     return rejected
