@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { cpuListSchema } from "../kit/cpu-list.js";
 import { withThousands } from "../kit/numbers.js";
-import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
+import { countIn, dimensionShape, dimensions, DEFAULT_COUNT } from "./dimensions.js";
 import { faultSchema, faultsFileName } from "./faults.js";
 import {
   connectionsText,
@@ -215,7 +215,7 @@ export function configurationFileName(
     length,
     ...dimensions.flatMap(({ key }) => {
       const count = countIn(configuration, key);
-      return count > USUAL ? [`${count}${key}`] : [];
+      return count > DEFAULT_COUNT ? [`${count}${key}`] : [];
     }),
     ...LISTED_LIMITS.flatMap(([member, unit]) =>
       listed.includes(member) ? [`${limits[member]}${unit}`] : [],

@@ -1,4 +1,4 @@
-import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
+import { byDimension, type DimensionKey, DEFAULT_COUNT } from "../../contract/dimensions.js";
 import { clients } from "../../targets/clients/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { groups } from "../../targets/target-groups.js";
@@ -33,7 +33,7 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   clients: [...(groups.standalone ?? []), ...(groups.controls ?? [])],
   stores: [OWN_STORE],
   layers: [defaultOf("layer")],
-  counts: byDimension(() => String(USUAL)),
+  counts: byDimension(() => String(DEFAULT_COUNT)),
   limits: { points: "", window: "", cost: "" },
   workload: defaultOf("workload"),
   complexity: defaultOf("complexity"),
@@ -111,7 +111,7 @@ export function argvOf(answers: MenuAnswers): string[] {
   const values: [string, string][] = [
     ["clients", clientsValue(answers)],
     ["layer", answers.layers.join(",")],
-    ...Object.entries(answers.counts).filter(([, count]) => count !== String(USUAL)),
+    ...Object.entries(answers.counts).filter(([, count]) => count !== String(DEFAULT_COUNT)),
     ["workload", answers.workload],
     ...(answers.workload === "light"
       ? []

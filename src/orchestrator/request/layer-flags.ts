@@ -1,4 +1,4 @@
-import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
+import { byDimension, type DimensionKey, DEFAULT_COUNT } from "../../contract/dimensions.js";
 import { isProgramLayer, layerIds } from "../../contract/layers.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
@@ -24,7 +24,7 @@ export function requestedEntries(
   const automatic = new Set<DimensionKey>();
   const counts = byDimension((dimension) => {
     const setting = settings.find(dimension.key);
-    if (!setting) return [USUAL];
+    if (!setting) return [DEFAULT_COUNT];
 
     const { source, value } = setting;
     if (!dimension.layers.some((layer) => layers.includes(layer)))
@@ -35,7 +35,7 @@ export function requestedEntries(
     const numbers = countsIn(dimension, source, value, notices);
     if (numbers !== AUTO) return numbers;
     automatic.add(dimension.key);
-    return [USUAL];
+    return [DEFAULT_COUNT];
   });
 
   const findsGenerators = automatic.has("generators") ? (true as const) : undefined;

@@ -1,7 +1,7 @@
 import { delimiter } from "node:path";
 import { z } from "zod";
 import { AUTO_WARMUP, DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
-import { dimensions, USUAL } from "../../contract/dimensions.js";
+import { dimensions, DEFAULT_COUNT } from "../../contract/dimensions.js";
 import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { orders } from "../../contract/plan.js";
@@ -129,11 +129,11 @@ export const ALONE = "alone";
 const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   const { key, help, other, max } = dimension;
   const canBeFound = "canBeFound" in dimension;
-  const setting = flag(`${key} <list>`, `${help} (${USUAL} to ${max})`, {
-    defaultText: String(USUAL),
+  const setting = flag(`${key} <list>`, `${help} (${DEFAULT_COUNT} to ${max})`, {
+    defaultText: String(DEFAULT_COUNT),
     singleRun: {
       name: key.toUpperCase(),
-      schema: canBeFound ? wholeOrAuto(USUAL, max) : wholeText(key),
+      schema: canBeFound ? wholeOrAuto(DEFAULT_COUNT, max) : wholeText(key),
       help: `number of ${other}`,
     },
   });

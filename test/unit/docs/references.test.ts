@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
-import { dimensions, USUAL } from "../../../src/contract/dimensions.js";
+import { dimensions, DEFAULT_COUNT } from "../../../src/contract/dimensions.js";
 import {
   DELAY_MS,
   FAULT_START_S,
@@ -195,7 +195,7 @@ test("defaults and ranges of flags are those of the code, in docs and compose fi
 
   expect(campaigns).toContain(`\`--max-runs\` (${DEFAULT_MAX_RUNS})`);
   expect(flowing("docs/flags.md")).toContain(
-    `${dimensions.map(({ key, max }) => `\`--${key}\` ${USUAL} to ${max}`).join(", ")}: there must`,
+    `${dimensions.map(({ key, max }) => `\`--${key}\` ${DEFAULT_COUNT} to ${max}`).join(", ")}: there must`,
   );
   expect(flowing("docs/containers.md")).toContain(
     `\`STORE_CPUS\`, \`STORE_MEMORY\` (${cpus}, ${memory})`,
