@@ -14,7 +14,7 @@ import { describeMachine } from "../../machine/facts.js";
 import { readOwnLimits } from "../../machine/own-limits.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { clients } from "../../targets/clients/index.js";
-import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
+import { DEFAULT_FRAMEWORK } from "../../targets/frameworks.js";
 import { packageVersion } from "../../targets/libraries.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { storeLayerPrograms } from "../../targets/load-programs/index.js";
@@ -143,7 +143,7 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
   const usesDefaultFramework = configurations.some(
     ({ configuration: { target } }) => !target.framework,
   );
-  const framework = usesDefaultFramework ? [USUAL_FRAMEWORK] : [];
+  const framework = usesDefaultFramework ? [DEFAULT_FRAMEWORK] : [];
   const installed = [...clients, ...limiters.filter(({ onDemand }) => !onDemand)];
   const packages = installed.flatMap((library) =>
     used.has(library.id) ? (library.package ?? []) : [],

@@ -14,7 +14,7 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { decimalOrAuto, wholeOrAuto } from "../../kit/env.js";
 import { runtimeIds } from "../../runtimes/index.js";
 import { clients } from "../../targets/clients/index.js";
-import { frameworks, USUAL_FRAMEWORK } from "../../targets/frameworks.js";
+import { frameworks, DEFAULT_FRAMEWORK } from "../../targets/frameworks.js";
 import { operations } from "../../targets/load-programs/operations.js";
 import { stores } from "../../targets/stores/index.js";
 import { groups } from "../../targets/target-groups.js";
@@ -184,7 +184,7 @@ const targets = group("targets", "what is measured", [
     { defaultText: "its own" },
   ),
   flag("framework <list>", "web frameworks of the server; each target is measured with each", {
-    defaultText: USUAL_FRAMEWORK,
+    defaultText: DEFAULT_FRAMEWORK,
     choices: () => explained(frameworks),
   }),
   flag("compare-frameworks", "targets on several web frameworks are ranked together"),
