@@ -13,7 +13,7 @@ import {
   LEAST_SETTLING_S,
   namedFaults,
   SETTLES_S,
-  usualLengthS,
+  defaultLengthS,
 } from "../../contract/faults.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { definedOnly } from "../../kit/defined-only.js";
@@ -65,7 +65,7 @@ function faultOf(source: string, text: string): RequestedFault {
     ...identity,
     role: named?.role ?? role ?? "",
     start_s: start === undefined ? FAULT_START_S : Number(start),
-    length_s: lengthOf(source, text, action, length) ?? usualLengthS(identity),
+    length_s: lengthOf(source, text, action, length) ?? defaultLengthS(identity),
   });
 
   const { kinds } = factsOfAction(action);

@@ -11,7 +11,7 @@ import {
   LEAST_BASELINE_S,
   namedFaults,
   SETTLES_S,
-  usualLengthS,
+  defaultLengthS,
 } from "../../../src/contract/faults.js";
 import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/role-resources.js";
@@ -176,7 +176,7 @@ test("the page of faults names each with its length, and the times of one withou
 
   for (const fault of namedFaults) {
     const row = rows.find((line) => line.startsWith(`| \`${fault.id}\``));
-    const length_s = usualLengthS({ name: fault.id, action: fault.action });
+    const length_s = defaultLengthS({ name: fault.id, action: fault.action });
     expect(row, fault.id).toContain(length_s === undefined ? fault.id : ` ${length_s} s`);
   }
   expect(rows.join("\n")).toContain(`${DELAY_MS} ms longer`);
