@@ -165,7 +165,7 @@ const NOT_SAVED = {
 } as const;
 
 /** Reports the runs of a campaign as events, each with the time that is left. */
-export class Progress {
+export class CampaignProgress {
   readonly #eventLog: EventLog;
   readonly #plan: Plan;
   readonly #timeLeft: TimeLeft;

@@ -28,7 +28,7 @@ import { authorityOf } from "../run/store-authority.js";
 import type { EventLog } from "../ui/event-log.js";
 import { announceCampaign } from "./announce-campaign.js";
 import { CampaignMachines } from "./campaign-machines.js";
-import { Progress } from "./campaign-progress.js";
+import { CampaignProgress } from "./campaign-progress.js";
 import {
   type CampaignOutcome,
   isComplete,
@@ -259,7 +259,7 @@ async function openRunLoop(
   const { runtime, lease, eventLog, signal, plugins } = context;
   const { external, authority, partFaults } = place;
   const checksums = await Checksums.read(folder);
-  const progress = new Progress(eventLog, plan, overheads);
+  const progress = new CampaignProgress(eventLog, plan, overheads);
   const selection = await openSelection(campaign, progress, save, context);
   return new RunLoop({
     campaign: name,
@@ -283,7 +283,7 @@ async function openRunLoop(
 /** What decides which runs of the plan are needed; undefined where all of them are. */
 async function openSelection(
   { folder, plan, manifest, completed, overheads }: RecordedCampaign,
-  progress: Progress,
+  progress: CampaignProgress,
   save: () => Promise<void>,
   { python, eventLog }: MeasureContext,
 ): Promise<RunSelection | undefined> {
@@ -306,7 +306,7 @@ async function finishCompleteCampaign(
   const choice = "nothing is missing: the report is built again";
   announceCampaign({ campaign, folder, runtime: runtime.id }, choice, plan, overheads, eventLog);
 
-  const progress = new Progress(eventLog, plan, overheads);
+  const progress = new CampaignProgress(eventLog, plan, overheads);
   for (const planned of plan.runs) {
     const outcome = completed.get(planned.file);
     if (outcome) progress.kept(planned, outcome);

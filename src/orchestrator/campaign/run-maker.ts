@@ -24,7 +24,7 @@ import type { ExternalStore, RequestedRun } from "../run/run-settings.js";
 import type { StoreAuthority } from "../run/store-authority.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import type { CampaignMachines } from "./campaign-machines.js";
-import type { Progress } from "./campaign-progress.js";
+import type { CampaignProgress } from "./campaign-progress.js";
 import { checkPlugins } from "./used-plugins.js";
 
 /** Seeds are unsigned numbers of 32 bits. */
@@ -41,7 +41,7 @@ export interface RunMakerOptions {
   runtime: Runtime;
   lease: Lease;
   eventLog: EventLog;
-  progress: Progress;
+  progress: CampaignProgress;
   signal: AbortSignal;
   request: Request;
   external: ExternalStore | undefined;
