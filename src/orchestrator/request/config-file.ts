@@ -6,7 +6,7 @@ import { messageOf, usageError } from "../../kit/errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../../kit/user-files.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { badValue } from "./request.js";
-import type { Layer, SettingValue } from "./setting-layers.js";
+import type { SettingLayer, SettingValue } from "./setting-layers.js";
 import { FILE_SETTINGS } from "./settings.js";
 
 const KEYS = FILE_SETTINGS.map(({ key }) => key);
@@ -18,7 +18,7 @@ const NO_REFERENCE = "no-reference";
 /**
  * Reads a campaign file (YAML, flags as keys) or a manifest. @throws usageError naming line and key
  */
-export function configLayer(path: string): Layer {
+export function configLayer(path: string): SettingLayer {
   const file = readYamlFile(path, "--config");
   const { document } = file;
   const [wrong] = document.errors;

@@ -10,7 +10,7 @@ import {
 import { BenchError, environmentError, messageOf, usageError } from "../../kit/errors.js";
 import { MAX_DOCUMENT_BYTES, readUserFile } from "../../kit/user-files.js";
 import type { Request } from "./request.js";
-import type { Layer, SettingValue } from "./setting-layers.js";
+import type { SettingLayer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
 
 export type ExistingCampaign = { folder: string; manifest: Manifest };
@@ -131,10 +131,10 @@ function requirePlainNames({ campaign, plan }: Manifest): void {
  */
 export function resumedLayers(
   { manifest }: ExistingCampaign,
-  environment: Layer,
-  flags: Layer,
+  environment: SettingLayer,
+  flags: SettingLayer,
   notices: string[],
-): Layer[] {
+): SettingLayer[] {
   const { campaign, settings, runtime } = manifest;
   const fromEnvironment = keysOnResume("flag or variable");
   const allowed = [...keysOnResume("flag"), ...fromEnvironment];

@@ -2,7 +2,7 @@ import { type Command, Option } from "commander";
 import { CAMPAIGN_COMMAND, CAMPAIGN_NAME, HELP_COMMAND } from "../ui/command-text.js";
 import { createCommand, parseCommandLine } from "./command-line.js";
 import { campaignHelp, meaningOf } from "./flag-help.js";
-import type { Layer, SettingValue } from "./setting-layers.js";
+import type { SettingLayer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting, settingOf } from "./settings.js";
 
 /** For a flag that can be given several times. */
@@ -56,13 +56,13 @@ export function campaignCommand(): Command {
 }
 
 /** The settings of the flags; undefined after help. @throws usageError in one line */
-export function flagLayer(argv: readonly string[]): Layer | undefined {
+export function flagLayer(argv: readonly string[]): SettingLayer | undefined {
   const command = parseCommandLine(campaignCommand(), argv);
   return command && layerOf(command);
 }
 
 /** The options that a parsed command line gives, by name. */
-export function layerOf(command: Command): Layer {
+export function layerOf(command: Command): SettingLayer {
   const layer = new Map<string, SettingValue>();
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());

@@ -15,7 +15,7 @@ import { parseCampaign, requestFromLayers } from "./parse-request.js";
 import { ORIGINAL } from "./presets.js";
 import { assignments, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
 import { LISTED_LIMITS, type Request } from "./request.js";
-import { environmentLayer, type Layer, type SettingValue } from "./setting-layers.js";
+import { environmentLayer, type SettingLayer, type SettingValue } from "./setting-layers.js";
 import { GROUPS, SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
 
 const PLAIN_TOPICS: readonly string[] = ["machines", "programs", "output"];
@@ -258,7 +258,7 @@ function settingLayer(env: Environment, withDefaults: boolean): [string, Setting
   });
 }
 
-function settingsOf(flags: Layer): Map<string, SettingValue> {
+function settingsOf(flags: SettingLayer): Map<string, SettingValue> {
   const settings = new Map(flags);
   for (const { names, key } of RENAMED) {
     const renamed = names.flatMap((name) => flags.get(name) ?? []);
@@ -271,7 +271,7 @@ function settingsOf(flags: Layer): Map<string, SettingValue> {
 }
 
 /** The plan that a flag names. @throws usageError if several are named */
-function planOf(flags: Layer): (typeof PLANS)[number] | undefined {
+function planOf(flags: SettingLayer): (typeof PLANS)[number] | undefined {
   const named = PLANS.filter(({ names }) => names.some((name) => flags.has(name)));
   if (named.length > 1)
     throw usageError(
@@ -290,7 +290,7 @@ const switches = {
  * What switches of the original set, whatever else is given. @throws usageError for containers that
  * already run
  */
-function switchLayer(env: Environment): Layer {
+function switchLayer(env: Environment): SettingLayer {
   const { SKIP_LONG_TESTS, DEBUG_MODE, SKIP_CONTAINER_SETUP } = readEnv(switches, env);
   if (isOn(SKIP_CONTAINER_SETUP))
     throw usageError("SKIP_CONTAINER_SETUP: name the store that already runs by STORE_URL");
@@ -355,15 +355,15 @@ function variableSettings(env: Environment, isPlanned: boolean): Map<string, Set
 /** The settings of a plan that neither variables nor flags give. */
 function filledSettings(
   plan: (typeof PLANS)[number] | undefined,
-  settings: Layer,
-  flags: Layer,
+  settings: SettingLayer,
+  flags: SettingLayer,
 ): FilledSetting[] {
   const values = { ...EVERYTHING, ...plan?.values };
   return Object.entries(values).filter(([key]) => !settings.has(key) && !flags.has(key));
 }
 
 /** A flag wins over the default of a variable without a word. */
-function dropOverridden(settings: Map<string, SettingValue>, flags: Layer, env: Environment): void {
+function dropOverridden(settings: Map<string, SettingValue>, flags: SettingLayer, env: Environment): void {
   for (const key of flags.keys()) {
     const setting = singleRunSettings.find((candidate) => candidate.key === key);
     const variable = setting?.singleRun.name;
@@ -372,7 +372,7 @@ function dropOverridden(settings: Map<string, SettingValue>, flags: Layer, env: 
 }
 
 /** @throws usageError for a list of limits, which is for campaigns */
-function requireSingleLimits(variables: Layer): void {
+function requireSingleLimits(variables: SettingLayer): void {
   for (const key of LISTED_LIMITS) {
     const { source = "", value = "" } = variables.get(key) ?? {};
     if (/[,\s]/.test(value.trim()))

@@ -39,7 +39,7 @@ import {
 } from "./request.js";
 import {
   environmentLayer,
-  type Layer,
+  type SettingLayer,
   oneOf,
   Settings,
   type SettingValue,
@@ -241,7 +241,7 @@ function outputOf(
  * @throws usageError
  */
 export function requestFromLayers(
-  layers: readonly Layer[],
+  layers: readonly SettingLayer[],
   command: (seed: number) => string,
   notices: string[],
 ): Request {
@@ -330,7 +330,7 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
 }
 
 /** The layers of a new campaign: flags win over variables, and these over the file. */
-function layersOf(flags: Layer, env: Environment): Layer[] {
+function layersOf(flags: SettingLayer, env: Environment): SettingLayer[] {
   const config = flags.get("config");
   const layers = [environmentLayer(env), flags];
   return config ? [configLayer(config.value), ...layers] : layers;

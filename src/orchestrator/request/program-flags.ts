@@ -9,7 +9,7 @@ import { modules } from "../../targets/modules/index.js";
 import { findService, services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { AUTO, badValue, type NamedPrograms, type ServiceEnv } from "./request.js";
-import type { Layer, Settings, SettingValue } from "./setting-layers.js";
+import type { SettingLayer, Settings, SettingValue } from "./setting-layers.js";
 import { SETTINGS } from "./settings.js";
 
 /**
@@ -99,7 +99,7 @@ function printedVersion(path: string): string {
   );
 }
 
-const rank = (layers: readonly Layer[], key: string): number =>
+const rank = (layers: readonly SettingLayer[], key: string): number =>
   layers.findLastIndex((layer) => layer.has(key));
 
 /**
@@ -108,7 +108,7 @@ const rank = (layers: readonly Layer[], key: string): number =>
  */
 export function namedPrograms(
   settings: Settings,
-  layers: readonly Layer[],
+  layers: readonly SettingLayer[],
   notices: string[],
   nodes: ReadonlyMap<string, string>,
 ): NamedPrograms {

@@ -11,7 +11,7 @@ import { SETTINGS, settingOf } from "./settings.js";
 export type SettingValue = { source: string; value: string };
 
 /** Settings from one source, by key. The value of a switch is `true` or `false`. */
-export type Layer = ReadonlyMap<string, SettingValue>;
+export type SettingLayer = ReadonlyMap<string, SettingValue>;
 
 /** Long enough for lists of targets. */
 const MAX_LENGTH = 4096;
@@ -20,7 +20,7 @@ const MAX_LENGTH = 4096;
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 /** The settings that the environment gives. An empty variable counts as unset. */
-export function environmentLayer(env: Environment): Layer {
+export function environmentLayer(env: Environment): SettingLayer {
   return new Map(
     SETTINGS.flatMap(({ key, variable }) => {
       const value = variable && env[variable];
@@ -32,7 +32,7 @@ export function environmentLayer(env: Environment): Layer {
 /** The settings of a campaign: all layers merged, with defaults. */
 export class Settings {
   readonly #values = new Map<string, SettingValue>();
-  readonly #layers: readonly Layer[];
+  readonly #layers: readonly SettingLayer[];
   readonly #notices: string[];
 
   /**
@@ -40,7 +40,7 @@ export class Settings {
    * @param preset overridden by all
    * @throws usageError
    */
-  constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
+  constructor(layers: readonly SettingLayer[], notices: string[], preset: SettingLayer = new Map()) {
     this.#layers = layers;
     this.#notices = notices;
     for (const [key, value] of preset) this.#values.set(key, value);
