@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline";
-import type { Node } from "../kit/env.js";
+import type { NodePlace } from "../kit/env.js";
 import { environmentError, messageOf, usageError } from "../kit/errors.js";
 
 /**
@@ -31,12 +31,12 @@ export function placesIn<const Names extends readonly string[]>(
   }));
   if (words.length !== 2 * names.length || places.some(({ host, port }) => !host || !(port > 0)))
     throw usageError(`give the host and port ${names.join(", and those ")}`);
-  return places as { [Name in keyof Names]: Node };
+  return places as { [Name in keyof Names]: NodePlace };
 }
 
 export async function listening<Server>(
   program: string,
-  { host, port }: Node,
+  { host, port }: NodePlace,
   started: Promise<Server>,
 ): Promise<Server> {
   return started.catch((error: unknown) => {

@@ -45,21 +45,21 @@ export const nodesText = z
     "must be host:port, comma-separated",
   );
 
-export interface Node {
+export interface NodePlace {
   host: string;
   port: number;
   /** Further ports by name, for a program that listens on several. */
   ports?: Readonly<Record<string, number>> | undefined;
 }
 
-export function parseNodes(text: string): Node[] {
+export function parseNodes(text: string): NodePlace[] {
   return text.split(",").map((node) => {
     const colon = node.lastIndexOf(":");
     return { host: node.slice(0, colon), port: Number(node.slice(colon + 1)) };
   });
 }
 
-export const formatNodes = (nodes: readonly Node[]): string =>
+export const formatNodes = (nodes: readonly NodePlace[]): string =>
   nodes.map(({ host, port }) => `${host}:${port}`).join(",");
 
 export const isOn = (text: string | undefined): boolean => text === "true" || text === "1";

@@ -3,7 +3,7 @@ import type { ProbeAction, StoreFault } from "../../contract/probe-env.js";
 import type { ServiceSpec, StoreSpec } from "../../contract/run-spec.js";
 import type { ProbeReport } from "../../contract/store.js";
 import type { StoreAccess } from "../../contract/store-url.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
@@ -82,7 +82,7 @@ function named(service: ServiceSpec | undefined): ServiceSpec {
 
 export interface Task {
   actions: readonly ProbeAction[];
-  nodes: readonly Node[];
+  nodes: readonly NodePlace[];
   timeoutS: number;
   service?: ServiceSpec | undefined;
   decisionCommands?: readonly string[] | undefined;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { RelayMode } from "../../contract/relay.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 
 /** A chunk on its way, and when it is due. Without a chunk it is the end of the direction. */
 type Held = { due_ms: number; chunk: Buffer | undefined };
@@ -79,7 +79,7 @@ class Direction {
  * Passes on all that a store node says, later, or nothing: a delay makes each round trip so much
  * longer.
  */
-export async function startRelay(at: Node, { host, port }: Node) {
+export async function startRelay(at: NodePlace, { host, port }: NodePlace) {
   const sockets = new Set<Socket>();
   const directions = new Set<{ direction: Direction; isReply: boolean }>();
   let mode: RelayMode = { mode: "pass" };

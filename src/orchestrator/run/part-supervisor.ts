@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { measuredKinds, type RoleKind } from "../../contract/role.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { BenchError, EXIT, environmentError } from "../../kit/errors.js";
 import { rounded } from "../../kit/numbers.js";
 import { endMessage } from "../../runtimes/part-output.js";
@@ -108,7 +108,7 @@ async function ending({ id, part }: RunningRole): Promise<PartFailed> {
 export class PartSupervisor {
   readonly #roles: readonly Role[];
   readonly #startPart: (part: Part) => Promise<RunningPart>;
-  readonly #places = new Map<string, Node>();
+  readonly #places = new Map<string, NodePlace>();
   readonly #watched: RunningRole[] = [];
   readonly #started: RunningRole[] = [];
   readonly #readyS = new Map<string, number>();
@@ -131,7 +131,7 @@ export class PartSupervisor {
     return requested.flatMap(({ id }) => started.get(id) ?? []);
   }
 
-  get places(): ReadonlyMap<string, Node> {
+  get places(): ReadonlyMap<string, NodePlace> {
     return this.#places;
   }
 

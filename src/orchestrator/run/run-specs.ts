@@ -4,7 +4,7 @@ import { roleId } from "../../contract/role.js";
 import { type RunSpec, runSpec, type ServiceSpec } from "../../contract/run-spec.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import type { PartAllocation } from "../../runtimes/runtime-types.js";
 import { isEncrypted } from "../../targets/options.js";
 import { describeClient, findStore } from "../../targets/resolve.js";
@@ -19,9 +19,9 @@ export const SERVICE = roleId("service", 1);
 const REQUEST_TIMEOUT_S = 10;
 
 /** Addresses of the roles that were started, by id. */
-export type Places = ReadonlyMap<string, Node>;
+export type Places = ReadonlyMap<string, NodePlace>;
 
-export function placeOf(id: string, places: Places): Node {
+export function placeOf(id: string, places: Places): NodePlace {
   const place = places.get(id);
   if (place) return place;
   throw new Error(`${id} was not started`);
@@ -57,7 +57,7 @@ export class RunSpecs {
   }
 
   /** The addresses of the store's nodes. */
-  nodes(places: Places): readonly Node[] {
+  nodes(places: Places): readonly NodePlace[] {
     return this.#settings.external?.nodes ?? this.#storeIds.map((id) => placeOf(id, places));
   }
 
@@ -154,7 +154,7 @@ export const serviceSettings = ({
   ...service_env,
 });
 
-export function serviceSpec(id: string, nonce: string, place: Node): ServiceSpec {
+export function serviceSpec(id: string, nonce: string, place: NodePlace): ServiceSpec {
   const { host, port, ports } = place;
   return { id, nonce, host, port, ...definedOnly({ ports: ports && { ...ports } }) };
 }

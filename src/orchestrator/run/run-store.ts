@@ -6,7 +6,7 @@ import type { ServiceEvidence } from "../../contract/service.js";
 import type { ModuleFacts, ProbeReport, StoreEvidence } from "../../contract/store.js";
 import { storeProgram, type Target } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { BenchError, EXIT, environmentError } from "../../kit/errors.js";
 import type { RunningPart } from "../../runtimes/runtime-types.js";
 import { findModule } from "../../targets/modules/index.js";
@@ -125,7 +125,7 @@ class ProbedStore {
   }
 
   /** In the order of roles. */
-  get #places(): readonly Node[] {
+  get #places(): readonly NodePlace[] {
     const { external } = this.#settings;
     if (external) return external.nodes;
     return this.nodes.filter(({ kind }) => kind === "store").map(({ part }) => part.address);
@@ -238,7 +238,7 @@ class ProbedStore {
   }
 
   /** The nodes that can be asked, with the ids of their roles. */
-  get #answering(): readonly (Node & { id: string; index: number })[] {
+  get #answering(): readonly (NodePlace & { id: string; index: number })[] {
     return this.#places
       .map((place, index) => ({ ...place, id: roleId("store", index + 1), index }))
       .filter(({ id }) => !this.#down.has(id));

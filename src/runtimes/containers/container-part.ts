@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { messageOf } from "../../kit/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
 import { ExecutedPart } from "../exec-part.js";
@@ -105,7 +105,7 @@ const CHECK_END_EVERY_MS = 1_000;
 
 /** A part that runs in a container of its own. */
 export class ContainerPart extends RestartablePart implements RunningPart {
-  readonly address: Node;
+  readonly address: NodePlace;
   readonly write?: (line: string) => void;
   readonly container: Docker.Container;
   readonly machine?: string;

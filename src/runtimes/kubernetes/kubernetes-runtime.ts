@@ -5,7 +5,7 @@ import type { V1Node, V1OwnerReference, V1Pod } from "@kubernetes/client-node";
 import type { KubernetesAccess, PlacedKind, RuntimeMachine } from "../../contract/machines.js";
 import { type RoleKind, roleId } from "../../contract/role.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { BenchError, environmentError, messageOf } from "../../kit/errors.js";
 import {
   FILES_FOLDER,
@@ -358,7 +358,7 @@ export class KubernetesRuntime implements Runtime {
   /** Creates the pod of a part, and waits until the part answers. */
   async #begin(
     start: PodStart,
-    ports: Omit<Node, "host">,
+    ports: Omit<NodePlace, "host">,
     node: string | undefined,
     onBegun: (part: RunningPart) => Promise<void>,
   ): Promise<PodPart> {

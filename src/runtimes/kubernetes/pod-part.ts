@@ -4,7 +4,7 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1ContainerState, V1Pod } from "@kubernetes/client-node";
 import { within } from "../../kit/deadline.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
 import { deferred } from "../deferred.js";
 import { lineWriter, SplitOutput } from "../part-output.js";
@@ -51,7 +51,7 @@ export class PodPart extends RestartablePart implements RunningPart {
   /** From the pod's log, taken apart. */
   readonly printed = new SplitOutput();
   readonly #context: PodContext;
-  readonly #ports: Omit<Node, "host">;
+  readonly #ports: Omit<NodePlace, "host">;
   readonly #session: PodSession;
   readonly #reader: LogReader;
   readonly #messageListeners = new Set<(message: SupervisorMessage) => void>();
@@ -64,7 +64,7 @@ export class PodPart extends RestartablePart implements RunningPart {
   /** Settles when an output that is too long for the log was read. */
   #outputFetch: Promise<void> = Promise.resolve();
 
-  constructor(part: Part, name: string, ports: Omit<Node, "host">, context: PodContext) {
+  constructor(part: Part, name: string, ports: Omit<NodePlace, "host">, context: PodContext) {
     super(part.role);
     this.name = name;
     this.#ports = ports;
@@ -90,7 +90,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     });
   }
 
-  get address(): Node {
+  get address(): NodePlace {
     return { host: this.pod?.status?.podIP ?? "", ...this.#ports };
   }
 
