@@ -1,5 +1,5 @@
 import { definedOnly } from "../kit/defined-only.js";
-import { frameworks, DEFAULT_FRAMEWORK } from "./frameworks.js";
+import { DEFAULT_FRAMEWORK, frameworks } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { unsupported } from "./limiters/library.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";

@@ -7,7 +7,7 @@ import {
 import { definedOnly } from "../kit/defined-only.js";
 import { requireKnown } from "./did-you-mean.js";
 import { findClient, findFramework, findStore } from "./find-description.js";
-import { frameworks, DEFAULT_FRAMEWORK } from "./frameworks.js";
+import { DEFAULT_FRAMEWORK, frameworks } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { nodeVersionOf } from "./options.js";
 import { resolveTarget } from "./resolve.js";

@@ -36,7 +36,10 @@ export const isCluster = (id: string): boolean =>
  */
 export const UNKNOWN_HOST = "?";
 
-export function placeOfEndpoint(endpoint: string, [asked]: readonly NodePlace[]): NodePlace | undefined {
+export function placeOfEndpoint(
+  endpoint: string,
+  [asked]: readonly NodePlace[],
+): NodePlace | undefined {
   const [, host, port] = /^(.*):(\d+)$/.exec(endpoint) ?? [];
   const isUnknown = host === "" || host === "null" || host === UNKNOWN_HOST;
   return isUnknown && asked ? { host: asked.host, port: Number(port) } : undefined;

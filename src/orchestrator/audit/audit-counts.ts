@@ -21,7 +21,7 @@ export function countsOf(targets: readonly Pick<AuditedTarget, "findings">[]): A
 }
 
 /** A target that could not be checked comes first: what it promises is not known. */
-export function exitCodeOf({ counts }: Pick<Audit, "counts">): ExitCode {
+export function auditExitCode({ counts }: Pick<Audit, "counts">): ExitCode {
   if (counts.failed > 0) return EXIT.configurationFailed;
   return counts.broken > 0 ? EXIT.regression : EXIT.done;
 }

@@ -22,7 +22,7 @@ import { moduleFiles } from "../plan/module-files.js";
 import { mapCaps } from "../request/caps.js";
 import { type Request, targetTexts } from "../request/request.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
-import { countsOf, exitCodeOf, isDefect } from "./audit-counts.js";
+import { auditExitCode, countsOf, isDefect } from "./audit-counts.js";
 import { auditTarget, type TargetListener } from "./audit-target.js";
 import { findingText } from "./audit-text.js";
 import type { Check } from "./check.js";
@@ -65,7 +65,7 @@ export async function runAudit(
       const auditContext = { ...context, request, checks, runtime, lease, folder };
       const document = await auditTargets(resolved, auditContext);
       await makeReport(python, folder, eventLog);
-      return { exitCode: exitCodeOf(document), folder };
+      return { exitCode: auditExitCode(document), folder };
     });
     return { ...end, exitCode: endCode(end.exitCode, opened) };
   });

@@ -64,7 +64,7 @@ function hasUnserved(outcomes: readonly RunOutcome[]): boolean {
  * Failures come first, invalid runs last. @param search of trials: a rate not kept is what it looks
  * for
  */
-export function exitCodeOf(
+export function campaignExitCode(
   outcomes: readonly RunOutcome[],
   missedThresholds: number,
   search?: Pick<MaxRateState, "trials">,
@@ -99,7 +99,7 @@ export async function buildFinalReport(
   const missed = missedThresholds(summary);
   for (const line of missed) eventLog.warn(`threshold: ${line}`);
   emitReport(summary, eventLog);
-  return exitCodeOf(outcomes, missed.length, search);
+  return campaignExitCode(outcomes, missed.length, search);
 }
 
 /** An interrupted campaign ends within 15 s; the rest is for stopping all programs. */

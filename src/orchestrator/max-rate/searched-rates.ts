@@ -2,7 +2,7 @@ import {
   type Configuration,
   configurationFileName,
   configurationHash,
-  type ListedLimit,
+  type FileNameLimit,
 } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
 import {
@@ -131,8 +131,8 @@ function trialsBySubject(
   return bySubject;
 }
 
-function listedLimits({ configurations }: Plan): ListedLimit[] {
-  const several = (name: ListedLimit) =>
+function listedLimits({ configurations }: Plan): FileNameLimit[] {
+  const several = (name: FileNameLimit) =>
     new Set(configurations.map(({ configuration: { limits } }) => limits[name])).size > 1;
   return (["points", "window_s"] as const).filter(several);
 }

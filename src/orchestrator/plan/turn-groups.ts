@@ -45,7 +45,8 @@ function againstTurns(configuration: Configuration): string | undefined {
   if (isProgramLayer(layer) || target.program !== undefined)
     return "a foreign program makes the load";
   if (faults) return "faults are planned";
-  if (countIn(configuration, "generators") > DEFAULT_COUNT) return "several generators make the load";
+  if (countIn(configuration, "generators") > DEFAULT_COUNT)
+    return "several generators make the load";
   if (load.model === "open") return "an open loop sends at its times";
   if (!("duration_s" in extent)) return "the runs have a number of requests";
   const profile = findProfile(traffic);

@@ -5,7 +5,7 @@ import { CUSTOM_DURATION, DYNAMIC_DURATION, FIXED_DURATIONS } from "../request/d
 import { parseRunAll } from "../request/original.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
+import { CAMPAIGN_COMMAND, shellWord } from "../ui/command-text.js";
 import { isInteractive } from "../ui/tty.js";
 import type { MenuAnswers } from "./menu-answers.js";
 import { Cancelled, problemFrom } from "./prompter.js";
@@ -103,7 +103,7 @@ export async function requestFrom(
       if (!(error instanceof Cancelled)) throw error;
       throw new Cancelled(
         error.exitCode,
-        [CAMPAIGN_COMMAND, ...argvSoFar(given).map(quoted)].join(" "),
+        [CAMPAIGN_COMMAND, ...argvSoFar(given).map(shellWord)].join(" "),
       );
     });
     outro("starting");

@@ -1,15 +1,15 @@
-import { byDimension, type DimensionKey, DEFAULT_COUNT } from "../../contract/dimensions.js";
+import { byDimension, DEFAULT_COUNT, type DimensionKey } from "../../contract/dimensions.js";
 import { clients } from "../../targets/clients/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { groups } from "../../targets/target-groups.js";
 import type { ClientDescription } from "../../targets/target-types.js";
 import { topologies } from "../../targets/topologies.js";
-import type { LISTED_LIMITS } from "../request/request.js";
+import type { LIMIT_FLAGS } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
 
 export const OWN_STORE = "own";
 
-export type ListedLimit = (typeof LISTED_LIMITS)[number];
+export type LimitFlag = (typeof LIMIT_FLAGS)[number];
 
 export interface MenuAnswers {
   /** Clients, with their topology if it is not the default: `iovalkey`, `iovalkey:cluster`. */
@@ -19,7 +19,7 @@ export interface MenuAnswers {
   layers: string[];
   counts: Record<DimensionKey, string>;
   /** Explicit limits; an empty text leaves those of the traffic. */
-  limits: Record<ListedLimit, string>;
+  limits: Record<LimitFlag, string>;
   workload: string;
   complexity: string;
   traffic: string[];

@@ -6,7 +6,7 @@ import { checkText, runChecks } from "../host/machine-checks.js";
 import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { quoted } from "../ui/command-text.js";
+import { shellWord } from "../ui/command-text.js";
 import { argvOf, DEFAULT_ANSWERS, type MenuAnswers } from "./menu-answers.js";
 import { pages } from "./pages.js";
 import { planLines } from "./plan-lines.js";
@@ -29,7 +29,7 @@ const START_OPTIONS = [
 const auditCommand = ({ clients, stores, runtime }: MenuAnswers): string =>
   [
     "ratelimit-bench audit",
-    ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(quoted),
+    ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(shellWord),
   ].join(" ");
 
 /** Asks all pages and shows the plan, until the user starts it. @throws Cancelled */

@@ -7,7 +7,7 @@ import { type SettingChoice, settingOf } from "../request/settings.js";
 import {
   clientGroups,
   DEFAULT_ANSWERS,
-  type ListedLimit,
+  type LimitFlag,
   type MenuAnswers,
   OWN_STORE,
   startableStores,
@@ -78,7 +78,7 @@ const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
   };
 };
 
-const limitPage = (key: ListedLimit, title: string, question: string): Page => ({
+const limitPage = (key: LimitFlag, title: string, question: string): Page => ({
   title,
   advanced: true,
   async ask(prompter, { limits }) {

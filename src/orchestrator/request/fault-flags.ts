@@ -1,4 +1,5 @@
 import {
+  defaultLengthS,
   FAULT_SEPARATOR,
   FAULT_START_S,
   type Fault,
@@ -13,7 +14,6 @@ import {
   LEAST_SETTLING_S,
   namedFaults,
   SETTLES_S,
-  defaultLengthS,
 } from "../../contract/faults.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { definedOnly } from "../../kit/defined-only.js";

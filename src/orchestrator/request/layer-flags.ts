@@ -1,4 +1,4 @@
-import { byDimension, type DimensionKey, DEFAULT_COUNT } from "../../contract/dimensions.js";
+import { byDimension, DEFAULT_COUNT, type DimensionKey } from "../../contract/dimensions.js";
 import { isProgramLayer, layerIds } from "../../contract/layers.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";

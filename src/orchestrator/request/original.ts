@@ -6,7 +6,7 @@ import { type Environment, isOn, readEnv, switchText } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { stores } from "../../targets/stores/index.js";
 import { isCluster } from "../../targets/topologies.js";
-import { quoted } from "../ui/command-text.js";
+import { shellWord } from "../ui/command-text.js";
 import { createCommand } from "./command-line.js";
 import { CUSTOM_DURATION } from "./durations.js";
 import { helpTable } from "./flag-help.js";
@@ -14,7 +14,7 @@ import { flagLayer, layerOf, optionOf } from "./flags.js";
 import { parseCampaign, requestFromLayers } from "./parse-request.js";
 import { ORIGINAL } from "./presets.js";
 import { assignments, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
-import { LISTED_LIMITS, type Request } from "./request.js";
+import { LIMIT_FLAGS, type Request } from "./request.js";
 import { environmentLayer, type SettingLayer, type SettingValue } from "./setting-layers.js";
 import { GROUPS, SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
 
@@ -363,7 +363,11 @@ function filledSettings(
 }
 
 /** A flag wins over the default of a variable without a word. */
-function dropOverridden(settings: Map<string, SettingValue>, flags: SettingLayer, env: Environment): void {
+function dropOverridden(
+  settings: Map<string, SettingValue>,
+  flags: SettingLayer,
+  env: Environment,
+): void {
   for (const key of flags.keys()) {
     const setting = singleRunSettings.find((candidate) => candidate.key === key);
     const variable = setting?.singleRun.name;
@@ -373,7 +377,7 @@ function dropOverridden(settings: Map<string, SettingValue>, flags: SettingLayer
 
 /** @throws usageError for a list of limits, which is for campaigns */
 function requireSingleLimits(variables: SettingLayer): void {
-  for (const key of LISTED_LIMITS) {
+  for (const key of LIMIT_FLAGS) {
     const { source = "", value = "" } = variables.get(key) ?? {};
     if (/[,\s]/.test(value.trim()))
       throw usageError(
@@ -393,6 +397,6 @@ function repeatedCommand(argv: readonly string[], env: Environment): string {
   return [
     ...assignments(names, env),
     "./scripts/run-benchmark.sh",
-    ...withoutSecrets(argv).map(quoted),
+    ...withoutSecrets(argv).map(shellWord),
   ].join(" ");
 }

@@ -9,7 +9,7 @@ import type { Environment } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { TRACE } from "../../traffic/trace.js";
 import type { ReadTrace } from "../files/trace-log.js";
-import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
+import { CAMPAIGN_COMMAND, shellWord } from "../ui/command-text.js";
 import { type OutputMode, progressModes } from "../ui/screen-types.js";
 import { placesOf } from "./access.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
@@ -39,8 +39,8 @@ import {
 } from "./request.js";
 import {
   environmentLayer,
-  type SettingLayer,
   oneOf,
+  type SettingLayer,
   Settings,
   type SettingValue,
 } from "./setting-layers.js";
@@ -320,7 +320,7 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
   const isSeeded = layers.some((layer) => layer.has("seed"));
   const command = (seed: number) => {
     const seedWords = isSeeded ? [] : ["--seed", String(seed)];
-    const words = [...withoutSecrets(argv), ...seedWords].map(quoted);
+    const words = [...withoutSecrets(argv), ...seedWords].map(shellWord);
     return [...assignments(SHARED_VARIABLES, env), CAMPAIGN_COMMAND, ...words].join(" ");
   };
 

@@ -1,5 +1,5 @@
 import type { Environment } from "../../kit/env.js";
-import { quoted } from "../ui/command-text.js";
+import { shellWord } from "../ui/command-text.js";
 import { SETTINGS } from "./settings.js";
 
 /** The variables that campaigns and single runs share, except secrets. */
@@ -21,4 +21,4 @@ export function withoutSecrets(argv: readonly string[]): string[] {
 
 /** The variables that are set, as a shell assigns them in front of a command. */
 export const assignments = (names: readonly string[], env: Environment): string[] =>
-  names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
+  names.flatMap((name) => (env[name] ? [`${name}=${shellWord(env[name])}`] : []));

@@ -46,7 +46,9 @@ export interface NamedPrograms {
 
 /** Settings of services as environment variables, by the service's id. */
 export type ServiceEnv = Record<string, Record<string, string>>;
-export const LISTED_LIMITS = ["points", "window", "cost"] as const;
+
+/** The flags of limits that take a list of values, of which each makes configurations of its own. */
+export const LIMIT_FLAGS = ["points", "window", "cost"] as const;
 
 /**
  * Limits that override those of the traffic profile; empty lists and absent members override

@@ -40,7 +40,11 @@ export class Settings {
    * @param preset overridden by all
    * @throws usageError
    */
-  constructor(layers: readonly SettingLayer[], notices: string[], preset: SettingLayer = new Map()) {
+  constructor(
+    layers: readonly SettingLayer[],
+    notices: string[],
+    preset: SettingLayer = new Map(),
+  ) {
     this.#layers = layers;
     this.#notices = notices;
     for (const [key, value] of preset) this.#values.set(key, value);

@@ -1,7 +1,7 @@
 import { delimiter } from "node:path";
 import { z } from "zod";
 import { AUTO_WARMUP, DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
-import { dimensions, DEFAULT_COUNT } from "../../contract/dimensions.js";
+import { DEFAULT_COUNT, dimensions } from "../../contract/dimensions.js";
 import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { orders } from "../../contract/plan.js";
@@ -14,7 +14,7 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { decimalOrAuto, wholeOrAuto } from "../../kit/env.js";
 import { runtimeIds } from "../../runtimes/index.js";
 import { clients } from "../../targets/clients/index.js";
-import { frameworks, DEFAULT_FRAMEWORK } from "../../targets/frameworks.js";
+import { DEFAULT_FRAMEWORK, frameworks } from "../../targets/frameworks.js";
 import { operations } from "../../targets/load-programs/operations.js";
 import { stores } from "../../targets/stores/index.js";
 import { groups } from "../../targets/target-groups.js";

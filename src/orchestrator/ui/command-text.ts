@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { shellQuoted } from "../../kit/shell-words.js";
 import { widthOf } from "./text.js";
 
 const isCheckout = existsSync(
@@ -17,8 +18,9 @@ export const REPORT_COMMAND = isCheckout
   : "ratelimit-bench report";
 export const CAMPAIGN_NAME = isCheckout ? "run-all.sh" : CAMPAIGN_COMMAND;
 
-export const quoted = (word: string): string =>
-  /^[\w@:+.,/=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+/** A word of a command line, quoted only where a shell would read it otherwise. */
+export const shellWord = (word: string): string =>
+  /^[\w@:+.,/=-]+$/.test(word) ? word : shellQuoted(word);
 
 /** A word with its quoted parts whole. A flag and its value are one piece. */
 const WORD = String.raw`(?:'[^']*'|\\.|[^\s'\\])+`;

@@ -3,7 +3,7 @@ import type { EventOf } from "../../contract/events.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { EXIT } from "../../kit/errors.js";
 import type { CampaignState } from "./campaign-state.js";
-import { quoted, REPORT_COMMAND } from "./command-text.js";
+import { REPORT_COMMAND, shellWord } from "./command-text.js";
 import { adaptiveLines, configurationText, runNumberText } from "./event-text.js";
 import { are, counted, escapeControls, wrap } from "./text.js";
 
@@ -75,7 +75,7 @@ function reportCommand({ report, ended, measured }: CampaignState): string[] {
   if (!ended?.folder || report || measured === 0) return [];
   return [
     "build the report of the measured runs with",
-    `  ${REPORT_COMMAND} ${quoted(escapeControls(ended.folder))}`,
+    `  ${REPORT_COMMAND} ${shellWord(escapeControls(ended.folder))}`,
   ];
 }
 

@@ -6,6 +6,7 @@ import type { V1ContainerState, V1Pod } from "@kubernetes/client-node";
 import { within } from "../../kit/deadline.js";
 import type { NodePlace } from "../../kit/env.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
+import { shellQuoted } from "../../kit/shell-words.js";
 import { deferred } from "../deferred.js";
 import { lineWriter, SplitOutput } from "../part-output.js";
 import { RestartablePart } from "../restartable-part.js";
@@ -16,7 +17,7 @@ import { apiFailure, podFailure } from "./failures.js";
 import { CONTAINER, GRACE_S } from "./pod.js";
 import { countersIn, READ_COUNTERS, READ_RUN_DELAYS, runDelaysIn } from "./pod-counters.js";
 import { PodSession } from "./pod-session.js";
-import { quoted, SUPERVISOR_FOLDER } from "./supervisor.js";
+import { SUPERVISOR_FOLDER } from "./supervisor.js";
 import { LogReader, type SupervisorMessage } from "./supervisor-log.js";
 
 /** How long a pod may wait for a place: a cluster may be about to free one. */
@@ -82,7 +83,7 @@ export class PodPart extends RestartablePart implements RunningPart {
   #input(): Writable {
     return new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        const line = quoted(chunk.toString("utf8"));
+        const line = shellQuoted(chunk.toString("utf8"));
         const sent = this.#session.run(`printf %s ${line} >${SUPERVISOR_FOLDER}/input`);
         // The program may have ended. That is seen elsewhere.
         sent.catch(() => {}).finally(done);

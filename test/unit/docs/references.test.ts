@@ -3,15 +3,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
-import { dimensions, DEFAULT_COUNT } from "../../../src/contract/dimensions.js";
+import { DEFAULT_COUNT, dimensions } from "../../../src/contract/dimensions.js";
 import {
   DELAY_MS,
+  defaultLengthS,
   FAULT_START_S,
   findNamedFault,
   LEAST_BASELINE_S,
   namedFaults,
   SETTLES_S,
-  defaultLengthS,
 } from "../../../src/contract/faults.js";
 import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/role-resources.js";

@@ -252,7 +252,10 @@ async function reset(nodes: readonly MemcachedNode[], deadlineMs: number): Promi
   for (const node of nodes) await node.call("stats reset");
 }
 
-export async function connect(places: readonly NodePlace[], access: StoreAccess): Promise<StoreSession> {
+export async function connect(
+  places: readonly NodePlace[],
+  access: StoreAccess,
+): Promise<StoreSession> {
   if (access.username || access.password || access.tls)
     throw usageError("memcached is reached without a password and without TLS");
   const nodes = places.map((place) => new MemcachedNode(place));

@@ -177,7 +177,11 @@ export function remedyFor(error: Error, { tls }: StoreAccess = {}): string | und
  * Connects to a node, which may still be starting: a call fails until it answers.
  * @param asksInfo whether INFO says when it is ready; a server without INFO would never be
  */
-export function connectNode(place: NodePlace, access: StoreAccess, { asksInfo = true } = {}): StoreNode {
+export function connectNode(
+  place: NodePlace,
+  access: StoreAccess,
+  { asksInfo = true } = {},
+): StoreNode {
   const { host, port } = place;
   const name = `${host}:${port}`;
   const connection = new Redis({

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { CampaignProgress, TimeLeft } from "../../../../src/orchestrator/campaign/campaign-progress.js";
+import {
+  CampaignProgress,
+  TimeLeft,
+} from "../../../../src/orchestrator/campaign/campaign-progress.js";
 import { estimateCampaignS } from "../../../../src/orchestrator/plan/estimate.js";
 import { referencesIn } from "../../../../src/orchestrator/plan/rankings.js";
 import { EventLog, type NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
