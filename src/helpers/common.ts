@@ -2,16 +2,14 @@ import { createInterface } from "node:readline";
 import type { NodePlace } from "../kit/env.js";
 import { environmentError, messageOf, usageError } from "../kit/errors.js";
 
-/**
- * Handles each line of standard input in turn, and ends with the input. @throws the first failure
- */
+/** Handles each line of standard input in turn, until the input ends. @throws the first failure */
 export function handleLines(handle: (line: string) => unknown): Promise<void> {
   return new Promise((resolve, reject) => {
-    let before: Promise<unknown> = Promise.resolve();
+    let previous: Promise<unknown> = Promise.resolve();
     createInterface({ input: process.stdin })
       .on("line", (line) => {
-        before = before.then(() => handle(line));
-        before.catch(reject);
+        previous = previous.then(() => handle(line));
+        previous.catch(reject);
       })
       .once("close", resolve);
   });
@@ -34,6 +32,7 @@ export function placesIn<const Names extends readonly string[]>(
   return places as { [Name in keyof Names]: NodePlace };
 }
 
+/** A server that listens. @throws environmentError where it cannot */
 export async function listening<Server>(
   program: string,
   { host, port }: NodePlace,

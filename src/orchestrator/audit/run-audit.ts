@@ -27,7 +27,7 @@ import { auditTarget, type TargetListener } from "./audit-target.js";
 import { findingText } from "./audit-text.js";
 import type { Check } from "./check.js";
 
-/** Folder of audits in the results root: they are no campaigns. */
+/** The folder of audits in the results root, which keeps them apart from campaigns. */
 const AUDITS = "audits";
 export const AUDIT_FILE = "audit.json";
 export const AUDIT_MARKDOWN = "audit.md";
@@ -43,20 +43,20 @@ export async function runAudit(
 ): Promise<Required<CampaignEnd>> {
   const { eventLog, signal } = context;
   const plugins = await registerPlugins(request);
-  const asked = targetTexts(request);
+  const texts = targetTexts(request);
   // Errors of the request are reported before anything is built or started.
-  resolveTargets(asked, () => true);
+  resolveTargets(texts, () => true);
 
   const root = join(request.output, AUDITS);
   return withLease(request, { ...context, plugins }, { root }, async (opened) => {
     const { lease, python } = opened;
-    const versions = versionsOfTargets(measurable(asked));
+    const versions = versionsOfTargets(measurable(texts));
     // A store that was killed is started again at its address.
     const restartsStores = true;
     const end = await withRuntime(request, versions, opened, restartsStores, async (place) => {
       const { runtime, choice, available } = place;
       eventLog.info(choice);
-      const resolved = resolveTargets(asked, available());
+      const resolved = resolveTargets(texts, available());
       for (const skip of resolved.skips) eventLog.info(`skipped ${skip.asked}: ${skip.reason}`);
       for (const note of resolved.notes) eventLog.info(`note: ${note}`);
 
@@ -71,7 +71,7 @@ export async function runAudit(
   });
 }
 
-/** Targets of these texts that can be measured anywhere. */
+/** The targets of these texts that can be measured anywhere. */
 const measurable = (texts: readonly string[]): Target[] =>
   texts.flatMap((text) => {
     const resolution = resolveTarget(text);
@@ -80,7 +80,7 @@ const measurable = (texts: readonly string[]): Target[] =>
 
 type Skip = Audit["skips"][number];
 
-/** Why a target has nothing to check; undefined where it has. */
+/** Why a target has nothing to check; undefined where it has promises. */
 function uselessReason(target: Target): string | undefined {
   const { limiter, program } = target;
   if (limiter === "none") return "it limits nothing, so it promises nothing";
@@ -89,15 +89,15 @@ function uselessReason(target: Target): string | undefined {
   return otherFramework(target);
 }
 
-/** Those of the requested targets that can be checked here. @throws usageError where nothing is left */
+/** The requested targets that can be checked here. @throws usageError where nothing is left */
 function resolveTargets(
-  asked: readonly string[],
+  texts: readonly string[],
   available: Availability,
 ): { targets: Target[]; skips: Skip[]; notes: string[] } {
   const targets = new Map<string, Target>();
   const skips: Skip[] = [];
   const notes: string[] = [];
-  for (const text of asked) {
+  for (const text of texts) {
     const resolution = resolveTarget(text, available);
     if ("skip" in resolution) {
       skips.push({ asked: text, reason: resolution.skip });
@@ -126,8 +126,8 @@ interface AuditContext extends OpeningContext {
 }
 
 /**
- * @returns the document, which is written after each target: an interruption loses only the one
- *   under way
+ * Checks all targets. The document is written after each of them, so that an interruption loses only
+ * the target under way.
  */
 async function auditTargets(
   { targets, skips }: { targets: readonly Target[]; skips: readonly Skip[] },
@@ -153,7 +153,9 @@ function auditOf(
   const log = (text: string) => append(`${new Date().toISOString()} ${target.label}: ${text}`);
   const settings = {
     target,
-    caps: runtime.capsApplied ? mapCaps(request.caps, (caps) => runtime.appliedCaps(caps)) : {},
+    caps: runtime.capsApplied
+      ? mapCaps(request.caps, (kindCaps) => runtime.appliedCaps(kindCaps))
+      : {},
     modules: moduleFiles(request),
     serviceEnv: target.service ? request.serviceEnv[target.service] : undefined,
   };
@@ -165,7 +167,7 @@ function auditOf(
   const listener: TargetListener = {
     check: ({ title }) => eventLog.detail(`  ${title}`),
     finding: (finding) => {
-      // What ended because everything is being stopped is no finding.
+      // A check that ended because everything is being stopped has no finding.
       if (signal.aborted) return;
 
       const text = findingText(finding);
@@ -214,7 +216,7 @@ function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record
   return versions;
 }
 
-/** The page and the tables are made by the report, from audit.json alone. */
+/** Lets the report make the page and the tables, which it does from audit.json alone. */
 async function makeReport(
   python: PythonContext,
   folder: string,

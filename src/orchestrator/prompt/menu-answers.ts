@@ -7,6 +7,7 @@ import { topologies } from "../../targets/topologies.js";
 import type { LIMIT_FLAGS } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
 
+/** The answer that leaves each client on its default store. */
 export const OWN_STORE = "own";
 
 export type LimitFlag = (typeof LIMIT_FLAGS)[number];
@@ -14,7 +15,7 @@ export type LimitFlag = (typeof LIMIT_FLAGS)[number];
 export interface MenuAnswers {
   /** Clients, with their topology if it is not the default: `iovalkey`, `iovalkey:cluster`. */
   clients: string[];
-  /** `own` stands for each client's default store. */
+  /** Stores, or `own` for each client's default store. */
   stores: string[];
   layers: string[];
   counts: Record<DimensionKey, string>;
@@ -40,19 +41,19 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   traffic: [defaultOf("traffic")],
   duration: defaultOf("duration-mode"),
   concurrency: defaultOf("concurrency"),
-  // Rounds that decide: those of a plain command are the original's.
+  // So many rounds name a winner, which the runs of a plain command do not.
   runs: "7",
   runtime: defaultOf("runtime"),
 };
 
 /**
- * Whether it needs a service or a store that itself decides: programs of their own, which few
- * machines have.
+ * Whether a client needs a service, or a store that itself decides. Few machines have these
+ * programs.
  */
 const usesService = ({ service, stores: [store] }: ClientDescription): boolean =>
   service !== undefined || stores.some(({ id, decides }) => id === store && decides === true);
 
-/** All clients: those that use a store, the controls, those of services in their usual topology. */
+/** All clients in groups: by topology those that use a store, then the controls and the services. */
 export function clientGroups(): Record<string, string[]> {
   const measured = clients.filter((client) => !client.control && !usesService(client));
   const byTopology = topologies.flatMap(({ id }) => {
@@ -80,7 +81,7 @@ export const startableStores = (): string[] =>
 export const usesStore = ({ clients: selected }: MenuAnswers): boolean =>
   selected.some((text) => !clients.find(({ id }) => id === text.split(":")[0])?.control);
 
-/** `iovalkey:cluster` on `redis` is `iovalkey@redis:cluster`; controls have no store. */
+/** The text of a client on a store, e.g. `iovalkey@redis:cluster`. Controls have no store. */
 function onStore(text: string, store: string): string {
   const [client = "", topology] = text.split(":");
   if (store === OWN_STORE || clients.find(({ id }) => id === client)?.control) return text;
@@ -88,34 +89,32 @@ function onStore(text: string, store: string): string {
 }
 
 function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers): string {
-  let left = [
-    ...new Set(selectedStores.flatMap((store) => selected.map((text) => onStore(text, store)))),
-  ];
-  const names: string[] = [];
+  const texts = selectedStores.flatMap((store) => selected.map((text) => onStore(text, store)));
+  let ungrouped = [...new Set(texts)];
+  const groupNames: string[] = [];
   for (const [name, members] of Object.entries(groups)) {
-    if (!members.every((member) => left.includes(member))) continue;
-    names.push(name);
-    left = left.filter((text) => !members.includes(text));
+    if (!members.every((member) => ungrouped.includes(member))) continue;
+    groupNames.push(name);
+    ungrouped = ungrouped.filter((text) => !members.includes(text));
   }
-  return [...names, ...left].join(",");
+  return [...groupNames, ...ungrouped].join(",");
 }
 
-export function argvSoFar(given: Partial<MenuAnswers>): string[] {
-  const argv = argvOf({ ...DEFAULT_ANSWERS, runs: "", ...given });
-  // The clients come first.
-  return given.clients === undefined && argv[0] === "--clients" ? argv.slice(2) : argv;
+/** The command line of the answers that the user has given before cancelling. */
+export function argvSoFar(answers: Partial<MenuAnswers>): string[] {
+  const argv = argvOf({ ...DEFAULT_ANSWERS, runs: "", ...answers });
+  const hasDefaultClients = answers.clients === undefined && argv[0] === "--clients";
+  return hasDefaultClients ? argv.slice(2) : argv;
 }
 
-/** The command line of the answers, without empty ones and flags that only repeat a default. */
+/** The command line of the answers, without empty answers and flags that only repeat a default. */
 export function argvOf(answers: MenuAnswers): string[] {
   const values: [string, string][] = [
     ["clients", clientsValue(answers)],
     ["layer", answers.layers.join(",")],
     ...Object.entries(answers.counts).filter(([, count]) => count !== String(DEFAULT_COUNT)),
     ["workload", answers.workload],
-    ...(answers.workload === "light"
-      ? []
-      : [["complexity", answers.complexity] as [string, string]]),
+    ["complexity", answers.workload === "light" ? "" : answers.complexity],
     ["traffic", answers.traffic.join(",")],
     ...Object.entries(answers.limits),
     ["duration-mode", answers.duration],

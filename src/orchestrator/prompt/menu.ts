@@ -12,7 +12,7 @@ import { pages } from "./pages.js";
 import { planLines } from "./plan-lines.js";
 import { BACK, Cancelled, type Prompter } from "./prompter.js";
 
-/** A longer campaign gets a warning. */
+/** The length from which on a campaign gets a warning. */
 const LONG_CAMPAIGN_S = 3600;
 
 /** The answer that checks what the targets promise, instead of measuring them. */
@@ -32,17 +32,21 @@ const auditCommand = ({ clients, stores, runtime }: MenuAnswers): string =>
     ...argvOf({ ...DEFAULT_ANSWERS, clients, stores, runtime }).map(shellWord),
   ].join(" ");
 
-/** Asks all pages and shows the plan, until the user starts it. @throws Cancelled */
+/**
+ * Asks all pages and shows the plan, until the user starts it.
+ * @param answersSoFar takes the answers of the user, for the case that the user cancels
+ * @throws Cancelled
+ */
 export async function menu(
   prompter: Prompter,
   env: Environment,
   packageFolder: string,
-  given: Partial<MenuAnswers>,
+  answersSoFar: Partial<MenuAnswers>,
 ): Promise<Request> {
   let answers = DEFAULT_ANSWERS;
   let firstPage = 0;
   for (;;) {
-    answers = await askPages(prompter, answers, firstPage, given);
+    answers = await askPages(prompter, answers, firstPage, answersSoFar);
     const argv = argvOf(answers);
     // The seed is drawn once, so the plan that is shown is the one that runs.
     const { seed } = requestOf(argv, env);
@@ -53,7 +57,7 @@ export async function menu(
     if (next === AUDIT) return { ...request, audit: true, command: auditCommand(answers) };
     if (next === BACK) firstPage = pages.length - 1;
     else {
-      answers = await askAgain(prompter, answers, next, given);
+      answers = await askAgain(prompter, answers, next, answersSoFar);
       firstPage = pages.length;
     }
   }
@@ -97,28 +101,28 @@ async function askAgain(
   prompter: Prompter,
   answers: MenuAnswers,
   index: number,
-  given: Partial<MenuAnswers>,
+  answersSoFar: Partial<MenuAnswers>,
 ): Promise<MenuAnswers> {
   const answer = await pages[index]?.ask(prompter, answers);
   if (answer === undefined || answer === BACK) return answers;
-  Object.assign(given, answer);
+  Object.assign(answersSoFar, answer);
   const changed = { ...answers, ...answer };
   // An answer can make another page apply: a heavy workload has a complexity.
   const newPage = pages.findIndex(
     ({ applies, advanced }) => !advanced && applies?.(changed) && !applies(answers),
   );
-  return newPage < 0 ? changed : askAgain(prompter, changed, newPage, given);
+  return newPage < 0 ? changed : askAgain(prompter, changed, newPage, answersSoFar);
 }
 
 /**
- * Asks the pages from `firstPage` on. Going back leads to the previous page that applies; the first
- * page stays.
+ * Asks the pages from `firstPage` on. Going back leads to the previous page that applies, and stays
+ * on the first page.
  */
 async function askPages(
   prompter: Prompter,
   initial: MenuAnswers,
   firstPage: number,
-  given: Partial<MenuAnswers>,
+  answersSoFar: Partial<MenuAnswers>,
 ): Promise<MenuAnswers> {
   let answers = initial;
   let index = firstPage;
@@ -127,7 +131,7 @@ async function askPages(
     const page = pages[index];
     if (page && !page.advanced && (!page.applies || page.applies(answers))) {
       const answer = await page.ask(prompter, answers);
-      if (answer !== BACK) answers = { ...answers, ...Object.assign(given, answer) };
+      if (answer !== BACK) answers = { ...answers, ...Object.assign(answersSoFar, answer) };
       step = answer === BACK ? -1 : 1;
     }
     index += step;
@@ -151,30 +155,31 @@ async function showPlan(
     refuseIfLocked(),
   ]);
   try {
-    const [found, checks] = await prompter.showWhile("making the plan", checking);
+    const [preview, checks] = await prompter.showWhile("making the plan", checking);
     const failed = checks.filter(({ status }) => status === "fail");
     if (failed.length > 0) throw environmentError(failed.map(checkText).join("\n"));
     const warnings = checks.filter(({ status }) => status === "warn").map(checkText);
-    if (found.estimate.seconds > LONG_CAMPAIGN_S)
+    if (preview.estimate.seconds > LONG_CAMPAIGN_S)
       warnings.push("this takes long: consider fewer runs or a shorter duration");
     if (warnings.length > 0) prompter.show("Warnings", warnings);
-    // Last, and folded where needed, so that it stays in sight while the user decides.
+    // The plan comes last, and is folded where needed, so that the user sees it when deciding.
     const room = prompter.linesAbove(request.command, START_OPTIONS.length);
-    prompter.show("The plan", planLines(found, prompter.columns, room));
+    prompter.show("The plan", planLines(preview, prompter.columns, room));
     prompter.showCommand("The same without the menu", request.command);
-    return timesText(found);
+    return timesText(preview);
   } catch (error) {
     prompter.show("This cannot be run", messageOf(error).split("\n"));
     return undefined;
   }
 }
 
-/** Checks first whether this machine can run any campaign. @throws usageError; environmentError */
+/** @throws usageError; environmentError where this machine can run no campaign at all */
 export async function requireReady(env: Environment, packageFolder: string): Promise<void> {
   const request = requestOf(argvOf(DEFAULT_ANSWERS), env);
   await refuseIfLocked();
   await requireResultsRoot(request.output);
-  const failed = (await runChecks("auto", packageFolder)).filter(({ status }) => status === "fail");
+  const checks = await runChecks("auto", packageFolder);
+  const failed = checks.filter(({ status }) => status === "fail");
   if (failed.length > 0)
     throw environmentError(
       `no campaign can start on this machine: ${failed.map(checkText).join("; ")}`,

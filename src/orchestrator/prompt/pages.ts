@@ -17,9 +17,9 @@ import { BACK, type MenuOption, type Prompter, problemFrom } from "./prompter.js
 
 interface Page {
   title: string;
-  /** Whether the question applies, given the answers so far; it always applies if absent. */
+  /** Whether the question applies to the answers so far. A page without this always applies. */
   applies?(answers: MenuAnswers): boolean;
-  /** Most users keep the default: it is asked only when the user changes an answer. */
+  /** Whether most users keep the default, so that the page is asked only to change an answer. */
   advanced?: true;
   ask(prompter: Prompter, answers: MenuAnswers): Promise<Partial<MenuAnswers> | typeof BACK>;
 }
@@ -61,15 +61,15 @@ async function selectOrType(
 const choicesOf = (key: string): readonly SettingChoice[] => settingOf(key).choices?.() ?? [];
 
 const connectionsProblem = problemFrom((text) =>
-  listOf("concurrency", text, []).map((each) => numberIn("connections", "concurrency", each)),
+  listOf("concurrency", text, []).map((word) => numberIn("connections", "concurrency", word)),
 );
 
 const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
-  const { key, layers: own, question } = dimension;
+  const { key, question } = dimension;
   return {
     title: key.charAt(0).toUpperCase() + key.slice(1),
     advanced: true,
-    applies: ({ layers }) => own.some((layer) => layers.includes(layer)),
+    applies: ({ layers }) => dimension.layers.some((layer) => layers.includes(layer)),
     async ask(prompter, { counts }) {
       const problem = problemFrom((text) => countsIn(dimension, key, text, []));
       const answer = await prompter.text(`${question}, separated by spaces?`, counts[key], problem);
@@ -83,7 +83,7 @@ const limitPage = (key: LimitFlag, title: string, question: string): Page => ({
   advanced: true,
   async ask(prompter, { limits }) {
     const problem = problemFrom(
-      (text) => text.trim() === "" || listOf(key, text, []).map((each) => numberIn(key, key, each)),
+      (text) => text.trim() === "" || listOf(key, text, []).map((word) => numberIn(key, key, word)),
     );
     const message = `${question}, separated by spaces? (empty: that of the traffic)`;
     const answer = await prompter.text(message, limits[key], problem);
@@ -103,15 +103,19 @@ export const pages: readonly Page[] = [
     applies: usesStore,
     ...page("Stores", "stores", (prompter, { stores }) => {
       const hint = "e.g. ioredis: Redis, iovalkey: Valkey";
-      const own = { value: OWN_STORE, label: "each client's own", hint };
-      const all = startableStores().map((value) => ({ value, hint: `every client on ${value}` }));
-      return prompter.selectMany("On which store?", { stores: [own, ...all] }, stores);
+      const defaultStores = { value: OWN_STORE, label: "each client's own", hint };
+      const sharedStores = startableStores().map((value) => ({
+        value,
+        hint: `every client on ${value}`,
+      }));
+      const options = [defaultStores, ...sharedStores];
+      return prompter.selectMany("On which store?", { stores: options }, stores);
     }),
   },
   {
     title: "Layers",
     advanced: true,
-    async ask(prompter, { layers, counts: given }) {
+    async ask(prompter, { layers, counts: currentCounts }) {
       const answer = await prompter.selectMany(
         "Where does the load enter? (the store layer: see docs/store-layer.md)",
         {
@@ -123,9 +127,10 @@ export const pages: readonly Page[] = [
       );
       if (answer === BACK) return BACK;
       // A layer that is not measured has nothing to count.
-      const counts = byDimension(({ key, layers: own }) =>
-        own.some((layer) => answer.includes(layer)) ? given[key] : DEFAULT_ANSWERS.counts[key],
-      );
+      const counts = byDimension(({ key, layers: layersOfDimension }) => {
+        const isMeasured = layersOfDimension.some((layer) => answer.includes(layer));
+        return isMeasured ? currentCounts[key] : DEFAULT_ANSWERS.counts[key];
+      });
       return { layers: answer, counts };
     },
   },
@@ -156,15 +161,15 @@ export const pages: readonly Page[] = [
     return answer !== BACK && /^\d+$/.test(answer) ? `${CUSTOM_DURATION}${answer}` : answer;
   }),
   page("Concurrency", "concurrency", (prompter, { concurrency }) => {
-    const all = [
+    const options = [
       { value: "50 100", label: "light: 50 100" },
       { value: "50 100 500", label: "medium: 50 100 500" },
       { value: "50 100 500 1000", label: "heavy: 50 100 500 1000" },
       { value: "100 500 1000 2000", label: "extreme: 100 500 1000 2000" },
     ];
-    return selectOrType(prompter, "How many connections?", all, concurrency, {
+    return selectOrType(prompter, "How many connections?", options, concurrency, {
       message: "Numbers of connections, separated by spaces?",
-      initial: all.some(({ value }) => value === concurrency) ? "50" : concurrency,
+      initial: options.some(({ value }) => value === concurrency) ? "50" : concurrency,
       problemOf: connectionsProblem,
     });
   }),
@@ -174,7 +179,7 @@ export const pages: readonly Page[] = [
     return prompter.text(message, runs, problemOf);
   }),
   page("Runtime", "runtime", async (prompter, { runtime }) => {
-    const options = choicesOf("runtime").map(async (choice): Promise<MenuOption> => {
+    const pendingOptions = choicesOf("runtime").map(async (choice): Promise<MenuOption> => {
       const availability = await runtimesFor({})
         .find(({ id }) => id === choice.value)
         ?.available();
@@ -182,7 +187,10 @@ export const pages: readonly Page[] = [
       if ("what" in availability) return { ...choice, hint: availability.what };
       return { ...choice, hint: `not here: ${availability.unavailableReason}`, disabled: true };
     });
-    const found = await prompter.showWhile("looking for container engines", Promise.all(options));
-    return prompter.selectOne("Where does it run?", found, runtime);
+    const options = await prompter.showWhile(
+      "looking for container engines",
+      Promise.all(pendingOptions),
+    );
+    return prompter.selectOne("Where does it run?", options, runtime);
   }),
 ];

@@ -3,7 +3,7 @@ import { didYouMean } from "../../targets/did-you-mean.js";
 import { PRESETS, type Preset } from "./presets.js";
 import type { SettingLayer } from "./setting-layers.js";
 
-/** The preset of the last layer that names one. @throws usageError if it does not exist */
+/** The preset of the last layer that names one. @throws usageError where it does not exist */
 export function presetOf(layers: readonly SettingLayer[]): Preset | undefined {
   const flags = layers.at(-1);
   const quick = flags?.get("quick") && "quick";

@@ -8,8 +8,8 @@ export const SHARED_VARIABLES: readonly string[] = SETTINGS.flatMap(({ variable,
 );
 
 /**
- * The command without the store's address, which may hold a password: to repeat the command, set
- * STORE_URL.
+ * The command without the store's address, which may hold a password. Whoever repeats the command
+ * sets STORE_URL.
  */
 export function withoutSecrets(argv: readonly string[]): string[] {
   return argv.filter((word, index) => {

@@ -12,10 +12,10 @@ import type { ProgramEvidence, ProgramLoad } from "./program-load.js";
 import type { RunSettings } from "./run-settings.js";
 import { commandThreadsOf, type RunStore } from "./run-store.js";
 
-/** The load of the store layer: the store's own benchmark repeats one operation. */
+/** The load of the store layer, in which a load program of the store repeats one operation. */
 export class StoreLayerLoad implements ProgramLoad {
   readonly program: string;
-  /** No benchmark of a store runs for a time. */
+  /** The amount of a run is in calls, because no load program of a store runs for a time. */
   readonly runsFor = "calls";
   readonly figuresIn = parseRespLoadCsv;
   readonly #settings: RunSettings;
