@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import { cpuListSchema } from "../kit/cpu-list.js";
 import { withThousands } from "../kit/numbers.js";
-import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
+import { countIn, DEFAULT_COUNT, dimensionShape, dimensions } from "./dimensions.js";
 import { faultSchema, faultsFileName } from "./faults.js";
 import {
   connectionsText,
@@ -189,8 +189,8 @@ export function configurationHash(configuration: Configuration): string {
 }
 
 /** Limits that a campaign can give several values of, besides the cost. */
-export type ListedLimit = "points" | "window_s";
-const LISTED_LIMITS = [
+export type FileNameLimit = "points" | "window_s";
+const FILE_NAME_LIMITS = [
   ["points", "points"],
   ["window_s", "s-window"],
 ] as const;
@@ -204,7 +204,7 @@ const LISTED_LIMITS = [
 export function configurationFileName(
   configuration: Configuration,
   defaultTraffic: string,
-  listed: readonly ListedLimit[] = [],
+  listed: readonly FileNameLimit[] = [],
 ): string {
   const { layer, target, workload, traffic, load, extent, limits, faults } = configuration;
   const length = "duration_s" in extent ? `${extent.duration_s}s` : `${extent.requests}r`;
@@ -215,9 +215,9 @@ export function configurationFileName(
     length,
     ...dimensions.flatMap(({ key }) => {
       const count = countIn(configuration, key);
-      return count > USUAL ? [`${count}${key}`] : [];
+      return count > DEFAULT_COUNT ? [`${count}${key}`] : [];
     }),
-    ...LISTED_LIMITS.flatMap(([member, unit]) =>
+    ...FILE_NAME_LIMITS.flatMap(([member, unit]) =>
       listed.includes(member) ? [`${limits[member]}${unit}`] : [],
     ),
   ];

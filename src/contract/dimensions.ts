@@ -30,7 +30,7 @@ interface Dimension {
 /**
  * The default number of everything that a dimension counts. Texts and file names do not mention it.
  */
-export const USUAL = 1;
+export const DEFAULT_COUNT = 1;
 
 export const dimensions = [
   {
@@ -79,7 +79,7 @@ export const dimensionShape = byDimension((dimension) =>
   "namedIfUnusual" in dimension
     ? z
         .int()
-        .min(USUAL + 1)
+        .min(DEFAULT_COUNT + 1)
         .max(dimension.max)
         .optional()
     : z.int().min(0).max(dimension.max),
@@ -91,17 +91,17 @@ export type NamedCounts = z.infer<z.ZodObject<CountShape>>;
 export const namedCounts = (counts: DimensionCounts): NamedCounts =>
   Object.fromEntries(
     dimensions.flatMap((dimension) =>
-      "namedIfUnusual" in dimension && counts[dimension.key] <= USUAL
+      "namedIfUnusual" in dimension && counts[dimension.key] <= DEFAULT_COUNT
         ? []
         : [[dimension.key, counts[dimension.key]]],
     ),
   ) as NamedCounts;
 
 export const countIn = (configuration: NamedCounts, key: DimensionKey): number =>
-  configuration[key] ?? USUAL;
+  configuration[key] ?? DEFAULT_COUNT;
 
 /** Texts such as `on 2 servers`, for each dimension that is not the default. */
 export const unusualCounts = (counts: NamedCounts): string[] =>
   dimensions.flatMap(({ key, other, preposition }) =>
-    countIn(counts, key) > USUAL ? [`${preposition} ${countIn(counts, key)} ${other}`] : [],
+    countIn(counts, key) > DEFAULT_COUNT ? [`${preposition} ${countIn(counts, key)} ${other}`] : [],
   );

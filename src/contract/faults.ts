@@ -234,7 +234,7 @@ export const faultKind = ({ role }: Pick<Fault, "role">): FaultKind =>
   role.replace(/-\d+$/, "") as FaultKind;
 
 /** How long a fault lasts by default. */
-export const usualLengthS = ({
+export const defaultLengthS = ({
   name,
   action,
 }: Pick<Fault, "name" | "action">): number | undefined =>
@@ -243,7 +243,7 @@ export const usualLengthS = ({
 /** A fault as flags name it, e.g. `store-restart` or `pause:store-1@5s+2s`. */
 export function faultText(fault: Fault): string {
   const { name, action, role, start_s, length_s } = fault;
-  const hasDefaultTimes = start_s === FAULT_START_S && length_s === usualLengthS(fault);
+  const hasDefaultTimes = start_s === FAULT_START_S && length_s === defaultLengthS(fault);
   if (name !== undefined && hasDefaultTimes) return name;
 
   const length = length_s === undefined ? "" : `+${length_s}s`;

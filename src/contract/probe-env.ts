@@ -3,7 +3,7 @@ import {
   decimalNumber,
   type Environment,
   hostText,
-  type Node,
+  type NodePlace,
   nodesText,
   parseNodes,
   parseRequest,
@@ -111,7 +111,7 @@ export interface ProbeEnv {
 export function decodeProbeEnv(env: Environment): ProbeEnv {
   const read = readEnv(shape, env);
   const address = storeAddressFrom(env);
-  const addressed: Node[] = address ? [{ host: address.host, port: address.port }] : [];
+  const addressed: NodePlace[] = address ? [{ host: address.host, port: address.port }] : [];
   const spec = decodeRunSpec(env);
   const store: RunSpec["store"] = spec?.store ?? {
     id: read.PROBE_STORE ?? "valkey",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { decimalNumber, wholeNumber } from "../kit/env.js";
-import { byDimension, USUAL } from "./dimensions.js";
+import { byDimension, DEFAULT_COUNT } from "./dimensions.js";
 import { MIN_RUNS } from "./statistics.js";
 
 /**
@@ -11,7 +11,7 @@ export const RANGES = {
   duration: { min: 1, max: 86_400, unit: " seconds" },
   requests: { min: 1, max: 1_000_000_000, unit: " requests" },
   connections: { min: 1, max: 10_000, unit: "" },
-  ...byDimension(({ max, other }) => ({ min: USUAL, max, unit: ` ${other}` })),
+  ...byDimension(({ max, other }) => ({ min: DEFAULT_COUNT, max, unit: ` ${other}` })),
   "payload-bytes": { min: 1, max: 1_000_000, unit: " bytes" },
   rate: { min: 0.1, max: 1_000_000, unit: " requests a second" },
   "trace-speed": { min: 0.001, max: 100_000, unit: "" },

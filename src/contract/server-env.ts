@@ -4,7 +4,7 @@ import {
   type Environment,
   hostText,
   isOn,
-  type Node,
+  type NodePlace,
   nodesText,
   parseNodes,
   readEnv,
@@ -58,7 +58,11 @@ const DEFAULT_MODE = "valkey-glide";
 /** A store that the variables can name, and the port where it listens if they do not say. */
 export type AddressableStore = { id: string; defaultPort: number };
 
-export type StoreVariables = { useCluster: boolean; standalone: Node; clusterNodes: Node[] };
+export type StoreVariables = {
+  useCluster: boolean;
+  standalone: NodePlace;
+  clusterNodes: NodePlace[];
+};
 
 export function storeVariableNames(id: string) {
   const name = id.toUpperCase().replaceAll(/[^0-9A-Z]/g, "_");

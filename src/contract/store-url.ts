@@ -1,5 +1,5 @@
 import { definedOnly } from "../kit/defined-only.js";
-import type { Environment, Node } from "../kit/env.js";
+import type { Environment, NodePlace } from "../kit/env.js";
 import { messageOf, usageError } from "../kit/errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../kit/user-files.js";
 
@@ -17,7 +17,7 @@ export interface StoreAccess {
   tls?: StoreTls;
 }
 
-export interface StoreAddress extends Node {
+export interface StoreAddress extends NodePlace {
   access: StoreAccess;
 }
 

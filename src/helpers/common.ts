@@ -1,17 +1,15 @@
 import { createInterface } from "node:readline";
-import type { Node } from "../kit/env.js";
+import type { NodePlace } from "../kit/env.js";
 import { environmentError, messageOf, usageError } from "../kit/errors.js";
 
-/**
- * Handles each line of standard input in turn, and ends with the input. @throws the first failure
- */
+/** Handles each line of standard input in turn, until the input ends. @throws the first failure */
 export function handleLines(handle: (line: string) => unknown): Promise<void> {
   return new Promise((resolve, reject) => {
-    let before: Promise<unknown> = Promise.resolve();
+    let previous: Promise<unknown> = Promise.resolve();
     createInterface({ input: process.stdin })
       .on("line", (line) => {
-        before = before.then(() => handle(line));
-        before.catch(reject);
+        previous = previous.then(() => handle(line));
+        previous.catch(reject);
       })
       .once("close", resolve);
   });
@@ -31,12 +29,13 @@ export function placesIn<const Names extends readonly string[]>(
   }));
   if (words.length !== 2 * names.length || places.some(({ host, port }) => !host || !(port > 0)))
     throw usageError(`give the host and port ${names.join(", and those ")}`);
-  return places as { [Name in keyof Names]: Node };
+  return places as { [Name in keyof Names]: NodePlace };
 }
 
+/** A server that listens. @throws environmentError where it cannot */
 export async function listening<Server>(
   program: string,
-  { host, port }: Node,
+  { host, port }: NodePlace,
   started: Promise<Server>,
 ): Promise<Server> {
   return started.catch((error: unknown) => {

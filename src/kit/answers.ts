@@ -9,8 +9,8 @@ const memberOf = (answer: unknown, path: readonly PropertyKey[]): unknown =>
   );
 
 /**
- * What another program answered, if it fits. @throws Error in one line that names the member and
- * its value
+ * The answer of another program, if it fits a schema.
+ * @throws Error in one line that names the member and its value
  */
 export function fitted<Value>(schema: z.ZodType<Value>, answer: unknown): Value {
   const { data, error } = schema.safeParse(answer);
@@ -25,7 +25,7 @@ export function fitted<Value>(schema: z.ZodType<Value>, answer: unknown): Value 
 const shown = (value: unknown): string =>
   value === undefined ? "missing" : JSON.stringify(value).slice(0, MOST_SHOWN);
 
-/** What another program answered in JSON, if it fits. @throws Error in one line */
+/** The answer of another program in JSON, if it fits a schema. @throws Error in one line */
 export function parseAnswer<Value>(schema: z.ZodType<Value>, text: string): Value {
   let answer: unknown;
   try {

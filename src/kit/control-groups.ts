@@ -21,8 +21,8 @@ export const fieldsOf = (text: string): Map<string, number> =>
   );
 
 /**
- * @param cpuStat the text of `cpu.stat`, of either version @returns undefined for a group without a
- *   quota
+ * The throttling of a control group; undefined for a group without a CPU quota.
+ * @param cpuStat the text of `cpu.stat`, of either version
  */
 export function throttlingIn(cpuStat: string): Throttling | undefined {
   const fields = fieldsOf(cpuStat);
@@ -56,7 +56,7 @@ export interface OwnGroup {
   read(file: string): string | undefined;
 }
 
-/** @returns undefined for a file that cannot be read */
+/** The text of a file without white space around it; undefined where it cannot be read. */
 function textOf(...path: readonly string[]): string | undefined {
   try {
     return readFileSync(join(...path), "utf8").trim();
@@ -85,6 +85,6 @@ export function ownGroups(controller: "cpu" | "memory", root = "/"): OwnGroup[] 
   const folders: string[] = [];
   for (let folder = join(top, path); folder.startsWith(`${top}/`); folder = dirname(folder))
     folders.push(folder);
-  // Seen from a namespace a path may lead out of what is mounted: its root is there in any case.
+  // Seen from a namespace, a path may lead out of what is mounted, but the root of that exists.
   return [...folders, top].map((folder) => ({ version, read: (file) => textOf(folder, file) }));
 }

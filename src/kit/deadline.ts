@@ -1,13 +1,13 @@
 /**
- * A timer that is so late was held up with its process, and answers that came meanwhile are read
- * after it.
+ * How late a timer must be to show that its process was held up. Answers that came meanwhile are
+ * read after the timer.
  */
 const HELD_UP_MS = 250;
 
 /**
- * Waits for `work`, but no longer than this, or once more where this process itself stood still
- * meanwhile.
- * @param discard gets what comes too late
+ * Waits for `work`, but no longer than so many milliseconds, or once more where this process itself
+ * stood still meanwhile.
+ * @param discard takes a value that comes too late
  * @throws what `late` returns, which is an error or the text of one
  */
 export async function within<Value>(

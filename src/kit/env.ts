@@ -33,7 +33,7 @@ export const wholeOrAuto = (min: number, max: number) =>
 
 export const switchText = z.enum(["true", "false", "1", "0"], "must be true or false");
 
-/** Host names and addresses, without white space and without the leading dash of an option. */
+/** A schema of host names and addresses, without white space and the leading dash of an option. */
 export const hostText = z
   .string()
   .regex(/^(?!-)[0-9A-Za-z._:-]{1,253}$/, "must be a host name or an address");
@@ -45,21 +45,22 @@ export const nodesText = z
     "must be host:port, comma-separated",
   );
 
-export interface Node {
+/** The place where a node of a store, or another program, listens. */
+export interface NodePlace {
   host: string;
   port: number;
   /** Further ports by name, for a program that listens on several. */
   ports?: Readonly<Record<string, number>> | undefined;
 }
 
-export function parseNodes(text: string): Node[] {
+export function parseNodes(text: string): NodePlace[] {
   return text.split(",").map((node) => {
     const colon = node.lastIndexOf(":");
     return { host: node.slice(0, colon), port: Number(node.slice(colon + 1)) };
   });
 }
 
-export const formatNodes = (nodes: readonly Node[]): string =>
+export const formatNodes = (nodes: readonly NodePlace[]): string =>
   nodes.map(({ host, port }) => `${host}:${port}`).join(",");
 
 export const isOn = (text: string | undefined): boolean => text === "true" || text === "1";
@@ -82,8 +83,8 @@ export function readEnv<Shape extends z.ZodRawShape>(
 }
 
 /**
- * A line of JSON on the standard input of a program. @throws usageError naming the member that is
- * wrong
+ * A request from a line of JSON on the standard input of a program.
+ * @throws usageError that names the wrong member
  */
 export function parseRequest<Request>(
   program: string,

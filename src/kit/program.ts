@@ -28,8 +28,8 @@ export async function runMain(main: () => Promise<ExitCode>, shown = inOneLine):
 }
 
 /**
- * Refuses a Node.js that is older than the package's `engines` name, because it would fail on the
- * first import that it lacks.
+ * Refuses a Node.js that is older than the package's `engines` name, because it would fail on an
+ * import that it does not know.
  * @param engines e.g. `>=20.19`
  * @throws environmentError
  */

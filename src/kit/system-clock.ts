@@ -1,10 +1,7 @@
 import { z } from "zod";
 import { rounded } from "./numbers.js";
 
-/**
- * How far the wall clock moved against the monotonic one, and in how much time by the monotonic
- * one.
- */
+/** How far the wall clock moved against the monotonic one, and in how much time by the latter. */
 export const clockChangeSchema = z.strictObject({
   changed_ms: z.number(),
   over_s: z.number().min(0),

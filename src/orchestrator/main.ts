@@ -1,5 +1,6 @@
 import { basename } from "node:path";
 import { fileURLToPath } from "node:url";
+import { definedOnly } from "../kit/defined-only.js";
 import {
   BenchError,
   EXIT,
@@ -41,13 +42,14 @@ const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
 /**
  * Whether a hang-up must not end this process. Node.js listens to SIGHUP again after nohup has
- * ignored it: scripts/run-all.sh tells it, and a shell names the command that it starts in `_`.
+ * ignored it. So scripts/run-all.sh sets a variable, and a shell names the command that it starts in
+ * `_`.
  */
-const ignoresHangUp = ({ IGNORE_HANGUP, _: started = "" }: NodeJS.ProcessEnv): boolean =>
-  IGNORE_HANGUP === "true" || basename(started) === "nohup";
+const ignoresHangUp = ({ IGNORE_HANGUP, _: command = "" }: NodeJS.ProcessEnv): boolean =>
+  IGNORE_HANGUP === "true" || basename(command) === "nohup";
 
 /**
- * @throws environmentError where the working folder was removed: no relative path means anything
+ * @throws environmentError where the working folder was removed, because relative paths mean nothing
  *   there
  */
 function requireWorkingFolder(): void {
@@ -60,7 +62,7 @@ function requireWorkingFolder(): void {
   }
 }
 
-/** Signals end the campaign in an orderly way; a second one exits at once. */
+/** Lets a signal end the campaign in an orderly way, and a second one end the process at once. */
 function listenForSignals(eventLog: EventLog): { signal: AbortSignal; stop: () => void } {
   const controller = new AbortController();
   const signals = SIGNALS.filter((signal) => signal !== "SIGHUP" || !ignoresHangUp(process.env));
@@ -107,15 +109,18 @@ const audit = (request: Request, checks: readonly Check[]): Promise<CampaignEnd>
     runAudit(request, checks, { packageFolder, eventLog, signal }),
   );
 
-/** Runs a command that signals end in an orderly way. @param kept what an interruption keeps */
+/**
+ * Runs a command that signals end in an orderly way.
+ * @param keptText a text on what an interruption keeps, for a command that has a folder
+ */
 async function interruptible(
   request: Request,
-  kept: string,
+  keptText: string,
   work: (eventLog: EventLog, signal: AbortSignal) => Promise<CampaignEnd>,
 ): Promise<CampaignEnd> {
   const outputs = { out: request.ownResult ? process.stderr : process.stdout, err: process.stderr };
   const eventLog = new EventLog(openScreen(request.outputMode, outputs, process.env));
-  // The terminal gets its cursor back, however this process ends.
+  // The terminal must get its cursor back, however this process ends.
   const close = () => eventLog.close();
   process.once("exit", close);
   const { signal, stop } = listenForSignals(eventLog);
@@ -125,7 +130,7 @@ async function interruptible(
     return end;
   } catch (error) {
     if (error instanceof Aborted) {
-      eventLog.warn(`${error.message}${eventLog.folder === undefined ? "" : kept}`);
+      eventLog.warn(`${error.message}${eventLog.folder === undefined ? "" : keptText}`);
       eventLog.end(error.exitCode, error.message);
       return { exitCode: error.exitCode, ...folderOf(eventLog) };
     }
@@ -138,8 +143,7 @@ async function interruptible(
   }
 }
 
-const folderOf = ({ folder }: EventLog): Pick<CampaignEnd, "folder"> =>
-  folder === undefined ? {} : { folder };
+const folderOf = ({ folder }: EventLog): Pick<CampaignEnd, "folder"> => definedOnly({ folder });
 
 function print(text: string): void {
   process.stdout.write(`${text}\n`);
@@ -157,7 +161,7 @@ export async function main(): Promise<ExitCode> {
   return findCommand(ALIASES[name] ?? name, commands).run(argv, context);
 }
 
-// The reader may exit early (`run-all.sh … | head`). That must not leave a store and a server
+// The reader may exit early (`run-all.sh … | head`), which must not leave a store and a server
 // behind.
 for (const stream of [process.stdout, process.stderr]) {
   stream.on("error", () => {});

@@ -5,14 +5,14 @@ import type { EngineFacts, ImageFacts } from "../contract/manifest.js";
 import type { PluginFacts } from "../contract/plugins.js";
 import type { RoleKind } from "../contract/role.js";
 import type { Throttling } from "../kit/control-groups.js";
-import type { Node } from "../kit/env.js";
+import type { NodePlace } from "../kit/env.js";
 import type { RunDelays } from "./run-delay.js";
 
 export type { Caps } from "../contract/configuration.js";
 export type { EngineFacts, ImageFacts } from "../contract/manifest.js";
 
 /** What the runtime gives a part: an address, and a folder that is removed when the part stops. */
-export interface PartAllocation extends Node {
+export interface PartAllocation extends NodePlace {
   /** The address to listen on; the other parts reach it as `host`. */
   bind: string;
   /** A second port, for parts that also talk to each other. */
@@ -121,7 +121,7 @@ export type PartFaults = Readonly<Record<PartFault, true | string>>;
 export interface RunningPart {
   role: string;
   /** Where the other parts of the same run reach it. */
-  address: Node;
+  address: NodePlace;
   /** A name in `Runtime.machines`; absent where all parts run on one. */
   machine?: string;
   /**

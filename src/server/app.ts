@@ -1,5 +1,5 @@
 import { definedOnly } from "../kit/defined-only.js";
-import { USUAL_FRAMEWORK } from "../targets/frameworks.js";
+import { DEFAULT_FRAMEWORK } from "../targets/frameworks.js";
 import type { LoadPackage, WebRoutes, WebServer } from "./frameworks/framework.js";
 import { builders } from "./frameworks/index.js";
 import type { AppDependencies } from "./lib/app-dependencies.js";
@@ -48,7 +48,7 @@ export async function buildApp(
       reply.status(status).send({ error: status >= 500 ? "internal error" : error.message });
     },
   };
-  const id = target.framework ?? USUAL_FRAMEWORK;
+  const id = target.framework ?? DEFAULT_FRAMEWORK;
   const build = builders[id];
   if (!build) throw new Error(`no adapter for ${id}`);
 

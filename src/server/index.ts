@@ -11,7 +11,7 @@ import {
 import { withErrorLocation } from "../plugins/error-location.js";
 import { loadPlugins } from "../plugins/load.js";
 import { registerTargets } from "../plugins/register-targets.js";
-import { USUAL_FRAMEWORK } from "../targets/frameworks.js";
+import { DEFAULT_FRAMEWORK } from "../targets/frameworks.js";
 import { librariesOnDemand } from "../targets/libraries.js";
 import { type OpenTarget, openTarget } from "../targets/open-target.js";
 import { findFramework, otherFramework } from "../targets/resolve.js";
@@ -70,7 +70,7 @@ async function main(): Promise<void> {
  * @throws environmentError when it is not installed
  */
 function frameworkPackages(
-  { framework = USUAL_FRAMEWORK }: Target,
+  { framework = DEFAULT_FRAMEWORK }: Target,
   { versions_folder: folder }: RunSpec,
 ) {
   const { id, package: requiredPackage } = findFramework(framework);

@@ -24,10 +24,10 @@ export const NEST: PackageVersion = {
 };
 
 /** The server's framework where a target names none: no text mentions it. */
-export const USUAL_FRAMEWORK = "fastify";
+export const DEFAULT_FRAMEWORK = "fastify";
 
 export const frameworks: readonly FrameworkDescription[] = [
-  { id: USUAL_FRAMEWORK, summary: "the server's routes are Fastify's" },
+  { id: DEFAULT_FRAMEWORK, summary: "the server's routes are Fastify's" },
   {
     id: "express",
     summary: "the server's routes are Express's instead of Fastify's",

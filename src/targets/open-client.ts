@@ -1,14 +1,14 @@
 import type { ServiceSpec } from "../contract/run-spec.js";
 import type { ClientSettings } from "../contract/server-api.js";
 import type { StoreAccess } from "../contract/store-url.js";
-import type { Node } from "../kit/env.js";
+import type { NodePlace } from "../kit/env.js";
 import type { Libraries } from "./libraries.js";
 
 /** Where a client connects: one node for standalone, any number of seed nodes for a cluster. */
 export interface StorePlace {
   store: string;
   topology: string;
-  nodes: readonly Node[];
+  nodes: readonly NodePlace[];
   /** Credentials and encryption of an external store. */
   access?: StoreAccess;
   /** The service between client and store; absent where there is none. */

@@ -1,5 +1,5 @@
 import { definedOnly } from "../kit/defined-only.js";
-import { frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
+import { DEFAULT_FRAMEWORK, frameworks } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { unsupported } from "./limiters/library.js";
 import { throttlecrabOptions } from "./limiters/throttlecrab.js";
@@ -277,7 +277,7 @@ const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(
  * asked.
  */
 const frameworkOptions: readonly OptionDescription[] = frameworks
-  .filter(({ id }) => id !== USUAL_FRAMEWORK)
+  .filter(({ id }) => id !== DEFAULT_FRAMEWORK)
   .map(({ id, summary }) => ({
     id,
     summary,
@@ -286,7 +286,7 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
       compares: "others",
       words: `on ${id}`,
       value: id,
-      usual: USUAL_FRAMEWORK,
+      usual: DEFAULT_FRAMEWORK,
     },
     apply(client) {
       if (client.framework)

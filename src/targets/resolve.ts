@@ -10,7 +10,7 @@ import {
 import { definedOnly } from "../kit/defined-only.js";
 import { usageError } from "../kit/errors.js";
 import { findClient, findLimiter, findOption, findStore } from "./find-description.js";
-import { USUAL_FRAMEWORK } from "./frameworks.js";
+import { DEFAULT_FRAMEWORK } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { options } from "./options.js";
 import { propertiesOf } from "./target-properties.js";
@@ -269,7 +269,7 @@ export const cannotExhaust = ({ limiter }: Pick<Target, "limiter">): string | un
 /** Why the hook of the target's limiter cannot be installed in the target's framework. */
 export function otherFramework({
   limiter,
-  framework = USUAL_FRAMEWORK,
+  framework = DEFAULT_FRAMEWORK,
 }: Pick<Target, "limiter" | "framework">): string | undefined {
   const { framework: home = framework } = findLimiter(limiter);
   if (home === framework) return undefined;

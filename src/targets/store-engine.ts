@@ -10,7 +10,7 @@ import type {
   StoreReading,
 } from "../contract/store.js";
 import type { StoreAccess } from "../contract/store-url.js";
-import type { Node } from "../kit/env.js";
+import type { NodePlace } from "../kit/env.js";
 import type { NodeAllocation, StoreDescription, TopologyDescription } from "./store-types.js";
 
 /** How a family of stores is started, formed, emptied and read: one folder in `stores/`. */
@@ -39,7 +39,7 @@ export interface StoreEngine {
    * @param access credentials and encryption of an external store
    */
   connect(
-    nodes: readonly Node[],
+    nodes: readonly NodePlace[],
     access: StoreAccess,
     store?: StoreDescription,
   ): Promise<StoreSession>;

@@ -7,7 +7,7 @@ import {
 import { definedOnly } from "../kit/defined-only.js";
 import { requireKnown } from "./did-you-mean.js";
 import { findClient, findFramework, findStore } from "./find-description.js";
-import { frameworks, USUAL_FRAMEWORK } from "./frameworks.js";
+import { DEFAULT_FRAMEWORK, frameworks } from "./frameworks.js";
 import { limiters } from "./limiters/index.js";
 import { nodeVersionOf } from "./options.js";
 import { resolveTarget } from "./resolve.js";
@@ -71,7 +71,7 @@ export function withFrameworks(text: string, requested: readonly string[]): stri
   const isNamed = target.options.some(({ id }) => frameworks.some((known) => known.id === id));
   if (ids.length === 0 || isNamed) return [text];
   return ids.map((id) =>
-    id === USUAL_FRAMEWORK
+    id === DEFAULT_FRAMEWORK
       ? text
       : formatTargetText({ ...target, options: [...target.options, { id }] }),
   );

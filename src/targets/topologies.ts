@@ -1,4 +1,4 @@
-import type { Node } from "../kit/env.js";
+import type { NodePlace } from "../kit/env.js";
 import { findKnown } from "./did-you-mean.js";
 import type { TopologyDescription } from "./target-types.js";
 
@@ -36,7 +36,10 @@ export const isCluster = (id: string): boolean =>
  */
 export const UNKNOWN_HOST = "?";
 
-export function placeOfEndpoint(endpoint: string, [asked]: readonly Node[]): Node | undefined {
+export function placeOfEndpoint(
+  endpoint: string,
+  [asked]: readonly NodePlace[],
+): NodePlace | undefined {
   const [, host, port] = /^(.*):(\d+)$/.exec(endpoint) ?? [];
   const isUnknown = host === "" || host === "null" || host === UNKNOWN_HOST;
   return isUnknown && asked ? { host: asked.host, port: Number(port) } : undefined;

@@ -5,7 +5,7 @@ import { dirname, join } from "node:path";
 import type { Limits } from "../../src/contract/configuration.js";
 import type { ServiceSpec } from "../../src/contract/run-spec.js";
 import { type Target, usesStore } from "../../src/contract/target.js";
-import type { Node } from "../../src/kit/env.js";
+import type { NodePlace } from "../../src/kit/env.js";
 import { findProgram } from "../../src/runtimes/local/local-programs.js";
 import { freePort } from "../../src/runtimes/local/ports.js";
 import { findModule } from "../../src/targets/modules/index.js";
@@ -162,14 +162,14 @@ export class TargetSystem {
 async function storeNodes(
   target: Target,
   folder: string,
-): Promise<{ nodes: Node[]; processes: Process[] }> {
+): Promise<{ nodes: NodePlace[]; processes: Process[] }> {
   const store = findStore(target.store);
   const topology = findTopology(target.topology);
   const program = programOf(store.id, store.program ?? "");
   if (!program || store.engine === undefined) throw new Error(`no ${store.program}`);
   const module = target.module === undefined ? undefined : findModule(target.module);
   const { storeArguments = [] } = describeClient(target);
-  const nodes: Node[] = [];
+  const nodes: NodePlace[] = [];
   const processes: Process[] = [];
   for (let n = 0; n < topology.primaries + topology.replicas; n++) {
     const own = join(folder, `store-${n + 1}`);

@@ -22,9 +22,9 @@ import { WallClock } from "./wall-clock.js";
  * with its input.
  */
 async function main(): Promise<ExitCode> {
-  const [at] = placesIn(process.argv.slice(2), ["to listen at"]);
-  const started = startLinkServer(at.host, at.port, () => new WallClock());
-  const server = await listening("machine probe", at, started);
+  const [place] = placesIn(process.argv.slice(2), ["to listen at"]);
+  const started = startLinkServer(place.host, place.port, () => new WallClock());
+  const server = await listening("machine probe", place, started);
   printLine(MACHINE_PROBE_LISTENS);
   await handleLines(async (line) => printLine(JSON.stringify(await replyTo(line))));
   server.stop();

@@ -29,15 +29,15 @@ function throttledPeriods(): number {
       const periods = /^nr_throttled (\d+)$/m.exec(readFileSync(path, "utf8"))?.[1];
       if (periods !== undefined) return Number(periods);
     } catch {
-      // The file is absent: the other version is read.
+      // The file of the other version is read where this one is absent.
     }
   }
   return 0;
 }
 
 /**
- * The moments of an exchange in milliseconds. Our clock has seen it sent and answered, the other
- * clock received and replied.
+ * The moments of an exchange in milliseconds. Our clock shows when it was sent and answered, and the
+ * other clock when it was received and replied to.
  */
 export type Exchange = {
   sent_ms: number;
@@ -124,7 +124,7 @@ export async function measureLink(
     const sent = await inTime(Promise.all((await openAll(SINK)).map(sentBitsPerSecond)));
     closeAll();
     const received = await inTime(Promise.all((await openAll(SOURCE)).map(arrivingBitsPerSecond)));
-    // A CPU cap held the program back: its rate says nothing about the link.
+    // The rate of a program that a CPU cap held back says nothing about the link.
     if (readThrottled() > throttled) return reading;
 
     return {
@@ -133,10 +133,10 @@ export async function measureLink(
       received_bits_per_second: Math.round(sum(received)),
     };
   } catch (error) {
-    const why = signal.aborted
+    const reason = signal.aborted
       ? `it gave no answer within ${TIMEOUT_MS / 1000} s`
       : messageOf(error);
-    throw new Error(`the link to ${host}:${port} cannot be measured: ${why}`, { cause: error });
+    throw new Error(`the link to ${host}:${port} cannot be measured: ${reason}`, { cause: error });
   } finally {
     closeAll();
   }
@@ -151,7 +151,7 @@ function exchangesOn(socket: Socket, clock: Pick<WallClock, "now_ms">): Promise<
     const began = performance.now();
     let arrived = 0;
     let sent_ms = 0;
-    let left = UNCOUNTED + COUNTED;
+    let remaining = UNCOUNTED + COUNTED;
     const send = () => {
       sent_ms = clock.now_ms();
       socket.write(message);
@@ -164,16 +164,16 @@ function exchangesOn(socket: Socket, clock: Pick<WallClock, "now_ms">): Promise<
       if (arrived < MESSAGE_BYTES) return;
       arrived = 0;
       const [received_ms, replied_ms] = [answer.readDoubleLE(0), answer.readDoubleLE(MOMENT_BYTES)];
-      if (left <= COUNTED || exchanges.length > 0)
+      if (remaining <= COUNTED || exchanges.length > 0)
         exchanges.push({ sent_ms, received_ms, replied_ms, answered_ms });
-      left--;
+      remaining--;
       const isLate = performance.now() - began > ROUND_TRIPS_MS;
-      if (left === 0 || (isLate && exchanges.length > 0)) {
+      if (remaining === 0 || (isLate && exchanges.length > 0)) {
         resolve(exchanges);
         return;
       }
       // On a slow link the first ones count, too, rather than none.
-      if (isLate) left = COUNTED;
+      if (isLate) remaining = COUNTED;
       send();
     });
     send();

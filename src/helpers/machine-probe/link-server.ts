@@ -2,10 +2,13 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import type { WallClock } from "./wall-clock.js";
 
+/** The purpose of a connection on which the other end answers each message. */
 export const ECHO = 1;
-/** The connecting end sends, and the other one counts and answers with a rate. */
+
+/** The purpose of a connection on which the connecting end sends, and the other answers a rate. */
 export const SINK = 2;
-/** The connecting end counts what the other one sends. */
+
+/** The purpose of a connection on which the connecting end counts what the other one sends. */
 export const SOURCE = 3;
 
 /**
@@ -20,6 +23,7 @@ const CHUNK = Buffer.alloc(256 * 1024, 1);
 const STARTS_MS = 100;
 const COUNTED_MS = 500;
 
+/** Writes to a socket as much as it takes. */
 export function flood(socket: Socket): void {
   const write = () => {
     while (!socket.destroyed && socket.write(CHUNK));
@@ -29,8 +33,8 @@ export function flood(socket: Socket): void {
 }
 
 /**
- * Bits a second that arrive on a socket, from a little after the first byte on.
- * @throws Error when it ends before
+ * The bits per second that arrive on a socket, from a little after the first byte on.
+ * @throws Error where the connection ends before
  */
 export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -56,8 +60,8 @@ export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
 
 /**
  * Starts the end of a link against which another machine probe measures.
- * @param port 0 means any free one
- * @param newClock for each connection, because the clock may have been set since
+ * @param port the port to listen on, where 0 means any free one
+ * @param newClock gives the clock of a connection, because the clock may have been set since
  */
 export async function startLinkServer(
   host: string,
@@ -67,17 +71,17 @@ export async function startLinkServer(
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
-    // Its close follows.
+    // The socket closes after an error, which is enough.
     socket.on("error", () => {});
     socket.on("close", () => sockets.delete(socket));
     socket.once("data", (first: Buffer) => {
       const [purpose] = first;
-      const rest = first.subarray(1);
+      const data = first.subarray(1);
       if (purpose === ECHO) echo(socket, newClock());
       else if (purpose === SINK) void answerRate(socket);
       else if (purpose === SOURCE) flood(socket);
       else socket.destroy();
-      if (rest.length > 0) socket.emit("data", rest);
+      if (data.length > 0) socket.emit("data", data);
     });
   });
   server.listen(port, host);

@@ -27,7 +27,7 @@ export class WallClock {
     this.now_ms = () => ahead_ms + monotonic();
   }
 
-  /** Milliseconds since 1970. */
+  /** The time in milliseconds since 1970. */
   readonly now_ms: () => number;
 }
 

@@ -3,7 +3,7 @@ import type { ProbeAction, StoreFault } from "../../contract/probe-env.js";
 import type { ServiceSpec, StoreSpec } from "../../contract/run-spec.js";
 import type { ProbeReport } from "../../contract/store.js";
 import type { StoreAccess } from "../../contract/store-url.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
 import { findService } from "../../targets/services/index.js";
@@ -68,21 +68,25 @@ async function perform(
       await session.inject(fault, deadlineMs);
       return { fault_s: elapsed() };
     case "ready-service":
-      await findService(named(service).id).ready(named(service), deadlineMs);
+      await findService(requireService(service).id).ready(requireService(service), deadlineMs);
       return { service_ready_in_s: elapsed() };
     case "read-service":
-      return { service_reading: await findService(named(service).id).read(named(service)) };
+      return {
+        service_reading: await findService(requireService(service).id).read(
+          requireService(service),
+        ),
+      };
   }
 }
 
-function named(service: ServiceSpec | undefined): ServiceSpec {
+function requireService(service: ServiceSpec | undefined): ServiceSpec {
   if (service) return service;
   throw usageError("the request names no service");
 }
 
 export interface Task {
   actions: readonly ProbeAction[];
-  nodes: readonly Node[];
+  nodes: readonly NodePlace[];
   timeoutS: number;
   service?: ServiceSpec | undefined;
   decisionCommands?: readonly string[] | undefined;
@@ -97,7 +101,7 @@ export interface Task {
  */
 export async function performAll(
   { id, topology, engine }: Pick<StoreSpec, "id" | "topology" | "engine">,
-  { actions, nodes, timeoutS, ...others }: Task,
+  { actions, nodes, timeoutS, ...details }: Task,
   access: StoreAccess,
 ): Promise<ProbeReport> {
   const store: StoreDescription =
@@ -112,13 +116,12 @@ export async function performAll(
   try {
     // Every node must answer; only the action `ready` asks for more.
     await session.ready("standalone", deadlineMs);
-    let all: ProbeReport = {};
-    for (const action of actions)
-      all = {
-        ...all,
-        ...(await perform(action, session, store, { topology, deadlineMs, ...others })),
-      };
-    return all;
+    const report: ProbeReport = {};
+    for (const action of actions) {
+      const circumstances = { topology, deadlineMs, ...details };
+      Object.assign(report, await perform(action, session, store, circumstances));
+    }
+    return report;
   } finally {
     session.close();
   }

@@ -10,8 +10,8 @@ import { startRelay } from "./start-relay.js";
  * in it. The program ends with its input.
  */
 async function main(): Promise<ExitCode> {
-  const [at, target] = placesIn(process.argv.slice(2), ["to listen at", "of the store node"]);
-  const relay = await listening("relay", at, startRelay(at, target));
+  const [place, node] = placesIn(process.argv.slice(2), ["to listen at", "of the store node"]);
+  const relay = await listening("relay", place, startRelay(place, node));
   printLine(RELAY_LISTENS);
   await handleLines((line) => {
     const mode = parseRelayLine(line);

@@ -1,16 +1,16 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import type { RelayMode } from "../../contract/relay.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 
 /** A chunk on its way, and when it is due. Without a chunk it is the end of the direction. */
-type Held = { due_ms: number; chunk: Buffer | undefined };
+type HeldChunk = { due_ms: number; chunk: Buffer | undefined };
 
 /** One direction of a connection. Chunks keep their order, whatever the mode was when they came. */
 class Direction {
   readonly #from: Socket;
   readonly #to: Socket;
-  readonly #held: Held[] = [];
+  readonly #held: HeldChunk[] = [];
   #mode: RelayMode;
   #timer: NodeJS.Timeout | undefined;
 
@@ -33,14 +33,16 @@ class Direction {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     if (mode.mode === "hold") {
-      // The socket's own buffer fills, then that of the sender: nothing is lost, as after packets
-      // that are sent again.
+      // The socket's own buffer fills, and then that of the sender. Nothing is lost, as in a network
+      // where packets are sent again.
       this.#from.pause();
       return;
     }
 
     this.#from.resume();
-    if (mode.mode === "pass") for (const held of this.#held) held.due_ms = 0;
+    if (mode.mode === "pass") {
+      for (const held of this.#held) held.due_ms = 0;
+    }
     this.#send();
   }
 
@@ -54,7 +56,7 @@ class Direction {
     if (this.#timer === undefined) this.#send();
   }
 
-  /** Sends what is due, and comes back for the next chunk. */
+  /** Sends the chunks that are due, and comes back for the next one. */
   #send(): void {
     this.#timer = undefined;
     if (this.#mode.mode === "hold") return;
@@ -76,10 +78,10 @@ class Direction {
 }
 
 /**
- * Passes on all that a store node says, later, or nothing: a delay makes each round trip so much
- * longer.
+ * Starts a relay in front of a store node. It passes on everything, nothing, or everything later. A
+ * delay makes each round trip so much longer.
  */
-export async function startRelay(at: Node, { host, port }: Node) {
+export async function startRelay(place: NodePlace, { host, port }: NodePlace) {
   const sockets = new Set<Socket>();
   const directions = new Set<{ direction: Direction; isReply: boolean }>();
   let mode: RelayMode = { mode: "pass" };
@@ -98,7 +100,7 @@ export async function startRelay(at: Node, { host, port }: Node) {
       [store, client],
     ] as const) {
       sockets.add(socket);
-      // Its close follows.
+      // The socket closes after an error, which is enough.
       socket.on("error", () => {});
       socket.on("close", () => {
         sockets.delete(socket);
@@ -107,7 +109,7 @@ export async function startRelay(at: Node, { host, port }: Node) {
       });
     }
   });
-  server.listen(at.port, at.host);
+  server.listen(place.port, place.host);
   await once(server, "listening");
 
   return {

@@ -11,12 +11,12 @@ import { Sender } from "./send.js";
 async function main(): Promise<ExitCode> {
   const sender = new Sender();
 
-  // Scripts run side by side; their reports come in the order of the lines.
+  // Scripts run at the same time, and their reports come in the order of the lines.
   let reported: Promise<void> = Promise.resolve();
   for await (const line of createInterface({ input: process.stdin })) {
     const sending = sender.send(parseSenderRequest(line));
     reported = Promise.all([sending, reported]).then(([report]) => printDocument(report));
-    // It is reported below.
+    // A failure is thrown below.
     reported.catch(() => {});
   }
 

@@ -6,15 +6,16 @@ import { messageOf } from "../../kit/errors.js";
 
 const ABOUT_LIMITS = /^(retry-after$|(x-)?ratelimit)/;
 
-/** Milliseconds since 1970, by a clock that never goes back. */
-const now = (): number => performance.timeOrigin + performance.now();
+/** The time in milliseconds since 1970, by a clock that never goes back. */
+const nowMs = (): number => performance.timeOrigin + performance.now();
 
+/** The time at which a script begins, in milliseconds since 1970. */
 function beginOf({ begin }: Pick<SenderRequest, "begin">): number {
-  if (begin === undefined) return now();
+  if (begin === undefined) return nowMs();
   if ("at_ms" in begin) return begin.at_ms;
   const { every_ms, offset_ms } = begin;
-  const passed = now() - offset_ms;
-  return offset_ms + Math.ceil(passed / every_ms) * every_ms;
+  const passed_ms = nowMs() - offset_ms;
+  return offset_ms + Math.ceil(passed_ms / every_ms) * every_ms;
 }
 
 const pathOf = (keys: readonly string[]): string => {
@@ -38,23 +39,23 @@ export class Sender {
 
   async send(script: SenderRequest): Promise<SenderReport> {
     const { servers, groups, timeout_ms } = script;
-    const most = Math.max(...groups.map(({ count }) => count));
-    const perServer = Math.ceil(most / servers.length);
+    const largestCount = Math.max(...groups.map(({ count }) => count));
+    const perServer = Math.ceil(largestCount / servers.length);
     await Promise.all(servers.map((server) => this.#open(server, perServer, timeout_ms)));
-    const begin = beginOf(script);
+    const begin_ms = beginOf(script);
     const sent: Promise<SentRequest>[] = [];
 
     for (const [group, { after_ms, keys, count, waits, addresses }] of groups.entries()) {
       if (waits) await Promise.all(sent);
-      const left = begin + after_ms - now();
-      if (left > 0) await delay(left);
+      const wait_ms = begin_ms + after_ms - nowMs();
+      if (wait_ms > 0) await delay(wait_ms);
       const path = pathOf(keys);
-      for (let n = 0; n < count; n++) {
-        const server = n % servers.length;
-        const address = addresses?.[n % addresses.length];
-        const place = { group, server, sent_ms: now() };
+      for (let index = 0; index < count; index++) {
+        const server = index % servers.length;
+        const address = addresses?.[index % addresses.length];
+        const place = { group, server, sent_ms: nowMs() };
         const answered = this.#get(`${servers[server]}${path}`, timeout_ms, address);
-        sent.push(answered.then((answer) => ({ ...place, answered_ms: now(), ...answer })));
+        sent.push(answered.then((answer) => ({ ...place, answered_ms: nowMs(), ...answer })));
       }
     }
 

@@ -16,14 +16,15 @@ import { isControl, originals, plannedRankings } from "../plan/rankings.js";
 import type { RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 
+/** Decides which runs of a plan are needed. */
 export interface RunSelection {
-  /** Called before each run, in the plan's order. */
+  /** Whether a run is needed, which is asked before each run in the plan's order. */
   isNeeded(planned: PlannedRun): Promise<boolean>;
   finished(outcome: RunOutcome, pauseS: number): Promise<void>;
   end(): Promise<void>;
 }
 
-/** With a fixed number of runs all are needed. */
+/** The selection for a fixed number of runs, of which all are needed. */
 export const ALL_RUNS: RunSelection = {
   isNeeded: async () => true,
   finished: async () => {},
@@ -32,15 +33,17 @@ export const ALL_RUNS: RunSelection = {
 
 type DecideRound = (round: number, isLast: boolean) => Promise<AdaptiveSummary>;
 
-/** Lets the report decide, since only it does statistics. @throws BenchError with its last line */
+/**
+ * A function that lets the report decide, because only the report does statistics.
+ * @throws BenchError with the last line of the report
+ */
 export function roundDecider(python: PythonContext, campaignFolder: string): DecideRound {
   return async (round, isLast) => {
     const args = [campaignFolder, "--round", String(round)];
     if (isLast) args.push("--end");
     try {
-      return adaptiveSummarySchema.parse(
-        JSON.parse(await pythonOutput(python, "decide-rounds", args)),
-      );
+      const output = await pythonOutput(python, "decide-rounds", args);
+      return adaptiveSummarySchema.parse(JSON.parse(output));
     } catch (error) {
       if (!(error instanceof PythonFailed)) throw error;
       const code = error.exitCode === EXIT.defect ? EXIT.defect : EXIT.configurationFailed;
@@ -52,21 +55,21 @@ export function roundDecider(python: PythonContext, campaignFolder: string): Dec
   };
 }
 
-/** Estimates how long the campaign will take; a selection says which runs are still to come. */
+/** Estimates how long the campaign will take. A selection says which runs are still to come. */
 export interface ExpectedTime {
-  /** These runs take place: those that were made, planned, and likely to be planned. */
+  /** Takes the runs that take place, which were made, are planned, or are likely to be planned. */
   expect(runs: Plan["runs"]): void;
   limitTime(seconds: number): void;
   timeLeftS(): number;
 }
 
 export interface SelectionOptions {
-  /** The selection keeps its state in a member of the manifest. */
+  /** The manifest, in which the selection keeps its state. */
   manifest: Manifest;
   completed: ReadonlyMap<string, unknown>;
   overheads: Overheads;
   progress: ExpectedTime;
-  /** Writes the manifest; a failure is reported and does not end the campaign. */
+  /** Writes the manifest. A failure is reported and does not end the campaign. */
   save(): Promise<void>;
 }
 
@@ -79,9 +82,9 @@ const filesOf = (runs: readonly PlannedRun[]): ReadonlySet<string> =>
   new Set(runs.map(({ file }) => file));
 
 /**
- * The configurations that continue, with those that they are compared with: a reference and its
- * copies take part as long as any other member of their ranking does, and no longer. By turns a
- * control takes part as long as any target of its groups.
+ * The configurations that continue, with those that they are compared with. A reference and its
+ * copies take part as long as any other member of their ranking does. By turns a control takes part
+ * as long as any target of its groups.
  */
 function withCompanions(plan: Plan, continuing: ReadonlySet<string>): ReadonlySet<string> {
   const companions = new Set(continuing);
@@ -103,7 +106,10 @@ function withCompanions(plan: Plan, continuing: ReadonlySet<string>): ReadonlySe
   return companions;
 }
 
-/** By turns a control is in a group for the sake of others. @returns those, by the control's hash */
+/**
+ * The configurations for whose sake a control is in a group, by the control's hash. Only runs by
+ * turns have groups.
+ */
 function controlsBeside(plan: Plan): ReadonlyMap<string, ReadonlySet<string>> {
   const controls = new Set(plan.configurations.filter(isControl).map(({ hash }) => hash));
   const matesByControl = new Map<string, Set<string>>();
@@ -128,7 +134,7 @@ export class AdaptiveRounds implements RunSelection {
   readonly #decisionRounds: readonly number[];
   readonly #state: AdaptiveState;
   #running: ReadonlySet<string>;
-  /** Files of the runs of the plan that have been requested or may still be. */
+  /** The files of runs that have been requested or may still be. */
   #possible: ReadonlySet<string>;
   #round = 0;
   #decision: AdaptiveSummary | undefined;
@@ -140,10 +146,11 @@ export class AdaptiveRounds implements RunSelection {
     const { configurations, adaptive } = manifest.plan;
     const { looks, budget_s } = adaptive ?? { looks: [] };
     const hashes = configurations.map(({ hash }) => hash);
-    const first = Object.fromEntries(hashes.map((hash) => [hash, looks[0] ?? 0]));
-    // Drop an earlier end: a resumed campaign measures its failed runs again, and then decides
-    // again.
-    const { ended: _, ...state } = manifest.adaptive ?? { rounds: first, looked: 0, spent_s: 0 };
+    const firstLooks = Object.fromEntries(hashes.map((hash) => [hash, looks[0] ?? 0]));
+    const initialState: AdaptiveState = { rounds: firstLooks, looked: 0, spent_s: 0 };
+    // An earlier end is dropped, because a resumed campaign measures its failed runs again and then
+    // decides again.
+    const { ended: _, ...state } = manifest.adaptive ?? initialState;
     this.#options = options;
     this.#plan = manifest.plan;
     this.#decisionRounds = looks;
@@ -191,8 +198,8 @@ export class AdaptiveRounds implements RunSelection {
   }
 
   /**
-   * Whether an earlier session has started this round. Then it is completed, since half a round
-   * would favour some.
+   * Whether an earlier session has started this round, which is then completed. Half a round would
+   * favour some configurations.
    */
   #hasRuns(round: number): boolean {
     return this.#plan.runs.some(
@@ -204,7 +211,7 @@ export class AdaptiveRounds implements RunSelection {
     const { budget_s } = this.#plan.adaptive ?? {};
     if (budget_s === undefined) return false;
     const { spent_s } = this.#state;
-    // Scale the estimate by how far the earlier rounds were off.
+    // The estimate is scaled by how far the earlier rounds were off.
     const runs = this.#plan.runs.filter((run) => roundOf(run) === round && this.#isOpen(run));
     const round_s = this.#estimateS(runs) * (spent_s / this.#estimated_s);
     return spent_s + round_s + REPORT_S > budget_s;

@@ -1,7 +1,7 @@
 import type { Audit, AuditedTarget, CheckStatus, Finding } from "../../contract/audit.js";
 import { EXIT, type ExitCode } from "../../kit/errors.js";
 
-/** A broken promise that follows from no other. */
+/** Whether a finding is a broken promise that does not follow from another one. */
 export const isDefect = ({ status, consequence_of }: Finding): boolean =>
   status === "broken" && consequence_of === undefined;
 
@@ -20,8 +20,11 @@ export function countsOf(targets: readonly Pick<AuditedTarget, "findings">[]): A
   };
 }
 
-/** A target that could not be checked comes first: what it promises is not known. */
-export function exitCodeOf({ counts }: Pick<Audit, "counts">): ExitCode {
+/**
+ * The exit code of an audit. A target that could not be checked comes first, because nothing is known
+ * about its promises.
+ */
+export function auditExitCode({ counts }: Pick<Audit, "counts">): ExitCode {
   if (counts.failed > 0) return EXIT.configurationFailed;
   return counts.broken > 0 ? EXIT.regression : EXIT.done;
 }

@@ -19,14 +19,17 @@ import { AuditedSystem, NotChecked, type SystemSettings } from "./audited-system
 import type { Check, LimitsId } from "./check.js";
 import { brokenBurst, findingOf, judgedAgain, type MadeOutcome } from "./consequences.js";
 
-/** Limits to try, the first that a target can keep: two seconds leave room for a busy machine. */
+/**
+ * Limits by their id, of which a target gets the first that it can keep. Windows of two seconds leave
+ * room for a busy machine.
+ */
 const LIMITS: Readonly<Record<LimitsId, readonly Limits[]>> = {
   quota: [2, 1].map((window_s) => ({ points: 20, window_s, block_s: 0 })),
   block: [{ points: 5, window_s: 1, block_s: 3 }],
   long: [{ points: 20, window_s: 60, block_s: 0 }],
 };
 
-/** The limits under which a target is checked, or why it can keep none of them. */
+/** The limits under which a target is checked, or a text that says why it can keep none of them. */
 function limitsFor(target: Target, id: LimitsId): Limits | string {
   const reasons: string[] = [];
   for (const limits of LIMITS[id]) {
@@ -37,23 +40,23 @@ function limitsFor(target: Target, id: LimitsId): Limits | string {
   return reasons[0] ?? "";
 }
 
-/** Checks that share a system: each group of limits has one, and each check that stands alone. */
+/** The checks in groups that share a system. A check that needs its own system is a group. */
 function groupsOf(checks: readonly Check[]): (readonly [Check, ...Check[]])[] {
   const groups: [Check, ...Check[]][] = [];
   for (const check of checks) {
-    const { limits = "quota", alone, servers } = check;
+    const { limits = "quota", needsOwnSystem, servers } = check;
     const group = groups.find(
       ([first]) =>
-        !first.alone && (first.limits ?? "quota") === limits && first.servers === servers,
+        !first.needsOwnSystem && (first.limits ?? "quota") === limits && first.servers === servers,
     );
-    if (group && !alone) group.push(check);
+    if (group && !needsOwnSystem) group.push(check);
     else groups.push([check]);
   }
   return groups;
 }
 
 /**
- * Where something outside spoils so many attempts, one after another, the checks that are left
+ * After so many attempts that something outside of the target spoils, the checks that are left
  * cannot be made.
  */
 const MOST_ATTEMPTS = 3;
@@ -65,22 +68,22 @@ export interface TargetListener {
   finding(finding: Finding): void;
 }
 
-/** What an audit of a target needs, and where its outcomes go. */
+/** The context of an audit of a target. */
 interface TargetAudit {
   settings: Omit<SystemSettings, "limits" | "servers">;
   place: PartPlace;
   listener: TargetListener;
   add(check: Check, outcome: MadeOutcome): void;
   /**
-   * How long our own control group was throttled so far; 0 where the parts are in groups of their
-   * own.
+   * How long our own control group was throttled so far, in ms; 0 where parts have their own control
+   * groups.
    */
   throttledMs(): number;
 }
 
 /**
  * Makes the checks of one target. A check that fails does not keep the others from being made.
- * @param readThrottling of our own control group
+ * @param readThrottling reads the counters of our own control group
  */
 export async function auditTarget(
   settings: Omit<SystemSettings, "limits" | "servers" | "excess">,
@@ -94,7 +97,7 @@ export async function auditTarget(
   const began = performance.now();
   const { target } = settings;
   const findings = new Map<string, Finding>();
-  // What is broken besides an exact burst is first judged by what the burst admits.
+  // Checks that are broken besides an exact burst are judged again by what the burst admits.
   const suspected = new Map<Check, Finding>();
   const add = (check: Check, outcome: MadeOutcome) => {
     const burst = brokenBurst(findings);
@@ -134,8 +137,8 @@ export async function auditTarget(
 }
 
 /**
- * Makes checks that share limits and servers, and again those that something outside the target
- * spoiled (M36).
+ * Makes checks that share limits and servers. Checks that something outside of the target spoiled
+ * are made again (M36).
  */
 async function makeGroup(
   group: readonly [Check, ...Check[]],
@@ -149,18 +152,17 @@ async function makeGroup(
 
   const systemSettings = { ...settings, limits, servers: group[0].servers };
   const settle: SystemListener["settle"] = (check, outcome) => add(check, { ...outcome, limits });
-  let left: readonly Check[] = group;
-  for (let attempt = 1; left.length > 0; attempt++) {
-    const onSystem = await checksOnSystem(systemSettings, place, left, {
+  let remaining: readonly Check[] = group;
+  for (let attempt = 1; remaining.length > 0; attempt++) {
+    const { spoiled, cause } = await checksOnSystem(systemSettings, place, remaining, {
       ...listener,
       settle,
       throttledMs,
     });
-    left = onSystem.left;
+    remaining = spoiled;
     if (attempt < MOST_ATTEMPTS) continue;
 
-    for (const check of left)
-      settle(check, { status: "failed", reason: onSystem.cause, seconds: 0 });
+    for (const check of remaining) settle(check, { status: "failed", reason: cause, seconds: 0 });
     break;
   }
 }
@@ -170,18 +172,18 @@ interface SystemListener extends Pick<TargetListener, "check">, Pick<TargetAudit
 }
 
 /**
- * Makes checks on a system of their own. From the moment on at which the system clock is set, what
- * the sender, the limiter and the store take for the time differs, and no check says anything about
- * the limiter (M36). While our own control group was throttled, everything stood still: what holds
- * all the same holds, and what does not is no fault of the limiter.
- * @returns the checks that are left because of that, and what it was
+ * Makes checks on a system of their own. Once the system clock is set, the sender, the limiter and
+ * the store differ about the time, and no check says anything about the limiter (M36). While our own
+ * control group was throttled, everything stood still. A promise that holds all the same holds, but
+ * one that does not is no fault of the limiter.
+ * @returns the checks that were spoiled in this way, and a text on the cause
  */
 async function checksOnSystem(
   settings: SystemSettings,
   place: PartPlace,
   group: readonly Check[],
   listener: SystemListener,
-): Promise<{ left: readonly Check[]; cause: string }> {
+): Promise<{ spoiled: readonly Check[]; cause: string }> {
   const clocks = new ClockComparison();
   let change = clocks.change();
   const isClockSet = (): boolean => {
@@ -213,25 +215,30 @@ async function checksOnSystem(
 
   try {
     await AuditedSystem.use(settings, place, async (system) => {
-      for (const check of group) if (!check.beside) await make(system, check);
+      for (const check of group) {
+        if (!check.isConcurrent) await make(system, check);
+      }
 
-      const waiting = group.filter(({ beside }) => beside).map((check) => make(system, check));
-      // All end, so that none is left behind when another fails.
-      await Promise.allSettled(waiting);
-      await Promise.all(waiting);
+      const concurrentChecks = group.filter(({ isConcurrent }) => isConcurrent);
+      const outcomes = concurrentChecks.map((check) => make(system, check));
+      // All are waited for, so that none goes on unnoticed when another fails.
+      await Promise.allSettled(outcomes);
+      await Promise.all(outcomes);
     });
   } catch (error) {
-    // A system that does not start, or whose part ended: the checks that it was for cannot be made.
+    // Where the system does not start, or a part of it ends, its other checks cannot be made.
     if (!(error instanceof PartFailed || error instanceof BenchError)) throw error;
-    const reason = (error instanceof PartFailed ? `${error.role} ` : "") + messageOf(error);
-    for (const check of group)
+    const subject = error instanceof PartFailed ? `${error.role} ` : "";
+    const reason = `${subject}${messageOf(error)}`;
+    for (const check of group) {
       if (!settled.has(check)) settle(check, { status: "failed", reason, seconds: 0 });
+    }
   }
   const cause = isClockSet() ? clockSetText(change) : throttledText(longestThrottled_ms);
-  return { left: group.filter((check) => !settled.has(check)), cause };
+  return { spoiled: group.filter((check) => !settled.has(check)), cause };
 }
 
-/** @throws what is no matter of this check alone */
+/** The outcome of a check. @throws errors that concern the other checks of the system as well */
 async function outcomeIn(
   system: AuditedSystem,
   check: Check,
@@ -242,7 +249,7 @@ async function outcomeIn(
     if (error instanceof NotChecked || error instanceof UnfitAnswer)
       return { status: "failed", reason: messageOf(error) };
     // A limiter that ends its server keeps no promise at all.
-    if (check.alone && error instanceof PartFailed && error.role.startsWith("server"))
+    if (check.needsOwnSystem && error instanceof PartFailed && error.role.startsWith("server"))
       return {
         status: "broken",
         promised: check.promise,

@@ -3,7 +3,7 @@ import { counted, escapeControls, textTable } from "../ui/text.js";
 import { isDefect } from "./audit-counts.js";
 import { consequencesText } from "./consequences.js";
 
-/** One line: `broken exact-burst: promised …; seen …`. */
+/** A finding on one line, e.g. `broken exact-burst: promised …; seen …`. */
 export function findingText(finding: Finding): string {
   const { check, status, promised, seen, reason, consequence_of, notes = [] } = finding;
   const parts: string[] = [];
@@ -15,7 +15,7 @@ export function findingText(finding: Finding): string {
   return `${status} ${check}: ${parts.join("; ")}`;
 }
 
-/** What was promised and seen, and what follows from it. */
+/** Lines on what was promised and seen, and on what follows from it. */
 function detailLines({ target, findings }: AuditedTarget, finding: Finding): string[] {
   const { check, status, promised, seen, reason } = finding;
   const lines = [`${target.label}: ${check} ${status === "broken" ? "BROKEN" : status}`];
@@ -44,7 +44,7 @@ function targetRow({ target, findings }: AuditedTarget): string[] {
   ];
 }
 
-/** What was seen where nobody promises anything, and it does not hold. */
+/** Lines on what was seen in checks that do not hold, but that nobody promises. */
 function unpromisedLines({ target, findings }: AuditedTarget): string[] {
   return findings
     .filter(({ status, holds }) => status === "not-promised" && !holds)

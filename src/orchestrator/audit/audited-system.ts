@@ -27,12 +27,12 @@ import { type RunStore, storeOf } from "../run/run-store.js";
 import { authorityOf } from "../run/store-authority.js";
 import { type Burst, crossesEdge, hasAlignedWindows } from "./expected.js";
 
-/** A check cannot say anything: something else failed than what it looks at. */
+/** Says that a check cannot decide, because something failed that it does not look at. */
 export class NotChecked extends Error {
   override readonly name = "NotChecked";
 }
 
-/** What became of requests that were sent together. */
+/** The answers to requests that were sent together. */
 export class Answers {
   readonly all: readonly SentRequest[];
 
@@ -56,7 +56,7 @@ export class Answers {
     return this.all.filter(({ status }) => status === 429);
   }
 
-  /** Neither admitted nor denied. */
+  /** The requests that were neither admitted nor denied. */
   get failed(): readonly SentRequest[] {
     return this.all.filter(({ status }) => status !== 200 && status !== 429);
   }
@@ -69,7 +69,7 @@ export class Answers {
     };
   }
 
-  /** Each request by itself, in the order in which they were sent. */
+  /** Each request as a burst of its own, in the order in which they were sent. */
   get bursts(): Burst[] {
     return this.all.map(({ sent_ms, answered_ms }) => ({
       from_ms: sent_ms,
@@ -89,10 +89,11 @@ export class Answers {
   }
 }
 
-/** Servers of an audited system: checks for one server send to the first alone. */
+/** The servers of an audited system. Checks for one server send to the first of them. */
 const SERVERS = 4;
 const KEYS_AT_ONCE = 50;
-/** Longer than any client waits for a store that does not answer. */
+
+/** The time for an answer, which is longer than any client waits for a store that does not answer. */
 const REQUEST_TIMEOUT_MS = 10_000;
 
 export interface SystemSettings {
@@ -101,25 +102,25 @@ export interface SystemSettings {
   caps: KindCaps;
   modules: Readonly<Record<string, string>>;
   serviceEnv: Readonly<Record<string, string>> | undefined;
-  /** What the target is known to admit beyond its quota: it is judged by both together. */
+  /** How many points the target is known to admit beyond its quota. It is judged by the sum. */
   excess?: number | undefined;
   servers?: readonly ServerDifference[] | undefined;
 }
 
-/** The configuration of a run that has no load: the checks send what they need. */
+/** The configuration of a run without a load, because the checks send the requests that they need. */
 function configurationOf({ target, limits, caps, serviceEnv }: SystemSettings): Configuration {
-  const configuration: Configuration = {
-    layer: "server",
+  return definedOnly({
+    layer: "server" as const,
     target,
     servers: SERVERS,
     workload: { id: "light" },
     traffic: DEFAULT_TRAFFIC,
-    load: { model: "closed", connections: 1 },
+    load: { model: "closed" as const, connections: 1 },
     extent: { requests: 1 },
     limits,
     caps,
-  };
-  return serviceEnv ? { ...configuration, service_env: { ...serviceEnv } } : configuration;
+    service_env: serviceEnv && { ...serviceEnv },
+  });
 }
 
 interface StartedSystem {
@@ -135,7 +136,7 @@ export type SendOptions = { servers?: number | readonly number[]; begin?: Sender
 /** A target's store, service, servers and sender, started for checks. */
 export class AuditedSystem {
   readonly target: Target;
-  /** The limits by which it is judged. */
+  /** The limits by which the target is judged. */
   readonly limits: Limits;
   readonly limiter: LimiterDescription;
   readonly store: RunStore;
@@ -181,7 +182,7 @@ export class AuditedSystem {
       const [sender] = await supervisor.start("generator");
       if (!sender) throw new Error("the layout has no sender");
 
-      // From here on a failure is the target's.
+      // From here on a failure is one of the target.
       await store.readBefore();
       const started = {
         supervisor,
@@ -194,7 +195,7 @@ export class AuditedSystem {
     });
   }
 
-  /** A limiter that names none has fixed windows. */
+  /** The algorithm of the limiter. One that names none has fixed windows. */
   get algorithm(): Algorithm {
     return this.limiter.algorithm ?? "fixed window";
   }
@@ -214,8 +215,8 @@ export class AuditedSystem {
 
   /**
    * Sends requests, and waits for all answers.
-   * @param servers how many of the servers get them, in turn, or which, by their places
-   * @throws PartFailed when a part ends, or the sender gives no report
+   * @param servers the number of servers that get them in turn, or the places of these servers
+   * @throws PartFailed where a part ends, or the sender gives no report
    */
   async send(
     groups: readonly RequestGroup[],
@@ -239,7 +240,8 @@ export class AuditedSystem {
   }
 
   /**
-   * Does something to the roles of a kind, or to the one of that id. @returns its undoing, if any
+   * Injects a fault into the roles of a kind, or into the role of that id.
+   * @returns a function that undoes it, if there is one
    */
   inject(action: FaultAction, role: string): Promise<(() => Promise<void>) | undefined> {
     const roles = this.#started.supervisor.roles(role);
@@ -254,17 +256,18 @@ export class AuditedSystem {
   /** Sends one request on each of so many fresh keys, a few at once. */
   onFreshKeys(count: number): Promise<Answers> {
     return this.send(
-      Array.from({ length: count }, (_, n) => {
+      Array.from({ length: count }, (_, index) => {
         const request: RequestGroup = { after_ms: 0, keys: [this.freshKey()], count: 1 };
         // A schedule would outrun a slow machine, whose requests would then time out.
-        return n > 0 && n % KEYS_AT_ONCE === 0 ? { ...request, waits: true } : request;
+        const waits = index > 0 && index % KEYS_AT_ONCE === 0;
+        return waits ? { ...request, waits } : request;
       }),
     );
   }
 
   /**
-   * Requests with these keys, each after the answer to the one before: a limiter that is not atomic
-   * denies, too.
+   * Sends requests with these keys, each after the answer to the one before, so that a limiter which
+   * is not atomic denies, too.
    */
   oneByOne(
     keys: readonly string[],
@@ -277,7 +280,8 @@ export class AuditedSystem {
   }
 
   /**
-   * The begin of a script whose requests must meet windows of the wall clock at this part of them.
+   * The begin of a script at this share of a window of the wall clock; undefined for limiters that
+   * have no such windows.
    */
   alignedTo(share: number): SenderRequest["begin"] {
     if (!hasAlignedWindows(this.algorithm)) return undefined;
@@ -285,7 +289,7 @@ export class AuditedSystem {
   }
 
   /**
-   * Whether a window of the wall clock may have ended meanwhile, for a limiter that has such
+   * Whether a window of the wall clock may have ended during a burst, for a limiter with such
    * windows.
    */
   metEdge({ burst: { from_ms, to_ms } }: Answers): boolean {

@@ -9,38 +9,36 @@ export type CheckOutcome = Pick<
 > & {
   status: "holds" | "broken" | "skipped";
   /**
-   * Nothing but how many requests at once were admitted decides it: where an exact burst is broken,
-   * it is broken by that.
+   * Whether only the number of requests admitted at once decides the check. Where an exact burst is
+   * broken, the check is broken by the same defect.
    */
   countsBursts?: true;
 };
 
 /**
- * Limits that a check can ask for: a quota alone, one with a block, or one whose window outlasts
- * the check.
+ * The limits that a check can ask for: only a quota, a quota with a block, or a quota whose limiter
+ * window outlasts the check.
  */
 export type LimitsId = "quota" | "block" | "long";
 
-/**
- * A promise of limiters, and how it is tried: one file in `checks/`, and one entry in their list.
- */
+/** A promise of limiters, and how it is tried. Each has a file in `checks/` and an entry in its list. */
 export interface Check extends AuditCheck {
   /**
-   * Why no limiter with its counters in that store promises it. The report says what happened, which
-   * counts for nothing.
+   * Why no limiter with its counters in that store makes the promise. The report then says what
+   * happened, which counts for nothing.
    */
   unpromisedReason?(target: Pick<Target, "store">): string | undefined;
-  /** The limits that it asks for; `quota` where they are absent. */
+  /** The limits that the check asks for; `quota` where they are absent. */
   limits?: LimitsId;
-  /** How its servers differ, in their order: checks with the same list share a system. */
+  /** How its servers differ, in their order. Checks with the same list share a system. */
   servers?: readonly ServerDifference[];
-  /** Why it does not apply to a target; asked before anything is started. */
+  /** Why the check does not apply to a target, which is asked before anything is started. */
   unsupportedReason?(target: Target): string | undefined;
-  /** It may leave a system behind that decides no more, so it gets one of its own. */
-  alone?: true;
-  /** It mostly waits, and keys of its own are all it uses: such checks are made side by side. */
-  beside?: true;
-  /** @throws NotChecked where something else failed than what it looks at */
+  /** Whether the check gets its own system, because it may leave one behind that decides no more. */
+  needsOwnSystem?: true;
+  /** Whether the check can run at the same time as others, because it mostly waits. */
+  isConcurrent?: true;
+  /** @throws NotChecked where something failed that the check does not look at */
   run(system: AuditedSystem): Promise<CheckOutcome>;
 }
 
@@ -56,11 +54,11 @@ export function outcomeOf(
   return notes.length > 0 ? { ...outcome, notes: [...notes] } : outcome;
 }
 
-/** `20`, `20 to 22`. */
+/** A range as `20` or `20 to 22`. */
 export const rangeText = ({ least, most }: { least: number; most: number }): string =>
   least === most ? String(least) : `${least} to ${most}`;
 
-/** Whether as many were admitted as the algorithm can admit, and by how many it differs. */
+/** The outcome of a check by whether the algorithm can admit as many requests as were admitted. */
 export function admissionsOutcome(
   { seen, least, most }: AdmissionBounds,
   texts: { promised?: string; ifOff?: string },
@@ -68,12 +66,12 @@ export function admissionsOutcome(
 ): CheckOutcome {
   const deviation = deviationText({ seen, least, most });
   const promised = `${rangeText({ least, most })}${texts.promised ?? ""}`;
-  const explained = deviation === "" ? "" : `${deviation}${texts.ifOff ?? ""}`;
-  const outcome = outcomeOf(deviation === "", promised, `${seen}${explained}`, notes);
+  const explanation = deviation === "" ? "" : `${deviation}${texts.ifOff ?? ""}`;
+  const outcome = outcomeOf(deviation === "", promised, `${seen}${explanation}`, notes);
   return { ...outcome, admissions: { seen, least, most } };
 }
 
-/** `: 2 over`, `: 1 under`; empty within the range. */
+/** A deviation as `: 2 over` or `: 1 under`; empty within the range. */
 function deviationText({ seen, least, most }: AdmissionBounds): string {
   if (seen > most) return `: ${seen - most} over`;
   return seen < least ? `: ${least - seen} under` : "";

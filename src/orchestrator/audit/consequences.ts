@@ -3,25 +3,25 @@ import type { Target } from "../../contract/target.js";
 import type { Check, CheckOutcome } from "./check.js";
 import { exactBurst, exactBurstOnServers } from "./checks/exact-burst.js";
 
-/** What was seen in a check, under which limits, and for how long. */
+/** The outcome of a check, with its limits and its seconds. */
 export type MadeOutcome = Pick<Finding, "limits" | "seconds"> &
   (Omit<CheckOutcome, "status"> & { status: CheckOutcome["status"] | "failed" });
 
 /**
- * The broken exact burst, whose defect breaks other checks as well: one server tells it, and
- * several only where one was not tried.
+ * The broken exact burst, whose defect breaks other checks as well. The burst on one server decides,
+ * and the one on several servers only where one server was not tried.
  */
 export function brokenBurst(findings: ReadonlyMap<string, Finding>): Finding | undefined {
-  const tried = [exactBurst, exactBurstOnServers]
+  const burst = [exactBurst, exactBurstOnServers]
     .flatMap(({ id }) => findings.get(id) ?? [])
     .find(({ status }) => status !== "skipped" && status !== "failed");
-  return tried?.status === "broken" ? tried : undefined;
+  return burst?.status === "broken" ? burst : undefined;
 }
 
 /**
- * What a check's outcome means for this target. Where nobody promises it, it is neither kept nor
- * broken; where only the number of requests admitted at once is wrong and an exact burst is, too,
- * it is no defect of its own.
+ * The finding that follows from the outcome of a check. A promise that nobody makes is neither kept
+ * nor broken. A check that only counts requests admitted at once is no defect of its own where an
+ * exact burst is broken, too.
  * @param burst the broken exact burst, if there is one
  */
 export function findingOf(
@@ -36,9 +36,9 @@ export function findingOf(
 
   const reason = check.unpromisedReason?.(target);
   if (reason !== undefined) {
-    const { excess: _, ...told } = finding;
+    const { excess: _, ...withoutExcess } = finding;
     const notes = [reason, ...(finding.notes ?? [])];
-    return { ...told, status: "not-promised", holds: status === "holds", notes };
+    return { ...withoutExcess, status: "not-promised", holds: status === "holds", notes };
   }
 
   const follows = status === "broken" && countsBursts && burst && burst.excess === undefined;
@@ -46,8 +46,8 @@ export function findingOf(
 }
 
 /**
- * A broken check after it was made again and judged by what each exact burst admitted: it follows
- * from the burst if it holds then, else it has a defect of its own.
+ * The finding of a broken check that was made again and judged by what each exact burst admitted. If
+ * it holds then, it follows from the burst; otherwise it has a defect of its own.
  */
 export function judgedAgain(first: Finding, again: MadeOutcome, burst: Finding): Finding {
   const { status, countsBursts: _, excess: __, ...outcome } = again;
@@ -59,8 +59,8 @@ export function judgedAgain(first: Finding, again: MadeOutcome, burst: Finding):
 }
 
 /**
- * `all of these admit quota + 1: window-edge, long-run-rate`; undefined where nothing follows from
- * it.
+ * The consequences of a finding, e.g. `all of these admit quota + 1: window-edge, long-run-rate`;
+ * undefined where there are none.
  */
 export function consequencesText(
   findings: readonly Finding[],
@@ -71,9 +71,9 @@ export function consequencesText(
   );
   if (checks.length === 0) return undefined;
   const sign = (excess ?? 0) < 0 ? "-" : "+";
-  const what =
+  const relation =
     excess === undefined
       ? "these follow from it"
       : `all of these admit quota ${sign} ${Math.abs(excess)}`;
-  return `${what}: ${checks.join(", ")}`;
+  return `${relation}: ${checks.join(", ")}`;
 }

@@ -5,9 +5,9 @@ import { admissions } from "../../traffic/admission.js";
 
 /** Requests on one key that were sent at once. Times are milliseconds since 1970. */
 export interface Burst {
-  /** When the first was sent: no decision was made before. */
+  /** The time at which the first was sent, before which no decision was made. */
   from_ms: number;
-  /** When the last was answered: no decision was made after. */
+  /** The time at which the last was answered, after which no decision was made. */
   to_ms: number;
   count: number;
 }
@@ -15,12 +15,19 @@ export interface Burst {
 /** How many requests an algorithm can admit. */
 export type Range = { least: number; most: number };
 
-/** Clocks of two processes on one machine, and the rounding of stores that count milliseconds. */
+/**
+ * How far the clocks of two processes on one machine may differ, with the rounding of stores that
+ * count milliseconds.
+ */
 const CLOCK_SLACK_MS = 5;
-/** With more bursts only the earliest and the latest moments of all of them are tried. */
+
+/**
+ * The most bursts whose moments are combined. With more, only the earliest and the latest moments of
+ * all of them are tried.
+ */
 const MOST_COMBINED = 8;
 
-/** What the algorithm admits of each burst when all of its requests are decided at one moment. */
+/** How many requests of each burst are admitted where all of them are decided at one moment. */
 function admittedAt(
   algorithm: Algorithm,
   limits: Limits,
@@ -28,30 +35,33 @@ function admittedAt(
   isLate: (index: number) => boolean,
 ): number[] {
   const admits = admissions[algorithm](limits, 1);
-  let before = 0;
+  let moment_ms = 0;
   return bursts.map(({ from_ms, to_ms, count }, index) => {
-    before = Math.max(before, isLate(index) ? to_ms + CLOCK_SLACK_MS : from_ms - CLOCK_SLACK_MS);
+    const end_ms = isLate(index) ? to_ms + CLOCK_SLACK_MS : from_ms - CLOCK_SLACK_MS;
+    moment_ms = Math.max(moment_ms, end_ms);
     let admitted = 0;
-    for (let n = 0; n < count; n++) if (admits(0, before / 1000)) admitted++;
+    for (let request = 0; request < count; request++) {
+      if (admits(0, moment_ms / 1000)) admitted++;
+    }
     return admitted;
   });
 }
 
 /**
- * What a limiter of that algorithm can admit of each burst on a fresh key. A burst is decided
- * somewhere between its first send and its last answer, so each is tried at both ends.
- * @param bursts in the order of time, none beginning before the one before has ended
+ * How many requests of each burst on a fresh key a limiter of that algorithm can admit. A burst is
+ * decided somewhere between its first send and its last answer, so each is tried at both ends.
+ * @param bursts the bursts in the order of time, which do not overlap
  */
 export function admittedRanges(
   algorithm: Algorithm,
   limits: Limits,
   bursts: readonly Burst[],
 ): Range[] {
-  const combined = bursts.length <= MOST_COMBINED;
-  const choices = combined ? 2 ** bursts.length : 2;
+  const isCombined = bursts.length <= MOST_COMBINED;
+  const choices = isCombined ? 2 ** bursts.length : 2;
   const ranges = bursts.map((): Range => ({ least: Number.POSITIVE_INFINITY, most: 0 }));
   for (let choice = 0; choice < choices; choice++) {
-    const isLate = (index: number) => (combined ? ((choice >> index) & 1) === 1 : choice === 1);
+    const isLate = (index: number) => (isCombined ? ((choice >> index) & 1) === 1 : choice === 1);
     for (const [index, admitted] of admittedAt(algorithm, limits, bursts, isLate).entries()) {
       const range = ranges[index] as Range;
       const refilled = isLate(index) ? 0 : refilledIn(algorithm, limits, bursts[index] as Burst);
@@ -60,6 +70,7 @@ export function admittedRanges(
     }
   }
   if (!isRefilled(algorithm)) return ranges;
+
   // Between the ends of two bursts a point may count for either. On a fresh key the bucket is full.
   return ranges.map(({ least, most }, index) =>
     index === 0 ? { least, most } : { least: Math.max(0, least - 1), most: most + 1 },
@@ -69,9 +80,7 @@ export function admittedRanges(
 const isRefilled = (algorithm: Algorithm): boolean =>
   algorithm === "token bucket" || algorithm === "GCRA";
 
-/**
- * Points that a bucket gets while a burst lasts: one that was full at its begin admits them, too.
- */
+/** The points that a bucket gets while a burst lasts, which a full bucket admits, too. */
 function refilledIn(
   algorithm: Algorithm,
   { points, window_s }: Limits,
@@ -82,24 +91,24 @@ function refilledIn(
 }
 
 /**
- * What a limiter of that algorithm can admit in all of requests on a fresh key that came one by
- * one.
- * @param requests in the order in which they were sent
+ * How many requests a limiter of that algorithm can admit in all, of requests on a fresh key that
+ * came one by one.
+ * @param requests the requests in the order in which they were sent
  */
 export function admittedInAll(
   algorithm: Algorithm,
   limits: Limits,
   requests: readonly Burst[],
 ): Range {
-  const totals = [false, true].map((late) =>
-    sum(admittedAt(algorithm, limits, requests, () => late)),
+  const totals = [false, true].map((isLate) =>
+    sum(admittedAt(algorithm, limits, requests, () => isLate)),
   );
   // The next point of a bucket may come between the ends of a request.
   const slack = isRefilled(algorithm) ? 1 : 0;
   return { least: Math.min(...totals) - slack, most: Math.max(...totals) + slack };
 }
 
-/** Algorithms whose windows begin at multiples of their length since 1970, for all keys. */
+/** Whether windows begin at multiples of their length since 1970, for all keys. */
 export const hasAlignedWindows = (algorithm: Algorithm): boolean =>
   algorithm === "aligned window" || algorithm === "sliding window";
 
@@ -113,9 +122,8 @@ export function crossesEdge(window_ms: number, from_ms: number, to_ms: number): 
  * The largest number that the algorithm can admit in any `span_ms`, at most a window long.
  * - A fixed window can admit its quota just before its end and again just after.
  * - A log never admits more than the quota.
- * - A bucket (and GCRA) admits what it holds and what is refilled meanwhile; two counters that
- *   slide admit as much, and
- *   one more where they round.
+ * - A bucket (and GCRA) admits what it holds and what is refilled meanwhile.
+ * - Two counters that slide admit as much as a bucket, and one more where they round.
  */
 export function mostWithin(
   algorithm: Algorithm,

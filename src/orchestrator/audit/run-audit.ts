@@ -22,13 +22,13 @@ import { moduleFiles } from "../plan/module-files.js";
 import { mapCaps } from "../request/caps.js";
 import { type Request, targetTexts } from "../request/request.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
-import { countsOf, exitCodeOf, isDefect } from "./audit-counts.js";
+import { auditExitCode, countsOf, isDefect } from "./audit-counts.js";
 import { type AuditPlan, auditPlan, auditPlanLines } from "./audit-plan.js";
 import { auditTarget, type TargetListener } from "./audit-target.js";
 import { findingText } from "./audit-text.js";
 import type { Check } from "./check.js";
 
-/** Folder of audits in the results root: they are no campaigns. */
+/** The folder of audits in the results root, which keeps them apart from campaigns. */
 const AUDITS = "audits";
 export const AUDIT_FILE = "audit.json";
 export const AUDIT_MARKDOWN = "audit.md";
@@ -44,14 +44,14 @@ export async function runAudit(
 ): Promise<Required<CampaignEnd>> {
   const { eventLog, signal } = context;
   const plugins = await registerPlugins(request);
-  const asked = targetTexts(request);
+  const texts = targetTexts(request);
   // Errors of the request are reported before anything is built or started.
   auditPlan(request, checks);
 
   const root = join(request.output, AUDITS);
   return withLease(request, { ...context, plugins }, { root }, async (opened) => {
     const { lease, python } = opened;
-    const versions = versionsOfTargets(measurable(asked));
+    const versions = versionsOfTargets(measurable(texts));
     // A store that was killed is started again at its address.
     const restartsStores = true;
     const end = await withRuntime(request, versions, opened, restartsStores, async (place) => {
@@ -65,13 +65,13 @@ export async function runAudit(
       const auditContext = { ...context, request, checks, runtime, lease, folder };
       const document = await auditTargets(plan, auditContext);
       await makeReport(python, folder, eventLog);
-      return { exitCode: exitCodeOf(document), folder };
+      return { exitCode: auditExitCode(document), folder };
     });
     return { ...end, exitCode: endCode(end.exitCode, opened) };
   });
 }
 
-/** Targets of these texts that can be measured anywhere. */
+/** The targets of these texts that can be measured anywhere. */
 const measurable = (texts: readonly string[]): Target[] =>
   texts.flatMap((text) => {
     const resolution = resolveTarget(text);
@@ -89,8 +89,8 @@ interface AuditContext extends OpeningContext {
 }
 
 /**
- * @returns the document, which is written after each target: an interruption loses only the one
- *   under way
+ * Checks all targets. The document is written after each of them, so that an interruption loses only
+ * the target under way.
  */
 async function auditTargets({ targets, skips }: AuditPlan, context: AuditContext): Promise<Audit> {
   const { eventLog, folder } = context;
@@ -113,7 +113,9 @@ function auditOf(
   const log = (text: string) => append(`${new Date().toISOString()} ${target.label}: ${text}`);
   const settings = {
     target,
-    caps: runtime.capsApplied ? mapCaps(request.caps, (caps) => runtime.appliedCaps(caps)) : {},
+    caps: runtime.capsApplied
+      ? mapCaps(request.caps, (kindCaps) => runtime.appliedCaps(kindCaps))
+      : {},
     modules: moduleFiles(request),
     serviceEnv: target.service ? request.serviceEnv[target.service] : undefined,
   };
@@ -125,7 +127,7 @@ function auditOf(
   const listener: TargetListener = {
     check: ({ title }) => eventLog.detail(`  ${title}`),
     finding: (finding) => {
-      // What ended because everything is being stopped is no finding.
+      // A check that ended because everything is being stopped has no finding.
       if (signal.aborted) return;
 
       const text = findingText(finding);
@@ -174,7 +176,7 @@ function programsOf(targets: readonly AuditedTarget[], runtime: Runtime): Record
   return versions;
 }
 
-/** The page and the tables are made by the report, from audit.json alone. */
+/** Lets the report make the page and the tables, which it does from audit.json alone. */
 async function makeReport(
   python: PythonContext,
   folder: string,

@@ -3,34 +3,39 @@ import type { RequestGroup } from "../../contract/sender.js";
 import type { Answers, AuditedSystem, SendOptions } from "./audited-system.js";
 import { admittedInAll, admittedRanges, type Range } from "./expected.js";
 
-/** Requests on one key at once, at a time. */
+/** Requests on one key that are sent at once. */
 export interface ScriptedBurst {
-  /** Since the first burst. */
+  /** The time since the first burst. */
   after_ms: number;
   count: number;
 }
 
-/** What the limiter did with one burst, and what its algorithm can do. */
+/** A burst with the number of admitted requests, and the range that the algorithm allows. */
 export type JudgedBurst = ScriptedBurst & { admitted: number; range: Range; holds: boolean };
 
-/**
- * A burst that began late, or lasted long, may meet another window than the one it is for; so often
- * it is tried.
- */
+/** The most tries. A burst that began late or lasted long may meet another window than planned. */
 const MOST_TRIES = 3;
 
+interface ScriptOptions {
+  /**
+   * The share of a window of the wall clock at which the first burst is sent, for limiters with such
+   * windows.
+   */
+  begin?: number;
+  /** Whether bursts should meet the ends of such windows, because only their sums count. */
+  meetsEdges?: boolean;
+  /** The servers that get the requests, as in `send`. */
+  servers?: SendOptions["servers"];
+}
+
 /**
- * Sends bursts on a fresh key and compares what was admitted with the limiter's declared algorithm.
- * @param options `begin`: share of a window of the wall clock at which the first is sent, for
- *   limiters with such windows;
- * `meetsEdges`: bursts are meant to meet the ends of such windows, and only their sums are looked
- * at; `servers`: see `send`
+ * Sends bursts on a fresh key, and compares the admissions with the limiter's declared algorithm.
  * @throws NotChecked where requests failed
  */
 export async function judgedBursts(
   system: AuditedSystem,
   bursts: readonly ScriptedBurst[],
-  options: { begin?: number; meetsEdges?: boolean; servers?: SendOptions["servers"] } = {},
+  options: ScriptOptions = {},
 ): Promise<{ bursts: JudgedBurst[]; answers: Answers }> {
   const { begin = 0, meetsEdges = false, servers = 1 } = options;
   for (let tries = 1; ; tries++) {
@@ -40,19 +45,20 @@ export async function judgedBursts(
     );
     const sent = await system.send(groups, { servers, begin: system.alignedTo(begin) });
     const answers = sent.requireDecided();
-    const each = bursts.map((_, index) => answers.ofGroup(index));
-    const metEdge = !meetsEdges && each.some((burst) => system.metEdge(burst));
+    const answersByBurst = bursts.map((_, index) => answers.ofGroup(index));
+    const metEdge = !meetsEdges && answersByBurst.some((burst) => system.metEdge(burst));
     if (metEdge && tries < MOST_TRIES) continue;
+
     const ranges = admittedRanges(
       system.algorithm,
       system.limits,
-      each.map(({ burst }) => burst),
+      answersByBurst.map(({ burst }) => burst),
     );
     return {
       answers,
       bursts: bursts.map((burst, index) => {
         const range = ranges[index] as Range;
-        const { admitted } = each[index] as Answers;
+        const { admitted } = answersByBurst[index] as Answers;
         return {
           ...burst,
           admitted,
@@ -64,25 +70,27 @@ export async function judgedBursts(
   }
 }
 
-/** `20 at 0.0 s, 0 at 1.8 s, 20 at 2.2 s`. */
+/** Bursts as `20 at 0.0 s, 0 at 1.8 s, 20 at 2.2 s`. */
 export const burstsText = (
   bursts: readonly JudgedBurst[],
   textOf: (burst: JudgedBurst) => string | number,
 ): string =>
   bursts.map((burst) => `${textOf(burst)} at ${(burst.after_ms / 1000).toFixed(1)} s`).join(", ");
 
-/** How long it sends, in windows: half a window more shows windows that are a bit too long. */
+/** The length of a steady load in windows. Half a window shows windows that are a bit too long. */
 const WINDOWS = 4.5;
-/** Offered requests, in quotas per window. */
+
+/** The offered requests, in quotas per window. */
 const OFFERED = 2.5;
-/** By how much a count may differ from the model for each window: sends and answers take time. */
+
+/** By how much a count may differ from the model in each window, because sends take time. */
 const SLACK_PER_WINDOW = 1;
 
 export type Steady = AdmissionBounds & { requests: number; seconds: number };
 
 /**
- * A key that always asks for more, evenly.
- * @param servers places of those that get its requests: each time one request each
+ * Sends a load on one key that evenly asks for more than its quota.
+ * @param servers the places of the servers, of which each gets one request at a time
  */
 export async function steady(
   system: AuditedSystem,
@@ -90,8 +98,8 @@ export async function steady(
 ): Promise<Steady> {
   const times = Math.ceil((WINDOWS * OFFERED * system.limits.points) / servers.length);
   const every_ms = (WINDOWS * system.window_ms) / times;
-  const script = Array.from({ length: times }, (_, n) => ({
-    after_ms: n * every_ms,
+  const script = Array.from({ length: times }, (_, index) => ({
+    after_ms: index * every_ms,
     count: servers.length,
   }));
   const { answers } = await judgedBursts(system, script, { meetsEdges: true, servers });

@@ -5,8 +5,8 @@ import { estimateRange, type Overheads } from "../plan/estimate.js";
 import type { EventLog } from "../ui/event-log.js";
 
 /**
- * Reports what will be measured, where, and how long it takes. @param choice which runtime was
- * chosen, and why
+ * Reports what will be measured, where, and how long it takes.
+ * @param choice a text on the runtime that was chosen, and why
  */
 export function announceCampaign(
   opened: { campaign: string; folder: string; runtime: string },

@@ -11,21 +11,25 @@ import { counted } from "../ui/text.js";
 import { unlessFailed } from "./trial-failures.js";
 
 /**
- * Share of the slowest target's throughput: the rest lets every target work off what piled up
- * during a fault.
+ * The rate as a share of the slowest target's throughput. What is left of the throughput lets every
+ * target work off the requests that pile up during a fault.
  */
 const SHARE = 0.6;
-/** Measured seconds of each target, and of its warm-up. */
+
+/** The measured seconds of each target. */
 const WINDOW_S = 5;
+
+/** The seconds of warm-up of each target. */
 export const CALIBRATION_WARMUP_S = 2;
-/** Enough to use up a server, few enough that none of them waits long. */
+
+/** The connections of each target, enough to use up a server and too few to make requests wait. */
 const CONNECTIONS = 50;
 
 type Calibration = NonNullable<Plan["calibration"]>;
 
 /**
- * What is measured to find the rate: each target in a closed loop, without faults. Controls only
- * where there is nothing else.
+ * The configurations that are measured to find the rate: each target in a closed loop, without
+ * faults. Controls are measured only where there is nothing else.
  */
 export function calibrated({ configurations }: Pick<Plan, "configurations">): Configuration[] {
   const byHash = new Map<string, Configuration>();

@@ -11,7 +11,7 @@ import type { SeveralMachines } from "../run/counter-watch.js";
 import { type LinkEnds, linksBetween, MachineProbes } from "../run/machine-probes.js";
 import type { EventLog } from "../ui/event-log.js";
 
-/** More links than these would hold up a campaign for minutes. */
+/** The most links that are measured. More would hold up a campaign for minutes. */
 const MOST_LINKS = 64;
 
 const tripText = (us: number): string =>
@@ -28,6 +28,7 @@ function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLin
   ].join(", ");
 }
 
+/** The machines of a campaign, with the links between them. */
 export class CampaignMachines implements SeveralMachines {
   readonly described: CampaignMachine[];
   readonly #probes: MachineProbes;
@@ -53,8 +54,8 @@ export class CampaignMachines implements SeveralMachines {
   }
 
   /**
-   * Undefined where the runtime has one machine, of which it says nothing. The lease ends what is
-   * started.
+   * Starts a probe on each machine, which the lease ends; undefined where the runtime has only one
+   * machine.
    */
   static async open(
     runtime: Runtime,
@@ -66,21 +67,23 @@ export class CampaignMachines implements SeveralMachines {
     const names = machines.map(({ name }) => name);
     eventLog.setUp(`${names.length} machines: ${names.join(", ")}`);
     const probes = await MachineProbes.open(runtime, lease, (text) => eventLog.warn(text));
+
     const pairs = linksBetween((kind) => {
       const allowed = runtime.machinesFor?.(kind) ?? [];
       return allowed.length > 0 ? allowed : names;
     });
     if (pairs.length > MOST_LINKS)
       eventLog.warn(`${pairs.length} links between machines: the first ${MOST_LINKS} are measured`);
+
     const facts = await probes.facts();
     return new CampaignMachines(machines, facts, probes, pairs.slice(0, MOST_LINKS), eventLog);
   }
 
-  /** Round trips, bandwidth and clocks, just before the first run. */
+  /** Measures round trips, bandwidth and clocks, just before the first run. */
   async measureLinks(): Promise<MachineLink[]> {
     const measured = await this.#probes.links(this.#pairs, true);
-    this.#links = measured.map(({ between: [one, other], clock, ...link }) => ({
-      between: [one, other],
+    this.#links = measured.map(({ between: [first, second], clock, ...link }) => ({
+      between: [first, second],
       ...link,
       clock: { before: clock },
     }));
@@ -88,15 +91,16 @@ export class CampaignMachines implements SeveralMachines {
     return this.#links;
   }
 
-  /** The clocks again, after the last run. @returns the links with both */
+  /** Measures the clocks again, after the last run. @returns the links with both readings */
   async measureClocks(): Promise<MachineLink[]> {
     const pairs = this.#links.map(({ between }) => between);
     const measured = await this.#probes.links(pairs, false);
     this.#links = this.#links.map((link) => {
-      const again = measured.find(({ between }) =>
+      const secondReading = measured.find(({ between }) =>
         between.every((name, end) => name === link.between[end]),
       );
-      return again ? { ...link, clock: { ...link.clock, after: again.clock } } : link;
+      if (!secondReading) return link;
+      return { ...link, clock: { ...link.clock, after: secondReading.clock } };
     });
     return this.#links;
   }
@@ -112,8 +116,8 @@ export class CampaignMachines implements SeveralMachines {
   }
 
   isHere(name: string): boolean {
-    const here = kernelInstance();
-    return here !== undefined && this.#kernels.get(name) === here;
+    const ourKernel = kernelInstance();
+    return ourKernel !== undefined && this.#kernels.get(name) === ourKernel;
   }
 
   linksOf(placement: Readonly<Record<string, string>>): RunLink[] {
@@ -130,30 +134,33 @@ function describedMachines(
 ): CampaignMachine[] {
   return machines.map((machine) => {
     const { name } = machine;
-    const known = facts[name];
-    if (!known) return machine;
-    const kernel = known.kernel_instance;
+    const probed = facts[name];
+    if (!probed) return machine;
+
+    const kernel = probed.kernel_instance;
     const sharesKernel = (other: RuntimeMachine): boolean =>
       other.name !== name && kernel !== undefined && facts[other.name]?.kernel_instance === kernel;
     const others = machines.filter(sharesKernel).map((other) => other.name);
     return {
       ...machine,
-      facts: known.machine,
+      facts: probed.machine,
       ...definedOnly({ shares_kernel_with: others.length > 0 ? others : undefined }),
     };
   });
 }
 
-/** One machine of those that are the same computer. */
+/** The machines without those that are the same computer as an earlier one. */
 const computersOf = (machines: readonly CampaignMachine[]): CampaignMachine[] =>
   machines.filter(
     ({ shares_kernel_with = [] }, index) =>
       !machines.slice(0, index).some(({ name }) => shares_kernel_with.includes(name)),
   );
 
+/** The CPUs of all machines, with those of each computer counted once. */
 export const cpusOf = (machines: readonly CampaignMachine[]): number =>
   sum(computersOf(machines).map(({ cpus }) => cpus));
 
+/** Sentences on what the machines do to the figures of a campaign. */
 export function machineConditions(machines: readonly CampaignMachine[]): string[] {
   const conditions: string[] = [];
   for (const { name, shares_kernel_with } of computersOf(machines)) {

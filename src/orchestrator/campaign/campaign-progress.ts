@@ -16,20 +16,21 @@ import { cpuUsPerRequest, type RunOutcome } from "../run/result-documents.js";
 import type { EventLog } from "../ui/event-log.js";
 
 /**
- * The plan's estimate for the remaining runs, corrected by how far finished runs were off, by
- * topology where one is finished. Times are seconds of any monotonic clock.
+ * Estimates the time that is left. The plan's estimate for the remaining runs is corrected by how
+ * far finished runs were off, by topology where one is finished. Times are seconds of any monotonic
+ * clock.
  */
 export class TimeLeft {
   readonly #plan: Plan;
   readonly #overheads: Overheads;
   #topologies: ReadonlyMap<string, string> = new Map();
   #pending: readonly PlannedRun[] = [];
-  /** Files of runs that have begun, or do not take place. */
-  readonly #gone = new Set<string>();
-  /** Seconds beyond the estimate, by topology. */
-  readonly #excess = new Map<string, number[]>();
+  /** The files of runs that have begun, or do not take place. */
+  readonly #settledFiles = new Set<string>();
+  /** The seconds that finished runs took beyond their estimate, by topology. */
+  readonly #excesses = new Map<string, number[]>();
   #current: { runs: readonly PlannedRun[]; started_s: number; estimated_s: number } | undefined;
-  /** Seconds after the current run. */
+  /** The estimated seconds after the current run. */
   #later_s = 0;
 
   constructor(plan: Plan, overheads: Overheads) {
@@ -46,42 +47,47 @@ export class TimeLeft {
         configuration.target.topology,
       ]),
     );
-    this.#pending = runs.filter(({ file }) => !this.#gone.has(file));
+    this.#pending = runs.filter(({ file }) => !this.#settledFiles.has(file));
     // The pause after a run is still to come.
-    const pause_s = this.#gone.size > 0 && this.#pending.length > 0 ? this.#plan.cooldown_s : 0;
+    const pause_s =
+      this.#settledFiles.size > 0 && this.#pending.length > 0 ? this.#plan.cooldown_s : 0;
     this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
   }
 
   skip(file: string): void {
-    this.#gone.add(file);
+    this.#settledFiles.add(file);
     this.#pending = this.#pending.filter((run) => run.file !== file);
     this.#later_s = this.#estimate(this.#pending);
   }
 
   start(files: readonly string[], now_s: number): void {
     const runs = this.#pending.filter(({ file }) => files.includes(file));
-    for (const file of files) this.#gone.add(file);
+    for (const file of files) this.#settledFiles.add(file);
     if (runs.length === 0) return;
-    const rest = this.#pending.filter((run) => !runs.includes(run));
+
+    const laterRuns = this.#pending.filter((run) => !runs.includes(run));
     // A difference of two estimates includes the pauses.
-    const estimated_s = this.#estimate(this.#pending) - this.#estimate(rest);
-    this.#pending = rest;
+    const estimated_s = this.#estimate(this.#pending) - this.#estimate(laterRuns);
+    this.#pending = laterRuns;
     this.#current = { runs, started_s: now_s, estimated_s };
-    this.#later_s = this.#estimate(rest) + this.#correction(rest);
+    this.#later_s = this.#estimate(laterRuns) + this.#correction(laterRuns);
   }
 
   /**
-   * @param counts whether the run took its full time: one that failed early says nothing about the
-   *   others
+   * @param isFullLength whether the run took its full time. A run that failed early says nothing
+   *   about the others.
    */
-  finish(now_s: number, counts: boolean): void {
+  finish(now_s: number, isFullLength: boolean): void {
     if (!this.#current) return;
+
     const { runs, started_s, estimated_s } = this.#current;
     this.#current = undefined;
     // The pause after this run is still to come.
     const pause_s = this.#pending.length > 0 ? this.#plan.cooldown_s : 0;
     const excess_s = now_s - started_s + pause_s - estimated_s;
-    if (counts) for (const run of runs) this.#learn(run, excess_s / runs.length);
+    if (isFullLength) {
+      for (const run of runs) this.#learn(run, excess_s / runs.length);
+    }
     this.#later_s = this.#estimate(this.#pending) + this.#correction(this.#pending) + pause_s;
   }
 
@@ -98,14 +104,14 @@ export class TimeLeft {
 
   #learn(run: PlannedRun, excess_s: number): void {
     const topology = this.#topologies.get(run.configuration_hash) ?? "";
-    this.#excess.set(topology, [...(this.#excess.get(topology) ?? []), excess_s]);
+    this.#excesses.set(topology, [...(this.#excesses.get(topology) ?? []), excess_s]);
   }
 
   #correction(runs: readonly PlannedRun[]): number {
-    const excesses = [...this.#excess.values()].flat();
+    const excesses = [...this.#excesses.values()].flat();
     const overall_s = excesses.length > 0 ? mean(excesses) : 0;
     const byTopology = new Map(
-      [...this.#excess].map(([topology, values]) => [topology, mean(values)]),
+      [...this.#excesses].map(([topology, values]) => [topology, mean(values)]),
     );
     let total_s = 0;
     for (const { configuration_hash } of runs) {
@@ -120,16 +126,16 @@ const nowS = (): number => performance.now() / 1000;
 
 type Figures = NonNullable<EventOf<"run_finished">["figures"]>;
 
-/** The figures of a latency block by their names in an event. */
+/** The figures of a latency block, by their names in an event. */
 const LATENCIES = { mean: "average", p50: "p50", p99: "p99" } as const;
 
 function latenciesOf(latency: MeasuredResult["latency"]): Partial<Figures> {
   if (!latency) return {};
   const figures = Object.entries(LATENCIES).map(([name, figure]) => {
-    const known = latency[figure];
-    return known === null
+    const value_ms = latency[figure];
+    return value_ms === null
       ? [`${name}_at_least_ms`, atLeast(latency, figure)]
-      : [`${name}_ms`, known];
+      : [`${name}_ms`, value_ms];
   });
   return Object.fromEntries(figures);
 }
@@ -165,11 +171,11 @@ const NOT_SAVED = {
 } as const;
 
 /** Reports the runs of a campaign as events, each with the time that is left. */
-export class Progress {
+export class CampaignProgress {
   readonly #eventLog: EventLog;
   readonly #plan: Plan;
   readonly #timeLeft: TimeLeft;
-  /** The runs that may take place; at first all that are planned. */
+  /** The runs that may take place, which at first are all that are planned. */
   #runs: Plan["runs"];
   #started_s = 0;
   #ends_s = Number.POSITIVE_INFINITY;
@@ -181,7 +187,7 @@ export class Progress {
     this.#timeLeft = new TimeLeft(plan, overheads);
   }
 
-  /** These runs take place: those that were made, planned, and likely to be planned. */
+  /** Replaces the runs that take place, which were made, are planned, or are likely to be planned. */
   expect(runs: Plan["runs"]): void {
     this.#runs = runs;
     this.#timeLeft.expect(runs);
@@ -206,7 +212,7 @@ export class Progress {
     if (seconds > 0) this.#eventLog.emit({ event: "phase", phase: "cooldown", lasts_s: seconds });
   }
 
-  /** Reports runs that begin together: one, or by turns those of a group. */
+  /** Reports runs that begin together. By turns these are the runs of a group. */
   started(runs: readonly PlannedRun[]): void {
     this.#started_s = nowS();
     const files = runs.map(({ file }) => file);
@@ -252,14 +258,14 @@ export class Progress {
   }
 
   /**
-   * @param saved whether the result is on the disk: a run that could not be saved counts as failed
+   * @param isSaved whether the result is on the disk. A run that could not be saved counts as failed.
    */
-  finished(planned: PlannedRun, result: Result, saved = true): void {
+  finished(planned: PlannedRun, result: Result, isSaved = true): void {
     const status: RunStatus = hasFigures(result) ? result.verdict.status : result.status;
     const { reasons } = result.verdict;
-    const texts: OutcomeTexts = saved && hasFigures(result) ? result : {};
+    const texts: OutcomeTexts = isSaved && hasFigures(result) ? result : {};
     const { outcome, outcome_text } = texts;
-    const figures = saved ? figuresOf(result) : undefined;
+    const figures = isSaved ? figuresOf(result) : undefined;
     const now_s = nowS();
     this.#timeLeft.finish(now_s, figures !== undefined);
     this.#eventLog.emit({
@@ -269,9 +275,9 @@ export class Progress {
       ...definedOnly({ diagnose: planned.diagnose }),
       ...roundOfEvent(planned),
       configuration_hash: planned.configuration_hash,
-      status: saved ? status : "failed",
+      status: isSaved ? status : "failed",
       ...definedOnly({ outcome, outcome_text }),
-      reasons: saved ? reasons : [...reasons, NOT_SAVED],
+      reasons: isSaved ? reasons : [...reasons, NOT_SAVED],
       ...definedOnly({ figures }),
       took_s: rounded(now_s - this.#started_s, 3),
       time_left_s: this.timeLeftS(),
@@ -279,8 +285,9 @@ export class Progress {
   }
 
   /**
-   * A phase of runs made together is reported when the first comes to it. @param runs get the
-   * programs' lines
+   * The listeners of runs that are made together. A phase is reported when the first run comes to
+   * it.
+   * @param runs the runs, with a function that takes the lines of their programs
    */
   listeners(
     runs: readonly { planned: PlannedRun; log: (role: string, line: string) => void }[],
@@ -328,10 +335,8 @@ export class Progress {
 
   timeLeftS(): number {
     const now_s = nowS();
-    return rounded(
-      Math.max(0, Math.min(this.#timeLeft.secondsLeft(now_s), this.#ends_s - now_s)),
-      1,
-    );
+    const left_s = Math.min(this.#timeLeft.secondsLeft(now_s), this.#ends_s - now_s);
+    return rounded(Math.max(0, left_s), 1);
   }
 
   #place({ file }: PlannedRun): { number: number; of: number; file: string } {

@@ -28,7 +28,7 @@ import { authorityOf } from "../run/store-authority.js";
 import type { EventLog } from "../ui/event-log.js";
 import { announceCampaign } from "./announce-campaign.js";
 import { CampaignMachines } from "./campaign-machines.js";
-import { Progress } from "./campaign-progress.js";
+import { CampaignProgress } from "./campaign-progress.js";
 import {
   type CampaignOutcome,
   isComplete,
@@ -51,7 +51,7 @@ import { endSession, resumedManifest, saveManifest, startManifest } from "./writ
 
 export interface CampaignEnd {
   exitCode: ExitCode;
-  /** Absolute path of its results; absent where it ended before it had a folder. */
+  /** The absolute path of its results; absent where the campaign ended before it had a folder. */
   folder?: string;
 }
 
@@ -77,15 +77,15 @@ export async function runCampaign(
   });
 }
 
-/** What a campaign has before its runtime is open. */
+/** The context of a campaign before its runtime is open. */
 interface CampaignContext extends Opened {
   foreignLoad: ForeignLoadCheck;
   began: Date;
-  /** All that may be measured: nothing was asked yet whether it is there. */
+  /** The configurations that may be measured, before anyone has asked what is available. */
   requested: Pick<Plan, "configurations">;
 }
 
-/** Measures what is missing. */
+/** Measures the runs that are missing. */
 async function outcomeOf(
   request: Request,
   existing: ExistingCampaign | undefined,
@@ -115,24 +115,24 @@ const hasFaults = ({ faults }: Request): boolean =>
 type MeasureContext = CampaignContext & OpenedRuntime;
 
 async function measure(
-  asked: Request,
+  requested: Request,
   existing: OpenedCampaign | undefined,
   context: MeasureContext,
 ): Promise<CampaignOutcome> {
   const { eventLog, signal, foreignLoad, lease, runtime, choice } = context;
-  // The engine builds images outside of this process tree: observe only from here on.
+  // The engine builds images outside of this process tree, which would count as foreign load before.
   if (runtime.engine) foreignLoad.start();
-  const place = await openPlace(asked, context);
+  const place = await openPlace(requested, context);
   const { request, plan } = existing
-    ? { request: asked, plan: existing.manifest.plan }
-    : await findPlan(asked, place, context);
+    ? { request: requested, plan: existing.manifest.plan }
+    : await findPlan(requested, place, context);
   await requireWritable(request.outputFile);
 
   const completed = existing?.completed ?? new Map<string, RunOutcome>();
   const expected = expectedPlan(plan, existing?.manifest);
   const missing = { ...expected, runs: expected.runs.filter(({ file }) => !completed.has(file)) };
-  const noRoom = await roomReason(missing, runtime.id, request.output);
-  if (noRoom !== undefined) throw environmentError(noRoom);
+  const noRoomReason = await roomReason(missing, runtime.id, request.output);
+  if (noRoomReason !== undefined) throw environmentError(noRoomReason);
 
   const folder = existing?.folder ?? (await newFolder(request, context));
   await lease.update({ folder });
@@ -140,8 +140,8 @@ async function measure(
   const name = existing?.manifest.campaign ?? basename(folder);
   const overheads = await overheadsOf(runtime.id, plan.order);
   const machines = await abortable(signal, CampaignMachines.open(runtime, lease, eventLog));
-  const fresh = await newManifest(name, request, plan, place, machines, context);
-  const manifest = existing ? resumedManifest(existing.manifest, fresh) : fresh;
+  const sessionManifest = await newManifest(name, request, plan, place, machines, context);
+  const manifest = existing ? resumedManifest(existing.manifest, sessionManifest) : sessionManifest;
 
   const opened = { campaign: name, folder, runtime: runtime.id };
   announceCampaign(opened, choice, expected, overheads, eventLog);
@@ -152,12 +152,13 @@ async function measure(
   return measureRuns(campaign, context);
 }
 
-async function openPlace(asked: Request, context: MeasureContext): Promise<CampaignPlace> {
+/** Finds out what the place where the campaign measures has and can do. */
+async function openPlace(request: Request, context: MeasureContext): Promise<CampaignPlace> {
   const { runtime, available, requested } = context;
-  const external = await discoverStore(asked.storeAccess, runtime);
-  const partFaults = hasFaults(asked) ? await runtime.partFaults() : undefined;
+  const external = await discoverStore(request.storeAccess, runtime);
+  const partFaults = hasFaults(request) ? await runtime.partFaults() : undefined;
   const caps = runtime.capsApplied
-    ? mapCaps(asked.caps, (ofKind) => runtime.appliedCaps(ofKind))
+    ? mapCaps(request.caps, (kindCaps) => runtime.appliedCaps(kindCaps))
     : {};
   const planContext = {
     available: available(external),
@@ -201,7 +202,7 @@ async function newManifest(
   return manifest;
 }
 
-/** A campaign whose folder has its manifest: it can be resumed from here on. */
+/** A campaign whose folder has its manifest, so that it can be resumed. */
 interface RecordedCampaign {
   name: string;
   folder: string;
@@ -221,7 +222,7 @@ async function measureRuns(
 ): Promise<CampaignOutcome> {
   const { folder, plan, manifest, completed, machines } = campaign;
   const { runtime, eventLog, signal, foreignLoad } = context;
-  // A failure of these must not hide how the campaign ended.
+  // A failure to save the manifest or the link must not hide how the campaign ended.
   const warn = (error: unknown) => eventLog.warn(messageOf(error));
   const save = () => saveManifest(manifest, folder).catch(warn);
   const session = manifest.sessions?.at(-1);
@@ -259,7 +260,7 @@ async function openRunLoop(
   const { runtime, lease, eventLog, signal, plugins } = context;
   const { external, authority, partFaults } = place;
   const checksums = await Checksums.read(folder);
-  const progress = new Progress(eventLog, plan, overheads);
+  const progress = new CampaignProgress(eventLog, plan, overheads);
   const selection = await openSelection(campaign, progress, save, context);
   return new RunLoop({
     campaign: name,
@@ -280,10 +281,10 @@ async function openRunLoop(
   });
 }
 
-/** What decides which runs of the plan are needed; undefined where all of them are. */
+/** The selection of the plan's runs that are needed; undefined where all of them are. */
 async function openSelection(
   { folder, plan, manifest, completed, overheads }: RecordedCampaign,
-  progress: Progress,
+  progress: CampaignProgress,
   save: () => Promise<void>,
   { python, eventLog }: MeasureContext,
 ): Promise<RunSelection | undefined> {
@@ -294,7 +295,7 @@ async function openSelection(
 }
 
 /**
- * Ends a campaign whose runs are all completed; it may have been killed before it could save that.
+ * Ends a campaign whose runs are all completed. It may have been killed before it could save that.
  */
 async function finishCompleteCampaign(
   { folder, manifest, completed, outcomes }: OpenedCampaign,
@@ -306,7 +307,7 @@ async function finishCompleteCampaign(
   const choice = "nothing is missing: the report is built again";
   announceCampaign({ campaign, folder, runtime: runtime.id }, choice, plan, overheads, eventLog);
 
-  const progress = new Progress(eventLog, plan, overheads);
+  const progress = new CampaignProgress(eventLog, plan, overheads);
   for (const planned of plan.runs) {
     const outcome = completed.get(planned.file);
     if (outcome) progress.kept(planned, outcome);

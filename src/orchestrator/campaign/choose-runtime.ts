@@ -5,7 +5,7 @@ import { didYouMean } from "../../targets/did-you-mean.js";
 import type { Request } from "../request/request.js";
 import { namedPaths } from "./program-sources.js";
 
-/** The runtime that a start would use, and why. It is not opened. */
+/** The runtime that a start would use, and why, without opening it. */
 export async function expectedRuntime(
   request: Request,
 ): Promise<{ description: RuntimeDescription; choice: string }> {
@@ -21,7 +21,7 @@ function runtimeOf(request: Request): RuntimeDescription {
 }
 
 /**
- * Why only the local runtime will do: containers may not reach the stores and programs that the
+ * Why only the local runtime can be used. Containers may not reach the stores and programs that the
  * user names.
  */
 function localOnlyReason(request: Request): string | undefined {
@@ -32,8 +32,8 @@ function localOnlyReason(request: Request): string | undefined {
 }
 
 /**
- * The runtimes that `auto` tries, and why not all. @throws usageError where none has all that was
- * named
+ * The runtimes that `auto` tries, and why not all of them.
+ * @throws usageError where no runtime has everything that the user names
  */
 function autoCandidates(request: Request): {
   candidates: readonly RuntimeDescription[];
@@ -41,22 +41,26 @@ function autoCandidates(request: Request): {
 } {
   const runtimes = runtimesFor(request.access).filter(({ id }) => autoRuntimeIds.includes(id));
   const localOnly = localOnlyReason(request);
-  const imageNamed = Object.keys(request.programs.images).length > 0;
-  if (localOnly && imageNamed)
+  const namesImage = Object.keys(request.programs.images).length > 0;
+  if (localOnly && namesImage)
     throw usageError(`--image needs containers, but ${localOnly}: choose with --runtime`);
   if (localOnly)
     return { candidates: runtimes.filter(({ id }) => id === "local"), reason: localOnly };
   // An image that the user names must not be replaced by a program of this machine.
-  return { candidates: imageNamed ? runtimes.filter(({ id }) => id !== "local") : runtimes };
+  return { candidates: namesImage ? runtimes.filter(({ id }) => id !== "local") : runtimes };
 }
 
-/** Uses the requested runtime; `auto` uses the first that works. @throws usageError; environmentError */
+/**
+ * Uses the requested runtime, where `auto` takes the first that works.
+ * @throws usageError; environmentError
+ */
 export async function firstWorking<Used>(
   request: Request,
   use: (description: RuntimeDescription) => Promise<Used>,
 ): Promise<{ used: Used; choice: string }> {
   if (request.runtime !== "auto")
     return { used: await use(runtimeOf(request)), choice: "as asked" };
+
   const { candidates, reason } = autoCandidates(request);
   const unavailable: string[] = [];
   for (const description of candidates) {
@@ -69,7 +73,7 @@ export async function firstWorking<Used>(
       const used = await use(description);
       return { used, choice: reason ?? [...unavailable, answer.what].join("; ") };
     } catch (error) {
-      // The runtime answers but cannot be used, e.g. its images cannot be built: try the next one.
+      // A runtime may answer and still be of no use, e.g. because its images cannot be built.
       if (!(error instanceof BenchError) || error.exitCode !== EXIT.environment) throw error;
       unavailable.push(`${answer.what}, but: ${messageOf(error)}`);
     }

@@ -9,7 +9,7 @@ import type { TraceFacts } from "../../contract/plugins.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError } from "../../kit/errors.js";
 
-/** The members of a manifest that must be the same before and after an interruption. */
+/** The members of a manifest that must be equal before and after an interruption. */
 const MUST_MATCH = [
   "harness",
   "libraries",
@@ -23,12 +23,15 @@ const MUST_MATCH = [
   "generator",
 ] as const;
 
+/** Sentences on what makes two sessions of a campaign incomparable. */
 export function differences(before: Manifest, now: Manifest): string[] {
-  const was = settledIn(before);
-  const is = settledIn(now);
+  const settledBefore = settledIn(before);
+  const settledNow = settledIn(now);
   return [
     ...traceDifference(before, now),
-    ...MUST_MATCH.flatMap((member) => compared(member, was[member], is[member])),
+    ...MUST_MATCH.flatMap((member) =>
+      differencesOf(member, settledBefore[member], settledNow[member]),
+    ),
     ...machineDifferences("machine", before.machine, now.machine),
     ...machinesDifferences(before.machines ?? [], now.machines ?? []),
   ];
@@ -37,19 +40,22 @@ export function differences(before: Manifest, now: Manifest): string[] {
 const traceIn = ({ plugins = [] }: Manifest): TraceFacts | undefined =>
   plugins.find(({ trace }) => trace)?.trace;
 
-/** A log grows while its service runs: then a resumed campaign would have other requests. */
+/**
+ * The difference of the traces. A log grows while its service runs, and then a resumed campaign
+ * would have other requests.
+ */
 function traceDifference(before: Manifest, now: Manifest): string[] {
-  const was = traceIn(before);
-  const is = traceIn(now);
-  if (!was || !is || was.sha256 === is.sha256) return [];
+  const oldTrace = traceIn(before);
+  const newTrace = traceIn(now);
+  if (!oldTrace || !newTrace || oldTrace.sha256 === newTrace.sha256) return [];
   return [
-    `the file of --trace has changed, from ${was.lines} requests to ${is.lines}: give it as it was`,
+    `the file of --trace has changed, from ${oldTrace.lines} requests to ${newTrace.lines}: give it as it was`,
   ];
 }
 
 /**
- * The members without what a restart may change, where a program lies, and the trace, which is
- * compared by itself.
+ * The members of a manifest without what a restart may change, without the paths of programs, and
+ * without the trace, which is compared by itself.
  */
 function settledIn({ engine, stores, plugins, ...others }: Manifest) {
   const { memory_bytes: _, ...settledEngine } = engine ?? {};
@@ -63,15 +69,15 @@ function settledIn({ engine, stores, plugins, ...others }: Manifest) {
 }
 
 /**
- * Compares the keys of machines. What one side does not know, e.g. because an older version wrote
- * it, is no difference.
+ * The differences in the key of a machine. A member that one side does not know, e.g. because an
+ * older version wrote it, is no difference.
  */
 function machineDifferences(path: string, before: MachineKey, now: MachineKey): string[] {
   return MACHINE_KEY.flatMap((member) => {
-    const was = before[member];
-    const is = now[member];
-    if (was === undefined || is === undefined) return [];
-    return compared(`${path}.${member}`, was, is);
+    const oldValue = before[member];
+    const newValue = now[member];
+    if (oldValue === undefined || newValue === undefined) return [];
+    return differencesOf(`${path}.${member}`, oldValue, newValue);
   });
 }
 
@@ -83,32 +89,39 @@ function machinesDifferences(
 ): string[] {
   const names = [...new Set([...before, ...now].map(({ name }) => name))];
   return names.flatMap((name) => {
-    const was = before.find((machine) => machine.name === name);
-    const is = now.find((machine) => machine.name === name);
+    const oldMachine = before.find((machine) => machine.name === name);
+    const newMachine = now.find((machine) => machine.name === name);
     const path = `machines.${name}`;
-    if (was?.facts && is?.facts) return machineDifferences(path, was.facts, is.facts);
-    // Without its facts a machine is what the runtime says of it.
-    if (was && is) return machineDifferences(path, was, is);
+    if (oldMachine?.facts && newMachine?.facts)
+      return machineDifferences(path, oldMachine.facts, newMachine.facts);
+    // Without its facts only what the runtime says of a machine can be compared.
+    if (oldMachine && newMachine) return machineDifferences(path, oldMachine, newMachine);
+
     const presence = (machine: CampaignMachine | undefined) => (machine ? "there" : "absent");
-    return [`machines.${name} was ${presence(was)}, is ${presence(is)}`];
+    return [`machines.${name} was ${presence(oldMachine)}, is ${presence(newMachine)}`];
   });
 }
 
-function compared(path: string, before: unknown, now: unknown): string[] {
+/** The differences between two values, with the path of each. */
+function differencesOf(path: string, before: unknown, now: unknown): string[] {
   if (isRecord(before) && isRecord(now)) {
     const members = [...new Set([...Object.keys(before), ...Object.keys(now)])];
-    return members.flatMap((member) => compared(`${path}.${member}`, before[member], now[member]));
+    return members.flatMap((member) =>
+      differencesOf(`${path}.${member}`, before[member], now[member]),
+    );
   }
+
   const textOf = (value: unknown): string =>
     value === undefined ? "absent" : canonicalJson(value);
-  const was = textOf(before);
-  const is = textOf(now);
-  return was === is ? [] : [`${path} was ${was}, is ${is}`];
+  const oldText = textOf(before);
+  const newText = textOf(now);
+  return oldText === newText ? [] : [`${path} was ${oldText}, is ${newText}`];
 }
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
+/** @throws environmentError where a campaign cannot be resumed, with all differences */
 export function requireComparable(before: Manifest, now: Manifest): void {
   const changes = differences(before, now);
   if (changes.length === 0) return;

@@ -22,7 +22,7 @@ interface CompletedRuns {
   rejected: readonly string[];
 }
 
-/** A resumed campaign, with what its earlier sessions have measured. */
+/** A resumed campaign, with the runs that its earlier sessions have measured. */
 export type OpenedCampaign = ExistingCampaign & CompletedRuns;
 
 export const isComplete = ({ manifest, missing }: OpenedCampaign): boolean =>
@@ -35,7 +35,8 @@ export type CampaignOutcome = {
 };
 
 /**
- * Claims a campaign's folder, removes unfinished files, reads its runs. @throws environmentError
+ * Claims a campaign's folder, removes unfinished files, and reads its runs.
+ * @throws environmentError
  */
 export async function openExistingCampaign(
   { folder, manifest }: ExistingCampaign,
@@ -53,7 +54,8 @@ export async function openExistingCampaign(
   for (const line of rejected) eventLog.warn(line);
   const counts = `${counted(outcomes.length, "run")} completed, ${missing} missing`;
   eventLog.info(`campaign ${manifest.campaign} is resumed: ${counts}`);
-  // Beyond the bound of a search the target fails its load, and its schedule is not kept.
+
+  // Beyond the bound of a search the target fails its load, which needs no warning.
   if (manifest.plan.max_rate) return opened;
   const invalid = outcomes.filter(({ status }) => status === "invalid").length;
   if (invalid > 0)
@@ -64,11 +66,11 @@ export async function openExistingCampaign(
 }
 
 /**
- * Checks the result file of every requested run. A run is completed when its result has the right
- * checksum, fits the schema and measures the planned configuration. Invalid runs and those that the
- * target spoiled count: to repeat runs until they are good would be to choose among results. Failed
- * and aborted runs are measured again; by turns a run that failed alone belongs to its round, and a
- * round that is not complete is measured again as a whole.
+ * Checks the result file of every requested run. A run is completed where its result has the right
+ * checksum, fits the schema and measures the planned configuration. Invalid and spoiled runs count,
+ * because to repeat runs until they are good would be to choose among results. Failed and aborted
+ * runs are measured again. By turns a run that failed alone belongs to its round, and a round that
+ * is not complete is measured again as a whole.
  */
 export async function readCompletedRuns(
   folder: string,
@@ -83,6 +85,7 @@ export async function readCompletedRuns(
     if (typeof run === "object") completed.set(planned.file, run);
     else if (run !== undefined) rejected.push(`${planned.file} ${run}: it is measured again`);
   }
+
   // A round is measured as a whole.
   for (const unit of unitsOf(manifest.plan, requested)) {
     if (unit.every(({ file }) => completed.has(file))) continue;
@@ -93,7 +96,10 @@ export async function readCompletedRuns(
   return { completed, outcomes, missing: missing.length, rejected };
 }
 
-/** @returns the completed run; or why its result does not count; or undefined where it has none */
+/**
+ * The outcome of a completed run, or a text that says why its result does not count; undefined where
+ * there is no result.
+ */
 function readCompletedRun(
   folder: string,
   { campaign, plan }: Manifest,

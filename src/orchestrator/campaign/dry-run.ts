@@ -38,22 +38,22 @@ import { pendingGeneratorsText } from "./generator-trials.js";
 import { expectedOpening } from "./open-runtime.js";
 import { registerPlugins, withSources } from "./used-plugins.js";
 
-/** More of a field of a trace is cut. */
+/** The most characters of a trace's field that are shown. */
 const MAX_FIELD_LENGTH = 80;
 
 export interface Preview {
   /**
-   * `node`: the version of Node.js that servers have unless a target names one; absent where it is
-   * not known.
+   * The runtime and why it was chosen. `node` is the version of Node.js that servers have unless a
+   * target names one; it is absent where the version is not known.
    */
   runtime: { id: string; choice: string; node?: string };
   plan: Plan;
-  /** The likely range for a search for the highest rate, whose trials follow from each other. */
+  /** The estimate. It is a likely range for a search, whose trials follow from each other. */
   estimate: EstimateRange & { runs: number; disk_bytes: number; groups?: GroupsEstimate };
   notices: string[];
-  /** What a conclusion costs where targets do not go by turns. */
+  /** Lines on what a conclusion costs where targets do not go by turns. */
   order_cost: string[];
-  /** Why a start would be refused on this machine now; absent where it would not. */
+  /** Why a start would be refused on this machine now; absent where it would not be. */
   refusal?: string;
 }
 
@@ -65,7 +65,7 @@ export async function previewCampaign(request: Request, packageFolder: string): 
   const environment = await findPythonEnvironment(packageFolder);
   const { description, choice, available } = await expectedOpening(request, packageFolder);
   const cpus = await description.cpus();
-  const caps = mapCaps(request.caps, (ofKind) => description.appliedCaps(ofKind, cpus));
+  const caps = mapCaps(request.caps, (kindCaps) => description.appliedCaps(kindCaps, cpus));
   const context: PlanContext = {
     available,
     caps,
@@ -112,8 +112,8 @@ const NOT_CONTACTED =
   "the store that STORE_URL names was not contacted: its type may skip more targets";
 
 /**
- * One line of a trace with what its fields were taken for. It names a key, so it is shown and not
- * kept.
+ * A text that shows one line of a trace and how its fields were read. It names a key, so it is shown
+ * and not kept.
  */
 export function traceExampleText({ example, facts }: ReadTrace): string {
   const { line_number, time, time_text, time_utc, keys, key } = example;
@@ -123,8 +123,8 @@ export function traceExampleText({ example, facts }: ReadTrace): string {
 }
 
 /**
- * The Node.js of servers: this one where they run as processes of this machine, else that of the
- * image.
+ * The version of Node.js that servers have. They share that of this process where they run on this
+ * machine; otherwise the image has it.
  */
 async function serverNode(runtime: string, packageFolder: string): Promise<string | undefined> {
   if (runtime === "local") return process.versions.node;
@@ -133,10 +133,7 @@ async function serverNode(runtime: string, packageFolder: string): Promise<strin
   return /^ARG NODE_VERSION=(\S+)$/m.exec(dockerfile)?.[1];
 }
 
-/**
- * `runtime: local (as asked), servers on Node.js 20.19.0`: another runtime may have another
- * Node.js.
- */
+/** The runtime as `runtime: local (as asked), servers on Node.js 20.19.0`. */
 export const runtimeText = ({ runtime: { id, choice, node } }: Preview): string =>
   `runtime: ${id} (${choice})${node === undefined ? "" : `, servers on Node.js ${node}`}`;
 
@@ -146,8 +143,8 @@ function setupNotice(runtime: string): string {
 }
 
 /**
- * The exit code that the campaign's start would have. @throws environmentError where the start
- * would be refused
+ * The exit code that the campaign's start would have.
+ * @throws environmentError where the start would be refused
  */
 export function dryRunExitCode({ refusal }: Pick<Preview, "refusal">): ExitCode {
   if (refusal !== undefined) throw environmentError(`the start would be refused: ${refusal}`);
@@ -200,7 +197,7 @@ function matrixLines(plan: Plan): string[] {
   return textTable([[...SUBJECT_COLUMNS, "load", "measured", "runs", "hash"], ...rows]);
 }
 
-/** The order of the configurations by number; one line for each round, a group in brackets. */
+/** The order of the configurations by number, a line for each round, with groups in brackets. */
 function orderLines({ order, configurations, runs }: Plan): string[] {
   if (order === "consecutive")
     return ["  each configuration with all its runs, from the first to the last"];
@@ -231,8 +228,8 @@ function diagnosingLines({ runs }: Plan): string[] {
 function adaptiveText({ adaptive }: Plan): string[] {
   if (!adaptive) return [];
   const { looks, budget_s } = adaptive;
-  const before = looks.slice(0, -1);
-  const rounds = `round${before.length > 1 ? "s" : ""} ${before.join(", ") || looks[0]}`;
+  const decidingRounds = looks.slice(0, -1);
+  const rounds = `round${decidingRounds.length > 1 ? "s" : ""} ${decidingRounds.join(", ") || looks[0]}`;
   const lines = [
     `runs: as many as it takes; which configurations continue is decided after ${rounds}`,
   ];
@@ -241,7 +238,7 @@ function adaptiveText({ adaptive }: Plan): string[] {
   return lines;
 }
 
-/** How many targets are up at once, by turns, and what that takes. */
+/** A line that says how many targets are up at once by turns, and what that takes. */
 export function groupLines({ estimate: { groups } }: Preview): string[] {
   if (!groups) return [];
   const { groups_per_round, targets, start_s, memory_bytes } = groups;
@@ -250,21 +247,21 @@ export function groupLines({ estimate: { groups } }: Preview): string[] {
   ];
 }
 
-/** `about 68 min (until 22:52)`. */
+/** The time of a campaign as `about 68 min (until 22:52)`. */
 export function timesText({ estimate }: Preview, now = new Date()): string {
   const { at_least: least, seconds } = estimate;
   const ends = new Date(now.getTime() + seconds * 1000);
-  const most = durationText(seconds);
-  const times = least ? `${durationText(least.seconds)} to ${most}` : most;
+  const longest = durationText(seconds);
+  const times = least ? `${durationText(least.seconds)} to ${longest}` : longest;
   return `about ${times} (until ${ends.toTimeString().slice(0, 5)})`;
 }
 
-/** `30 runs of 10 configurations, about 68 min (until 22:52), 7 MB on disk`. */
+/** A text such as `30 runs of 10 configurations, about 68 min (until 22:52), 7 MB on disk`. */
 export function totalsText(preview: Preview, now = new Date()): string {
   const { plan, estimate } = preview;
   const { at_least: least } = estimate;
-  const most = `${plan.max_rate ? "about " : ""}${counted(estimate.runs, "run")}`;
-  const runs = least ? `${least.runs} to ${most}` : most;
+  const mostRuns = `${plan.max_rate ? "about " : ""}${counted(estimate.runs, "run")}`;
+  const runs = least ? `${least.runs} to ${mostRuns}` : mostRuns;
   const configurations = counted(plan.configurations.length, "configuration");
   const megabytes = Math.ceil(estimate.disk_bytes / 1e6);
   return `${runs} of ${configurations}, ${timesText(preview, now)}, ${megabytes} MB on disk`;
@@ -274,20 +271,20 @@ function searchLines({ configurations, max_rate, warmup_s, order, seed }: Plan):
   if (!max_rate) return [];
   const { objectives, from, min, max, trials_per_rate, budget_s } = max_rate;
   const lengths = new Set(configurations.map(({ configuration }) => extentText(configuration)));
-  const near = counted(trials_per_rate, "trial");
+  const trials = counted(trials_per_rate, "trial");
   const lines = [
     `search: the highest rate from ${min}/s to ${max}/s that keeps ${objectives.join(", ")}, for each of`,
     ...subjectLines(configurations),
     `trials: one run each, ${warmupText(warmup_s, order)} and ${[...lengths].join(", ")} measured`,
     `bracket: from ${from}/s each rate is ${STEP_FACTOR} times the last until one is missed; then halfway between the rate that is kept and the one that is missed, until they are within ${Math.round(100 * (BRACKET_RATIO - 1))} %`,
-    `estimate: ${near} at each of five or more rates about the middle, ${Math.round(100 * (LADDER_STEP - 1))} % apart, all of them in random order, seed ${seed}`,
+    `estimate: ${trials} at each of five or more rates about the middle, ${Math.round(100 * (LADDER_STEP - 1))} % apart, all of them in random order, seed ${seed}`,
   ];
   if (budget_s !== undefined)
     lines.push(`budget: no trial starts that would end after ${durationText(budget_s)}`);
   return lines;
 }
 
-/** A table of what the highest rates are searched for. */
+/** A table of the targets whose highest rates are searched for. */
 function subjectLines(configurations: Plan["configurations"]): string[] {
   const rows = subjectsOf({ configurations }).map(({ configuration }) => {
     const connections = connectionsText(configuration.layer, configuration.load.connections);
@@ -298,7 +295,7 @@ function subjectLines(configurations: Plan["configurations"]): string[] {
   return table.map((line) => `  ${line}`);
 }
 
-/** What a campaign does and decides besides its configurations, and what to know about it. */
+/** Lines on what a campaign does and decides besides its configurations, and on what to know. */
 const outlookLines = (preview: Preview): string[] => [
   ...groupLines(preview),
   ...noteLines(preview),
@@ -321,8 +318,8 @@ export function previewLines(preview: Preview, now = new Date()): string[] {
   const head = runtimeText(preview);
   const totals = totalsText(preview, now);
   if (plan.max_rate) {
-    const assumed = `if each keeps up to ${EXAMPLE_FACTOR * plan.max_rate.from}/s`;
-    return [head, ...searchLines(plan), ...outlookLines(preview), `${totals}, ${assumed}`];
+    const assumption = `if each keeps up to ${EXAMPLE_FACTOR * plan.max_rate.from}/s`;
+    return [head, ...searchLines(plan), ...outlookLines(preview), `${totals}, ${assumption}`];
   }
   const [columns = "", ...rows] = matrixLines(plan);
   const width = String(rows.length).length;
@@ -360,7 +357,7 @@ export async function showPlanFirst(
   if (format === "json" || detail === "quiet") return;
   const preview = await abortable(signal, previewCampaign(request, packageFolder));
   for (const line of previewLines(preview)) eventLog.info(line);
-  // The campaign itself says why it cannot start.
+  // The campaign itself will say why it cannot start.
   if (preview.refusal !== undefined || !isAttended()) return;
   eventLog.info(`starts in ${SECONDS_TO_STOP} s; Ctrl-C stops it`);
   await pause(signal, SECONDS_TO_STOP);

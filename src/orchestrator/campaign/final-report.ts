@@ -26,9 +26,10 @@ const summarySchema = z.object({
 });
 type Summary = z.infer<typeof summarySchema>;
 
+/** The exit codes of a campaign, by those of the report's program. */
 const CODES: Readonly<Record<number, ExitCode>> = {
   [EXIT.usage]: EXIT.usage,
-  // The runs are over: an unfit environment fails the campaign.
+  // The runs are over, so an unfit environment fails the campaign.
   [EXIT.environment]: EXIT.configurationFailed,
   [EXIT.configurationFailed]: EXIT.configurationFailed,
 };
@@ -61,25 +62,26 @@ function hasUnserved(outcomes: readonly RunOutcome[]): boolean {
 }
 
 /**
- * Failures come first, invalid runs last. @param search of trials: a rate not kept is what it looks
- * for
+ * The exit code of a campaign, where failures come first and invalid runs last.
+ * @param search the search that made the runs, if any, which looks for rates that are not kept
  */
-export function exitCodeOf(
+export function campaignExitCode(
   outcomes: readonly RunOutcome[],
   missedThresholds: number,
   search?: Pick<MaxRateState, "trials">,
 ): ExitCode {
-  const has = (status: RunOutcome["status"]) => outcomes.some((run) => run.status === status);
-  if (has("failed")) return EXIT.configurationFailed;
+  const hasRun = (status: RunOutcome["status"]) => outcomes.some((run) => run.status === status);
+  if (hasRun("failed")) return EXIT.configurationFailed;
   if (search) {
     const hasVoid = search.trials.some(({ status }) => status === "void");
     return hasVoid ? EXIT.runsInvalid : EXIT.done;
   }
   if (hasUnserved(outcomes)) return EXIT.configurationFailed;
   if (missedThresholds > 0) return EXIT.regression;
-  return has("invalid") ? EXIT.runsInvalid : EXIT.done;
+  return hasRun("invalid") ? EXIT.runsInvalid : EXIT.done;
 }
 
+/** Builds the report and shows its conclusions. @returns the exit code of the campaign */
 export async function buildFinalReport(
   { folder, outcomes, search }: CampaignOutcome,
   python: PythonContext,
@@ -94,15 +96,18 @@ export async function buildFinalReport(
     return undefined;
   });
   if (!summary) return EXIT.configurationFailed;
-  // The last screen of a search has its results.
-  if (!search) for (const line of summary.recommendation.sentences) eventLog.info(line);
+
+  // The last screen of a search has its results, which need no lines here.
+  if (!search) {
+    for (const line of summary.recommendation.sentences) eventLog.info(line);
+  }
   const missed = missedThresholds(summary);
   for (const line of missed) eventLog.warn(`threshold: ${line}`);
   emitReport(summary, eventLog);
-  return exitCodeOf(outcomes, missed.length, search);
+  return campaignExitCode(outcomes, missed.length, search);
 }
 
-/** An interrupted campaign ends within 15 s; the rest is for stopping all programs. */
+/** The time for the report of an interrupted campaign, which must end within 15 s altogether. */
 const INTERRUPTED_REPORT_MS = 12_000;
 
 /**

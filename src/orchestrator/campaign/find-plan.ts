@@ -32,12 +32,12 @@ import {
 } from "./generator-trials.js";
 import { withSources } from "./used-plugins.js";
 
-/** What is known of the place where a campaign measures, before it has a plan. */
+/** The facts on the place where a campaign measures, which are known before it has a plan. */
 export interface CampaignPlace {
   planContext: PlanContext;
   external: ExternalStore | undefined;
   partFaults: PartFaults | undefined;
-  /** Vouches for the encrypted stores; undefined where none is encrypted. */
+  /** The authority that vouches for encrypted stores; undefined where none is encrypted. */
   authority: StoreAuthority | undefined;
 }
 
@@ -50,36 +50,35 @@ export interface PlanningContext {
 }
 
 /**
- * The plan of a new campaign, with what must be measured to make it: the stores' features, the rate
- * and the number of generators. @returns the request, too, with the rate and generators found
+ * Makes the plan of a new campaign. It first measures what the plan needs, which are the features of
+ * stores, the rate and the number of generators.
+ * @returns the plan, and the request with the rate and generators found
  */
 export async function findPlan(
-  asked: Request,
+  requested: Request,
   place: CampaignPlace,
   context: PlanningContext,
 ): Promise<{ request: Request; plan: Plan }> {
   const { planContext } = place;
   const tell = (text: string) => context.eventLog.setUp(text);
-  const findings = await storeFindings(asked, place, context);
-  const trialOf = trialsOf(asked, place, context);
+  const findings = await storeFindings(requested, place, context);
+  const trialOf = trialsOf(requested, place, context);
 
   const throughputOf = async (configuration: Configuration) =>
     (await trialOf(configuration)).requests_per_second;
-  const calibration = asked.calibrates
-    ? await calibrate(calibrated(selectConfigurations(asked, planContext)), throughputOf, tell)
+  const calibration = requested.calibrates
+    ? await calibrate(calibrated(selectConfigurations(requested, planContext)), throughputOf, tell)
     : undefined;
-  const atItsRate = calibration ? atRate(asked, calibration.rate_per_second) : asked;
+  const withRate = calibration ? atRate(requested, calibration.rate_per_second) : requested;
 
-  const generatorTrials = asked.findsGenerators
+  const generatorTrials = requested.findsGenerators
     ? await generatorsNeeded(
-        hardestLoads(selectConfigurations(atItsRate, planContext)),
+        hardestLoads(selectConfigurations(withRate, planContext)),
         trialOf,
         tell,
       )
     : undefined;
-  const request = generatorTrials
-    ? withGenerators(atItsRate, generatorTrials.generators)
-    : atItsRate;
+  const request = generatorTrials ? withGenerators(withRate, generatorTrials.generators) : withRate;
 
   let plan = planOf(request, { ...planContext, ...definedOnly({ findings }) });
   if (generatorTrials) plan = withGeneratorTrials(plan, generatorTrials);
@@ -89,7 +88,8 @@ export async function findPlan(
 }
 
 /**
- * Starts each store of the store layer once and asks what it lacks; undefined without that layer.
+ * Starts each store of the store layer once and asks which features are missing; undefined without
+ * that layer.
  */
 async function storeFindings(
   request: Request,
@@ -117,7 +117,7 @@ async function storeFindings(
   return abortable(signal, findingsOf(settings, { runtime, lease, log }));
 }
 
-/** Makes one run of a configuration before the campaign; its result enters no report. */
+/** A function that makes one run of a configuration before the campaign, outside of all reports. */
 function trialsOf(
   request: Request,
   { external, authority }: CampaignPlace,

@@ -8,15 +8,15 @@ import { configurationText } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
 import { unlessFailed } from "./trial-failures.js";
 
-/** Measured seconds of each trial. */
+/** The measured seconds of each trial. */
 const TRIAL_S = 5;
 /**
- * One more generator that brings less than this is of no use: something else is used up, e.g. the
- * machine's CPUs.
+ * The least factor by which one more generator must raise the rate. With less, something else is
+ * used up, e.g. the machine's CPUs.
  */
 const LEAST_GAIN = 1.02;
 
-const MOST = dimensions.find(({ key }) => key === "generators")?.max ?? 1;
+const MOST_GENERATORS = dimensions.find(({ key }) => key === "generators")?.max ?? 1;
 
 type GeneratorTrials = NonNullable<Plan["generator_trials"]>;
 
@@ -29,17 +29,21 @@ export interface GeneratorTrial {
 const hardness = (load: Load): number =>
   load.model === "open" ? load.rate_per_second : load.connections;
 
-/** Each target at its hardest load, without faults; not where one generator makes the load anyway. */
+/**
+ * Each target at its hardest load, without faults. Configurations whose load one generator makes
+ * anyway are left out.
+ */
 export function hardestLoads({ configurations }: Pick<Plan, "configurations">): Configuration[] {
   const hardest = new Map<string, Configuration>();
   for (const { configuration } of configurations) {
     if (hasOneGenerator(configuration)) continue;
-    const { faults: _faults, generators: _generators, ...others } = configuration;
-    const trial = { ...others, extent: { duration_s: TRIAL_S } };
+    const { faults: _faults, generators: _generators, ...withoutFaults } = configuration;
+    const trial = { ...withoutFaults, extent: { duration_s: TRIAL_S } };
     // Trials that differ in their load alone have the same key.
     const key = configurationHash({ ...trial, load: { model: "closed", connections: 1 } });
-    const known = hardest.get(key);
-    if (!known || hardness(trial.load) > hardness(known.load)) hardest.set(key, trial);
+    const hardestSoFar = hardest.get(key);
+    if (!hardestSoFar || hardness(trial.load) > hardness(hardestSoFar.load))
+      hardest.set(key, trial);
   }
   return [...hardest.values()];
 }
@@ -58,7 +62,7 @@ export function generatorsText(trials: GeneratorTrials): string {
   return `${number}${reasonText(trials)}; --generators ${generators} repeats it`;
 }
 
-/** Why there are so many, after a colon; empty where one is enough for all. */
+/** Why there are so many generators, after a colon; empty where one is enough for all loads. */
 function reasonText({ generators, measured }: GeneratorTrials): string {
   const saturatedWith = (number: number) =>
     measured.find((trial) => trial.generators === number && trial.is_saturated)?.name;
@@ -78,11 +82,12 @@ export const withGeneratorTrials = (plan: Plan, trials: GeneratorTrials): Plan =
   notes: [...plan.notes, generatorsText(trials)],
 });
 
-/** Requests/s of each load that saturated its generators. */
-type Saturated = ReadonlyMap<Configuration, number>;
+/** The requests/s of each load that saturated its generators. */
+type SaturatingLoads = ReadonlyMap<Configuration, number>;
 
 /**
- * The fewest generators that none of the loads saturates, one number for all, so that they compare.
+ * Finds the fewest generators that none of the loads saturates. All loads get the same number, so
+ * that they can be compared.
  */
 export async function generatorsNeeded(
   configurations: readonly Configuration[],
@@ -90,7 +95,7 @@ export async function generatorsNeeded(
   tell: (text: string) => void,
 ): Promise<GeneratorTrials> {
   const measured: GeneratorTrials["measured"] = [];
-  const needed = (generators: number): GeneratorTrials => ({
+  const trialsWith = (generators: number): GeneratorTrials => ({
     generators,
     window_s: TRIAL_S,
     measured,
@@ -99,7 +104,7 @@ export async function generatorsNeeded(
   const trySaturating = async (
     loads: readonly Configuration[],
     generators: number,
-  ): Promise<Saturated> => {
+  ): Promise<SaturatingLoads> => {
     const saturated = new Map<Configuration, number>();
     for (const configuration of loads) {
       const requested = generators > 1 ? { ...configuration, generators } : configuration;
@@ -121,28 +126,32 @@ export async function generatorsNeeded(
     return saturated;
   };
 
-  const most = Math.min(MOST, ...configurations.map(({ load }) => load.connections));
-  let before: Saturated = new Map();
+  const mostGenerators = Math.min(
+    MOST_GENERATORS,
+    ...configurations.map(({ load }) => load.connections),
+  );
+  let previous: SaturatingLoads = new Map();
   let loads = configurations;
   for (let generators = 1; ; generators++) {
     const saturated = await trySaturating(loads, generators);
-    if (saturated.size === 0) return needed(generators);
-    if (generators > 1 && !hasGained(before, saturated)) {
+    if (saturated.size === 0) return trialsWith(generators);
+    if (generators > 1 && !hasGained(previous, saturated)) {
       tell(
         `generators: ${generators} send no more than ${generators - 1}: something else is used up`,
       );
-      return needed(generators - 1);
+      return trialsWith(generators - 1);
     }
-    if (generators === most) return needed(generators);
-    before = saturated;
+    if (generators === mostGenerators) return trialsWith(generators);
+    previous = saturated;
     loads = [...saturated.keys()];
   }
 }
 
 /** Whether one more generator has helped at least one of the loads. */
-const hasGained = (before: Saturated, after: Saturated): boolean =>
+const hasGained = (before: SaturatingLoads, after: SaturatingLoads): boolean =>
   [...after].some(([configuration, rate]) => rate >= LEAST_GAIN * (before.get(configuration) ?? 0));
 
+/** The request with the number of generators that trials have found. */
 export function withGenerators(request: Request, generators: number): Request {
   const { command, settings, counts } = request;
   const repeated = command.replace(/(--generators[ =]|\bGENERATORS=)auto\b/, `$1${generators}`);
@@ -150,7 +159,7 @@ export function withGenerators(request: Request, generators: number): Request {
     ...request,
     counts: { ...counts, generators: [generators] },
     settings: { ...settings, generators: String(generators) },
-    // A campaign file may have asked for it.
+    // Where a campaign file asked for it, the command line names no generators yet.
     command: repeated === command ? `${command} --generators ${generators}` : repeated,
   };
 }

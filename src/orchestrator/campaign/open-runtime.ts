@@ -34,8 +34,8 @@ import { availability, expectedStores } from "./store-availability.js";
 import { withTraceFile } from "./used-plugins.js";
 
 /**
- * Opens the requested runtime; `auto` chooses the first that works. @throws usageError;
- * environmentError
+ * Opens the requested runtime, where `auto` chooses the first that works.
+ * @throws usageError; environmentError
  */
 async function openRuntime(
   request: Request,
@@ -58,7 +58,7 @@ async function openRuntime(
   return { runtime, choice: `runtime: ${runtime.id} (${choice})` };
 }
 
-/** The rule M19 asks the stores once more in each run. */
+/** @throws environmentError for a program without the requested version. M19 checks stores once more. */
 function requireVersions(programs: readonly ProgramSource[], runtime: Runtime): void {
   for (const source of programs) {
     const facts = runtime.program(source.id);
@@ -67,16 +67,16 @@ function requireVersions(programs: readonly ProgramSource[], runtime: Runtime): 
 }
 
 /**
- * Checks programs, modules' files and CPUs before anything is built or started: an engine would
- * refuse CPUs only with the first part. @throws usageError for an unknown program; environmentError
- * for what is not there
+ * Checks programs, files of modules and CPUs before anything is built or started. An engine would
+ * refuse CPUs only with the first part.
+ * @throws usageError for an unknown program; environmentError for what is missing
  */
 export async function requireUsablePlacement(request: Request): Promise<void> {
   registerNamedStores(request);
   requireKnownPrograms(request.programs);
   for (const [id, path] of namedPaths(request)) {
-    const named = [...stores, ...services].find((thing) => thing.id === plainId(id));
-    await requireExecutable(path, named?.program ?? id);
+    const description = [...stores, ...services].find((candidate) => candidate.id === plainId(id));
+    await requireExecutable(path, description?.program ?? id);
   }
   if (usedModules(request).length > 0) {
     const { description } = await expectedRuntime(request);
@@ -88,6 +88,7 @@ export async function requireUsablePlacement(request: Request): Promise<void> {
   if (count !== undefined) requireCpus(request.caps, await cpuNumbers(count));
 }
 
+/** The runtime that a start would open, why it is chosen, and which stores it would have. */
 export async function expectedOpening(request: Request, packageFolder: string) {
   await requireUsablePlacement(request);
   const { description, choice } = await expectedRuntime(request);
@@ -100,11 +101,12 @@ export async function expectedOpening(request: Request, packageFolder: string) {
 
 export type OpeningContext = { packageFolder: string; eventLog: EventLog; signal: AbortSignal };
 
-/** What a campaign or an audit needs before its first part is started. */
+/** The context of a campaign or an audit that holds its lease. */
 export interface Opened extends OpeningContext {
   plugins: readonly LoadedPlugin[];
   lease: Lease;
   python: PythonContext;
+  /** Messages on what could not be removed. */
   left: string[];
 }
 
@@ -129,7 +131,7 @@ export async function withLease<Value>(
   if (request.strict) await requireFitMachine(request.runtime, packageFolder);
   for (const notice of request.notices) eventLog.warn(notice);
   for (const line of await removeLeftovers()) eventLog.warn(line);
-  // The report needs Python: find out before hours of measuring, not after them.
+  // The report needs Python, which must not be found missing after hours of measuring.
   await ensurePythonEnvironment(packageFolder, (text) => eventLog.setUp(text), signal);
   const release = request.allowParallel ? async () => {} : await acquireLock(name);
   try {
@@ -165,6 +167,7 @@ export async function withRuntime<Value>(
     holdProcess: python.holdProcess,
     onSetupStep,
   });
+
   // This process may die while the runtime opens, and what is left must be found again.
   if (Object.keys(request.access).length > 0) await lease.update({ access: request.access });
   const opening = openRuntime(request, {
@@ -180,8 +183,8 @@ export async function withRuntime<Value>(
     onSetupStep,
   });
   const { runtime, choice } = await abortable(signal, opening).catch(async (error) => {
-    const late = await opening.catch(() => undefined);
-    await late?.runtime.close();
+    const openedLate = await opening.catch(() => undefined);
+    await openedLate?.runtime.close();
     throw error;
   });
   await lease.update({ runtime: runtime.id });
@@ -193,7 +196,7 @@ export async function withRuntime<Value>(
   } finally {
     // Parts that still run would keep the runtime's network from being removed.
     await lease.releaseAll().finally(() =>
-      // A report is made although something is left, e.g. on a machine that is gone.
+      // The report is made even if something is left, e.g. on a machine that is gone.
       runtime.close().catch((error) => {
         left.push(messageOf(error));
         eventLog.warn(messageOf(error));
@@ -202,5 +205,6 @@ export async function withRuntime<Value>(
   }
 }
 
+/** The exit code of a campaign or an audit, which says where something could not be removed. */
 export const endCode = (code: ExitCode, { left }: Pick<Opened, "left">): ExitCode =>
   code === EXIT.done && left.length > 0 ? EXIT.environment : code;

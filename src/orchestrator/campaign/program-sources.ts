@@ -9,7 +9,7 @@ import { services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { type Request, targetTexts } from "../request/request.js";
 
-/** The id of a program without the version that was asked for. */
+/** The id of a program without the requested version. */
 export const plainId = (id: string): string => id.replace(/~.*/, "");
 
 export const isStore = (id: string): boolean => stores.some((store) => store.id === plainId(id));
@@ -21,8 +21,8 @@ export const namedPaths = ({ programs }: Request): [id: string, path: string][] 
   Object.entries(programs.paths).filter(([id]) => !isModule(id));
 
 /**
- * The programs of the stores and services that the requested targets can use; no store where the
- * user runs it.
+ * The programs of the stores and services that the requested targets can use, without a store that
+ * the user runs.
  */
 export function programSources(request: Request): ProgramSource[] {
   const used: readonly StartedProgram[] = [
@@ -38,7 +38,7 @@ export function programSources(request: Request): ProgramSource[] {
   return [...sources.filter(({ id }) => !isLoadProgram(id)), ...storeLayerSources(request)];
 }
 
-/** Undefined for what is no program of its own, and for a store that the user runs. */
+/** The source of a program; undefined for a library, and for a store that the user runs. */
 function sourceOf(program: StartedProgram, request: Request): ProgramSource | undefined {
   const { programs, storeAccess } = request;
   const { id, program: command, version, withoutVersionFlag, mayHideVersion } = program;
@@ -59,7 +59,7 @@ function sourceOf(program: StartedProgram, request: Request): ProgramSource | un
   };
 }
 
-/** At the store layer the program of each store makes the load. */
+/** The sources of the load programs of the store layer, which come with the stores. */
 function storeLayerSources(request: Request): ProgramSource[] {
   const { programs } = request;
   return storeLayerPrograms.map(({ id, program: command, imageOf: store }) => ({
@@ -73,13 +73,14 @@ function storeLayerSources(request: Request): ProgramSource[] {
   }));
 }
 
-/** The image of a program: what the user names, a variable names, or the default. */
+/** The image of a program, which the user names, a variable names, or the program has by default. */
 function imageOf({ id, image, version }: StartedProgram, { programs }: Request) {
-  const named = programs.images[id];
-  if (named) return named;
-  const ofAnyVersion =
+  const namedImage = programs.images[id];
+  if (namedImage) return namedImage;
+
+  const imageOfAnyVersion =
     programs.images[plainId(id)] || process.env[image?.variable ?? ""] || image?.name;
-  return version && ofAnyVersion ? withTag(ofAnyVersion, version) : ofAnyVersion;
+  return version && imageOfAnyVersion ? withTag(imageOfAnyVersion, version) : imageOfAnyVersion;
 }
 
 const withTag = (name: string, tag: string): string =>

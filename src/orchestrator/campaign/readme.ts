@@ -6,18 +6,20 @@ import { requestedRuns } from "../plan/decision-rounds.js";
 import { entryText, extentText, loadAndLimitsText } from "../ui/event-text.js";
 import { counted } from "../ui/text.js";
 
+/** A section of the README with a list; empty without lines. */
 const list = (title: string, lines: readonly string[]): string[] =>
   lines.length > 0 ? [`## ${title}`, "", ...lines.map((line) => `- ${line}`), ""] : [];
 
-const ENDED = {
+/** Texts for the reasons why an adaptive campaign ended. */
+const END_REASONS = {
   decided: "all that could be decided was decided",
   "max runs": "the most runs allowed were made",
   budget: "its time was used up",
 } as const;
 
 /**
- * `15 runs, 3 of each of 5 configurations`, `55 runs in 5 rounds of 9 configurations`; or how many
- * an adaptive campaign has requested so far, and why no more.
+ * The runs as `15 runs, 3 of each of 5 configurations` or `55 runs in 5 rounds of 9 configurations`.
+ * For an adaptive campaign it says how many were requested so far, and why no more.
  */
 function runsText({ plan, adaptive }: Manifest): string {
   if (plan.max_rate) {
@@ -26,27 +28,30 @@ function runsText({ plan, adaptive }: Manifest): string {
   }
   const maxRuns = plan.runs_per_configuration;
   const count = plan.configurations.length;
-  const all = counted(count, "configuration");
-  const ofEach = count > 1 ? `each of ${all}` : all;
+  const configurations = counted(count, "configuration");
+  const ofEach = count > 1 ? `each of ${configurations}` : configurations;
   const diagnosing = plan.runs.filter(({ diagnose }) => diagnose).length;
   if (diagnosing === plan.runs.length)
     return `${counted(diagnosing, "run")} with instruments of ${ofEach}`;
 
-  const more = diagnosing > 0 ? `, and ${diagnosing} with instruments` : "";
+  const diagnosingText = diagnosing > 0 ? `, and ${diagnosing} with instruments` : "";
   const runs = plan.runs.filter(isCounted).length;
   const countText = counted(runs, "run");
   if (!plan.adaptive) {
     // A reference has a run in each group of its ranking.
-    if (runs > maxRuns * count) return `${countText} in ${maxRuns} rounds of ${all}${more}`;
+    if (runs > maxRuns * count)
+      return `${countText} in ${maxRuns} rounds of ${configurations}${diagnosingText}`;
     const runsOfEach = count > 1 ? `, ${maxRuns}` : "";
-    return `${countText}${runsOfEach} of ${ofEach}${more}`;
+    return `${countText}${runsOfEach} of ${ofEach}${diagnosingText}`;
   }
 
   const requested = requestedRuns({ plan, adaptive }).filter(isCounted).length;
-  const ended = adaptive?.ended && ENDED[adaptive.ended.why];
-  const why = ended ? `, ended because ${ended}: as many as it took` : ": as many as it takes";
+  const endReason = adaptive?.ended && END_REASONS[adaptive.ended.why];
+  const reasonText = endReason
+    ? `, ended because ${endReason}: as many as it took`
+    : ": as many as it takes";
   const range = `${plan.adaptive.looks[0]} to ${maxRuns}`;
-  return `${requested} of at most ${countText}${why}, ${range}, of ${ofEach}${more}`;
+  return `${requested} of at most ${countText}${reasonText}, ${range}, of ${ofEach}${diagnosingText}`;
 }
 
 const timeText = (at: string): string => `${at.slice(0, 10)} ${at.slice(11, 19)} UTC`;
@@ -55,28 +60,29 @@ function sessionLines({ sessions = [], status }: Manifest): string[] {
   if (sessions.length < 2) return [];
   return sessions.map(({ started_at, finished_at }, index) => {
     if (finished_at) return `${timeText(started_at)} to ${timeText(finished_at)}`;
-    const runs = status === "running" && index === sessions.length - 1;
-    return `${timeText(started_at)}${runs ? ", running" : " until it was killed"}`;
+    const isRunning = status === "running" && index === sessions.length - 1;
+    return `${timeText(started_at)}${isRunning ? ", running" : " until it was killed"}`;
   });
 }
 
-/** `running, resumed at …`. */
+/** The status of a campaign, e.g. `running, resumed at …`. */
 function statusText({ status, sessions = [] }: Manifest): string {
   const [, ...resumed] = sessions;
   const last = resumed.at(-1);
   return status === "running" && last ? `running, resumed at ${timeText(last.started_at)}` : status;
 }
 
-/** Where the report is, or when it will be there. */
+/** A sentence that says where the report is, or when it will be there. */
 function reportText({ status, sessions = [] }: Manifest): string {
   if (status === "running") {
-    const before = sessions.length > 1 ? "; an existing one is from an earlier session" : "";
-    return `The report, \`report/index.html\`, is written when the campaign ends${before}`;
+    const earlierReport = sessions.length > 1 ? "; an existing one is from an earlier session" : "";
+    return `The report, \`report/index.html\`, is written when the campaign ends${earlierReport}`;
   }
   const scope = status === "aborted" ? " of the measured runs, if any" : "";
   return `\`report/index.html\` is the report${scope}, \`report/summary.csv\` its table`;
 }
 
+/** The README.md in the folder of a campaign. */
 export function campaignReadme(manifest: Manifest): string {
   const { plan, machine, campaign, command, conditions, stores } = manifest;
   const configurations = plan.configurations.map(({ hash, configuration }) => {

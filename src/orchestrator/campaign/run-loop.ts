@@ -30,7 +30,7 @@ export class RunLoop {
   readonly #options: RunLoopOptions;
   readonly #runs: RunMaker;
   readonly #results: SavedResults;
-  /** Whether it ended early because nothing more could be written. */
+  /** Whether the loop ended early because nothing more could be written. */
   lacksRoom = false;
 
   constructor(options: RunLoopOptions) {
@@ -43,22 +43,23 @@ export class RunLoop {
   async runAll(): Promise<RunOutcome[]> {
     const { plan, selection = ALL_RUNS } = this.#options;
     const outcomes: RunOutcome[] = [];
-    let before: PlannedRun | undefined;
+    let previous: PlannedRun | undefined;
     for (const unit of unitsOf(plan, plan.runs)) {
       const needed = await this.#neededOf(unit);
       const [first] = needed;
       if (!first) continue;
-      const kept = this.#keptOf(needed);
-      if (kept) {
-        outcomes.push(...kept);
+
+      const keptOutcomes = this.#keptOf(needed);
+      if (keptOutcomes) {
+        outcomes.push(...keptOutcomes);
         continue;
       }
 
-      if (before && (await this.#findNoRoom(needed)))
+      if (previous && (await this.#findNoRoom(needed)))
         return [...outcomes, ...this.#unmeasured(needed)];
-      const pauseS = before ? await this.#coolDown(before, first) : 0;
-      outcomes.push(...(await this.#measure(needed, pauseS, before === undefined)));
-      before = first;
+      const pauseS = previous ? await this.#coolDown(previous, first) : 0;
+      outcomes.push(...(await this.#measure(needed, pauseS, previous === undefined)));
+      previous = first;
     }
     await selection.end();
     return outcomes;
@@ -69,7 +70,7 @@ export class RunLoop {
     const needed: PlannedRun[] = [];
     for (const planned of unit) {
       if (planned.diagnose) {
-        // The diagnosing runs come last: what is decided about the others does not wait for them.
+        // Diagnosing runs come last, so that decisions about the others do not wait for them.
         await selection.end();
         needed.push(planned);
       } else if (await selection.isNeeded(planned)) needed.push(planned);
@@ -78,8 +79,8 @@ export class RunLoop {
   }
 
   /**
-   * The outcomes that an earlier session has measured; undefined unless it has measured all. The
-   * runs of a group were made at the same time, or are made again together.
+   * The outcomes of runs that an earlier session has measured; undefined unless it has measured all
+   * of them. The runs of a group are made again together.
    */
   #keptOf(needed: readonly PlannedRun[]): RunOutcome[] | undefined {
     const { completed, progress } = this.#options;
@@ -112,13 +113,13 @@ export class RunLoop {
   }
 
   /**
-   * Finds out whether nothing more can be measured, as nothing of it could be written or put on
-   * record.
+   * Finds out whether nothing more can be measured, because no result could be written or no part
+   * put on record.
    */
   async #findNoRoom(next: readonly PlannedRun[]): Promise<boolean> {
     const { plan, folder, eventLog } = this.#options;
-    const noDisk = await diskReason({ ...plan, runs: [...next] }, folder);
-    const reason = noDisk ?? (await this.#noRecordReason());
+    const noDiskReason = await diskReason({ ...plan, runs: [...next] }, folder);
+    const reason = noDiskReason ?? (await this.#noRecordReason());
     if (reason === undefined) return false;
     eventLog.warn(`${reason}; what was measured is reported, and --resume measures the rest`);
     this.lacksRoom = true;
@@ -143,16 +144,16 @@ export class RunLoop {
     }));
   }
 
-  /** @returns the seconds that it waited */
-  async #coolDown(before: PlannedRun, next: PlannedRun): Promise<number> {
+  /** Waits for the pause between two runs. @returns its seconds */
+  async #coolDown(previous: PlannedRun, next: PlannedRun): Promise<number> {
     const { plan, progress, signal } = this.#options;
-    const seconds = cooldownS(plan, this.#configuration(before), this.#configuration(next));
+    const seconds = cooldownS(plan, this.#configuration(previous), this.#configuration(next));
     progress.cooldown(seconds);
     await pause(signal, seconds);
     return seconds;
   }
 
-  /** Makes one run, or those of a group at the same time. @returns their outcomes, in order */
+  /** Makes one run, or the runs of a group at the same time. @returns their outcomes, in order */
   async #makeRuns(planned: readonly PlannedRun[], isFirst: boolean): Promise<RunOutcome[]> {
     const { progress } = this.#options;
     if (planned.length > 1) await this.#results.setAside(planned);
@@ -160,7 +161,7 @@ export class RunLoop {
     const began = { at: new Date(), ms: performance.now() };
     const ends = await this.#runs.make(planned);
 
-    // Ctrl-C ends all runs of a group, also those that had their result already.
+    // Ctrl-C ends all runs of a group, even those that already had their result.
     const aborted = ends.find((end) => "error" in end && end.error instanceof Aborted);
     const outcomes: RunOutcome[] = [];
     for (const [index, end] of ends.entries()) {
@@ -170,7 +171,7 @@ export class RunLoop {
     progress.ended(planned);
     if (aborted && "error" in aborted) throw aborted.error;
 
-    // Each has its share of the time.
+    // The time of a group is shared by its runs.
     return outcomes.map((outcome) => ({ ...outcome, seconds: outcome.seconds / outcomes.length }));
   }
 
@@ -198,12 +199,12 @@ export class RunLoop {
       const failure = { role: "campaign", text: error.message };
       return failureDocument(identity, "aborted", startedAt, failure);
     }
-    // In the first run an unfit machine is for the user to fix; it is not a failed run.
+    // An unfit machine in the first run is for the user to fix, and is not a failed run.
     if (isFirst && error instanceof BenchError && error.exitCode === EXIT.environment) throw error;
-    if (!(error instanceof BenchError || error instanceof PartFailed))
-      this.#options.eventLog.detail(
-        error instanceof Error ? (error.stack ?? error.message) : String(error),
-      );
+    if (!(error instanceof BenchError || error instanceof PartFailed)) {
+      const text = error instanceof Error ? (error.stack ?? error.message) : String(error);
+      this.#options.eventLog.detail(text);
+    }
     const role = error instanceof PartFailed ? error.role : "harness";
     return failureDocument(identity, "failed", startedAt, { role, text: messageOf(error) });
   }
@@ -214,11 +215,11 @@ export class RunLoop {
 }
 
 /**
- * Whether a run says how the campaign ended: of those that do not count, a diagnosing run that
- * failed.
+ * Whether a run decides how the campaign ended. Runs that count do, and so does a diagnosing run
+ * that failed.
  */
 const saysHowItEnded = (planned: PlannedRun, { status }: RunOutcome): boolean =>
   isCounted(planned) || (planned.diagnose === true && status === "failed");
 
-/** By the wall clock for who reads it, and by the monotonic one for how long something takes. */
+/** A moment by the wall clock, for readers, and by the monotonic clock, to measure durations. */
 type Moment = { at: Date; ms: number };

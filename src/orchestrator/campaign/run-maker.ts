@@ -24,28 +24,28 @@ import type { ExternalStore, RequestedRun } from "../run/run-settings.js";
 import type { StoreAuthority } from "../run/store-authority.js";
 import { type EventLog, lineLog } from "../ui/event-log.js";
 import type { CampaignMachines } from "./campaign-machines.js";
-import type { Progress } from "./campaign-progress.js";
+import type { CampaignProgress } from "./campaign-progress.js";
 import { checkPlugins } from "./used-plugins.js";
 
-/** Seeds are unsigned numbers of 32 bits. */
+/** The number of seeds, which are unsigned numbers of 32 bits. */
 const SEEDS = 2 ** 32;
-/** The groups of a round have seeds of their own below those of the next round. */
+/** The number of seeds that the groups of a round can have before those of the next round. */
 const SEEDS_PER_ROUND = 1000;
 
 export interface RunMakerOptions {
   campaign: string;
   folder: string;
   plan: Plan;
-  /** Gets the lengths of turns, once they are found. */
+  /** The manifest, which takes the lengths of turns once they are found. */
   manifest: Pick<Manifest, "turns">;
   runtime: Runtime;
   lease: Lease;
   eventLog: EventLog;
-  progress: Progress;
+  progress: CampaignProgress;
   signal: AbortSignal;
   request: Request;
   external: ExternalStore | undefined;
-  /** Those that the campaign started with. */
+  /** The plugins with which the campaign started. */
   plugins?: readonly PluginFacts[];
   machines?: CampaignMachines;
   partFaults?: PartFaults;
@@ -69,19 +69,20 @@ export class RunMaker {
     return { campaign, planned, run, runtime, caps: request.caps, plugins, diagnose };
   }
 
-  /** Makes one run, or those of a group at the same time. @returns their ends, in order */
+  /** Makes one run, or the runs of a group at the same time. @returns their ends, in order */
   async make(planned: readonly PlannedRun[]): Promise<RunEnd[]> {
-    const [only, ...others] = planned;
-    if (!only || others.length > 0) return this.#makeRound(planned);
-    return [await endOf(() => this.#makeOne(only))];
+    const [first, ...others] = planned;
+    if (!first || others.length > 0) return this.#makeRound(planned);
+    return [await endOf(() => this.#makeSingle(first))];
   }
 
-  async #makeOne(planned: PlannedRun): Promise<Result> {
+  async #makeSingle(planned: PlannedRun): Promise<Result> {
     const { runtime, lease, signal, machines } = this.#options;
     const identity = this.identity(planned);
     const settings = this.#settings(planned);
     const [listener] = this.#listeners([planned]) as [RunListener];
     const { layer, target } = settings.configuration;
+
     if (isProgramLayer(layer) || target.program !== undefined) {
       const printed = await abortable(
         signal,
@@ -89,6 +90,7 @@ export class RunMaker {
       );
       return printedDocument(identity, { ...printed, ...this.#linksOf(printed) });
     }
+
     const raw = await abortable(
       signal,
       executeRun(settings, runtime, lease, listener, { machines }),
@@ -105,14 +107,14 @@ export class RunMaker {
         listener: listeners[index] as RunListener,
       }),
     );
-    // The lengths that the first round of this load has found hold for all.
+    // The lengths that the first round of this load has found hold for all its rounds.
     const [lengths] = planned.flatMap((run) => manifest.turns?.[run.configuration_hash] ?? []);
     const turns = { seed: this.#turnsSeed(planned), ...definedOnly({ lengths }) };
-    const show = (role: string, line: string): void => progress.programLine(role, line);
+    const showLine = (role: string, line: string): void => progress.programLine(role, line);
 
     let ends: RoundEnd[];
     try {
-      ends = await abortable(signal, executeRound(members, turns, runtime, lease, show));
+      ends = await abortable(signal, executeRound(members, turns, runtime, lease, showLine));
     } catch (error) {
       return planned.map(() => ({ error }));
     }
@@ -128,7 +130,7 @@ export class RunMaker {
     return (seed + group) % SEEDS;
   }
 
-  /** @param lengths of turns that an earlier round has found */
+  /** @param lengths the lengths of turns that an earlier round has found */
   async #endOfMember(
     planned: PlannedRun,
     end: RoundEnd,
@@ -139,7 +141,7 @@ export class RunMaker {
     return endOf(async () => this.#document(this.identity(planned), end.raw));
   }
 
-  /** The first round of a load decides how long its turns are. */
+  /** Keeps the lengths of turns, which the first round of a load decides. */
   #rememberTurns({ configuration_hash: hash }: PlannedRun, lengths: TurnLengths | undefined): void {
     const { manifest } = this.#options;
     if (!lengths || manifest.turns?.[hash]) return;
@@ -178,7 +180,7 @@ export class RunMaker {
     );
   }
 
-  /** @returns writes a line of a role to the log of a run */
+  /** A function that writes a line of a role to the log of a run. */
   #log(file: string): (role: string, line: string) => void {
     const { folder, eventLog } = this.#options;
     const append = lineLog(join(folder, `${file}.log`), (text) => eventLog.warn(text));

@@ -9,12 +9,12 @@ import { writeAtomically } from "../files/results-folder.js";
 import type { Request } from "../request/request.js";
 import type { EventLog } from "../ui/event-log.js";
 
-/** Folder of the results of rounds that were measured again. */
+/** The folder for the results of rounds that are measured again. */
 const ABORTED = "aborted";
 
 export interface SavedResultsOptions {
   folder: string;
-  /** It lists the results that were set aside. */
+  /** The manifest, which lists the results that were set aside. */
   manifest: Pick<Manifest, "set_aside">;
   checksums: Checksums;
   eventLog: EventLog;
@@ -30,44 +30,45 @@ export class SavedResults {
   }
 
   /**
-   * Saves a result, and its copy for OUTPUT_FILE. @returns whether both could be written; a full
-   * disk fails this run alone
+   * Saves a result, and its copy for OUTPUT_FILE. A full disk fails this run alone.
+   * @returns whether both could be written
    */
   async save({ file }: PlannedRun, result: Result): Promise<boolean> {
     const { folder, checksums, eventLog, request } = this.#options;
     const { outputFile } = request;
     const text = `${JSON.stringify(result)}\n`;
-    let written = join(folder, file);
+    const resultPath = join(folder, file);
+    let subject = resultPath;
     try {
-      await writeAtomically(written, text);
+      await writeAtomically(resultPath, text);
       await checksums.add(file, text);
       if (outputFile) {
-        written = `OUTPUT_FILE ${outputFile}`;
+        subject = `OUTPUT_FILE ${outputFile}`;
         await writeAtomically(resolve(outputFile), text);
       }
       return true;
     } catch (error) {
-      eventLog.warn(`${written} could not be written: ${messageOf(error)}`);
+      eventLog.warn(`${subject} could not be written: ${messageOf(error)}`);
       return false;
     }
   }
 
   /**
-   * Moves away what an earlier session left of a round, which is measured as a whole: it enters no
-   * figure, and is kept.
+   * Moves away the results that an earlier session left of a round, because the round is measured
+   * again as a whole. They are kept, but enter no figure.
    */
   async setAside(round: readonly PlannedRun[]): Promise<void> {
     const { folder, checksums, manifest } = this.#options;
     for (const { file } of round) {
       if (!checksums.has(file)) continue;
       const number = (manifest.set_aside ?? []).length + 1;
-      const to = `${ABORTED}/${number}-${file}`;
+      const newName = `${ABORTED}/${number}-${file}`;
       await mkdir(join(folder, ABORTED), { recursive: true });
-      await rename(join(folder, file), join(folder, to)).catch((error) => {
+      await rename(join(folder, file), join(folder, newName)).catch((error) => {
         if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
       });
-      await checksums.rename(file, to);
-      manifest.set_aside = [...(manifest.set_aside ?? []), to];
+      await checksums.rename(file, newName);
+      manifest.set_aside = [...(manifest.set_aside ?? []), newName];
     }
   }
 }

@@ -17,14 +17,14 @@ export async function expectedStores(
       async (program) => [program.id, await description.has(program, { packageFolder })] as const,
     ),
   );
-  const known = new Map(answers);
+  const answersById = new Map(answers);
   const isExternal = Boolean(request.storeAccess.STORE_URL);
   return (id) =>
     moduleAvailability(request, undefined, id) ??
-    ((isExternal && isStore(id)) || (known.get(id) ?? false));
+    ((isExternal && isStore(id)) || (answersById.get(id) ?? false));
 }
 
-/** Whether a store, service or module is available, or why not. */
+/** Whether a store, service or module is available, or a text that says why not. */
 export function availability(
   request: Request,
   runtime: Runtime,

@@ -2,8 +2,9 @@ import { messageOf } from "../../kit/errors.js";
 import { PartFailed } from "../run/part-supervisor.js";
 
 /**
- * The result of a trial run; undefined where it failed: the runs of its configuration will fail in
- * the same way, and say so. @param leaveOut gets the reason
+ * The result of a trial run; undefined where it failed, because the runs of its configuration will
+ * fail in the same way and say so.
+ * @param leaveOut takes the reason of the failure
  */
 export async function unlessFailed<Value>(
   trial: Promise<Value>,

@@ -21,7 +21,8 @@ type RequestedPlugins = Pick<Request, "plugins" | "trace">;
 const TRACE_FILE = `requests${TRACE_EXTENSION}`;
 
 /**
- * A trace goes to the programs as plugins do. It has no file before a campaign has a place for one.
+ * The plugin of a trace, which reaches the programs as plugins do. It has no file before a campaign
+ * has a folder for one.
  */
 function pluginOf(trace: ReadTrace): LoadedPlugin {
   const sha256 = hash("sha256", encodeTrace(trace));
@@ -47,7 +48,7 @@ export async function withTraceFile(
   return plugins.map((plugin) => (plugin.path === "" ? { ...plugin, path, entry: path } : plugin));
 }
 
-/** Loads and registers plugins, each once. @throws usageError naming the plugin and its error */
+/** Loads and registers plugins, each once. @throws usageError that names the plugin and its error */
 export async function registerPlugins({
   plugins: paths,
   trace,
@@ -65,8 +66,8 @@ export async function registerPlugins({
 const MEMBERS = ["stores", "clients", "limiters", "options", "traffic"] as const;
 
 /**
- * The plan with its sources: readers must know which targets and which traffic are not the
- * project's.
+ * The plan with its sources, from which readers learn which targets and which traffic are not those
+ * of the project.
  */
 export function withSources(plan: Plan, plugins: readonly LoadedPlugin[]): Plan {
   if (plugins.length === 0) return plan;
@@ -78,17 +79,18 @@ const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 function traceSource({ sha256, lines, keys, span_s, top_shares }: TraceFacts): string {
   const { top_1, top_10, top_100 } = top_shares;
-  const [one, ten, hundred] = [top_1, top_10, top_100].map(percent);
-  return `the trace (sha256 ${sha256.slice(0, 12)}…): ${lines} requests in ${Math.round(span_s)} s on ${keys} keys; the top 1, 10 and 100 keys have ${one}, ${ten} and ${hundred} of them`;
+  const shares = `${percent(top_1)}, ${percent(top_10)} and ${percent(top_100)}`;
+  return `the trace (sha256 ${sha256.slice(0, 12)}…): ${lines} requests in ${Math.round(span_s)} s on ${keys} keys; the top 1, 10 and 100 keys have ${shares} of them`;
 }
 
 /**
- * What part of a trace the algorithms of a plan limit, a line for each of them, limits and rate.
+ * Lines on the share of a trace that is expected to be limited, one for each algorithm, limits and
+ * rate of a plan.
  */
 function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Plan): string[] {
   if (!facts.trace) return [];
   const { trace } = traffic[0] as unknown as TrafficProfile;
-  // A prediction takes a while: it is made once for each case.
+  // A prediction takes a while, so it is made once for each case.
   const cases = new Map<string, () => string>();
   for (const { configuration } of plan.configurations) {
     const { load, limits, target } = configuration;
@@ -97,11 +99,13 @@ function expectedOf({ facts, members: { traffic = [] } }: LoadedPlugin, plan: Pl
     if (!trace || points >= cost * trace.keys.length) continue;
     const costText = cost > 1 ? ` at cost ${cost}` : "";
     const limitsText = `${points} points in ${window_s} s${costText}, ${algorithm}`;
+
     if (load.model === "closed") {
       const reason = "not predicted before the run, whose speed decides in a closed loop";
       cases.set(limitsText, () => `${limitsText}: ${reason}`);
       continue;
     }
+
     const { rate_per_second: rate } = load;
     const text = `${limitsText}, ${rate}/s`;
     cases.set(text, () => {
@@ -122,7 +126,7 @@ function sourceOf({ facts: { name, sha256, version, trace }, members }: LoadedPl
   return `from the plugin ${nameText} (sha256 ${sha256.slice(0, 12)}…): ${contents.join("; ")}`;
 }
 
-/** @throws PartFailed when a plugin has changed since the campaign started */
+/** @throws PartFailed where a plugin has changed since the campaign started */
 export function checkPlugins(expected: readonly PluginFacts[], result: MeasuredResult): void {
   const loaded = [...result.consumers, { id: GENERATOR, plugins: result.plugins }];
   for (const { id, plugins: facts = [] } of loaded) {

@@ -14,7 +14,7 @@ import { describeMachine } from "../../machine/facts.js";
 import { readOwnLimits } from "../../machine/own-limits.js";
 import type { Runtime } from "../../runtimes/runtime-types.js";
 import { clients } from "../../targets/clients/index.js";
-import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
+import { DEFAULT_FRAMEWORK } from "../../targets/frameworks.js";
 import { packageVersion } from "../../targets/libraries.js";
 import { limiters } from "../../targets/limiters/index.js";
 import { storeLayerPrograms } from "../../targets/load-programs/index.js";
@@ -63,7 +63,7 @@ export async function startManifest(
     }),
     sessions: [{ started_at: startedAt, harness }],
     harness,
-    // In containers the images hold the libraries.
+    // In containers the images hold the libraries, so the installed versions do not matter.
     ...definedOnly({ libraries: runtime.images ? undefined : libraryVersions(plan) }),
     machine,
     ...definedOnly({ machines }),
@@ -92,9 +92,9 @@ function campaignConditions(
   machine: Machine,
   machines: Manifest["machines"],
 ): string[] {
-  const most = mostRoles(configurations.map(({ configuration }) => configuration));
+  const roles = mostRoles(configurations.map(({ configuration }) => configuration));
   const cpus = machines && cpusOf(machines);
-  const conditions = conditionsOf(machine, runtime, caps, most, cpus);
+  const conditions = conditionsOf(machine, runtime, caps, roles, cpus);
   return machines ? [...conditions, ...machineConditions(machines)] : conditions;
 }
 
@@ -130,8 +130,8 @@ function programsOf(
 }
 
 /**
- * The versions of the project's own packages that the plan's targets load. Targets that name a
- * version are left out.
+ * The versions of the project's own packages that the plan's targets load, without targets that name
+ * a version.
  */
 function libraryVersions({ configurations }: Plan): Record<string, string> {
   const used = new Set<string>();
@@ -143,7 +143,7 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
   const usesDefaultFramework = configurations.some(
     ({ configuration: { target } }) => !target.framework,
   );
-  const framework = usesDefaultFramework ? [USUAL_FRAMEWORK] : [];
+  const framework = usesDefaultFramework ? [DEFAULT_FRAMEWORK] : [];
   const installed = [...clients, ...limiters.filter(({ onDemand }) => !onDemand)];
   const packages = installed.flatMap((library) =>
     used.has(library.id) ? (library.package ?? []) : [],
@@ -157,7 +157,10 @@ function libraryVersions({ configurations }: Plan): Record<string, string> {
   return versions;
 }
 
-/** Undefined for a package that is missing, or comes with a plugin, whose checksum covers it. */
+/**
+ * The version of an installed package. It is undefined for a package that is missing, or that comes
+ * with a plugin, whose checksum covers it.
+ */
 export function installedVersion(name: string): string | undefined {
   try {
     return packageVersion(name);
@@ -166,20 +169,24 @@ export function installedVersion(name: string): string | undefined {
   }
 }
 
-/** The manifest of a resumed campaign, with one more session. @throws environmentError naming each difference */
+/**
+ * The manifest of a resumed campaign, with one more session.
+ * @throws environmentError that names each difference
+ */
 export function resumedManifest(before: Manifest, now: Manifest): Manifest {
   requireComparable(before, now);
   const { finished_at: _, ...unfinished } = before;
   const { started_at, finished_at, harness } = before;
-  const first = { started_at, ...definedOnly({ finished_at }), harness };
+  const firstSession = { started_at, ...definedOnly({ finished_at }), harness };
   return {
     ...unfinished,
     status: "running",
-    sessions: [...(before.sessions ?? [first]), ...(now.sessions ?? [])],
+    sessions: [...(before.sessions ?? [firstSession]), ...(now.sessions ?? [])],
     conditions: [...new Set([...before.conditions, ...now.conditions])],
   };
 }
 
+/** Records in a manifest that its session has ended now. */
 export function endSession(manifest: Manifest): void {
   if (manifest.status === "running") manifest.status = "aborted";
   manifest.finished_at = new Date().toISOString();

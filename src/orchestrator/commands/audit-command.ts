@@ -13,7 +13,7 @@ import { createCommand } from "../request/command-line.js";
 import { addSettings, joined, noDefaults, takenFlags } from "../request/flags.js";
 import { parseCampaign } from "../request/parse-request.js";
 import { listOf, type Request } from "../request/request.js";
-import { AUDIT_COMMAND, quoted } from "../ui/command-text.js";
+import { AUDIT_COMMAND, shellWord } from "../ui/command-text.js";
 import { type CliContext, parsedCommand } from "./command-types.js";
 
 const SETTINGS = {
@@ -96,6 +96,6 @@ export const audit = parsedCommand("audit", definition, async (command, context,
     );
   const request = parseCampaign(takenFlags(command, SETTINGS), env);
   if (!request) return EXIT.done;
-  const words = [AUDIT_COMMAND, ...argv.map(quoted)].join(" ");
+  const words = [AUDIT_COMMAND, ...argv.map(shellWord)].join(" ");
   return checkPromises({ ...request, command: words }, chosen, format, { runAudit, print });
 });

@@ -1,5 +1,6 @@
 import { Argument, type Command, type Option } from "commander";
 import { EXIT } from "../../kit/errors.js";
+import { shellQuoted } from "../../kit/shell-words.js";
 import { createCommand } from "../request/command-line.js";
 import { SETTINGS } from "../request/settings.js";
 import { type CliCommand, parsedCommand } from "./command-types.js";
@@ -136,7 +137,6 @@ ${withPaths.map(({ name }) => `    ${name}:*) ${PATHS_FOLLOW} ;;`).join("\n")}
 complete -F _ratelimit_bench ratelimit-bench`;
 }
 
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 const escaped = (text: string, characters: RegExp): string => text.replaceAll(characters, "\\$&");
 
 function argument({
@@ -148,19 +148,21 @@ function argument({
   isPath,
 }: CompletionFlag): string {
   const explained = `${name}${placeholder ? "=" : ""}[${escaped(summary, /[\\[\]]/g)}]`;
-  if (placeholder === undefined) return quoted(explained);
+  if (placeholder === undefined) return shellQuoted(explained);
   const words = values.map((value) => escaped(value, /[\\:]/g)).join(" ");
   const add = placeholder.startsWith("list") ? "_sequence compadd" : "compadd";
   // No space after a value that is continued.
   const suffix = values.some((value) => value.endsWith(":")) ? ' -S ""' : "";
   const action = isPath ? "_files" : words && `${add}${suffix} - ${words}`;
-  return quoted(`${explained}${optional ? "::" : ":"}${escaped(placeholder, /[\\:]/g)}:${action}`);
+  return shellQuoted(
+    `${explained}${optional ? "::" : ":"}${escaped(placeholder, /[\\:]/g)}:${action}`,
+  );
 }
 
 function zshBranch({ name, flags, words, takesPaths }: CompletionCommand): string {
   const parameters = flags.map(argument);
-  if (words.length > 0) parameters.push(quoted(`1:word:(${words.join(" ")})`));
-  if (takesPaths) parameters.push(quoted("*:path:_files"));
+  if (words.length > 0) parameters.push(shellQuoted(`1:word:(${words.join(" ")})`));
+  if (takesPaths) parameters.push(shellQuoted("*:path:_files"));
   return `    ${name})\n      _arguments ${parameters.join(" \\\n        ")} ;;`;
 }
 
@@ -169,7 +171,7 @@ function zshBranch({ name, flags, words, takesPaths }: CompletionCommand): strin
  */
 function zshScript(commands: readonly CompletionCommand[]): string {
   const described = commands.map(({ name, summary }) =>
-    quoted(`${name}:${escaped(summary, /[\\:]/g)}`),
+    shellQuoted(`${name}:${escaped(summary, /[\\:]/g)}`),
   );
   return `#compdef ratelimit-bench
 # Completion of ratelimit-bench for zsh, made by: ratelimit-bench completion zsh

@@ -5,12 +5,12 @@ import { writeAtomically } from "./results-folder.js";
 
 export const CHECKSUMS = "SHA256SUMS";
 
-/** A line of `sha256sum`; the star marks binary mode, which makes no difference here. */
+/** Matches a line of `sha256sum`. Its star marks binary mode, which makes no difference here. */
 const LINE = /^(?<sum>[0-9a-f]{64}) [ *](?<file>.+)$/;
 
 const sumOf = (content: string | Buffer): string => hash("sha256", content);
 
-/** The checksums of a campaign's results, in the form that `sha256sum -c SHA256SUMS` reads. */
+/** The SHA-256 sums of a campaign's results, in the form that `sha256sum -c SHA256SUMS` reads. */
 export class Checksums {
   readonly #folder: string;
   readonly #sums: Map<string, string>;
@@ -21,15 +21,16 @@ export class Checksums {
   }
 
   /**
-   * The checksums of a folder, without malformed lines. @throws environmentError when unreadable
+   * The checksums of a folder, without malformed lines.
+   * @throws environmentError where the file cannot be read
    */
   static async read(folder: string): Promise<Checksums> {
     const text = readOwnFile(join(folder, CHECKSUMS))?.toString("utf8") ?? "";
-    const lines = text.split("\n").flatMap((line) => {
+    const entries = text.split("\n").flatMap((line) => {
       const { sum, file } = LINE.exec(line)?.groups ?? {};
       return sum && file ? [[file, sum] as const] : [];
     });
-    return new Checksums(folder, new Map(lines));
+    return new Checksums(folder, new Map(entries));
   }
 
   has(file: string): boolean {
@@ -45,11 +46,11 @@ export class Checksums {
     await this.#write();
   }
 
-  /** A file has another name. @throws Error when that cannot be saved */
-  async rename(file: string, to: string): Promise<void> {
+  /** Keeps the sum of a file under its new name. @throws Error where the sums cannot be saved */
+  async rename(file: string, newName: string): Promise<void> {
     const sum = this.#sums.get(file);
     this.#sums.delete(file);
-    if (sum !== undefined) this.#sums.set(to, sum);
+    if (sum !== undefined) this.#sums.set(newName, sum);
     await this.#write();
   }
 

@@ -1,58 +1,77 @@
 import { randomBytes } from "node:crypto";
-import { spreadSeed as mixed } from "../../traffic/shuffle.js";
+import { spreadSeed } from "../../traffic/shuffle.js";
+
+/** A salted hash of 64 bits, as two unsigned numbers of 32 bits. */
+type KeyHash = readonly [low: number, high: number];
 
 /**
- * Numbers texts by first appearance. It keeps salted hashes of 64 bits instead of the texts: a
- * million of them take 24 MB, and who knows the salt of one file learns nothing about another.
+ * Numbers texts by first appearance, in an open hash table. It keeps salted hashes of 64 bits
+ * instead of the texts: a million of them take 24 MB, and whoever knows the salt of one file learns
+ * nothing about another.
  */
 export class KeyNumbering {
   readonly #salt = randomBytes(8);
-  readonly #seeds = [this.#salt.readUInt32LE(0), this.#salt.readUInt32LE(4)] as const;
+  readonly #seeds: KeyHash = [this.#salt.readUInt32LE(0), this.#salt.readUInt32LE(4)];
+  /** The number of slots, a power of two. */
   #size = 1 << 16;
+  /** The two halves of the hash in each slot. */
   #hashes = new Uint32Array(2 * this.#size);
+  /** The number of the text in each slot, plus 1; 0 in an empty slot. */
   #numbers = new Uint32Array(this.#size);
+  /** How many different texts were numbered. */
   count = 0;
 
+  /** The number of a text, from 0 on. */
   numberOf(text: string): number {
-    let [one, other]: [number, number] = [...this.#seeds];
-    for (let at = 0; at < text.length; at++) {
-      const code = text.charCodeAt(at);
-      one = Math.imul(one ^ code, 0x85ebca6b);
-      one = (one << 13) | (one >>> 19);
-      other = Math.imul(other ^ code, 0xc2b2ae35);
-      other = (other << 15) | (other >>> 17);
-    }
-    one = mixed(one ^ text.length) >>> 0;
-    other = mixed(other ^ one) >>> 0;
-    const place = this.#placeOf(one, other);
-    const known = this.#numbers[place] ?? 0;
-    if (known > 0) return known - 1;
-    this.#hashes[2 * place] = one;
-    this.#hashes[2 * place + 1] = other;
-    this.#numbers[place] = ++this.count;
+    const keyHash = this.#hashOf(text);
+    const slot = this.#slotOf(keyHash);
+    const storedNumber = this.#numbers[slot] ?? 0;
+    if (storedNumber > 0) return storedNumber - 1;
+
+    this.count++;
+    this.#store(slot, keyHash, this.count);
     if (2 * this.count > this.#size) this.#grow();
     return this.count - 1;
   }
 
-  #placeOf(one: number, other: number): number {
-    for (let place = one & (this.#size - 1); ; place = (place + 1) & (this.#size - 1)) {
-      if (this.#numbers[place] === 0) return place;
-      if (this.#hashes[2 * place] === one && this.#hashes[2 * place + 1] === other) return place;
+  #hashOf(text: string): KeyHash {
+    let [low, high] = this.#seeds;
+    for (let index = 0; index < text.length; index++) {
+      const code = text.charCodeAt(index);
+      low = Math.imul(low ^ code, 0x85ebca6b);
+      low = (low << 13) | (low >>> 19);
+      high = Math.imul(high ^ code, 0xc2b2ae35);
+      high = (high << 15) | (high >>> 17);
+    }
+    low = spreadSeed(low ^ text.length) >>> 0;
+    high = spreadSeed(high ^ low) >>> 0;
+    return [low, high];
+  }
+
+  /** The slot that holds a hash, or the empty one where it belongs. */
+  #slotOf([low, high]: KeyHash): number {
+    for (let slot = low & (this.#size - 1); ; slot = (slot + 1) & (this.#size - 1)) {
+      if (this.#numbers[slot] === 0) return slot;
+      if (this.#hashes[2 * slot] === low && this.#hashes[2 * slot + 1] === high) return slot;
     }
   }
 
+  #store(slot: number, [low, high]: KeyHash, number: number): void {
+    this.#hashes[2 * slot] = low;
+    this.#hashes[2 * slot + 1] = high;
+    this.#numbers[slot] = number;
+  }
+
   #grow(): void {
-    const [hashes, numbers] = [this.#hashes, this.#numbers];
+    const hashes = this.#hashes;
+    const numbers = this.#numbers;
     this.#size *= 2;
     this.#hashes = new Uint32Array(2 * this.#size);
     this.#numbers = new Uint32Array(this.#size);
-    for (const [old, number] of numbers.entries()) {
+    for (const [oldSlot, number] of numbers.entries()) {
       if (number === 0) continue;
-      const [one = 0, other = 0] = [hashes[2 * old], hashes[2 * old + 1]];
-      const place = this.#placeOf(one, other);
-      this.#hashes[2 * place] = one;
-      this.#hashes[2 * place + 1] = other;
-      this.#numbers[place] = number;
+      const keyHash: KeyHash = [hashes[2 * oldSlot] ?? 0, hashes[2 * oldSlot + 1] ?? 0];
+      this.#store(this.#slotOf(keyHash), keyHash, number);
     }
   }
 }

@@ -17,13 +17,13 @@ import { LATEST } from "../../contract/report-commands.js";
 import { type BenchError, environmentError, messageOf } from "../../kit/errors.js";
 import { makeFolder, nearestFolder, requireRealFileSystem } from "./own-files.js";
 
-/** `YYYYMMDD_HHMMSS` in UTC: names sort by start, whatever the time zone. */
+/** The time as `YYYYMMDD_HHMMSS` in UTC, so that names sort by start in every time zone. */
 export const timestamp = (date: Date): string =>
   date.toISOString().slice(0, 19).replaceAll(/[-:]/g, "").replace("T", "_");
 
 /**
- * A new campaign's folder, named as its id. @throws environmentError when the root cannot be
- * written
+ * Makes the folder of a new campaign, whose name is the campaign's id.
+ * @throws environmentError where the root cannot be written
  */
 export async function createCampaignFolder(root: string, now: Date): Promise<string> {
   await requireResultsRoot(root);
@@ -45,7 +45,7 @@ export async function createCampaignFolder(root: string, now: Date): Promise<str
   }
 }
 
-/** Checks that the root can be written, before anything starts. @throws environmentError */
+/** @throws environmentError where the results root cannot be written */
 export async function requireResultsRoot(root: string): Promise<void> {
   const absolute = resolve(root);
   try {
@@ -64,7 +64,7 @@ const unwritable = (root: string, error: unknown): BenchError =>
     { cause: error },
   );
 
-/** A `latest` that leads out of the root is not ours to replace. @throws environmentError */
+/** @throws environmentError for a `latest` that leads out of the root: it is not ours to replace */
 async function refuseForeignLatest(root: string): Promise<void> {
   const link = join(root, LATEST);
   const target = await readlink(link).catch(() => undefined);
@@ -72,20 +72,20 @@ async function refuseForeignLatest(root: string): Promise<void> {
   throw environmentError(`${link} leads out of the results folder, to ${target}: move it away`);
 }
 
-/** `.name.<…>.<number>.tmp`, as `writeAtomically` and the report name unfinished files. */
+/** Matches `.name.<…>.<number>.tmp`, which `writeAtomically` and the report name unfinished files. */
 const TEMPORARY = /^\..+\.[0-9a-f]+\.tmp$/;
 
-/** Removes what interrupted writes left in and beside a folder. @returns their names */
+/** Removes the files that interrupted writes left in and beside a folder. @returns their names */
 export async function removeTemporaries(campaignFolder: string): Promise<string[]> {
   const places = [
-    { folder: campaignFolder, left: TEMPORARY },
-    { folder: join(campaignFolder, "report"), left: TEMPORARY },
-    { folder: dirname(campaignFolder), left: /^latest\.\d+\.tmp$/ },
+    { folder: campaignFolder, pattern: TEMPORARY },
+    { folder: join(campaignFolder, "report"), pattern: TEMPORARY },
+    { folder: dirname(campaignFolder), pattern: /^latest\.\d+\.tmp$/ },
   ];
   const removed: string[] = [];
-  for (const { folder, left } of places) {
+  for (const { folder, pattern } of places) {
     for (const name of await readdir(folder).catch(() => [])) {
-      if (!left.test(name)) continue;
+      if (!pattern.test(name)) continue;
       await rm(join(folder, name), { force: true });
       removed.push(name);
     }
@@ -93,18 +93,21 @@ export async function removeTemporaries(campaignFolder: string): Promise<string[
   return removed.sort();
 }
 
-/** A unique name with the process id of its writer: the file of a dead writer can be removed. */
+/**
+ * A unique name with the process id of its writer, so that the file of a dead writer can be removed.
+ */
 export const temporaryName = (name: string): string =>
   `${name}.${process.pid}.${randomBytes(4).toString("hex")}.tmp`;
 
+/** The process id in a name of `temporaryName`; undefined for any other name. */
 export function writerPid(temporaryName: string): number | undefined {
   const pid = /\.(\d+)\.[0-9a-f]{8}\.tmp$/.exec(temporaryName)?.[1];
   return pid === undefined ? undefined : Number(pid);
 }
 
 /**
- * Writes a whole file or nothing: temporary file, fsync, rename. On failure an older file stays
- * intact.
+ * Writes a whole file or nothing, by a temporary file, fsync and rename. An older file stays intact
+ * where that fails.
  */
 export async function writeAtomically(path: string, text: string): Promise<void> {
   const temporary = join(dirname(path), temporaryName(`.${basename(path)}`));
@@ -124,8 +127,8 @@ export async function writeAtomically(path: string, text: string): Promise<void>
 }
 
 /**
- * Points `latest` in the results root to a campaign. @throws environmentError when `latest` is not
- * a link
+ * Points `latest` in the results root to a campaign.
+ * @throws environmentError where `latest` is not a link
  */
 export async function updateLatestLink(campaignFolder: string): Promise<void> {
   const link = join(dirname(campaignFolder), LATEST);
@@ -140,9 +143,7 @@ export async function updateLatestLink(campaignFolder: string): Promise<void> {
   await rename(temporary, link);
 }
 
-/**
- * Checks that the copy of the result can be written, before the first run. @throws environmentError
- */
+/** @throws environmentError where the copy of the result could not be written after the last run */
 export async function requireWritable(outputFile: string | undefined): Promise<void> {
   if (outputFile === undefined) return;
   try {

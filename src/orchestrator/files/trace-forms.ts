@@ -1,14 +1,14 @@
 import { isIP } from "node:net";
 import { type OffsetAt, type TraceTime, timeOf } from "./trace-times.js";
 
-/** What a line says. */
+/** One request of a trace, from one line of its file. */
 export interface TraceEntry {
   time: TraceTime;
   key: string;
   cost?: number | undefined;
 }
 
-/** What the fields of a file are taken for. */
+/** The fields of a file that are read as time and key. */
 export interface FieldChoice {
   time: string;
   /** The key of a line is the first of these that has a value in it. */
@@ -38,7 +38,7 @@ interface Format {
   costField: string;
 }
 
-/** Names of columns and members; of several that have a value the first counts. */
+/** Names of columns and members that hold the time. Of several with a value the first counts. */
 const TIME_FIELDS = [
   "time",
   "timestamp",
@@ -50,14 +50,15 @@ const TIME_FIELDS = [
   "date",
 ];
 /**
- * `host` is not one of them: some servers write the client's address to it, and others the name of
- * the site.
+ * Names of columns and members that hold the key. `host` is not one of them, because some servers
+ * write the client's address to it, and others the name of the site.
  */
 const KEY_FIELDS = ["key", "user_id", "user", "client_ip", "remote_addr", "remote_ip", "ip"];
 const COST_FIELD = "cost";
 
 /**
- * Logs have broken lines: a field that has a value in this share of the lines is in all of them.
+ * A field with a value in this share of the lines counts as one of all lines, because logs have
+ * broken lines.
  */
 const COMPLETE_SHARE = 0.99;
 const MAX_NAMED_FIELDS = 12;
@@ -75,47 +76,43 @@ function withoutPort(text: string): string {
 const isAddress = (word: string | undefined): boolean =>
   word !== undefined && isIP(withoutPort(word)) > 0;
 
-/**
- * The key that a value is; undefined where it says that there is none, as `-` does in access logs.
- */
+/** A value as a key; undefined where it stands for no key, as `-` does in access logs. */
 function keyOf(value: unknown): string | undefined {
   if (typeof value !== "string" && typeof value !== "number") return undefined;
   const text = String(value).trim();
   return text === "" || text === "-" ? undefined : withoutPort(text);
 }
 
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null;
+
 function jsonObject(text: string): Record<string, unknown> | undefined {
-  const begins = text.indexOf("{");
-  if (begins < 0) return undefined;
+  // Syslog and container engines may write a prefix before the object.
+  const start = text.indexOf("{");
+  if (start < 0) return undefined;
+
   try {
-    // Before the object may stand what syslog or a container engine wrote.
-    const found: unknown = JSON.parse(text.slice(begins));
-    return typeof found === "object" && found !== null
-      ? (found as Record<string, unknown>)
-      : undefined;
+    const value: unknown = JSON.parse(text.slice(start));
+    return isRecord(value) ? value : undefined;
   } catch {
     return undefined;
   }
 }
 
+const ownMember = (value: unknown, name: string): unknown =>
+  isRecord(value) && Object.hasOwn(value, name) ? value[name] : undefined;
+
 /**
- * A member by its name, or by its path with points; servers nest what the request had in `request`.
+ * A member by its name, or by its path with points. Some servers nest the properties of a request in
+ * `request`, so a name is looked up there too.
  */
 function member(object: Record<string, unknown>, field: string): unknown {
   if (Object.hasOwn(object, field)) return object[field];
+
   const { request } = object;
-  if (typeof request === "object" && request !== null && Object.hasOwn(request, field))
-    return (request as Record<string, unknown>)[field];
-  if (!field.includes(".")) return undefined;
-  return field
-    .split(".")
-    .reduce<unknown>(
-      (value, name) =>
-        typeof value === "object" && value !== null && Object.hasOwn(value, name)
-          ? (value as Record<string, unknown>)[name]
-          : undefined,
-      object,
-    );
+  if (isRecord(request) && Object.hasOwn(request, field)) return request[field];
+
+  return field.includes(".") ? field.split(".").reduce<unknown>(ownMember, object) : undefined;
 }
 
 const json: Format = {
@@ -126,9 +123,7 @@ const json: Format = {
   },
   fieldsOf: (line) =>
     Object.entries(jsonObject(line) ?? {}).flatMap(([name, value]) =>
-      typeof value === "object" && value !== null
-        ? Object.keys(value).map((inner) => `${name}.${inner}`)
-        : [name],
+      isRecord(value) ? Object.keys(value).map((inner) => `${name}.${inner}`) : [name],
     ),
   timeFields: TIME_FIELDS,
   keyFields: KEY_FIELDS,
@@ -137,33 +132,34 @@ const json: Format = {
 
 const SYSLOG_PREFIX =
   /^(?:<\d+>)?(?:1 )?(?:[A-Z][a-z]{2} [ \d]\d \d\d:\d\d:\d\d|\d{4}-\d\d-\d\dT\S+) \S+ (?:[^\s:[]+(?:\[\d+\])?:|\S+ \S+ \S+ (?:-|\[.*?\])) /;
-/**
- * What stands before the time of a common or combined line, the time, and the begin of the request.
- */
+/** Matches a common or combined line: the words before the time, the time, and a quote after it. */
 const ACCESS_LINE = /^(.*?) \[([^\]]{20,32})\] "/;
 
+interface AccessWords {
+  words: string[];
+  time: string;
+}
+
 /**
- * The words of an access log's line: the last three before the time are address, identity and user.
- * Before them stand the name of a virtual host, or what syslog or a container engine wrote.
+ * The words of an access log's line before its time. The last three are address, identity and user.
+ * The name of a virtual host, or a prefix of syslog or a container engine, may stand before them.
  */
-function accessWords(line: string): { words: string[]; time: string } | undefined {
+function accessWords(line: string): AccessWords | undefined {
   const [, head, time] = ACCESS_LINE.exec(line) ?? [];
   if (head === undefined || time === undefined) return undefined;
   const words = head.split(" ");
   return { words: words.length > 3 ? head.replace(SYSLOG_PREFIX, "").split(" ") : words, time };
 }
 
-/**
- * The place of the one address of the line, or of the first of three words, which may be a host's
- * name; else -1.
- */
+/** The index of the address among the words; -1 where the line has no address or several. */
 function addressPlace(words: readonly string[]): number {
+  // The first of three words is the client even where it is a host's name.
   if (words.length === 3) return 0;
   const place = words.findIndex(isAddress);
   return words.findLastIndex(isAddress) === place ? place : -1;
 }
 
-function accessField({ words, time }: { words: string[]; time: string }, field: string): unknown {
+function accessField({ words, time }: AccessWords, field: string): unknown {
   if (field === "time") return time;
   if (field !== "address" && field !== "user") return words[Number(field) - 1];
   const place = addressPlace(words);
@@ -174,20 +170,20 @@ function accessField({ words, time }: { words: string[]; time: string }, field: 
 const access: Format = {
   name: "an access log",
   rowOf(line) {
-    const found = accessWords(line);
-    return found && ((field) => accessField(found, field));
+    const words = accessWords(line);
+    return words && ((field) => accessField(words, field));
   },
   fieldsOf: (line) => [
     "address",
     "user",
-    ...(accessWords(line)?.words ?? []).map((_, at) => String(at + 1)),
+    ...(accessWords(line)?.words ?? []).map((_, index) => String(index + 1)),
   ],
   timeFields: ["time"],
   keyFields: ["address"],
   costField: "",
 };
 
-/** Docker's json-file driver: each line is an object that holds the program's own line. */
+/** The form of a log by Docker's json-file driver, whose lines are objects with the program's line. */
 const insideDocker = (format: Format): Format => {
   const inner = (line: string): string => {
     const log = jsonObject(line)?.log;
@@ -225,14 +221,14 @@ function csvFields(line: string, separator: Separator): string[] {
   );
 }
 
-/** Whether a line names the columns: one of them is the time. */
+/** Whether a line names the columns, of which one is the time. */
 const isHeader = (line: string, separator: Separator): boolean =>
   csvFields(line.toLowerCase(), separator).some((name) => TIME_FIELDS.includes(name.trim()));
 
-/** CSV whose first line has the names of columns. */
+/** The form of CSV whose first line names the columns. */
 function csvWithHeader(header: string, separator: Separator): Format {
   const names = csvFields(header, separator).map((name) => name.trim());
-  const places = new Map(names.map((name, at) => [name.toLowerCase(), at]));
+  const places = new Map(names.map((name, index) => [name.toLowerCase(), index]));
   return {
     name: SEPARATOR_NAMES[separator],
     isHeaderFirst: true,
@@ -247,14 +243,17 @@ function csvWithHeader(header: string, separator: Separator): Format {
   };
 }
 
-/** CSV of time, key and cost, whose columns have numbers. More columns need a name, or `--key`. */
+/**
+ * The form of CSV without names: its columns are time, key and cost, and fields are their numbers.
+ * With more columns `--key` must name the key.
+ */
 const csvByPlace = (separator: Separator): Format => ({
   name: SEPARATOR_NAMES[separator],
   rowOf(line) {
     const fields = csvFields(line, separator);
     return fields.length < 2 ? undefined : (field) => fields[Number(field) - 1];
   },
-  fieldsOf: (line) => csvFields(line, separator).map((_, at) => String(at + 1)),
+  fieldsOf: (line) => csvFields(line, separator).map((_, index) => String(index + 1)),
   timeFields: ["1"],
   keyFields: ["2"],
   costField: "3",
@@ -268,15 +267,18 @@ const firstKey = (row: Row, fields: readonly string[]): string | undefined => {
   return undefined;
 };
 
-const count = <Item>(items: readonly Item[], holds: (item: Item) => boolean): number =>
+const countWhere = <Item>(items: readonly Item[], holds: (item: Item) => boolean): number =>
   items.reduce((total, item) => total + (holds(item) ? 1 : 0), 0);
 
 /** How well a format reads the first lines of a file. */
 interface Fit {
   format: Format;
   rows: readonly Row[];
+  /** The field with the time; undefined where no line has a time. */
   time: string | undefined;
+  /** How many lines have a time. */
   timed: number;
+  /** How many lines have a time and a key. */
   keyed: number;
 }
 
@@ -284,14 +286,14 @@ function fitOf(format: Format, lines: readonly string[], keys: readonly string[]
   const rows = (format.isHeaderFirst ? lines.slice(1) : lines).flatMap(
     (line) => format.rowOf(line) ?? [],
   );
-  const timed = format.timeFields.map((field) =>
-    count(rows, (row) => timeOf(row(field)) !== undefined),
+  const timesByField = format.timeFields.map((field) =>
+    countWhere(rows, (row) => timeOf(row(field)) !== undefined),
   );
-  const most = Math.max(0, ...timed);
-  const time = most > 0 ? format.timeFields[timed.indexOf(most)] : undefined;
-  const isWhole = (row: Row) =>
+  const timed = Math.max(0, ...timesByField);
+  const time = timed > 0 ? format.timeFields[timesByField.indexOf(timed)] : undefined;
+  const hasTimeAndKey = (row: Row) =>
     time !== undefined && timeOf(row(time)) !== undefined && firstKey(row, keys) !== undefined;
-  return { format, rows, time, timed: most, keyed: count(rows, isWhole) };
+  return { format, rows, time, timed, keyed: countWhere(rows, hasTimeAndKey) };
 }
 
 const quotedList = (names: readonly string[]): string => {
@@ -300,47 +302,47 @@ const quotedList = (names: readonly string[]): string => {
 };
 
 /**
- * The field that is the key in all lines. @throws Error where some lines have it and others have
- * another one
+ * The field that is the key in all lines.
+ * @throws Error where some lines have a value in it and others in another one
  */
 function keyFieldOf({ format, rows }: Fit, fields: readonly string[]): string {
   const hasValue = (field: string) => (row: Row) => keyOf(row(field)) !== undefined;
-  const withAny = count(rows, (row) => firstKey(row, fields) !== undefined);
-  const present = fields.filter((field) => rows.some(hasValue(field)));
-  const [field = "", other] = present;
-  const filled = count(rows, hasValue(field));
-  if (filled >= COMPLETE_SHARE * withAny) return field;
+  const keyedRows = countWhere(rows, (row) => firstKey(row, fields) !== undefined);
+  const [field = "", other] = fields.filter((name) => rows.some(hasValue(name)));
+  const filled = countWhere(rows, hasValue(field));
+  if (filled >= COMPLETE_SHARE * keyedRows) return field;
+
   throw new Error(
     `${field} has a value in ${filled} of the first ${rows.length} lines and ${other} in others: say with --key which one is the key (--key ${field},${other}: the first that has a value; ${format.name})`,
   );
 }
 
-/** Whether columns without names are more than time, key and cost. */
+/** Whether CSV without names has more columns than time, key and cost. */
 const isWide = ({ format, rows, timed }: Fit): boolean =>
-  format.timeFields[0] === "1" && count(rows, (row) => row("4") !== undefined) > timed / 2;
+  format.timeFields[0] === "1" && countWhere(rows, (row) => row("4") !== undefined) > timed / 2;
 
 const REMEDY_FOR_KEY = "name the field that is the key with --key";
 
 /** @throws Error that names the fields of a file whose key is not known */
-function requireKey(fit: Fit, lines: readonly string[], given: boolean): void {
+function requireKey(fit: Fit, lines: readonly string[], isKeyNamed: boolean): void {
   const { format, keyed } = fit;
   const line = lines[format.isHeaderFirst ? 1 : 0] ?? "";
   const fields = quotedList(format.fieldsOf(line));
   if (keyed === 0)
     throw new Error(
-      given
+      isKeyNamed
         ? `no line has a value in the field of --key; as ${format.name} it has ${fields}`
         : `it was read as ${format.name}, and none of its fields is known to be the key: ${REMEDY_FOR_KEY} (it has ${fields})`,
     );
-  if (isWide(fit) && !given)
+  if (isWide(fit) && !isKeyNamed)
     throw new Error(
       `it is CSV without names of columns, and has more than three: ${REMEDY_FOR_KEY} 2`,
     );
 }
 
 /**
- * How the lines of a file are read, by its first ones.
- * @param keys the fields of `--key`; empty: the first known one that has values
+ * Decides by the first lines of a file how its lines are read.
+ * @param keys the fields of `--key`; where it is empty, the first known field with values is the key
  * @returns undefined where the lines have no known form
  * @throws Error where more than one reading is possible
  */
@@ -358,21 +360,24 @@ export function formOf(lines: readonly string[], keys: readonly string[]): Trace
   const fits = formats.map((format) =>
     fitOf(format, lines, keys.length > 0 ? keys : format.keyFields),
   );
-  const best = (score: (fit: Fit) => number): Fit | undefined =>
-    fits.reduce<Fit | undefined>(
-      (chosen, fit) => (score(fit) > (chosen ? score(chosen) : 0) ? fit : chosen),
-      undefined,
-    );
-  const fit = best(({ keyed }) => keyed) ?? best(({ timed }) => timed);
+  const fit = bestFit(fits, ({ keyed }) => keyed) ?? bestFit(fits, ({ timed }) => timed);
   if (!fit?.time) return undefined;
+
   requireKey(fit, lines, keys.length > 0);
-  const chosen = keys.length > 0 ? keys : [keyFieldOf(fit, fit.format.keyFields)];
-  return formFrom(fit, { time: fit.time, keys: chosen });
+  const keyFields = keys.length > 0 ? keys : [keyFieldOf(fit, fit.format.keyFields)];
+  return formFrom(fit, { time: fit.time, keys: keyFields });
 }
 
+/** The first fit with the highest score above 0. */
+const bestFit = (fits: readonly Fit[], score: (fit: Fit) => number): Fit | undefined =>
+  fits.reduce<Fit | undefined>(
+    (best, fit) => (score(fit) > (best ? score(best) : 0) ? fit : best),
+    undefined,
+  );
+
 /**
- * The points that a request uses; undefined where the line has none, NaN where its text is no such
- * number.
+ * The points that a request uses; undefined where the line has no cost, NaN where its text is not a
+ * whole number above 0.
  */
 function costOf(value: unknown): number | undefined {
   if (value === undefined || value === "") return undefined;
@@ -380,11 +385,18 @@ function costOf(value: unknown): number | undefined {
   return Number.isInteger(points) && points > 0 ? points : Number.NaN;
 }
 
-/** Reads times of which many lines in a row have the same, as in logs of whole seconds. */
+interface ReadTime {
+  value: unknown;
+  offsetAt: OffsetAt | undefined;
+  time: TraceTime | undefined;
+}
+
+/**
+ * Reads times and remembers the last one, because many lines in a row have the same in a log of
+ * whole seconds.
+ */
 function timesInOrder(): typeof timeOf {
-  let last:
-    | { value: unknown; offsetAt: OffsetAt | undefined; time: TraceTime | undefined }
-    | undefined;
+  let last: ReadTime | undefined;
   return (value, offsetAt) => {
     if (last === undefined || last.value !== value || last.offsetAt !== offsetAt)
       last = { value, offsetAt, time: timeOf(value, offsetAt) };
@@ -394,7 +406,7 @@ function timesInOrder(): typeof timeOf {
 
 function formFrom(fit: Fit, { time: timeField, keys }: FieldChoice): TraceForm {
   const { format } = fit;
-  const timeAt = timesInOrder();
+  const readTime = timesInOrder();
   const hasCost = format.costField !== "" && !keys.includes(format.costField) && !isWide(fit);
   return {
     format: format.name,
@@ -404,12 +416,13 @@ function formFrom(fit: Fit, { time: timeField, keys }: FieldChoice): TraceForm {
     textOf: (line, field) => format.rowOf(line)?.(field),
     parse(line, offsetAt) {
       const row = format.rowOf(line);
-      const time = row && timeAt(row(timeField), offsetAt);
-      const key = row && firstKey(row, keys);
-      const cost = row && hasCost ? costOf(row(format.costField)) : undefined;
-      return time === undefined || key === undefined || Number.isNaN(cost)
-        ? undefined
-        : { time, key, cost };
+      if (!row) return undefined;
+
+      const time = readTime(row(timeField), offsetAt);
+      const key = firstKey(row, keys);
+      const cost = hasCost ? costOf(row(format.costField)) : undefined;
+      if (time === undefined || key === undefined || Number.isNaN(cost)) return undefined;
+      return { time, key, cost };
     },
   };
 }

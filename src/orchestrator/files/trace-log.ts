@@ -7,17 +7,17 @@ import { KeyNumbering } from "./key-numbering.js";
 import { type FieldChoice, formOf, type TraceEntry, type TraceForm } from "./trace-forms.js";
 import { type OffsetAt, zoneOffset } from "./trace-times.js";
 
-/** What the user says about the file. */
+/** The user's options for reading a file. */
 export interface TraceOptions {
   /** The flag that named the file. */
   source?: string;
-  /** The fields that are the key: the first that has a value. */
+  /** The fields that may hold the key. The first with a value counts. */
   keys?: readonly string[];
-  /** The zone of times that name none; default UTC. */
+  /** The zone of times that name no zone; UTC by default. */
   zone?: string | undefined;
 }
 
-/** What the fields of a line were taken for. */
+/** What was read from one line, which lets the user see how its fields were understood. */
 export interface TraceExample extends FieldChoice {
   line_number: number;
   time_text: string;
@@ -26,10 +26,10 @@ export interface TraceExample extends FieldChoice {
   names_zone: boolean;
 }
 
-/** A trace, and what the reader of a plan should know of its file. */
+/** A trace, and the facts on its file that a plan shows. */
 export interface ReadTrace extends Trace {
   left_out: number;
-  /** Bytes of zeros before lines, as a log has that was truncated while a program wrote it. */
+  /** Bytes of zeros before lines. A log has them that was truncated while a program wrote it. */
   zero_bytes: number;
   format: string;
   example: TraceExample;
@@ -38,16 +38,19 @@ export interface ReadTrace extends Trace {
 
 const MAX_LINE_BYTES = 64 * 1024;
 const MAX_FILE_BYTES = 4 * 1024 ** 3;
-/** More would keep the machine busy for longer than an interruption may take. */
+/** Sorting and counting more lines would take longer than an interruption may wait. */
 const MAX_LINES = 5_000_000;
 /** The programs of a run prepare a request for each key, in about 1 kB a worker. */
 const MAX_KEYS = 1_000_000;
-/** Servers write a request when it ends, and some write the time when it began. */
+/**
+ * How far a line may lie before an earlier one. Servers write a request when it ends, and some write
+ * the time when it began.
+ */
 const MAX_DISORDER_MS = 60_000;
-/** Logs have broken lines; a file with more of them is something else. */
+/** The largest share of broken lines. A file with more of them is no log of requests. */
 const MAX_LEFT_OUT_SHARE = 0.01;
 
-/** The form of a file follows from its first lines. */
+/** So many lines at the start of a file decide how it is read. */
 const SAMPLE_LINES = 1000;
 
 const notText = (number: number): Error =>
@@ -59,63 +62,76 @@ interface Line {
 }
 
 /**
- * Where the text of a line begins: behind the zeros of a log that was truncated while a program
- * wrote it.
+ * The offset of the first byte that is not zero. A log that was truncated while a program wrote it
+ * has zeros before a line.
  */
-function behindZeros(part: Buffer, begins: number): number {
-  let at = begins;
-  while (part[at] === 0) at++;
-  return at;
+function behindZeros(bytes: Buffer, start: number): number {
+  let offset = start;
+  while (bytes[offset] === 0) offset++;
+  return offset;
+}
+
+function tooLong(number: number, line: Buffer): Error {
+  if (line.includes(0)) return notText(number);
+  return new Error(`line ${number} is longer than ${MAX_LINE_BYTES / 1024} kB: remove it`);
 }
 
 /** So many zeros are no text: a log was truncated while a program was writing a line. */
 const ZEROS = Buffer.alloc(16);
 
-/** Where the next run of zeros begins; the end of the bytes if there is none. */
-function nextZeros(bytes: Buffer, begins: number): number {
-  const at = bytes.indexOf(ZEROS, begins);
-  return at < 0 ? bytes.length : at;
+/** The offset of the next run of zeros, or that of the end if there is none. */
+function nextZeros(bytes: Buffer, start: number): number {
+  const offset = bytes.indexOf(ZEROS, start);
+  return offset < 0 ? bytes.length : offset;
+}
+
+const NEWLINE = 0x0a;
+
+/**
+ * The lines of a file, without zeros before, in and behind them. Zeros in a line end it: what follows
+ * them is another line.
+ * @param countZeros takes how many bytes of zeros are left out
+ */
+function* linesOf(parts: Iterable<Buffer>, countZeros: (bytes: number) => void): Generator<Line> {
+  let number = 1;
+  let unfinished: Buffer = Buffer.alloc(0);
+  for (const part of parts) {
+    const bytes = unfinished.length > 0 ? Buffer.concat([unfinished, part]) : part;
+    let offset = 0;
+    let zeros = nextZeros(bytes, offset);
+    for (;;) {
+      const start = behindZeros(bytes, offset);
+      countZeros(start - offset);
+      offset = start;
+      if (zeros < start) zeros = nextZeros(bytes, start);
+
+      const newline = bytes.indexOf(NEWLINE, start);
+      const end = newline < 0 ? bytes.length : newline;
+      if (zeros < end) {
+        yield { text: bytes.toString("latin1", start, zeros), number };
+        offset = zeros;
+        continue;
+      }
+      if (end - start > MAX_LINE_BYTES) throw tooLong(number, bytes.subarray(start));
+      if (newline < 0) break;
+
+      yield { text: bytes.toString("latin1", start, end), number };
+      number++;
+      offset = end + 1;
+    }
+    unfinished = bytes.subarray(offset);
+  }
+
+  const text = unfinished.toString("latin1");
+  const withoutZeros = text.replace(/\0+$/, "");
+  countZeros(text.length - withoutZeros.length);
+  if (withoutZeros !== "") yield { text: withoutZeros, number };
 }
 
 /**
- * The lines of a file, without zeros before, in and behind them. Zeros in a line end it: another
- * line follows them. @param zeros is told how many bytes of zeros there were
+ * The mark of UTF-8 in a text of single bytes. Keys are only compared, so their encoding does not
+ * matter and every byte is read as one character.
  */
-function* linesOf(parts: Iterable<Buffer>, zeros: (bytes: number) => void): Generator<Line> {
-  let number = 1;
-  let rest: Buffer = Buffer.alloc(0);
-  for (const part of parts) {
-    const bytes = rest.length > 0 ? Buffer.concat([rest, part]) : part;
-    let begins = 0;
-    let zerosAt = nextZeros(bytes, begins);
-    for (;;) {
-      const text = behindZeros(bytes, begins);
-      zeros(text - begins);
-      begins = text;
-      if (zerosAt < begins) zerosAt = nextZeros(bytes, begins);
-      const ends = bytes.indexOf(10, begins);
-      if (zerosAt < (ends < 0 ? bytes.length : ends)) {
-        yield { text: bytes.toString("latin1", begins, zerosAt), number };
-        begins = zerosAt;
-        continue;
-      }
-      if ((ends < 0 ? bytes.length : ends) - begins > MAX_LINE_BYTES)
-        throw bytes.includes(0, begins)
-          ? notText(number)
-          : new Error(`line ${number} is longer than ${MAX_LINE_BYTES / 1024} kB: remove it`);
-      if (ends < 0) break;
-      yield { text: bytes.toString("latin1", begins, ends), number: number++ };
-      begins = ends + 1;
-    }
-    rest = bytes.subarray(begins);
-  }
-  const text = rest.toString("latin1");
-  const written = text.replace(/\0+$/, "");
-  zeros(text.length - written.length);
-  if (written !== "") yield { text: written, number };
-}
-
-/** That of UTF-8, read byte by byte: keys are only compared, so their encoding does not matter. */
 const BYTE_ORDER_MARK = "\xef\xbb\xbf";
 
 /** The lines that have text. @throws Error that names a line which is not text */
@@ -129,7 +145,7 @@ function* textLines(lines: Iterable<Line>): Generator<Line> {
   }
 }
 
-/** The first lines, and all lines with them. */
+/** The first lines, and an iterable of all lines, these included. */
 function withSample(lines: Iterator<Line>): { sample: Line[]; all: Iterable<Line> } {
   const sample: Line[] = [];
   while (sample.length < SAMPLE_LINES) {
@@ -144,6 +160,7 @@ function withSample(lines: Iterator<Line>): { sample: Line[]; all: Iterable<Line
   return { sample, all: all() };
 }
 
+/** Times and keys of requests, in columns that grow. */
 class Rows {
   count = 0;
   times_ms = new Float64Array(1 << 16);
@@ -151,24 +168,25 @@ class Rows {
 
   add(time_ms: number, key: number): void {
     if (this.count === this.keys.length) {
-      const [times_ms, keys] = [this.times_ms, this.keys];
+      const { times_ms, keys } = this;
       this.times_ms = new Float64Array(2 * this.count);
       this.keys = new Uint32Array(2 * this.count);
       this.times_ms.set(times_ms);
       this.keys.set(keys);
     }
     this.times_ms[this.count] = time_ms;
-    this.keys[this.count++] = key;
+    this.keys[this.count] = key;
+    this.count++;
   }
 }
 
 const REMEDY = "give CSV or JSON lines with time and key, or an access log";
 
 /**
- * Reads times, keys and costs of a file by its content: CSV or JSON lines of time, key and cost, or
- * an access log.
- * @throws usageError naming the line that is wrong, or what to say where the content can be read in
- *   several ways
+ * Reads times, keys and costs of a file. Its content decides whether it is read as CSV or JSON lines
+ * of time, key and cost, or as an access log.
+ * @throws usageError that names the wrong line, or the flag that decides where the content can be
+ *   read in several ways
  */
 export function readTrace(
   path: string,
@@ -182,12 +200,14 @@ export function readTrace(
     return trace;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file" : messageOf(error);
-    throw usageError(`${source} ${JSON.stringify(path.slice(0, 300))}: ${why}`, { cause: error });
+    const reason = code === "ENOENT" ? "there is no such file" : messageOf(error);
+    throw usageError(`${source} ${JSON.stringify(path.slice(0, 300))}: ${reason}`, {
+      cause: error,
+    });
   }
 }
 
-/** The form of the file. @throws Error where its first lines have none */
+/** The form of the file. @throws Error where its first lines have no known form */
 function requireForm(sample: readonly Line[], keys: readonly string[]): TraceForm {
   if (sample.length === 0) throw new Error(`it has no requests: ${REMEDY}`);
   const form = formOf(
@@ -198,7 +218,7 @@ function requireForm(sample: readonly Line[], keys: readonly string[]): TraceFor
   return form;
 }
 
-/** Keys are read byte by byte. */
+/** A key as its file has it in UTF-8, from the text of single bytes. */
 const asText = (bytes: string): string => Buffer.from(bytes, "latin1").toString("utf8");
 
 /** What the form takes from the first line that it can read. */
@@ -208,22 +228,22 @@ function exampleOf(
   offsetAt?: OffsetAt,
 ): TraceExample | undefined {
   for (const { text, number } of form.isHeaderFirst ? sample.slice(1) : sample) {
-    const found = form.parse(text, offsetAt);
-    if (!found) continue;
+    const entry = form.parse(text, offsetAt);
+    if (!entry) continue;
     return {
       time: form.time,
       keys: form.keys,
       line_number: number,
       time_text: String(form.textOf(text, form.time)),
-      time_utc: new Date(found.time.ms).toISOString(),
-      key: asText(found.key),
-      names_zone: found.time.names_zone,
+      time_utc: new Date(entry.time.ms).toISOString(),
+      key: asText(entry.key),
+      names_zone: entry.time.names_zone,
     };
   }
   return undefined;
 }
 
-/** The requests of the lines, as they are added. */
+/** Collects the requests of a file, line by line. */
 class Requests {
   readonly rows = new Rows();
   readonly numbering = new KeyNumbering();
@@ -232,16 +252,17 @@ class Requests {
   isSorted = true;
   #latest_ms = Number.NEGATIVE_INFINITY;
 
+  /** Counts a line without a time or a key. */
   leaveOut(number: number): void {
     this.leftOut.first ||= number;
     this.leftOut.count++;
   }
 
-  /** @throws Error where there are too many, or a time is far before an earlier one */
+  /** @throws Error where there are too many requests or keys, or a time is far before an earlier one */
   add({ time, key, cost: points = 1 }: TraceEntry, number: number): void {
-    const until = `cut it, e.g. head -n ${number - 1}`;
+    const remedy = `cut it, e.g. head -n ${number - 1}`;
     if (this.rows.count === MAX_LINES)
-      throw new Error(`it has more than ${MAX_LINES} lines: ${until}`);
+      throw new Error(`it has more than ${MAX_LINES} lines: ${remedy}`);
 
     const back_ms = this.#latest_ms - time.ms;
     if (back_ms > MAX_DISORDER_MS)
@@ -255,10 +276,10 @@ class Requests {
     this.cost.most = Math.max(this.cost.most, points);
     this.rows.add(time.ms, this.numbering.numberOf(key));
     if (this.numbering.count > MAX_KEYS)
-      throw new Error(`it has more than ${MAX_KEYS} keys: ${until}`);
+      throw new Error(`it has more than ${MAX_KEYS} keys: ${remedy}`);
   }
 
-  /** @throws Error where there are none, or too many lines are left out */
+  /** @throws Error where there are no requests, or too many lines are left out */
   requireSound(): void {
     const { count, first } = this.leftOut;
     if (this.rows.count === 0) throw new Error(`it has no requests: ${REMEDY}`);
@@ -283,10 +304,14 @@ function traceIn(parts: Iterable<Buffer>, keys: readonly string[], offsetAt?: Of
   const requests = new Requests();
   let isHeader = form.isHeaderFirst;
   for (const { text, number } of all) {
-    const found = isHeader ? undefined : form.parse(text, offsetAt);
-    if (found) requests.add(found, number);
-    else if (!isHeader) requests.leaveOut(number);
-    isHeader = false;
+    if (isHeader) {
+      isHeader = false;
+      continue;
+    }
+
+    const entry = form.parse(text, offsetAt);
+    if (entry) requests.add(entry, number);
+    else requests.leaveOut(number);
   }
   requests.requireSound();
   const example = exampleOf(form, sample, offsetAt);
@@ -326,7 +351,7 @@ function* hashed(parts: Iterable<Buffer>, hash: ReturnType<typeof createHash>): 
   }
 }
 
-/** The requests in the order of time, counted from the first. */
+/** The requests in the order of time, with times in ms since the first. */
 function sortedColumns(
   { count, times_ms, keys }: Rows,
   isSorted: boolean,
@@ -335,34 +360,37 @@ function sortedColumns(
   const order = isSorted
     ? undefined
     : Uint32Array.from({ length: count }, (_, row) => row).sort(
-        (one, other) => (times_ms[one] ?? 0) - (times_ms[other] ?? 0) || one - other,
+        (a, b) => (times_ms[a] ?? 0) - (times_ms[b] ?? 0) || a - b,
       );
   const began_ms = times_ms[order?.[0] ?? 0] ?? 0;
   let areSeconds = true;
-  for (let at = 0; at < count; at++) {
-    const row = order?.[at] ?? at;
+  for (let index = 0; index < count; index++) {
+    const row = order?.[index] ?? index;
     const time_ms = times_ms[row] ?? 0;
     if (time_ms % 1000 !== 0) areSeconds = false;
-    columns.times_ms[at] = time_ms - began_ms;
-    columns.keys[at] = keys[row] ?? 0;
+    columns.times_ms[index] = time_ms - began_ms;
+    columns.keys[index] = keys[row] ?? 0;
   }
   if (areSeconds) spreadInSeconds(columns.times_ms);
   return columns;
 }
 
-/** Requests of one second of a clock that knows no less were not all made at once. */
+/**
+ * Spreads the requests of each second evenly over it. A clock of whole seconds shows them at once,
+ * and they were not.
+ */
 function spreadInSeconds(times_ms: Float64Array): void {
   for (let first = 0, next = 0; first < times_ms.length; first = next) {
     const second_ms = times_ms[first] ?? 0;
     while (next < times_ms.length && times_ms[next] === second_ms) next++;
-    for (let at = first; at < next; at++)
-      times_ms[at] = second_ms + (1000 * (at - first)) / (next - first);
+    for (let index = first; index < next; index++)
+      times_ms[index] = second_ms + (1000 * (index - first)) / (next - first);
   }
 }
 
 function topShares(counts: Uint32Array, requests: number) {
   const sorted = counts.toSorted().reverse();
   const share = (keys: number) =>
-    sorted.subarray(0, keys).reduce((all, count) => all + count, 0) / requests;
+    sorted.subarray(0, keys).reduce((total, count) => total + count, 0) / requests;
   return { top_1: share(1), top_10: share(10), top_100: share(100) };
 }

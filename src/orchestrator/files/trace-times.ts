@@ -1,8 +1,6 @@
 import { usageError } from "../../kit/errors.js";
 
-/**
- * The offset of a wall clock from UTC in ms at a wall-clock time, which is given as if it were UTC.
- */
+/** The offset of a wall clock from UTC in ms. The wall-clock time is taken as if it were UTC. */
 export type OffsetAt = (wall_ms: number) => number;
 
 /** A time of a trace. `names_zone` is false where the zone is taken from outside of the text. */
@@ -15,16 +13,16 @@ const MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec";
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** As seconds the numbers from each of these bounds on would be after the year 5138. */
+/** Numbers from these bounds on are in smaller units: as seconds they would be after the year 5138. */
 const MILLISECONDS_FROM = 1e11;
 const MICROSECONDS_FROM = 1e14;
 const NANOSECONDS_FROM = 1e17;
 
 const ZONE = String.raw`(Z|UTC|GMT|[+-]\d\d:?\d\d)`;
 const CLOCK = String.raw`(\d\d):(\d\d)(?::(\d\d)(?:[.,](\d{1,9}))?)?`;
-/** `2025-10-09T08:53:20.5Z`, `2025/10/09 08:53:20`. */
+/** Matches `2025-10-09T08:53:20.5Z` and `2025/10/09 08:53:20`. */
 const YEAR_FIRST = new RegExp(String.raw`^(\d{4})([-/])(\d\d)\2(\d\d)[T ]${CLOCK} ?${ZONE}?$`, "i");
-/** `10/Oct/2000:13:55:36 -0700`, `Thu, 10 Oct 2000 13:55:36 GMT`. */
+/** Matches `10/Oct/2000:13:55:36 -0700` and `Thu, 10 Oct 2000 13:55:36 GMT`. */
 const DAY_FIRST = new RegExp(
   String.raw`^(?:[A-Z][a-z]{2}, )?(\d{1,2})([/ ])([A-Z][a-z]{2})\2(\d{4})[: ]${CLOCK} ?${ZONE}?$`,
 );
@@ -48,10 +46,11 @@ function wallMs(
   const [hour = 0, minute = 0, second = 0] = clock.slice(0, 3).map((part) => Number(part ?? 0));
   const fraction_ms = 1000 * Number(`0.${clock[3] ?? 0}`);
   if (hour > 23 || minute > 59 || second > 60) return Number.NaN;
-  const at = new Date(Date.UTC(year, month - 1, day));
+
+  const midnight = new Date(Date.UTC(year, month - 1, day));
   // Date counts 31 April as 1 May.
-  if (at.getUTCMonth() !== month - 1 || at.getUTCDate() !== day) return Number.NaN;
-  return at.getTime() + hour * HOUR_MS + minute * MINUTE_MS + second * 1000 + fraction_ms;
+  if (midnight.getUTCMonth() !== month - 1 || midnight.getUTCDate() !== day) return Number.NaN;
+  return midnight.getTime() + hour * HOUR_MS + minute * MINUTE_MS + second * 1000 + fraction_ms;
 }
 
 function textTime(text: string, offsetAt: OffsetAt): TraceTime | undefined {
@@ -74,7 +73,7 @@ function numberTime(value: number): TraceTime | undefined {
   return { ms: milliseconds(value), names_zone: true };
 }
 
-/** The size of a number tells its unit, because all times are of about our days. */
+/** A time in ms. The size of a number tells its unit, because all traces are of about our days. */
 function milliseconds(value: number): number {
   if (value >= NANOSECONDS_FROM) return value / 1e6;
   if (value >= MICROSECONDS_FROM) return value / 1000;
@@ -85,8 +84,8 @@ function milliseconds(value: number): number {
 const NUMBER = /^\d+(?:[.,]\d+)?(?:e\+?\d+)?$/i;
 
 /**
- * The time that a value names; undefined where it is none. A number is in seconds, ms, µs or ns by
- * its size.
+ * The time that a value names; undefined for any other value. The size of a number tells whether it
+ * is in seconds, ms, µs or ns.
  */
 export function timeOf(value: unknown, offsetAt: OffsetAt = UTC_OFFSET): TraceTime | undefined {
   if (typeof value === "number") return numberTime(value);
@@ -95,7 +94,7 @@ export function timeOf(value: unknown, offsetAt: OffsetAt = UTC_OFFSET): TraceTi
   return NUMBER.test(text) ? numberTime(Number(text.replace(",", "."))) : textTime(text, offsetAt);
 }
 
-/** The offset of a named zone at a time, in ms. */
+/** A function that gives the offset of a named zone from UTC in ms, at a time in UTC. */
 function namedOffset(zone: string): (utc_ms: number) => number {
   const format = new Intl.DateTimeFormat("en-US", { timeZone: zone, timeZoneName: "longOffset" });
   return (utc_ms) => {
@@ -106,7 +105,7 @@ function namedOffset(zone: string): (utc_ms: number) => number {
 }
 
 /**
- * How far the clock of a zone is from UTC: `UTC`, `+02:00`, `Europe/Berlin`.
+ * How far the clock of a zone, such as `UTC`, `+02:00` or `Europe/Berlin`, is from UTC.
  * @throws usageError where there is no such zone
  */
 export function zoneOffset(zone: string, source: string): OffsetAt {
@@ -115,13 +114,13 @@ export function zoneOffset(zone: string, source: string): OffsetAt {
     return () => offset_ms;
   }
   try {
-    const at = namedOffset(zone);
-    const known = new Map<number, number>();
+    const offsetOf = namedOffset(zone);
+    const offsetsByQuarter = new Map<number, number>();
     return (wall_ms) => {
       // No zone changes its clock more often than every quarter of an hour.
       const quarter = Math.floor(wall_ms / (15 * MINUTE_MS));
-      const offset_ms = known.get(quarter) ?? at(wall_ms - at(wall_ms));
-      known.set(quarter, offset_ms);
+      const offset_ms = offsetsByQuarter.get(quarter) ?? offsetOf(wall_ms - offsetOf(wall_ms));
+      offsetsByQuarter.set(quarter, offset_ms);
       return offset_ms;
     };
   } catch (error) {

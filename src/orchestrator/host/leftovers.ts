@@ -18,45 +18,63 @@ import {
 import { unfinishedInstallations } from "./versions.js";
 
 /**
- * Writing a state file takes milliseconds. An older temporary file was abandoned, even if its
- * process id is in use.
+ * The age from which on a temporary file was abandoned, even if its process id is in use. Writing a
+ * state file takes milliseconds.
  */
 const MAX_WRITE_MS = 60_000;
 
 /**
- * What dead campaigns left, in the order of removal; never what is alive, or not marked as ours.
- * @param everywhere also runtimes that no lease names, and damaged leases @param gone a host given
- * up: only leases are here
+ * The leftovers of dead campaigns, in the order of removal. Nothing that is alive, or not marked as
+ * ours, is among them.
+ * @param everywhere whether runtimes that no lease names, and damaged leases, count too
+ * @param gone the name of a host that is given up, of which only leases are on this machine
  */
 export async function findLeftovers(everywhere: boolean, gone?: string): Promise<Leftover[]> {
-  const leases: { path: string; lease: LeaseFile }[] = [];
-  const found: Leftover[][] = [];
+  const deadLeases: { path: string; lease: LeaseFile }[] = [];
+  const leftovers: Leftover[] = [];
   for (const { path, lease } of await readLeases()) {
     const remove = () => rm(path, { force: true });
-    if (!lease) found.push(everywhere ? [{ what: `the damaged lease ${path}`, remove }] : []);
-    else if (isGivenUp(lease.owner, gone))
-      found.push([{ what: `the lease of campaign ${lease.owner.campaign} on ${gone}`, remove }]);
-    else if (!(await isAlive(lease.owner))) leases.push({ path, lease });
+    if (!lease) {
+      if (everywhere) leftovers.push({ what: `the damaged lease ${path}`, remove });
+      continue;
+    }
+    if (isGivenUp(lease.owner, gone)) {
+      const what = `the lease of campaign ${lease.owner.campaign} on ${gone}`;
+      leftovers.push({ what, remove });
+      continue;
+    }
+    if (!(await isAlive(lease.owner))) deadLeases.push({ path, lease });
   }
-  found.push(...(await Promise.all(leases.map(({ path, lease }) => leftoversOf(path, lease)))));
+  const leftoversByLease = await Promise.all(
+    deadLeases.map(({ path, lease }) => leftoversOf(path, lease)),
+  );
+  leftovers.push(...leftoversByLease.flat());
+
   // A campaign without a runtime in its lease may have died while it opened one. Other machines are
-  // only asked where a lease names them: they may be of no concern to this campaign, and slow to
-  // answer.
+  // only asked where a lease names them, because they may be slow to answer.
   const isUsed = ({ id, reaches }: RuntimeDescription) =>
     everywhere ||
-    (!reaches && leases.some(({ lease }) => lease.runtime === undefined || lease.runtime === id));
-  for (const runtime of runtimesFor({}).filter(isUsed))
-    found.push(await runtime.leftovers(isAlive));
-  for (const { access = {} } of leases.map(({ lease }) => lease))
-    for (const { reaches, leftovers } of runtimesFor(access))
-      if (reaches && access[reaches]) found.push(await leftovers(isAlive));
+    (!reaches &&
+      deadLeases.some(({ lease }) => lease.runtime === undefined || lease.runtime === id));
+  for (const runtime of runtimesFor({}).filter(isUsed)) {
+    leftovers.push(...(await runtime.leftovers(isAlive)));
+  }
+  for (const { access = {} } of deadLeases.map(({ lease }) => lease)) {
+    for (const runtime of runtimesFor(access)) {
+      const { reaches } = runtime;
+      if (reaches && access[reaches]) leftovers.push(...(await runtime.leftovers(isAlive)));
+    }
+  }
+
   const lock = await staleLock(gone);
-  if (lock) found.push([{ what: `the lock of campaign ${lock.campaign}`, remove: lock.remove }]);
-  found.push(await unfinishedFiles(), await unfinishedInstallations());
-  // A cluster may be both the current one and that of a lease.
-  return [...new Map(found.flat().map((leftover) => [leftover.what, leftover])).values()];
+  if (lock) leftovers.push({ what: `the lock of campaign ${lock.campaign}`, remove: lock.remove });
+  leftovers.push(...(await unfinishedFiles()), ...(await unfinishedInstallations()));
+
+  // A cluster may be both the current one and that of a lease, so leftovers may appear twice.
+  return [...new Map(leftovers.map((leftover) => [leftover.what, leftover])).values()];
 }
 
+/** The leftovers of a dead campaign, of which the lease comes last. */
 async function leftoversOf(
   path: string,
   { owner, processes, workFolder }: LeaseFile,
@@ -88,7 +106,7 @@ async function leftoversOf(
         if ((await startTimeOf(pid)) === undefined) await removeSocketsOf(pid);
       }
       await removeWorkFolder(workFolder);
-      // The lease goes last: the next start needs it to find what is left.
+      // The lease goes last, because the next start needs it to find what is left.
       await rm(path, { force: true });
     },
   });
@@ -112,10 +130,10 @@ async function removeWorkFolder(folder: string): Promise<void> {
   await rm(folder, { recursive: true, force: true });
 }
 
-/** The folder of a part is named after its role: `server-Xa3bQ1`. */
+/** The role of a part by its folder, which is named like `server-Xa3bQ1`. */
 const roleOf = (folder: string): string => basename(folder).replace(/-[^-]*$/, "");
 
-/** Temporary files of the state folder whose writer was killed. */
+/** The temporary files of the state folder whose writer was killed. */
 async function unfinishedFiles(): Promise<Leftover[]> {
   const leftovers: Leftover[] = [];
   for (const folder of [stateFolder(), leasesFolder()]) {
@@ -151,7 +169,10 @@ export async function removeEach(
   return { removed, failed };
 }
 
-/** One line for each leftover that was removed. @throws environmentError listing what is left */
+/**
+ * Removes leftovers of dead campaigns. @returns one line for each
+ * @throws environmentError that lists what is left
+ */
 export async function removeLeftovers(): Promise<string[]> {
   const damaged = (await readLeases()).filter(({ lease }) => !lease);
   return [
@@ -163,6 +184,7 @@ export async function removeLeftovers(): Promise<string[]> {
   ];
 }
 
+/** Removes all leftovers. @returns one line for each @throws environmentError for what is left */
 export async function requireRemoved(leftovers: readonly Leftover[]): Promise<string[]> {
   const { removed, failed } = await removeEach(leftovers);
   if (failed.length === 0) return removed;

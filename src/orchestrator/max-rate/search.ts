@@ -26,8 +26,8 @@ type Metric = Threshold["metric"];
 type TrialRecord = MaxRateState["trials"][number];
 
 /**
- * The figure of a run for each metric; null where requests without an answer could move it,
- * undefined where the run has none.
+ * The figure of a run for each metric. It is null where requests without an answer could move it,
+ * and undefined where the run has no such figure.
  */
 const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null | undefined>> = {
   throughput: ({ requests }) => requests.average,
@@ -39,12 +39,12 @@ const FIGURES: Readonly<Record<Metric, (result: MeasuredResult) => number | null
   errors: ({ counts }) => failedShare(counts),
   limited_share: ({ counts, requests }) =>
     requests.total > 0 ? counts.limited / requests.total : undefined,
-  // CPU time of what calls the limiter.
+  // The CPU time of the program that calls the limiter.
   cpu: (result) =>
     cpuUsPerRequest(result, isClientLayer(result.request.layer) ? "generator" : "server"),
 };
 
-/** Shares come out of divisions: a value on the edge of its tolerance is within it. */
+/** The rounding error of shares, so that a value on the edge of its tolerance is within it. */
 const SLACK = 1e-9;
 
 const IS_MET: Readonly<Record<Threshold["op"], (figure: number, objective: Threshold) => boolean>> =
@@ -56,31 +56,32 @@ const IS_MET: Readonly<Record<Threshold["op"], (figure: number, objective: Thres
     "=": (figure, { value, tolerance = 0 }) => Math.abs(figure - value) <= tolerance + SLACK,
   };
 
-/** The least that a percentile without a figure can be, as `> 30.1`. */
+/** The least value that a percentile without a figure can have, as `> 30.1`. */
 function leastText({ latency }: MeasuredResult, metric: Metric): string {
   const name = movableFigures.find((figure) => figure === metric);
   return latency && name ? `> ${Number(atLeast(latency, name).toPrecision(4))}` : "no figure";
 }
 
 /**
- * A run that sent less of its schedule than this share measured another rate than the requested
- * one.
+ * The least share of its schedule that a run must send. With less it measures another rate than the
+ * requested one.
  */
 const MIN_SENT_SHARE = 0.99;
-/** The rule of the verdict that the objectives replace: the latency includes late sends. */
+/** The rule of the verdict that objectives replace, because their latency includes late sends. */
 const REPLACED_RULE = "M5";
 
 /**
  * Why a run missed the objectives; empty where it met them. An objective for errors replaces the
- * share of M24.
+ * limit of M24.
  */
 function missReason(result: MeasuredResult, objectives: readonly Threshold[]): string {
   const { offered = 0, sent = 0 } = result.schedule ?? {};
   if (offered === 0 || sent < MIN_SENT_SHARE * offered)
     return `${sent} of ${offered} ${layerDescription(result.request.layer).request}s were sent`;
-  const errorsAreJudged = objectives.some(({ metric }) => metric === "errors");
-  if (isSpoiled(result) && !(result.outcome === "failed" && errorsAreJudged))
+  const judgesErrors = objectives.some(({ metric }) => metric === "errors");
+  if (isSpoiled(result) && !(result.outcome === "failed" && judgesErrors))
     return `${result.outcome}: ${result.outcome_text}`;
+
   const missed = objectives.flatMap((objective) => {
     const figure = FIGURES[objective.metric](result);
     if (figure === undefined) return [`${objective.text}: no figure`];
@@ -91,7 +92,7 @@ function missReason(result: MeasuredResult, objectives: readonly Threshold[]): s
   return missed.join(", ");
 }
 
-/** What a run says about its rate; `void` where its measurement is broken. */
+/** The status of a trial by its result, which is `void` where the measurement is broken. */
 export function judgeTrial(
   result: MeasuredResult,
   objectives: readonly Threshold[],
@@ -111,7 +112,7 @@ interface MaxRateSearchOptions extends SelectionOptions {
 
 /**
  * Searches the highest rate at which each subject keeps the objectives (M30). Trials depend on the
- * results alone, so that a resumed search goes on as it would have.
+ * results alone, so that a resumed search continues as it would have.
  */
 export class MaxRateSearch implements RunSelection {
   readonly #options: MaxRateSearchOptions;
@@ -127,7 +128,8 @@ export class MaxRateSearch implements RunSelection {
     this.#options = options;
     this.#plan = manifest.plan;
     this.#objectives = parseThresholds("--slo", search.objectives.join(","));
-    // Drop an earlier end: a resumed campaign measures failed runs again, and then searches on.
+    // An earlier end is dropped, because a resumed campaign measures failed runs again and then
+    // searches on.
     this.#state = { trials: [], spent_s: manifest.max_rate?.spent_s ?? 0 };
     manifest.max_rate = this.#state;
     if (search.budget_s !== undefined) progress.limitTime(search.budget_s - this.#state.spent_s);
@@ -151,7 +153,7 @@ export class MaxRateSearch implements RunSelection {
 
   async finished({ file, status, seconds }: RunOutcome, pauseS: number): Promise<void> {
     this.#state.spent_s = rounded(this.#state.spent_s + seconds + pauseS, 3);
-    const trial = status === "failed" ? failed(file) : await this.#read(file);
+    const trial = status === "failed" ? failedTrial(file) : await this.#read(file);
     this.#state.trials.push(trial);
     this.#options.eventLog.info(this.#trialText(trial));
     this.#planMore();
@@ -160,7 +162,7 @@ export class MaxRateSearch implements RunSelection {
 
   async end(): Promise<void> {
     this.#state.ended ??= { why: "done" };
-    // What the budget left out is no part of the plan: nothing is missing.
+    // Runs that the budget left out are no part of the plan, so that nothing is missing.
     const statuses = this.#statuses;
     const { runs } = this.#plan;
     const measured = runs.filter(({ file }) => statuses.has(file));
@@ -176,7 +178,7 @@ export class MaxRateSearch implements RunSelection {
   async #read(file: string): Promise<TrialRecord> {
     const text = readOwnFile(join(this.#options.folder, file))?.toString("utf8") ?? "";
     const result: Result = resultSchema.parse(JSON.parse(text));
-    if (result.status !== "measured") return failed(file);
+    if (result.status !== "measured") return failedTrial(file);
     return { file, ...judgeTrial(result, this.#objectives) };
   }
 
@@ -192,7 +194,7 @@ export class MaxRateSearch implements RunSelection {
     this.#announce();
   }
 
-  /** Says once for each subject that its search was given up. */
+  /** Warns once for each subject that its search was given up. */
   #warnOf(givenUp: readonly string[]): void {
     for (const text of givenUp) {
       if (this.#givenUp.has(text)) continue;
@@ -210,7 +212,7 @@ export class MaxRateSearch implements RunSelection {
     eventLog.emit({ event: "planned", runs: runs.length, time_left_s: progress.timeLeftS() });
   }
 
-  /** The first trial takes place whatever the budget. */
+  /** Whether a trial would exceed the budget. The first trial takes place in any case. */
   #exceedsBudget({ configuration_hash }: PlannedRun): boolean {
     const { budget_s } = this.#plan.max_rate ?? {};
     if (budget_s === undefined || this.#state.trials.length === 0) return false;
@@ -220,7 +222,7 @@ export class MaxRateSearch implements RunSelection {
     return this.#state.spent_s + trial_s + REPORT_S > budget_s;
   }
 
-  /** `iovalkey at 1600/s: missed (p99<10ms: 50)`. */
+  /** A trial as `iovalkey at 1600/s: missed (p99<10ms: 50)`. */
   #trialText({ file, status, reason }: TrialRecord): string {
     const planned = this.#plan.runs.find((run) => run.file === file);
     const { configuration } = plannedConfiguration(this.#plan, planned?.configuration_hash ?? "");
@@ -230,4 +232,8 @@ export class MaxRateSearch implements RunSelection {
   }
 }
 
-const failed = (file: string): TrialRecord => ({ file, status: "void", reason: "the run failed" });
+const failedTrial = (file: string): TrialRecord => ({
+  file,
+  status: "void",
+  reason: "the run failed",
+});

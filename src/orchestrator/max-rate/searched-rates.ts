@@ -2,7 +2,7 @@ import {
   type Configuration,
   configurationFileName,
   configurationHash,
-  type ListedLimit,
+  type FileNameLimit,
 } from "../../contract/configuration.js";
 import { connectionsText } from "../../contract/layers.js";
 import {
@@ -22,14 +22,14 @@ import type { Request } from "../request/request.js";
 import { entryText, limitTexts } from "../ui/event-text.js";
 import { expectedTrials, nextTrials, type SearchSettings, type Trial } from "./trials.js";
 
-/** Measured seconds of a trial, unless a fixed duration was requested. */
+/** The measured seconds of a trial, unless a fixed duration was requested. */
 const TRIAL_S = 10;
 
-/** One of the things whose highest rate is searched: a configuration at any rate. */
+/** A configuration, at any rate, whose highest rate is searched. */
 export interface Subject {
-  /** At the first rate. */
+  /** The configuration at the first rate. */
   configuration: Configuration;
-  /** For messages: the target's label, with what tells it from other subjects of the target. */
+  /** The target's label, with the properties that tell it from other subjects of the target. */
   name: string;
 }
 
@@ -59,7 +59,7 @@ export function subjectsOf({ configurations }: Pick<Plan, "configurations">): Su
   });
 }
 
-/** Tells a subject from others with the same target. */
+/** A name that tells a subject from others with the same target. */
 function longName(configuration: Configuration): string {
   const { target, layer, traffic, load } = configuration;
   const texts = [
@@ -83,14 +83,11 @@ function searchSettings({ max_rate }: Plan): SearchSettings {
   return max_rate;
 }
 
-/**
- * The trials of one rate stand together, and have no reference: their figures are compared with
- * nothing.
- */
+/** The rankings of trials by rate. They have no reference, because trials are not compared. */
 export const trialRankings = ({ configurations }: Pick<Plan, "configurations">): Plan["rankings"] =>
   describeRankings(rankingsOf(configurations, () => undefined));
 
-/** What a request plans: all of its runs, or the first trials of a search for the highest rate. */
+/** The plan of a request, with all of its runs, or with the first trials of a search. */
 export function planOf(request: Request, context: PlanContext): Plan {
   const { objectives, duration } = request;
   if (!objectives) return makePlan(request, context);
@@ -131,28 +128,29 @@ function trialsBySubject(
   return bySubject;
 }
 
-function listedLimits({ configurations }: Plan): ListedLimit[] {
-  const several = (name: ListedLimit) =>
+function listedLimits({ configurations }: Plan): FileNameLimit[] {
+  const hasSeveral = (name: FileNameLimit) =>
     new Set(configurations.map(({ configuration: { limits } }) => limits[name])).size > 1;
-  return (["points", "window_s"] as const).filter(several);
+  return (["points", "window_s"] as const).filter(hasSeveral);
 }
 
 interface NextRuns {
   configurations: Plan["configurations"];
-  /** In a random order that the plan's seed decides. */
+  /** The runs in a random order, which the plan's seed decides. */
   runs: PlannedRun[];
   givenUp: string[];
 }
 
 /**
- * Each subject is bracketed first; then all take turns over their rates, so that drift of the
- * machine hits all alike (M16). @param statuses what the trials said, by result file
+ * The runs that a search needs next. Each subject is bracketed first. Then all take turns over their
+ * rates, so that drift of the machine hits all alike (M16).
+ * @param statuses the statuses of trials, by result file
  */
 export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status"]>): NextRuns {
   const trials = trialsBySubject(plan, statuses);
   const searches = subjectsOf(plan).map((subject) => {
-    const ofSubject = trials.get(subjectKey(subject.configuration)) ?? [];
-    return { subject, next: nextTrials(searchSettings(plan), ofSubject) };
+    const trialsOfSubject = trials.get(subjectKey(subject.configuration)) ?? [];
+    return { subject, next: nextTrials(searchSettings(plan), trialsOfSubject) };
   });
   const phase = searches.some(({ next }) => next.phase === "bracket") ? "bracket" : "estimate";
 
@@ -167,11 +165,11 @@ export function nextRuns(plan: Plan, statuses: ReadonlyMap<string, Trial["status
       );
   }
 
-  const known = new Set(plan.configurations.map(({ hash }) => hash));
+  const plannedHashes = new Set(plan.configurations.map(({ hash }) => hash));
   const planned = due.map(plannedFrom);
   const shuffled = shuffler(plan.seed + plan.runs.length).shuffle(planned);
   return {
-    configurations: planned.filter(({ hash }) => !known.has(hash)),
+    configurations: planned.filter(({ hash }) => !plannedHashes.has(hash)),
     runs: shuffled.map((configuration) => trialRun(plan, configuration, phase)),
     givenUp,
   };
@@ -193,6 +191,7 @@ function trialRun(
   };
 }
 
+/** The plan with the trials that its search is likely to need, for estimates. */
 export function withExpectedTrials(
   plan: Plan,
   statuses: ReadonlyMap<string, Trial["status"]>,

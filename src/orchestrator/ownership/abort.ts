@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
 import { EXIT, type ExitCode } from "../../kit/errors.js";
 
-/** The user or the system stopped the campaign. */
+/** Says that the user or the system stopped the campaign. */
 export class Aborted extends Error {
   override readonly name = "Aborted";
   readonly exitCode: ExitCode;
@@ -13,6 +13,7 @@ export class Aborted extends Error {
   }
 }
 
+/** The value of some work, unless the signal comes first. @throws the reason of the signal */
 export async function abortable<Value>(signal: AbortSignal, work: Promise<Value>): Promise<Value> {
   // The work may fail after the signal, when nobody waits for it any more.
   work.catch(() => {});
@@ -29,6 +30,7 @@ export async function abortable<Value>(signal: AbortSignal, work: Promise<Value>
   }
 }
 
+/** Waits for so many seconds. @throws the reason of the signal, if it comes first */
 export async function pause(signal: AbortSignal, seconds: number): Promise<void> {
   await setTimeout(seconds * 1000, undefined, { signal }).catch(() => signal.throwIfAborted());
 }

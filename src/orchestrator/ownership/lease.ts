@@ -19,7 +19,10 @@ import {
   WORK_FOLDER_PREFIX,
 } from "./state-folder.js";
 
-/** Owns what a campaign starts and stops it in reverse; its file lets the next start clean up. */
+/**
+ * Owns the parts that a campaign starts, and stops them in reverse order. Its file lets the next
+ * start clean up.
+ */
 export class Lease {
   readonly #parts: RunningPart[] = [];
   readonly #helpers: ProcessIdentity[] = [];
@@ -27,7 +30,7 @@ export class Lease {
   readonly #path: string;
   #file: Omit<LeaseFile, "processes">;
   #guard: ChildProcess | undefined;
-  #closed = false;
+  #isClosed = false;
   #written: Promise<void> = Promise.resolve();
 
   private constructor(path: string, file: Omit<LeaseFile, "processes">) {
@@ -43,7 +46,7 @@ export class Lease {
       owner,
       workFolder,
     });
-    // The file names the folder before it exists: a kill in between cannot leave an unknown folder.
+    // The file names the folder before it exists, so that a kill in between leaves no unknown folder.
     await lease.#write();
     await mkdir(workFolder, { mode: 0o700 }).catch(async (cause) => {
       await rm(lease.#path, { force: true });
@@ -58,14 +61,14 @@ export class Lease {
     return this.#file.owner;
   }
 
-  /** For the files of parts; removed with the lease. */
+  /** The folder for the files of parts, which is removed with the lease. */
   get workFolder(): string {
     return this.#file.workFolder;
   }
 
   /**
-   * Records the runtime, whose labels find its containers, how its machines are reached, or the
-   * campaign's folder.
+   * Records the runtime, whose labels find its containers, the access to its machines, or the folder
+   * of the campaign.
    */
   async update(change: {
     runtime?: string;
@@ -78,11 +81,11 @@ export class Lease {
 
   /**
    * Starts the process that ends all listed ones as soon as this one is gone, even by kill -9. A
-   * campaign does without.
+   * campaign can do without it.
    */
   async startGuard(packageFolder: string): Promise<void> {
     const program = join(packageFolder, "dist/orchestrator/ownership/guard.js");
-    // Out of reach of the terminal's signals.
+    // A detached process is out of reach of the terminal's signals.
     const guard = spawn(process.execPath, [program, this.#path], {
       detached: true,
       stdio: ["pipe", "ignore", "ignore"],
@@ -98,7 +101,7 @@ export class Lease {
     await this.holdProcess(guard.pid, join(this.workFolder, "guard-1"));
   }
 
-  /** It ends by a signal that a stopped process gets too. */
+  /** Ends the guard by a signal that a stopped process gets, too. */
   async #endGuard(): Promise<void> {
     const guard = this.#guard;
     if (!guard || guard.exitCode !== null || guard.signalCode !== null) return;
@@ -109,23 +112,23 @@ export class Lease {
   }
 
   /**
-   * Records a process that ends by itself: only a killed campaign leaves it.
-   * @param folder whose name says what the process is for
+   * Records a process that ends by itself, and is only left by a campaign that was killed.
+   * @param folder a folder whose name says what the process is for
    */
   async holdProcess(pid: number, folder?: string): Promise<void> {
     const started = await startTimeOf(pid);
     if (started === undefined) return;
     this.#helpers.push(definedOnly({ pid, started, folder }));
-    // A report is made although the state folder is full or gone.
+    // A report is made even if the state folder is full or gone.
     await this.#write().catch(() => {});
   }
 
   start(runtime: Runtime, part: Part): Promise<RunningPart> {
-    return this.#awaited(this.#start(runtime, part));
+    return this.#tracked(this.#start(runtime, part));
   }
 
-  /** Closing waits for it. */
-  async #awaited<Value>(start: Promise<Value>): Promise<Value> {
+  /** Tracks a start, so that closing waits for it. */
+  async #tracked<Value>(start: Promise<Value>): Promise<Value> {
     this.#starts.add(start);
     try {
       return await start;
@@ -142,7 +145,7 @@ export class Lease {
       await this.#write();
     });
     if (!restart) throw new Error(`${part.role} cannot be started again`);
-    await this.#awaited(restart);
+    await this.#tracked(restart);
   }
 
   async #start(runtime: Runtime, part: Part): Promise<RunningPart> {
@@ -161,13 +164,14 @@ export class Lease {
     }
   }
 
-  /** A part that starts while everything is being stopped must not stay. */
+  /** @throws Error for a part that starts while everything is being stopped */
   #refuseIfClosed({ role }: Pick<Part, "role">): void {
-    if (this.#closed) throw new Error(`${role} started too late: the campaign is stopping`);
+    if (this.#isClosed) throw new Error(`${role} started too late: the campaign is stopping`);
   }
 
   /**
-   * Stops parts, the last started first. @throws BenchError naming those that could not be stopped
+   * Stops parts, with the last started first.
+   * @throws BenchError that names the parts which could not be stopped
    */
   async release(parts: readonly RunningPart[]): Promise<void> {
     const failed: string[] = [];
@@ -180,8 +184,8 @@ export class Lease {
         failed.push(`${part.role}: ${messageOf(error)}`);
       }
     }
-    // What was measured must not be lost with the record of a part that has ended.
-    if (!this.#closed) await this.#write().catch(() => {});
+    // A failure to record this must not lose what was measured.
+    if (!this.#isClosed) await this.#write().catch(() => {});
     if (failed.length > 0)
       throw new BenchError(
         `could not be stopped: ${failed.join("; ")}; try again with: ratelimit-bench clean`,
@@ -190,11 +194,11 @@ export class Lease {
   }
 
   /**
-   * Stops every part; none can start from now on. @throws BenchError naming those that could not be
-   * stopped
+   * Stops every part, and lets none start from now on.
+   * @throws BenchError that names the parts which could not be stopped
    */
   async releaseAll(): Promise<void> {
-    this.#closed = true;
+    this.#isClosed = true;
     // A part that cannot be stopped is tried again below, which reports the failure.
     await this.release([...this.#parts]).catch(() => {});
     // Parts that were just starting are refused by now, and stopped.
@@ -212,8 +216,8 @@ export class Lease {
   }
 
   /**
-   * Parts start in parallel; writes take place one after the other, each with the state at that
-   * time.
+   * Writes the lease's file. Parts start in parallel, while writes take place one after the other,
+   * each with the state at its time.
    */
   #write(): Promise<void> {
     const previous = this.#written.catch(() => {});

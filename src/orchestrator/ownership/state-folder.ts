@@ -28,13 +28,13 @@ const ownerSchema = z.strictObject({
 });
 type Owner = z.infer<typeof ownerSchema>;
 
-/** The start of the names of work folders: no other folder is ever removed as one. */
+/** The start of the names of work folders. No other folder is ever removed as one. */
 export const WORK_FOLDER_PREFIX = "ratelimit-bench-";
 
 export const leaseSchema = z.strictObject({
   owner: ownerSchema,
   runtime: z.string().optional(),
-  /** How its machines are reached; absent where there is one. */
+  /** How the machines of the runtime are reached; absent where there is only one. */
   access: runtimeAccessSchema.optional(),
   /** The campaign's folder; absent until it exists. */
   folder: z.string().optional(),
@@ -58,35 +58,35 @@ function thisPlace(): Place {
   try {
     pid_namespace = readlinkSync("/proc/self/ns/pid");
   } catch {
-    // Not on Linux.
+    // Only Linux has namespaces.
   }
   return definedOnly({ host: hostname(), boot: boot || undefined, pid_namespace });
 }
 
-/** Whether a process of that place is alive, where that can be told without asking for it. */
+/**
+ * Whether a process of that place counts as alive, where the place alone decides; undefined where
+ * the process must be looked up.
+ */
 function aliveByPlace({ host, boot, pid_namespace }: Place): boolean | undefined {
-  const here = thisPlace();
-  // A host may change its name.
-  if (boot !== undefined && boot === here.boot)
-    return pid_namespace === here.pid_namespace ? undefined : true;
-  if (host !== here.host) return true;
-  // That start of the system is over.
-  return boot !== undefined && here.boot !== undefined ? false : undefined;
+  const ourPlace = thisPlace();
+  // The boot is compared first, because a host may change its name.
+  if (boot !== undefined && boot === ourPlace.boot)
+    return pid_namespace === ourPlace.pid_namespace ? undefined : true;
+  if (host !== ourPlace.host) return true;
+  // A process of an earlier boot of this host is gone.
+  return boot !== undefined && ourPlace.boot !== undefined ? false : undefined;
 }
 
-/** Whether an owner lives; one that cannot be checked from here counts as alive. */
+/** Whether an owner is alive. One that cannot be checked from here counts as alive. */
 export async function isAlive({ pid, started, place }: Omit<Owner, "campaign">): Promise<boolean> {
   return (place && aliveByPlace(place)) ?? (await startTimeOf(pid)) === started;
 }
 
-/**
- * Whether an owner belongs to a host that is given up. One that can be checked from here never
- * does.
- */
+/** Whether an owner belongs to a host that is given up, and cannot be checked from here. */
 export const isGivenUp = ({ place }: Pick<Owner, "place">, gone: string | undefined): boolean =>
   place !== undefined && place.host === gone && aliveByPlace(place) === true;
 
-/** `process 7`, or with the host and how to give it up where it cannot be checked from here. */
+/** An owner as `process 7`. One that cannot be checked from here has its host and how to give it up. */
 function whereText({ pid, place }: Owner): string {
   if (!place || aliveByPlace(place) === undefined) return `process ${pid}`;
   return `process ${pid} on ${place.host}, which cannot be checked from here; if it is gone: ratelimit-bench clean --force ${place.host}`;
@@ -111,7 +111,8 @@ export async function makeStateFolder(folder: string): Promise<void> {
 const lockPath = (): string => join(stateFolder(), "lock.json");
 
 /**
- * The lock of a dead campaign; undefined where there is none. @param gone a host that is given up
+ * The lock of a dead campaign; undefined where there is none.
+ * @param gone the name of a host that is given up
  */
 export async function staleLock(
   gone?: string,
@@ -127,15 +128,17 @@ export async function staleLock(
 }
 
 /** Removes a dead owner's lock, unless another campaign has replaced it in the meantime. */
-async function removeStaleLock(path: string, stale: string): Promise<void> {
-  const aside = `${path}.${process.pid}.dead`;
+async function removeStaleLock(path: string, staleText: string): Promise<void> {
+  const movedPath = `${path}.${process.pid}.dead`;
   try {
-    await rename(path, aside);
+    await rename(path, movedPath);
   } catch {
     return;
   }
-  if (readOwnFile(aside)?.toString("utf8") !== stale) await link(aside, path).catch(() => {});
-  await rm(aside, { force: true });
+
+  const isReplaced = readOwnFile(movedPath)?.toString("utf8") !== staleText;
+  if (isReplaced) await link(movedPath, path).catch(() => {});
+  await rm(movedPath, { force: true });
 }
 
 async function refuseIfOwnerAlive(lock: string): Promise<void> {
@@ -146,24 +149,28 @@ async function refuseIfOwnerAlive(lock: string): Promise<void> {
   );
 }
 
-/** Checks the lock without taking it. @throws environmentError naming the campaign that holds it */
+/**
+ * Checks the lock without taking it.
+ * @throws environmentError that names the campaign which holds it
+ */
 export const refuseIfLocked = async (): Promise<void> =>
   refuseIfOwnerAlive(readOwnFile(lockPath())?.toString("utf8") ?? "");
 
 /**
- * Takes the user's lock; that of a dead owner is replaced. @throws environmentError naming the
- * holder
+ * Takes the user's lock, and replaces that of a dead owner.
+ * @returns a function that releases the lock
+ * @throws environmentError that names the campaign which holds it
  */
 export async function acquireLock(campaign: string): Promise<() => Promise<void>> {
   const path = lockPath();
   await makeStateFolder(stateFolder());
-  const own = join(stateFolder(), temporaryName("lock"));
-  await writeFile(own, JSON.stringify(await thisOwner(campaign)));
+  const temporary = join(stateFolder(), temporaryName("lock"));
+  await writeFile(temporary, JSON.stringify(await thisOwner(campaign)));
   try {
     for (let attempt = 0; attempt < 5; attempt++) {
       try {
-        // A link appears at once with its whole text: nobody can read half a lock.
-        await link(own, path);
+        // A link appears at once with its whole text, so that nobody can read half a lock.
+        await link(temporary, path);
         return () => rm(path, { force: true });
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST")
@@ -174,13 +181,13 @@ export async function acquireLock(campaign: string): Promise<() => Promise<void>
       await removeStaleLock(path, text);
     }
   } finally {
-    await rm(own, { force: true });
+    await rm(temporary, { force: true });
   }
   throw environmentError(`${path} is taken repeatedly by other campaigns`);
 }
 
 /**
- * Ends the processes that a lease lists, but for the one that calls it. The lease stays: more than
+ * Ends the processes that a lease lists, except this one. The lease stays, because more than
  * processes may be left.
  */
 export async function endListed(path: string): Promise<void> {
@@ -196,24 +203,20 @@ export async function readLeases(): Promise<{ path: string; lease: LeaseFile | u
   const read = names.map(async (name) => {
     const path = join(leasesFolder(), name);
     const text = readOwnFile(path)?.toString("utf8");
-    // It may have been removed since.
+    // A lease may have been removed since its name was read.
     return text === undefined ? [] : [{ path, lease: parseJson(text, leaseSchema) }];
   });
   return (await Promise.all(read)).flat();
 }
 
 /**
- * Two campaigns must not write to one folder, not even in parallel mode. @throws environmentError
- * naming the other
+ * Refuses a folder to which another campaign writes, even with --allow-parallel.
+ * @throws environmentError that names the other campaign
  */
 export async function refuseIfInUse(folder: string): Promise<void> {
   for (const { lease } of await readLeases()) {
-    if (
-      lease?.folder !== folder ||
-      lease.owner.pid === process.pid ||
-      !(await isAlive(lease.owner))
-    )
-      continue;
+    if (lease?.folder !== folder || lease.owner.pid === process.pid) continue;
+    if (!(await isAlive(lease.owner))) continue;
     throw environmentError(
       `campaign ${lease.owner.campaign} is running (${whereText(lease.owner)})`,
     );

@@ -1,8 +1,8 @@
 import {
   type Configuration,
   configurationFileName,
+  type FileNameLimit,
   type KindCaps,
-  type ListedLimit,
 } from "../../contract/configuration.js";
 import { dimensions } from "../../contract/dimensions.js";
 import { isProgramLayer } from "../../contract/layers.js";
@@ -142,8 +142,8 @@ function measuredPart(
 }
 
 /** Limits with several values, which the names of result files tell apart. */
-function listedLimits({ limits: { points, windowsS } }: Request): ListedLimit[] {
-  const listed: ListedLimit[] = [];
+function listedLimits({ limits: { points, windowsS } }: Request): FileNameLimit[] {
+  const listed: FileNameLimit[] = [];
   if (points.length > 1) listed.push("points");
   if (windowsS.length > 1) listed.push("window_s");
   return listed;

@@ -1,4 +1,4 @@
-import { countIn, USUAL } from "../../contract/dimensions.js";
+import { countIn, DEFAULT_COUNT } from "../../contract/dimensions.js";
 import { isClientLayer } from "../../contract/layers.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
 import { type Target, usesStore } from "../../contract/target.js";
@@ -94,7 +94,7 @@ function missingCertificate(
 /** Some traffic takes one generator alone, which keeps every request by one clock. */
 function undividedLoad({ entry, traffic }: Candidate): string | undefined {
   const generators = countIn(entry, "generators");
-  if (generators === USUAL || !findProfile(traffic).binding) return undefined;
+  if (generators === DEFAULT_COUNT || !findProfile(traffic).binding) return undefined;
   return `--generators ${generators}: the traffic ${traffic} takes one generator, which keeps every request by one clock`;
 }
 

@@ -1,5 +1,5 @@
 import { type Configuration, canonicalJson } from "../../contract/configuration.js";
-import { countIn, USUAL } from "../../contract/dimensions.js";
+import { countIn, DEFAULT_COUNT } from "../../contract/dimensions.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { parseTargetText } from "../../contract/target.js";
 import { isCopy, SAME_SCRIPT } from "../../targets/options.js";
@@ -45,7 +45,8 @@ function againstTurns(configuration: Configuration): string | undefined {
   if (isProgramLayer(layer) || target.program !== undefined)
     return "a foreign program makes the load";
   if (faults) return "faults are planned";
-  if (countIn(configuration, "generators") > USUAL) return "several generators make the load";
+  if (countIn(configuration, "generators") > DEFAULT_COUNT)
+    return "several generators make the load";
   if (load.model === "open") return "an open loop sends at its times";
   if (!("duration_s" in extent)) return "the runs have a number of requests";
   const profile = findProfile(traffic);

@@ -10,13 +10,13 @@ import { BACK, Cancelled, type MenuOption, type Prompter } from "./prompter.js";
 const CTRL_C = 0x03;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 
-/** Reads keys for the open question, without echo; those pressed while none is open are dropped. */
+/** Reads keys for the open question, without echo. Keys pressed without an open question are dropped. */
 export class Keyboard {
   readonly #stdin = process.stdin;
   #question: PassThrough | undefined;
   #cancel: (reason: Cancelled) => void = () => {};
   readonly #cancelled: Promise<never>;
-  #closed = false;
+  #isClosed = false;
 
   constructor() {
     this.#cancelled = new Promise((_, reject) => {
@@ -44,8 +44,8 @@ export class Keyboard {
 
   /** Restores the terminal, also when the process exits unexpectedly. */
   readonly close = (): void => {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     process.off("exit", this.close);
     for (const signal of SIGNALS) process.off(signal, this.#signalled);
     this.#stdin.off("data", this.#take).off("end", this.#end).pause();
@@ -70,10 +70,13 @@ export class Keyboard {
     this.#cancel(new Cancelled(signal === "SIGINT" ? EXIT.interrupted : EXIT.terminated));
 }
 
-/** The library writes this before each line. */
+/** The margin that the library writes before each line. */
 const MARGIN = "│  ";
 
-/** @clack/prompts has one way to leave a question; here Esc goes back and Ctrl-C cancels. */
+/**
+ * Asks questions with @clack/prompts, which has one way to leave a question. This prompter goes back
+ * on Esc and cancels on Ctrl-C.
+ */
 export class ClackPrompter implements Prompter {
   readonly #keyboard: Keyboard;
 
@@ -97,11 +100,12 @@ export class ClackPrompter implements Prompter {
     initial: readonly string[],
   ): Promise<string[] | typeof BACK> {
     const shared = { message, initialValues: [...initial], required: true };
-    const [only, ...more] = Object.values(groups);
-    if (only && more.length === 0)
-      return this.#ask((input) => multiselect({ ...shared, input, options: [...only] }));
+    const [firstGroup, ...otherGroups] = Object.values(groups);
+    if (firstGroup && otherGroups.length === 0)
+      return this.#ask((input) => multiselect({ ...shared, input, options: [...firstGroup] }));
+
     const options = Object.fromEntries(
-      Object.entries(groups).map(([name, all]) => [name, [...all]]),
+      Object.entries(groups).map(([name, groupOptions]) => [name, [...groupOptions]]),
     );
     return this.#ask((input) => groupMultiselect({ ...shared, input, options }));
   }
@@ -124,9 +128,12 @@ export class ClackPrompter implements Prompter {
   }
 
   linesAbove(command: string, options: number): number {
-    // A margin and a title for each of the three; the help, the end and the cursor below the
-    // options.
-    return process.stdout.rows - 3 * 2 - this.#commandLines(command).length - options - 3;
+    // The plan, the command and the question have a margin and a title each. The help, the end and
+    // the cursor stand below the options.
+    const titleLines = 3 * 2;
+    const linesBelow = 3;
+    const commandLines = this.#commandLines(command).length;
+    return process.stdout.rows - titleLines - commandLines - options - linesBelow;
   }
 
   show(title: string, lines: readonly string[]): void {
@@ -135,7 +142,7 @@ export class ClackPrompter implements Prompter {
 
   showCommand(title: string, command: string): void {
     log.message(title);
-    // Without the margin, which would be copied too.
+    // The command has no margin, which would be copied too.
     process.stdout.write(`${this.#commandLines(command).join("\n")}\n`);
   }
 
@@ -155,15 +162,15 @@ export class ClackPrompter implements Prompter {
   async #ask<Value>(
     question: (input: Readable) => Promise<Value | typeof CANCEL_SYMBOL>,
   ): Promise<Value | typeof BACK> {
-    let last: Key | undefined;
+    let lastKey: Key | undefined;
     const answer = await this.#keyboard.ask((input) => {
       input.on("keypress", (_text: string, key: Key) => {
-        last = key;
+        lastKey = key;
       });
       return question(input);
     });
     if (answer !== CANCEL_SYMBOL) return answer as Value;
-    if (last?.name === "escape") {
+    if (lastKey?.name === "escape") {
       // A question that was left, or a plan that is changed, would stay above the next one.
       process.stdout.write(`${ansi.cursorTo(0, 0)}${ansi.eraseDown}`);
       return BACK;

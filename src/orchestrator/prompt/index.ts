@@ -24,7 +24,7 @@ const QUESTIONS = [
   { flag: "--workload", text: "Workload (light, heavy or both)", initial: "light" },
 ] as const;
 
-/** `30` is `fixed30`, `45` is `custom:45`. */
+/** A flag's value for a typed answer: `30` becomes `fixed30`, and `45` becomes `custom:45`. */
 function flagValue(flag: string, text: string): string {
   if (flag !== "--duration-mode" || !/^\d+$/.test(text)) return text;
   const [named] =
@@ -32,7 +32,10 @@ function flagValue(flag: string, text: string): string {
   return named ?? `${CUSTOM_DURATION}${text}`;
 }
 
-/** The original's three prompts; a flag replaces its own. @throws usageError; Cancelled */
+/**
+ * Asks the three questions of the original, except those that a flag answers.
+ * @throws usageError; Cancelled
+ */
 async function plainPrompts(
   argv: readonly string[],
   env: Environment,
@@ -52,7 +55,8 @@ async function plainPrompts(
       for (;;) {
         const typed = await Promise.race([lines.question(`${text} [${initial}]: `), closed]);
         const answer = flagValue(flag, typed.trim() || initial);
-        const problem = problemFrom((given) => parseCampaign([...args, flag, given], env))(answer);
+        const problemOf = problemFrom((value) => parseCampaign([...args, flag, value], env));
+        const problem = problemOf(answer);
         if (problem === undefined) {
           args.push(flag, answer);
           break;
@@ -94,7 +98,7 @@ export async function requestFrom(
     );
   }
   if (!isInteractive() || !asksNothing(argv)) return parseRunAll(argv, env);
-  // Imported here because a campaign from flags does not need the menu.
+  // The menu is imported late because a campaign from flags does not need it.
   const [{ commandSoFar, menu, requireReady }, { ClackPrompter, Keyboard }, { intro, outro }] =
     await Promise.all([
       import("./menu.js"),
@@ -109,11 +113,11 @@ export async function requestFrom(
       prompter.showWhile("checking this machine", requireReady(context)),
     );
     intro("ratelimit-bench – Enter accepts what is marked, Esc goes back, Ctrl-C ends");
-    const typed: Partial<MenuAnswers> = {};
-    const asking = menu(prompter, context, typed);
+    const answersSoFar: Partial<MenuAnswers> = {};
+    const asking = menu(prompter, context, answersSoFar);
     const request = await keyboard.unlessCancelled(asking).catch((error) => {
       if (!(error instanceof Cancelled)) throw error;
-      throw new Cancelled(error.exitCode, runnableIn(commandSoFar(typed, context)));
+      throw new Cancelled(error.exitCode, runnableIn(commandSoFar(answersSoFar, context)));
     });
     outro("starting");
     return request;

@@ -1,28 +1,29 @@
-import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
+import { byDimension, DEFAULT_COUNT, type DimensionKey } from "../../contract/dimensions.js";
 import { clients } from "../../targets/clients/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { groups } from "../../targets/target-groups.js";
 import type { ClientDescription } from "../../targets/target-types.js";
 import { topologies } from "../../targets/topologies.js";
 import { CUSTOM_DURATION } from "../request/durations.js";
-import type { LISTED_LIMITS } from "../request/request.js";
+import type { LIMIT_FLAGS } from "../request/request.js";
 import { defaultOf, settingOf } from "../request/settings.js";
 
+/** The answer that leaves each client on its default store. */
 export const OWN_STORE = "own";
 
-export type ListedLimit = (typeof LISTED_LIMITS)[number];
+export type LimitFlag = (typeof LIMIT_FLAGS)[number];
 
 export interface MenuAnswers {
   /** What the user wants to know: the id of a goal. */
   goal: string;
   /** Clients, with their topology if it is not the default: `iovalkey`, `iovalkey:cluster`. */
   clients: string[];
-  /** `own` stands for each client's default store. */
+  /** Stores, or `own` for each client's default store. */
   stores: string[];
   layers: string[];
   counts: Record<DimensionKey, string>;
   /** Explicit limits; an empty text leaves those of the traffic. */
-  limits: Record<ListedLimit, string>;
+  limits: Record<LimitFlag, string>;
   workload: string;
   complexity: string;
   traffic: string[];
@@ -42,7 +43,7 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   clients: [...(groups.standalone ?? []), ...(groups.controls ?? [])],
   stores: ["valkey"],
   layers: [defaultOf("layer")],
-  counts: byDimension(() => String(USUAL)),
+  counts: byDimension(() => String(DEFAULT_COUNT)),
   limits: { points: "", window: "", cost: "" },
   workload: defaultOf("workload"),
   complexity: defaultOf("complexity"),
@@ -50,20 +51,20 @@ export const DEFAULT_ANSWERS: MenuAnswers = {
   duration: `${CUSTOM_DURATION}5`,
   concurrency: "50",
   rates: "",
-  // Rounds that decide: those of a plain command are the original's.
+  // So many rounds name a winner, which the runs of a plain command do not.
   runs: "7",
   runtime: defaultOf("runtime"),
   storeUrl: "",
 };
 
 /**
- * Whether it needs a service or a store that itself decides: programs of their own, which few
- * machines have.
+ * Whether a client needs a service, or a store that itself decides. Few machines have these
+ * programs.
  */
 const usesService = ({ service, stores: [store] }: ClientDescription): boolean =>
   service !== undefined || stores.some(({ id, decides }) => id === store && decides === true);
 
-/** All clients: those that use a store, the controls, those of services in their usual topology. */
+/** All clients in groups: by topology those that use a store, then the controls and the services. */
 export function clientGroups(): Record<string, string[]> {
   const measured = clients.filter((client) => !client.control && !usesService(client));
   const byTopology = topologies.flatMap(({ id }) => {
@@ -105,28 +106,25 @@ function onStore(text: string, store: string): string {
 }
 
 function clientsValue({ clients: selected, stores: selectedStores }: MenuAnswers): string {
-  let left = [
-    ...new Set(selectedStores.flatMap((store) => selected.map((text) => onStore(text, store)))),
-  ];
-  const names: string[] = [];
+  const texts = selectedStores.flatMap((store) => selected.map((text) => onStore(text, store)));
+  let ungrouped = [...new Set(texts)];
+  const groupNames: string[] = [];
   for (const [name, members] of Object.entries(groups)) {
-    if (!members.every((member) => left.includes(member))) continue;
-    names.push(name);
-    left = left.filter((text) => !members.includes(text));
+    if (!members.every((member) => ungrouped.includes(member))) continue;
+    groupNames.push(name);
+    ungrouped = ungrouped.filter((text) => !members.includes(text));
   }
-  return [...names, ...left].join(",");
+  return [...groupNames, ...ungrouped].join(",");
 }
 
-/** The command line of the answers, without empty ones and flags that only repeat a default. */
+/** The command line of the answers, without empty answers and flags that only repeat a default. */
 export function argvOf(answers: MenuAnswers): string[] {
   const values: [string, string][] = [
     ["clients", clientsValue(answers)],
     ["layer", answers.layers.join(",")],
-    ...Object.entries(answers.counts).filter(([, count]) => count !== String(USUAL)),
+    ...Object.entries(answers.counts).filter(([, count]) => count !== String(DEFAULT_COUNT)),
     ["workload", answers.workload],
-    ...(answers.workload === "light"
-      ? []
-      : [["complexity", answers.complexity] as [string, string]]),
+    ["complexity", answers.workload === "light" ? "" : answers.complexity],
     ["traffic", answers.traffic.join(",")],
     ...Object.entries(answers.limits),
     ["duration-mode", answers.duration],

@@ -8,7 +8,7 @@ import { checkText, type MachineCheck, runChecks } from "../host/machine-checks.
 import { refuseIfLocked } from "../ownership/state-folder.js";
 import { parseCampaign } from "../request/parse-request.js";
 import type { Request } from "../request/request.js";
-import { AUDIT_COMMAND, CAMPAIGN_COMMAND, quoted, runnableIn } from "../ui/command-text.js";
+import { AUDIT_COMMAND, CAMPAIGN_COMMAND, runnableIn, shellWord } from "../ui/command-text.js";
 import { durationText } from "../ui/text.js";
 import { answersFrom, argvFrom, goalOf, goals } from "./goals.js";
 import type { MenuAnswers } from "./menu-answers.js";
@@ -16,7 +16,7 @@ import { goalPage, type Page, pages } from "./pages.js";
 import { planLines } from "./plan-lines.js";
 import { BACK, Cancelled, type MenuOption, type Prompter } from "./prompter.js";
 
-/** A longer campaign gets a warning. */
+/** The length from which on a campaign gets a warning. */
 const LONG_CAMPAIGN_S = 3600;
 
 const CANCEL = { value: "cancel", label: "Cancel" };
@@ -36,28 +36,32 @@ export interface MenuContext {
 
 /**
  * Asks all pages and shows the plan, until the user starts it.
- * @param typed the answers so far, which the caller can read after a cancellation
+ * @param answersSoFar takes the answers of the user, for the case that the user cancels
  * @throws Cancelled
  */
 export async function menu(
   prompter: Prompter,
   context: MenuContext,
-  typed: Partial<MenuAnswers>,
+  answersSoFar: Partial<MenuAnswers>,
 ): Promise<Request> {
   const times = await prompter.showWhile("planning", goalTimes(context));
   const allPages = [goalPage(times), ...pages];
   let firstPage = 0;
   for (;;) {
-    await askPages(prompter, allPages, firstPage, typed);
-    const request = requestOf(typed, context);
+    await askPages(prompter, allPages, firstPage, answersSoFar);
+    const request = requestOf(answersSoFar, context);
     const duration = await showPlan(prompter, request, context.packageFolder);
-    const next = await askNext(prompter, changeOptions(allPages, answersFrom(typed)), duration);
+    const next = await askNext(
+      prompter,
+      changeOptions(allPages, answersFrom(answersSoFar)),
+      duration,
+    );
     if (next === "start") return request;
 
     firstPage = allPages.length;
-    if (next === BACK) firstPage = lastPage(allPages, answersFrom(typed));
+    if (next === BACK) firstPage = lastPage(allPages, answersFrom(answersSoFar));
     else if (next !== "plan") {
-      await askAgain(prompter, allPages, next, typed);
+      await askAgain(prompter, allPages, next, answersSoFar);
       // Another goal asks for other answers.
       if (next === 0) firstPage = 1;
     }
@@ -66,24 +70,24 @@ export async function menu(
 
 /** The words of a command that does what was answered so far. */
 export const commandSoFar = (
-  typed: Partial<MenuAnswers>,
+  answersSoFar: Partial<MenuAnswers>,
   { flags }: Pick<MenuContext, "flags">,
 ): string => {
-  const isAudit = goalOf(typed).isAudit === true;
-  const words = typed.goal === undefined ? [] : argvFrom(typed);
+  const isAudit = goalOf(answersSoFar).isAudit === true;
+  const words = answersSoFar.goal === undefined ? [] : argvFrom(answersSoFar);
   const name = isAudit ? AUDIT_COMMAND : CAMPAIGN_COMMAND;
-  return [name, ...words.map(quoted), ...flags.map(quoted)].join(" ");
+  return [name, ...words.map(shellWord), ...flags.map(shellWord)].join(" ");
 };
 
 /** The request of the answers. Its seed is drawn once: the plan that is shown is the one that runs. */
-function requestOf(typed: Partial<MenuAnswers>, context: MenuContext): Request {
-  const { storeUrl } = answersFrom(typed);
+function requestOf(answersSoFar: Partial<MenuAnswers>, context: MenuContext): Request {
+  const { storeUrl } = answersFrom(answersSoFar);
   const env = storeUrl === "" ? context.env : { ...context.env, STORE_URL: storeUrl };
-  const argv = [...argvFrom(typed), ...context.flags];
+  const argv = [...argvFrom(answersSoFar), ...context.flags];
   const { seed } = parsed(argv, env);
   const request = parsed([...argv, "--seed", String(seed)], env);
-  if (!goalOf(typed).isAudit) return request;
-  return { ...request, audit: true, command: commandSoFar(typed, context) };
+  if (!goalOf(answersSoFar).isAudit) return request;
+  return { ...request, audit: true, command: commandSoFar(answersSoFar, context) };
 }
 
 function parsed(argv: readonly string[], env: Environment): Request {
@@ -151,20 +155,20 @@ async function askAgain(
   prompter: Prompter,
   allPages: readonly Page[],
   index: number,
-  typed: Partial<MenuAnswers>,
+  answersSoFar: Partial<MenuAnswers>,
 ): Promise<void> {
-  const before = answersFrom(typed);
+  const before = answersFrom(answersSoFar);
   const answer = await allPages[index]?.ask(prompter, before);
   if (answer === undefined || answer === BACK) return;
 
-  Object.assign(typed, answer);
-  const after = answersFrom(typed);
+  Object.assign(answersSoFar, answer);
+  const after = answersFrom(answersSoFar);
   if (before.goal !== after.goal) return;
   // A heavy workload has a complexity.
   const newPage = allPages.findIndex(
     (page) => !page.advanced && isAsked(page, after) && !isAsked(page, before),
   );
-  if (newPage >= 0) await askAgain(prompter, allPages, newPage, typed);
+  if (newPage >= 0) await askAgain(prompter, allPages, newPage, answersSoFar);
 }
 
 /**
@@ -175,16 +179,16 @@ async function askPages(
   prompter: Prompter,
   allPages: readonly Page[],
   firstPage: number,
-  typed: Partial<MenuAnswers>,
+  answersSoFar: Partial<MenuAnswers>,
 ): Promise<void> {
   let index = firstPage;
   let step = 1;
   while (index < allPages.length) {
     const page = allPages[index];
-    const answers = answersFrom(typed);
+    const answers = answersFrom(answersSoFar);
     if (page && !page.advanced && isAsked(page, answers)) {
       const answer = await page.ask(prompter, answers);
-      if (answer !== BACK) Object.assign(typed, answer);
+      if (answer !== BACK) Object.assign(answersSoFar, answer);
       step = answer === BACK ? -1 : 1;
     }
     index += step;
@@ -214,7 +218,7 @@ async function showPlan(
       warnings.push("this takes long: consider fewer runs or a shorter duration");
     if (warnings.length > 0) prompter.show("Warnings", warnings);
 
-    // Last, and folded where needed, so that it stays in sight while the user decides.
+    // The plan comes last, and is folded where needed, so that the user sees it when deciding.
     const command = runnableIn(request.command);
     const room = prompter.linesAbove(command, START_OPTIONS.length);
     const lines =

@@ -10,7 +10,7 @@ import { goals } from "./goals.js";
 import {
   clientGroups,
   DEFAULT_ANSWERS,
-  type ListedLimit,
+  type LimitFlag,
   type MenuAnswers,
   OWN_STORE,
   startableStores,
@@ -20,11 +20,11 @@ import { BACK, type MenuOption, type Prompter, problemFrom } from "./prompter.js
 
 export interface Page {
   title: string;
-  /** The answer that it asks for: only goals that ask for it have the page. */
+  /** The answer that it asks for. Only goals that ask for it have the page. */
   key: keyof MenuAnswers;
-  /** Whether the question applies to the answers so far; it always applies if absent. */
+  /** Whether the question applies to the answers so far. A page without this always applies. */
   applies?(answers: MenuAnswers): boolean;
-  /** Most users keep the default: it is asked only when the user changes an answer. */
+  /** Whether most users keep the default, so that the page is asked only to change an answer. */
   advanced?: true;
   ask(prompter: Prompter, answers: MenuAnswers): Promise<Partial<MenuAnswers> | typeof BACK>;
 }
@@ -67,16 +67,16 @@ async function selectOrType(
 const choicesOf = (key: string): readonly SettingChoice[] => settingOf(key).choices?.() ?? [];
 
 const connectionsProblem = problemFrom((text) =>
-  listOf("concurrency", text, []).map((each) => numberIn("connections", "concurrency", each)),
+  listOf("concurrency", text, []).map((word) => numberIn("connections", "concurrency", word)),
 );
 
 const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
-  const { key, layers: own, question } = dimension;
+  const { key, question } = dimension;
   return {
     title: key.charAt(0).toUpperCase() + key.slice(1),
     key: "counts",
     advanced: true,
-    applies: ({ layers }) => own.some((layer) => layers.includes(layer)),
+    applies: ({ layers }) => dimension.layers.some((layer) => layers.includes(layer)),
     async ask(prompter, { counts }) {
       const problem = problemFrom((text) => countsIn(dimension, key, text, []));
       const answer = await prompter.text(`${question}, separated by spaces?`, counts[key], problem);
@@ -85,13 +85,13 @@ const dimensionPage = (dimension: (typeof dimensions)[number]): Page => {
   };
 };
 
-const limitPage = (key: ListedLimit, title: string, question: string): Page => ({
+const limitPage = (key: LimitFlag, title: string, question: string): Page => ({
   title,
   key: "limits",
   advanced: true,
   async ask(prompter, { limits }) {
     const problem = problemFrom(
-      (text) => text.trim() === "" || listOf(key, text, []).map((each) => numberIn(key, key, each)),
+      (text) => text.trim() === "" || listOf(key, text, []).map((word) => numberIn(key, key, word)),
     );
     const message = `${question}, separated by spaces? (empty: that of the traffic)`;
     const answer = await prompter.text(message, limits[key], problem);
@@ -153,7 +153,7 @@ export const pages: readonly Page[] = [
     title: "Layers",
     key: "layers",
     advanced: true,
-    async ask(prompter, { layers, counts: given }) {
+    async ask(prompter, { layers, counts: currentCounts }) {
       const answer = await prompter.selectMany(
         "Where does the load enter? (the store layer: see docs/store-layer.md)",
         {
@@ -165,9 +165,10 @@ export const pages: readonly Page[] = [
       );
       if (answer === BACK) return BACK;
       // A layer that is not measured has nothing to count.
-      const counts = byDimension(({ key, layers: own }) =>
-        own.some((layer) => answer.includes(layer)) ? given[key] : DEFAULT_ANSWERS.counts[key],
-      );
+      const counts = byDimension(({ key, layers: layersOfDimension }) => {
+        const isMeasured = layersOfDimension.some((layer) => answer.includes(layer));
+        return isMeasured ? currentCounts[key] : DEFAULT_ANSWERS.counts[key];
+      });
       return { layers: answer, counts };
     },
   },
@@ -201,16 +202,16 @@ export const pages: readonly Page[] = [
     return answer !== BACK && /^\d+$/.test(answer) ? `${CUSTOM_DURATION}${answer}` : answer;
   }),
   page("Concurrency", "concurrency", (prompter, { concurrency }) => {
-    const all = [
+    const options = [
       { value: DEFAULT_ANSWERS.concurrency },
       { value: "50 100", label: "light: 50 100" },
       { value: "50 100 500", label: "medium: 50 100 500" },
       { value: "50 100 500 1000", label: "heavy: 50 100 500 1000" },
       { value: "100 500 1000 2000", label: "extreme: 100 500 1000 2000" },
     ];
-    return selectOrType(prompter, "How many connections?", all, concurrency, {
+    return selectOrType(prompter, "How many connections?", options, concurrency, {
       message: "Numbers of connections, separated by spaces?",
-      initial: all.some(({ value }) => value === concurrency)
+      initial: options.some(({ value }) => value === concurrency)
         ? DEFAULT_ANSWERS.concurrency
         : concurrency,
       problemOf: connectionsProblem,
@@ -222,7 +223,7 @@ export const pages: readonly Page[] = [
     return prompter.text(message, runs, problemOf);
   }),
   page("Runtime", "runtime", async (prompter, { runtime }) => {
-    const options = choicesOf("runtime").map(async (choice): Promise<MenuOption> => {
+    const pendingOptions = choicesOf("runtime").map(async (choice): Promise<MenuOption> => {
       const availability = await runtimesFor({})
         .find(({ id }) => id === choice.value)
         ?.available();
@@ -230,7 +231,10 @@ export const pages: readonly Page[] = [
       if ("what" in availability) return { ...choice, hint: availability.what };
       return { ...choice, hint: `not here: ${availability.unavailableReason}`, disabled: true };
     });
-    const found = await prompter.showWhile("looking for container engines", Promise.all(options));
-    return prompter.selectOne("Where does it run?", found, runtime);
+    const options = await prompter.showWhile(
+      "looking for container engines",
+      Promise.all(pendingOptions),
+    );
+    return prompter.selectOne("Where does it run?", options, runtime);
   }),
 ];

@@ -32,47 +32,52 @@ function configurationLines(
   const table = textTable(different).map((line) => `  ${line}`);
   const isWide = table.some((line) => widthOf(line) > columns);
   const count = counted(rows.length, "configuration");
-  const most = plan.runs_per_configuration;
-  const isEqual = plan.configurations.every(({ hash }) => countedRuns(plan, hash) === most);
-  const runs = `${roundsText(plan)} ${isEqual ? "run" : "round"}${most === 1 ? "" : "s"}`;
+  const mostRuns = plan.runs_per_configuration;
+  const isEqual = plan.configurations.every(({ hash }) => countedRuns(plan, hash) === mostRuns);
+  const runs = `${roundsText(plan)} ${isEqual ? "run" : "round"}${mostRuns === 1 ? "" : "s"}`;
   const suffix = isEqual ? " each" : "";
   const isSingle = rows.length === 1;
   const head = [isSingle ? `${count}, ${runs}` : `${count}, ${runs}${suffix}, ${plan.order}`];
   if (common.length > 0) head.push(`${isSingle ? "" : "all: "}${common.join(", ")}`);
 
-  const narrow = () =>
-    different.flatMap(([label = "", ...rest]) => [`  ${label}`, ...flow(rest, columns, "    ")]);
-  const targets = [...new Set(rows.map(([target = ""]) => target))];
-  return { head, table: isWide ? narrow() : table, targets: flow(targets, columns, "  ") };
+  const targets = flow([...new Set(rows.map(([target = ""]) => target))], columns, "  ");
+  if (!isWide) return { head, table, targets };
+
+  const narrowTable = different.flatMap(([label = "", ...cells]) => [
+    `  ${label}`,
+    ...flow(cells, columns, "    "),
+  ]);
+  return { head, table: narrowTable, targets };
 }
 
-/** At most `room` lines; the last one counts those left out. */
+/** At most `room` lines, of which the last one counts those left out. */
 function folded(lines: readonly string[], room: number): readonly string[] {
   if (lines.length <= room) return lines;
-  const kept = lines.slice(0, Math.max(0, room - 1));
-  return [...kept, `  … ${lines.length - kept.length} more (--dry-run)`];
+  const shown = lines.slice(0, Math.max(0, room - 1));
+  return [...shown, `  … ${lines.length - shown.length} more (--dry-run)`];
 }
 
 /**
  * The plan for the menu. Lines are at most `columns` wide, unless a name is longer. Where `room`
- * lines are too few, the table and the notes are folded: the targets, rounds, memory and time stay.
+ * lines are too few, the table and the notes are folded, while targets, rounds, memory and time
+ * stay.
  */
-export function planLines(found: Preview, columns: number, room: number): string[] {
-  const { plan } = found;
+export function planLines(preview: Preview, columns: number, room: number): string[] {
+  const { plan } = preview;
   const wrapped = (lines: readonly string[]) => lines.flatMap((line) => wrap(line, columns));
   const { head, table, targets } = configurationLines(plan, columns);
-  const first = wrapped([runtimeText(found), ...head]);
-  const groups = wrapped(groupLines(found));
-  const notes = wrapped(noteLines(found));
-  const totals = wrapped([totalsText(found)]);
-  const left = room - first.length - groups.length - totals.length;
-  // A table that needs less leaves the rest to the notes.
-  const noteRoom = Math.max(Math.min(notes.length, 1), left - table.length);
-  const tableRoom = left - Math.min(notes.length, noteRoom);
-  const fits = table.length <= tableRoom;
+  const summary = wrapped([runtimeText(preview), ...head]);
+  const groups = wrapped(groupLines(preview));
+  const notes = wrapped(noteLines(preview));
+  const totals = wrapped([totalsText(preview)]);
+  const sharedRoom = room - summary.length - groups.length - totals.length;
+  // A short table leaves its room to the notes.
+  const noteRoom = Math.max(Math.min(notes.length, 1), sharedRoom - table.length);
+  const tableRoom = sharedRoom - Math.min(notes.length, noteRoom);
+  const isTableWhole = table.length <= tableRoom;
   return [
-    ...first,
-    ...folded(fits ? table : targets, tableRoom),
+    ...summary,
+    ...folded(isTableWhole ? table : targets, tableRoom),
     ...groups,
     ...folded(notes, noteRoom),
     ...totals,

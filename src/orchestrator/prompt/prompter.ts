@@ -4,7 +4,7 @@ import type { SettingChoice } from "../request/settings.js";
 /** The answer with which the user returns to the previous page. */
 export const BACK = Symbol("back");
 
-/** The user cancelled the menu, or a signal did. Nothing was started. */
+/** Says that the user or a signal cancelled the menu, so nothing was started. */
 export class Cancelled extends BenchError {
   constructor(exitCode: ExitCode = EXIT.interrupted, command?: string) {
     const soFar = command === undefined ? "" : `; the command so far:\n${command}`;
@@ -13,7 +13,7 @@ export class Cancelled extends BenchError {
 }
 
 export interface MenuOption extends SettingChoice {
-  /** Shown, but cannot be selected. */
+  /** Whether the option is shown but cannot be selected. */
   disabled?: boolean;
 }
 
@@ -37,8 +37,8 @@ export interface Prompter {
   ): Promise<string | typeof BACK>;
   readonly columns: number;
   /**
-   * How many lines `show` has, so that they stay above the command and a question with `options`
-   * options.
+   * How many lines fit above the command and a question with so many options, so that `show` keeps
+   * them in sight.
    */
   linesAbove(command: string, options: number): number;
   show(title: string, lines: readonly string[]): void;
@@ -47,7 +47,8 @@ export interface Prompter {
 }
 
 /**
- * Reports the error of the parser that reads the answer in the end; undefined where it is valid.
+ * Checks an answer by the parser that reads it in the end. The check gives the parser's error, or
+ * undefined for a valid answer.
  */
 export const problemFrom =
   (parse: (answer: string) => unknown) =>

@@ -19,7 +19,9 @@ import type { Settings } from "./setting-layers.js";
 const NAMESPACE = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 const REGISTRY = /^[A-Za-z0-9][A-Za-z0-9.-]*(?::\d{1,5})?(?:\/[a-z0-9][a-z0-9._-]*)*\/*$/;
 const KUBERNETES = "kubernetes";
-const KEYS = [
+
+/** Settings that only the runtime of Kubernetes has. */
+const KUBERNETES_KEYS = [
   "kube-context",
   "namespace",
   "node-store",
@@ -30,26 +32,26 @@ const KEYS = [
 ] as const;
 
 /**
- * The runtime, and how it reaches its machines. @throws usageError for a setting that it does not
- * have
+ * The runtime, and how it reaches its machines.
+ * @throws usageError for a setting that the runtime does not have
  */
 export function placesOf(
   settings: Settings,
 ): Pick<Request, "runtime" | "access"> & { hostsFile?: string } {
   const { source, value: runtime } = settings.get("runtime");
   const file = settings.find("hosts");
-  const given = KEYS.map((key) => settings.find(key)).find(
+  const kubernetesSetting = KUBERNETES_KEYS.map((key) => settings.find(key)).find(
     (setting) => setting !== undefined && setting.value !== "false",
   );
-  if (runtime !== KUBERNETES && given)
+  if (runtime !== KUBERNETES && kubernetesSetting)
     throw usageError(
-      `${given.source} is for --runtime ${KUBERNETES} alone: give both, or leave it out`,
+      `${kubernetesSetting.source} is for --runtime ${KUBERNETES} alone: give both, or leave it out`,
     );
-  if (!file)
-    return {
-      runtime,
-      access: runtime === KUBERNETES ? { kubernetes: kubernetesAccess(settings) } : {},
-    };
+  if (!file) {
+    const access = runtime === KUBERNETES ? { kubernetes: kubernetesAccess(settings) } : {};
+    return { runtime, access };
+  }
+
   if (runtime !== AUTO && runtime !== "docker")
     throw usageError(
       `${file.source} and ${source} ${runtime.slice(0, 60)}: hosts are Docker engines: give one of them`,
@@ -64,10 +66,10 @@ export function placesOf(
 }
 
 function kubernetesAccess(settings: Settings): KubernetesAccess {
-  const valid = (key: string, pattern: RegExp, why: string): string | undefined => {
+  const valid = (key: string, pattern: RegExp, form: string): string | undefined => {
     const setting = settings.find(key);
     if (setting && !pattern.test(setting.value))
-      throw badValue(setting.source, setting.value, `give a ${key}${why}`);
+      throw badValue(setting.source, setting.value, `give a ${key}${form}`);
     return setting?.value;
   };
 
@@ -130,16 +132,18 @@ const fileSchema = dockerHostsSchema.extend({
     .min(1, "name at least one host"),
 });
 
+/** Addresses that other machines cannot reach. */
 const NOT_FROM_ELSEWHERE = /^(127\.|0\.0\.0\.0$|localhost$)/i;
 
-/** Reads a file of Docker hosts (YAML or JSON). @throws usageError naming file, line and fix */
+/** Reads a file of Docker hosts (YAML or JSON). @throws usageError that names file, line and fix */
 export function readHostsFile(path: string, source: string): DockerHosts {
   const { name, document, lineOf } = readYamlFile(path, source);
-  const refused = (at: number, message: string) =>
-    usageError(`${name} line ${lineOf(at)}: ${message}`);
-  const [wrong] = document.errors;
-  if (wrong) throw refused(wrong.pos[0], wrong.message.replaceAll("\n", " "));
-  /** Where the value of that path stands, or the nearest one around it. */
+  const refused = (offset: number, message: string) =>
+    usageError(`${name} line ${lineOf(offset)}: ${message}`);
+  const [syntaxError] = document.errors;
+  if (syntaxError) throw refused(syntaxError.pos[0], syntaxError.message.replaceAll("\n", " "));
+
+  /** The offset of the value at a path, or of the nearest value around it. */
   const positionOf = (keys: readonly PropertyKey[]): number => {
     for (let length = keys.length; length > 0; length--) {
       const node = document.getIn(keys.slice(0, length), true);
@@ -155,35 +159,35 @@ export function readHostsFile(path: string, source: string): DockerHosts {
     if (!issue) throw parsed.error;
     throw refused(positionOf(issue.path), issueText(issue));
   }
+
+  const mistake = mistakeIn(parsed.data);
+  if (mistake) throw refused(positionOf(mistake.path), mistake.text);
+
+  // Folders of certificates are relative to the file, so that it can be used from any folder.
   const { hosts, network } = parsed.data;
-  const unfit = mistakeIn(parsed.data);
-  if (unfit) throw refused(positionOf(unfit.path), unfit.text);
-  return {
-    network,
-    // Relative to the file, so that it can be used from any folder.
-    hosts: hosts.map(({ tls, ...host }) =>
-      tls === undefined ? host : { ...host, tls: resolve(dirname(path), tls) },
-    ),
-  };
+  const hostsWithPaths = hosts.map(({ tls, ...host }) =>
+    definedOnly({ ...host, tls: tls === undefined ? undefined : resolve(dirname(path), tls) }),
+  );
+  return { network, hosts: hostsWithPaths };
 }
 
 const HOST_KEYS = Object.keys(dockerHostSchema.shape);
 const FILE_KEYS = Object.keys(dockerHostsSchema.shape);
 
 function issueText(issue: z.core.$ZodIssue): string {
-  const where = issue.path.map(String).join(".");
+  const path = issue.path.map(String).join(".");
   if (issue.code === "unrecognized_keys") {
     const [key = ""] = issue.keys;
     const valid = issue.path.length === 0 ? FILE_KEYS : HOST_KEYS;
     return `there is no key ${JSON.stringify(key.slice(0, 60))}${didYouMean(key, valid)}: give ${valid.join(", ")}`;
   }
   if (issue.path.includes("roles"))
-    return `${where}: give a list of ${placedKinds.join(", ")}, at least one of them`;
-  if (where && /received undefined$/.test(issue.message)) return `${where} is missing`;
-  return where ? `${where}: ${issue.message}` : "give network and hosts";
+    return `${path}: give a list of ${placedKinds.join(", ")}, at least one of them`;
+  if (path && /received undefined$/.test(issue.message)) return `${path} is missing`;
+  return path ? `${path}: ${issue.message}` : "give network and hosts";
 }
 
-/** What the schema cannot tell: what the hosts are together. */
+/** A mistake that the schema cannot find, because it is about several hosts. */
 function mistakeIn({
   network,
   hosts,

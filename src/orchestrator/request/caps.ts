@@ -12,7 +12,7 @@ import { DEFAULT_CAPS } from "./settings.js";
 const MIB = 1024 ** 2;
 const GIB = 1024 ** 3;
 const UNITS: Readonly<Record<string, number>> = { "": 1, k: 1024, m: MIB, g: GIB };
-/** With less, no store or Node.js program starts. */
+/** The least memory with which stores and programs of Node.js start. */
 const LEAST_MEMORY_MIB = 64;
 const LEAST_CPUS = 0.01;
 const MOST_CPUS = 1024;
@@ -30,6 +30,7 @@ const CAPS = [
   { kind: "generator", member: "cpuset", key: "cpuset-loadtest" },
 ] as const satisfies readonly { kind: MeasuredKind; member: string; key: string }[];
 
+/** Functions that read the text of a cap, by its member. All throw a usageError. */
 const parsers = {
   cpus(source: string, text: string): number {
     const value = /^\d{1,4}(\.\d{1,3})?$/.test(text) ? Number(text) : Number.NaN;
@@ -53,13 +54,13 @@ const parsers = {
 } as const;
 
 /**
- * Store nodes have the caps of the original, and so has a service. Servers and generator have no
- * CPU cap.
+ * The caps of each kind by default. Store nodes and a service have those of the original, while
+ * servers and generators have no CPU cap.
  */
 function defaultCaps(): KindCaps {
   const memory = { memory_bytes: parsers.memory_bytes("the default", DEFAULT_CAPS.memory) };
-  const both = { cpus: parsers.cpus("the default", DEFAULT_CAPS.cpus), ...memory };
-  return { server: memory, generator: memory, store: both, service: both };
+  const cpusAndMemory = { cpus: parsers.cpus("the default", DEFAULT_CAPS.cpus), ...memory };
+  return { server: memory, generator: memory, store: cpusAndMemory, service: cpusAndMemory };
 }
 
 export function capsFrom(settings: Settings): KindCaps {
@@ -72,14 +73,15 @@ export function capsFrom(settings: Settings): KindCaps {
 }
 
 /**
- * @param available numbers of the CPUs that roles can use @throws environmentError naming one that
- *   does not exist
+ * @param available the numbers of the CPUs that roles can use
+ * @throws environmentError that names a CPU which does not exist
  */
 export function requireCpus(caps: KindCaps, available: readonly number[]): void {
   for (const { kind, member, key } of CAPS) {
     const text = member === "cpuset" ? caps[kind]?.cpuset : undefined;
-    const missing =
-      text === undefined ? undefined : cpusInList(text).find((cpu) => !available.includes(cpu));
+    if (text === undefined) continue;
+
+    const missing = cpusInList(text).find((cpu) => !available.includes(cpu));
     if (missing !== undefined)
       throw environmentError(
         `--${key} ${text}: there is no CPU ${missing} here: give some of ${available.join(",")}`,
@@ -90,8 +92,8 @@ export function requireCpus(caps: KindCaps, available: readonly number[]): void 
 type Core = { cpus: readonly number[]; node: number };
 
 /**
- * The cores of a machine, those of one NUMA node next to each other. Where no topology is known,
- * each CPU is a core.
+ * The cores of a machine, with those of one NUMA node next to each other. Where the topology is not
+ * known, each CPU counts as a core.
  */
 function coresOf({ siblings, numa_nodes = [] }: CpuTopology): Core[] {
   const nodes = numa_nodes.map(cpusInList);
@@ -112,16 +114,19 @@ const CPUS_PER_KIND = 2;
 
 const cpusOf = (cores: readonly Core[]): number[] => cores.flatMap((core) => core.cpus);
 
-/** When a kind of role has enough: two cores, or else two CPUs, e.g. both threads of one core. */
+/**
+ * Whether cores are enough for a kind of role. Two cores are preferred; two CPUs, such as both
+ * threads of one core, are accepted.
+ */
 const ENOUGH: readonly ((cores: readonly Core[]) => boolean)[] = [
   (cores) => cores.length >= CPUS_PER_KIND,
   (cores) => cpusOf(cores).length >= CPUS_PER_KIND,
 ];
 
 /**
- * Whole cores for each of `count` kinds of roles, each on one NUMA node if possible. The last kind
- * gets all that the others leave there.
- * @returns undefined if there are too few
+ * Divides whole cores between so many kinds of roles, each on one NUMA node if possible. The last
+ * kind gets all cores that the others leave there.
+ * @returns undefined where there are too few cores
  */
 function divided(
   cores: readonly Core[],
@@ -153,9 +158,9 @@ export function pinnedToOwnCores(
   topology: CpuTopology = readCpuTopology(),
 ): KindCaps {
   if (Object.values(caps).some(({ cpuset }) => cpuset !== undefined)) return caps;
-  // A service shares the cores of the store: most runs have none.
-  const { service, ...others } = caps;
-  const kinds = Object.entries(others);
+  // A service shares the cores of the store, because most runs have no service.
+  const { service, ...pinnedCaps } = caps;
+  const kinds = Object.entries(pinnedCaps);
   const cores = coresOf(topology);
   const [shares] = [...byNode(cores), cores].flatMap((candidates) =>
     ENOUGH.flatMap((isEnough) => {
@@ -164,9 +169,9 @@ export function pinnedToOwnCores(
     }),
   );
   if (!shares) {
-    const all = `${counted(cores.length, "core")} with ${counted(cpusOf(cores).length, "CPU")}`;
+    const size = `${counted(cores.length, "core")} with ${counted(cpusOf(cores).length, "CPU")}`;
     notices.push(
-      `roles are not pinned: ${all}; each of ${kinds.length} kinds of roles needs whole cores with ${CPUS_PER_KIND} CPUs`,
+      `roles are not pinned: ${size}; each of ${kinds.length} kinds of roles needs whole cores with ${CPUS_PER_KIND} CPUs`,
     );
     return caps;
   }
@@ -182,6 +187,7 @@ export function pinnedToOwnCores(
   return { ...pinned, service: cpuset ? { ...service, cpuset } : service };
 }
 
+/** The caps with a change to those of each kind, without kinds that are not capped any more. */
 export function mapCaps(caps: KindCaps, change: (caps: Caps) => Caps): KindCaps {
   const changed = Object.entries(caps).map(([kind, kindCaps]) => [kind, change(kindCaps)] as const);
   const isCapped = (kindCaps: Caps) => Object.values(kindCaps).some((cap) => cap !== undefined);

@@ -1,7 +1,7 @@
 import { Command, CommanderError } from "commander";
 import { usageError } from "../../kit/errors.js";
 
-/** What to use instead of a command, or a flag with its dashes, that earlier versions had. */
+/** The replacements of commands and flags (with their dashes) that earlier versions had. */
 const REMOVED: Readonly<Record<string, string>> = {
   claims:
     "ratelimit-bench run --config claims/NAME.yaml measures a claim, and python3 report claims, in a checkout, writes results/claims.md",
@@ -11,7 +11,7 @@ const REMOVED: Readonly<Record<string, string>> = {
   noise: "doctor --seconds 60 measures which differences this machine can show",
 };
 
-/** One line on a word that is gone; undefined for any other. */
+/** One line on a command or flag that was removed; undefined for any other word. */
 export function removedText(word: string): string | undefined {
   const name = word.split("=", 1)[0] ?? word;
   return Object.hasOwn(REMOVED, name) ? `${name} was removed: ${REMOVED[name]}` : undefined;

@@ -6,31 +6,38 @@ import { messageOf, usageError } from "../../kit/errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../../kit/user-files.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { badValue } from "./request.js";
-import type { Layer, SettingValue } from "./setting-layers.js";
+import type { SettingLayer, SettingValue } from "./setting-layers.js";
 import { FILE_SETTINGS } from "./settings.js";
 
 const KEYS = FILE_SETTINGS.map(({ key }) => key);
-/** Statements that the campaign is to support. They are the report's, and no setting. */
+
+/** The key of statements that the campaign is to support. The report reads them; they are no setting. */
 const CLAIMS = "claims";
-/** Manifests of earlier versions hold it. A single target is measured alone without it. */
+
+/** A setting that only manifests of earlier versions hold. It means nothing any more. */
 const NO_REFERENCE = "no-reference";
 
 /**
- * Reads a campaign file (YAML, flags as keys) or a manifest. @throws usageError naming line and key
+ * Reads a campaign file (YAML with flags as keys) or a manifest.
+ * @throws usageError that names line and key
  */
-export function configLayer(path: string): Layer {
+export function configLayer(path: string): SettingLayer {
   const file = readYamlFile(path, "--config");
   const { document } = file;
-  const [wrong] = document.errors;
-  if (wrong) throw refused(file, wrong.pos[0], wrong.message.replaceAll("\n", " "));
+  const [syntaxError] = document.errors;
+  if (syntaxError)
+    throw refused(file, syntaxError.pos[0], syntaxError.message.replaceAll("\n", " "));
+
   const root = document.contents;
   if (root === null) return new Map();
   if (!isMap(root)) throw refused(file, root.range?.[0] ?? 0, "give settings as key: value");
+
   const isManifest = (root.get("schema") as unknown) === MANIFEST_SCHEMA;
   const otherVersion = isManifest && otherVersionReason(root.get("schema_version"));
   if (otherVersion) throw refused(file, 0, otherVersion);
   const settings = isManifest ? root.get("settings", true) : root;
   if (!isMap(settings)) throw refused(file, 0, "this manifest holds no settings");
+
   const pairs = (settings.items as Pair<Node, Node | null>[]).filter(
     ({ key }) => !(isScalar(key) && [CLAIMS, NO_REFERENCE].includes(String(key.value))),
   );
@@ -41,28 +48,26 @@ function settingIn(
   file: YamlFile,
   { key, value }: Pair<Node, Node | null>,
 ): [string, SettingValue] {
-  const at = key.range?.[0] ?? 0;
+  const offset = key.range?.[0] ?? 0;
   const name = isScalar(key) ? String(key.value) : "";
   if (!KEYS.includes(name))
     throw refused(
       file,
-      at,
+      offset,
       `there is no setting ${JSON.stringify(name.slice(0, 60))}${didYouMean(name, KEYS)}`,
     );
   const text = textOf(value);
-  if (text === undefined) throw refused(file, at, `${name} needs a value or a list of values`);
-  return [name, { source: `${placeIn(file, at)} ${name}`, value: text }];
+  if (text === undefined) throw refused(file, offset, `${name} needs a value or a list of values`);
+  return [name, { source: `${placeIn(file, offset)} ${name}`, value: text }];
 }
 
-/**
- * A scalar, or a list of scalars joined by commas, as a flag has it; undefined for anything else.
- */
+/** The text of a scalar, or of a list joined by commas as in a flag; undefined for anything else. */
 function textOf(value: Node | null): string | undefined {
   const items = isSeq(value) ? (value.items as Node[]) : [value];
   const texts = items.flatMap((item) => {
     const scalar = isScalar(item) ? item.value : undefined;
     if (!["string", "number", "boolean"].includes(typeof scalar)) return [];
-    // The source text: YAML would turn 0x10 into 16.
+    // The source text counts, because YAML would turn 0x10 into 16.
     return typeof scalar === "string" ? scalar : (isScalar(item) && item.source) || String(scalar);
   });
   return texts.length === items.length ? texts.join(",") : undefined;
@@ -75,6 +80,7 @@ const refused = (file: YamlFile, offset: number, text: string) =>
 
 const scalar = z.union([z.string(), z.number(), z.boolean()]);
 
+/** The schema of campaign files, which editors can use. */
 export function campaignFileSchema() {
   const members = FILE_SETTINGS.map(({ key, value, help }) => {
     const type = value ? z.union([scalar, z.array(scalar)]) : z.boolean();
@@ -95,6 +101,7 @@ interface YamlFile {
   lineOf(offset: number): number;
 }
 
+/** @throws usageError for a file that cannot be read or nests too deep */
 export function readYamlFile(path: string, source: string): YamlFile {
   if (/\p{Cc}/u.test(path))
     throw badValue(source, path, "no line breaks or other control characters");
@@ -107,16 +114,17 @@ export function readYamlFile(path: string, source: string): YamlFile {
 }
 
 /**
- * Nobody nests settings deeper, and a parser that calls itself for each level ends without stack or
- * memory.
+ * The deepest nesting of a file. Nobody nests settings deeper, and a parser that calls itself for
+ * each level would run out of stack or memory.
  */
 const MAX_DEPTH = 100;
-/** Beyond it, aliases of aliases would fill the memory. */
+
+/** The most aliases of a file. With more, aliases of aliases would fill the memory. */
 const MAX_ALIASES = 100;
 
 /**
- * Whether a text may nest deeper than `MAX_DEPTH`, before it is parsed: by brackets, or by a line's
- * indent.
+ * Whether a text may nest deeper than `MAX_DEPTH`, by its brackets or the indent of a line. This is
+ * decided before it is parsed.
  */
 function isTooDeep(text: string): boolean {
   let depth = 0;

@@ -3,7 +3,7 @@
  */
 export const DYNAMIC_DURATION = "dynamic";
 
-/** Seconds of a dynamic run: many connections and clusters need longer to settle. */
+/** The seconds of a dynamic run. Many connections and clusters need longer to settle. */
 export const DYNAMIC = {
   seconds: 120,
   most_connections: 100,
@@ -19,10 +19,10 @@ export function dynamicDurationS(connections: number, isCluster: boolean): numbe
 /** The durations that the original has names for, in seconds. */
 export const FIXED_DURATIONS: Readonly<Record<string, number>> = { fixed30: 30, fixed120: 120 };
 
-/** Precedes seconds. */
+/** The prefix of a number of seconds. */
 export const CUSTOM_DURATION = "custom:";
 
-/** Precedes numbers of requests, which the run sends instead of measuring for a time. */
+/** The prefix of numbers of requests, which the run sends instead of measuring for a time. */
 export const REQUESTS_DURATION = "requests:";
 
 /** The values of `duration-mode` that are whole words. */

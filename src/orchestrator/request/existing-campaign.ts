@@ -10,7 +10,7 @@ import {
 import { BenchError, environmentError, messageOf, usageError } from "../../kit/errors.js";
 import { MAX_DOCUMENT_BYTES, readUserFile } from "../../kit/user-files.js";
 import type { Request } from "./request.js";
-import type { Layer, SettingValue } from "./setting-layers.js";
+import type { SettingLayer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting } from "./settings.js";
 
 export type ExistingCampaign = { folder: string; manifest: Manifest };
@@ -24,25 +24,29 @@ const isStamp = (name: string): boolean => /^\d{8}_\d{6}$/.test(name);
 const NEWEST = "true";
 
 /**
- * @param root results root @param given a folder's name, or `true` for the newest @throws
- *   usageError;
- * environmentError
+ * The campaign that `--resume` names.
+ * @param root the results root
+ * @param value the name of a folder, or `true` for the newest campaign
+ * @throws usageError; environmentError
  */
-export function findCampaign(root: string, given: string): ExistingCampaign {
+export function findCampaign(root: string, value: string): ExistingCampaign {
   const absolute = resolve(root);
-  const name = given === NEWEST ? newest(absolute) : given;
+  const name = value === NEWEST ? newestCampaign(absolute) : value;
   if (name !== basename(name) || [".", ".."].includes(name) || name.startsWith("-"))
     throw usageError(
       `--resume ${shown(name)}: give the name of a campaign below --output, e.g. 20260102_030405`,
     );
+
   const path = join(absolute, name);
   if (!isFolder(path))
     throw usageError(`--resume ${shown(name)}: there is no such campaign in ${absolute}`);
+
   const folder = realpathSync(path);
   if (dirname(folder) !== realpathSync(absolute))
     throw environmentError(
       `${path} leads out of the results folder, to ${folder}: nothing is written there`,
     );
+
   refuseLinks(folder);
   return { folder, manifest: manifestOf(folder) };
 }
@@ -57,13 +61,13 @@ function isFolder(path: string): boolean {
   }
 }
 
-function newest(root: string): string {
-  const found = names(root).filter(isStamp).sort().at(-1);
-  if (found === undefined) throw usageError(`--resume: there is no campaign in ${root}`);
-  return found;
+function newestCampaign(root: string): string {
+  const name = namesIn(root).filter(isStamp).sort().at(-1);
+  if (name === undefined) throw usageError(`--resume: there is no campaign in ${root}`);
+  return name;
 }
 
-function names(folder: string): string[] {
+function namesIn(folder: string): string[] {
   try {
     return readdirSync(folder);
   } catch (error) {
@@ -72,8 +76,8 @@ function names(folder: string): string[] {
 }
 
 /**
- * A campaign creates files and folders alone. Writing through a link could overwrite files
- * elsewhere.
+ * Refuses a folder with anything but files and folders, which are all that a campaign makes. Writing
+ * through a link could overwrite files elsewhere.
  */
 function refuseLinks(folder: string): void {
   const entries = readdirSync(folder, { withFileTypes: true });
@@ -85,7 +89,7 @@ function refuseLinks(folder: string): void {
     throw environmentError(`${join(folder, other.name)} is neither a file nor a folder: remove it`);
 }
 
-/** What a manifest of any version has. */
+/** The members that a manifest of every version has. */
 const headerSchema = z.object({ schema: z.literal(MANIFEST_SCHEMA), schema_version: z.unknown() });
 
 function manifestOf(folder: string): Manifest {
@@ -99,6 +103,7 @@ function manifestOf(folder: string): Manifest {
       requirePlainNames(data);
       return data;
     }
+
     const { data: header } = headerSchema.safeParse(document);
     const otherVersion = header && otherVersionReason(header.schema_version);
     if (otherVersion) throw usageError(`${path}: ${otherVersion}`);
@@ -106,18 +111,15 @@ function manifestOf(folder: string): Manifest {
     throw new Error(`${issue?.path.join(".") || "the document"}: ${issue?.message}`);
   } catch (error) {
     if (error instanceof BenchError) throw error;
-    throw usageError(
-      `${path} is not the manifest of a campaign: ${messageOf(error).slice(0, 200)}`,
-      {
-        cause: error,
-      },
-    );
+    const reason = messageOf(error).slice(0, 200);
+    throw usageError(`${path} is not the manifest of a campaign: ${reason}`, { cause: error });
   }
 }
 
 /**
- * The campaign writes to files that its manifest names: they must lie in its folder. @throws Error
- * naming the field
+ * Requires that the files which a manifest names lie in the campaign's folder, because the campaign
+ * writes to them.
+ * @throws Error that names the field
  */
 function requirePlainNames({ campaign, plan }: Manifest): void {
   const isPlain = (name: string) => /^[\w][\w.+-]*$/.test(name);
@@ -127,49 +129,53 @@ function requirePlainNames({ campaign, plan }: Manifest): void {
 }
 
 /**
- * A resumed campaign's settings, with the few that may change. @throws usageError naming the others
+ * The settings of a resumed campaign, with the few that may change.
+ * @throws usageError that names the flags which may not change
  */
 export function resumedLayers(
   { manifest }: ExistingCampaign,
-  environment: Layer,
-  flags: Layer,
+  environment: SettingLayer,
+  flags: SettingLayer,
   notices: string[],
-): Layer[] {
+): SettingLayer[] {
   const { campaign, settings, runtime } = manifest;
-  const fromEnvironment = keysOnResume("flag or variable");
-  const allowed = [...keysOnResume("flag"), ...fromEnvironment];
-  const wrong = [...flags].filter(([key]) => !allowed.includes(key)).map(([, value]) => value);
-  if (wrong.length > 0) {
-    const sources = wrong.map(({ source }) => source).join(", ");
+  const variableKeys = keysOnResume("flag or variable");
+  const allowedKeys = [...keysOnResume("flag"), ...variableKeys];
+  const refused = [...flags].filter(([key]) => !allowedKeys.includes(key));
+  if (refused.length > 0) {
+    const sources = refused.map(([, { source }]) => source).join(", ");
     throw usageError(
       `--resume continues the plan of ${campaign}: leave out ${sources}, or start a new campaign`,
     );
   }
-  const given = flags.get("runtime")?.value ?? "auto";
-  if (given !== "auto" && given !== runtime.id)
+
+  const requestedRuntime = flags.get("runtime")?.value ?? "auto";
+  if (requestedRuntime !== "auto" && requestedRuntime !== runtime.id)
     throw usageError(
-      `--runtime ${given}: campaign ${campaign} runs on ${runtime.id} and must continue there`,
+      `--runtime ${requestedRuntime}: campaign ${campaign} runs on ${runtime.id} and must continue there`,
     );
   if (!settings) throw usageError(`the manifest of ${campaign} holds no settings`);
+
   const recorded = new Map<string, SettingValue>(
     Object.entries(settings).map(([key, value]) => [
       key,
       { source: `campaign ${campaign}: ${key}`, value },
     ]),
   );
-  const stores = new Map([...environment].filter(([key]) => fromEnvironment.includes(key)));
+  // The recorded runtime is the one that `auto` was resolved to.
+  recorded.set("runtime", { source: `campaign ${campaign}: runtime`, value: runtime.id });
+
+  const variables = new Map([...environment].filter(([key]) => variableKeys.includes(key)));
   for (const [key, { source, value }] of environment) {
-    if (!fromEnvironment.includes(key) && value !== settings[key])
+    if (!variableKeys.includes(key) && value !== settings[key])
       notices.push(`${source} is ignored: ${campaign} keeps its settings`);
   }
-  // `auto` stays what it was resolved to.
-  recorded.set("runtime", { source: `campaign ${campaign}: runtime`, value: runtime.id });
-  return [recorded, stores, new Map([...flags].filter(([key]) => key !== "runtime"))];
+  return [recorded, variables, new Map([...flags].filter(([key]) => key !== "runtime"))];
 }
 
 /**
- * The request with the recorded workers and caps. @throws usageError if only one uses an external
- * store
+ * The request with the recorded workers and caps.
+ * @throws usageError where only one of campaign and request uses an external store
  */
 export function resumedRequest(request: Request, { manifest }: ExistingCampaign): Request {
   const { plan, runtime, generator, campaign } = manifest;

@@ -1,4 +1,5 @@
 import {
+  defaultLengthS,
   FAULT_SEPARATOR,
   FAULT_START_S,
   type Fault,
@@ -13,7 +14,6 @@ import {
   LEAST_SETTLING_S,
   namedFaults,
   SETTLES_S,
-  usualLengthS,
 } from "../../contract/faults.js";
 import { isProgramLayer } from "../../contract/layers.js";
 import { definedOnly } from "../../kit/defined-only.js";
@@ -35,7 +35,11 @@ const FORMS =
 /** A fault, and whether the user gave its times. */
 type RequestedFault = { fault: Fault; isTimed: boolean };
 
-/** What happens at one moment has no length, and what lasts to the end neither. */
+/**
+ * The length of a fault in seconds; undefined where the text has none.
+ * @throws usageError for an action without a length, because it happens at one moment or lasts to
+ *   the end
+ */
 function lengthOf(
   source: string,
   text: string,
@@ -65,7 +69,7 @@ function faultOf(source: string, text: string): RequestedFault {
     ...identity,
     role: named?.role ?? role ?? "",
     start_s: start === undefined ? FAULT_START_S : Number(start),
-    length_s: lengthOf(source, text, action, length) ?? usualLengthS(identity),
+    length_s: lengthOf(source, text, action, length) ?? defaultLengthS(identity),
   });
 
   const { kinds } = factsOfAction(action);
@@ -76,7 +80,7 @@ function faultOf(source: string, text: string): RequestedFault {
   return { fault, isTimed: start !== undefined };
 }
 
-/** Refuses a fault without a baseline before it, or without time to recover after it. */
+/** @throws usageError for a fault without a baseline before it, or time to recover after it */
 function requireTime(
   { fault, isTimed }: RequestedFault,
   source: string,
@@ -92,24 +96,23 @@ function requireTime(
     throw usageError(
       `${source} ${text}: begin at ${LEAST_BASELINE_S}s or later: outage and recovery are measured by what was before`,
     );
-  // The least of the dynamic mode is longer than any fault takes unless its times are given.
+  // Every dynamic duration is long enough for faults whose times the user does not set.
   const window_s = mode.mode === "fixed" ? mode.seconds : DYNAMIC.seconds;
-  const rest_s = isTimed ? LEAST_SETTLING_S : (named?.settles_s ?? SETTLES_S);
-  const least_s = Math.ceil(faultEndS(fault) + rest_s);
+  const settling_s = isTimed ? LEAST_SETTLING_S : (named?.settles_s ?? SETTLES_S);
+  const least_s = Math.ceil(faultEndS(fault) + settling_s);
   if (window_s >= least_s) return;
+
   const earliest = { ...fault, start_s: LEAST_BASELINE_S };
   const isEarlyEnough = !isTimed && faultEndS(earliest) + LEAST_SETTLING_S <= window_s;
   const shorter = isEarlyEnough
     ? `, or give the times of the fault, e.g. ${text}@${LEAST_BASELINE_S}s`
     : "";
   throw usageError(
-    `${source} ${text} ends ${faultEndS(fault)} s into a window of ${window_s} s and needs ${rest_s} s after it: give --duration-mode ${CUSTOM_DURATION}${least_s}${shorter}`,
+    `${source} ${text} ends ${faultEndS(fault)} s into a window of ${window_s} s and needs ${settling_s} s after it: give --duration-mode ${CUSTOM_DURATION}${least_s}${shorter}`,
   );
 }
 
-/**
- * @throws usageError for two faults of one run that overlap in a role: nobody could tell them apart
- */
+/** @throws usageError for two faults of one run that overlap, because nobody could tell them apart */
 function requireApart(faults: readonly Fault[], source: string, text: string): void {
   for (const [index, fault] of faults.entries()) {
     const next = faults[index + 1];
@@ -120,25 +123,27 @@ function requireApart(faults: readonly Fault[], source: string, text: string): v
   }
 }
 
+/** The other settings of a campaign that decide whether it can have faults. */
 interface Surroundings extends Pick<Request, "layers" | "rates" | "objectives" | "diagnose"> {
   mode: DurationMode;
 }
 
 /**
- * A list has alternatives, each a configuration; `/` joins the faults of one run. @throws
- * usageError
+ * The faults of each configuration. The words of the list are configurations, and `/` joins the
+ * faults of one run.
+ * @throws usageError
  */
-export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
+export function faultsOf(settings: Settings, surroundings: Surroundings): Fault[][] {
   const setting = settings.find("fault");
   if (!setting) return [[]];
 
   const { source } = setting;
-  requireFitting(setting, around);
+  requireFitting(setting, surroundings);
   return settings.list("fault").map((text) => {
     if (text === NO_FAULT) return [];
     const faults = text.split(FAULT_SEPARATOR).map((word) => {
       const requested = faultOf(source, word);
-      requireTime(requested, source, word, around.mode);
+      requireTime(requested, source, word, surroundings.mode);
       return requested.fault;
     });
     const ordered = faults.toSorted((a, b) => a.start_s - b.start_s);
@@ -147,6 +152,7 @@ export function faultsOf(settings: Settings, around: Surroundings): Fault[][] {
   });
 }
 
+/** @throws usageError where a campaign with these settings cannot have faults */
 function requireFitting(
   { source, value }: SettingValue,
   { layers, rates, objectives, diagnose }: Surroundings,

@@ -6,12 +6,13 @@ import { ORIGINAL, PRESETS } from "./presets.js";
 import { GROUPS, type Setting, settingOf } from "./settings.js";
 
 const COLUMNS = 80;
-/** A longer name stands on a line of its own. */
+/** The width of the column of names. A longer name stands on a line of its own. */
 const NAME_COLUMNS = 25;
 
-/** The flags that the original had. */
+/** The flags that the original had, which the overview shows. */
 const FIRST_FLAGS = ["clients", "duration-mode", "concurrency", "workload", "runs"];
 
+/** The lines of a table of names and meanings. */
 export function helpTable(
   entries: readonly (readonly [name: string, meaning: string])[],
 ): string[] {
@@ -25,8 +26,8 @@ export function helpTable(
 }
 
 /**
- * What a flag does, with its default and its variable. @param ownDefault that of the command that
- * takes it
+ * The meaning of a flag, with its default and its variable.
+ * @param ownDefault the default of the command that takes the flag, where it has another one
  */
 export function meaningOf(
   {
@@ -57,8 +58,8 @@ const flagTable = (settings: readonly Setting[]): string[] =>
 
 const summaryTable = (
   title: string,
-  things: readonly { id: string; summary: string }[],
-): string[] => ["", title, ...helpTable(things.map(({ id, summary }) => [id, summary]))];
+  entries: readonly { id: string; summary: string }[],
+): string[] => ["", title, ...helpTable(entries.map(({ id, summary }) => [id, summary]))];
 
 const listed = (names: readonly string[] = []): string => names.join(", ");
 
@@ -69,7 +70,7 @@ const TARGETS = [
   `         controls (${listed(groups.controls)})`,
 ];
 
-/** What a topic explains after its flags. */
+/** The lines after the flags of a topic, by its name. */
 const DETAILS: Readonly<Record<string, readonly string[]>> = {
   targets: ["", ...TARGETS],
   traffic: summaryTable("Traffic:", profiles),
@@ -128,12 +129,13 @@ function overview(name: string, helpCommand: string): string[] {
 }
 
 /**
- * scripts/help/ holds the same text for scripts/run-all.sh, which prints it before anything is
- * installed.
- * @param name how the command is called @param helpCommand what precedes a topic
+ * The help of a campaign. scripts/help/ holds the same text for scripts/run-all.sh, which prints it
+ * before anything is installed.
+ * @param name the command line that starts a campaign
+ * @param helpCommand the command line that takes a topic
  */
 export function campaignHelp(name: string, helpCommand: string, topic?: string): string {
-  const group = GROUPS.find((each) => each.topic === topic);
+  const group = GROUPS.find((candidate) => candidate.topic === topic);
   const lines = group
     ? [
         `Flags of ${name}: ${group.title}`,

@@ -2,12 +2,12 @@ import { type Command, Option } from "commander";
 import { CAMPAIGN_COMMAND, CAMPAIGN_NAME, HELP_COMMAND } from "../ui/command-text.js";
 import { createCommand, parseCommandLine } from "./command-line.js";
 import { campaignHelp, meaningOf } from "./flag-help.js";
-import type { Layer, SettingValue } from "./setting-layers.js";
+import type { SettingLayer, SettingValue } from "./setting-layers.js";
 import { SETTINGS, type Setting, settingOf } from "./settings.js";
 
-/** For a flag that can be given several times. */
-export const joined = (text: string, before?: string): string =>
-  before === undefined ? text : `${before},${text}`;
+/** Joins the values of a flag that is given several times. */
+export const joined = (text: string, earlierTexts?: string): string =>
+  earlierTexts === undefined ? text : `${earlierTexts},${text}`;
 
 export function optionOf(setting: Setting, ownDefault?: string): Option {
   const { key, value, repeatable } = setting;
@@ -15,16 +15,13 @@ export function optionOf(setting: Setting, ownDefault?: string): Option {
     value ? `--${key} ${value}` : `--${key}`,
     meaningOf(setting, ownDefault),
   );
-  // To commander a flag that begins with --no- is the opposite of another one: here each is a flag
+  // Commander takes a flag that begins with --no- for the opposite of another one. Here it is a flag
   // of its own.
   option.negate = false;
   return repeatable ? option.argParser(joined) : option;
 }
 
-/**
- * Settings of a campaign that another command takes, by key, with the defaults that it has for
- * them.
- */
+/** Settings of a campaign that another command takes, by key, with the command's own defaults. */
 export type TakenSettings = Readonly<Record<string, string | undefined>>;
 
 export const noDefaults = (keys: readonly string[]): TakenSettings =>
@@ -36,17 +33,17 @@ export function addSettings(command: Command, taken: TakenSettings): Command {
   return command;
 }
 
-/** The flags of a campaign with these settings as given, or as the command has them by default. */
+/** The flags of a campaign for the settings of a command, with its own defaults. */
 export function takenFlags(command: Command, taken: TakenSettings): string[] {
   return Object.entries(taken).flatMap(([key, ownDefault]) => {
-    const given: unknown = command.getOptionValue(new Option(`--${key} <value>`).attributeName());
-    if (given === true) return [`--${key}`];
-    const text = given === undefined ? ownDefault : String(given);
+    const value: unknown = command.getOptionValue(new Option(`--${key} <value>`).attributeName());
+    if (value === true) return [`--${key}`];
+    const text = value === undefined ? ownDefault : String(value);
     return text ? [`--${key}`, text] : [];
   });
 }
 
-/** The flags of a campaign for commander, generated from the list of settings. */
+/** The command that starts a campaign, with a flag for each setting. */
 export function campaignCommand(): Command {
   const command = createCommand(CAMPAIGN_NAME).description(
     "Measures rate limiters: every configuration several times, by turns, with a report.",
@@ -56,13 +53,13 @@ export function campaignCommand(): Command {
 }
 
 /** The settings of the flags; undefined after help. @throws usageError in one line */
-export function flagLayer(argv: readonly string[]): Layer | undefined {
+export function flagLayer(argv: readonly string[]): SettingLayer | undefined {
   const command = parseCommandLine(campaignCommand(), argv);
   return command && layerOf(command);
 }
 
-/** The options that a parsed command line gives, by name. */
-export function layerOf(command: Command): Layer {
+/** The options that a parsed command line has, by name. */
+export function layerOf(command: Command): SettingLayer {
   const layer = new Map<string, SettingValue>();
   for (const option of command.options) {
     const value: unknown = command.getOptionValue(option.attributeName());

@@ -1,4 +1,4 @@
-import { byDimension, type DimensionKey, USUAL } from "../../contract/dimensions.js";
+import { byDimension, DEFAULT_COUNT, type DimensionKey } from "../../contract/dimensions.js";
 import { isProgramLayer, layerIds } from "../../contract/layers.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
@@ -9,7 +9,7 @@ import { oneOf, type Settings } from "./setting-layers.js";
 import { ALONE, DEFAULT_PAYLOAD_BYTES, DEFAULT_STORES } from "./settings.js";
 
 /**
- * Where the load enters, and each dimension's numbers.
+ * The layers where the load enters, and the numbers of each dimension.
  * @throws usageError for a dimension that no requested layer has
  */
 export function requestedEntries(
@@ -24,7 +24,7 @@ export function requestedEntries(
   const automatic = new Set<DimensionKey>();
   const counts = byDimension((dimension) => {
     const setting = settings.find(dimension.key);
-    if (!setting) return [USUAL];
+    if (!setting) return [DEFAULT_COUNT];
 
     const { source, value } = setting;
     if (!dimension.layers.some((layer) => layers.includes(layer)))
@@ -35,7 +35,7 @@ export function requestedEntries(
     const numbers = countsIn(dimension, source, value, notices);
     if (numbers !== AUTO) return numbers;
     automatic.add(dimension.key);
-    return [USUAL];
+    return [DEFAULT_COUNT];
   });
 
   const findsGenerators = automatic.has("generators") ? (true as const) : undefined;
@@ -44,11 +44,11 @@ export function requestedEntries(
 
 const STORE_LAYER_KEYS = ["stores", "operations", "payload-bytes"] as const;
 
-/** Settings that mean nothing where a program of the store's makes the load. */
+/** Settings that mean nothing where a load program of the store makes the load. */
 const KEYS_WITHOUT_STORE_LAYER = ["store-url", "rate", "rate-sweep", "slo", "fault"] as const;
 
 /**
- * What the store layer measures; nothing where it is not requested.
+ * The stores, operations and payloads of the store layer; empty where it is not requested.
  * @throws usageError for settings that the requested layers cannot use
  */
 export function requestedStoreLayer(
@@ -84,7 +84,7 @@ export function requestedStoreLayer(
 }
 
 /**
- * The words of `--clients`; none where no layer has targets.
+ * The words of `--clients`; empty where no layer has targets.
  * @throws usageError where a layer needs targets and none are named, or no layer has any
  */
 export function requestedClients(settings: Settings, layers: Request["layers"]): string[] {

@@ -6,7 +6,7 @@ import { type Environment, isOn, readEnv, switchText } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { stores } from "../../targets/stores/index.js";
 import { isCluster } from "../../targets/topologies.js";
-import { quoted } from "../ui/command-text.js";
+import { shellWord } from "../ui/command-text.js";
 import { createCommand } from "./command-line.js";
 import { CUSTOM_DURATION } from "./durations.js";
 import { helpTable } from "./flag-help.js";
@@ -14,15 +14,18 @@ import { flagLayer, layerOf, optionOf } from "./flags.js";
 import { parseCampaign, requestFromLayers } from "./parse-request.js";
 import { ORIGINAL } from "./presets.js";
 import { assignments, SHARED_VARIABLES, withoutSecrets } from "./repeated-command.js";
-import { LISTED_LIMITS, type Request } from "./request.js";
-import { environmentLayer, type Layer, type SettingValue } from "./setting-layers.js";
+import { LIMIT_FLAGS, type Request } from "./request.js";
+import { environmentLayer, type SettingLayer, type SettingValue } from "./setting-layers.js";
 import { GROUPS, SETTINGS, type Setting, type SingleRunVariable } from "./settings.js";
 
-const PLAIN_TOPICS: readonly string[] = ["machines", "programs", "output"];
+/** Topics whose settings do not change what is measured. */
+const NEUTRAL_TOPICS: readonly string[] = ["machines", "programs", "output"];
+
+/** Settings of these topics that choose another campaign all the same. */
 const KEYS_OF_ANOTHER_CAMPAIGN: readonly string[] = ["config", "resume", "legacy"];
 
-/** Settings that say where a campaign runs and what it prints, not what it measures. */
-const PLAIN_KEYS: readonly string[] = GROUPS.filter(({ topic }) => PLAIN_TOPICS.includes(topic))
+/** Settings that say where a campaign runs and what it prints, and not what it measures. */
+const NEUTRAL_KEYS: readonly string[] = GROUPS.filter(({ topic }) => NEUTRAL_TOPICS.includes(topic))
   .flatMap(({ settings }) => settings.map(({ key }) => key))
   .filter((key) => !KEYS_OF_ANOTHER_CAMPAIGN.includes(key));
 
@@ -35,10 +38,10 @@ function filledInNotice(filled: readonly FilledSetting[]): string[] {
 }
 
 /**
- * A campaign from flags. A line that has only flags of the original, beside those that change
- * nothing in the plan, means what it meant there: the rest is filled in, and the plan is shown
- * before the start.
- * @returns undefined if the flags asked for help, which has been printed
+ * A campaign from flags. A command line with flags of the original, and otherwise only with flags
+ * that change nothing in the plan, means what it meant there. The settings that it leaves open are
+ * filled in, and the plan is shown before the start.
+ * @returns undefined where the flags asked for help, which has been printed
  * @throws usageError in one line
  */
 export function parseRunAll(argv: readonly string[], env: Environment): Request | undefined {
@@ -48,7 +51,7 @@ export function parseRunAll(argv: readonly string[], env: Environment): Request 
   const keys = [...flags.keys()];
   const isOriginal =
     keys.some((key) => key in ORIGINAL) &&
-    keys.every((key) => key in ORIGINAL || PLAIN_KEYS.includes(key));
+    keys.every((key) => key in ORIGINAL || NEUTRAL_KEYS.includes(key));
   if (!isOriginal) return parseCampaign(argv, env);
 
   const filled = Object.entries(ORIGINAL).filter(([key]) => !flags.has(key));
@@ -119,10 +122,11 @@ export const SINGLE_VARIABLES: Readonly<Record<string, string>> = {
   ),
 };
 
-/** The target that the variables name together. @throws usageError if they contradict each other */
+/** The target that the variables name together. @throws usageError where they contradict each other */
 function targetText(env: Environment): string {
   const variables = readEnv(targetSchemas, env);
   const named = parseTargetText(variables.RATE_LIMITER_TYPE ?? DEFAULT_CLIENT);
+
   const clusterStores: string[] = [];
   if (isOn(variables.USE_VALKEY_CLUSTER)) clusterStores.push("valkey");
   if (isOn(variables.USE_REDIS_CLUSTER)) clusterStores.push("redis");
@@ -143,10 +147,10 @@ function targetText(env: Environment): string {
   return formatTargetText(definedOnly({ ...named, store, topology }));
 }
 
-type OriginalFlag = { names: readonly string[]; value: string; help: string; key: string };
+type RenamedFlag = { names: readonly string[]; value: string; help: string; key: string };
 
-/** Flags of the original that name a setting otherwise. */
-const RENAMED: readonly OriginalFlag[] = [
+/** Flags of the original for settings that have another name here. */
+const RENAMED: readonly RenamedFlag[] = [
   {
     names: ["time", "duration"],
     value: "<s>",
@@ -163,7 +167,7 @@ const EVERYTHING = {
   workload: "light heavy",
   clients: "all",
 };
-/** What a plan leaves out is that of `EVERYTHING`. */
+/** The plans of the original. The values that a plan leaves out are those of `EVERYTHING`. */
 const PLANS: readonly { names: readonly [string, string]; values: Partial<typeof EVERYTHING> }[] = [
   { names: ["defaults", "default"], values: {} },
   {
@@ -194,9 +198,7 @@ function planHelp({ values }: (typeof PLANS)[number]): string {
   return `${clients}; ${workload}; ${concurrency} connections; ${duration.slice(CUSTOM_DURATION.length)} s`;
 }
 
-/**
- * Flags of the original with several names each, the placeholder of their value, and their help.
- */
+/** Flags of the original, with all their names, the placeholder of their value, and their help. */
 const ORIGINAL_FLAGS: readonly (readonly [
   names: readonly string[],
   value: string,
@@ -206,10 +208,10 @@ const ORIGINAL_FLAGS: readonly (readonly [
   ...PLANS.map((plan) => [plan.names, "", planHelp(plan)] as const),
 ];
 
-/** Flags of campaigns that a single run does not take; `quick` is another plan here. */
+/** Flags of campaigns that a single run does not take. Its `--quick` is a plan of the original. */
 const NOT_TAKEN = ["quick", "preset", "config", "resume", "legacy"];
 
-/** Variables, the original's flags, and those of a campaign. */
+/** The command of single runs, with its variables, the original's flags and those of a campaign. */
 export function singleCommand(): Command {
   const command = createCommand("ratelimit-bench single").description(
     "Measures one configuration, set by environment variables, or those of flags.",
@@ -243,10 +245,10 @@ export function singleCommand(): Command {
 }
 
 /**
- * The settings that single-run variables give.
- * @param withDefaults for a run that no plan describes
+ * The settings that variables of single runs give.
+ * @param withDefaults whether the defaults of variables count, as for a run that no plan describes
  */
-function settingLayer(env: Environment, withDefaults: boolean): [string, SettingValue][] {
+function singleRunValues(env: Environment, withDefaults: boolean): [string, SettingValue][] {
   const variables = readEnv(settingSchemas, env);
   return singleRunSettings.flatMap(({ key, singleRun }) => {
     const { name, toValue = (text: string) => text } = singleRun;
@@ -258,7 +260,8 @@ function settingLayer(env: Environment, withDefaults: boolean): [string, Setting
   });
 }
 
-function settingsOf(flags: Layer): Map<string, SettingValue> {
+/** The flags, also under the keys that renamed flags of the original have here. */
+function settingsOf(flags: SettingLayer): Map<string, SettingValue> {
   const settings = new Map(flags);
   for (const { names, key } of RENAMED) {
     const renamed = names.flatMap((name) => flags.get(name) ?? []);
@@ -270,14 +273,14 @@ function settingsOf(flags: Layer): Map<string, SettingValue> {
   return settings;
 }
 
-/** The plan that a flag names. @throws usageError if several are named */
-function planOf(flags: Layer): (typeof PLANS)[number] | undefined {
-  const named = PLANS.filter(({ names }) => names.some((name) => flags.has(name)));
-  if (named.length > 1)
-    throw usageError(
-      `${named.map(({ names: [name] }) => `--${name}`).join(" and ")}: give one of them`,
-    );
-  return named[0];
+/** The plan that a flag names. @throws usageError where several are named */
+function planOf(flags: SettingLayer): (typeof PLANS)[number] | undefined {
+  const plans = PLANS.filter(({ names }) => names.some((name) => flags.has(name)));
+  if (plans.length > 1) {
+    const flagNames = plans.map(({ names: [name] }) => `--${name}`);
+    throw usageError(`${flagNames.join(" and ")}: give one of them`);
+  }
+  return plans[0];
 }
 
 const switches = {
@@ -287,10 +290,10 @@ const switches = {
 };
 
 /**
- * What switches of the original set, whatever else is given. @throws usageError for containers that
- * already run
+ * The settings of the original's switches, which win over all others.
+ * @throws usageError for containers that already run
  */
-function switchLayer(env: Environment): Layer {
+function switchLayer(env: Environment): SettingLayer {
   const { SKIP_LONG_TESTS, DEBUG_MODE, SKIP_CONTAINER_SETUP } = readEnv(switches, env);
   if (isOn(SKIP_CONTAINER_SETUP))
     throw usageError("SKIP_CONTAINER_SETUP: name the store that already runs by STORE_URL");
@@ -306,11 +309,11 @@ function switchLayer(env: Environment): Layer {
 }
 
 /**
- * Reads what `run-benchmark.sh` is given: variables for one configuration, measured once unless
- * RUNS is set, or flags of the original for several, each measured three times. Flags win over
- * variables.
+ * Reads variables and flags of `run-benchmark.sh`. Variables describe one configuration, which is
+ * measured once unless RUNS is set. Flags of the original describe several, each measured three
+ * times, and win over variables.
  * @param command the parsed command line, if there is one
- * @throws usageError naming the variable or the flag
+ * @throws usageError that names the variable or the flag
  */
 export function parseSingle(
   env: Environment,
@@ -341,29 +344,33 @@ export function parseSingle(
   return definedOnly({ ...request, planFirst, outputFile: outputFile || undefined });
 }
 
-/** What variables of single runs set; a plan brings its own target and seed. */
+/** The settings of variables of single runs. A plan has its own target and seed. */
 function variableSettings(env: Environment, isPlanned: boolean): Map<string, SettingValue> {
   const settings = new Map<string, SettingValue>();
   const namesTarget = Object.keys(targetSchemas).some((name) => env[name]);
   if (!isPlanned || namesTarget)
     settings.set("clients", { source: "RATE_LIMITER_TYPE", value: targetText(env) });
   if (isPlanned) settings.set("seed", { source: "SEED", value: "1" });
-  for (const [key, value] of settingLayer(env, !isPlanned)) settings.set(key, value);
+  for (const [key, value] of singleRunValues(env, !isPlanned)) settings.set(key, value);
   return settings;
 }
 
-/** The settings of a plan that neither variables nor flags give. */
+/** The settings of a plan that neither variables nor flags set. */
 function filledSettings(
   plan: (typeof PLANS)[number] | undefined,
-  settings: Layer,
-  flags: Layer,
+  settings: SettingLayer,
+  flags: SettingLayer,
 ): FilledSetting[] {
   const values = { ...EVERYTHING, ...plan?.values };
   return Object.entries(values).filter(([key]) => !settings.has(key) && !flags.has(key));
 }
 
-/** A flag wins over the default of a variable without a word. */
-function dropOverridden(settings: Map<string, SettingValue>, flags: Layer, env: Environment): void {
+/** Drops the defaults of variables for which there is a flag, so that no notice mentions them. */
+function dropOverridden(
+  settings: Map<string, SettingValue>,
+  flags: SettingLayer,
+  env: Environment,
+): void {
   for (const key of flags.keys()) {
     const setting = singleRunSettings.find((candidate) => candidate.key === key);
     const variable = setting?.singleRun.name;
@@ -371,9 +378,9 @@ function dropOverridden(settings: Map<string, SettingValue>, flags: Layer, env: 
   }
 }
 
-/** @throws usageError for a list of limits, which is for campaigns */
-function requireSingleLimits(variables: Layer): void {
-  for (const key of LISTED_LIMITS) {
+/** @throws usageError for a list of limits, which only campaigns can have */
+function requireSingleLimits(variables: SettingLayer): void {
+  for (const key of LIMIT_FLAGS) {
     const { source = "", value = "" } = variables.get(key) ?? {};
     if (/[,\s]/.test(value.trim()))
       throw usageError(
@@ -382,6 +389,7 @@ function requireSingleLimits(variables: Layer): void {
   }
 }
 
+/** The command line that repeats this run, with its variables. */
 function repeatedCommand(argv: readonly string[], env: Environment): string {
   const names = [
     ...Object.keys(targetSchemas),
@@ -393,6 +401,6 @@ function repeatedCommand(argv: readonly string[], env: Environment): string {
   return [
     ...assignments(names, env),
     "./scripts/run-benchmark.sh",
-    ...withoutSecrets(argv).map(quoted),
+    ...withoutSecrets(argv).map(shellWord),
   ].join(" ");
 }

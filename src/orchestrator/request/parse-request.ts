@@ -9,7 +9,7 @@ import type { Environment } from "../../kit/env.js";
 import { usageError } from "../../kit/errors.js";
 import { TRACE } from "../../traffic/trace.js";
 import type { ReadTrace } from "../files/trace-log.js";
-import { CAMPAIGN_COMMAND, quoted } from "../ui/command-text.js";
+import { CAMPAIGN_COMMAND, shellWord } from "../ui/command-text.js";
 import { type OutputMode, progressModes } from "../ui/screen-types.js";
 import { placesOf } from "./access.js";
 import { capsFrom, pinnedToOwnCores } from "./caps.js";
@@ -39,8 +39,8 @@ import {
 } from "./request.js";
 import {
   environmentLayer,
-  type Layer,
   oneOf,
+  type SettingLayer,
   Settings,
   type SettingValue,
 } from "./setting-layers.js";
@@ -58,7 +58,7 @@ function requestedLimits(settings: Settings): RequestedLimits {
   });
 }
 
-/** Absolute paths, because each part runs in its own folder; without duplicates. */
+/** The paths of plugins, each once. They are absolute, because each part runs in its own folder. */
 function pluginPaths(settings: Settings): string[] {
   const plugin = settings.find("plugin");
   if (!plugin) return [];
@@ -80,8 +80,8 @@ const STORE_FILES = [
 ] as const;
 
 /**
- * Variables that reach the user's store. @throws usageError that leaves out the address: it may hold
- * a password
+ * The variables by which parts reach the user's store.
+ * @throws usageError without the address, which may hold a password
  */
 function storeAccessOf(settings: Settings): Record<string, string> {
   const url = settings.find("store-url")?.value;
@@ -100,12 +100,12 @@ function storeAccessOf(settings: Settings): Record<string, string> {
 
 type Pauses = Pick<Request, "warmupS" | "cooldownS" | "clientCooldownS">;
 
-/** Seconds before and between runs. @throws usageError */
+/** The seconds before and between runs. @throws usageError */
 function pausesOf(settings: Settings): Pauses {
   const warmup = settings.get("warmup");
   const { source, value } = settings.get("cooldown");
-  const [betweenRuns = "", betweenClients = betweenRuns, ...more] = value.split(",");
-  if (more.length > 0) throw usageError(`${source} ${value}: give one or two numbers of seconds`);
+  const [betweenRuns = "", betweenClients = betweenRuns, ...others] = value.split(",");
+  if (others.length > 0) throw usageError(`${source} ${value}: give one or two numbers of seconds`);
 
   return {
     warmupS: warmupIn(warmup.source, warmup.value),
@@ -138,7 +138,7 @@ type Targets = Pick<
   "clients" | "limiters" | "storeVersions" | "nodes" | "frameworks" | "serviceEnv"
 >;
 
-/** What is measured, and with which limiters, stores, Nodes and frameworks each target is. */
+/** The targets, and the limiters, stores, Nodes and frameworks that each is measured with. */
 function targetsOf(
   settings: Settings,
   clients: string[],
@@ -157,7 +157,7 @@ function targetsOf(
 
 type Comparisons = Pick<Request, "reference" | "addsReference" | "copies" | "comparesFrameworks">;
 
-/** With what the report compares the targets. */
+/** The settings that say with what the report compares the targets. */
 function comparisonsOf(settings: Settings): Comparisons {
   const reference = settings.find("reference")?.value;
   const addsReference = reference === AUTO;
@@ -209,7 +209,7 @@ type RecordedValues = Pick<Request, "seed" | "plugins"> & {
   hostsFile: string | undefined;
 };
 
-/** What the manifest keeps of the settings; paths are absolute, to repeat it from any folder. */
+/** The settings that the manifest keeps. Paths are absolute, so that any folder can repeat them. */
 function recordedSettings(settings: Settings, values: RecordedValues): Request["settings"] {
   const recorded = settings.record();
   recorded.concurrency = values.concurrency.value;
@@ -223,7 +223,7 @@ function recordedSettings(settings: Settings, values: RecordedValues): Request["
   return recorded;
 }
 
-/** Where the results go, and what the campaign prints. */
+/** The settings that say where the results go, and what the campaign prints. */
 function outputOf(
   settings: Settings,
 ): Pick<Request, "output" | "outputMode" | "dryRun" | "allowParallel"> {
@@ -236,12 +236,13 @@ function outputOf(
 }
 
 /**
- * @param layers later ones override earlier ones
- * @param command repeats the request, given its seed
+ * The request that all layers make together.
+ * @param layers settings of which later ones override earlier ones
+ * @param command gives the command line that repeats the request with a seed
  * @throws usageError
  */
 export function requestFromLayers(
-  layers: readonly Layer[],
+  layers: readonly SettingLayer[],
   command: (seed: number) => string,
   notices: string[],
 ): Request {
@@ -303,7 +304,8 @@ export function requestFromLayers(
 }
 
 /**
- * The request of `run-all.sh`: flags, environment, file; undefined after help. @throws usageError
+ * The request of `run-all.sh` from flags, environment and file; undefined after help.
+ * @throws usageError
  */
 export function parseCampaign(argv: readonly string[], env: Environment): Request | undefined {
   const flags = flagLayer(argv);
@@ -320,7 +322,7 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
   const isSeeded = layers.some((layer) => layer.has("seed"));
   const command = (seed: number) => {
     const seedWords = isSeeded ? [] : ["--seed", String(seed)];
-    const words = [...withoutSecrets(argv), ...seedWords].map(quoted);
+    const words = [...withoutSecrets(argv), ...seedWords].map(shellWord);
     return [...assignments(SHARED_VARIABLES, env), CAMPAIGN_COMMAND, ...words].join(" ");
   };
 
@@ -329,8 +331,8 @@ export function parseCampaign(argv: readonly string[], env: Environment): Reques
   return { ...resumedRequest(request, existing), resume: basename(existing.folder) };
 }
 
-/** The layers of a new campaign: flags win over variables, and these over the file. */
-function layersOf(flags: Layer, env: Environment): Layer[] {
+/** The layers of a new campaign. Flags win over variables, and these over the file. */
+function layersOf(flags: SettingLayer, env: Environment): SettingLayer[] {
   const config = flags.get("config");
   const layers = [environmentLayer(env), flags];
   return config ? [configLayer(config.value), ...layers] : layers;

@@ -1,10 +1,10 @@
 import { usageError } from "../../kit/errors.js";
 import { didYouMean } from "../../targets/did-you-mean.js";
 import { PRESETS, type Preset } from "./presets.js";
-import type { Layer } from "./setting-layers.js";
+import type { SettingLayer } from "./setting-layers.js";
 
-/** The preset of the last layer that names one. @throws usageError if it does not exist */
-export function presetOf(layers: readonly Layer[]): Preset | undefined {
+/** The preset of the last layer that names one. @throws usageError where it does not exist */
+export function presetOf(layers: readonly SettingLayer[]): Preset | undefined {
   const flags = layers.at(-1);
   const quick = flags?.get("quick") && "quick";
   const named = layers.flatMap((layer) => layer.get("preset") ?? []).at(-1);
@@ -23,7 +23,7 @@ export function presetOf(layers: readonly Layer[]): Preset | undefined {
 }
 
 /** The settings of a preset, whose sources name it in messages. */
-export function presetLayer({ id, settings }: Preset): Layer {
+export function presetLayer({ id, settings }: Preset): SettingLayer {
   const entries = Object.entries(settings).map(
     ([key, value]) => [key, { source: `preset ${id}: ${key}`, value }] as const,
   );

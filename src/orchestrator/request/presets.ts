@@ -7,19 +7,19 @@ export interface Preset {
   summary: string;
   settings: Readonly<Record<string, string>>;
   /**
-   * Refuses a machine that the doctor warns about, and pins each role to its own cores if there are
-   * enough.
+   * Whether the preset refuses a machine that the doctor warns about, and pins each role to its own
+   * cores if there are enough.
    */
   strict?: true;
 }
 
 /**
- * The clients of the original project on one store, and a route without a limiter: a group, with
- * the reference's copy.
+ * The clients of the original project on one store, and a route without a limiter. With the copy of
+ * the reference they fill one group.
  */
 const CLIENTS_ON_ONE_STORE = "ioredis@valkey,iovalkey@valkey,valkey-glide@valkey,none";
 
-/** Four clients on one store, each with its own script and with the same one: two rankings. */
+/** Four clients on one store, each with its own script and with the same one, in two rankings. */
 const CLIENTS_AND_SCRIPTS = [
   ...["iovalkey", "ioredis", "node-redis", "valkey-glide"].flatMap((client) => [
     `${client}@valkey`,
@@ -28,7 +28,7 @@ const CLIENTS_AND_SCRIPTS = [
   "none",
 ].join(",");
 
-/** What run-all.sh of the original took for each of its flags that was left out. */
+/** The values that run-all.sh of the original took for flags that were left out. */
 export const ORIGINAL: Readonly<
   Record<"clients" | "workload" | "concurrency" | "duration-mode", string>
 > = {
@@ -77,7 +77,7 @@ const PUBLICATION = {
 const secondsOf = (settings: typeof QUICK): string =>
   settings["duration-mode"].slice(CUSTOM_DURATION.length);
 
-/** `7 rounds of 3 s by turns`. */
+/** A text such as `7 rounds of 3 s by turns`. */
 const roundsOf = (settings: typeof QUICK): string =>
   `${settings.runs} rounds of ${secondsOf(settings)} s by turns`;
 

@@ -9,12 +9,14 @@ import { modules } from "../../targets/modules/index.js";
 import { findService, services } from "../../targets/services/index.js";
 import { stores } from "../../targets/stores/index.js";
 import { AUTO, badValue, type NamedPrograms, type ServiceEnv } from "./request.js";
-import type { Layer, Settings, SettingValue } from "./setting-layers.js";
+import type { SettingLayer, Settings, SettingValue } from "./setting-layers.js";
 import { SETTINGS } from "./settings.js";
 
 /**
- * `NAME=TEXT`, separated by commas in front of another name, so that a path may hold one.
- * @param form of a pair, for messages @throws usageError for no pair, or two texts of one name
+ * The texts by name of a list of `NAME=TEXT`. A comma only separates in front of another name, so
+ * that a path may hold one.
+ * @param form the form of a pair, for messages
+ * @throws usageError for a text that is no pair, or for two texts of one name
  */
 function pairsOf({ source, value }: SettingValue, form: string): Map<string, string> {
   const pairs = new Map<string, string>();
@@ -23,43 +25,45 @@ function pairsOf({ source, value }: SettingValue, form: string): Map<string, str
     if (!reference || !PROGRAM.test(name))
       throw badValue(source, text, `give ${form}, where NAME is a store or a service`);
 
-    const other = pairs.get(name);
-    if (other !== undefined && other !== reference)
-      throw usageError(`${source}: ${name}=${other} and ${name}=${reference}: give one of them`);
+    const otherReference = pairs.get(name);
+    if (otherReference !== undefined && otherReference !== reference)
+      throw usageError(
+        `${source}: ${name}=${otherReference} and ${name}=${reference}: give one of them`,
+      );
     pairs.set(name, reference);
   }
   return pairs;
 }
 
-/** A name, or a store in a version. */
+/** Matches the name of a program, or of a store in a version. */
 const PROGRAM = /^[a-z0-9][a-z0-9.-]{0,39}(?:~[0-9A-Za-z][0-9A-Za-z._-]{0,39})?$/;
 
-/** What an image's name may consist of; the engine knows the rest. */
+/** Matches what may be an image's name. The container engine checks the rest of it. */
 const IMAGE = /^\w[\w.:/@-]{0,254}$/;
 
 /**
- * The stores of `--store-versions`, and their paths. @throws usageError unless
- * `name~version[=path]`
+ * The stores of `--store-versions`, and the paths of their programs.
+ * @throws usageError for a word that is not of the form `name~version[=path]`
  */
 export function storeVersionsOf(settings: Settings): {
   texts: string[];
   paths: Map<string, string>;
 } {
-  const given = settings.find("store-versions");
+  const setting = settings.find("store-versions");
   const paths = new Map<string, string>();
   // A comma only separates in front of another version, so that a path may hold one.
-  const entries = given?.value.split(/,(?=\s*[a-z0-9][a-z0-9.-]*~)/) ?? [];
+  const entries = setting?.value.split(/,(?=\s*[a-z0-9][a-z0-9.-]*~)/) ?? [];
   const texts = entries.map((entry) => {
     const [, text = "", path] = /^([^=]*)(?:=(.+))?$/.exec(entry.trim()) ?? [];
     if (!PROGRAM.test(text) || !text.includes("~"))
       throw badValue(
-        given?.source ?? "",
+        setting?.source ?? "",
         entry,
         "give NAME~VERSION or NAME~VERSION=PATH, e.g. valkey~8.1",
       );
     const { id } = parseStoreText(text);
-    const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
-    requireKnown("store with versions", id, known);
+    const startedStores = stores.flatMap(({ id, program }) => (program ? [id] : []));
+    requireKnown("store with versions", id, startedStores);
     if (path) paths.set(text, path);
     return text;
   });
@@ -68,47 +72,52 @@ export function storeVersionsOf(settings: Settings): {
 
 /** The paths of `--node` by the versions that they print. @throws usageError */
 export function nodesOf(settings: Settings, runtime: string): Map<string, string> {
-  const given = settings.find("node");
-  const found = new Map<string, string>();
-  if (!given) return found;
+  const setting = settings.find("node");
+  const pathsByVersion = new Map<string, string>();
+  if (!setting) return pathsByVersion;
   if (runtime !== "local" && runtime !== AUTO)
     throw usageError(
-      `${given.source} names programs of this machine: give --runtime local with it`,
+      `${setting.source} names programs of this machine: give --runtime local with it`,
     );
-  // Not at spaces, which a path may hold.
-  for (const path of new Set(given.value.split(",").map((each) => each.trim()))) {
+
+  // Spaces do not separate, because a path may hold them.
+  const paths = setting.value.split(",").map((path) => path.trim());
+  for (const path of new Set(paths)) {
     const version = printedVersion(path);
-    const other = found.get(version);
-    if (other !== undefined)
-      throw usageError(`${given.source}: ${other} and ${path} are both Node ${version}`);
-    found.set(version, path);
+    const otherPath = pathsByVersion.get(version);
+    if (otherPath !== undefined)
+      throw usageError(`${setting.source}: ${otherPath} and ${path} are both Node ${version}`);
+    pathsByVersion.set(version, path);
   }
-  return found;
+  return pathsByVersion;
 }
 
+/** The version that the Node at a path prints. @throws usageError where it prints none */
 function printedVersion(path: string): string {
-  // No name of a file is empty or holds a NUL, and spawning one throws.
-  const { stdout } =
-    !path || path.includes("\0")
-      ? { stdout: "" }
-      : spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 });
-  const version = /^v(\d+\.\d+\.\d+)\b/.exec(stdout ?? "")?.[1];
+  // Spawning throws for an empty path and for one with a NUL, which no file can have.
+  const isPath = path !== "" && !path.includes("\0");
+  const output = isPath
+    ? spawnSync(path, ["--version"], { encoding: "utf8", timeout: 10_000 }).stdout
+    : "";
+  const version = /^v(\d+\.\d+\.\d+)\b/.exec(output ?? "")?.[1];
   if (version) return version;
   throw usageError(
     `--node ${JSON.stringify(path.slice(0, 60))} is no Node: give the path of one, which prints a version such as v22.11.0`,
   );
 }
 
-const rank = (layers: readonly Layer[], key: string): number =>
+/** The index of the last layer that has a setting, which wins over earlier ones. */
+const rankOf = (layers: readonly SettingLayer[], key: string): number =>
   layers.findLastIndex((layer) => layer.has(key));
 
 /**
- * Both `--valkey-server` and a pair may name a store's program: the later layer wins, with a
- * notice. @throws usageError
+ * The programs and images that the user names. Both `--valkey-server` and a pair may name a store's
+ * program; the later layer wins, with a notice.
+ * @throws usageError where one layer names a program twice
  */
 export function namedPrograms(
   settings: Settings,
-  layers: readonly Layer[],
+  layers: readonly SettingLayer[],
   notices: string[],
   nodes: ReadonlyMap<string, string>,
 ): NamedPrograms {
@@ -127,7 +136,7 @@ export function namedPrograms(
     if (program && path !== undefined && resolve(path) !== resolve(storeFlag.value)) {
       const pairText = `${program.source} ${id}=${path}`;
       const flagText = `${storeFlag.source} ${storeFlag.value}`;
-      const difference = rank(layers, "program") - rank(layers, key);
+      const difference = rankOf(layers, "program") - rankOf(layers, key);
       if (difference === 0) throw usageError(`${pairText} and ${flagText}: give one of them`);
       if (difference > 0) {
         notices.push(`${pairText} wins over ${flagText}`);
@@ -154,39 +163,41 @@ const isStoreVersion = (name: string): boolean =>
 
 /** Checks the names once the stores of plugins are known. @throws usageError */
 export function requireKnownPrograms({ paths, images }: NamedPrograms): void {
-  const all = [...stores, ...services, ...storeLayerPrograms, ...loadPrograms];
-  const started = [...new Set(all.flatMap(({ id, program }) => (program ? [id] : [])))];
-  for (const [flag, what, named, known] of [
-    [
-      "--program",
-      "store, service, module or benchmark",
-      paths,
-      [...started, ...modules.map(({ id }) => id)],
-    ],
-    ["--image", "store, service or benchmark", images, started],
-  ] as const) {
-    const isNode = (id: string) => flag === "--program" && id.startsWith("node~");
-    const isKnown = (id: string) => known.includes(id) || isStoreVersion(id) || isNode(id);
-    const wrong = Object.keys(named).find((id) => !isKnown(id));
-    if (wrong === undefined) continue;
-    const near = didYouMean(wrong, known);
-    throw usageError(`${flag}: there is no ${what} ${JSON.stringify(wrong.slice(0, 60))}${near}`);
-  }
+  const programs = [...stores, ...services, ...storeLayerPrograms, ...loadPrograms];
+  const programIds = [...new Set(programs.flatMap(({ id, program }) => (program ? [id] : [])))];
+  const fileIds = [...programIds, ...modules.map(({ id }) => id)];
+
+  const unknownFile = Object.keys(paths).find(
+    (id) => !fileIds.includes(id) && !isStoreVersion(id) && !id.startsWith("node~"),
+  );
+  if (unknownFile !== undefined)
+    throw unknownProgram("--program", "store, service, module or benchmark", unknownFile, fileIds);
+
+  const unknownImage = Object.keys(images).find(
+    (id) => !programIds.includes(id) && !isStoreVersion(id),
+  );
+  if (unknownImage !== undefined)
+    throw unknownProgram("--image", "store, service or benchmark", unknownImage, programIds);
 }
 
-/** A comma only separates in front of another setting, so that a value may hold one. */
-const NEXT = /,(?=[a-z0-9][a-z0-9.-]*:[A-Z][A-Z0-9_]*=)/;
+function unknownProgram(flag: string, kinds: string, id: string, known: readonly string[]) {
+  const shown = JSON.stringify(id.slice(0, 60));
+  return usageError(`${flag}: there is no ${kinds} ${shown}${didYouMean(id, known)}`);
+}
+
+/** Matches a comma in front of another setting. Any other comma belongs to a value. */
+const NEXT_SETTING = /,(?=[a-z0-9][a-z0-9.-]*:[A-Z][A-Z0-9_]*=)/;
 const SETTING = /^(?<id>[a-z0-9][a-z0-9.-]{0,39}):(?<name>[A-Z][A-Z0-9_]{0,63})=(?<value>.*)$/;
 
 /** Reads `service:NAME=value`, several separated by commas. @throws usageError */
 export function serviceEnvOf({ source, value: text }: SettingValue): ServiceEnv {
-  const all: ServiceEnv = {};
-  for (const given of text.split(NEXT)) {
-    const { id = "", name = "", value = "" } = SETTING.exec(given.trim())?.groups ?? {};
+  const serviceEnv: ServiceEnv = {};
+  for (const pair of text.split(NEXT_SETTING)) {
+    const { id = "", name = "", value = "" } = SETTING.exec(pair.trim())?.groups ?? {};
     if (!name)
       throw badValue(
         source,
-        given,
+        pair,
         "give SERVICE:NAME=value, e.g. envoy-ratelimit:REDIS_POOL_SIZE=20",
       );
     if (findService(id).reserved.test(name))
@@ -194,11 +205,11 @@ export function serviceEnvOf({ source, value: text }: SettingValue): ServiceEnv 
         `${source} ${id}:${name}: the harness sets ${name} itself; addresses, ports and counters cannot be changed`,
       );
 
-    const variables = all[id] ?? {};
-    const other = variables[name];
-    if (other !== undefined && other !== value)
-      throw usageError(`${source}: ${name}=${other} and ${name}=${value}: give one of them`);
-    all[id] = { ...variables, [name]: value };
+    const variables = serviceEnv[id] ?? {};
+    const otherValue = variables[name];
+    if (otherValue !== undefined && otherValue !== value)
+      throw usageError(`${source}: ${name}=${otherValue} and ${name}=${value}: give one of them`);
+    serviceEnv[id] = { ...variables, [name]: value };
   }
-  return all;
+  return serviceEnv;
 }

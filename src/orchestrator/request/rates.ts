@@ -14,7 +14,7 @@ import { parseThresholds } from "./thresholds.js";
 const rateIn = (source: string, text: string): number => numberIn("rate", source, text, false);
 
 /** Rates from `from:to:steps`, each the same factor above the last. */
-function sweep({ source, value }: SettingValue): number[] {
+function sweptRates({ source, value }: SettingValue): number[] {
   const [from, to, count, ...more] = value.split(":");
   if (from === undefined || to === undefined || count === undefined || more.length > 0)
     throw badValue(source, value, "give from:to:steps, e.g. 1000:20000:8");
@@ -25,21 +25,21 @@ function sweep({ source, value }: SettingValue): number[] {
   if (high <= low) throw usageError(`${source} ${value}: the second rate must be above the first`);
 
   const factor = (high / low) ** (1 / (steps - 1));
-  const between = Array.from({ length: steps - 2 }, (_, index) =>
+  const middleRates = Array.from({ length: steps - 2 }, (_, index) =>
     toThreeDigits(low * factor ** (index + 1)),
   );
-  return [...new Set([low, ...between, high])];
+  return [...new Set([low, ...middleRates, high])];
 }
 
 function ratesOf(settings: Settings): number[] {
   const rate = settings.find("rate");
   const range = settings.find("rate-sweep");
   if (rate && range) throw usageError(`${rate.source} and ${range.source}: give one of them`);
-  if (range) return sweep(range);
+  if (range) return sweptRates(range);
   return rate ? settings.list("rate").map((text) => rateIn(rate.source, text)) : [];
 }
 
-/** The mean rates of a trace by `trace-speed`; empty without it. @throws usageError */
+/** The rates at which a trace is sent, by `trace-speed`; empty without it. @throws usageError */
 function traceRates(settings: Settings, trace: Trace | undefined): number[] {
   const speed = settings.find("trace-speed");
   if (!speed) return [];
@@ -48,24 +48,26 @@ function traceRates(settings: Settings, trace: Trace | undefined): number[] {
     const other = key === "find-max-rate" && !settings.isOn(key) ? undefined : settings.find(key);
     if (other) throw usageError(`${speed.source} and ${other.source}: give one of them`);
   }
-  const mean = meanRate(trace);
-  if (mean === 0)
+
+  const traceRate = meanRate(trace);
+  if (traceRate === 0)
     throw usageError(`${speed.source}: all requests of the trace have one time: give --rate`);
   return settings.list("trace-speed").map((text) => {
-    const rate = Number((mean * numberIn("trace-speed", speed.source, text, false)).toPrecision(6));
+    const factor = numberIn("trace-speed", speed.source, text, false);
+    const rate = Number((traceRate * factor).toPrecision(6));
     if (rate >= RANGES.rate.min && rate <= RANGES.rate.max) return rate;
     throw usageError(
-      `${speed.source} ${text}: ${rate} requests/s; the trace has ${Number(mean.toPrecision(3))}, and ${RANGES.rate.min} to ${RANGES.rate.max} are possible`,
+      `${speed.source} ${text}: ${rate} requests/s; the trace has ${Number(traceRate.toPrecision(3))}, and ${RANGES.rate.min} to ${RANGES.rate.max} are possible`,
     );
   });
 }
 
-/** Rate at which a search begins if none is given. */
+/** The rate at which a search begins unless the user names one. */
 const SEARCH_FROM = 1000;
 
 type Search = Pick<OpenLoops, "objectives" | "searchBudgetS">;
 
-/** What a search for the highest rate needs; undefined without --find-max-rate. */
+/** The objectives and budget of a search for the highest rate; undefined without --find-max-rate. */
 function searchOf(settings: Settings): Search | undefined {
   const slo = settings.find("slo");
   if (!settings.isOn("find-max-rate")) {
@@ -88,20 +90,21 @@ function searchOf(settings: Settings): Search | undefined {
   return definedOnly({ objectives, searchBudgetS: budget && budgetS(budget) });
 }
 
-/** Stands in the place of a rate until a calibration finds it. */
+/** The number that stands in the place of a rate until a calibration finds it. */
 const NOT_CALIBRATED = 1000;
 
-/** Whether some run has a fault: it takes an open loop. */
+/** Whether some run has a fault, which needs the rate of an open loop. */
 function needsRate(settings: Settings): boolean {
   const faults = settings.find("fault")?.value.split(/[,\s]+/) ?? [];
   return faults.some((fault) => fault !== "" && fault !== NO_FAULT);
 }
 
-/** What is known of open loops, if there are any. */
+/** The settings of open loops; without rates the loops are closed. */
 interface OpenLoops
   extends Pick<Request, "rates" | "calibrates" | "arrivals" | "objectives" | "searchBudgetS"> {
   /**
-   * Replaces the number of connections of a preset or the default, which is meant for closed loops.
+   * The number of connections in place of that of a preset or the default, which is meant for closed
+   * loops.
    */
   concurrency?: SettingValue;
 }
@@ -131,20 +134,20 @@ export function openLoopsOf(settings: Settings, trace?: Trace): OpenLoops {
   });
 }
 
-/** The rates of an open loop for which the user gave none; none for closed loops. */
+/** The rates of an open loop for which the user named none; empty for closed loops. */
 function placeholderRates(search: Search | undefined, calibrates: boolean): number[] {
   if (search) return [SEARCH_FROM];
   return calibrates ? [NOT_CALIBRATED] : [];
 }
 
-/** Rates of a trace are sent at the trace's own times. */
+/** How sends are spaced by default. The requests of a trace are sent at the trace's own times. */
 const defaultArrivals = (traceRates: readonly number[]): Arrivals =>
   traceRates.length > 0 ? "trace" : "constant";
 
 const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
 const MOST_HOURS = 1000;
 
-/** `90s`, `20m` or `1.5h` in seconds. @throws usageError that says so */
+/** The seconds of a time such as `90s`, `20m` or `1.5h`. @throws usageError that gives these forms */
 export function budgetS({ source, value }: SettingValue): number {
   const [, amount = "", unit = ""] = /^(\d{1,9}(?:\.\d{1,3})?)([smh])$/.exec(value) ?? [];
   const seconds = Number(amount) * (UNITS[unit] ?? 0);
@@ -168,8 +171,8 @@ export function runsOf(settings: Settings): Pick<Request, "runs" | "adaptive"> {
   const maxRuns = settings.find("max-runs");
   const budget = settings.find("budget");
   if (runs.value !== AUTO) {
-    const uselessBudget = settings.isOn("find-max-rate") ? undefined : budget;
-    const useless = maxRuns ?? uselessBudget;
+    const unusedBudget = settings.isOn("find-max-rate") ? undefined : budget;
+    const useless = maxRuns ?? unusedBudget;
     const alternative = useless === budget ? " or --find-max-rate" : "";
     if (useless)
       throw usageError(

@@ -1,5 +1,5 @@
 import type { Environment } from "../../kit/env.js";
-import { quoted } from "../ui/command-text.js";
+import { shellWord } from "../ui/command-text.js";
 import { SETTINGS } from "./settings.js";
 
 /** The variables that campaigns and single runs share, except secrets. */
@@ -8,8 +8,8 @@ export const SHARED_VARIABLES: readonly string[] = SETTINGS.flatMap(({ variable,
 );
 
 /**
- * The command without the store's address, which may hold a password: to repeat the command, set
- * STORE_URL.
+ * The command without the store's address, which may hold a password. Whoever repeats the command
+ * sets STORE_URL.
  */
 export function withoutSecrets(argv: readonly string[]): string[] {
   return argv.filter((word, index) => {
@@ -21,4 +21,4 @@ export function withoutSecrets(argv: readonly string[]): string[] {
 
 /** The variables that are set, as a shell assigns them in front of a command. */
 export const assignments = (names: readonly string[], env: Environment): string[] =>
-  names.flatMap((name) => (env[name] ? [`${name}=${quoted(env[name])}`] : []));
+  names.flatMap((name) => (env[name] ? [`${name}=${shellWord(env[name])}`] : []));

@@ -3,8 +3,8 @@ import type { ReportCommand } from "../../contract/report-commands.js";
 import { optionOf } from "./flags.js";
 
 /**
- * Adds the flags of a command that Python carries out. Python puts the defaults in: here a flag
- * that is missing is absent.
+ * Adds the flags of a command that Python carries out. A missing flag stays absent, because Python
+ * knows the defaults.
  */
 export function addReportFlags(command: Command, { flags }: ReportCommand): Command {
   for (const { name, choices, ...flag } of flags) {

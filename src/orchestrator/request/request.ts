@@ -29,8 +29,8 @@ import {
 } from "./durations.js";
 
 /**
- * How long a run measures: a fixed time, by topology and number of connections, or a number of
- * requests; each number is a configuration of its own.
+ * How long a run measures: a time by topology and connections, a fixed time, or a number of
+ * requests. Each number of requests makes a configuration of its own.
  */
 export type DurationMode =
   | { mode: "dynamic" }
@@ -39,14 +39,16 @@ export type DurationMode =
 
 /** Programs, modules and images that the user names, by id of the store, service or module. */
 export interface NamedPrograms {
-  /** Paths of programs and modules on this machine; of a store's version by `valkey~8.1`. */
+  /** Paths of programs and modules on this machine. The id of a store's version is `valkey~8.1`. */
   paths: Record<string, string>;
   images: Record<string, string>;
 }
 
 /** Settings of services as environment variables, by the service's id. */
 export type ServiceEnv = Record<string, Record<string, string>>;
-export const LISTED_LIMITS = ["points", "window", "cost"] as const;
+
+/** The flags of limits that take a list of values, of which each makes configurations of its own. */
+export const LIMIT_FLAGS = ["points", "window", "cost"] as const;
 
 /**
  * Limits that override those of the traffic profile; empty lists and absent members override
@@ -60,9 +62,7 @@ export interface RequestedLimits {
   blockS?: number;
 }
 
-/**
- * What a campaign does, wherever its settings come from: flags, environment, file, preset or menu.
- */
+/** What a campaign does, from the settings of flags, environment, file, preset and menu. */
 export interface Request {
   clients: string[];
   /**
@@ -73,53 +73,55 @@ export interface Request {
   storeVersions: string[];
   /** Versions of Node that servers run in; empty for the project's own. */
   nodes: string[];
-  /** Web frameworks that each target is measured with; empty for the usual one. */
+  /** Web frameworks that each target is measured with; empty for the default framework. */
   frameworks: string[];
-  /** Targets on several of them are ranked together. */
+  /** Whether targets on several web frameworks are ranked together. */
   comparesFrameworks: boolean;
   layers: Layer[];
-  /** Stores of the store layer; empty without it, like the two below. */
+  /** Stores of the store layer; empty without this layer. */
   stores: string[];
+  /** Operations of the store layer; empty without this layer. */
   operations: string[];
+  /** Sizes of values of the store layer; empty without this layer. */
   payloadBytes: number[];
   /**
-   * Target, or store of the store layer, with which the others are compared; absent: the first that
-   * is named.
+   * The target, or store of the store layer, with which the others are compared. Without it, that is
+   * the first one named.
    */
   reference?: string;
-  /** A single target gets a reference, by which campaigns are compared (M22). */
+  /** Whether a single target gets a reference, by which campaigns are compared (M22). */
   addsReference: boolean;
   /**
-   * Each ranking has a copy of its reference, if the rounds are enough for one
+   * Whether each ranking gets a copy of its reference, if the rounds are enough for one
    * (`MIN_ROUNDS_FOR_A_COPY`).
    */
   copies: boolean;
   counts: Record<DimensionKey, number[]>;
-  /** The number of generators is found before the first run: `counts` only fill its place. */
+  /** Whether the number of generators is found before the first run, in place of `counts`. */
   findsGenerators?: true;
   workloads: string[];
   duration: DurationMode;
-  /** Connections of a closed loop; the maximum for an open one. */
+  /** Numbers of connections. An open loop takes at most as many. */
   connections: number[];
   rates: number[];
-  /** The rate is found by a calibration: `rates` only fill its place. */
+  /** Whether a calibration finds the rate, in place of `rates`. */
   calibrates?: true;
   arrivals: Arrivals;
-  /** The faults of each configuration; one empty list without any. */
+  /** The faults of each configuration. Without faults it holds one empty list. */
   faults: Fault[][];
-  /** Objectives of a search for the highest rate; absent if the given rates are measured. */
+  /** Objectives of a search for the highest rate; absent where `rates` are measured. */
   objectives?: Threshold[];
-  /** The seconds that the search may take; absent: as long as it takes. */
+  /** The seconds that the search may take; absent where it has no limit. */
   searchBudgetS?: number;
   complexity: number;
   limits: RequestedLimits;
   serviceEnv: ServiceEnv;
   runs: number;
-  /** The campaign decides how many runs it needs; absent for a fixed number. */
+  /** Present where the campaign decides how many runs it needs. */
   adaptive?: { budgetS?: number };
   /**
-   * One more run of each configuration, with instruments, after the others or without them; absent:
-   * none.
+   * Whether each configuration gets one more run, with instruments, after its other runs or in their
+   * place.
    */
   diagnose?: "after" | "alone";
   warmupS: Warmup;
@@ -127,7 +129,7 @@ export interface Request {
   clientCooldownS: number;
   traffic: string[];
   runtime: string;
-  /** How its machines are reached, where there are several. */
+  /** How the machines of the runtime are reached, where there are several. */
   access: RuntimeAccess;
   /** Caps of each role by its kind, if the runtime can apply them. */
   caps: KindCaps;
@@ -140,102 +142,107 @@ export interface Request {
   /** Absolute paths of files and folders that add stores, clients, limiters, options or traffic. */
   plugins: string[];
   trace?: ReadTrace;
-  /** STORE_URL and STORE_CA of a store that the user already runs. Secret: never printed. */
+  /** Variables such as STORE_URL of a store that the user already runs. They are never printed. */
   storeAccess: Record<string, string>;
   outputFile?: string;
   command: string;
-  /** Every setting that affects what is measured, as text. They repeat the campaign. */
+  /** Every setting that affects what is measured, as text, so that the campaign can be repeated. */
   settings: Record<string, string>;
   thresholds: Threshold[];
   outputMode: OutputMode;
   /**
-   * The command prints a result of its own: standard output is left to it, progress goes to
-   * standard error.
+   * Whether the command prints its own result to standard output, so that progress goes to standard
+   * error.
    */
   ownResult?: true;
-  /** The promises of its targets are checked instead of their speed: chosen in the menu. */
+  /** Whether the menu was told to check the promises of the targets instead of their speed. */
   audit?: true;
-  /** Prints the plan and starts nothing. */
+  /** Whether the plan is printed and nothing started. */
   dryRun: boolean;
   /**
-   * The original filled in what its flags left open: the plan is shown first, with time to stop.
+   * Whether the plan is shown first, with time to stop. Flags of the original need that, because
+   * settings are filled in for them.
    */
   planFirst?: true;
-  /** Refuses to start on a machine that the doctor warns about. */
+  /** Whether the campaign refuses to start on a machine that the doctor warns about. */
   strict: boolean;
-  /** Continues the campaign of this name below `output` instead of starting a new one. */
+  /** The name of the campaign below `output` that is continued instead of starting a new one. */
   resume?: string;
   notices: string[];
 }
 
-/** Value of settings that the run or the campaign decides itself. */
+/** The value of settings that the run or the campaign decides itself. */
 export const AUTO = "auto";
 
-/** A value that its setting does not take. */
-export const badValue = (source: string, value: string, why: string): BenchError =>
-  usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: ${why}`);
+/** The error for a value that its setting does not take. */
+export const badValue = (source: string, value: string, remedy: string): BenchError =>
+  usageError(`${source} ${JSON.stringify(value.slice(0, 60))}: ${remedy}`);
+
+const WHOLE_NUMBER = /^\d{1,12}$/;
+const DECIMAL_NUMBER = /^\d{1,9}(\.\d{1,3})?$/;
 
 /**
- * @param whole no fractions @param orElse a word that is valid too, for the message @throws
- *   usageError
+ * The number that a text names, in the range of its name.
+ * @param isWhole whether the number has no fraction
+ * @param otherWord a word that is valid too, for the message
+ * @throws usageError
  */
 export function numberIn(
   name: NumberName,
   flag: string,
   text: string,
-  whole = true,
-  orElse = "",
+  isWhole = true,
+  otherWord = "",
 ): number {
   const { min, max, unit } = RANGES[name];
-  const value = (whole ? /^\d{1,12}$/ : /^\d{1,9}(\.\d{1,3})?$/).test(text)
-    ? Number(text)
-    : Number.NaN;
+  const form = isWhole ? WHOLE_NUMBER : DECIMAL_NUMBER;
+  const value = form.test(text) ? Number(text) : Number.NaN;
   if (value >= min && value <= max) return value;
-  const kind = whole ? "a whole number" : "a number";
-  throw badValue(
-    flag,
-    text,
-    `give ${kind} from ${min} to ${max}${unit}${orElse && `, or ${orElse}`}`,
-  );
+
+  const kind = isWhole ? "a whole number" : "a number";
+  const alternative = otherWord && `, or ${otherWord}`;
+  throw badValue(flag, text, `give ${kind} from ${min} to ${max}${unit}${alternative}`);
 }
 
-/** The numbers that a text lists; `auto` where the campaign finds it. @throws usageError */
+/** The numbers that a text lists, or `auto` where the campaign finds the number. @throws usageError */
 export function countsIn(
   dimension: (typeof dimensions)[number],
   flag: string,
   text: string,
   notices: string[],
 ): number[] | typeof AUTO {
-  const orElse = "canBeFound" in dimension ? AUTO : "";
-  if (orElse && text.trim() === AUTO) return AUTO;
-  return listOf(flag, text, notices).map((each) =>
-    numberIn(dimension.key, flag, each, true, orElse),
+  const otherWord = "canBeFound" in dimension ? AUTO : "";
+  if (otherWord && text.trim() === AUTO) return AUTO;
+  return listOf(flag, text, notices).map((word) =>
+    numberIn(dimension.key, flag, word, true, otherWord),
   );
 }
 
-/** Seconds, or `auto`. @throws usageError that mentions both */
+/** A warm-up in seconds, or `auto`. @throws usageError that mentions both */
 export const warmupIn = (flag: string, text: string): Warmup =>
   text === AUTO ? AUTO : numberIn("warmup", flag, text, false, AUTO);
 
-/** The words of a list, by commas or spaces, each once. @throws usageError if empty */
+/** The words of a list by commas or spaces, each once. @throws usageError for an empty list */
 export function listOf(flag: string, text: string, notices: string[]): string[] {
   const words = text.split(/[,\s]+/).filter(Boolean);
   if (words.length === 0) throw usageError(`${flag}: give at least one value`);
-  const once = [...new Set(words)];
+
   const repeated = words.filter((word, index) => words.indexOf(word) !== index);
   if (repeated.length > 0)
     notices.push(`${flag}: ${[...new Set(repeated)].join(", ")} was given more than once`);
-  return once;
+  return [...new Set(words)];
 }
 
 /**
- * `dynamic`, `fixed30`, `fixed120`, `custom:N` or `requests:N,…`. @throws usageError listing the
- * modes
+ * The mode that a text such as `dynamic`, `fixed30`, `custom:N` or `requests:N,…` names.
+ * @throws usageError that lists the modes
  */
 export function durationMode(text: string, source = "--duration-mode"): DurationMode {
   if (text === DYNAMIC_DURATION) return { mode: "dynamic" };
-  const named = Object.hasOwn(FIXED_DURATIONS, text) ? FIXED_DURATIONS[text] : undefined;
-  if (named !== undefined) return { mode: "fixed", seconds: named };
+
+  const fixedS = Object.hasOwn(FIXED_DURATIONS, text) ? FIXED_DURATIONS[text] : undefined;
+  if (fixedS !== undefined) return { mode: "fixed", seconds: fixedS };
+
   if (text.startsWith(CUSTOM_DURATION)) {
     const flag = `${source} ${CUSTOM_DURATION}`;
     return {
@@ -256,8 +263,8 @@ export function durationMode(text: string, source = "--duration-mode"): Duration
 }
 
 /**
- * The workloads of these names; `both` stands for all. @throws usageError that suggests the nearest
- * name
+ * The workloads of these names, where `both` stands for all.
+ * @throws usageError that suggests the nearest name
  */
 export function workloadsOf(words: readonly string[]): string[] {
   const ids = workloads.map(({ id }) => id);
@@ -265,16 +272,16 @@ export function workloadsOf(words: readonly string[]): string[] {
   return words.includes("both") ? ids : [...words];
 }
 
-/** All requested targets: groups expanded, with each limiter, version, Node and framework. */
+/** The texts of all requested targets, with each limiter, version, Node and framework. */
 export function targetTexts(
   request: Pick<Request, "clients" | "limiters" | "storeVersions" | "nodes" | "frameworks">,
 ): string[] {
   const { clients, limiters, storeVersions, nodes, frameworks } = request;
-  const named = limiters.map(parseLimiterText);
+  const limiterTexts = limiters.map(parseLimiterText);
   const versions = storeVersions.map(parseStoreText);
   return clients
     .flatMap((word) => groups[word] ?? [word])
-    .flatMap((text) => withLimiters(text, named))
+    .flatMap((text) => withLimiters(text, limiterTexts))
     .flatMap((text) => withStoreVersions(text, versions))
     .flatMap((text) => withNodes(text, nodes))
     .flatMap((text) => withFrameworks(text, frameworks));

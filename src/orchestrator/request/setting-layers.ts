@@ -5,22 +5,22 @@ import { badValue, listOf, numberIn } from "./request.js";
 import { SETTINGS, settingOf } from "./settings.js";
 
 /**
- * The text of a setting and its source. Messages name the source: the flag, the variable, or the
- * line of the file.
+ * The text of a setting and its source. Messages name the source, which is the flag, the variable,
+ * or the line of the file.
  */
 export type SettingValue = { source: string; value: string };
 
 /** Settings from one source, by key. The value of a switch is `true` or `false`. */
-export type Layer = ReadonlyMap<string, SettingValue>;
+export type SettingLayer = ReadonlyMap<string, SettingValue>;
 
-/** Long enough for lists of targets. */
+/** The most characters of a setting, which are enough for lists of targets. */
 const MAX_LENGTH = 4096;
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern finds control characters
 const CONTROL = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 /** The settings that the environment gives. An empty variable counts as unset. */
-export function environmentLayer(env: Environment): Layer {
+export function environmentLayer(env: Environment): SettingLayer {
   return new Map(
     SETTINGS.flatMap(({ key, variable }) => {
       const value = variable && env[variable];
@@ -29,18 +29,22 @@ export function environmentLayer(env: Environment): Layer {
   );
 }
 
-/** The settings of a campaign: all layers merged, with defaults. */
+/** The settings of a campaign, merged from all layers and with defaults. */
 export class Settings {
   readonly #values = new Map<string, SettingValue>();
-  readonly #layers: readonly Layer[];
+  readonly #layers: readonly SettingLayer[];
   readonly #notices: string[];
 
   /**
-   * @param layers later ones win, with a notice
-   * @param preset overridden by all
+   * @param layers settings of which the later ones win, with a notice
+   * @param preset settings over which all layers win
    * @throws usageError
    */
-  constructor(layers: readonly Layer[], notices: string[], preset: Layer = new Map()) {
+  constructor(
+    layers: readonly SettingLayer[],
+    notices: string[],
+    preset: SettingLayer = new Map(),
+  ) {
     this.#layers = layers;
     this.#notices = notices;
     for (const [key, value] of preset) this.#values.set(key, value);
@@ -52,12 +56,16 @@ export class Settings {
       if (!winner) continue;
 
       this.#values.set(key, winner);
-      for (const loser of candidates.filter(({ value }) => value !== winner.value))
-        notices.push(secret ? `${winner.source} wins over ${loser.source}` : wins(winner, loser));
+      for (const loser of candidates.filter(({ value }) => value !== winner.value)) {
+        const notice = secret
+          ? `${winner.source} wins over ${loser.source}`
+          : winNotice(winner, loser);
+        notices.push(notice);
+      }
     }
   }
 
-  /** The value that was given, or the default; undefined if there is neither. */
+  /** The value that was set, or the default; undefined where there is neither. */
   find(key: string): SettingValue | undefined {
     const setting = this.#values.get(key);
     if (setting) return setting;
@@ -65,32 +73,31 @@ export class Settings {
     return defaultValue === undefined ? undefined : { source: `--${key}`, value: defaultValue };
   }
 
+  /** The value that was set, or the default. @throws Error where there is neither */
   get(key: string): SettingValue {
     const setting = this.find(key);
     if (!setting) throw new Error(`--${key} is not set and has no default`);
     return setting;
   }
 
-  /**
-   * The words of a list, each once; none where it is not set. @throws usageError for an empty list
-   */
+  /** The words of a list, each once; empty where it is not set. @throws usageError for no words */
   list(key: string): string[] {
     const setting = this.find(key);
     return setting ? listOf(setting.source, setting.value, this.#notices) : [];
   }
 
-  /** A whole number. @throws usageError naming the range */
+  /** A whole number. @throws usageError that names the range */
   number(key: NumberName): number {
     const { source, value } = this.get(key);
     return numberIn(key, source, value);
   }
 
-  /** The whole numbers of a list. @throws usageError naming the range */
+  /** The whole numbers of a list. @throws usageError that names the range */
   numbers(key: NumberName): number[] {
     return this.list(key).map((text) => numberIn(key, this.get(key).source, text));
   }
 
-  /** Whether the user gave it: presets and defaults do not count. */
+  /** Whether a layer has the setting. Presets and defaults do not count. */
   isGiven(key: string): boolean {
     return this.#layers.some((layer) => layer.has(key));
   }
@@ -100,8 +107,8 @@ export class Settings {
   }
 
   /**
-   * Every setting that affects what is measured, by key. Defaults are included: a later version may
-   * have others.
+   * Every setting that affects what is measured, by key. Defaults are included, because a later
+   * version may have others.
    */
   record(): Record<string, string> {
     const recorded = SETTINGS.filter(
@@ -117,8 +124,8 @@ export class Settings {
   }
 }
 
-/** `--runs 5 wins over RUNS=3`, `--runs 5 wins over campaign.yaml:2 runs 3`. */
-function wins(winner: SettingValue, loser: SettingValue): string {
+/** A notice such as `--runs 5 wins over RUNS=3` or `--runs 5 wins over campaign.yaml:2 runs 3`. */
+function winNotice(winner: SettingValue, loser: SettingValue): string {
   const text = ({ source, value }: SettingValue) => {
     const isVariable = /^[A-Z_]+$/.test(source);
     return isVariable ? `${source}=${value}` : `${source} ${value}`;
@@ -126,14 +133,15 @@ function wins(winner: SettingValue, loser: SettingValue): string {
   return `${text(winner)} wins over ${text(loser)}`;
 }
 
-function checkText({ source, value }: SettingValue, secret: boolean): void {
+function checkText({ source, value }: SettingValue, isSecret: boolean): void {
   if (value.length > MAX_LENGTH)
     throw usageError(`${source} is ${value.length} characters long: at most ${MAX_LENGTH}`);
   if (!CONTROL.test(value)) return;
-  const text = secret ? "" : ` ${JSON.stringify(value.slice(0, 60))}`;
+  const text = isSecret ? "" : ` ${JSON.stringify(value.slice(0, 60))}`;
   throw usageError(`${source}${text}: no line breaks or other control characters`);
 }
 
+/** The value of a setting that takes one of several words. @throws usageError for another word */
 export function oneOf<Value extends string>(
   { source, value }: SettingValue,
   valid: readonly Value[],

@@ -1,7 +1,7 @@
 import { delimiter } from "node:path";
 import { z } from "zod";
 import { AUTO_WARMUP, DEFAULT_POOL, namedArrivals } from "../../contract/configuration.js";
-import { dimensions, USUAL } from "../../contract/dimensions.js";
+import { DEFAULT_COUNT, dimensions } from "../../contract/dimensions.js";
 import { namedFaults } from "../../contract/faults.js";
 import { driverLayerIds, layers } from "../../contract/layers.js";
 import { orders } from "../../contract/plan.js";
@@ -14,7 +14,7 @@ import { definedOnly } from "../../kit/defined-only.js";
 import { decimalOrAuto, wholeOrAuto } from "../../kit/env.js";
 import { runtimeIds } from "../../runtimes/index.js";
 import { clients } from "../../targets/clients/index.js";
-import { frameworks, USUAL_FRAMEWORK } from "../../targets/frameworks.js";
+import { DEFAULT_FRAMEWORK, frameworks } from "../../targets/frameworks.js";
 import { operations } from "../../targets/load-programs/operations.js";
 import { stores } from "../../targets/stores/index.js";
 import { groups } from "../../targets/target-groups.js";
@@ -33,30 +33,33 @@ import {
 import { PRESETS } from "./presets.js";
 import { AUTO } from "./request.js";
 
-/**
- * A value that a setting can have. The shells complete `value`; the menu shows `label` (else
- * `value`) and `hint`.
- */
-export type SettingChoice = { value: string; label?: string; hint?: string };
+/** A value that a setting can have, for the completion of shells and for the menu. */
+export type SettingChoice = {
+  value: string;
+  /** What the menu shows in place of the value. */
+  label?: string;
+  hint?: string;
+};
 
+/** A variable of single runs, with the value of a setting. */
 export interface SingleRunVariable {
   name: string;
   schema: z.ZodType<string>;
   help?: string;
-  /** The variable's default, if it differs from the setting's. */
+  /** The variable's default, where it differs from the setting's. */
   defaultValue?: string;
   defaultText?: string;
-  /** The setting's value for a variable of another form. */
+  /** The setting's value for the text of a variable that has another form. */
   toValue?: (text: string) => string;
 }
 
 /**
- * A flag `--key`, `key:` in a campaign file, and sometimes a variable. Flags, help, files,
- * environment, completion, menu and resume all read this list. To add a setting, add an entry to a
- * group of this file.
+ * A setting of a campaign: the flag `--key`, `key:` in a campaign file, and sometimes a variable.
+ * Flags, help, files, environment, completion, menu and resume all read the list of settings. To add
+ * a setting, add an entry to a group of this file.
  */
 export interface Setting {
-  /** E.g. `duration-mode`: the flag without its dashes, and the key in a campaign file. */
+  /** The flag without its dashes, and the key in a campaign file, e.g. `duration-mode`. */
   key: string;
   /** Placeholder of the value in the help, e.g. `<n>`; absent for a switch. */
   value?: string;
@@ -64,29 +67,28 @@ export interface Setting {
   defaultValue?: string;
   /** How the help shows a default that is not a value of the setting. */
   defaultText?: string;
-  /** Environment variable that sets it too, for campaigns and single runs. */
+  /** An environment variable that sets it too, for campaigns and single runs. */
   variable?: string;
   variableHelp?: string;
   singleRun?: SingleRunVariable;
-  /** It can be given several times; the values are joined by commas. */
+  /** Whether it can be given several times. The values are joined by commas. */
   repeatable?: true;
   /** Values to offer in completion and in the menu; others may be valid too. */
   choices?: () => readonly SettingChoice[];
-  /** It does not affect what is measured, so the manifest does not record it. */
+  /** Whether it does not affect what is measured, so that the manifest does not record it. */
   incidental?: true;
   /**
-   * What a resumed campaign accepts: `flag` from the command line; `flag or variable` also from the
-   * environment, because the manifest does not record it (it may hold a password). Any other flag
-   * would contradict the plan.
+   * Whether a resumed campaign accepts the setting as a flag, or also as a variable where the
+   * manifest does not record it (it may hold a password). Any other flag would contradict the plan.
    */
   onResume?: "flag" | "flag or variable";
-  /** Its value is never printed, stored or read from a file. */
+  /** Whether its value is never printed, stored or read from a file. */
   secret?: true;
-  /** Only the command line can set it. */
+  /** Whether only the command line can set it. */
   flagOnly?: true;
 }
 
-/** Settings under one topic of the help, which `help TOPIC` prints. */
+/** A group of settings under one topic of the help, which `help TOPIC` prints. */
 const group = (topic: string, title: string, settings: readonly Setting[]) => ({
   topic,
   title,
@@ -111,29 +113,31 @@ const targetTexts = clients.flatMap(({ id, stores, topologies }) =>
   ]),
 );
 
-/** At the store layer, unless flags name others. */
+/** The stores that the store layer measures unless flags name others. */
 export const DEFAULT_STORES: readonly string[] = ["valkey", "redis"];
 export const DEFAULT_PAYLOAD_BYTES = 100;
 
-/** What a store node and a service may use; servers and generators have the memory, too. */
+/** The caps of a store node and of a service. Servers and generators have only the memory cap. */
 export const DEFAULT_CAPS = { cpus: "2", memory: "2g" } as const;
-/** The most runs of `--runs auto`. */
+
+/** The most runs of a configuration with `--runs auto`. */
 export const DEFAULT_MAX_RUNS = "20";
 
-/** Value of `diagnose`: these runs and no others. */
+/** The value of `diagnose` for runs with instruments and no others. */
 export const ALONE = "alone";
 
 /**
- * It has no default, so that a campaign at another layer can be resumed and repeated without it.
+ * The setting of a dimension. It has no default value, so that a campaign at another layer can be
+ * resumed and repeated without it.
  */
 const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
   const { key, help, other, max } = dimension;
   const canBeFound = "canBeFound" in dimension;
-  const setting = flag(`${key} <list>`, `${help} (${USUAL} to ${max})`, {
-    defaultText: String(USUAL),
+  const setting = flag(`${key} <list>`, `${help} (${DEFAULT_COUNT} to ${max})`, {
+    defaultText: String(DEFAULT_COUNT),
     singleRun: {
       name: key.toUpperCase(),
-      schema: canBeFound ? wholeOrAuto(USUAL, max) : wholeText(key),
+      schema: canBeFound ? wholeOrAuto(DEFAULT_COUNT, max) : wholeText(key),
       help: `number of ${other}`,
     },
   });
@@ -141,8 +145,9 @@ const dimensionSetting = (dimension: (typeof dimensions)[number]): Setting => {
 };
 
 /**
- * @param name with the placeholder of its value, e.g. `rate <list>`: a list can be given several
- *   times
+ * A setting with the name of its flag.
+ * @param name the flag with the placeholder of its value, e.g. `rate <list>`. The placeholder
+ *   `<list>` says that the flag can be given several times.
  */
 function flag(
   name: string,
@@ -156,7 +161,7 @@ function flag(
   return { ...setting, ...more };
 }
 
-/** Its variable has the same name: `store-cpus`, `STORE_CPUS`. */
+/** A setting whose variable has the same name, e.g. `store-cpus` and `STORE_CPUS`. */
 const cap = (key: string, value: string, help: string, defaultText?: string): Setting =>
   definedOnly({
     key,
@@ -184,7 +189,7 @@ const targets = group("targets", "what is measured", [
     { defaultText: "its own" },
   ),
   flag("framework <list>", "web frameworks of the server; each target is measured with each", {
-    defaultText: USUAL_FRAMEWORK,
+    defaultText: DEFAULT_FRAMEWORK,
     choices: () => explained(frameworks),
   }),
   flag("compare-frameworks", "targets on several web frameworks are ranked together"),
@@ -595,23 +600,26 @@ const output = group("output", "files, resuming, and what is printed", [
   flag("dry-run", "print the plan and its estimate; start nothing", { flagOnly: true }),
 ]);
 
+/** All settings by topic, in the order of the help. */
 export const GROUPS = [targets, traffic, measure, faults, machines, programs, output];
 
 export const SETTINGS: readonly Setting[] = GROUPS.flatMap(({ settings }) => settings);
 
+/** @throws Error for a key that no setting has, which is a defect */
 export function settingOf(key: string): Setting {
   const setting = SETTINGS.find((candidate) => candidate.key === key);
   if (!setting) throw new Error(`there is no setting ${key}`);
   return setting;
 }
 
-/** The default of a setting that has one. @throws Error if it has none, which is a defect */
+/** The default of a setting. @throws Error where it has none, which is a defect */
 export function defaultOf(key: string): string {
   const { defaultValue } = settingOf(key);
   if (defaultValue === undefined) throw new Error(`--${key} has no default`);
   return defaultValue;
 }
 
+/** The settings that a campaign file can have. */
 export const FILE_SETTINGS: readonly Setting[] = SETTINGS.filter(
   ({ secret, flagOnly }) => !(secret || flagOnly),
 );

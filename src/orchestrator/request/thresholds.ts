@@ -4,7 +4,7 @@ import { badValue } from "./request.js";
 type Metric = Threshold["metric"];
 
 interface Unit {
-  /** Factors to the unit of the result. */
+  /** Factors from each unit to the unit of the result. */
   factors: Readonly<Record<string, number>>;
   max: number;
 }
@@ -29,14 +29,17 @@ const FORM =
 
 const NAMES = Object.keys(METRICS).join(", ");
 
-/** Reads `p99<10ms,errors<0.1%,limited_share=0.1±0.01` (also `+-`). @throws usageError */
+/**
+ * Reads a list such as `p99<10ms,errors<0.1%,limited_share=0.1±0.01`, also with `+-`.
+ * @throws usageError
+ */
 export function parseThresholds(source: string, text: string): Threshold[] {
   const parts = text.split(",").map((part) => part.trim());
   return parts.filter(Boolean).map((part) => parseThreshold(source, part));
 }
 
 function parseThreshold(source: string, text: string): Threshold {
-  const refused = (why: string) => badValue(source, text, why);
+  const refused = (remedy: string) => badValue(source, text, remedy);
   const parts = FORM.exec(text)?.groups;
   if (!parts)
     throw refused(`give e.g. p99<10ms, errors<0.1% or limited_share=0.1±0.01; figures: ${NAMES}`);

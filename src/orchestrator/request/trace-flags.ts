@@ -28,7 +28,10 @@ export function requestedTrace(settings: Settings, notices: string[]): ReadTrace
   return trace;
 }
 
-/** How the trace was read. The notices hold none of its keys, because the campaign's log keeps them. */
+/**
+ * Notices that say how the trace was read. They hold none of its keys, because the campaign's log
+ * keeps the notices.
+ */
 function traceNotices(trace: ReadTrace, source: string): string[] {
   const { format, example, left_out, zero_bytes, cost } = trace;
   const keys = example.keys.join(" or ");

@@ -5,17 +5,14 @@ import { messageOf } from "../../kit/errors.js";
 import type { RunningPart } from "../../runtimes/runtime-types.js";
 
 /**
- * The probe ended instead of answering: the store is not in the expected state, or the probe itself
- * died.
+ * Says that the probe ended instead of answering, because the store is not in the expected state or
+ * the probe itself died.
  */
 export class ProbeEnded extends Error {
   override readonly name = "ProbeEnded";
 }
 
-/**
- * The probe answered with something that does not fit, because a program that it read tells
- * something impossible.
- */
+/** Says that an answer of the probe does not fit, because a program reports something impossible. */
 export class UnfitReport extends Error {
   override readonly name = "UnfitReport";
 }
@@ -24,9 +21,10 @@ export class UnfitReport extends Error {
 export async function askProbe(probe: RunningPart, request: ProbeRequest): Promise<ProbeReport> {
   const answer = await probe.ask?.(JSON.stringify(request));
   if (answer !== undefined) return reportIn(answer);
+
   const { code, signal } = await probe.exited;
-  const last = code ? probe.lastLines().at(-1) : undefined;
-  throw new ProbeEnded(last ?? `the probe ended with ${code ?? signal}`);
+  const lastLine = code ? probe.lastLines().at(-1) : undefined;
+  throw new ProbeEnded(lastLine ?? `the probe ended with ${code ?? signal}`);
 }
 
 function reportIn(answer: string): ProbeReport {

@@ -12,9 +12,13 @@ import { cpuBetween, type RunDelays, runDelayBetween } from "../../runtimes/run-
 import type { PartCounters } from "../../runtimes/runtime-types.js";
 import type { RunningRole } from "./part-supervisor.js";
 
+/** The time between readings in the window. */
 const PERIOD_MS = 1000;
+
+/** The length of the second without load before a window by turns. */
 const IDLE_MS = 1000;
-/** A part whose counters cannot be read within this time must not hold up the run. */
+
+/** The time for counters. A part whose counters cannot be read must not hold up the run. */
 const READ_TIMEOUT_MS = 10_000;
 
 interface Reading extends PartCounters {
@@ -33,7 +37,7 @@ interface EndReading {
 
 export interface SeveralMachines {
   counters(): Promise<Record<string, MachineCounters>>;
-  /** The machines that are the same computer, this one among them. */
+  /** The names of all machines that are the same computer as this one, which is among them. */
   computerOf(name: string): readonly string[];
   /** Whether this process runs on that computer. */
   isHere(name: string): boolean;
@@ -49,7 +53,10 @@ const inTime = <Value>(reading: Promise<Value>): Promise<Value> =>
 
 type Traffic = NonNullable<PartCounters["network"]>;
 
-/** A counter that began anew, or of a link that is just being replaced, shows less than before. */
+/**
+ * The traffic between two readings. A counter that began anew, or whose link is just being replaced,
+ * shows less than before, which counts as 0.
+ */
 const trafficSince = (from: Traffic, to: Traffic): Traffic => ({
   received_bytes: Math.max(0, to.received_bytes - from.received_bytes),
   sent_bytes: Math.max(0, to.sent_bytes - from.sent_bytes),
@@ -57,7 +64,7 @@ const trafficSince = (from: Traffic, to: Traffic): Traffic => ({
 
 const THROTTLING = ["periods", "throttled_periods", "throttled_us"] as const;
 
-/** A quota has no counters before its first period has passed. */
+/** The throttling between two readings. A CPU quota has no counters before its first period ends. */
 const throttlingSince = (from: Throttling | undefined, to: Throttling): Throttling =>
   grown(THROTTLING, from ?? {}, to);
 
@@ -71,7 +78,7 @@ function trafficBetween(from: Reading, to: Reading): Pick<RoleResources, "thrott
 interface TimeShare {
   /** The share of the time in which it had the load. */
   loaded: number;
-  /** CPU time that it uses without load. */
+  /** The CPU time that it uses without load. */
   idle_us_per_s: number;
 }
 
@@ -94,25 +101,26 @@ function sampleOf(
   };
 }
 
-type Reported = Readonly<Record<string, Pick<RoleResources, "cpu_us">>>;
+/** The CPU time that roles reported themselves, by their id. */
+type ReportedCpu = Readonly<Record<string, Pick<RoleResources, "cpu_us">>>;
 
-/** CPU time of the roles; undefined where that of one is not known. */
+/** The CPU time of the roles in µs; undefined where that of one role is not known. */
 function usedBy(
   roles: readonly RunningRole[],
   from: EndReading,
   to: EndReading,
-  reported: Reported,
+  reported: ReportedCpu,
 ): number | undefined {
-  let all_us = 0;
+  let total_us = 0;
   for (const { id } of roles) {
     const before_us = from.cpu_us.get(id);
     const after_us = to.cpu_us.get(id);
     const isRead = before_us !== undefined && after_us !== undefined;
     const used_us = isRead ? after_us - before_us : reported[id]?.cpu_us;
     if (used_us === undefined) return undefined;
-    all_us += Math.max(0, used_us);
+    total_us += Math.max(0, used_us);
   }
-  return all_us;
+  return total_us;
 }
 
 type MeasuredRole = RunningRole & { kind: MeasuredKind };
@@ -120,13 +128,13 @@ type MeasuredRole = RunningRole & { kind: MeasuredKind };
 const isMeasured = (role: RunningRole): role is MeasuredRole =>
   measuredKinds.some((kind) => kind === role.kind);
 
-/** Reads roles' counters at both (drained) ends of a window and once a second between. */
+/** Reads the counters of roles at both (drained) ends of a window, and once a second in between. */
 export class CounterWatch {
-  /** Measured ones, and helpers: what those use is the harness's. */
+  /** The measured roles, and helpers, whose use counts as that of the harness. */
   readonly #roles: readonly RunningRole[];
   readonly #readings = new Map<string, Reading[]>();
   readonly #ends: EndReading[] = [];
-  /** By role, in the second before the window in which nobody had load; empty unless it is read. */
+  /** The CPU time of each role without load, from the second before a window by turns. */
   readonly #idle = new Map<string, { us_per_s: number }>();
   /** One line for each reading that failed. */
   readonly failures: string[] = [];
@@ -134,10 +142,10 @@ export class CounterWatch {
   readonly #machines: SeveralMachines | undefined;
   #timer: NodeJS.Timeout | undefined;
   #hasStopped = false;
-  /** The counters before the window are read, those after it are not. */
+  /** Whether the counters at the start of the window are read, and those at its end are not. */
   #isOpen = false;
   #isReadingBetween = false;
-  /** Readings take place one after the other. */
+  /** The last reading of a queue, because readings take place one after the other. */
   #pending = Promise.resolve();
 
   constructor(roles: readonly RunningRole[], readHost = readHostCpu, machines?: SeveralMachines) {
@@ -146,7 +154,10 @@ export class CounterWatch {
     this.#readHost = readHost;
   }
 
-  /** Reads a second without load first: by turns a role's figures are what it used less that. */
+  /**
+   * Starts a watch by turns with a second without load, whose CPU time is subtracted from the
+   * figures of a role.
+   */
   startByTurns(): Promise<void> {
     if (this.#hasStopped) return this.#pending;
     this.#enqueue(async () => {
@@ -170,8 +181,8 @@ export class CounterWatch {
   }
 
   /**
-   * Resolves when the counters are read. Does nothing after `stop`: a generator that has ended
-   * opens no window.
+   * Starts the watch, and resolves when the counters are read. It does nothing after `stop`, because
+   * a generator that has ended opens no window.
    */
   start(): Promise<void> {
     if (this.#hasStopped) return this.#pending;
@@ -205,7 +216,7 @@ export class CounterWatch {
     return roles;
   }
 
-  /** Undefined where not both ends of the window were read. */
+  /** The resources of a role; undefined where not both ends of the window were read. */
   #resourcesOf(
     { id, kind, part: { caps } }: MeasuredRole,
     source: string,
@@ -219,21 +230,21 @@ export class CounterWatch {
 
     const elapsed_s = (last.at_ms - first.at_ms) / 1000;
     const idle = this.#idle.get(id);
-    // What it used while others had the load.
+    // The CPU time that the role used while others had the load.
     const idle_us = idle && Math.round(idle.us_per_s * Math.max(0, elapsed_s - loaded_s));
     const loaded = idle && elapsed_s > loaded_s ? loaded_s / elapsed_s : 1;
     const share = { loaded, idle_us_per_s: idle?.us_per_s ?? 0 };
     const cpu_us = Math.max(0, last.cpu_us - first.cpu_us - (idle_us ?? 0));
     const cpu_us_per_request = requests > 0 ? rounded(cpu_us / requests, 2) : undefined;
-    const resident = readings.map(({ resident_bytes }) => resident_bytes);
+    const residentBytes = readings.map(({ resident_bytes }) => resident_bytes);
     return {
       kind,
       source,
       cpu_us,
       cpu_percent: rounded(cpu_us / loaded_s / 10_000, 2),
       ...definedOnly({ cpu_us_per_request, run_delay_us: this.#runDelayUs(id), idle_us }),
-      resident_bytes_mean: Math.round(mean(resident)),
-      resident_bytes_max: Math.max(...resident),
+      resident_bytes_mean: Math.round(mean(residentBytes)),
+      resident_bytes_max: Math.max(...residentBytes),
       resident_bytes_at_window_open: first.resident_bytes,
       resident_bytes_at_end: last.resident_bytes,
       ...definedOnly({ caps }),
@@ -245,14 +256,13 @@ export class CounterWatch {
   }
 
   /**
-   * @param reported CPU time that roles reported themselves: the only source where a reading comes
-   *   too late
-   * @param external_us of an external store, which is no part of the run @returns undefined where
-   *   not all is known
+   * The load of the machine; undefined where a counter is not known.
+   * @param reported CPU time that roles reported themselves, for readings that come too late
+   * @param external_us the CPU time of an external store, which is no part of the run
    */
   async hostLoad(
     loaded_s: number,
-    reported: Reported,
+    reported: ReportedCpu,
     external_us = 0,
   ): Promise<HostLoad | undefined> {
     await this.#pending;
@@ -261,6 +271,7 @@ export class CounterWatch {
     if (!this.#roles.every(({ part }) => part.onThisMachine)) return undefined;
     const roles_us = usedBy(this.#roles, from, to, reported);
     if (roles_us === undefined) return undefined;
+
     const ours_us = to.harness_us - from.harness_us + external_us + roles_us;
     const load = hostLoadOf(from.host, to.host, ours_us, loaded_s);
     const { cpus_allowed } = readOwnLimits();
@@ -269,8 +280,8 @@ export class CounterWatch {
   }
 
   /**
-   * What the scheduler withheld from harness and roles together; undefined where nothing can be
-   * withheld from all.
+   * The throttling of harness and roles together; undefined where they share no control group with a
+   * CPU quota.
    */
   async ownThrottling(): Promise<Throttling | undefined> {
     await this.#pending;
@@ -283,29 +294,33 @@ export class CounterWatch {
     return this.#roles.some(({ part }) => part.isInOurGroups);
   }
 
-  /** The load of each of several machines; without those whose counters are not known. */
-  async machineLoads(loaded_s: number, reported: Reported): Promise<Record<string, MachineLoad>> {
+  /** The load of each of several machines whose counters are known. */
+  async machineLoads(
+    loaded_s: number,
+    reported: ReportedCpu,
+  ): Promise<Record<string, MachineLoad>> {
     await this.#pending;
     const [from, to] = this.#ends;
     const machines = this.#machines;
     if (!from || !to || !machines) return {};
     const loads: Record<string, MachineLoad> = {};
-    for (const [name, after] of Object.entries(to.machines)) {
-      const before = from.machines[name];
+    for (const [name, closing] of Object.entries(to.machines)) {
+      const opening = from.machines[name];
       const names = machines.computerOf(name);
       const roles = this.#roles.filter(({ part: { machine = "" } }) => names.includes(machine));
       const ours_us = usedBy(roles, from, to, reported);
-      if (!before?.cpu || !after.cpu || ours_us === undefined) continue;
+      if (!opening?.cpu || !closing.cpu || ours_us === undefined) continue;
+
       const harness_us = machines.isHere(name) ? to.harness_us - from.harness_us : 0;
-      const load = hostLoadOf(before.cpu, after.cpu, ours_us + harness_us, loaded_s);
+      const load = hostLoadOf(opening.cpu, closing.cpu, ours_us + harness_us, loaded_s);
       const network =
-        before.network && after.network && trafficSince(before.network, after.network);
+        opening.network && closing.network && trafficSince(opening.network, closing.network);
       if (load) loads[name] = { ...load, ...definedOnly({ network }) };
     }
     return loads;
   }
 
-  /** Seconds between the readings at both ends. */
+  /** The seconds between the readings at both ends. */
   get elapsedS(): number {
     const [from, to] = this.#ends;
     return from && to ? (to.at_ms - from.at_ms) / 1000 : 0;
@@ -314,8 +329,8 @@ export class CounterWatch {
   async #readDelays(): Promise<ReadonlyMap<string, RunDelays>> {
     const delays = new Map<string, RunDelays>();
     const reading = this.#roles.map(async ({ id, part }) => {
-      const ofRole = await inTime(part.runDelays()).catch(() => undefined);
-      if (ofRole) delays.set(id, ofRole);
+      const roleDelays = await inTime(part.runDelays()).catch(() => undefined);
+      if (roleDelays) delays.set(id, roleDelays);
     });
     await Promise.all(reading);
     return delays;
@@ -327,12 +342,14 @@ export class CounterWatch {
   }
 
   #enqueue(read: () => Promise<unknown>): void {
-    this.#pending = this.#pending.then(async () => void (await read()));
+    this.#pending = this.#pending.then(async () => {
+      await read();
+    });
   }
 
   /**
-   * Slow readings do not queue up: the one at the end of the window would have to wait for all of
-   * them.
+   * Reads counters in the window, unless a reading is under way. Slow readings must not queue up,
+   * because the one at the end of the window would have to wait for all of them.
    */
   #readBetween(): void {
     if (this.#isReadingBetween) return;
@@ -351,7 +368,7 @@ export class CounterWatch {
       const at_ms = performance.now();
       const [cpu_us, machines, run_delays] = await Promise.all([
         this.#readParts(),
-        // One that does not answer is told by its own means.
+        // The machine probes themselves report a machine that does not answer.
         inTime(this.#machines?.counters() ?? Promise.resolve({})).catch(() => ({})),
         this.#readDelays(),
       ]);
@@ -365,9 +382,9 @@ export class CounterWatch {
     await Promise.all(
       this.#roles.map(async ({ id, part }) => {
         if (part.isDown) {
-          // What it used until it was killed.
-          const last = this.#readings.get(id)?.at(-1);
-          if (last) cpu_us.set(id, last.cpu_us);
+          // The last reading has the CPU time until the part was killed.
+          const lastReading = this.#readings.get(id)?.at(-1);
+          if (lastReading) cpu_us.set(id, lastReading.cpu_us);
           return;
         }
         try {
@@ -377,7 +394,7 @@ export class CounterWatch {
           this.#readings.set(id, readings);
           cpu_us.set(id, counters.cpu_us);
         } catch (error) {
-          // It was killed while it was read.
+          // The part was killed while its counters were read.
           if (part.isDown) return;
           this.failures.push(`counters of ${id} could not be read: ${String(error)}`);
         }

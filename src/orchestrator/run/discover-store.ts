@@ -5,12 +5,12 @@ import { askProbe, ProbeEnded, UnfitReport } from "./ask-probe.js";
 import { discoveryPart } from "./layout.js";
 import type { ExternalStore } from "./run-settings.js";
 
-/** An external store that hangs must not delay the campaign. */
+/** The time for an answer. An external store that hangs must not delay the campaign. */
 const DISCOVER_TIMEOUT_S = 10;
 
 type StoreAccess = ExternalStore["access"];
 
-/** What the user's store is; undefined where none was named. @throws environmentError */
+/** Discovers the user's store; undefined where none was named. @throws environmentError */
 export async function discoverStore(
   access: StoreAccess,
   runtime: Runtime,
@@ -46,8 +46,8 @@ async function discoverBy(probe: RunningPart) {
 }
 
 /**
- * By TLS 1.3 a client counts itself as connected before the store refuses it, and may only see a
- * reset. So it is a guess that the store asks for a certificate.
+ * A guess that the store asks for a certificate; empty where it cannot be that. By TLS 1.3 a client
+ * counts itself as connected before the store refuses it, and may only see a reset.
  */
 function remedyFor({ message }: ProbeEnded, { STORE_URL = "", STORE_CERT }: StoreAccess): string {
   const isEncrypted = STORE_URL.startsWith("rediss:");

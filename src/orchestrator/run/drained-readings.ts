@@ -6,27 +6,29 @@ import type { CounterWatch } from "./counter-watch.js";
 import { PartFailed } from "./part-supervisor.js";
 import type { RunStore } from "./run-store.js";
 
-/** Nobody has load meanwhile. */
+/** The time for a reading, during which no target has load. */
 const READ_WITHIN_MS = 10_000;
 
-const late = () =>
+const lateError = () =>
   new PartFailed("store", `its counters could not be read within ${READ_WITHIN_MS / 1000} s`);
 
 /**
- * Each generator waits at each drained moment; all go on at once, when the last has come and the
- * counters are read: that also starts several together. A reading that is late or fails fails the
- * run and lets them go on.
+ * Takes the readings at drained moments. Each generator waits at such a moment until the last has
+ * come and the counters are read. Then all continue at once, which also starts several together. A
+ * reading that is late or fails ends the run, and lets them continue.
  */
 export class DrainedReadings {
   readonly #generators: readonly Pick<RunningPart, "write">[];
   readonly #readings: Readonly<Record<AnnouncedPhase, () => Promise<void>>>;
+  /** The number of moments that each generator has announced. */
   readonly #announced: number[];
   #phase: AnnouncedPhase | undefined;
+  /** The number of moments that all generators have reached. */
   #complete = 0;
   readonly #failure = failure();
   readonly failed = this.#failure.promise;
   readonly #onGoOn: () => void;
-  /** Readings take place one after the other, so that each line belongs to its moment. */
+  /** The last reading of a queue, in which each line belongs to its moment. */
   #pending = Promise.resolve();
 
   constructor(
@@ -39,9 +41,9 @@ export class DrainedReadings {
     this.#onGoOn = onGoOn;
     this.#announced = generators.map(() => 0);
     this.#readings = {
-      // At every layer all scripts are loaded and no load was sent: from here on the store counts
-      // this run's load alone.
-      connected: () => within(store.readBefore(), READ_WITHIN_MS, late),
+      // At this moment all scripts are loaded and no load was sent, so that the store counts only
+      // this run's load.
+      connected: () => within(store.readBefore(), READ_WITHIN_MS, lateError),
       drained: () => watch.start(),
       finished: () => watch.stop(),
       [BETWEEN_TURNS]: async () => watch.readBetweenTurns?.(),
@@ -55,16 +57,17 @@ export class DrainedReadings {
     return this.#takeIfComplete();
   }
 
-  /** A generator has ended: the others do not wait for it. */
+  /** Takes that a generator has ended, so that the others do not wait for it. */
   leave(generator: number): void {
     this.#announced[generator] = Number.POSITIVE_INFINITY;
     this.#takeIfComplete();
   }
 
   #takeIfComplete(): boolean {
-    const all = Math.min(...this.#announced);
+    const reached = Math.min(...this.#announced);
     const phase = this.#phase;
-    if (all === this.#complete || all === Number.POSITIVE_INFINITY || !phase) return false;
+    if (reached === this.#complete || reached === Number.POSITIVE_INFINITY || !phase) return false;
+
     this.#complete++;
     this.#pending = this.#pending
       .then(() => this.#readings[phase]())

@@ -21,18 +21,19 @@ export type RoundMember = { request: RequestedRun; listener: RunListener };
 export type RoundEnd = { raw: RawRun } | { error: unknown };
 
 /**
- * All stores, services and servers are up at once; one generator, or one of each at the limiter
- * layer, loads them by turns. A run that fails alone leaves the others. @param show gets what the
- * generators print, for the screen
+ * Makes the runs of a round at the same time. All stores, services and servers are up at once, and
+ * one generator, or one for each target at the limiter layer, loads them by turns. A run that fails
+ * alone leaves the others.
+ * @param showLine shows a line that a generator prints on the screen
  */
 export async function executeRound(
   members: readonly RoundMember[],
   turns: TurnsSpec,
   runtime: Runtime,
   lease: Lease,
-  show: (role: string, line: string) => void,
+  showLine: (role: string, line: string) => void,
 ): Promise<RoundEnd[]> {
-  const round = new Round(members, turns, (part) => lease.start(runtime, part), show);
+  const round = new Round(members, turns, (part) => lease.start(runtime, part), showLine);
   const endOf = async ({ request, listener }: RoundMember, index: number): Promise<RoundEnd> => {
     try {
       const raw = await executeRun(request, runtime, lease, listener, {
@@ -59,19 +60,17 @@ interface JoinedRun extends RoundRun {
   reject(error: unknown): void;
 }
 
-/**
- * The generators of a round. They start when all runs are ready, but for those that failed before.
- */
+/** The generators of a round, which start when all runs are ready or have failed. */
 class Round {
   readonly parts: RunningPart[] = [];
   readonly #members: readonly RoundMember[];
   readonly #turns: TurnsSpec;
   readonly #start: (part: Part) => Promise<RunningPart>;
-  readonly #show: (role: string, line: string) => void;
+  readonly #showLine: (role: string, line: string) => void;
   readonly #joined = new Map<number, JoinedRun>();
   readonly #dropped = new Set<number>();
   readonly #finished = new Set<number>();
-  /** Generators that load one target alone, by the index of its run. */
+  /** The generators that load only one target, by the index of its run. */
   readonly #ownGenerators = new Map<number, RunningPart>();
   #load: RoundLoad | undefined;
   #hasBegun = false;
@@ -80,12 +79,12 @@ class Round {
     members: readonly RoundMember[],
     turns: TurnsSpec,
     start: (part: Part) => Promise<RunningPart>,
-    show: (role: string, line: string) => void,
+    showLine: (role: string, line: string) => void,
   ) {
     this.#members = members;
     this.#turns = turns;
     this.#start = start;
-    this.#show = show;
+    this.#showLine = showLine;
   }
 
   join(index: number, ready: ReadyRun): Promise<RunLoad> {
@@ -96,7 +95,8 @@ class Round {
   }
 
   /**
-   * A run failed. A generator of its own would load what is gone in the turns that it still has.
+   * Takes that a run failed, and stops its own generator, which would load a target that is gone in
+   * the turns that it still has.
    */
   drop(index: number): void {
     this.#dropped.add(index);
@@ -125,28 +125,31 @@ class Round {
   async #begin(joined: readonly JoinedRun[]): Promise<void> {
     const [first] = joined;
     if (!first) return;
-    // At the limiter layer the worker is the client, and each target has a generator of its own.
-    const hasOwn = isClientLayer(first.settings.configuration.layer);
-    const groups = hasOwn ? joined.map((run) => [run]) : [joined];
-    const started = await this.#startGenerators(groups, hasOwn);
+
+    // At the limiter layer the worker is the client, and each target has its own generator.
+    const hasOwnGenerators = isClientLayer(first.settings.configuration.layer);
+    const groups = hasOwnGenerators ? joined.map((run) => [run]) : [joined];
+    const started = await this.#startGenerators(groups, hasOwnGenerators);
     if (started.length === 0) return;
 
-    const load = new RoundLoad(started, this.#turns, hasOwn);
+    const load = new RoundLoad(started, this.#turns, hasOwnGenerators);
     this.#load = load;
     for (const { runs } of started) {
       for (const run of runs) run.resolve(load.loadOf(run));
     }
   }
 
-  /** A generator that does not start fails its runs alone. */
+  /** Starts a generator for each group of runs. One that does not start fails only its own runs. */
   async #startGenerators(
     groups: readonly (readonly JoinedRun[])[],
-    hasOwn: boolean,
+    hasOwnGenerators: boolean,
   ): Promise<StartedGenerator<JoinedRun>[]> {
     const starting = groups.map(async (runs): Promise<StartedGenerator<JoinedRun>[]> => {
       try {
-        const part = await this.#startGenerator(runs, hasOwn);
-        if (hasOwn) for (const { index } of runs) this.#ownGenerators.set(index, part);
+        const part = await this.#startGenerator(runs, hasOwnGenerators);
+        if (hasOwnGenerators) {
+          for (const { index } of runs) this.#ownGenerators.set(index, part);
+        }
         return [{ part, runs }];
       } catch (error) {
         for (const { reject } of runs) reject(error);
@@ -156,7 +159,10 @@ class Round {
     return (await Promise.all(starting)).flat();
   }
 
-  async #startGenerator(runs: readonly JoinedRun[], hasOwn: boolean): Promise<RunningPart> {
+  async #startGenerator(
+    runs: readonly JoinedRun[],
+    hasOwnGenerators: boolean,
+  ): Promise<RunningPart> {
     const roles = runs.map(generatorRoleOf);
     const [first] = runs;
     const [role] = roles;
@@ -166,9 +172,9 @@ class Round {
       runs.flatMap(
         ({ supervisor }, index) => roles[index]?.runSpec?.(supervisor.places, allocation) ?? [],
       );
-    const given = hasOwn ? (true as const) : undefined;
-    const run = hasOwn ? runName(first.index) : undefined;
-    const turns: TurnsSpec = { ...this.#turns, ...definedOnly({ given }) };
+    const run = hasOwnGenerators ? runName(first.index) : undefined;
+    const turns: TurnsSpec = { ...this.#turns };
+    if (hasOwnGenerators) turns.given = true;
     const part = await this.#start({
       ...role.part(first.supervisor.places),
       kind: role.kind,
@@ -179,7 +185,7 @@ class Round {
 
     const id = run === undefined ? GENERATOR : `${run} ${GENERATOR}`;
     part.onLine((line) => {
-      this.#show(id, line);
+      this.#showLine(id, line);
       for (const { listener } of runsOfLine(line, runs)) listener.record(GENERATOR, line);
     });
     return part;
@@ -192,7 +198,7 @@ function generatorRoleOf({ settings }: JoinedRun) {
   return role;
 }
 
-/** The runs that a line of their generator is about: the one that it names, or all of them. */
+/** The runs that a line of their generator is about, which may name one of them. */
 export function runsOfLine<Run>(line: string, runs: readonly Run[]): readonly Run[] {
   const progress = parseProgress(line);
   if (progress?.event !== "second" || progress.run === undefined) return runs;

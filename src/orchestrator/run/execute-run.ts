@@ -37,12 +37,13 @@ export interface RunListener {
   fault(line: string): void;
   /** Writes a line of the run's own parts to its log, and shows it. */
   log(role: string, line: string): void;
-  /** Writes a line to the run's log alone: what several runs share is shown once. */
+  /** Writes a line to the run's log alone, because lines that several runs share are shown once. */
   record(role: string, line: string): void;
 }
 
 export type MachinesOfRun = Pick<MeasuredResult, "placement" | "links" | "machine_load">;
 
+/** The evidence of a run, before it becomes a result. */
 export interface RawRun extends StoreSide, MachinesOfRun {
   result: MeasuredResult;
   admissions?: Admissions;
@@ -55,15 +56,19 @@ export interface RawRun extends StoreSide, MachinesOfRun {
   notes: string[];
 }
 
+/** The load of a run, which its own generators make, or those of a round. */
 export interface RunLoad {
   readonly watch: RunWatch;
-  /** Each rejects when something fails that the load needs, and never resolves. */
+  /** Promises that reject where something fails that the load needs, and never resolve. */
   readonly failures: readonly Promise<never>[];
-  /** What the generators measured. @param mayEnd roles whose end is a result of the run */
+  /**
+   * The output of the generators.
+   * @param mayEnd whether the end of a role is a result of the run
+   */
   output(mayEnd: (role: RunningRole) => boolean): Promise<GeneratorOutput>;
   /** Resolves when all readings of the window are taken. */
   done(): Promise<void>;
-  /** The run does not wait for its generators any more. */
+  /** Takes that the run does not wait for its generators any more. */
   leave(): void;
 }
 
@@ -84,15 +89,15 @@ export interface ReadyRun {
 
 export interface RunOptions {
   machines?: SeveralMachines | undefined;
-  /** Which of several runs that are up at once; absent where there is one. */
+  /** The name of the run among several that are up at once; absent where there is only one. */
   run?: string;
-  /** Absent where the run has generators of its own. */
+  /** Starts the load; absent where the run has its own generators. */
   startLoad?: (run: ReadyRun) => Promise<RunLoad>;
 }
 
 /**
- * Makes one run with a fresh store, service, servers and generator; all of them are stopped
- * whatever happens.
+ * Makes one run with a fresh store, service, servers and generator, which are all stopped whatever
+ * happens.
  */
 export async function executeRun(
   request: RequestedRun,
@@ -124,7 +129,7 @@ export async function executeRun(
   }
 }
 
-/** Starts all that the load needs. */
+/** Starts the store, the service and the servers of a run. */
 async function openRun(
   settings: RunSettings,
   supervisor: PartSupervisor,
@@ -153,7 +158,7 @@ async function openRun(
   return { settings, supervisor, store, servers, listener, injection, machines };
 }
 
-/** The load of a run that has its target alone. */
+/** Starts the load of a run that has its own generators. */
 async function startGenerators(run: ReadyRun): Promise<RunLoad> {
   const { settings, supervisor, store, servers, listener, injection, machines } = run;
   const { warmupS } = settings;
@@ -182,7 +187,10 @@ async function startGenerators(run: ReadyRun): Promise<RunLoad> {
   };
 }
 
-/** With one fault alone it is known which one broke the connections. */
+/**
+ * The faults with the number of reconnections, which is only known for a single fault; undefined
+ * without faults.
+ */
 function withReconnections(
   faults: FaultRecord[],
   reconnections: number | undefined,
@@ -195,8 +203,7 @@ function withReconnections(
 async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Promise<RawRun> {
   const { settings, supervisor, store, injection, machines } = run;
   const { watch } = load;
-  // A store that is itself the limiter is what is measured: its end is the outcome of the run,
-  // which goes on.
+  // A store that is itself the limiter is what is measured, so its end is the outcome of the run.
   const storeDecides = findStore(settings.configuration.target.store).decides ?? false;
   const output = load.output((role) => storeDecides && role.kind === "store");
   const { request_counts, ...result } = await Promise.race([
@@ -231,7 +238,7 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
     notes: [...watch.failures, ...notes],
     ...definedOnly({
       servers_ready_s: unlessEmpty(supervisor.readyS("server")),
-      // Where there are several machines, each has a load of its own.
+      // Where there are several machines, each has its own load.
       host_load: machines ? undefined : host_load,
       own_throttling,
       machine_load: unlessEmpty(machine_load),
@@ -242,7 +249,10 @@ async function measure(run: ReadyRun, load: RunLoad, counterSource: string): Pro
   };
 }
 
-/** @param notes get a line where the store that decides has ended */
+/**
+ * The readings of store and service after the load.
+ * @param notes takes a line where the store that decides has ended
+ */
 async function readStoreSide(
   store: RunStore,
   storeDecides: boolean,
@@ -260,7 +270,7 @@ async function readStoreSide(
 const unlessEmpty = <Members extends object>(members: Members): Members | undefined =>
   Object.keys(members).length > 0 ? members : undefined;
 
-/** Whether the store's counts of keys say nothing after a fault. */
+/** Whether the counts that a store holds for keys mean nothing after a fault. */
 function losesCounts({ action }: Fault): boolean {
   const { effects } = factsOfAction(action);
   return effects.includes("forgets") || effects.includes("cuts");
@@ -278,7 +288,7 @@ async function admissionsOf(
       status: "not known",
       reason: "a fault was planned: counts may be lost, or calls repeated",
     };
-  // The rule M14 tells of evictions.
+  // The rule M14 reports evictions.
   if (evidence?.nodes.some(({ at_end }) => (at_end.evicted_keys ?? 0) > 0))
     return { status: "not known", reason: "the store evicted keys" };
   if (!evidence) return { status: "not known", reason: "there is no reading of a store" };
@@ -292,7 +302,10 @@ async function admissionsOf(
   });
 }
 
-/** CPU time of an external store over the whole run: it may run here. 0 where it is not counted. */
+/**
+ * The CPU time of an external store over the whole run in µs, because it may run on this machine; 0
+ * where it is not counted.
+ */
 function cpuUsOf(store: StoreEvidence | undefined): number {
   const used = ({ cpu_user_us = 0, cpu_system_us = 0 }: StoreReading): number =>
     cpu_user_us + cpu_system_us;

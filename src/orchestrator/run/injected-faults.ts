@@ -23,13 +23,13 @@ interface FaultTargets {
 }
 
 /**
- * Undoes what was done; absent where there is nothing to undo, or where it lasts until the run's
- * parts are stopped.
+ * A function that undoes a fault. It is absent where there is nothing to undo, or where the fault
+ * lasts until the run's parts are stopped.
  */
 type Undo = (() => Promise<void>) | undefined;
 
 interface Action {
-  /** Before its time comes: what must hold for it, at the cost of a few requests to the store. */
+  /** Waits for the conditions of the fault before its time comes, with a few requests to the store. */
   prepare?(targets: FaultTargets): Promise<void>;
   inject(targets: FaultTargets, fault: Fault): Promise<Undo>;
 }
@@ -48,7 +48,7 @@ const useOnAll = async ({ roles }: FaultTargets, ability: Ability): Promise<void
 
 const idsOf = ({ roles }: FaultTargets): string[] => roles.map(({ id }) => id);
 
-/** Waits until the roles answer, by their kind; a server is ready when it has started. */
+/** Waits until stores and services answer again. A server is ready when it has started. */
 async function untilBack(targets: FaultTargets): Promise<void> {
   const [first] = targets.roles;
   if (first?.kind === "store") await targets.store.restarted(idsOf(targets));
@@ -70,8 +70,8 @@ const ofStore = (action: StoreFaultAction, undo?: StoreFaultAction): Action => (
 });
 
 /**
- * One entry each; what an action may be done to and what it explains is in
- * `src/contract/faults.ts`.
+ * How each action of faults is carried out. The kinds that an action may be done to, and what it
+ * explains, are in `src/contract/faults.ts`.
  */
 export const actions: Readonly<Record<FaultAction, Action>> = {
   kill: {
@@ -101,7 +101,7 @@ export const actions: Readonly<Record<FaultAction, Action>> = {
   disconnect: {
     async inject(targets) {
       const { roles, store } = targets;
-      // What stands between the servers and the store can cut them where the runtime cannot.
+      // A relay between the servers and the store can cut them where the runtime cannot.
       if (store.relays.length > 0 && roles.every(({ kind }) => kind === "store")) {
         await allRelays(store, { mode: "hold" });
         return () => allRelays(store, { mode: "pass" });
@@ -128,7 +128,7 @@ export const actions: Readonly<Record<FaultAction, Action>> = {
   "fill-memory": ofStore("fill-memory", "free-memory"),
 };
 
-/** Time as faults need it; tests have their own. */
+/** The clock of faults, which tests replace. */
 export interface FaultClock {
   now_ms(): number;
   until(at_ms: number, signal: AbortSignal): Promise<void>;
@@ -141,15 +141,16 @@ const systemClock: FaultClock = {
 
 interface FaultInjectionOptions {
   faults: readonly Fault[];
-  /** Length of the window: what lasts to the end lasts until then. */
+  /** The length of the window, at which faults without an end count as ended. */
   window_s: number;
   targetsOf(fault: Fault): FaultTargets;
-  /** Told what was done, for the run's log. */
+  /** Writes what was done to the run's log. */
   log(line: string): void;
   clock?: FaultClock;
 }
 
-interface Injected {
+/** A fault of a run, with the times in the window at which it was done and undone. */
+interface RunFault {
   fault: Fault;
   roles: string[];
   from_s?: number;
@@ -158,18 +159,18 @@ interface Injected {
   undo?: Undo;
 }
 
-/** Does a run's faults at their times; `undoAll` undoes what is done, the last first. */
+/** Does a run's faults at their times. `undoAll` undoes what is done, with the last first. */
 export class FaultInjection {
   readonly #options: FaultInjectionOptions;
   readonly #clock: FaultClock;
-  readonly #planned: Injected[];
-  /** What was done and not yet undone, in the order of the doing. */
-  readonly #done: Injected[] = [];
+  readonly #planned: RunFault[];
+  /** The faults that were done and not yet undone, in the order in which they were done. */
+  readonly #done: RunFault[] = [];
   readonly #ended = new AbortController();
   #opened_ms = 0;
   #work: Promise<unknown> = Promise.resolve();
   readonly #failure = failure();
-  /** Rejects when a fault cannot be done or undone, and never resolves. */
+  /** Rejects where a fault cannot be done or undone, and never resolves. */
   readonly failed = this.#failure.promise;
 
   constructor(options: FaultInjectionOptions) {
@@ -179,8 +180,8 @@ export class FaultInjection {
   }
 
   /**
-   * The window opens in so many milliseconds: from now on each fault is done at its time. Only the
-   * first call counts.
+   * Takes in how many milliseconds the window opens, and does each fault at its time from now on.
+   * Only the first call counts.
    */
   windowOpensIn(ms: number): void {
     if (this.#opened_ms !== 0 || this.#ended.signal.aborted) return;
@@ -194,12 +195,12 @@ export class FaultInjection {
     );
   }
 
-  /** Waits for what is under way. @throws PartFailed where a fault could not be done or undone */
+  /** Waits for faults under way. @throws PartFailed where one could not be done or undone */
   async finish(): Promise<FaultRecord[]> {
     await Promise.race([this.#work, this.failed]);
     return this.#planned.map(({ fault, roles, from_s, to_s, undone }) => {
       const { name, action, start_s, length_s } = fault;
-      // A kill has no end of its own, and lasts to the end of the window.
+      // A kill has no end, so it lasts to the end of the window.
       const planned_s = action === "kill" ? this.#options.window_s - start_s : (length_s ?? 0);
       const isInjected = from_s !== undefined && to_s !== undefined;
       return {
@@ -219,8 +220,8 @@ export class FaultInjection {
   }
 
   /**
-   * Ends the schedule and undoes what is still done, the last first. Does not reject: what cannot
-   * be undone is logged.
+   * Ends the schedule and undoes what is still done, with the last first. It never rejects, and logs
+   * what cannot be undone.
    */
   async undoAll(): Promise<void> {
     this.#ended.abort();
@@ -232,14 +233,14 @@ export class FaultInjection {
     }
   }
 
-  async #run(injected: Injected): Promise<void> {
+  async #run(injected: RunFault): Promise<void> {
     const { fault } = injected;
     const targets = this.#options.targetsOf(fault);
     injected.roles = targets.roles.map(({ id }) => id);
     try {
       await this.#inject(injected, targets);
       if (fault.action === "kill") return this.#leaveDone(injected);
-      // One that begins late, on a busy machine, lasts as long all the same.
+      // A fault that begins late, on a busy machine, lasts as long all the same.
       const ends_s = (injected.from_s ?? 0) + (fault.length_s ?? 0);
       await this.#until(ends_s);
       await this.#undo(injected);
@@ -250,22 +251,22 @@ export class FaultInjection {
     }
   }
 
-  async #inject(injected: Injected, targets: FaultTargets): Promise<void> {
+  async #inject(injected: RunFault, targets: FaultTargets): Promise<void> {
     const { fault, roles } = injected;
     const { prepare, inject } = actions[fault.action];
     await prepare?.(targets);
     await this.#until(fault.start_s);
     this.#ended.signal.throwIfAborted();
     injected.from_s = this.#elapsedS();
-    // From here on something may be done, also when the rest of it fails.
+    // From here on a part of the fault may be done even if the injection fails.
     injected.undone = false;
     injected.undo = await inject(targets, fault);
     this.#done.push(injected);
     this.#log(fault, injected.from_s, `done to ${roles.join(", ")}`);
   }
 
-  /** What stays down until the run ends has nothing to undo. */
-  #leaveDone(injected: Injected): void {
+  /** Ends a fault that stays until the run ends, and has nothing to undo. */
+  #leaveDone(injected: RunFault): void {
     injected.to_s = this.#options.window_s;
     injected.undone = true;
     this.#done.splice(this.#done.indexOf(injected), 1);
@@ -276,8 +277,8 @@ export class FaultInjection {
     return this.#clock.until(this.#opened_ms + 1000 * s, this.#ended.signal);
   }
 
-  async #undo(injected: Injected): Promise<void> {
-    // Once: it may be undone by its time and by the end of the run.
+  async #undo(injected: RunFault): Promise<void> {
+    // The time of the fault and the end of the run may both undo it, and only the first one does.
     const index = this.#done.indexOf(injected);
     if (index < 0) return;
     this.#done.splice(index, 1);

@@ -31,13 +31,13 @@ import type { StoreAuthority } from "./store-authority.js";
 export interface Role {
   id: string;
   kind: RoleKind;
-  /** Ids of the roles that must be ready before it starts. */
+  /** The ids of the roles that must be ready before this one starts. */
   dependsOn: readonly string[];
-  /** The run fails when it ends early. */
+  /** Whether the run fails where this role ends early. */
   required: boolean;
-  /** What the runtime starts. @param places addresses of the started roles, by id */
+  /** The part that the runtime starts. @param places the addresses of the started roles, by id */
   part(places: Places): Part;
-  /** What a load generator is asked; absent for other roles. */
+  /** The run spec of a load generator; absent for other roles. */
   runSpec?(places: Places, allocation: PartAllocation): RunSpec;
 }
 
@@ -45,11 +45,15 @@ export interface Role {
 export const GENERATOR = roleId("generator", 1);
 export const SENDER = "sender";
 
-/** A program of this project; its script has the same path in every runtime. */
-const ownProgram = (role: string, program: OwnProgram, folder: string, more: Partial<Part>): Part =>
-  ownPart(role, program, { arguments: () => [`dist/${folder}/index.js`], ...more });
+/** The part of a program of this project, whose script has the same path in every runtime. */
+const ownProgram = (
+  role: string,
+  program: OwnProgram,
+  folder: string,
+  members: Partial<Part>,
+): Part => ownPart(role, program, { arguments: () => [`dist/${folder}/index.js`], ...members });
 
-/** All roles of a run. Pure: equal settings give equal roles. */
+/** All roles of a run. Equal settings give equal roles. */
 export function layoutOf(requested: RunSettings): Role[] {
   const { configuration } = requested;
   const usesStore = findStore(configuration.target.store).engine !== undefined;
@@ -61,7 +65,7 @@ export function layoutOf(requested: RunSettings): Role[] {
   const generatorIds = isLoadedByProgram(settings) ? [] : roleIds(settings, "generator");
   const relayIds = needsRelay(configuration, settings.partFaults) ? storeIds.map(relayOf) : [];
 
-  // All but the probe know the relays alone.
+  // All roles but the probe know only the relays.
   const specs = new RunSpecs(settings, relayIds.length > 0 ? relayIds : storeIds, serverIds);
   const stores = storeIds.map((id) => storeRole(id, settings));
   const relays = storeIds.slice(0, relayIds.length).map(relayRole);
@@ -81,10 +85,10 @@ export function layoutOf(requested: RunSettings): Role[] {
   return [...stores, ...relays, ...probes, ...services, ...servers, ...generators];
 }
 
-/** A target without a store has no use for the external one, and gets no access to it. */
+/** The settings of a target without a store, which gets no access to the external one. */
 function withoutExternalStore(settings: RunSettings): RunSettings {
-  const { external: _, ...others } = settings;
-  return others;
+  const { external: _, ...withoutExternal } = settings;
+  return withoutExternal;
 }
 
 function roleIds({ configuration }: RunSettings, kind: MeasuredKind): string[] {
@@ -92,7 +96,7 @@ function roleIds({ configuration }: RunSettings, kind: MeasuredKind): string[] {
   return Array.from({ length: count }, (_, index) => roleId(kind, index + 1));
 }
 
-/** The run starts a load program itself, once it knows how many operations to ask for. */
+/** Whether the run starts a load program itself, once it knows how many operations to ask for. */
 const isLoadedByProgram = ({ configuration }: RunSettings): boolean =>
   isProgramLayer(configuration.layer) || configuration.target.program !== undefined;
 
@@ -105,7 +109,7 @@ function storeRole(id: string, settings: RunSettings): Role {
   const store = findStore(target.store);
   const engine = findEngine(store.engine ?? "");
   const topology = findTopology(target.topology);
-  // A load program of the store layer is no client, and has no say in the store's arguments.
+  // A load program of the store layer is no client, so it adds no arguments of the store.
   const { storeArguments = [] } = isProgramLayer(settings.configuration.layer)
     ? {}
     : describeClient(target);
@@ -148,7 +152,7 @@ function storeFiles(settings: RunSettings): Record<string, PartFile> {
   return files;
 }
 
-/** Names of an encrypted store's files. */
+/** The names of an encrypted store's files. */
 const CERTIFICATE = { cert: "store-cert.pem", key: "store-key.pem" } as const;
 
 const certificateIn = (folder: string) => ({
@@ -158,7 +162,7 @@ const certificateIn = (folder: string) => ({
 
 const certificateFiles = ({ key, certificateFor }: StoreAuthority): Record<string, PartFile> => ({
   [CERTIFICATE.key]: { text: key },
-  // The others may reach it through its relay.
+  // Other roles may reach the store through its relay.
   [CERTIFICATE.cert]: { text: (host) => certificateFor([...new Set([host, relayOf(host)])]) },
 });
 
@@ -292,8 +296,8 @@ const generatorRole = (
 });
 
 /**
- * The sender of an audit, which takes the place of the load generator. It gets the servers with
- * each request.
+ * The sender of an audit, which takes the place of the load generator and gets the servers with each
+ * request.
  */
 export const senderRole: Role = {
   id: SENDER,
@@ -304,15 +308,15 @@ export const senderRole: Role = {
 };
 
 /**
- * The variables of a program of this project: its run spec, and the access to an external store,
- * which is secret.
+ * The variables of a program of this project. They hold its run spec, and the access to an external
+ * store, which is secret.
  */
 const environmentOf = (spec: RunSpec, { external }: RunSettings): Record<string, string> => ({
   ...encodeRunSpec(spec),
   ...external?.access,
 });
 
-/** The probe of a machine. It measures the links to the others, which reach it at its address. */
+/** The probe of a machine, which measures the links to the other machines. */
 export const machineProbePart = (role: string, machine: string): Part =>
   ownProgram(role, "server", "helpers/machine-probe", {
     kind: "helper",
@@ -326,6 +330,6 @@ export const machineProbePart = (role: string, machine: string): Part =>
     ],
   });
 
-/** Detects the type of the user's store; it has no run spec, as nothing is known yet. */
+/** The probe that detects the type of the user's store. It has no run spec yet. */
 export const discoveryPart = (access: Readonly<Record<string, string>>): Part =>
   probePart(({ plugins }) => ({ ...access, ...encodePlugins(plugins) }));

@@ -34,7 +34,7 @@ export class LimiterLoad implements ProgramLoad {
     const { id, runsFor, opensWith } = this.#loadProgram;
     this.program = id;
     this.runsFor = runsFor;
-    // What was under way when the program ended had reached the service.
+    // Requests under way when the program ended had reached the service.
     this.moreAtMost = opensWith + (runsFor === "time" ? load.connections : 0);
   }
 
@@ -49,7 +49,7 @@ export class LimiterLoad implements ProgramLoad {
     return this.#loadProgram.figuresIn(output);
   }
 
-  /** Empties the store, too: keys of the warm-up are not those of the run. */
+  /** Reads the store, and empties it, because keys of the warm-up are not those of the run. */
   readBefore(): Promise<void> {
     return this.#store.readBefore();
   }
@@ -87,9 +87,7 @@ function workOf(program: LoadProgram, settings: RunSettings, store: RunStore): L
   };
 }
 
-/**
- * @throws PartFailed where calls had no decision: the program's throughput counts them, too (M9)
- */
+/** @throws PartFailed where calls had no decision, because the throughput counts them, too (M9) */
 function requireDecisions(
   { refused = 0, failures }: ProgramFigures,
   service: StoreSide["service"],
@@ -104,7 +102,7 @@ function requireDecisions(
     );
 }
 
-/** The service counts decisions by their cost, the nodes of a store one by one. */
+/** The decisions of a run. A service counts them by their cost, and the nodes of a store one by one. */
 function decisionsOf(
   { store, service }: { store: PrintedResult["store"]; service: StoreSide["service"] },
   cost: number,

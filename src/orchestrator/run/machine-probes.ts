@@ -20,25 +20,28 @@ import type { Lease } from "../ownership/lease.js";
 import { machineProbePart } from "./layout.js";
 
 /**
- * The longest answer, that of a slow link, takes some 10 s. A machine that is gone must not hold up
- * the campaign.
+ * The time for an answer. The longest one, for a slow link, takes some 10 s, and a machine that is
+ * gone must not hold up the campaign.
  */
 const ANSWERS_WITHIN_MS = 30_000;
-/** The load waits while counters are read. */
+
+/** The time for counters, which is short because the load waits while they are read. */
 const COUNTERS_WITHIN_MS = 3_000;
 
-/** The probe answers, and says why it cannot. */
+/** Says that a probe answered with a reason why it cannot measure. */
 class ProbeRefused extends Error {}
 
+/** The probe on one machine. */
 class MachineProbe {
   readonly part: RunningPart;
-  readonly #awaited = new Map<
+  /** The questions without an answer yet, by their id. */
+  readonly #questions = new Map<
     number,
-    { answered(answer: unknown): void; failed(error: Error): void }
+    { resolve(answer: unknown): void; reject(error: Error): void }
   >();
-  /** Resolves when it accepts connections. @throws Error when it does not in time */
+  /** Resolves when the probe accepts connections, and rejects where it does not in time. */
   readonly listening: Promise<void>;
-  #last = 0;
+  #lastId = 0;
 
   constructor(part: RunningPart) {
     this.part = part;
@@ -47,44 +50,47 @@ class MachineProbe {
         if (line === MACHINE_PROBE_LISTENS) resolve();
       }),
     );
-    const late = () => `${part.role} did not begin to listen in time`;
-    this.listening = within(listens, ANSWERS_WITHIN_MS, late);
+    const lateText = () => `${part.role} did not begin to listen in time`;
+    this.listening = within(listens, ANSWERS_WITHIN_MS, lateText);
     part.onLine((line) => this.#read(line));
-    // Whoever waits for an answer then gets none.
+    // Questions that are open when the probe ends get no answer.
     part.exited.then(() => {
-      const last = part.lastLines().at(-1);
-      for (const { failed } of this.#awaited.values())
-        failed(new Error(`${part.role} has ended${last ? `: ${last}` : ""}`));
+      const lastLine = part.lastLines().at(-1);
+      const error = new Error(`${part.role} has ended${lastLine ? `: ${lastLine}` : ""}`);
+      for (const { reject } of this.#questions.values()) reject(error);
     });
   }
 
   async ask<Question extends MachineQuestion>(
     question: Question,
   ): Promise<MachineAnswer<Question["ask"]>> {
-    const id = ++this.#last;
-    const answer = new Promise<unknown>((answered, failed) =>
-      this.#awaited.set(id, { answered, failed }),
+    this.#lastId++;
+    const id = this.#lastId;
+    const answer = new Promise<unknown>((resolve, reject) =>
+      this.#questions.set(id, { resolve, reject }),
     );
     this.part.write?.(machineRequestLine(id, question));
-    const ms = question.ask === "counters" ? COUNTERS_WITHIN_MS : ANSWERS_WITHIN_MS;
+    const timeout_ms = question.ask === "counters" ? COUNTERS_WITHIN_MS : ANSWERS_WITHIN_MS;
+    const lateText = () => `${this.part.role} gave no answer in time`;
     try {
-      const reply = await within(answer, ms, () => `${this.part.role} gave no answer in time`);
+      const reply = await within(answer, timeout_ms, lateText);
       return machineAnswerSchemas[question.ask].parse(reply) as MachineAnswer<Question["ask"]>;
     } finally {
-      this.#awaited.delete(id);
+      this.#questions.delete(id);
     }
   }
 
   #read(line: string): void {
     const reply = parseMachineReply(line);
     if (!reply) return;
-    const awaited = this.#awaited.get(reply.id);
-    if ("error" in reply) awaited?.failed(new ProbeRefused(reply.error));
-    else awaited?.answered(reply.answer);
+
+    const question = this.#questions.get(reply.id);
+    if ("error" in reply) question?.reject(new ProbeRefused(reply.error));
+    else question?.resolve(reply.answer);
   }
 }
 
-/** A probe on each of several machines. One that fails is told once and costs knowledge, no run. */
+/** The probes of several machines. One that fails is reported once, and fails no run. */
 export class MachineProbes {
   readonly #probes: Map<string, MachineProbe>;
   readonly #warn: (text: string) => void;
@@ -123,32 +129,36 @@ export class MachineProbes {
     return this.#askAll({ ask: "counters" });
   }
 
-  /** From both ends, one after the other. @param bandwidth false: round trips and clocks alone */
+  /**
+   * Measures links from both ends, one after the other.
+   * @param bandwidth whether bandwidth is measured besides round trips and clocks
+   */
   async links(pairs: readonly LinkEnds[], bandwidth: boolean): Promise<MeasuredLink[]> {
     const links: MeasuredLink[] = [];
     for (const [first, second] of pairs) {
-      const there = await this.#link(first, second, bandwidth);
-      const back = there && (await this.#link(second, first, false));
-      if (there && back) links.push(linkOf([first, second], there, back));
+      const forward = await this.#link(first, second, bandwidth);
+      const backward = forward && (await this.#link(second, first, false));
+      if (forward && backward) links.push(linkOf([first, second], forward, backward));
     }
     return links;
   }
 
-  /** A link that fails says nothing about its machines. */
+  /** The reading of a link from one end; undefined where it fails, which costs no machine. */
   async #link(
     from: string,
     to: string,
     bandwidth: boolean,
   ): Promise<MachineAnswer<"link"> | undefined> {
     const probe = this.#probes.get(from);
-    const other = this.#probes.get(to);
-    if (!probe || !other) return undefined;
-    const { host, port } = other.part.address;
+    const otherProbe = this.#probes.get(to);
+    if (!probe || !otherProbe) return undefined;
+
+    const { host, port } = otherProbe.part.address;
     const question: LinkQuestion = { ask: "link", host, port, bandwidth };
     try {
       return await probe.ask(question).catch((error: unknown) => {
         if (!(error instanceof ProbeRefused)) throw error;
-        // An overlay network may have learned only now where the other one is.
+        // An overlay network may have learned only now where the other machine is.
         return probe.ask(question);
       });
     } catch (error) {
@@ -198,7 +208,7 @@ interface MeasuredLink {
   clock: ClockOffset;
 }
 
-/** The roles that talk to each other over the network: load goes from one to the next. */
+/** The pairs of roles that talk over the network. Load goes from the first to the second. */
 const TALKING: readonly (readonly [PlacedKind, PlacedKind])[] = [
   ["generator", "server"],
   ["server", "store"],
@@ -207,9 +217,9 @@ const TALKING: readonly (readonly [PlacedKind, PlacedKind])[] = [
 /** The pairs of machines over which roles may talk to each other, each once. */
 export function linksBetween(machinesFor: (kind: PlacedKind) => readonly string[]): LinkEnds[] {
   const pairs = new Map<string, LinkEnds>();
-  for (const [one, other] of TALKING) {
-    for (const from of machinesFor(one)) {
-      for (const to of machinesFor(other)) {
+  for (const [caller, called] of TALKING) {
+    for (const from of machinesFor(caller)) {
+      for (const to of machinesFor(called)) {
         const key = [from, to].toSorted().join("\n");
         if (from !== to && !pairs.has(key)) pairs.set(key, [from, to]);
       }
@@ -218,40 +228,45 @@ export function linksBetween(machinesFor: (kind: PlacedKind) => readonly string[
   return [...pairs.values()];
 }
 
-/** Smallest value that at least this share of them does not exceed. */
+/** The smallest value that at least this share of the values does not exceed. */
 const quantile = (ascending: readonly number[], share: number): number =>
   ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? 0;
 
 /**
- * Both of two measurements: what lies within both bounds. Two that contradict each other are both
- * within the result.
+ * The offset within the bounds of both measurements. Where they contradict each other, its bounds
+ * hold both of them.
  */
-export function combinedOffset(one: ClockOffset, other: ClockOffset): ClockOffset {
-  const offsets = [one, other];
+export function combinedOffset(first: ClockOffset, second: ClockOffset): ClockOffset {
+  const offsets = [first, second];
   const lows = offsets.map(({ offset_us, bound_us }) => offset_us - bound_us);
   const highs = offsets.map(({ offset_us, bound_us }) => offset_us + bound_us);
   let low = Math.max(...lows);
   let high = Math.min(...highs);
   if (low > high) {
-    // A clock was set between the two, or ran away.
+    // A clock was set between the two measurements, or ran away.
     low = Math.min(...lows);
     high = Math.max(...highs);
   }
   return { offset_us: rounded((low + high) / 2, 1), bound_us: rounded((high - low) / 2 + 0.1, 1) };
 }
 
-export function linkOf(between: LinkEnds, there: LinkReading, back: LinkReading): MeasuredLink {
-  const trips = [...there.round_trips_us, ...back.round_trips_us].sort((a, b) => a - b);
-  const { sent_bits_per_second: sent, received_bits_per_second: received } = there;
+/** The link of two machines from the readings of both. Only the forward one has bandwidths. */
+export function linkOf(
+  between: LinkEnds,
+  forward: LinkReading,
+  backward: LinkReading,
+): MeasuredLink {
+  const trips = [...forward.round_trips_us, ...backward.round_trips_us].sort((a, b) => a - b);
+  const { sent_bits_per_second: sent, received_bits_per_second: received } = forward;
   const bits_per_second = sent && received ? { there: sent, back: received } : undefined;
   return {
     between,
     round_trip_us: { p50: quantile(trips, 0.5), p90: quantile(trips, 0.9), count: trips.length },
     ...definedOnly({ bits_per_second }),
-    clock: combinedOffset(there.clock, {
+    clock: combinedOffset(forward.clock, {
       // The second machine sees the first one's clock.
-      offset_us: -back.clock.offset_us,
-      bound_us: back.clock.bound_us,
+      offset_us: -backward.clock.offset_us,
+      bound_us: backward.clock.bound_us,
     }),
   };
 }

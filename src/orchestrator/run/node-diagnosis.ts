@@ -4,7 +4,8 @@ import { definedOnly } from "../../kit/defined-only.js";
 type CommandCounters = NodeCounters["commands"][string];
 
 /**
- * What a node did between two readings; its own percentiles only since its statistics were reset.
+ * The commands and traffic of a node between two readings. Its percentiles only count where its
+ * statistics were reset at the first one.
  */
 export function diagnosisOf(
   role: string,
@@ -35,7 +36,7 @@ function usedSince(before: CommandCounters | undefined, after: CommandCounters):
   };
 }
 
-/** Undefined where one of the readings has none. */
+/** The growth of a counter; undefined where one of the readings has none. */
 function grown(before: number | undefined, after: number | undefined): number | undefined {
   if (before === undefined || after === undefined) return undefined;
   return Math.max(0, after - before);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { measuredKinds, type RoleKind } from "../../contract/role.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { BenchError, EXIT, environmentError } from "../../kit/errors.js";
 import { rounded } from "../../kit/numbers.js";
 import { endMessage } from "../../runtimes/part-output.js";
@@ -32,14 +32,15 @@ export function placementOf(parts: readonly RunningPart[]): { placement?: Record
   return Object.keys(placement).length > 0 ? { placement } : {};
 }
 
-/** The error with what is wrong with the machines; the error itself where all of them answer. */
+/** The error with the troubles of the machines; the error itself where all of them answer. */
 export async function withTroubles(
   error: unknown,
   parts: readonly RunningPart[],
 ): Promise<unknown> {
-  const ofPart = error instanceof PartFailed;
-  if (!ofPart && !(error instanceof BenchError && error.exitCode === EXIT.environment))
+  const isOfPart = error instanceof PartFailed;
+  if (!isOfPart && !(error instanceof BenchError && error.exitCode === EXIT.environment))
     return error;
+
   const troubles = new Map<string, string>();
   const ask = async (part: RunningPart): Promise<void> => {
     const trouble = await part.trouble?.();
@@ -48,15 +49,15 @@ export async function withTroubles(
   await Promise.all(parts.map(ask));
   if (troubles.size === 0) return error;
   const text = [error.message, ...troubles.values()].join("; ");
-  return ofPart ? new PartFailed(error.role, text) : environmentError(text, { cause: error });
+  return isOfPart ? new PartFailed(error.role, text) : environmentError(text, { cause: error });
 }
 
-/** Where the parts of a run are started, and who gets the lines that they print. */
+/** The place where the parts of a run are started, and the log that gets their lines. */
 export interface PartPlace {
   runtime: Runtime;
   lease: Lease;
   log(role: string, line: string): void;
-  /** Which of several runs that are up at once; absent where there is one. */
+  /** The name of the run among several that are up at once; absent where there is only one. */
   run?: string;
 }
 
@@ -89,26 +90,24 @@ export async function withParts<Value>(
   }
 }
 
-/** A part that fails because another has ended may do so before that end is reported. */
+/** The time until an end is noticed. A part that fails because of it may be noticed before. */
 const NOTICED_WITHIN_MS = 500;
 
 async function ending({ id, part }: RunningRole): Promise<PartFailed> {
   const { code, signal } = await part.exited;
-  const last = endMessage(part.lastLines());
-  return new PartFailed(
-    id,
-    `ended during the run with ${code ?? signal}${last ? `: ${last}` : ""}`,
-  );
+  const lastLine = endMessage(part.lastLines());
+  const reason = lastLine ? `: ${lastLine}` : "";
+  return new PartFailed(id, `ended during the run with ${code ?? signal}${reason}`);
 }
 
 /**
- * Starts the roles of one run and fails the run when a required one ends early, unless a fault has
+ * Starts the roles of one run. The run fails where a required role ends early, unless a fault has
  * killed it.
  */
 export class PartSupervisor {
   readonly #roles: readonly Role[];
   readonly #startPart: (part: Part) => Promise<RunningPart>;
-  readonly #places = new Map<string, Node>();
+  readonly #places = new Map<string, NodePlace>();
   readonly #watched: RunningRole[] = [];
   readonly #started: RunningRole[] = [];
   readonly #readyS = new Map<string, number>();
@@ -131,7 +130,7 @@ export class PartSupervisor {
     return requested.flatMap(({ id }) => started.get(id) ?? []);
   }
 
-  get places(): ReadonlyMap<string, Node> {
+  get places(): ReadonlyMap<string, NodePlace> {
     return this.#places;
   }
 
@@ -143,7 +142,10 @@ export class PartSupervisor {
     return Object.fromEntries(this.roles(kind).map(({ id }) => [id, this.#readyS.get(id) ?? 0]));
   }
 
-  /** Waits for all of the wave, so that none starts unnoticed after another has failed. */
+  /**
+   * Starts roles at the same time, and waits for all of them, so that none starts unnoticed after
+   * another has failed.
+   */
   async #startWave(wave: readonly Role[]): Promise<RunningRole[]> {
     const starting = wave.map(async (role) => {
       const { id, kind } = role;
@@ -162,8 +164,9 @@ export class PartSupervisor {
   }
 
   /**
-   * @param mayEnd parts whose end is a result of this work @throws PartFailed when another ends
-   *   first
+   * Waits for some work.
+   * @param mayEnd whether the end of a part is a result of this work
+   * @throws PartFailed where another part ends first
    */
   async waitFor<Value>(
     work: Promise<Value>,
@@ -176,20 +179,23 @@ export class PartSupervisor {
     return Promise.race<Value>([work, ...endings]);
   }
 
-  /** The end of a store or service because of which another part failed; else the failure. */
+  /** The end of a store or service because of which another part failed; otherwise the failure. */
   async causeOf(failure: unknown): Promise<unknown> {
     const isOfStart = failure instanceof BenchError && failure.exitCode === EXIT.environment;
     if (!isOfStart && !(failure instanceof PartFailed)) return failure;
-    const failed = failure instanceof PartFailed ? failure.role : "";
-    if (failed.startsWith("store")) return failure;
-    const kinds = failed.startsWith("service") ? ["store"] : ["store", "service"];
-    // A fault ends a part on purpose.
-    const behind = this.#watched.filter(({ kind, part }) => kinds.includes(kind) && !part.isDown);
-    const ended = await Promise.race([...behind.map(ending), sleep(NOTICED_WITHIN_MS)]);
-    if (!ended) return failure;
-    return new PartFailed(
-      ended.role,
-      [ended.message, failed, failure.message].filter(Boolean).join("; "),
+
+    const failedRole = failure instanceof PartFailed ? failure.role : "";
+    if (failedRole.startsWith("store")) return failure;
+
+    const kinds = failedRole.startsWith("service") ? ["store"] : ["store", "service"];
+    // A part that is down was ended by a fault on purpose.
+    const candidates = this.#watched.filter(
+      ({ kind, part }) => kinds.includes(kind) && !part.isDown,
     );
+    const end = await Promise.race([...candidates.map(ending), sleep(NOTICED_WITHIN_MS)]);
+    if (!end) return failure;
+
+    const texts = [end.message, failedRole, failure.message].filter(Boolean);
+    return new PartFailed(end.role, texts.join("; "));
   }
 }

@@ -3,29 +3,29 @@ import type { PrintedFigures } from "../../targets/load-programs/index.js";
 import type { LoadProgram, PrintedLoad } from "../../targets/load-programs/load-program.js";
 import type { ProgramStart } from "./run-program.js";
 
-/** What a load program prints. One that counts its own calls says how many they were. */
+/** The figures that a load program prints, with the number of its calls where it counts them. */
 export type ProgramFigures = PrintedFigures & Partial<PrintedLoad>;
 
-/** What store and service tell of a load: `calls` are decisions before and after it. */
+/** The evidence of store and service on a load, where `calls` are decisions before and after it. */
 export type ProgramEvidence = Pick<PrintedResult, "calls" | "memory" | "store" | "service">;
 
-/** The load of one run that a load program makes, and what is read before and after it. */
+/** The load of one run that a load program makes, with the readings before and after it. */
 export interface ProgramLoad {
   readonly program: string;
   readonly runsFor: LoadProgram["runsFor"];
-  /** Operations that the store may count although the program does not. */
+  /** The most operations that the store may count although the program does not. */
   readonly moreAtMost?: number;
-  /** @param amount operations, or seconds where it runs for a time */
+  /** @param amount the operations, or the seconds where the program runs for a time */
   command(amount: number): Pick<ProgramStart, "arguments" | "files">;
   /** @throws Error that quotes the line which cannot be read */
   figuresIn(output: string): ProgramFigures;
   readBefore(): Promise<void>;
   readAfter(): Promise<void>;
-  /** After both readings. @throws PartFailed where the figures contradict them */
+  /** The evidence after both readings. @throws PartFailed where the figures contradict them */
   evidence(figures: ProgramFigures): ProgramEvidence;
 }
 
-/** All that is measured in a run whose load comes from a load program. */
+/** The evidence of a run whose load comes from a load program. */
 export interface RawPrintedRun
   extends ProgramEvidence,
     Pick<

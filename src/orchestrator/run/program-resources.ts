@@ -8,10 +8,13 @@ import type { RunningRole } from "./part-supervisor.js";
 import type { RawPrintedRun } from "./program-load.js";
 import type { ProgramEnd } from "./run-program.js";
 
-/** A program ends within a second or two: its counters are read often enough to know its rate. */
+/** The time between readings, which is short because a program may end within a second or two. */
 const PROGRAM_PERIOD_MS = 200;
 
-/** A program that ends by itself: its rate between first and last reading stands for the whole. */
+/**
+ * The watch of a program that ends by itself. Its rate of CPU time between the first and the last
+ * reading stands for the whole.
+ */
 class EndingPart {
   readonly #readings: { at_ms: number; cpu_us: number; resident_bytes: number }[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -36,21 +39,21 @@ class EndingPart {
     const used_ms = Math.max(0, last.cpu_us - first.cpu_us) / 1000;
     const share = used_ms / (last.at_ms - first.at_ms);
     const cpu_us = Math.round(share * loaded_s * 1e6);
-    const resident = this.#readings.map(({ resident_bytes }) => resident_bytes);
+    const residentBytes = this.#readings.map(({ resident_bytes }) => resident_bytes);
     return {
       kind: "generator",
       source: `${source}, while it ran`,
       cpu_us,
       cpu_percent: rounded(100 * share, 2),
       cpu_us_per_request: rounded(cpu_us / operations, 2),
-      resident_bytes_mean: Math.round(sum(resident) / resident.length),
-      resident_bytes_max: Math.max(...resident),
+      resident_bytes_mean: Math.round(sum(residentBytes) / residentBytes.length),
+      resident_bytes_max: Math.max(...residentBytes),
       samples: [],
     };
   }
 }
 
-/** What the roles used while a load program ran, and what could not be read. */
+/** The resources of the roles while a load program ran, with notes on failed readings. */
 type ProgramUse = Pick<RawPrintedRun, "resources" | "host_load" | "own_throttling" | "notes">;
 
 interface WatchedEnd {
@@ -77,12 +80,14 @@ export async function watchProgram(
   }
 
   const useOf = async (loaded_s: number, operations: number): Promise<ProgramUse> => {
-    const ofProgram = program.resources(source, loaded_s, operations);
-    const ofRoles = await watch.resources(source, loaded_s, operations);
-    const host_load = ofProgram && (await watch.hostLoad(end.program_s, {}, ofProgram.cpu_us));
+    const programResources = program.resources(source, loaded_s, operations);
+    const resources = await watch.resources(source, loaded_s, operations);
+    if (programResources) resources[GENERATOR] = programResources;
+    const host_load =
+      programResources && (await watch.hostLoad(end.program_s, {}, programResources.cpu_us));
     const own_throttling = await watch.ownThrottling();
     return {
-      resources: ofProgram ? { ...ofRoles, [GENERATOR]: ofProgram } : ofRoles,
+      resources,
       ...definedOnly({ host_load, own_throttling }),
       notes: [...watch.failures],
     };

@@ -16,7 +16,7 @@ import type { RequestedRun, RunSettings } from "./run-settings.js";
 import { type RunStore, storeOf } from "./run-store.js";
 import { StoreLayerLoad } from "./store-layer-load.js";
 
-/** More of what a program printed is cut. */
+/** The most characters of a program's output that a result keeps. */
 const MAX_OUTPUT_LENGTH = 10_000;
 
 /** Makes one run with a fresh store whose load comes from a load program. */
@@ -29,14 +29,11 @@ export async function executeProgramRun(
   const clocks = new ClockComparison();
   listener.phase("starting");
   try {
-    return await withProgramParts(
-      request,
-      { runtime, lease, log: listener.log },
-      async (parts) => ({
-        ...(await measure(parts, runtime, listener)),
-        clock_change: clocks.change(),
-      }),
-    );
+    const place = { runtime, lease, log: listener.log };
+    return await withProgramParts(request, place, async (parts) => {
+      const raw = await measure(parts, runtime, listener);
+      return { ...raw, clock_change: clocks.change() };
+    });
   } finally {
     listener.phase("stopped");
   }
@@ -102,7 +99,7 @@ async function loadOf(settings: RunSettings, store: RunStore): Promise<ProgramLo
     : new LimiterLoad(settings, store);
 }
 
-/** What a program printed. @throws PartFailed where that cannot be read */
+/** The figures that a program printed. @throws PartFailed where its output cannot be read */
 function figuresOf(load: ProgramLoad, output: string): ProgramFigures {
   try {
     return load.figuresIn(output);

@@ -3,14 +3,16 @@ import type { ProgramFigures, ProgramLoad } from "./program-load.js";
 import type { ProgramEnd } from "./run-program.js";
 import type { RunSettings } from "./run-settings.js";
 
-/** The first part of a calibration: enough operations to time, few enough for a slow server. */
-const FIRST_REQUESTS = 1_000;
 /**
- * The shortest second part: a rate that is measured in less is too inexact for the number of
- * operations.
+ * The operations of the first run of a calibration, which are enough to time and few enough for a
+ * slow server.
  */
+const FIRST_REQUESTS = 1_000;
+
+/** The shortest second run of a calibration. A rate from less time is too inexact. */
 const LEAST_CALIBRATION_S = 0.3;
-/** `auto` looks for a trend in our own generator's slices, which no load program has. */
+
+/** The warm-up by `auto`, which cannot look for a trend in slices, because load programs have none. */
 const AUTO_WARMUP_S = 3;
 
 /** Runs a load program once. @param amount see `ProgramLoad` */
@@ -39,7 +41,7 @@ function warmupSeconds(warmupS: RunSettings["warmupS"]): number {
   return Math.max(LEAST_CALIBRATION_S, seconds);
 }
 
-/** The rate of a program that cannot run for a time, from two runs: they are also the warm-up. */
+/** The rate of a program that cannot run for a time, from two runs that are also the warm-up. */
 async function calibrateProgram(
   seconds: number,
   run: RunOnce,

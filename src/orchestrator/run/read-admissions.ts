@@ -5,7 +5,7 @@ import { findLimiter } from "../../targets/resolve.js";
 import { findProfile } from "../../traffic/lookup.js";
 import { FRESH_KEY } from "../../traffic/traffic-types.js";
 
-/** Keys that are read at most; those of the most frequent requests are. */
+/** The most keys that are read, which are those of the most frequent requests. */
 const MAX_KEYS = 10_000;
 
 export interface AdmissionsContext {
@@ -13,12 +13,12 @@ export interface AdmissionsContext {
   keyPrefix: string;
   requestCounts: RequestCounts | undefined;
   withoutStore: number;
-  /** Seconds since the store was emptied, at least. */
+  /** The least number of seconds since the store was emptied. */
   elapsedS: number;
   readNumbers(keys: readonly string[]): Promise<readonly (number | null)[] | undefined>;
 }
 
-/** Why the counts of the keys say nothing; undefined where they do. */
+/** Why the counts of the keys mean nothing; undefined where they can be compared. */
 function unknownReason({
   configuration,
   withoutStore,
@@ -35,10 +35,7 @@ function unknownReason({
   return undefined;
 }
 
-/**
- * Bounds of the points that each key of the traffic has consumed; keys that are never used again
- * are left out.
- */
+/** The bounds of the points that each key has consumed, without keys that are never used again. */
 function boundsByKey(
   { traffic, limits: { cost = 1 } }: AdmissionsContext["configuration"],
   { sent, undecided }: RequestCounts,
@@ -67,7 +64,7 @@ export async function readAdmissions(context: AdmissionsContext): Promise<Admiss
     return { status: "not known", reason: "the load generator did not count by request" };
   const { countKey } = findLimiter(configuration.target.limiter);
   const bounds = [...boundsByKey(configuration, requestCounts)]
-    .toSorted(([, one], [, other]) => other.most - one.most)
+    .toSorted(([, a], [, b]) => b.most - a.most)
     .slice(0, MAX_KEYS);
   if (bounds.length === 0)
     return { status: "not known", reason: "each request is on a key of its own" };

@@ -8,40 +8,37 @@ const ANSWERS_WITHIN_MS = 5_000;
 /** A running relay, which stands between the servers and a store node. */
 export class RelayControl {
   readonly #part: RunningPart;
-  /** Lines that it is to print, each with who waits for it. */
-  readonly #awaited: { line: string; seen(): void }[] = [];
-  /** Resolves when it accepts connections. @throws Error when it does not in time */
+  /** The lines that somebody waits for, each with a function that ends the wait. */
+  readonly #expectedLines: { line: string; resolve(): void }[] = [];
+  /** Resolves when the relay accepts connections, and rejects where it does not in time. */
   readonly listening: Promise<void>;
 
   constructor(part: RunningPart) {
     this.#part = part;
     this.listening = this.#line(RELAY_LISTENS);
-    // What it has printed so far comes at once.
+    // Lines that the relay has printed so far come at once.
     part.onLine((line) => this.#read(line));
   }
 
-  /** Resolves when the relay does so. @throws Error when it does not in time */
+  /** Sets the mode, and waits until the relay is in it. @throws Error where it is not in time */
   async set(mode: RelayMode): Promise<void> {
     const line = relayLine(mode);
-    const seen = this.#line(line);
+    const confirmation = this.#line(line);
     this.#part.write?.(line);
-    await seen;
+    await confirmation;
   }
 
   #read(line: string): void {
-    const index = this.#awaited.findIndex((awaited) => awaited.line === line);
+    const index = this.#expectedLines.findIndex((expected) => expected.line === line);
     if (index < 0) return;
-    const [awaited] = this.#awaited.splice(index, 1);
-    awaited?.seen();
+    const [expected] = this.#expectedLines.splice(index, 1);
+    expected?.resolve();
   }
 
-  /** Resolves when the relay prints this line. @throws Error when it does not in time */
+  /** Waits until the relay prints this line. @throws Error where it does not in time */
   #line(line: string): Promise<void> {
-    const seen = new Promise<void>((resolve) => this.#awaited.push({ line, seen: resolve }));
-    return within(
-      seen,
-      ANSWERS_WITHIN_MS,
-      () => `${this.#part.role} did not say "${line}" in time`,
-    );
+    const printed = new Promise<void>((resolve) => this.#expectedLines.push({ line, resolve }));
+    const lateText = () => `${this.#part.role} did not say "${line}" in time`;
+    return within(printed, ANSWERS_WITHIN_MS, lateText);
   }
 }

@@ -41,9 +41,9 @@ export interface RunIdentity {
   run: number;
   runtime: Runtime;
   caps: KindCaps;
-  /** Those that the campaign started with. */
+  /** The plugins with which the campaign started. */
   plugins?: readonly PluginFacts[];
-  /** It has instruments, and never counts. */
+  /** Whether the run has instruments, so that it never counts. */
   diagnose?: true | undefined;
 }
 
@@ -86,7 +86,7 @@ function hasEmbeddedStore({ planned, runtime }: RunIdentity): boolean {
   return typeof program === "object" && program.embedded;
 }
 
-/** The CPU figures of a role, less what it used while others had the load. */
+/** The CPU figures of a role without the CPU time that it used while others had the load. */
 function withoutIdle(role: RoleResources, idle_us: number): RoleResources {
   const cpu_us = Math.max(0, role.cpu_us - idle_us);
   const scaled = (value: number): number => rounded((value * cpu_us) / Math.max(1, role.cpu_us), 2);
@@ -101,7 +101,8 @@ function withoutIdle(role: RoleResources, idle_us: number): RoleResources {
 }
 
 /**
- * What a role reported itself wins, unless its process was replaced; the samples are the runtime's.
+ * The resources of a role. The figures that it reported itself win, unless its process was replaced,
+ * but the samples are those of the runtime.
  */
 function mergeRole(
   reported: RoleResources | undefined,
@@ -115,16 +116,15 @@ function mergeRole(
   return idle_us && observed.kind === "server" ? withoutIdle(role, idle_us) : role;
 }
 
-/**
- * Shares of a kind's CPU time that was idle use. Above the first a note says so, above the second
- * the figure is not known (M15).
- */
-const IDLE_SAID = 0.05;
+/** The share of idle use in a kind's CPU time above which a note says so (M15). */
+const IDLE_NOTED = 0.05;
+
+/** The share of idle use above which the CPU time per request is not known (M15). */
 const IDLE_TOO_MUCH = 0.2;
 
 /**
- * Judges the corrections for idle use, by kind. @returns the roles, and a note for each kind that
- * it concerns
+ * Judges the corrections for idle use, by kind.
+ * @returns the roles, and a note for each kind with much idle use
  */
 function judgeIdle(roles: Readonly<Record<string, RoleResources>>) {
   const judgedRoles = { ...roles };
@@ -136,24 +136,24 @@ function judgeIdle(roles: Readonly<Record<string, RoleResources>>) {
     const idle_us = sum(corrected.map(([, role]) => role.idle_us ?? 0));
     const loaded_us = sum(corrected.map(([, role]) => role.cpu_us));
     const share = idle_us / Math.max(1, idle_us + loaded_us);
-    if (share <= IDLE_SAID) continue;
+    if (share <= IDLE_NOTED) continue;
 
     const isKnown = share <= IDLE_TOO_MUCH;
     const unknownText = isKnown ? "" : "; its CPU per request is not known";
     notes.push(
       `${kind}: ${Math.round(100 * share)} % of its CPU time was idle use and is not counted${unknownText} (M15)`,
     );
-    for (const [id, { cpu_us_per_request, ...others }] of corrected) {
-      const figure = isKnown ? cpu_us_per_request : undefined;
-      judgedRoles[id] = { ...others, ...definedOnly({ cpu_us_per_request: figure }) };
+    for (const [id, { cpu_us_per_request, ...figures }] of corrected) {
+      const knownFigure = isKnown ? cpu_us_per_request : undefined;
+      judgedRoles[id] = { ...figures, ...definedOnly({ cpu_us_per_request: knownFigure }) };
     }
   }
   return { roles: judgedRoles, notes };
 }
 
 /**
- * A module's version with its bytes: builds of one version differ, and a comparison must tell them
- * apart.
+ * A module's version with the hash of its file, because builds of one version differ and a comparison
+ * must tell them apart.
  */
 function moduleVersion({ version, sha256 }: ModuleFacts): string {
   const text = version || "unknown";
@@ -171,8 +171,9 @@ export function measuredDocument(
 ): MeasuredResult {
   const { faults } = observed;
   const roles = { ...result.resources };
-  for (const [role, ofRole] of Object.entries(resources))
-    roles[role] = mergeRole(roles[role], ofRole, wasEnded({ faults }, role));
+  for (const [role, observedRole] of Object.entries(resources)) {
+    roles[role] = mergeRole(roles[role], observedRole, wasEnded({ faults }, role));
+  }
   const idle = judgeIdle(roles);
   const {
     verdict: _verdict,
@@ -198,7 +199,7 @@ export function measuredDocument(
   });
 }
 
-/** The versions of what is behind the servers, which their own libraries do not tell. */
+/** The versions of store and limiter, which the libraries of the servers do not know. */
 function versionsBehind(
   { runtime, planned }: RunIdentity,
   { store, service }: Pick<RawRun, "store" | "service">,
@@ -206,12 +207,12 @@ function versionsBehind(
   const versions: { store?: string; limiter?: string } = {};
   if (store) {
     const reported = [...new Set(store.nodes.map(({ at_end }) => at_end.version))].join(", ");
-    // A store that does not tell its version has that of the program that was started.
+    // A store that does not report its version has that of the program that was started.
     const started = startedVersionOf(runtime, storeProgram(planned.configuration.target));
     if (reported || started) versions.store = reported || started;
   }
 
-  // A module or a service is the limiter; a client cannot ask for the version of a service.
+  // A module or a service is the limiter, and a client cannot ask for the version of a service.
   const module = store?.modules?.map(moduleVersion).join(", ");
   const limiter = module || (service && serviceVersion(runtime, service));
   if (limiter) versions.limiter = limiter;
@@ -272,6 +273,7 @@ export function failureDocument(
   };
 }
 
+/** The CPU time per request of all roles of a kind in µs; undefined where it is not known. */
 export function cpuUsPerRequest(
   { resources }: Pick<MeasuredResult, "resources">,
   measured: MeasuredKind,
@@ -285,10 +287,10 @@ export function cpuUsPerRequest(
 export interface RunOutcome {
   file: string;
   status: "valid" | "suspect" | "invalid" | "failed";
-  /** What the target did with the load; absent where that is not known. */
+  /** The target's outcome with the load; absent where that is not known. */
   outcome?: OutcomeStatus;
   configuration: Configuration;
-  /** From its start until its result was saved. */
+  /** The seconds from the start of the run until its result was saved. */
   seconds: number;
 }
 

@@ -27,28 +27,28 @@ export interface StartedGenerator<Run extends RoundRun = RoundRun> {
   runs: readonly Run[];
 }
 
-/** One store that hangs must not use up the time of the others' reading. */
+/** The time for the reading of a store. One that hangs must not use up the time of the others. */
 const READ_WITHIN_MS = 8_000;
 
 const notReadText = (): string => `the store could not be read within ${READ_WITHIN_MS / 1000} s`;
 
 type MayEnd = (role: RunningRole) => boolean;
 
-/** What the generators of a round do together, and what of it each run gets. */
+/** The load of a round, whose generators work together, and from which each run gets its share. */
 export class RoundLoad {
   readonly #started: readonly StartedGenerator[];
   readonly #runs: readonly RoundRun[];
-  /** Present where each target has a generator of its own. */
+  /** The turns; present where each target has its own generator. */
   readonly #turns: TurnsOfRound | undefined;
   readonly #generators: Generators;
   readonly #watch: CounterWatch;
   readonly #readings: DrainedReadings;
-  /** What each generator prints: the outputs of its runs, in their order. */
+  /** The outputs that each generator prints, which are those of its runs in their order. */
   readonly #outputs: readonly Promise<GroupOutput>[];
   readonly #failedReadings = new Map<number, PartFailed>();
 
-  /** @param hasOwn whether each target has a generator of its own */
-  constructor(started: readonly StartedGenerator[], turns: TurnsSpec, hasOwn: boolean) {
+  /** @param hasOwnGenerators whether each target has its own generator */
+  constructor(started: readonly StartedGenerator[], turns: TurnsSpec, hasOwnGenerators: boolean) {
     const runs = started.flatMap((generator) => generator.runs);
     const [first] = runs;
     if (!first) throw new Error("a round has no runs");
@@ -59,18 +59,20 @@ export class RoundLoad {
 
     this.#started = started;
     this.#runs = runs;
-    this.#turns = hasOwn ? new TurnsOfRound(parts, turns, configuration, warmupS) : undefined;
+    this.#turns = hasOwnGenerators
+      ? new TurnsOfRound(parts, turns, configuration, warmupS)
+      : undefined;
     this.#generators = new Generators(roles, runs.length * warmup_s);
     this.#watch = new CounterWatch([
       ...runs.flatMap(rolesBehind),
-      ...roles.map((role, position) => (hasOwn ? ofRun(runs[position], role) : role)),
+      ...roles.map((role, position) => (hasOwnGenerators ? ofRun(runs[position], role) : role)),
     ]);
     this.#readings = this.#newReadings(parts);
     this.#outputs = roles.map((role) => outputOfGenerator(role, groupOutputSchema));
     this.#follow(parts);
   }
 
-  /** Nothing of the round is waited for any more. */
+  /** Takes that nobody waits for the generators any more. */
   stop(): void {
     this.#generators.silence.stop();
   }
@@ -81,7 +83,7 @@ export class RoundLoad {
       failures: [this.#generators.silence.failed, this.#readings.failed],
       output: (mayEnd) => this.#outputOf(run, mayEnd),
       done: () => this.#readings.done(),
-      // The others may need it still.
+      // The other runs may still need the generators.
       leave: () => {},
     };
   }
@@ -99,7 +101,7 @@ export class RoundLoad {
     });
   }
 
-  /** A store that cannot be read fails its run alone. */
+  /** Reads all stores. One that cannot be read fails only its own run. */
   async #readStores(): Promise<void> {
     const reading = this.#runs.map(async ({ index, store }) => {
       try {
@@ -126,7 +128,7 @@ export class RoundLoad {
     for (const [generator, { exited }] of parts.entries())
       exited.then(() => this.#readings.leave(generator));
     Promise.all(parts.map(({ exited }) => exited)).then(() => this.#watch.stop());
-    // Whoever needs an output learns of its failure; nobody may, if all runs have failed before.
+    // Runs that need an output learn of its failure. If all have failed before, nobody does.
     for (const outputs of this.#outputs) outputs.catch(() => {});
   }
 
@@ -149,7 +151,7 @@ export class RoundLoad {
   }
 }
 
-/** The role that a failed load is about: the only server, or all of them. */
+/** The role that a failed load is about, which is the only server or all of them. */
 function loadedRole({ servers }: RoundRun): string {
   const [server, ...others] = servers;
   return server && others.length === 0 ? server.id : "server";
@@ -158,28 +160,25 @@ function loadedRole({ servers }: RoundRun): string {
 const rolesBehind = (run: RoundRun): RunningRole[] =>
   [...run.store.nodes, ...run.servers].map((role) => ofRun(run, role));
 
-/** Roles of several runs have the same ids. */
+/** A role with an id that tells it from the roles of other runs, which have the same ids. */
 function ofRun(run: RoundRun | undefined, role: RunningRole): RunningRole {
   return run ? { ...role, id: idIn(run.index, role.id) } : role;
 }
 
 const idIn = (index: number, id: string): string => `${index}/${id}`;
 
-/**
- * The counters of one run among those of its group; how busy the machine was is a figure of the
- * group.
- */
+/** The watch of one run of a group. The load of the machine is a figure of the whole group. */
 function watchOf(index: number, watch: CounterWatch): RunWatch {
   return {
     failures: watch.failures,
     async resources(source, loaded_s, requests) {
-      const ofGroup = await watch.resources(source, loaded_s, requests);
+      const groupResources = await watch.resources(source, loaded_s, requests);
       const prefix = idIn(index, "");
-      const ofRunAlone = Object.entries(ofGroup).flatMap(([id, resources]) => {
+      const runResources = Object.entries(groupResources).flatMap(([id, resources]) => {
         if (id === GENERATOR) return [[id, resources] as const];
         return id.startsWith(prefix) ? [[id.slice(prefix.length), resources] as const] : [];
       });
-      return Object.fromEntries(ofRunAlone);
+      return Object.fromEntries(runResources);
     },
     hostLoad: () => watch.hostLoad(watch.elapsedS, {}),
     ownThrottling: () => watch.ownThrottling(),

@@ -29,9 +29,9 @@ export function faultFiguresOf(run: FaultRun): MeasuredResult["fault_figures"] {
 }
 
 /**
- * What the model admits from each fault to the next, of the answered requests: failed ones use no
- * quota.
- * @returns null for quotas that cannot be used up; undefined where the run names none
+ * The admissions of the model from each fault to the next, of the answered requests, because failed
+ * ones use no quota. They are null for quotas that cannot be used up, and undefined where the run
+ * has no quota.
  */
 function predictedAdmissions(
   { configuration, warmup, counts }: FaultRun,
@@ -41,6 +41,7 @@ function predictedAdmissions(
   if (!configuration || configuration.target.limiter === "none") return faults.map(() => undefined);
   const { limits, traffic, target } = configuration;
   if (canNotBeUsedUp(limits, warmup.requests + counts.sent)) return faults.map(() => null);
+
   const profile = findProfile(traffic);
   const { opens_s } = timeline;
   const phases = loadOf(warmup, timeline);
@@ -73,14 +74,14 @@ function loadOf(
   timeline: Timeline,
 ): LoadPhase[] {
   const { opens_s, allowed, limited, width_ms } = timeline;
-  const before = [
+  const phasesBefore = [
     { begins_s: 0, length_s: took_s - lead_in.took_s, requests: requests - lead_in.requests },
     { begins_s: opens_s - lead_in.took_s, length_s: lead_in.took_s, requests: lead_in.requests },
   ];
-  const within = allowed.map((count, index) => ({
+  const phasesWithin = allowed.map((count, index) => ({
     begins_s: opens_s + (index * width_ms) / 1000,
     length_s: width_ms / 1000,
     requests: sum([count, limited[index] ?? 0]),
   }));
-  return [...before, ...within].filter((phase) => phase.requests > 0);
+  return [...phasesBefore, ...phasesWithin].filter((phase) => phase.requests > 0);
 }

@@ -21,43 +21,46 @@ import type { DrainedReadings } from "./drained-readings.js";
 import { PartFailed, type PartSupervisor, type RunningRole } from "./part-supervisor.js";
 
 /**
- * A generator reports each second, and takes less to connect, drain and write: silent for so long,
- * it hangs. Generators wait longer for each other, so that the one that hangs is named.
+ * A generator that prints nothing for so long hangs, because it reports each second, and takes less
+ * to connect, drain and write. Generators wait longer for each other, so that the one that hangs is
+ * named.
  */
 export const SILENCE_S = 60;
+
 /**
- * Until its first word it may wait for CPU time while many others start. Those that are ready wait
- * a little longer.
+ * The time for the first line of a generator, which may wait for CPU time while many others start.
+ * Generators that are ready wait a little longer.
  */
 export const START_S = 110;
-/** After a stop of this process its timers come before the lines that it missed. */
+
+/** The time to read lines that this process missed while it was stopped, before a timer counts. */
 const GRACE_MS = 1000;
 
 /** Notices a generator that hangs, e.g. because its machine is frozen, and would never end. */
 export class SilenceWatch {
   readonly #roles: readonly Pick<RunningRole, "id">[];
-  readonly #quiet_s: number;
+  readonly #warmup_s: number;
   readonly #timers = new Map<number, NodeJS.Timeout>();
   #isOver = false;
   readonly #failure = failure();
-  /** Rejects with PartFailed when one hangs, and never resolves. */
+  /** Rejects with PartFailed where a generator hangs, and never resolves. */
   readonly failed = this.#failure.promise;
 
-  /** @param quiet_s the longest that a generator works without a word besides: its warm-up */
-  constructor(roles: readonly Pick<RunningRole, "id">[], quiet_s: number) {
+  /** @param warmup_s the warm-up, in which a generator works without printing a line */
+  constructor(roles: readonly Pick<RunningRole, "id">[], warmup_s: number) {
     this.#roles = roles;
-    this.#quiet_s = quiet_s;
+    this.#warmup_s = warmup_s;
     for (const index of roles.keys()) this.#expect(index, START_S);
   }
 
-  /** All go on from a moment at which they waited. */
+  /** Takes that all generators continue from a moment at which they waited. */
   expectAll(): void {
     for (const index of this.#roles.keys()) this.heard(index);
   }
 
-  /** It said something, and goes on. @param index of the generator */
+  /** Takes that a generator printed a line, and continues. */
   heard(index: number): void {
-    this.#expect(index, SILENCE_S + this.#quiet_s);
+    this.#expect(index, SILENCE_S + this.#warmup_s);
   }
 
   #expect(index: number, within_s: number): void {
@@ -66,11 +69,13 @@ export class SilenceWatch {
     const { id } = this.#roles[index] ?? {};
     const text = `said nothing for ${within_s} s: it hangs, or its machine does`;
     const fail = () => this.#failure.reject(new PartFailed(id ?? "generator", text));
-    const look = () => void this.#timers.set(index, setTimeout(fail, GRACE_MS).unref());
-    this.#timers.set(index, setTimeout(look, 1000 * within_s).unref());
+    const waitForMissedLines = () => {
+      this.#timers.set(index, setTimeout(fail, GRACE_MS).unref());
+    };
+    this.#timers.set(index, setTimeout(waitForMissedLines, 1000 * within_s).unref());
   }
 
-  /** It waits until it may go on, or has ended. */
+  /** Takes that a generator waits until it may continue, or has ended. */
   expectNothing(index: number): void {
     clearTimeout(this.#timers.get(index));
     this.#timers.delete(index);
@@ -85,8 +90,8 @@ export class SilenceWatch {
 export type Second = Extract<Progress, { event: "second" }>;
 
 /**
- * Merges the live figures of several generators; one alone passes unchanged. A second is complete
- * once all have reported it.
+ * Merges the live figures of several generators, and passes those of a single one unchanged. A
+ * second is complete once all have reported it.
  */
 export class MergedSeconds {
   readonly #pending: Second[][];
@@ -111,12 +116,11 @@ function merged(seconds: readonly Second[]): Second {
   );
   const limited_share =
     requests_per_second > 0 ? rounded(limited / requests_per_second, 6) : undefined;
-  // The result's percentiles are those of merged histograms; a screen gets the slowest
-  // generator's.
+  // The result has percentiles of merged histograms, while a screen gets the slowest generator's.
   const p99_ms = greatest(seconds.map((second) => second.p99_ms));
   const utilisation = greatest(seconds.map((second) => second.generator_event_loop_utilisation));
   return {
-    // The first generator reads the servers.
+    // Only the first generator reads the servers.
     ...first,
     t_s: Math.max(...seconds.map(({ t_s }) => t_s)),
     requests_per_second,
@@ -128,10 +132,10 @@ function merged(seconds: readonly Second[]): Second {
   };
 }
 
-/** Undefined where none is known. */
+/** The greatest of the known values; undefined where none is known. */
 function greatest(values: readonly (number | null | undefined)[]): number | undefined {
-  const known = values.flatMap((value) => value ?? []);
-  return known.length > 0 ? Math.max(...known) : undefined;
+  const knownValues = values.flatMap((value) => value ?? []);
+  return knownValues.length > 0 ? Math.max(...knownValues) : undefined;
 }
 
 type Announcement = Extract<Progress, { event: "phase" }>;
@@ -149,14 +153,12 @@ interface GeneratorListener {
 }
 
 /**
- * The load generators of one run. They go on from moment to moment together, and their outputs are
- * merged to one.
+ * The load generators of one run. They continue from each drained moment together, and their outputs
+ * are merged into one.
  */
 export class Generators {
   readonly roles: readonly RunningRole[];
-  /**
-   * When the window of each opens, by this process's clock; absent before it has announced that.
-   */
+  /** When the window of each generator opens, by this process's clock; absent before it says so. */
   readonly #opens_ms: (number | undefined)[] = [];
   readonly #steady = new Set<number>();
   readonly #begun = new Set<RunPhase>();
@@ -174,7 +176,7 @@ export class Generators {
     return this.roles.map(({ part }) => part);
   }
 
-  /** Takes the readings at the moments that they announce, and reports their progress. */
+  /** Takes the readings at the moments that generators announce, and reports their progress. */
   follow(readings: DrainedReadings, listener: GeneratorListener): void {
     const seconds = new MergedSeconds(this.roles.length);
     for (const [index, part] of this.parts.entries()) {
@@ -216,7 +218,7 @@ export class Generators {
       case "warmup":
       case "measure": {
         if (opens_in_ms !== undefined) this.#opens_ms[index] = performance.now() + opens_in_ms;
-        // The others follow at once.
+        // The first generator announces the phase for the others, which follow at once.
         if (this.#begun.has(phase)) return;
         this.#begun.add(phase);
         listener.phase(phase, opens_in_ms);
@@ -228,7 +230,7 @@ export class Generators {
     }
   }
 
-  /** Ends the warm-up of all when the last of them is steady. */
+  /** Ends the warm-up of all generators when the last of them is steady. */
   #endWarmup(index: number): void {
     this.#steady.add(index);
     if (this.#steady.size < this.roles.length) return;
@@ -236,21 +238,22 @@ export class Generators {
   }
 
   /**
-   * What all measured together. @throws PartFailed naming the first that fails; environmentError
+   * The output of all generators together.
+   * @throws PartFailed that names the first which fails; environmentError
    */
   async output(
     supervisor: PartSupervisor,
     mayEnd: (role: RunningRole) => boolean,
   ): Promise<GeneratorOutput> {
-    const printed = this.roles.map((role) => outputOfGenerator(role, generatorOutputSchema));
-    const outputs = await supervisor.waitFor(Promise.all(printed), mayEnd);
+    const pending = this.roles.map((role) => outputOfGenerator(role, generatorOutputSchema));
+    const outputs = await supervisor.waitFor(Promise.all(pending), mayEnd);
     const [first] = outputs;
     if (first && outputs.length === 1) return first;
     return mergedOutput(outputs, this.#opens_ms);
   }
 }
 
-/** @param opens_ms when each was to open its window, by this process's clock */
+/** @param opens_ms when each generator was to open its window, by this process's clock */
 function mergedOutput(
   outputs: readonly GeneratorOutput[],
   opens_ms: readonly (number | undefined)[],
@@ -290,16 +293,20 @@ function mergedPrediction(
   return predictionFor(request, warmup, limiter, counts, window);
 }
 
+/** The output of a generator when it has ended. @throws PartFailed; environmentError */
 export async function outputOfGenerator<Output>(
   { id, part }: RunningRole,
   schema: z.ZodType<Output>,
 ): Promise<Output> {
   const exit = await part.exited;
-  const last = part.lastLines().findLast((line) => !parseProgress(line));
+  const lastLine = part.lastLines().findLast((line) => !parseProgress(line));
   if (exit.code === EXIT.environment)
-    throw environmentError(`${id}: ${last ?? "it printed nothing"}`);
-  if (exit.code !== 0)
-    throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}${last ? `: ${last}` : ""}`);
+    throw environmentError(`${id}: ${lastLine ?? "it printed nothing"}`);
+  if (exit.code !== 0) {
+    const reason = lastLine ? `: ${lastLine}` : "";
+    throw new PartFailed(id, `ended with ${exit.code ?? exit.signal}${reason}`);
+  }
+
   try {
     return parseAnswer(schema, await part.output());
   } catch (error) {

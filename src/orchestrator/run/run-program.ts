@@ -6,13 +6,13 @@ import { GENERATOR, layoutOf } from "./layout.js";
 import { PartFailed, type PartPlace, type RunParts, withParts } from "./part-supervisor.js";
 import type { RequestedRun, RunSettings } from "./run-settings.js";
 
-/** A load program that takes longer than expected by this factor, and this time, hangs. */
+/** The time after which a load program hangs, as a factor of the expected time and more seconds. */
 const LATEST = { factor: 5, more_s: 60 } as const;
 
 export interface ProgramStart {
   program: string;
   arguments(folder: string): readonly string[];
-  /** Texts of the files that it reads, by name. */
+  /** The texts of the files that the program reads, by name. */
   files?: Readonly<Record<string, string>>;
   expected_s: number;
 }
@@ -37,7 +37,7 @@ export function withProgramParts<Value>(
   return withParts(layoutOf(settings), place, (parts) => use({ ...parts, settings }));
 }
 
-/** Starts a load program and waits until it has ended. @throws PartFailed when it fails or hangs */
+/** Starts a load program and waits until it has ended. @throws PartFailed where it fails or hangs */
 export async function runProgram(
   { settings, supervisor, startPart }: ProgramParts,
   { program, arguments: argumentsIn, files = {}, expected_s }: ProgramStart,
@@ -65,20 +65,20 @@ export async function runProgram(
   const { code, signal } = await supervisor.waitFor(endInTime(part, expected_s));
   const program_s = (performance.now() - began_ms) / 1000;
   if (code !== 0)
-    throw new PartFailed(GENERATOR, `${program} ended with ${code ?? signal}${lastWords(part)}`);
+    throw new PartFailed(GENERATOR, `${program} ended with ${code ?? signal}${lastLineText(part)}`);
   return { arguments: programArguments, output: await part.output(), program_s };
 }
 
-/** @throws PartFailed when the program hangs, as it does when the server refuses its connections */
+/** @throws PartFailed where the program hangs, e.g. because the server refuses its connections */
 function endInTime(part: RunningPart, expected_s: number): RunningPart["exited"] {
   const most_s = LATEST.factor * expected_s + LATEST.more_s;
   return within(part.exited, most_s * 1000, () => {
-    const text = `it did not end within ${Math.round(most_s)} s${lastWords(part)}`;
+    const text = `it did not end within ${Math.round(most_s)} s${lastLineText(part)}`;
     return new PartFailed(GENERATOR, text);
   });
 }
 
-function lastWords(part: RunningPart): string {
-  const last = part.lastLines().at(-1);
-  return last ? `: ${last}` : "";
+function lastLineText(part: RunningPart): string {
+  const lastLine = part.lastLines().at(-1);
+  return lastLine ? `: ${lastLine}` : "";
 }

@@ -9,34 +9,31 @@ export interface ExternalStore extends Discovery {
   access: Readonly<Record<string, string>>;
 }
 
-/** What an audit gives one of its servers. */
+/** The settings in which an audit lets one of its servers differ from the others. */
 export type ServerDifference = Pick<ServerSpec, "clock_shift_ms" | "by_address">;
 
 export interface RunSettings {
   configuration: Configuration;
-  /** Random: programs of another run are not mistaken for those of this one. */
+  /** A random text by which programs of another run are not mistaken for those of this one. */
   runNonce: string;
-  /**
-   * The traffic's seed; the same for all configurations of a round, so that they get the same
-   * requests.
-   */
+  /** The seed of the traffic. All configurations of a round have the same, and the same requests. */
   seed: number;
   warmupS: Warmup;
   workers: number;
-  /** The requested caps; the runtime applies what it can. */
+  /** The requested caps, of which the runtime applies those that it can. */
   caps: KindCaps;
   /** The store that the user already runs. */
   external?: ExternalStore;
-  /** Vouches for the stores; absent where no target encrypts its connections. */
+  /** The authority of the stores; absent where no target encrypts its connections. */
   authority?: StoreAuthority;
   /** How each server differs, in their order. */
   servers?: readonly ServerDifference[];
-  /** Servers and store are read with instruments that cost CPU time. */
+  /** Whether servers and store have instruments that cost CPU time. */
   diagnose?: true;
   partFaults?: PartFaults;
-  /** Files of modules by id; absent where no target needs one. */
+  /** The files of modules by id; absent where no target needs one. */
   modules?: Readonly<Record<string, string>>;
 }
 
-/** The settings of a run that has not been made yet: each run draws its own nonce. */
+/** The settings of a run that has not been made yet, and draws its nonce only then. */
 export type RequestedRun = Omit<RunSettings, "runNonce">;

@@ -4,7 +4,7 @@ import { roleId } from "../../contract/role.js";
 import { type RunSpec, runSpec, type ServiceSpec } from "../../contract/run-spec.js";
 import { DEFAULT_COMPLEXITY, DEFAULT_KEY_PREFIX } from "../../contract/server-env.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import type { PartAllocation } from "../../runtimes/runtime-types.js";
 import { isEncrypted } from "../../targets/options.js";
 import { describeClient, findStore } from "../../targets/resolve.js";
@@ -15,28 +15,28 @@ import type { StoreAuthority } from "./store-authority.js";
 export const PROBE = "probe";
 export const SERVICE = roleId("service", 1);
 
-/** A request that takes longer has failed. */
+/** The time for an answer. A request that takes longer has failed. */
 const REQUEST_TIMEOUT_S = 10;
 
-/** Addresses of the roles that were started, by id. */
-export type Places = ReadonlyMap<string, Node>;
+/** The addresses of the roles that were started, by id. */
+export type Places = ReadonlyMap<string, NodePlace>;
 
-export function placeOf(id: string, places: Places): Node {
+export function placeOf(id: string, places: Places): NodePlace {
   const place = places.get(id);
   if (place) return place;
   throw new Error(`${id} was not started`);
 }
 
-/** Which of the generators of a run reads the document. */
+/** The generator of a run that reads the document. */
 export interface GeneratorPlace {
   id: string;
-  /** Counted from 0. */
+  /** Its place among the generators, from 0. */
   index: number;
   generators: number;
 }
 
 /**
- * What one run asks of its programs: the same document for each, with the member that only this
+ * The run specs of one run. Each program gets the same document, with the member that only this
  * program reads.
  */
 export class RunSpecs {
@@ -44,24 +44,24 @@ export class RunSpecs {
   readonly #storeIds: readonly string[];
   readonly #serverIds: readonly string[];
 
-  /** @param storeIds the roles that stand for the nodes of the store: these, or their relays */
+  /** @param storeIds the ids of the store's nodes, or of the relays in front of them */
   constructor(settings: RunSettings, storeIds: readonly string[], serverIds: readonly string[]) {
     this.#settings = settings;
     this.#storeIds = storeIds;
     this.#serverIds = serverIds;
   }
 
-  /** Each server has its own nonce, so that no two are mistaken for each other. */
+  /** The nonce of a program, by which no two servers are mistaken for each other. */
   nonceOf(id: string): string {
     return `${this.#settings.runNonce}-${id}`;
   }
 
   /** The addresses of the store's nodes. */
-  nodes(places: Places): readonly Node[] {
+  nodes(places: Places): readonly NodePlace[] {
     return this.#settings.external?.nodes ?? this.#storeIds.map((id) => placeOf(id, places));
   }
 
-  /** The probe gets the nodes with each request, as it is started before them. */
+  /** The spec of the probe, which gets the nodes with each request, because it starts before them. */
   forProbe(allocation: PartAllocation): RunSpec {
     return this.#common(PROBE, undefined, allocation);
   }
@@ -145,7 +145,7 @@ export function authorityIn({ authority }: Pick<RunSettings, "authority">): Stor
   throw new Error("an encrypted store needs an authority");
 }
 
-/** The settings that options and the user add to the service's defaults; without addresses. */
+/** The settings that options and the user add to the service's defaults, without addresses. */
 export const serviceSettings = ({
   target,
   service_env = {},
@@ -154,13 +154,14 @@ export const serviceSettings = ({
   ...service_env,
 });
 
-export function serviceSpec(id: string, nonce: string, place: Node): ServiceSpec {
+export function serviceSpec(id: string, nonce: string, place: NodePlace): ServiceSpec {
   const { host, port, ports } = place;
   return { id, nonce, host, port, ...definedOnly({ ports: ports && { ...ports } }) };
 }
 
 /**
- * On an external store the keys of each run have their own prefix, and expire with their window.
+ * The prefix of a run's keys. On an external store each run has its own, and its keys expire with
+ * their window.
  */
 export const keyPrefixOf = ({
   external,
@@ -169,8 +170,8 @@ export const keyPrefixOf = ({
   external ? `ratelimit-bench:${runNonce}` : DEFAULT_KEY_PREFIX;
 
 /**
- * The engine of a store that the user named. The probe must be told it: the store is in no list of
- * the probe's, or says nothing about its version.
+ * The engine of a store that the user named. The probe must get it, because the store is in none of
+ * its lists, or says nothing about its version.
  */
 function namedEngine(id: string): RunSpec["store"]["engine"] {
   const { isNamed, engine } = findStore(id);

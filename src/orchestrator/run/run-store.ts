@@ -6,7 +6,7 @@ import type { ServiceEvidence } from "../../contract/service.js";
 import type { ModuleFacts, ProbeReport, StoreEvidence } from "../../contract/store.js";
 import { storeProgram, type Target } from "../../contract/target.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { BenchError, EXIT, environmentError } from "../../kit/errors.js";
 import type { RunningPart } from "../../runtimes/runtime-types.js";
 import { findModule } from "../../targets/modules/index.js";
@@ -25,31 +25,28 @@ import {
   settingRefusal,
 } from "./store-refusals.js";
 
-/** Nodes must start and, in a cluster, agree within this time. */
+/** The time in which nodes must start and, in a cluster, agree. */
 const FORM_TIMEOUT_S = 60;
-/** An external store that hangs must not delay the following runs. */
+/** The time for a reading. An external store that hangs must not delay the following runs. */
 const READ_TIMEOUT_S = 10;
 
 export type RunStore = Pick<ProbedStore, keyof ProbedStore>;
 
-/**
- * What is behind the servers: the evidence of the store and of the service; absent where there is
- * none.
- */
+/** The evidence of the store and of the service, which are absent where there is none. */
 export interface StoreSide {
   store?: StoreEvidence;
   service?: ServiceEvidence;
   /**
-   * Connections that the store's nodes accepted since the first reading, without the probe's;
-   * absent where it is not known.
+   * How many connections the store's nodes accepted since the first reading, without the probe's;
+   * absent where that is not known.
    */
   reconnections?: number;
   diagnosed?: NodeDiagnosis[];
 }
 
 /**
- * A store or a service told something that does not fit. It runs on, so only what needs this answer
- * fails.
+ * Says that an answer of a store or a service does not fit. The program runs on, so only what needs
+ * this answer fails.
  */
 export class UnfitAnswer extends PartFailed {}
 
@@ -81,20 +78,20 @@ type StoreSettings = Pick<
   "configuration" | "external" | "runNonce" | "modules" | "diagnose"
 >;
 
-/** How many threads of the store execute commands, where those are several. */
+/** The number of threads of the store that execute commands, where there are several. */
 export function commandThreadsOf({ store }: Target): Pick<StoreEvidence, "command_threads"> {
   const { commandThreads = 1 } = findStore(store);
-  return commandThreads > 1 ? { command_threads: commandThreads } : {};
+  return definedOnly({ command_threads: commandThreads > 1 ? commandThreads : undefined });
 }
 
 /**
- * A fresh store that the run starts, or one that the user already runs: that is read, but never
+ * A fresh store that the run starts, or one that the user already runs, which is read but never
  * emptied or reset.
  */
 class ProbedStore {
-  /** The nodes, relays and the service, that the run started; only their counters can be read. */
+  /** The nodes, the relays and the service that the run started, whose counters can be read. */
   nodes: readonly RunningRole[] = [];
-  /** Between the servers and the nodes; none where no fault of the run needs one. */
+  /** The relays between servers and nodes; empty where no fault of the run needs one. */
   relays: readonly RelayControl[] = [];
   readonly #supervisor: PartSupervisor;
   #probe: RunningPart | undefined;
@@ -102,13 +99,14 @@ class ProbedStore {
   #service: ServiceSpec | undefined;
   #module: ModuleFacts | undefined;
   #before: ProbeReport = {};
-  /** Whether a failure belongs to this run. Before that, the user has to fix the machine first. */
+  /** Whether a failure belongs to this run. A failure before is for the user to fix. */
   #isMeasuring = false;
+  /** The ids of nodes that stay down. */
   readonly #down = new Set<string>();
-  /** Requests to the probe since the first reading, each with a connection to every node. */
+  /** The number of requests to the probe since the first reading. Each connects to every node. */
   #requests = 0;
   readonly #requestsBefore = new Map<string, number>();
-  /** When the store was emptied, or read first, monotonic milliseconds. */
+  /** The time at which the store was emptied, or read first, in ms of the monotonic clock. */
   readBefore_ms = 0;
 
   constructor(settings: StoreSettings, supervisor: PartSupervisor) {
@@ -124,8 +122,8 @@ class ProbedStore {
     return this.#settings.external !== undefined;
   }
 
-  /** In the order of roles. */
-  get #places(): readonly Node[] {
+  /** The places of the nodes, in the order of roles. */
+  get #places(): readonly NodePlace[] {
     const { external } = this.#settings;
     if (external) return external.nodes;
     return this.nodes.filter(({ kind }) => kind === "store").map(({ part }) => part.address);
@@ -134,6 +132,7 @@ class ProbedStore {
   async open(): Promise<void> {
     await this.#openStore();
     await this.#requireModule();
+
     const { service: id } = this.#target;
     if (!id) return;
     try {
@@ -159,10 +158,10 @@ class ProbedStore {
       this.#probe = started.find(({ id }) => id === PROBE)?.part;
       await this.#ask([isFormed ? "form" : "ready"]);
     } catch (error) {
-      const failed = this.#failedStart(error);
+      const failedStart = this.#failedStart(error);
       throw (
-        moduleRefusalOf(this.#target, this.#moduleFile, failed) ??
-        encryptionRefusal(this.#target, failed) ??
+        moduleRefusalOf(this.#target, this.#moduleFile, failedStart) ??
+        encryptionRefusal(this.#target, failedStart) ??
         error
       );
     }
@@ -206,19 +205,20 @@ class ProbedStore {
     this.readBefore_ms = performance.now();
     // After a reset the store counts only this run's calls.
     const reset: ProbeAction[] = this.#isExternal ? [] : ["reset"];
-    this.#before = await this.#ask([...reset, "read", "settings", ...this.#moreActions()]);
+    this.#before = await this.#ask([...reset, "read", "settings", ...this.#furtherActions()]);
     this.#isMeasuring = true;
     this.#requests = 0;
   }
 
   /**
-   * Until every node answers and, in a cluster, all agree and every replica follows its primary.
+   * Waits until every node answers and, in a cluster, all agree and every replica follows its
+   * primary.
    */
   async untilReady(): Promise<void> {
     await this.#ask(["ready"]);
   }
 
-  /** These nodes stay down: they are not asked any more. */
+  /** Takes that these nodes stay down, so that they are not asked any more. */
   withoutNodes(ids: readonly string[]): void {
     for (const id of ids) this.#down.add(id);
   }
@@ -238,14 +238,14 @@ class ProbedStore {
   }
 
   /** The nodes that can be asked, with the ids of their roles. */
-  get #answering(): readonly (Node & { id: string; index: number })[] {
+  get #answering(): readonly (NodePlace & { id: string; index: number })[] {
     return this.#places
       .map((place, index) => ({ ...place, id: roleId("store", index + 1), index }))
       .filter(({ id }) => !this.#down.has(id));
   }
 
   async readAfter(): Promise<StoreSide> {
-    const after = await this.#ask(["read", ...this.#moreActions()]);
+    const after = await this.#ask(["read", ...this.#furtherActions()]);
     return {
       store: this.#storeEvidence(after),
       ...definedOnly({
@@ -260,13 +260,16 @@ class ProbedStore {
     return (await this.#ask(["numbers"], { keys: [...keys] })).numbers;
   }
 
-  /** @throws PartFailed: from here on a failure is the run's */
-  perform(actions: ProbeAction[], more?: Partial<ProbeRequest>): Promise<ProbeReport | undefined> {
+  /** Performs actions of the probe. @throws PartFailed, because a failure is one of the run now */
+  perform(
+    actions: ProbeAction[],
+    members?: Partial<ProbeRequest>,
+  ): Promise<ProbeReport | undefined> {
     this.#isMeasuring = true;
-    return this.#ask(actions, more);
+    return this.#ask(actions, members);
   }
 
-  #moreActions(): ProbeAction[] {
+  #furtherActions(): ProbeAction[] {
     const actions: ProbeAction[] = [];
     if (this.#settings.diagnose) actions.push("diagnose");
     if (this.#service) actions.push("read-service");
@@ -289,18 +292,22 @@ class ProbedStore {
     return { id: this.#service.id, role: SERVICE, at_start, at_end, settings };
   }
 
-  /** Others may connect to an external store. */
+  /** The number of reconnections; undefined for an external store, to which others may connect. */
   #reconnections(after: ProbeReport): number | undefined {
     if (this.#isExternal) return undefined;
     let reconnections = 0;
     for (const [place, { id, index }] of this.#answering.entries()) {
-      const before = this.#before.readings?.[index]?.connections_received;
-      const now = after.readings?.[place]?.connections_received;
-      if (before === undefined || now === undefined) return undefined;
+      const receivedBefore = this.#before.readings?.[index]?.connections_received;
+      const receivedNow = after.readings?.[place]?.connections_received;
+      if (receivedBefore === undefined || receivedNow === undefined) return undefined;
+
       const requestsBefore = this.#requestsBefore.get(id);
-      if (requestsBefore === undefined) reconnections += now - before - this.#requests;
-      // A new process has counted from 0.
-      else reconnections += now - (this.#requests - requestsBefore);
+      if (requestsBefore === undefined) {
+        reconnections += receivedNow - receivedBefore - this.#requests;
+        continue;
+      }
+      // A restarted process has counted from 0.
+      reconnections += receivedNow - (this.#requests - requestsBefore);
     }
     return Math.max(0, reconnections);
   }
@@ -321,7 +328,7 @@ class ProbedStore {
     };
   }
 
-  async #ask(actions: ProbeAction[], more: Partial<ProbeRequest> = {}): Promise<ProbeReport> {
+  async #ask(actions: ProbeAction[], members: Partial<ProbeRequest> = {}): Promise<ProbeReport> {
     this.#requests++;
     const timeout_s = this.#isMeasuring ? READ_TIMEOUT_S : FORM_TIMEOUT_S;
     if (!this.#probe) throw new Error("the store was not opened");
@@ -334,7 +341,7 @@ class ProbedStore {
         service: this.#service,
         decision_commands: decisionCommands && [...decisionCommands],
       }),
-      ...more,
+      ...members,
     };
     try {
       return await this.#supervisor.waitFor(askProbe(this.#probe, request));

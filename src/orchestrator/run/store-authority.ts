@@ -10,8 +10,8 @@ export interface StoreAuthority {
   /** The private key of all its stores, PEM. */
   key: string;
   /**
-   * The certificate of a store, PEM. @param hosts names or IPv4 addresses under which the store is
-   * reached
+   * The certificate of a store, PEM.
+   * @param hosts the names or IPv4 addresses under which the store is reached
    */
   certificateFor(hosts: readonly string[]): Promise<string>;
 }
@@ -21,7 +21,10 @@ const STORE_NAME = "CN=ratelimit-bench store";
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 
 const DAY_MS = 86_400_000;
-/** A certificate outlives any campaign, and machines whose clocks differ agree that it has begun. */
+/**
+ * The days for which a certificate is valid. It outlives any campaign, and begins early enough for
+ * machines whose clocks differ.
+ */
 const VALID_DAYS = { before: 1, after: 365 } as const;
 
 /** The authority of a campaign or an audit; undefined where none of its stores is encrypted. */
@@ -32,7 +35,7 @@ export async function authorityOf(
   return needsAuthority ? newStoreAuthority() : undefined;
 }
 
-/** Its private key exists in memory alone, and ends with the process. */
+/** A new authority, whose private key exists only in memory and ends with the process. */
 export async function newStoreAuthority(): Promise<StoreAuthority> {
   const x509 = await loadX509();
   const authorityKeys = await newKeys();

@@ -6,14 +6,15 @@ import { withProgramParts } from "./run-program.js";
 import type { RequestedRun } from "./run-settings.js";
 import { storeOf } from "./run-store.js";
 
-/** Asks each store once what it lacks, or why it cannot be measured. */
+/** The features that each store does not have, or a text that says why it cannot be measured. */
 export async function findingsOf(
   requests: readonly RequestedRun[],
   place: PartPlace,
 ): Promise<Map<string, readonly StoreFeature[] | string>> {
   const findings = new Map<string, readonly StoreFeature[] | string>();
-  for (const request of requests)
+  for (const request of requests) {
     findings.set(request.configuration.target.store, await findingOf(request, place));
+  }
   return findings;
 }
 

@@ -2,7 +2,7 @@ import type { PrintedResult } from "../../contract/result.js";
 import { roleId } from "../../contract/role.js";
 import type { ProbeReport, StoreEvidence } from "../../contract/store.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { BenchError, EXIT } from "../../kit/errors.js";
 import { rounded } from "../../kit/numbers.js";
 import { parseRespLoadCsv, respLoadArguments } from "../../targets/load-programs/index.js";
@@ -12,15 +12,15 @@ import type { ProgramEvidence, ProgramLoad } from "./program-load.js";
 import type { RunSettings } from "./run-settings.js";
 import { commandThreadsOf, type RunStore } from "./run-store.js";
 
-/** The load of the store layer: the store's own benchmark repeats one operation. */
+/** The load of the store layer, in which a load program of the store repeats one operation. */
 export class StoreLayerLoad implements ProgramLoad {
   readonly program: string;
-  /** No benchmark of a store runs for a time. */
+  /** The amount of a run is in calls, because no load program of a store runs for a time. */
   readonly runsFor = "calls";
   readonly figuresIn = parseRespLoadCsv;
   readonly #settings: RunSettings;
   readonly #store: RunStore;
-  readonly #place: Node;
+  readonly #place: NodePlace;
   readonly #empty: ProbeReport;
   readonly #script: readonly string[];
   #before: ProbeReport = {};
@@ -29,7 +29,7 @@ export class StoreLayerLoad implements ProgramLoad {
   private constructor(
     settings: RunSettings,
     store: RunStore,
-    place: Node,
+    place: NodePlace,
     empty: ProbeReport,
     script: readonly string[],
   ) {

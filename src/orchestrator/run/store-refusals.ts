@@ -7,10 +7,10 @@ import { findService } from "../../targets/services/index.js";
 import { moduleRefusal } from "../plan/module-files.js";
 import type { RunningRole } from "./part-supervisor.js";
 
-/** What programs without TLS say of `--tls-port`; older ones do not even know it. */
+/** Matches messages of programs without TLS on `--tls-port`, which older ones do not even know. */
 const WITHOUT_TLS = /Failed finding TLS support|tls-port[\s\S]*Bad directive/;
 
-/** How a program was ended by a signal. A container reports the signal as a code above 128. */
+/** Matches the end of a program by a signal, which a container reports as a code above 128. */
 const CRASH = / ended (?:during the run )?with (SIG[A-Z]+|1[3-5]\d)\b/;
 
 /** Why a start failed, and the roles that had started by then. */
@@ -19,7 +19,7 @@ export interface FailedStart {
   roles: readonly RunningRole[];
 }
 
-/** A service that cannot read a setting of the user ends, and its last lines name it. */
+/** The error of a service that ended because it cannot read a setting of the user. */
 export function settingRefusal(
   id: string,
   settings: Configuration["service_env"],
@@ -37,7 +37,7 @@ export function settingRefusal(
   );
 }
 
-/** A program that was built without TLS ends, and its log says so. */
+/** The error of a store whose program was built without TLS, as its log says. */
 export function encryptionRefusal(target: Target, failed: FailedStart): Error | undefined {
   if (!isEncrypted(target)) return undefined;
   const text = [messageOf(failed.error), ...allLines(failed)].join("\n");
@@ -50,8 +50,8 @@ export function encryptionRefusal(target: Target, failed: FailedStart): Error | 
 }
 
 /**
- * A store that cannot load its module ends, and its log says why; one that a module crashes just
- * ends. @param file of the module; absent where the run does not load it
+ * The error of a store that cannot load its module, as its log says, or that the module crashes.
+ * @param file the module's file; absent where the run does not load it
  */
 export function moduleRefusalOf(
   { module: id }: Target,
@@ -80,7 +80,7 @@ const allLines = (failed: FailedStart): string[] => [
 const lastLines = (roles: readonly RunningRole[]): string[] =>
   roles.flatMap(({ part }) => part.lastLines());
 
-/** A part that ends before it is ready has no role yet: its lines are those of the cause. */
+/** The lines of a part that ended before it was ready. It has no role yet, and the cause has them. */
 function linesBeforeReady({ error }: FailedStart): string[] {
   const { cause } = error as Error;
   return cause instanceof Error ? cause.message.split("\n") : [];

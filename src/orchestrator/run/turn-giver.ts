@@ -5,58 +5,59 @@ import { drawnCycles, type TurnOrder } from "../../traffic/turn-order.js";
 import type { TurnEvent } from "./run-generators.js";
 
 /**
- * A turn that has not ended by so long after its slice never does. The others are silent meanwhile,
- * and not given up yet.
+ * The time after a slice until which its turn must end. It is shorter than the silence after which
+ * the other generators, which wait meanwhile, would be given up.
  */
 const HANGS_MS = 30_000;
 
 type TakingPart = Pick<RunningPart, "write" | "exited" | "stop">;
 
-/**
- * Gives turns to generators that have one target each, one after another, and never two at a time.
- */
+/** Gives turns to generators that have one target each, and never two turns at a time. */
 export class TurnGiver {
   readonly #generators: readonly TakingPart[];
+  /** The generators that have ended. */
   readonly #gone = new Set<number>();
-  /** Resolves the turn that is under way. */
-  #ended: (turn: TurnEvent | undefined) => void = () => {};
-  #taking: number | undefined;
+  /** A function that ends the turn under way. */
+  #endTurn: (turn: TurnEvent | undefined) => void = () => {};
+  /** The generator whose turn is under way. */
+  #current: number | undefined;
 
   constructor(generators: readonly TakingPart[]) {
     this.#generators = generators;
     for (const [index, { exited }] of generators.entries()) exited.then(() => this.#leave(index));
   }
 
-  /** A generator said that its turn has ended. */
+  /** Takes that the turn of a generator has ended. */
   ended(generator: number, turn: TurnEvent): void {
-    if (generator === this.#taking) this.#ended(turn);
+    if (generator === this.#current) this.#endTurn(turn);
   }
 
   /**
-   * @returns what each generator answered in each of its turns; one that ends, or is stopped
-   *   because it hangs, gets no further turn
+   * Gives all turns of an order. A generator that ends, or is stopped because it hangs, gets no
+   * further turn.
+   * @returns the events of each generator, one for each of its turns
    */
   async give(order: TurnOrder): Promise<TurnEvent[][]> {
-    const taken: TurnEvent[][] = this.#generators.map(() => []);
+    const turnsByGenerator: TurnEvent[][] = this.#generators.map(() => []);
     for (const cycle of drawnCycles([...this.#generators.keys()], order)) {
       for (const { target, ...turn } of cycle) {
-        const answers = await this.#turn(target, turn);
-        if (answers) taken[target]?.push(answers);
+        const event = await this.#turn(target, turn);
+        if (event) turnsByGenerator[target]?.push(event);
       }
     }
 
     for (const [index, generator] of this.#generators.entries()) {
       if (!this.#gone.has(index)) generator.write?.(LAST_TURN_LINE);
     }
-    return taken;
+    return turnsByGenerator;
   }
 
   async #turn(generator: number, turn: TurnLengths): Promise<TurnEvent | undefined> {
     if (this.#gone.has(generator)) return undefined;
     const part = this.#generators[generator];
     const ended = new Promise<TurnEvent | undefined>((resolve) => {
-      this.#taking = generator;
-      this.#ended = resolve;
+      this.#current = generator;
+      this.#endTurn = resolve;
     });
     part?.write?.(turnLine(turn));
     try {
@@ -70,6 +71,6 @@ export class TurnGiver {
 
   #leave(generator: number): void {
     this.#gone.add(generator);
-    if (generator === this.#taking) this.#ended(undefined);
+    if (generator === this.#current) this.#endTurn(undefined);
   }
 }

@@ -11,8 +11,8 @@ import type { RunSettings } from "./run-settings.js";
 import { TurnGiver } from "./turn-giver.js";
 
 /**
- * The turns of a round whose targets have generators of their own, and what only all of them
- * together tell.
+ * The turns of a round whose targets have their own generators, with the figures that need all of
+ * the turns.
  */
 export class TurnsOfRound extends TurnGiver {
   readonly #spec: TurnsSpec;
@@ -20,7 +20,7 @@ export class TurnsOfRound extends TurnGiver {
   readonly #warmup_s: number;
   #lengths: TurnLengths;
   #measured: readonly (readonly TurnEvent[])[] = [];
-  /** How often all have gone on from a drained moment. */
+  /** How often all generators have continued from a drained moment. */
   #moments = 0;
 
   constructor(
@@ -36,18 +36,18 @@ export class TurnsOfRound extends TurnGiver {
     this.#lengths = spec.lengths ?? lengthsFor(0, SEPARATE_SLICE_MS);
   }
 
-  /** After the readings before the warm-up, and those before the window, the turns begin. */
+  /** Begins the turns after the readings before the warm-up, and after those before the window. */
   async goOn(): Promise<void> {
     this.#moments++;
     if (this.#moments === 1) await this.#warmUp();
     if (this.#moments === 2) await this.#giveMeasured();
   }
 
-  /** Finds the lengths of the turns, too, unless an earlier round has. */
+  /** Gives the turns of the warm-up, and finds the lengths of turns unless an earlier round has. */
   async #warmUp(): Promise<void> {
     const { seed, lengths } = this.#spec;
-    const taken = await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
-    const slowest_ms = Math.max(0, ...taken.map(meanLatencyMs));
+    const turns = await this.give({ lengths: this.#lengths, seconds: this.#warmup_s, seed });
+    const slowest_ms = Math.max(0, ...turns.map(meanLatencyMs));
     this.#lengths = lengths ?? lengthsFor(slowest_ms, SEPARATE_SLICE_MS);
   }
 
@@ -58,7 +58,7 @@ export class TurnsOfRound extends TurnGiver {
     this.#measured = await this.give({ lengths: this.#lengths, seconds, seed });
   }
 
-  /** The result of a generator, with what it does not know. */
+  /** The output of a generator, with the figures that need the turns of the others. */
   complete(generator: number, output: GeneratorOutput): GeneratorOutput {
     if (!output.turns) return output;
     const answersByTurn = this.#measured.map((turns) => turns.map(({ answers }) => answers));
@@ -76,12 +76,12 @@ export class TurnsOfRound extends TurnGiver {
 }
 
 /**
- * What one generator of a group stood still, all others waited for: each has the longest gap of
- * them all (M36).
+ * The output with the longest gap of the group, because all generators wait while one stands still
+ * (M36).
  */
 export function withLongestGap(output: GeneratorOutput, group: GroupOutput): GeneratorOutput {
-  const others = group.flatMap((member) => ("failed" in member ? [] : member.generators));
-  const gaps_ms = others.flatMap(({ longest_gap_ms }) => longest_gap_ms ?? []);
+  const members = group.flatMap((member) => ("failed" in member ? [] : member.generators));
+  const gaps_ms = members.flatMap(({ longest_gap_ms }) => longest_gap_ms ?? []);
   if (gaps_ms.length === 0) return output;
   const longest_gap_ms = Math.max(...gaps_ms);
   const generators = output.generators.map((generator) => ({ ...generator, longest_gap_ms }));

@@ -1,9 +1,9 @@
 import type { CampaignEvent, EventOf } from "../../contract/events.js";
 
-/** What has happened in a campaign so far. The live and the final screen show it. */
+/** The state of a campaign after its events so far. The live and the final screen show it. */
 export class CampaignState {
   campaign: EventOf<"campaign"> | undefined;
-  /** The runs under way: by turns those of a group, all at the same time. */
+  /** The round under way, where the runs of a group go by turns. */
   round: EventOf<"round_started"> | undefined;
   run: EventOf<"run_started"> | undefined;
   phase: EventOf<"phase"> | undefined;
@@ -69,10 +69,12 @@ export class CampaignState {
     }
   }
 
+  /** The latest start of the run of that number. */
   startOf(number: number | undefined): EventOf<"run_started"> | undefined {
     return [...this.started.values()].findLast((event) => event.number === number);
   }
 
+  /** How many runs the campaign will have had at its end, as far as is known. */
   get total(): number {
     return (this.#expected ?? this.campaign?.runs ?? 0) - this.#notNeeded;
   }

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { shellQuoted } from "../../kit/shell-words.js";
 import { widthOf } from "./text.js";
 
 const packageFolder = fileURLToPath(new URL("../../..", import.meta.url));
@@ -18,11 +19,15 @@ export const REPORT_COMMAND = isCheckout
   : "ratelimit-bench report";
 export const CAMPAIGN_NAME = isCheckout ? "run-all.sh" : CAMPAIGN_COMMAND;
 
+/** A word of a command line, quoted only where a shell would read it otherwise. */
+export const shellWord = (word: string): string =>
+  /^[\w@:+.,/=-]+$/.test(word) ? word : shellQuoted(word);
+
 /** The path of a file of the checkout as a shell in the folder starts it. */
 function pathFrom(folder: string, file: string): string {
   const path = relative(folder, join(packageFolder, file));
-  if (path.startsWith(join("..", "..", ".."))) return quoted(join(packageFolder, file));
-  return quoted(path.startsWith("..") ? path : `./${path}`);
+  if (path.startsWith(join("..", "..", ".."))) return shellWord(join(packageFolder, file));
+  return shellWord(path.startsWith("..") ? path : `./${path}`);
 }
 
 /**
@@ -35,9 +40,6 @@ export function runnableIn(command: string, folder: string = process.cwd()): str
     .replace(/(?<=^|\s)\.\/(?<script>scripts\/[\w.-]+)/, (_, script) => pathFrom(folder, script))
     .replace(/^ratelimit-bench(?= )/, `node ${pathFrom(folder, "dist/orchestrator/cli.js")}`);
 }
-
-export const quoted = (word: string): string =>
-  /^[\w@:+.,/=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
 
 /** A word with its quoted parts whole. A flag and its value are one piece. */
 const WORD = String.raw`(?:'[^']*'|\\.|[^\s'\\])+`;

@@ -20,11 +20,11 @@ import {
 import type { Screen } from "./screen-types.js";
 import { durationText, escapeControls, escapeControlsInLines } from "./text.js";
 
-/** Nothing is written through a link, and nobody waits for the reader of a pipe. */
+// Nothing is written through a link, and nobody waits for the reader of a pipe.
 const { O_APPEND, O_CREAT, O_WRONLY, O_NOFOLLOW, O_NONBLOCK } = constants;
 const FLAGS = O_APPEND | O_CREAT | O_WRONLY | O_NOFOLLOW | O_NONBLOCK;
 
-/** The campaign's log, and the name that the original's run-all.sh gave it. */
+/** The names of a campaign's log: ours, and the one that the original's run-all.sh gave it. */
 const LOG_NAMES = ["benchmark.log", "full_benchmark.log"];
 
 /** Appends lines to a file. A write error is reported once and stops nothing but the log. */
@@ -49,18 +49,21 @@ export function lineLog(
   };
 }
 
-export type NewEvent = CampaignEvent extends infer Each
-  ? Each extends CampaignEvent
-    ? Omit<Each, "at">
+/** An event without its time, which the log adds. */
+export type NewEvent = CampaignEvent extends infer Event
+  ? Event extends CampaignEvent
+    ? Omit<Event, "at">
     : never
   : never;
 
+/** Takes the events of a campaign, and passes them on to its screen and its logs. */
 export class EventLog {
   readonly #screen: Screen;
   readonly #state = new CampaignState();
   #append: ((line: string) => void) | undefined;
-  #held: string[] = [];
-  #ended = false;
+  /** Lines from before the folder of the campaign is known. */
+  #heldLines: string[] = [];
+  #hasEnded = false;
 
   constructor(screen: Screen) {
     this.#screen = screen;
@@ -68,23 +71,24 @@ export class EventLog {
   }
 
   /**
-   * Writes all lines to the folder's logs, including those from before this call. Each is a file: a
-   * results folder with links is refused where it is unpacked.
+   * Writes all lines to the folder's logs, including those from before this call. Both logs are
+   * files, because a results folder with links is refused where it is unpacked.
    */
   writeTo(folder: string): void {
     const logs = LOG_NAMES.map((name) => lineLog(join(folder, name), (text) => this.warn(text)));
     this.#append = (line) => {
       for (const append of logs) append(line);
     };
-    for (const line of this.#held) this.#append(line);
-    this.#held = [];
+    for (const line of this.#heldLines) this.#append(line);
+    this.#heldLines = [];
   }
 
-  /** Does nothing after `end`. */
+  /** Passes on an event, unless the log has ended. */
   emit(newEvent: NewEvent): void {
-    if (this.#ended) return;
-    const { event: kind, ...rest } = newEvent;
-    const event = { event: kind, at: new Date().toISOString(), ...rest } as CampaignEvent;
+    if (this.#hasEnded) return;
+
+    const { event: kind, ...members } = newEvent;
+    const event = { event: kind, at: new Date().toISOString(), ...members } as CampaignEvent;
     this.#state.add(event);
     for (const line of logLines(event, this.#state)) this.#log(`${event.at} ${line}`);
     this.#screen.show(event);
@@ -95,8 +99,8 @@ export class EventLog {
   }
 
   /**
-   * Set-up that takes more than a few seconds. `--quiet` shows it too, so that it does not look
-   * like a hang.
+   * Announces set-up that takes more than a few seconds. `--quiet` shows it too, so that it does not
+   * look like a hang.
    */
   setUp(text: string): void {
     this.emit({ event: "notice", level: "setup", text });
@@ -123,7 +127,7 @@ export class EventLog {
       runs: this.#state.counts,
     });
     this.emit({ event: "ended", ...ending });
-    this.#ended = true;
+    this.#hasEnded = true;
     this.close();
   }
 
@@ -141,17 +145,17 @@ export class EventLog {
 
   #log(line: string): void {
     if (this.#append) this.#append(line);
-    else this.#held.push(line);
+    else this.#heldLines.push(line);
   }
 }
 
-/** What the search and the adaptive rounds of a campaign found out. */
+/** The sentences that say what the search and the adaptive rounds of a campaign found out. */
 function reportSentences({ max_rate = [], adaptive }: EventOf<"report">): string[] {
   const sentences = max_rate.map(({ sentence }) => sentence);
   return adaptive ? [...sentences, ...adaptiveLines(adaptive)] : sentences;
 }
 
-/** The lines of the logs for an event. Live figures are left out: the results hold better ones. */
+/** The lines of the logs for an event. Live figures are left out, because results hold better ones. */
 function logLines(event: CampaignEvent, state: CampaignState): string[] {
   switch (event.event) {
     case "opened":

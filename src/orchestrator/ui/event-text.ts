@@ -18,15 +18,19 @@ import { counted, durationText } from "./text.js";
 
 export const rateUnit = (layer: Layer): string => `${layerDescription(layer).request}s/s`;
 
-type Measured = Pick<Configuration, "layer" | "load"> | undefined;
-const throughputText = (perSecond: number, measured: Measured): string =>
+/** The layer and load of a run; undefined where the start of the run is not known. */
+type LayerAndLoad = Pick<Configuration, "layer" | "load"> | undefined;
+
+const throughputText = (perSecond: number, measured: LayerAndLoad): string =>
   `${Math.round(perSecond)} ${rateUnit(measured?.layer ?? "server")}`;
+
 export const rateText = (perSecond: number): string => `${Math.round(perSecond)}/s`;
+
 export const msText = (ms: number): string => `${ms.toFixed(2)} ms`;
 
 /**
- * `p99 12.25 ms`, `mean 2.10 ms`; `p99 > 30.10 ms` where only a lower bound is known (M23); nothing
- * without either.
+ * A figure as `p99 12.25 ms` or `mean 2.10 ms`, or as `p99 > 30.10 ms` where only a lower bound is
+ * known (M23). It is empty where neither is known.
  */
 export function percentileText(
   name: string,
@@ -36,11 +40,12 @@ export function percentileText(
   if (ms !== null && ms !== undefined) return [`${name} ${msText(ms)}`];
   return atLeastMs === null || atLeastMs === undefined ? [] : [`${name} > ${msText(atLeastMs)}`];
 }
+
 const shareText = (share: number, digits = 0): string => `${(100 * share).toFixed(digits)} %`;
 
 /**
- * Where the load enters: `light`, `heavy (20)`, `light on 2 servers by 4 generators`, or `limiter
- * layer`.
+ * Says where the load enters, e.g. `light`, `heavy (20)`, `light on 2 servers by 4 generators`, or
+ * `limiter layer`.
  */
 export function entryText(configuration: Configuration): string {
   const { layer, workload } = configuration;
@@ -50,7 +55,7 @@ export function entryText(configuration: Configuration): string {
   return [entry, ...unusualCounts(configuration)].join(" ");
 }
 
-/** The limits that are not those of the traffic profile: `100 points`, `10 s window`, `cost 5`. */
+/** The limits that differ from those of the traffic profile, e.g. `100 points` or `10 s window`. */
 export function limitTexts({ traffic, limits, extent }: Configuration): string[] {
   const profile = profiles.find(({ id }) => id === traffic);
   const defaults = profile && withLongWindow(profile.limits, extent);
@@ -65,7 +70,7 @@ export function limitTexts({ traffic, limits, extent }: Configuration): string[]
 }
 
 /**
- * `50 connections`, or `50 connections, 100 points, cost 5` under explicit limits; with faults `…,
+ * The load with explicit limits and faults, e.g. `50 connections` or `50 connections, 100 points,
  * store-restart`.
  */
 export function loadAndLimitsText(configuration: Configuration): string {
@@ -77,14 +82,14 @@ export function loadAndLimitsText(configuration: Configuration): string {
 const operationText = ({ id, payload_bytes: bytes }: Configuration["workload"]): string =>
   bytes === undefined ? id : `${id} of ${bytes} bytes`;
 
-/** What is measured: `30 s`, or `5000 requests`. */
+/** How much is measured, e.g. `30 s` or `5000 requests`. */
 export const extentText = ({ extent }: Pick<Configuration, "extent">): string =>
   "duration_s" in extent ? `${extent.duration_s} s` : `${extent.requests} requests`;
 
-/** `iovalkey:cluster, light, realistic, 50 connections`. */
+/** A configuration as `iovalkey:cluster, light, realistic, 50 connections`. */
 export function configurationText(configuration: Configuration): string {
   const { target, traffic, extent } = configuration;
-  // The benchmark program draws its own keys, and no limit decides.
+  // The load program draws its own keys, and no limit decides.
   const load = isProgramLayer(configuration.layer)
     ? [loadText(configuration)]
     : [traffic, loadAndLimitsText(configuration)];
@@ -94,10 +99,11 @@ export function configurationText(configuration: Configuration): string {
 }
 
 type RunNumber = Pick<EventOf<"run_finished">, "run" | "diagnose">;
+
 export const runNumberText = ({ run, diagnose }: RunNumber): string =>
   diagnose ? "diagnosing run" : `run ${run}`;
 
-/** `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
+/** A run as `iovalkey:cluster, light, realistic, 50 connections, run 2 of 3`. */
 export function runText(event: EventOf<"run_started">): string {
   const { configuration, run, runs_per_configuration, at_most, search } = event;
   if (search) return `${configurationText(configuration)}, trial to ${search} the bound`;
@@ -125,82 +131,85 @@ const PHASES: Partial<Record<Phase, string>> = {
 export const phaseText = (phase: Phase): string => PHASES[phase] ?? phase;
 
 /**
- * The live figures of a second. Figures that were not measured are left out; by turns they come
- * with the name of their run.
+ * The live figures of a second, without those that were not measured. By turns they begin with the
+ * label of their target.
  */
 export function secondPieces(second: EventOf<"second">, state: CampaignState): string[] {
   const measured = state.startOf(second.number)?.configuration;
   const { limited_share, p99_ms, generator_event_loop_utilisation: generator } = second;
   const { server_event_loop_utilisation: server, server_cpu_percent: cpu } = second;
   const name = state.round && measured ? `${measured.target.label}: ` : "";
-  return [
-    [`${name}${throughputText(second.requests_per_second, measured)}`],
-    p99_ms === undefined ? [] : [`p99 ${msText(p99_ms)}`],
-    limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
-    generator === undefined ? [] : [`generator ${shareText(generator)} busy`],
-    server === undefined
-      ? []
-      : [
-          `server ${shareText(server)} busy${cpu === undefined ? "" : ` (CPU ${cpu.toFixed(0)} %)`}`,
-        ],
-  ].flat();
+
+  const pieces = [`${name}${throughputText(second.requests_per_second, measured)}`];
+  if (p99_ms !== undefined) pieces.push(`p99 ${msText(p99_ms)}`);
+  if (limited_share !== undefined) pieces.push(`${shareText(limited_share, 1)} limited`);
+  if (generator !== undefined) pieces.push(`generator ${shareText(generator)} busy`);
+  if (server !== undefined) {
+    const cpuText = cpu === undefined ? "" : ` (CPU ${cpu.toFixed(0)} %)`;
+    pieces.push(`server ${shareText(server)} busy${cpuText}`);
+  }
+  return pieces;
 }
 
 /**
- * Its reasons. By turns the runs of a group share some: of one that is told of an earlier run, the
- * rule alone.
+ * The reasons of a run's verdict. By turns the runs of a group share some of them, so a reason that
+ * an earlier run of the group has is shown by its rule alone.
  */
 function reasonsText(
   { reasons, round, file }: EventOf<"run_finished">,
   state: CampaignState,
 ): string {
-  const ofRound = state.round ? state.finished.filter((run) => run.round === round) : [];
-  const place = ofRound.findIndex((run) => run.file === file);
-  const earlier = ofRound.slice(0, place < 0 ? undefined : place).flatMap((run) => run.reasons);
-  return reasons
-    .map(({ rule, text }) => {
-      const isTold = earlier.some((reason) => reason.rule === rule && reason.text === text);
-      return isTold ? rule : `${rule} ${text}`;
-    })
-    .join("; ");
+  const runsOfRound = state.round ? state.finished.filter((run) => run.round === round) : [];
+  const index = runsOfRound.findIndex((run) => run.file === file);
+  const earlierRuns = runsOfRound.slice(0, index < 0 ? undefined : index);
+  const earlierReasons = earlierRuns.flatMap((run) => run.reasons);
+
+  const texts = reasons.map(({ rule, text }) => {
+    const isShown = earlierReasons.some((reason) => reason.rule === rule && reason.text === text);
+    return isShown ? rule : `${rule} ${text}`;
+  });
+  return texts.join("; ");
 }
 
 /**
- * `valid`, or `valid · overloaded: …` with the figures, unless a reason of the verdict holds them.
+ * The status as `valid`, or as `valid · overloaded: …` with the text of the outcome. That text is
+ * left out where a reason of the verdict holds it.
  */
 function statusText(finished: EventOf<"run_finished">): string {
-  const { status, outcome, outcome_text: why, reasons } = finished;
+  const { status, outcome, outcome_text: outcomeText, reasons } = finished;
   if (!isSpoiled(finished)) return status;
-  const isTold = why === undefined || reasons.some(({ text }) => text.includes(why));
-  return `${status} · ${outcome}${isTold ? "" : `: ${why}`}`;
+
+  const isInReasons =
+    outcomeText === undefined || reasons.some(({ text }) => text.includes(outcomeText));
+  return `${status} · ${outcome}${isInReasons ? "" : `: ${outcomeText}`}`;
 }
 
-/** How a run ended: figures, verdict, outcome and reasons. */
+/** Says how a run ended, by its figures, verdict, outcome and reasons. */
 export function finishedText(
   finished: EventOf<"run_finished">,
-  measured: Measured,
+  measured: LayerAndLoad,
   state: CampaignState,
 ): string {
   const { figures, status } = finished;
   if (!figures) return finished.reasons.map(({ text }) => text).join("; ") || status;
+
   const { limited_share, server_cpu_us_per_request: cpu } = figures;
   // A cost holds at the load where it was measured (M35); a rate is named beside the run.
   const atLoad = measured?.load.model === "closed" ? " at full load" : "";
-  const pieces = [
-    [throughputText(figures.requests_per_second, measured)],
-    // At full load the latency follows from the throughput.
-    measured?.load.model === "open"
-      ? percentileText("mean", figures.mean_ms, figures.mean_at_least_ms)
-      : [],
-    percentileText("p50", figures.p50_ms, figures.p50_at_least_ms),
-    percentileText("p99", figures.p99_ms, figures.p99_at_least_ms),
-    limited_share === undefined ? [] : [`${shareText(limited_share, 1)} limited`],
-    cpu === undefined ? [] : [`server ${cpu.toFixed(0)} µs CPU per request${atLoad}`],
-  ];
+  const pieces = [throughputText(figures.requests_per_second, measured)];
+  // At full load the mean latency follows from the throughput.
+  if (measured?.load.model === "open")
+    pieces.push(...percentileText("mean", figures.mean_ms, figures.mean_at_least_ms));
+  pieces.push(...percentileText("p50", figures.p50_ms, figures.p50_at_least_ms));
+  pieces.push(...percentileText("p99", figures.p99_ms, figures.p99_at_least_ms));
+  if (limited_share !== undefined) pieces.push(`${shareText(limited_share, 1)} limited`);
+  if (cpu !== undefined) pieces.push(`server ${cpu.toFixed(0)} µs CPU per request${atLoad}`);
+
   const reasons = reasonsText(finished, state);
-  return `${pieces.flat().join(", ")} — ${statusText(finished)}${reasons ? ` (${reasons})` : ""}`;
+  return `${pieces.join(", ")} — ${statusText(finished)}${reasons ? ` (${reasons})` : ""}`;
 }
 
+/** The text of `finishedText`; by turns it begins with the label of the target. */
 export function endText(finished: EventOf<"run_finished">, state: CampaignState): string {
   const { round, started } = state;
   const configuration = started.get(finished.file)?.configuration;
@@ -209,13 +218,13 @@ export function endText(finished: EventOf<"run_finished">, state: CampaignState)
 }
 
 /**
- * `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000 requests/s, p99 12.25 ms, suspect
- * (M8); 2 min left`.
+ * A finished run on one line, e.g. `[3/12] iovalkey, light, realistic, 50 connections, run 1: 5000
+ * requests/s, p99 12.25 ms, suspect (M8); 2 min left`.
  */
 export function runLine(finished: EventOf<"run_finished">, state: CampaignState): string {
   const configuration = state.started.get(finished.file)?.configuration;
   const { number, of, file, figures, status, reasons, time_left_s } = finished;
-  const what = configuration
+  const subject = configuration
     ? `${configurationText(configuration)}, ${runNumberText(finished)}`
     : file;
   const rules = [...new Set(reasons.map(({ rule }) => rule))].join(", ");
@@ -227,10 +236,10 @@ export function runLine(finished: EventOf<"run_finished">, state: CampaignState)
         isSpoiled(finished) ? `${verdict} · ${finished.outcome}` : verdict,
       ].join(", ")
     : finishedText(finished, configuration, state);
-  return `[${number}/${of}] ${what}: ${result}; ${durationText(time_left_s)} left`;
+  return `[${number}/${of}] ${subject}: ${result}; ${durationText(time_left_s)} left`;
 }
 
-/** What an adaptive campaign decided after a round. */
+/** Says what an adaptive campaign decided after a round. */
 export function lookText({ round, go_on, done }: EventOf<"look">): string {
   const finished = done
     .map(({ label, load, reason }) => `${label}, ${load} (${reason})`)
@@ -250,16 +259,20 @@ export function adaptiveLines({ sentence, concluded, not_concluded }: AdaptiveSu
   ];
 }
 
-/** `3 runs of 1 configuration, interleaved, about 12 s; seed 1; results in …`. */
+/**
+ * A campaign in one sentence, e.g. `3 runs of 1 configuration, interleaved, about 12 s; seed 1;
+ * results in …`.
+ * @param length how long the campaign takes
+ */
 export function campaignText(event: EventOf<"campaign">, length: string): string {
-  const { at_least, configurations } = event;
-  const most = counted(event.runs, "run");
-  const runs = at_least && at_least.runs < event.runs ? `${at_least.runs} to ${most}` : most;
-  const what = counted(configurations.length, "configuration");
-  const { objectives } = event;
+  const { at_least, objectives } = event;
+  const mostRuns = counted(event.runs, "run");
+  const runs =
+    at_least && at_least.runs < event.runs ? `${at_least.runs} to ${mostRuns}` : mostRuns;
+  const configurations = counted(event.configurations.length, "configuration");
   const counts = objectives
-    ? `search for the highest rate that keeps ${objectives.join(", ")}: about ${runs} for ${what}`
-    : `${runs} of ${what}`;
+    ? `search for the highest rate that keeps ${objectives.join(", ")}: about ${runs} for ${configurations}`
+    : `${runs} of ${configurations}`;
   const times =
     at_least && durationText(at_least.estimate_s) !== length
       ? `${durationText(at_least.estimate_s)} to ${length}`

@@ -3,13 +3,13 @@ import type { EventOf } from "../../contract/events.js";
 import { isSpoiled } from "../../judge/outcome.js";
 import { EXIT } from "../../kit/errors.js";
 import type { CampaignState } from "./campaign-state.js";
-import { quoted, REPORT_COMMAND, runnableIn } from "./command-text.js";
+import { REPORT_COMMAND, runnableIn, shellWord } from "./command-text.js";
 import { adaptiveLines, configurationText, runNumberText } from "./event-text.js";
 import { are, counted, escapeControls, wrap } from "./text.js";
 
 const MAX_FAILURES = 5;
 
-/** The lines that end a campaign: what the report says first, and the paths of report and log. */
+/** The lines that end a campaign: the first sentences of the report, and the paths of report and log. */
 export function finalLines(state: CampaignState, columns: number): string[] {
   const { report, ended } = state;
   if (!ended?.folder) return [];
@@ -26,13 +26,13 @@ export function finalLines(state: CampaignState, columns: number): string[] {
   return lines;
 }
 
-/** What a search or an adaptive campaign found out. */
+/** The sentences that say what a search or an adaptive campaign found out. */
 function sentencesOf({ max_rate, adaptive }: EventOf<"report">): string[] {
   if (max_rate) return max_rate.map(({ sentence }) => sentence);
   return adaptive ? adaptiveLines(adaptive) : [];
 }
 
-/** Why a run failed or is invalid, or what the target did with its load. */
+/** A text that says why a run failed or is invalid, or what the target did with its load. */
 function problemText(finished: EventOf<"run_finished">): string {
   const { status, reasons, outcome, outcome_text } = finished;
   if (status === "invalid")
@@ -41,28 +41,30 @@ function problemText(finished: EventOf<"run_finished">): string {
   return reasons.map(({ text }) => text).join("; ");
 }
 
-/** One line for all runs of a configuration with the same problem. */
+/** The lines on problems, one for all runs of a configuration with the same problem. */
 function failureLines(state: CampaignState, runs: readonly EventOf<"run_finished">[]): string[] {
   const runsByFailure = new Map<string, EventOf<"run_finished">[]>();
   for (const finished of runs) {
     const started = state.started.get(finished.file);
-    const what = started ? configurationText(started.configuration) : finished.file;
-    const key = JSON.stringify([what, problemText(finished)]);
+    const subject = started ? configurationText(started.configuration) : finished.file;
+    const key = JSON.stringify([subject, problemText(finished)]);
     runsByFailure.set(key, [...(runsByFailure.get(key) ?? []), finished]);
   }
 
-  return [...runsByFailure].map(([key, alike]) => {
-    const [what, why] = JSON.parse(key) as [string, string];
-    const [first, ...others] = alike.map(runNumberText);
-    const numbers = others.length > 0 ? `runs ${alike.map(({ run }) => run).join(", ")}` : first;
-    return escapeControls(`${what}, ${numbers}: ${why}`);
+  return [...runsByFailure].map(([key, failedRuns]) => {
+    const [subject, problem] = JSON.parse(key) as [string, string];
+    const [first, ...others] = failedRuns.map(runNumberText);
+    const runNumbers = failedRuns.map(({ run }) => run).join(", ");
+    const numbers = others.length > 0 ? `runs ${runNumbers}` : first;
+    return escapeControls(`${subject}, ${numbers}: ${problem}`);
   });
 }
 
 const isInterrupted = ({ ended }: CampaignState): boolean =>
   ended?.folder !== undefined && ended.exit_code >= EXIT.interrupted;
 
-function keptLine({ report, ended, measured }: CampaignState, done: number): string[] {
+/** How many runs an interrupted campaign has measured, and where they are. */
+function keptLines({ report, ended, measured }: CampaignState, done: number): string[] {
   if (!ended?.folder) return [];
   if (measured === 0) return ["no run was measured: there is no report"];
   const runs = `${measured} of ${counted(done + ended.runs.not_begun, "run")} ${are(measured)} measured`;
@@ -71,15 +73,16 @@ function keptLine({ report, ended, measured }: CampaignState, done: number): str
   ];
 }
 
-function reportCommand({ report, ended, measured }: CampaignState): string[] {
+/** The command that builds a report of an interrupted campaign; empty where there is a report. */
+function reportCommandLines({ report, ended, measured }: CampaignState): string[] {
   if (!ended?.folder || report || measured === 0) return [];
   return [
     "build the report of the measured runs with",
-    `  ${runnableIn(REPORT_COMMAND)} ${quoted(escapeControls(ended.folder))}`,
+    `  ${runnableIn(REPORT_COMMAND)} ${shellWord(escapeControls(ended.folder))}`,
   ];
 }
 
-/** Without missed rates (M5, not served): to find them is what a search is for. */
+/** The runs of a search without missed rates (M5, not served), because a search looks for these. */
 function withoutMisses({
   finished,
   kept,
@@ -88,29 +91,33 @@ function withoutMisses({
     reasons.some(({ rule, severity }) => severity === "invalid" && rule !== "M5");
   return {
     finished: finished.map((run): EventOf<"run_finished"> => {
-      const { outcome: _, ...rest } = run;
-      return run.status === "invalid" && !isBroken(run) ? { ...rest, status: "valid" } : rest;
+      const { outcome: _, ...withoutOutcome } = run;
+      const isMissedRate = run.status === "invalid" && !isBroken(run);
+      return isMissedRate ? { ...withoutOutcome, status: "valid" } : withoutOutcome;
     }),
     kept: kept.map(
-      ({ outcome: _, ...rest }): EventOf<"run_kept"> => ({ ...rest, status: "valid" }),
+      ({ outcome: _, ...withoutOutcome }): EventOf<"run_kept"> => ({
+        ...withoutOutcome,
+        status: "valid",
+      }),
     ),
   };
 }
 
-/** What went wrong and why, what is kept, and what to do next. For standard error. */
+/** Lines for standard error on what went wrong and why, what is kept, and what to do next. */
 export function problemLines(state: CampaignState, columns = Number.POSITIVE_INFINITY): string[] {
   const { ended } = state;
   if (!ended) return [];
 
   const { finished, kept } = state.campaign?.objectives ? withoutMisses(state) : state;
-  const all = [...kept, ...finished];
-  const ofAll = `of ${counted(all.length, "run")}`;
+  const runs = [...kept, ...finished];
+  const ofAll = `of ${counted(runs.length, "run")}`;
   const countOf = (status: EventOf<"run_finished">["status"]) =>
-    all.filter((run) => run.status === status).length;
+    runs.filter((run) => run.status === status).length;
   const failed = countOf("failed");
   const invalid = countOf("invalid");
   const suspect = countOf("suspect");
-  const spoiled = all.filter(isSpoiled).length;
+  const spoiled = runs.filter(isSpoiled).length;
 
   const lines: string[] = [];
   if (failed > 0) lines.push(`${failed} ${ofAll} failed`);
@@ -122,14 +129,14 @@ export function problemLines(state: CampaignState, columns = Number.POSITIVE_INF
       `${suspect} ${ofAll} ${are(suspect)} suspect${suspectRules(finished)}: the report says why`,
     );
   if (failed > 0 && ended.folder) lines.push("measure the failed runs again with --resume");
-  if (isInterrupted(state)) lines.push(...keptLine(state, all.length));
+  if (isInterrupted(state)) lines.push(...keptLines(state, runs.length));
 
   const wrapped = lines.flatMap((line) => wrap(line, columns, "    "));
-  if (isInterrupted(state)) wrapped.push(...reportCommand(state));
+  if (isInterrupted(state)) wrapped.push(...reportCommandLines(state));
   return wrapped;
 }
 
-/** The first problems of runs, and how many more there are. */
+/** The lines on the first problems of runs, and on how many more there are. */
 function firstFailures(
   state: CampaignState,
   finished: readonly EventOf<"run_finished">[],
@@ -139,12 +146,12 @@ function firstFailures(
     finished.filter((run) => run.status === "failed" || run.status === "invalid" || isSpoiled(run)),
   );
   const lines = failures.slice(0, MAX_FAILURES).map((line) => `  ${line}`);
-  const more = failures.length - MAX_FAILURES;
-  if (more > 0) lines.push(`  and ${more} more: see the report and benchmark.log`);
+  const hidden = failures.length - MAX_FAILURES;
+  if (hidden > 0) lines.push(`  and ${hidden} more: see the report and benchmark.log`);
   return lines;
 }
 
-/** The rules by which runs are suspect, in brackets; empty where none is. */
+/** The rules by which runs are suspect, in brackets; an empty text without such a rule. */
 function suspectRules(finished: readonly EventOf<"run_finished">[]): string {
   const suspects = finished.filter(({ status }) => status === "suspect");
   const rules = new Set(suspects.flatMap(({ reasons }) => reasons.map(({ rule }) => rule)));

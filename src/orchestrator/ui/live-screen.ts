@@ -32,14 +32,17 @@ export type Size = { columns: number; rows: number };
 type Tone = "head" | "strong" | "normal" | "dim" | "problem";
 type LiveLine = { tone: Tone; text: string };
 
-/** Older live figures are not shown: they would look current. */
+/** Live figures older than this are not shown, because they would look current. */
 const STALE_MS = 2_500;
 const MAX_BAR_COLUMNS = 40;
 const PHASE_BAR_COLUMNS = 20;
 
 const sinceMs = (at: string, nowMs: number): number => Math.max(0, nowMs - Date.parse(at));
 
-/** `[####----]  3/12 runs  4 min left (14:32)`; on a narrow terminal the bar has its own line. */
+/**
+ * The progress as `[####----]  3/12 runs  25 %  4 min left (until 14:32)`. On a narrow terminal the
+ * bar has a line to itself.
+ */
 function progressLines(state: CampaignState, nowMs: number, columns: number): string[] {
   const { campaign, timeLeft } = state;
   if (!campaign || !timeLeft) return [];
@@ -57,7 +60,10 @@ function progressLines(state: CampaignState, nowMs: number, columns: number): st
   return [bar(share, Math.min(MAX_BAR_COLUMNS, columns)), ...flow(pieces, columns)];
 }
 
-/** `measure  [####------]  12 of 30 s`, or the time since a phase of unknown length began. */
+/**
+ * A phase as `measure  [####------]  12 of 30 s`, or with the time since it began where its length
+ * is not known.
+ */
 function phaseLine(
   { phase, at, lasts_s }: EventOf<"phase">,
   nowMs: number,
@@ -76,6 +82,7 @@ function phaseLine(
   return flow(pieces, columns);
 }
 
+/** The figures of the latest second, or how long there were none. */
 function figureLines(state: CampaignState, nowMs: number, columns: number): string[] {
   const { phase, second } = state;
   if (phase?.phase !== "measure") return [];
@@ -87,21 +94,22 @@ function figureLines(state: CampaignState, nowMs: number, columns: number): stri
   );
 }
 
+/** The labels of the targets of a round. */
 const targetsText = (state: CampaignState, { runs }: EventOf<"round_started">): string =>
   runs.flatMap((number) => state.startOf(number)?.configuration.target.label ?? []).join(", ");
 
-function problemLine({ finished }: CampaignState, columns: number): string[] {
+/** How many runs were not valid so far; empty where all were. */
+function problemCountLines({ finished }: CampaignState, columns: number): string[] {
   const pieces = (["suspect", "invalid", "failed"] as const).flatMap((status) => {
     const count = finished.filter((run) => run.status === status).length;
     return count > 0 ? [`${count} ${status}`] : [];
   });
   const spoiled = finished.filter(isSpoiled).length;
-  const all =
-    spoiled > 0 ? [...pieces, `${spoiled} failed ${spoiled === 1 ? "its" : "their"} load`] : pieces;
-  return all.length > 0 ? flow([`so far: ${all.join(", ")}`], columns) : [];
+  if (spoiled > 0) pieces.push(`${spoiled} failed ${spoiled === 1 ? "its" : "their"} load`);
+  return pieces.length > 0 ? flow([`so far: ${pieces.join(", ")}`], columns) : [];
 }
 
-/** The lines of the live screen. They fit into the terminal. Pure. */
+/** The lines of the live screen, which fit into the terminal. */
 export function liveLines(
   state: CampaignState,
   nowMs: number,
@@ -109,24 +117,24 @@ export function liveLines(
 ): LiveLine[] {
   // Some terminals break a line whose last column holds a character.
   const room = Math.max(1, columns - 1);
-  const as = (tone: Tone, lines: readonly string[]) =>
+  const toned = (tone: Tone, lines: readonly string[]) =>
     lines.map((text) => ({ tone, text: truncate(text, room) }));
   const { round, run } = state;
-  const text = round ? `${roundText(round)}: ${targetsText(state, round)}` : run && runText(run);
-  const what = text ? wrap(escapeControls(text), room) : [];
+  const subject = round ? `${roundText(round)}: ${targetsText(state, round)}` : run && runText(run);
   const lines = [
-    ...as("head", progressLines(state, nowMs, room)),
-    ...as("strong", what),
-    ...as("normal", state.phase ? phaseLine(state.phase, nowMs, room) : []),
-    ...as("normal", figureLines(state, nowMs, room)),
-    ...as("problem", problemLine(state, room)),
+    ...toned("head", progressLines(state, nowMs, room)),
+    ...toned("strong", subject ? wrap(escapeControls(subject), room) : []),
+    ...toned("normal", state.phase ? phaseLine(state.phase, nowMs, room) : []),
+    ...toned("normal", figureLines(state, nowMs, room)),
+    ...toned("problem", problemCountLines(state, room)),
   ];
   return lines.slice(0, Math.max(1, rows - 1));
 }
 
 /**
- * Lines at the bottom of the terminal, redrawn in place. The hidden cursor stays at the start of
- * the first line: after a resize the frame still begins there, and everything below belongs to it.
+ * Draws lines at the bottom of the terminal, and redraws them in place. The hidden cursor stays at
+ * the start of the first line. After a resize the frame still begins there, and everything below
+ * belongs to it.
  */
 export class Frame {
   readonly #output: Output;
@@ -162,7 +170,7 @@ export class Frame {
   }
 
   #redrawText(): string {
-    // Overwrites each line and erases the rest last: no row is ever blank, so nothing flickers.
+    // Each line is overwritten and the area below erased last, so no row is ever blank or flickers.
     const text = this.#shown.map((line) => `${line}${ansi.eraseEndLine}`).join("\n");
     const up = this.#shown.length > 1 ? ansi.cursorUp(this.#shown.length - 1) : "";
     return `\r${text}${this.#shown.length > 0 ? "" : ansi.eraseEndLine}${ansi.eraseDown}${up}\r`;
@@ -179,14 +187,16 @@ const TONES: Record<Tone, Style | undefined> = {
   problem: "yellow",
 };
 
+const STATUS_STYLES: Partial<Record<RunStatus, Style>> = { valid: "green", suspect: "yellow" };
+
 /**
- * A redraw takes 0.03 to 0.13 ms of CPU (2.5 GHz core), and this process shares its cores with the
- * measured programs: four per second take about 0.05 % of one core.
+ * The time between redraws. A redraw takes 0.03 to 0.13 ms of CPU (2.5 GHz core), and this process
+ * shares its cores with the measured programs, so four per second take about 0.05 % of one core.
  */
 const REDRAW_MS = 250;
 const CLOCK_MS = 1000;
 
-/** For a terminal: finished runs scroll by; below them, the current run is redrawn in place. */
+/** Shows a campaign on a terminal: finished runs scroll by above the current one, which is redrawn. */
 export class LiveScreen implements Screen {
   readonly #outputs: Outputs;
   readonly #detail: Detail;
@@ -195,8 +205,8 @@ export class LiveScreen implements Screen {
   readonly #hasColors: boolean;
   readonly #clock: NodeJS.Timeout;
   #drawnAtMs = Number.NEGATIVE_INFINITY;
-  #pending: NodeJS.Timeout | undefined;
-  #closed = false;
+  #pendingDraw: NodeJS.Timeout | undefined;
+  #isClosed = false;
 
   constructor(outputs: Outputs, detail: Detail) {
     this.#outputs = outputs;
@@ -227,17 +237,17 @@ export class LiveScreen implements Screen {
   }
 
   close(): void {
-    if (this.#closed) return;
-    this.#closed = true;
+    if (this.#isClosed) return;
+    this.#isClosed = true;
     clearInterval(this.#clock);
-    clearTimeout(this.#pending);
+    clearTimeout(this.#pendingDraw);
     this.#outputs.out.off?.("resize", this.#redraw);
     process.off("SIGTSTP", this.#suspend);
     process.off("SIGCONT", this.#redraw);
     this.#frame.remove();
   }
 
-  /** Ctrl-Z: the shell gets its cursor back. The frame returns when the campaign continues. */
+  /** Gives the cursor back to the shell on Ctrl-Z. The frame returns when the campaign continues. */
   readonly #suspend = (): void => {
     this.#frame.remove();
     process.kill(process.pid, "SIGSTOP");
@@ -257,7 +267,10 @@ export class LiveScreen implements Screen {
       err.write(`${this.#styled("yellow", line)}\n`);
   }
 
-  /** Width of permanent lines. Some terminals break a line whose last column holds a character. */
+  /**
+   * The width of permanent lines. It leaves out the last column, because some terminals break a line
+   * with a character there.
+   */
   get #columns(): number {
     return Math.max(20, (this.#outputs.out.columns ?? 80) - 1);
   }
@@ -267,14 +280,31 @@ export class LiveScreen implements Screen {
     return styleText(style, text, { validateStream: false });
   }
 
+  #wrapped(text: string): string[] {
+    return wrap(escapeControls(text), this.#columns);
+  }
+
+  #finishedLines(event: EventOf<"run_finished">): string[] {
+    const started = this.#state.started.get(event.file);
+    const subject = started
+      ? `${configurationText(started.configuration)}, ${runNumberText(event)}`
+      : event.file;
+    const head = this.#wrapped(`[${event.number}/${event.of}] ${subject}`);
+    const figures = this.#wrapped(`  ${finishedText(event, started?.configuration, this.#state)}`);
+    const style = isSpoiled(event) ? "red" : (STATUS_STYLES[event.status] ?? "red");
+    return [
+      ...head.map((line) => this.#styled("bold", line)),
+      ...figures.map((line) => this.#styled(style, line)),
+    ];
+  }
+
   #permanentLines(event: CampaignEvent): string[] {
-    const verbose = this.#detail === "verbose";
-    const wrapped = (text: string) => wrap(escapeControls(text), this.#columns);
+    const isVerbose = this.#detail === "verbose";
     switch (event.event) {
       case "notice":
-        return wrapped(event.text);
+        return this.#wrapped(event.text);
       case "campaign":
-        return wrapped(campaignText(event, durationText(event.estimate_s)));
+        return this.#wrapped(campaignText(event, durationText(event.estimate_s)));
       case "run_kept":
         return [
           this.#styled(
@@ -282,27 +312,15 @@ export class LiveScreen implements Screen {
             escapeControls(`[${event.number}/${event.of}] ${event.file} is kept`),
           ),
         ];
-      case "run_finished": {
-        const started = this.#state.started.get(event.file);
-        const what = started
-          ? `${configurationText(started.configuration)}, ${runNumberText(event)}`
-          : event.file;
-        const styles: Partial<Record<RunStatus, Style>> = { valid: "green", suspect: "yellow" };
-        const style = isSpoiled(event) ? "red" : (styles[event.status] ?? "red");
-        const head = wrapped(`[${event.number}/${event.of}] ${what}`);
-        const figures = wrapped(`  ${finishedText(event, started?.configuration, this.#state)}`);
-        return [
-          ...head.map((line) => this.#styled("bold", line)),
-          ...figures.map((line) => this.#styled(style, line)),
-        ];
-      }
+      case "run_finished":
+        return this.#finishedLines(event);
       case "look":
-        return wrapped(lookText(event));
+        return this.#wrapped(lookText(event));
       case "phase":
-        return verbose ? [this.#styled("dim", `  ${phaseText(event.phase)}`)] : [];
+        return isVerbose ? [this.#styled("dim", `  ${phaseText(event.phase)}`)] : [];
       case "detail": {
         const text = event.role ? `${event.role}: ${event.text}` : event.text;
-        return verbose ? [this.#styled("dim", escapeControlsInLines(`    ${text}`))] : [];
+        return isVerbose ? [this.#styled("dim", escapeControlsInLines(`    ${text}`))] : [];
       }
       default:
         return [];
@@ -310,17 +328,18 @@ export class LiveScreen implements Screen {
   }
 
   #draw(): void {
-    if (this.#closed || !this.#state.campaign) return;
-    const now_ms = performance.now();
-    const wait = this.#drawnAtMs + REDRAW_MS - now_ms;
-    if (wait > 0) {
-      this.#pending ??= setTimeout(() => {
-        this.#pending = undefined;
+    if (this.#isClosed || !this.#state.campaign) return;
+    const nowMs = performance.now();
+    const waitMs = this.#drawnAtMs + REDRAW_MS - nowMs;
+    if (waitMs > 0) {
+      this.#pendingDraw ??= setTimeout(() => {
+        this.#pendingDraw = undefined;
         this.#draw();
-      }, wait).unref();
+      }, waitMs).unref();
       return;
     }
-    this.#drawnAtMs = now_ms;
+
+    this.#drawnAtMs = nowMs;
     const { columns = 80, rows = 24 } = this.#outputs.out;
     const lines = liveLines(this.#state, Date.now(), { columns, rows });
     this.#frame.draw(lines.map(({ tone, text }) => this.#styled(TONES[tone], text)));

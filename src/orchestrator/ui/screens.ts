@@ -17,18 +17,18 @@ import { LiveScreen } from "./live-screen.js";
 import type { Detail, OutputMode, Outputs, Screen } from "./screen-types.js";
 import { durationText, escapeControls, escapeControlsInLines, escapedJson } from "./text.js";
 
-const clock = (at: string): string => new Date(at).toTimeString().slice(0, 8);
+const timeOfDay = (at: string): string => new Date(at).toTimeString().slice(0, 8);
 
-/** One line per run, one line per phase, or also each second and the programs' lines. */
+/** How much is written: a line per run, a line per phase, or also seconds and programs' lines. */
 export type LineDetail = "run" | "phase" | "verbose";
 
-/** Whatever is not drawn: lines on standard output, and warnings and problems on standard error. */
-abstract class WrittenScreen<Chosen extends string> implements Screen {
-  protected readonly detail: Chosen;
+/** Writes lines to standard output, and warnings and problems to standard error. */
+abstract class WrittenScreen<DetailOfScreen extends string> implements Screen {
+  protected readonly detail: DetailOfScreen;
   protected readonly state = new CampaignState();
   readonly #outputs: Outputs;
 
-  constructor(outputs: Outputs, detail: Chosen) {
+  constructor(outputs: Outputs, detail: DetailOfScreen) {
     this.#outputs = outputs;
     this.detail = detail;
   }
@@ -52,10 +52,12 @@ abstract class WrittenScreen<Chosen extends string> implements Screen {
   close(): void {}
 }
 
-/** For a pipe, a file or a CI job: lines with the time of day, without escape sequences. */
+/**
+ * Writes lines with the time of day and without escape sequences, for a pipe, a file or a CI job.
+ */
 export class LineScreen extends WrittenScreen<LineDetail> {
   protected linesOf(event: CampaignEvent): string[] {
-    const stamped = (text: string) => [`${clock(event.at)} ${escapeControls(text)}`];
+    const stamped = (text: string) => [`${timeOfDay(event.at)} ${escapeControls(text)}`];
     switch (event.event) {
       case "notice":
         return this.isWarning(event) ? [] : [escapeControls(event.text)];
@@ -80,16 +82,15 @@ export class LineScreen extends WrittenScreen<LineDetail> {
         return this.detail === "verbose"
           ? stamped(`  ${event.t_s.toFixed(0)} s: ${secondPieces(event, this.state).join(", ")}`)
           : [];
-      case "run_finished": {
+      case "run_finished":
         if (this.detail !== "run") return stamped(`  ${endText(event, this.state)}`);
         return stamped(runLine(event, this.state));
-      }
       case "detail": {
         if (this.detail !== "verbose") return [];
         const text = event.role ? `${event.role}: ${event.text}` : event.text;
         return escapeControlsInLines(text)
           .split("\n")
-          .map((line) => `${clock(event.at)}     ${line}`);
+          .map((line) => `${timeOfDay(event.at)}     ${line}`);
       }
       case "ended":
         return finalLines(this.state, Number.POSITIVE_INFINITY);
@@ -112,6 +113,7 @@ export class QuietScreen extends WrittenScreen<"quiet"> {
   }
 }
 
+/** Events that `--quiet` leaves out of the JSON lines. */
 const QUIET_EVENTS: readonly string[] = ["second", "phase", "run_started"];
 
 /** Writes events as JSON lines to standard output, and warnings also as text to standard error. */
@@ -133,6 +135,7 @@ export const isCi = ({ CI }: Environment): boolean =>
 const isWatched = (outputs: Outputs, env: Environment): boolean =>
   canRedraw(outputs, env) && !isCi(env);
 
+/** @throws usageError where the user wants a live screen and the output is no terminal */
 export function openScreen(
   { format, detail, progress }: OutputMode,
   outputs: Outputs,

@@ -1,4 +1,5 @@
 import truncatedWidth from "fast-string-truncated-width";
+
 /** Formats rows of cells as lines with aligned columns. All rows have the same number of cells. */
 export function textTable(rows: readonly (readonly string[])[]): string[] {
   const widths = (rows[0] ?? []).map((_, column) =>
@@ -15,10 +16,11 @@ export function textTable(rows: readonly (readonly string[])[]): string[] {
 /** The verb for a count: `1 run is`, `3 runs are`. */
 export const are = (count: number): string => (count === 1 ? "is" : "are");
 
+/** A count with its noun, e.g. `1 run` or `3 runs`. */
 export const counted = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? "" : "s"}`;
 
-/** `45 s`, `12 min`, `2 h 05 min`. */
+/** A duration such as `45 s`, `12 min` or `2 h 05 min`. */
 export function durationText(seconds: number): string {
   if (seconds < 90) return `${Math.round(seconds)} s`;
   const minutes = Math.round(seconds / 60);
@@ -26,8 +28,10 @@ export function durationText(seconds: number): string {
   return `${Math.floor(minutes / 60)} h ${String(minutes % 60).padStart(2, "0")} min`;
 }
 
+/** How many columns of a terminal a text takes. */
 export const widthOf = (text: string): number => truncatedWidth(text).width;
 
+/** A text of at most so many columns; one that is cut ends with `…`. */
 export function truncate(text: string, columns: number): string {
   const { truncated, ellipsed, index } = truncatedWidth(text, {
     limit: Math.max(0, columns),
@@ -39,8 +43,7 @@ export function truncate(text: string, columns: number): string {
 }
 
 /**
- * Puts pieces side by side on as many lines as they need. A piece that is longer than a line is
- * truncated.
+ * Puts pieces side by side, on as many lines as they need. Pieces longer than a line are truncated.
  */
 export function flow(
   pieces: readonly string[],
@@ -89,20 +92,23 @@ export function bar(share: number, columns: number): string {
  */
 const CONTROLS = /[\p{Cc}\u2028\u2029\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu;
 
-const code = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);
+const hexCodeOf = (character: string): string => (character.codePointAt(0) ?? 0).toString(16);
 
+/** A text whose control characters, line breaks included, are shown as `\x1b` or `\u2028`. */
 export const escapeControls = (text: string): string =>
   text.replaceAll(CONTROLS, (character) =>
     character < "\u0100"
-      ? `\\x${code(character).padStart(2, "0")}`
-      : `\\u${code(character).padStart(4, "0")}`,
+      ? `\\x${hexCodeOf(character).padStart(2, "0")}`
+      : `\\u${hexCodeOf(character).padStart(4, "0")}`,
   );
 
+/** Escapes control characters, but keeps the breaks between lines. */
 export const escapeControlsInLines = (text: string): string =>
   text.split(/\r?\n/).map(escapeControls).join("\n");
 
+/** A value as JSON on one line, with control characters as `\u001b`. */
 export const escapedJson = (value: unknown): string =>
   JSON.stringify(value).replaceAll(
     CONTROLS,
-    (character) => `\\u${code(character).padStart(4, "0")}`,
+    (character) => `\\u${hexCodeOf(character).padStart(4, "0")}`,
   );

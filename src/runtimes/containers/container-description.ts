@@ -3,7 +3,7 @@ import type { DockerHost } from "../../contract/machines.js";
 import { environmentError } from "../../kit/errors.js";
 import { orphanedServices, type ServiceKind } from "../processes.js";
 import type { IsAlive, Leftover, RuntimeDescription, RuntimeOptions } from "../runtime-types.js";
-import { checkEngine, hasStatus, NoAnswer } from "./container-engine.js";
+import { checkEngine, hasEngineStatus, NoAnswer } from "./container-engine.js";
 import { fittingCaps } from "./container-options.js";
 import { removeContainer } from "./container-part.js";
 import { ContainerRuntime } from "./container-runtime.js";
@@ -200,5 +200,5 @@ async function findLeftovers(docker: Docker, isAlive: IsAlive): Promise<EngineLe
 }
 
 function ignoreMissing(error: unknown): void {
-  if (!hasStatus(error, 404)) throw error;
+  if (!hasEngineStatus(error, 404)) throw error;
 }

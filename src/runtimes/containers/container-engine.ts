@@ -25,7 +25,7 @@ const LOOPBACK = /^(127\.|localhost$|\[?::1\]?$)/i;
 /** As the global agent of Node.js. */
 const KEPT_ALIVE = { keepAlive: true, timeout: 5_000 };
 
-export const hasStatus = (error: unknown, status: number): boolean =>
+export const hasEngineStatus = (error: unknown, status: number): boolean =>
   (error as { statusCode?: number }).statusCode === status;
 
 /** The engine did not answer, or not in time. The cause is the system's own error. */
@@ -191,7 +191,7 @@ export async function imageFacts(
     const digest = digests.find((candidate) => candidate === preferred) ?? digests[0];
     return definedOnly({ name, id: Id, digest });
   } catch (error) {
-    if (hasStatus(error, 404)) return undefined;
+    if (hasEngineStatus(error, 404)) return undefined;
     throw error;
   }
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type Docker from "dockerode";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { messageOf } from "../../kit/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
 import { ExecutedPart } from "../exec-part.js";
@@ -9,7 +9,7 @@ import { LineClient, lineWriter, SplitOutput } from "../part-output.js";
 import { RestartablePart } from "../restartable-part.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../runtime-types.js";
-import { type EngineConnection, hasStatus, NoAnswer } from "./container-engine.js";
+import { type EngineConnection, hasEngineStatus, NoAnswer } from "./container-engine.js";
 import { appliedCaps } from "./container-options.js";
 import { type ControlGroup, controlGroupOf, countersOf } from "./control-group.js";
 import type { NetworkPlace } from "./networks.js";
@@ -105,7 +105,7 @@ const CHECK_END_EVERY_MS = 1_000;
 
 /** A part that runs in a container of its own. */
 export class ContainerPart extends RestartablePart implements RunningPart {
-  readonly address: Node;
+  readonly address: NodePlace;
   readonly write?: (line: string) => void;
   readonly container: Docker.Container;
   readonly machine?: string;
@@ -199,7 +199,7 @@ export class ContainerPart extends RestartablePart implements RunningPart {
       if (State.OOMKilled) return { code: null, signal: "out of memory: its cap is too small" };
       return { code: end.StatusCode, signal: null };
     } catch (error) {
-      if (hasStatus(error, 404)) return { code: null, signal: "its removal" };
+      if (hasEngineStatus(error, 404)) return { code: null, signal: "its removal" };
       return { code: null, signal: `the loss of its engine (${messageOf(error)})` };
     }
   }
@@ -294,9 +294,9 @@ export async function removeContainer(container: Docker.Container): Promise<void
   try {
     await container.remove({ force: true, v: true });
   } catch (error) {
-    if (hasStatus(error, 404)) return;
+    if (hasEngineStatus(error, 404)) return;
     // Something else is removing it already.
-    if (!hasStatus(error, 409)) throw error;
+    if (!hasEngineStatus(error, 409)) throw error;
     await container.wait({ condition: "removed" }).catch(() => {});
   }
 }

@@ -2,7 +2,7 @@ import { basename, isAbsolute } from "node:path";
 import type Docker from "dockerode";
 import { messageOf } from "../../kit/errors.js";
 import type { ImageFacts, ProgramSource, RuntimeOptions } from "../runtime-types.js";
-import { hasStatus, imageFacts } from "./container-engine.js";
+import { hasEngineStatus, imageFacts } from "./container-engine.js";
 import { removeContainer } from "./container-part.js";
 import { imageDigests } from "./image-digests.js";
 
@@ -91,7 +91,7 @@ async function hasFile(container: Docker.Container, path: string): Promise<boole
     await container.infoArchive({ path });
     return true;
   } catch (error) {
-    if (hasStatus(error, 404)) return false;
+    if (hasEngineStatus(error, 404)) return false;
     throw error;
   }
 }

@@ -84,7 +84,7 @@ export class KubernetesError extends Error {
   }
 }
 
-export const hasStatus = (error: unknown, status: number): boolean =>
+export const hasApiStatus = (error: unknown, status: number): boolean =>
   error instanceof KubernetesError && error.status === status;
 
 /** The library throws a text with headers and body; the body has the sentence. */
@@ -471,7 +471,7 @@ export class KubernetesApi {
 }
 
 function undefinedIfGone(error: unknown): undefined {
-  if (!hasStatus(error, 404)) throw error;
+  if (!hasApiStatus(error, 404)) throw error;
 }
 
 /**

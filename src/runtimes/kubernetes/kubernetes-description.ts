@@ -8,7 +8,7 @@ import { OWNER_LABEL, ownerOf } from "../containers/labels.js";
 import type { IsAlive, Leftover, RuntimeDescription } from "../runtime-types.js";
 import { KubernetesApi } from "./api.js";
 import { apiFailure } from "./failures.js";
-import { fittingCaps, KubernetesRuntime, mostCpus, NO_DISCONNECT } from "./kubernetes-runtime.js";
+import { KubernetesRuntime, mostCpus, NO_DISCONNECT, podCaps } from "./kubernetes-runtime.js";
 import { checkPermissions } from "./permissions.js";
 import { GRACE_S, OURS } from "./pod.js";
 
@@ -44,7 +44,7 @@ export function kubernetesRuntime(access: KubernetesAccess = { nodes: {} }): Run
         : { system: operatingSystem, architecture: ARCHITECTURES[architecture] ?? architecture };
     },
     cpus: async () => mostCpus(await nodes()),
-    appliedCaps: (caps, cpus) => fittingCaps(caps, cpus),
+    appliedCaps: (caps, cpus) => podCaps(caps, cpus),
     partFaults: { kill: true, pause: true, disconnect: NO_DISCONNECT },
     // A node pulls an image when it is needed.
     has: async (program) => (program.image ? true : noImage(program)),

@@ -5,8 +5,9 @@ import type { V1Node, V1OwnerReference, V1Pod } from "@kubernetes/client-node";
 import type { KubernetesAccess, PlacedKind, RuntimeMachine } from "../../contract/machines.js";
 import { type RoleKind, roleId } from "../../contract/role.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { BenchError, environmentError, messageOf } from "../../kit/errors.js";
+import { shellQuoted } from "../../kit/shell-words.js";
 import {
   FILES_FOLDER,
   namedPorts,
@@ -58,7 +59,6 @@ import {
 } from "./pod.js";
 import { PodExecPart } from "./pod-exec-part.js";
 import { PodPart } from "./pod-part.js";
-import { quoted } from "./supervisor.js";
 
 /** A ConfigMap takes no more, its own text included. */
 const MOST_FILE_BYTES = 1_000_000;
@@ -254,7 +254,7 @@ export class KubernetesRuntime implements Runtime {
   }
 
   appliedCaps(caps: Caps): Caps {
-    return fittingCaps(caps, mostCpus([...this.#listed.values()]));
+    return podCaps(caps, mostCpus([...this.#listed.values()]));
   }
 
   async partFaults(): Promise<PartFaults> {
@@ -358,7 +358,7 @@ export class KubernetesRuntime implements Runtime {
   /** Creates the pod of a part, and waits until the part answers. */
   async #begin(
     start: PodStart,
-    ports: Omit<Node, "host">,
+    ports: Omit<NodePlace, "host">,
     node: string | undefined,
     onBegun: (part: RunningPart) => Promise<void>,
   ): Promise<PodPart> {
@@ -543,7 +543,7 @@ export class KubernetesRuntime implements Runtime {
       const pod = await this.#inspectImage(id, kind);
       pods.push(pod);
       // Images that hold a program alone have it at their root, which is in no PATH.
-      const [name, atRoot] = [quoted(command), quoted(`/${command}`)];
+      const [name, atRoot] = [shellQuoted(command), shellQuoted(`/${command}`)];
       const path = (await pod.shell(`command -v ${name} || command -v ${atRoot}; true`)).trim();
       if (path === "")
         throw new Error(
@@ -552,7 +552,7 @@ export class KubernetesRuntime implements Runtime {
       const facts = this.images[id] as ImageFacts;
       const knownVersion = program.withoutVersionFlag
         ? imageVersion(facts)
-        : versionIn(await pod.shell(`${quoted(path)} --version 2>&1; true`));
+        : versionIn(await pod.shell(`${shellQuoted(path)} --version 2>&1; true`));
       const version = knownVersion || UNKNOWN_VERSION;
       this.#commands.set(id, path);
       this.#programs.set(id, { path: image, version, embedded: false, image: facts });
@@ -620,7 +620,7 @@ async function settled(work: readonly Promise<unknown>[]): Promise<void> {
  * Every pod has limits: those that the user gave, else a default. CPU numbers are the kubelet's to
  * choose.
  */
-export function fittingCaps({ cpus, memory_bytes }: Caps, most: number | undefined): Caps {
+export function podCaps({ cpus, memory_bytes }: Caps, most: number | undefined): Caps {
   const requestedCpus = cpus ?? DEFAULT_CAPS.cpus;
   return {
     cpus: most === undefined ? requestedCpus : Math.min(requestedCpus, most),

@@ -4,8 +4,9 @@ import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { V1ContainerState, V1Pod } from "@kubernetes/client-node";
 import { within } from "../../kit/deadline.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { environmentError, messageOf } from "../../kit/errors.js";
+import { shellQuoted } from "../../kit/shell-words.js";
 import { deferred } from "../deferred.js";
 import { lineWriter, SplitOutput } from "../part-output.js";
 import { RestartablePart } from "../restartable-part.js";
@@ -16,7 +17,7 @@ import { apiFailure, podFailure } from "./failures.js";
 import { CONTAINER, GRACE_S } from "./pod.js";
 import { countersIn, READ_COUNTERS, READ_RUN_DELAYS, runDelaysIn } from "./pod-counters.js";
 import { PodSession } from "./pod-session.js";
-import { quoted, SUPERVISOR_FOLDER } from "./supervisor.js";
+import { SUPERVISOR_FOLDER } from "./supervisor.js";
 import { LogReader, type SupervisorMessage } from "./supervisor-log.js";
 
 /** How long a pod may wait for a place: a cluster may be about to free one. */
@@ -51,7 +52,7 @@ export class PodPart extends RestartablePart implements RunningPart {
   /** From the pod's log, taken apart. */
   readonly printed = new SplitOutput();
   readonly #context: PodContext;
-  readonly #ports: Omit<Node, "host">;
+  readonly #ports: Omit<NodePlace, "host">;
   readonly #session: PodSession;
   readonly #reader: LogReader;
   readonly #messageListeners = new Set<(message: SupervisorMessage) => void>();
@@ -64,7 +65,7 @@ export class PodPart extends RestartablePart implements RunningPart {
   /** Settles when an output that is too long for the log was read. */
   #outputFetch: Promise<void> = Promise.resolve();
 
-  constructor(part: Part, name: string, ports: Omit<Node, "host">, context: PodContext) {
+  constructor(part: Part, name: string, ports: Omit<NodePlace, "host">, context: PodContext) {
     super(part.role);
     this.name = name;
     this.#ports = ports;
@@ -82,7 +83,7 @@ export class PodPart extends RestartablePart implements RunningPart {
   #input(): Writable {
     return new Writable({
       write: (chunk: Buffer, _encoding, done) => {
-        const line = quoted(chunk.toString("utf8"));
+        const line = shellQuoted(chunk.toString("utf8"));
         const sent = this.#session.run(`printf %s ${line} >${SUPERVISOR_FOLDER}/input`);
         // The program may have ended. That is seen elsewhere.
         sent.catch(() => {}).finally(done);
@@ -90,7 +91,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     });
   }
 
-  get address(): Node {
+  get address(): NodePlace {
     return { host: this.pod?.status?.podIP ?? "", ...this.#ports };
   }
 

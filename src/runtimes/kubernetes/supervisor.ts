@@ -1,3 +1,4 @@
+import { shellQuoted } from "../../kit/shell-words.js";
 /**
  * The first process of every pod: a shell that runs the program as its child. A kill of the first
  * process from inside a container does nothing, and its end would end the pod. So the child can be
@@ -68,9 +69,7 @@ exit $code
  * of the mark and the exit code.
  */
 export const sessionCommand = (mark: string, line: string): string =>
-  `{ ${line}\n} </dev/null 2>/dev/null; printf '\\n%s %s\\n' ${quoted(mark)} $?\n`;
-
-export const quoted = (text: string): string => `'${text.replaceAll("'", `'\\''`)}'`;
+  `{ ${line}\n} </dev/null 2>/dev/null; printf '\\n%s %s\\n' ${shellQuoted(mark)} $?\n`;
 
 /**
  * Reads its command as one line of its input and replaces itself by it: variables are no part of
@@ -83,7 +82,7 @@ export function commandLine(
   command: readonly string[],
   environment: Readonly<Record<string, string>>,
 ): string {
-  const word = (text: string) => quoted(text).replaceAll("\n", `'"$nl"'`);
+  const word = (text: string) => shellQuoted(text).replaceAll("\n", `'"$nl"'`);
   const variables = Object.entries(environment).map(([name, value]) => word(`${name}=${value}`));
   return `exec env ${[...variables, ...command.map(word)].join(" ")}\n`;
 }

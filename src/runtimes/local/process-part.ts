@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { execa } from "execa";
 import pidusage from "pidusage";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { environmentError } from "../../kit/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
 import { LineClient, lineWriter, PartOutput } from "../part-output.js";
@@ -51,7 +51,7 @@ function pidOf(child: Child, path: string): number {
 }
 
 export class LocalPart extends RestartablePart implements RunningPart {
-  readonly address: Node;
+  readonly address: NodePlace;
   readonly onThisMachine = true;
   readonly isInOurGroups = true;
   readonly ask?: (line: string) => Promise<string | undefined>;

@@ -3,7 +3,7 @@ import type { ProcessDiagnosis } from "../../contract/diagnosis.js";
 import type { Health, Usage } from "../../contract/server-api.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
-import { USUAL_FRAMEWORK } from "../../targets/frameworks.js";
+import { DEFAULT_FRAMEWORK } from "../../targets/frameworks.js";
 import type { Handler } from "../frameworks/framework.js";
 import type { AppDependencies } from "../lib/app-dependencies.js";
 import type { Instruments } from "../lib/instruments.js";
@@ -83,7 +83,7 @@ export function healthz({
       limiter_script: limiter?.script,
       versions: definedOnly({
         node: process.versions.node,
-        [target.framework ?? USUAL_FRAMEWORK]: framework.version,
+        [target.framework ?? DEFAULT_FRAMEWORK]: framework.version,
         client: client.version,
         limiter: limiter?.version,
         store,

@@ -1,6 +1,6 @@
 import type { ClientSettings } from "../../contract/server-api.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import type { Libraries } from "../target-types.js";
 import { common, SERVICE_CONNECTIONS as connections, OPEN_DEADLINE_MS } from "./client-settings.js";
 import type { GrpcMethod } from "./grpc-method.js";
@@ -83,7 +83,7 @@ const options = {
  */
 export async function openGrpc<Request, Answer>(
   libraries: Libraries,
-  { host, port }: Pick<Node, "host" | "port">,
+  { host, port }: Pick<NodePlace, "host" | "port">,
   method: GrpcMethod,
 ): Promise<GrpcConnections<Request, Answer>> {
   const [{ credentials, makeClientConstructor }, { fromJSON }] = await Promise.all([

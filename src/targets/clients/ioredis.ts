@@ -1,7 +1,7 @@
 import type { ClientSettings } from "../../contract/server-api.js";
 import type { StoreAccess } from "../../contract/store-url.js";
 import { within } from "../../kit/deadline.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { messageOf } from "../../kit/errors.js";
 import { ownLibraries } from "../libraries.js";
 import { versionFromInfo } from "../stores/resp/resp-version.js";
@@ -54,7 +54,7 @@ interface ClusterConnection extends Connection {
 
 interface IoredisExports {
   Redis: new (options: StandaloneOptions) => Connection;
-  Cluster: new (nodes: Node[], options: ClusterOptions) => ClusterConnection;
+  Cluster: new (nodes: NodePlace[], options: ClusterOptions) => ClusterConnection;
   Command: CommandClass & TransformedCommand;
 }
 
@@ -112,7 +112,7 @@ const withoutHandshake = { enableReadyCheck: false, disableClientInfo: true } as
 type CommonOptions = { enableAutoPipelining?: boolean; disableClientInfo?: boolean };
 type StandaloneOptions = Partial<Omit<typeof standaloneOptions, "enableReadyCheck">> &
   StoreAccess &
-  Node &
+  NodePlace &
   CommonOptions & { enableReadyCheck?: boolean };
 
 const clusterOptions = {
@@ -131,7 +131,7 @@ const clusterOptions = {
 type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
   CommonOptions & {
     redisOptions: Partial<typeof connectionOptions> & StoreAccess;
-    natMap?: (endpoint: string) => Node | null;
+    natMap?: (endpoint: string) => NodePlace | null;
     dnsLookup?: (host: string, found: (error: null, address: string) => void) => void;
   };
 
@@ -147,7 +147,7 @@ function standaloneOptionsOf({
   settings,
   autoPipelining = false,
   skipsHandshake = false,
-}: Tuning): Omit<StandaloneOptions, keyof Node> {
+}: Tuning): Omit<StandaloneOptions, keyof NodePlace> {
   if (settings) return settings === "tuned" ? { ...tunedOptions, ...tunedConnection } : {};
   return {
     ...standaloneOptions,
@@ -250,7 +250,7 @@ function commandOf(
 async function openStandalone(
   library: LoadedLibrary,
   place: StorePlace,
-  { host, port }: Node,
+  { host, port }: NodePlace,
   tuning: Tuning,
 ): Promise<OpenClient> {
   const { skipsHandshake = false } = tuning;

@@ -1,5 +1,5 @@
 import { definedOnly } from "../../kit/defined-only.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import type { OpenClient } from "../target-types.js";
 
 /**
@@ -33,7 +33,10 @@ export async function shardKeys(
 export const singleShardKeys = async (): Promise<readonly string[]> => ["preload"];
 
 /** Where a node listens for a protocol. @throws Error where the node has no such port */
-export function namedPort(node: Node | undefined, name: string): { host: string; port: number } {
+export function namedPort(
+  node: NodePlace | undefined,
+  name: string,
+): { host: string; port: number } {
   const port = node?.ports?.[name];
   if (!node || port === undefined) throw new Error(`no port for ${name} was given`);
   return { host: node.host, port };

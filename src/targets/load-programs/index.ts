@@ -1,4 +1,4 @@
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 
 /** A load program that makes the load of the store layer: one entry in this list. */
 interface StoreLayerProgram {
@@ -25,7 +25,7 @@ interface RespLoad {
 
 /** One thread, no pipelining, random keys; both programs share these options. */
 export function respLoadArguments(
-  { host, port }: Node,
+  { host, port }: NodePlace,
   { test, connections, requests, keys, payloadBytes }: RespLoad,
 ): string[] {
   const payload = payloadBytes === undefined ? [] : ["-d", String(payloadBytes)];

@@ -1,11 +1,11 @@
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import type { NativeProtocol } from "../target-types.js";
 import type { PrintedFigures } from "./index.js";
 
 export interface LoadWork {
   protocol: NativeProtocol;
   /** Where the service, or the store that decides, listens. */
-  place: Node;
+  place: NodePlace;
   /**
    * What it sends, one after the other, round and round. A program that draws its own keys gets one
    * call, with `RANDOM_KEY`.

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { StoreReading } from "../../contract/store.js";
 import { askDirectly } from "../../kit/direct-http.js";
-import type { Node } from "../../kit/env.js";
+import type { NodePlace } from "../../kit/env.js";
 import { BenchError, EXIT, environmentError, messageOf, usageError } from "../../kit/errors.js";
 import type { StoreEngine } from "../target-types.js";
 
@@ -37,7 +37,7 @@ export async function waitUntil(
 
 const REQUEST_TIMEOUT_MS = 10_000;
 
-export interface DecidingNode extends Node {
+export interface DecidingNode extends NodePlace {
   name: string;
   ports: { http: number; grpc: number };
 }
@@ -91,7 +91,7 @@ export function decidingEngine({
   ...engine
 }: DecidingServer): StoreEngine {
   /** @throws usageError for a node that the harness has not started */
-  const nodeOf = ({ host, port, ports = {} }: Node): DecidingNode => {
+  const nodeOf = ({ host, port, ports = {} }: NodePlace): DecidingNode => {
     const { http, grpc } = ports;
     if (http !== undefined && grpc !== undefined)
       return { host, port, name: `${host}:${port}`, ports: { http, grpc } };

@@ -68,9 +68,11 @@ test.each([{ CONNECTIONS: "4" }, { RATE: "300", CONNECTIONS: "50" }])(
     expect(result.totalErrors).toBe(0);
     const { counts } = result;
     expect(counts.allowed + counts.after_window.allowed).toBe(counts.sent);
+    // An open loop on a busy machine may send fewer than its schedule has, and says how many.
+    const unsent = (result.schedule?.dropped ?? 0) + (result.schedule?.unsent ?? 0);
     const { asked, connections } = await stub.counts();
-    expect([counts.sent, asked]).toEqual([300, 300]);
-    expect(connections).toBeGreaterThan(99);
+    expect([counts.sent + unsent, asked]).toEqual([300, counts.sent]);
+    expect(connections).toBeGreaterThan(counts.sent / 3 - 1);
   },
 );
 

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { Campaign } from "../../helpers/campaign.js";
 import { temporaryFolders } from "../../helpers/folders.js";
-import { ROOT } from "../../helpers/programs.js";
 
 const newFolder = temporaryFolders();
 // A low rate leaves the machine to others.

@@ -3,15 +3,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
-import { dimensions, USUAL } from "../../../src/contract/dimensions.js";
+import { DEFAULT_COUNT, dimensions } from "../../../src/contract/dimensions.js";
 import {
   DELAY_MS,
+  defaultLengthS,
   FAULT_START_S,
   findNamedFault,
   LEAST_BASELINE_S,
   namedFaults,
   SETTLES_S,
-  usualLengthS,
 } from "../../../src/contract/faults.js";
 import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/role-resources.js";
@@ -176,7 +176,7 @@ test("the page of faults names each with its length, and the times of one withou
 
   for (const fault of namedFaults) {
     const row = rows.find((line) => line.startsWith(`| \`${fault.id}\``));
-    const length_s = usualLengthS({ name: fault.id, action: fault.action });
+    const length_s = defaultLengthS({ name: fault.id, action: fault.action });
     expect(row, fault.id).toContain(length_s === undefined ? fault.id : ` ${length_s} s`);
   }
   expect(rows.join("\n")).toContain(`${DELAY_MS} ms longer`);
@@ -195,7 +195,7 @@ test("defaults and ranges of flags are those of the code, in docs and compose fi
 
   expect(campaigns).toContain(`\`--max-runs\` (${DEFAULT_MAX_RUNS})`);
   expect(flowing("docs/flags.md")).toContain(
-    `${dimensions.map(({ key, max }) => `\`--${key}\` ${USUAL} to ${max}`).join(", ")}: there must`,
+    `${dimensions.map(({ key, max }) => `\`--${key}\` ${DEFAULT_COUNT} to ${max}`).join(", ")}: there must`,
   );
   expect(flowing("docs/containers.md")).toContain(
     `\`STORE_CPUS\`, \`STORE_MEMORY\` (${cpus}, ${memory})`,

@@ -1,7 +1,7 @@
 import { type Check, outcomeOf, rangeText } from "../check.js";
 import { burstsText, judgedBursts } from "../scripted.js";
 
-/** Around the ends of the window and of the block. */
+/** The distance of a burst from the ends of the window and of the block. */
 const MARGIN_MS = 300;
 
 export const blockTime: Check = {

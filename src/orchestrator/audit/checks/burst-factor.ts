@@ -3,14 +3,15 @@ import { type Check, outcomeOf } from "../check.js";
 import { largestWithin, mostWithin } from "../expected.js";
 import { judgedBursts, type ScriptedBurst } from "../scripted.js";
 
-/** Requests of a burst, in quotas. */
+/** The requests of a burst, in quotas. */
 const QUOTAS = 2;
-/** How near a burst comes to the end of a window. */
+
+/** The distance of a burst from the end of a window. */
 const MARGIN_MS = 150;
 
 /**
- * The worst that a client can do to fixed windows: one request opens a window, and most of the
- * quota is used just before its end, the next quota just after it. Further bursts follow for other
+ * The bursts of the worst client of fixed windows. One request opens a window, most of the quota is
+ * used just before its end, and the next quota just after it. Further bursts follow for other
  * algorithms.
  */
 function script({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst[] {
@@ -21,7 +22,7 @@ function script({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst
   return [
     { after_ms: 0, count: 1 },
     ...[...ends, 1.5 * window_ms, 2.5 * window_ms]
-      .sort((one, other) => one - other)
+      .sort((a, b) => a - b)
       .map((after_ms) => ({ after_ms, count: QUOTAS * points })),
   ];
 }
@@ -29,7 +30,7 @@ function script({ limits: { points }, window_ms }: AuditedSystem): ScriptedBurst
 export const burstFactor: Check = {
   id: "burst-factor",
   title: "Burst factor",
-  beside: true,
+  isConcurrent: true,
   promise: "No span of time gets more than the algorithm admits in it at worst.",
   matters: "What stands behind the limiter must bear its worst burst, not its mean rate.",
   async run(system) {
@@ -39,16 +40,16 @@ export const burstFactor: Check = {
     const spans = answers.all.flatMap(({ status, sent_ms, answered_ms }) =>
       status === 200 ? [[sent_ms, answered_ms] as const] : [],
     );
-    const found = [window_ms / 4, window_ms].map((span_ms) => ({
+    const counts = [window_ms / 4, window_ms].map((span_ms) => ({
       span_ms,
       bound: mostWithin(algorithm, limits, span_ms),
       largest: largestWithin(spans, span_ms),
     }));
     const text = (member: "bound" | "largest") =>
-      found.map((each) => `${each[member]} in ${each.span_ms / 1000} s`).join(", ");
-    const factor = ((found.at(-1)?.largest ?? 0) / limits.points).toFixed(2);
+      counts.map((count) => `${count[member]} in ${count.span_ms / 1000} s`).join(", ");
+    const factor = ((counts.at(-1)?.largest ?? 0) / limits.points).toFixed(2);
     const outcome = outcomeOf(
-      found.every(({ bound, largest }) => largest <= bound),
+      counts.every(({ bound, largest }) => largest <= bound),
       `at most ${text("bound")}`,
       `${text("largest")}: ${factor} times the quota in one window`,
     );

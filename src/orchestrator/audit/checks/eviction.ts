@@ -10,23 +10,26 @@ import { admissionsOutcome, type Check } from "../check.js";
 import { admittedRanges } from "../expected.js";
 
 const KEYS = 10;
-/** Requests at once on each key, in quotas. */
+/** The requests at once on each key, in quotas. */
 const QUOTAS = 2;
-/** The store counts in seconds how long a key was unused. */
+
+/** How long the keys stay unused. The store counts that in seconds. */
 const UNUSED_MS = 1_200;
-/** Keys that nobody has used before are sent so many at a time, and so often at most. */
-const OTHERS = 2_000;
+
+/** So many keys that nobody has used before are sent at a time. */
+const FRESH_KEYS = 2_000;
 const MOST_TIMES = 8;
+
 /**
- * When the store has dropped so many keys, it has come to those that were longest unused, because of
- * all keys it only looks at some.
+ * So many keys must be dropped until the store comes to those that were longest unused, because it
+ * only looks at some of all keys.
  */
 const EVICTED = 1_000;
 const MOST_TRIES = 3;
 
 /**
- * What used-up keys were admitted again, in all. Each of the two has a group for each key, in the
- * same order.
+ * How many requests on used-up keys were admitted again, in all. Both answers have a group for each
+ * key, in the same order.
  */
 export function admittedAgain(
   algorithm: Algorithm,
@@ -46,17 +49,18 @@ export function admittedAgain(
   };
 }
 
-/** @returns how many keys the store dropped */
+/** Fills the store until it drops keys. @returns how many it dropped */
 async function pushOut(system: AuditedSystem): Promise<number> {
   await system.store.inject({ action: "fill-memory", evicts: true });
-  const evicted = async (): Promise<number> => {
+  const readEvicted = async (): Promise<number> => {
     const readings = (await system.store.perform(["read"]))?.readings ?? [];
     return sum(readings.map(({ evicted_keys = 0 }) => evicted_keys));
   };
-  const before = await evicted();
+
+  const evictedBefore = await readEvicted();
   for (let times = 1; ; times++) {
-    const { failed, all } = await system.onFreshKeys(OTHERS);
-    const dropped = (await evicted()) - before;
+    const { failed, all } = await system.onFreshKeys(FRESH_KEYS);
+    const dropped = (await readEvicted()) - evictedBefore;
     if (dropped >= EVICTED) return dropped;
     if (times === MOST_TIMES)
       throw new NotChecked(
@@ -74,7 +78,7 @@ export const eviction: Check = {
     "At its memory limit a store with volatile-lru forgets counters without an error: who brings many keys gets new quotas.",
   unpromisedReason: () => "no limiter promises what its store has dropped",
   limits: "long",
-  alone: true,
+  needsOwnSystem: true,
   unsupportedReason({ store }) {
     const { engine } = findStore(store);
     if (engine === undefined) return "its counters are in the server's process";

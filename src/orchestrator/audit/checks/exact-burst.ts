@@ -4,18 +4,19 @@ import { type Check, type CheckOutcome, outcomeOf, rangeText } from "../check.js
 import { admittedRanges, type Range } from "../expected.js";
 
 const REPETITIONS = 20;
-/** Requests at once, in quotas. */
+/** The requests of a burst, in quotas. */
 const QUOTAS = 5;
-/** Bursts that met the end of a window of the wall clock say nothing; so many may do so. */
+
+/** The most bursts. Those that met the end of a window of the wall clock say nothing. */
 const MOST_TRIES = 3 * REPETITIONS;
 
-/** A burst on a fresh key that lies in one window. */
+/** The answers to a burst on a fresh key; undefined where it does not lie in one window. */
 async function burst(system: AuditedSystem, servers: number): Promise<Answers | undefined> {
   const answers = await system.burst(system.freshKey(), QUOTAS * system.limits.points, servers);
   return system.metEdge(answers) ? undefined : answers.requireDecided();
 }
 
-/** By how many it admitted more than it can, or, below zero, less. */
+/** By how many requests more were admitted than the range allows; below zero where it was less. */
 const excessOf = (admitted: number, { least, most }: Range): number =>
   Math.max(0, admitted - most) + Math.min(0, admitted - least);
 
@@ -34,7 +35,7 @@ async function run(system: AuditedSystem, servers: number): Promise<CheckOutcome
 
   const wrong = excesses.filter((excess) => excess !== 0).length;
   const [excess = 0] = excesses;
-  // A limiter that admits all has no other quota, but none.
+  // A limiter that admits all requests has no quota.
   const isQuota = Math.max(...counts) < QUOTAS * points;
   const isAlways = excess !== 0 && isQuota && excesses.every((other) => other === excess);
 

@@ -14,7 +14,7 @@ export const failover: Check = {
     "When a primary is lost and its replica takes over, a limiter decides on all keys again.",
   matters:
     "It is what replicas are for: a client that does not follow fails a part of all users for good.",
-  alone: true,
+  needsOwnSystem: true,
   async run(system) {
     const { id, replicas } = findTopology(system.target.topology);
     if (replicas === 0) return skipped(`${id} has no replica that could take over`);

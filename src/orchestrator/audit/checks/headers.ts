@@ -137,7 +137,7 @@ function denialText({ denied, later }: Denial): string {
 export const headers: Check = {
   id: "headers",
   title: "Response headers",
-  beside: true,
+  isConcurrent: true,
   promise: "What a denial's headers say about limit, rest and wait comes true.",
   matters:
     "Clients obey them: too short a wait makes them hammer, too long a wait takes quota away.",

@@ -3,19 +3,20 @@ import type { Answers, AuditedSystem } from "../audited-system.js";
 import { type Check, outcomeOf } from "../check.js";
 import { admittedInAll } from "../expected.js";
 
-/** Where a window of the wall clock is when a pair is tried. */
+/** The share of a window of the wall clock that has passed when a pair is tried. */
 const BEGIN = 0.1;
 const MOST_TRIES = 3;
-/** Requests beyond the quota. */
-const MORE = 4;
+
+/** The number of requests beyond the quota. */
+const BEYOND_QUOTA = 4;
 
 /** Two keys that a careless limiter takes for one. */
 interface Pair {
   what: string;
   keys: (fresh: string) => [string, string];
   /**
-   * The keys are always the same, so they must meet a window of the wall clock that nobody has
-   * used.
+   * Whether the keys are always the same, so that they must meet a window of the wall clock which
+   * nobody has used.
    */
   isSame?: true;
 }
@@ -46,33 +47,30 @@ const PAIRS: readonly Pair[] = [
 
 type Fate = "counted apart" | "refused" | "merged" | "wrong";
 
-interface Tried {
+interface PairOutcome {
   fate: Fate;
-  /** What was seen, for a fate that breaks the promise, or is a failure. */
+  /** A text on the answers, where the keys were not counted apart. */
   text: string;
 }
 
-/**
- * Whether the server, the library or the store refused it: it was never admitted, and never
- * counted.
- */
+/** Whether the server, the library or the store refused a key, which was then never counted. */
 const isRefused = (answers: Answers): boolean => answers.failed.length === answers.all.length;
 
-/** Whether as many were admitted as a key of its own gets. */
+/** Whether as many requests were admitted as a key of its own gets. */
 function isRightlyCounted(system: AuditedSystem, { failed, admitted, bursts }: Answers): boolean {
   const { least, most } = admittedInAll(system.algorithm, system.limits, bursts);
   return failed.length === 0 && admitted >= least && admitted <= most;
 }
 
-async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<Tried> {
+async function tryPair(system: AuditedSystem, { keys, isSame }: Pair): Promise<PairOutcome> {
   const { points } = system.limits;
   for (let tries = 1; ; tries++) {
-    const [one, other] = keys(system.freshKey());
+    const [firstKey, secondKey] = keys(system.freshKey());
     const begin = isSame && system.alignedTo(BEGIN);
-    // One more than the quota shows that it was the quota that was admitted.
-    const count = points + MORE;
-    const first = await system.oneByOne([one], count, begin);
-    const second = await system.oneByOne([other], count);
+    // Requests beyond the quota show that it was the quota that was admitted.
+    const count = points + BEYOND_QUOTA;
+    const first = await system.oneByOne([firstKey], count, begin);
+    const second = await system.oneByOne([secondKey], count);
     if (system.metEdge(first.with(second)) && tries < MOST_TRIES) continue;
 
     const answersOfKeys = [first, second];
@@ -101,10 +99,13 @@ export const hostileKeys: Check = {
   matters:
     "Keys come from outside: who can choose one that is merged with another's uses up its quota.",
   async run(system) {
-    const tried: (Tried & { what: string })[] = [];
-    for (const pair of PAIRS) tried.push({ what: pair.what, ...(await tryPair(system, pair)) });
+    const outcomes: (PairOutcome & { what: string })[] = [];
+    for (const pair of PAIRS) {
+      const outcome = await tryPair(system, pair);
+      outcomes.push({ what: pair.what, ...outcome });
+    }
 
-    const withFate = (fate: Fate) => tried.filter((pair) => pair.fate === fate);
+    const withFate = (fate: Fate) => outcomes.filter((outcome) => outcome.fate === fate);
     const seen = [`${withFate("counted apart").length} pairs counted apart`];
     for (const fate of ["merged", "wrong", "refused"] as const) {
       const names = withFate(fate).map(({ what, text }) => (text ? `${what} (${text})` : what));

@@ -16,7 +16,7 @@ import { severalDescriptors } from "./several-descriptors.js";
 import { storeRestart } from "./store-restart.js";
 import { windowEdge } from "./window-edge.js";
 
-/** In the order of reports. Those that share a system are made in this order, too. */
+/** All checks in the order of reports. Checks that share a system are made in this order, too. */
 export const checks: readonly Check[] = [
   exactBurst,
   exactBurstOnServers,

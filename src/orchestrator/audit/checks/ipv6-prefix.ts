@@ -4,15 +4,16 @@ import type { AuditedSystem } from "../audited-system.js";
 import { type Check, type CheckOutcome, outcomeOf, rangeText } from "../check.js";
 import { admittedRanges, type Range } from "../expected.js";
 
-/** Requests at once, in quotas, each from another address. */
+/** The requests of a burst, in quotas. Each comes from another address. */
 const QUOTAS = 2;
 
-/** What was admitted of one burst, and what one client gets. */
+/** How many requests of a burst were admitted, and how many one client gets. */
 type Burst = Range & { seen: number };
 
 /**
- * @param hops through the addresses of a /64, and through the /64s of a /56
- * @param neighbours in two /56: two clients
+ * The outcome of the check by the prefix that counts as one client.
+ * @param hops bursts through the addresses of a /64, and through the /64s of a /56
+ * @param neighbours bursts from two /56, which are two clients
  */
 export function prefixOutcome(
   hops: { in64: Burst; in56: Burst },
@@ -37,7 +38,7 @@ export function prefixOutcome(
   return { ...outcome, admissions: in64 };
 }
 
-/** `subnet` is that of a user, a /48. */
+/** An address of a user's subnet, which is a /48. */
 const address = (subnet: number, network: number, host: number): string =>
   `2001:db8:${subnet.toString(16)}:${network.toString(16)}::${host.toString(16)}`;
 

@@ -2,7 +2,7 @@ import { type Check, skipped } from "../check.js";
 import { recoveryOutcome } from "../recovery.js";
 
 const MOST_S = 10;
-/** Enough to reach every shard of a cluster. */
+/** The number of keys, which is enough to reach every shard of a cluster. */
 const KEYS = 12;
 
 export const scriptFlush: Check = {
@@ -11,7 +11,7 @@ export const scriptFlush: Check = {
   promise: "A limiter whose scripts and functions are gone from the store loads them again.",
   matters:
     "An operator's SCRIPT FLUSH, or a failover, must not fail every request until the servers are started again.",
-  alone: true,
+  needsOwnSystem: true,
   async run(system) {
     const { store } = system;
     (await system.burst(system.freshKey(), 1)).requireDecided();

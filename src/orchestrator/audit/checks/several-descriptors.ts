@@ -2,24 +2,25 @@ import type { Answers, AuditedSystem } from "../audited-system.js";
 import { type Check, outcomeOf } from "../check.js";
 import { admittedInAll } from "../expected.js";
 
-/** Where a window of the wall clock is when the script begins, so that all of it lies in one. */
+/** The share of a window of the wall clock that has passed at the start, so that one window is met. */
 const BEGIN = 0.05;
 const MOST_TRIES = 3;
-/** Requests beyond the quota. */
-const MORE = 4;
 
-interface Tried {
-  /** A used-up key. */
+/** The number of requests beyond the quota. */
+const BEYOND_QUOTA = 4;
+
+interface AnswersOfKeys {
+  /** The answers on a key until it is used up. */
   usedUp: Answers;
-  /** Requests with that key and another one. */
+  /** The answers to requests with the used-up key and another one. */
   both: Answers;
-  /** The other key alone. */
+  /** The answers to requests with only the other key. */
   other: Answers;
-  /** Requests with two fresh keys. */
+  /** The answers to requests with two fresh keys. */
   fresh: Answers;
 }
 
-async function tryKeys(system: AuditedSystem): Promise<Tried> {
+async function tryKeys(system: AuditedSystem): Promise<AnswersOfKeys> {
   const { points } = system.limits;
   for (let tries = 1; ; tries++) {
     const [a, b, c, d] = [
@@ -33,10 +34,10 @@ async function tryKeys(system: AuditedSystem): Promise<Tried> {
       count: number,
       begin?: ReturnType<AuditedSystem["alignedTo"]>,
     ) => (await system.oneByOne(keys, count, begin)).requireDecided();
-    const usedUp = await send([a], points + MORE, system.alignedTo(BEGIN));
+    const usedUp = await send([a], points + BEYOND_QUOTA, system.alignedTo(BEGIN));
     const both = await send([a, b], points / 2);
-    const other = await send([b], points + MORE);
-    const fresh = await send([c, d], points + MORE);
+    const other = await send([b], points + BEYOND_QUOTA);
+    const fresh = await send([c, d], points + BEYOND_QUOTA);
     const whole = usedUp.with(fresh);
     const { from_ms, to_ms } = whole.burst;
     // A quota that came back in the meantime would be taken for one that was not used.

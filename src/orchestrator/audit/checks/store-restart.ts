@@ -31,7 +31,7 @@ export const storeRestart: Check = {
   promise: "When its store was killed and is back, a limiter decides again by itself.",
   matters:
     "Stores are restarted for every update. What happens while the store is away is told as a note.",
-  alone: true,
+  needsOwnSystem: true,
   async run(system) {
     if (system.store.nodes.length === 0) return skipped("its counters are in the server's process");
     // Nodes in containers forget each other, and no cluster forms itself.

@@ -48,7 +48,7 @@ const alignedScript = ({ limits: { points }, window_ms }: AuditedSystem): Script
 export const windowEdge: Check = {
   id: "window-edge",
   title: "Window edge",
-  beside: true,
+  isConcurrent: true,
   promise:
     "A used-up quota stays used up until its window ends, and comes back then as the algorithm says.",
   matters:

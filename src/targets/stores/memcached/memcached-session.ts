@@ -1,7 +1,7 @@
 import { connect as openSocket, type Socket } from "node:net";
 import type { StoredKeys, StoreReading } from "../../../contract/store.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
-import type { Node } from "../../../kit/env.js";
+import type { NodePlace } from "../../../kit/env.js";
 import { environmentError, messageOf, usageError } from "../../../kit/errors.js";
 import { sum } from "../../../kit/numbers.js";
 import type { StoreDescription, StoreSession } from "../../target-types.js";
@@ -27,13 +27,13 @@ interface Command {
  * lost.
  */
 export class MemcachedNode {
-  readonly place: Node;
+  readonly place: NodePlace;
   readonly name: string;
   #socket: Socket | undefined;
   #rest = "";
   readonly #pending: Command[] = [];
 
-  constructor(place: Node) {
+  constructor(place: NodePlace) {
     this.place = place;
     this.name = `${place.host}:${place.port}`;
   }
@@ -252,7 +252,10 @@ async function reset(nodes: readonly MemcachedNode[], deadlineMs: number): Promi
   for (const node of nodes) await node.call("stats reset");
 }
 
-export async function connect(places: readonly Node[], access: StoreAccess): Promise<StoreSession> {
+export async function connect(
+  places: readonly NodePlace[],
+  access: StoreAccess,
+): Promise<StoreSession> {
   if (access.username || access.password || access.tls)
     throw usageError("memcached is reached without a password and without TLS");
   const nodes = places.map((place) => new MemcachedNode(place));

@@ -1,6 +1,6 @@
 import type { Discovery } from "../../../contract/store.js";
 import { definedOnly } from "../../../kit/defined-only.js";
-import type { Node } from "../../../kit/env.js";
+import type { NodePlace } from "../../../kit/env.js";
 import { environmentError } from "../../../kit/errors.js";
 import { isCluster, topologies, UNKNOWN_HOST } from "../../topologies.js";
 import { modulesOf } from "./modules.js";
@@ -31,7 +31,7 @@ async function endpoints(node: StoreNode): Promise<Map<string, string | null>> {
  * All nodes of the cluster by their announced endpoints, primaries first, and how many replicas are
  * among them.
  */
-async function clusterNodes(asked: StoreNode): Promise<{ nodes: Node[]; replicas: number }> {
+async function clusterNodes(asked: StoreNode): Promise<{ nodes: NodePlace[]; replicas: number }> {
   const endpointOf = await endpoints(asked);
   const lines = String(await asked.call("CLUSTER", "NODES")).split("\n");
   const nodes = lines.flatMap((line) => {

@@ -1,7 +1,7 @@
 import { lookup } from "node:dns/promises";
 import { Redis } from "ioredis";
 import type { StoreAccess } from "../../../contract/store-url.js";
-import type { Node } from "../../../kit/env.js";
+import type { NodePlace } from "../../../kit/env.js";
 import { type BenchError, environmentError, messageOf } from "../../../kit/errors.js";
 import type { TopologyDescription } from "../../target-types.js";
 import { LastingRefusal, waitUntil } from "../deciding.js";
@@ -119,7 +119,7 @@ export async function formCluster(
 
 /** A direct connection to one store node, whatever the topology. */
 export interface StoreNode {
-  place: Node;
+  place: NodePlace;
   name: string;
   call(...command: readonly [string, ...(string | number)[]]): Promise<unknown>;
   info(section: string): Promise<Map<string, string>>;
@@ -177,7 +177,11 @@ export function remedyFor(error: Error, { tls }: StoreAccess = {}): string | und
  * Connects to a node, which may still be starting: a call fails until it answers.
  * @param asksInfo whether INFO says when it is ready; a server without INFO would never be
  */
-export function connectNode(place: Node, access: StoreAccess, { asksInfo = true } = {}): StoreNode {
+export function connectNode(
+  place: NodePlace,
+  access: StoreAccess,
+  { asksInfo = true } = {},
+): StoreNode {
   const { host, port } = place;
   const name = `${host}:${port}`;
   const connection = new Redis({

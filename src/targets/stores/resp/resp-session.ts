@@ -1,6 +1,6 @@
 import type { StoreFeature } from "../../../contract/store.js";
 import type { StoreAccess } from "../../../contract/store-url.js";
-import type { Node } from "../../../kit/env.js";
+import type { NodePlace } from "../../../kit/env.js";
 import type { StoreDescription, StoreSession } from "../../target-types.js";
 import { findTopology, isCluster } from "../../topologies.js";
 import { waitUntil } from "../deciding.js";
@@ -36,7 +36,7 @@ async function missingFeatures([first]: readonly StoreNode[]): Promise<StoreFeat
 }
 
 export async function connect(
-  places: readonly Node[],
+  places: readonly NodePlace[],
   access: StoreAccess,
   store?: StoreDescription,
 ): Promise<StoreSession> {

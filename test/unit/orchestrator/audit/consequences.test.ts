@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Finding } from "../../../../src/contract/audit.js";
-import { countsOf, exitCodeOf } from "../../../../src/orchestrator/audit/audit-counts.js";
+import { auditExitCode, countsOf } from "../../../../src/orchestrator/audit/audit-counts.js";
 import { checks } from "../../../../src/orchestrator/audit/checks/index.js";
 import {
   brokenBurst,
@@ -49,15 +49,15 @@ test.each([
     skipped: 0,
     failed: 0,
   });
-  expect(exitCodeOf({ counts })).toBe(0);
+  expect(auditExitCode({ counts })).toBe(0);
 });
 
 test("what is promised is kept or broken, and a broken promise ends with 6", () => {
   const broken = findingOf(checkOf("exact-burst-4-servers"), VALKEY, outcome("broken"), undefined);
   expect(broken.status).toBe("broken");
   const counts = countsOf([{ findings: [broken] }]);
-  expect(exitCodeOf({ counts })).toBe(6);
-  expect(exitCodeOf({ counts: { ...counts, failed: 1 } })).toBe(4);
+  expect(auditExitCode({ counts })).toBe(6);
+  expect(auditExitCode({ counts: { ...counts, failed: 1 } })).toBe(4);
 });
 
 test("where a burst is wrong by changing numbers, what counts bursts follows from it", () => {

@@ -1,5 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { Progress, TimeLeft } from "../../../../src/orchestrator/campaign/campaign-progress.js";
+import {
+  CampaignProgress,
+  TimeLeft,
+} from "../../../../src/orchestrator/campaign/campaign-progress.js";
 import { estimateCampaignS } from "../../../../src/orchestrator/plan/estimate.js";
 import { referencesIn } from "../../../../src/orchestrator/plan/rankings.js";
 import { EventLog, type NewEvent } from "../../../../src/orchestrator/ui/event-log.js";
@@ -16,7 +19,7 @@ test("a run tells its round, and of how many that count it is one: a reference h
   ];
   const plan = planOf("--clients", clients.join(","), "--runs", "5");
   const events: NewEvent[] = [];
-  const progress = new Progress(
+  const progress = new CampaignProgress(
     new EventLog({ show: (event) => events.push(event), close: () => {} }),
     plan,
     {},

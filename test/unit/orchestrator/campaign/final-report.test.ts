@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Configuration } from "../../../../src/contract/configuration.js";
 import { EXIT } from "../../../../src/kit/errors.js";
-import { exitCodeOf } from "../../../../src/orchestrator/campaign/final-report.js";
+import { campaignExitCode } from "../../../../src/orchestrator/campaign/final-report.js";
 import type { RunOutcome } from "../../../../src/orchestrator/run/result-documents.js";
 import { configuration } from "../../../helpers/evidence.js";
 
@@ -64,15 +64,17 @@ describe("the exit code of a campaign is", () => {
       1,
     ],
   ])("%s", (_what, code, outcomes, missed) => {
-    expect(exitCodeOf(outcomes, missed)).toBe(code);
+    expect(campaignExitCode(outcomes, missed)).toBe(code);
   });
 
   test("that of a search, in which missed rates are no failure", () => {
     const trial = (status: "kept" | "missed" | "void") => ({ file: "a.json", status, reason: "" });
     const search = { trials: [trial("kept"), trial("missed")] };
-    expect(exitCodeOf([served, failed, overloaded], 0, search)).toBe(EXIT.done);
-    expect(exitCodeOf([served, invalid], 0, { trials: [trial("void")] })).toBe(EXIT.runsInvalid);
-    expect(exitCodeOf([served, run(undefined, "failed")], 0, search)).toBe(
+    expect(campaignExitCode([served, failed, overloaded], 0, search)).toBe(EXIT.done);
+    expect(campaignExitCode([served, invalid], 0, { trials: [trial("void")] })).toBe(
+      EXIT.runsInvalid,
+    );
+    expect(campaignExitCode([served, run(undefined, "failed")], 0, search)).toBe(
       EXIT.configurationFailed,
     );
   });

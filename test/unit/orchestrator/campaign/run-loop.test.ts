@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { EXIT } from "../../../../src/kit/errors.js";
-import { Progress } from "../../../../src/orchestrator/campaign/campaign-progress.js";
-import { exitCodeOf } from "../../../../src/orchestrator/campaign/final-report.js";
+import { CampaignProgress } from "../../../../src/orchestrator/campaign/campaign-progress.js";
+import { campaignExitCode } from "../../../../src/orchestrator/campaign/final-report.js";
 import { RunLoop } from "../../../../src/orchestrator/campaign/run-loop.js";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import type { RunOutcome } from "../../../../src/orchestrator/run/result-documents.js";
@@ -25,7 +25,7 @@ test("a diagnosing run says how the campaign ended only if it failed, and comes 
       plan,
       request,
       eventLog,
-      progress: new Progress(eventLog, plan, {}),
+      progress: new CampaignProgress(eventLog, plan, {}),
       completed: new Map(plan.runs.map((planned) => [planned.file, outcomeOf(planned)])),
       selection: {
         isNeeded: async ({ file }: { file: string }) => seen.push(file) > 0,
@@ -33,7 +33,7 @@ test("a diagnosing run says how the campaign ended only if it failed, and comes 
         end: async () => void seen.push("decided"),
       },
     } as unknown as ConstructorParameters<typeof RunLoop>[0]);
-    return exitCodeOf(await loop.runAll(), 0);
+    return campaignExitCode(await loop.runAll(), 0);
   };
   expect(plan.runs).toHaveLength(2);
   expect(await endOf("invalid")).toBe(EXIT.done);

@@ -2,7 +2,7 @@ import { X509Certificate } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { NO_WORKLOAD } from "../../../../src/contract/configuration.js";
 import { decodeRunSpec, type RunSpec } from "../../../../src/contract/run-spec.js";
-import type { Node } from "../../../../src/kit/env.js";
+import type { NodePlace } from "../../../../src/kit/env.js";
 import { makePlan } from "../../../../src/orchestrator/plan/make-plan.js";
 import { layoutOf, type Role } from "../../../../src/orchestrator/run/layout.js";
 import type { ExternalStore, RunSettings } from "../../../../src/orchestrator/run/run-settings.js";
@@ -31,7 +31,7 @@ function layout(flags: readonly string[], change: Partial<RunSettings> = {}): Ro
 }
 
 /** An address for every role. */
-const placesOf = (roles: readonly Role[]): Map<string, Node> =>
+const placesOf = (roles: readonly Role[]): Map<string, NodePlace> =>
   new Map(roles.map(({ id }, index) => [id, { host: id, port: 1000 + index }]));
 
 const allocation: PartAllocation = {

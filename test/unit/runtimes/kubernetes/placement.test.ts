@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { EXIT } from "../../../../src/kit/errors.js";
-import { fittingCaps } from "../../../../src/runtimes/kubernetes/kubernetes-runtime.js";
+import { podCaps } from "../../../../src/runtimes/kubernetes/kubernetes-runtime.js";
 import {
   affinityOf,
   nodeRequirements,
@@ -131,10 +131,10 @@ describe("a pod", () => {
 });
 
 test("each role has caps: those that were given, as far as a node has CPUs, else a default", () => {
-  expect(fittingCaps({ cpus: 4, memory_bytes: 5, cpuset: "0-3" }, 2)).toEqual({
+  expect(podCaps({ cpus: 4, memory_bytes: 5, cpuset: "0-3" }, 2)).toEqual({
     cpus: 2,
     memory_bytes: 5,
   });
-  expect(fittingCaps({ cpus: 4 }, undefined).cpus).toBe(4);
-  expect(fittingCaps({}, undefined)).toEqual({ cpus: 2, memory_bytes: 1024 ** 3 });
+  expect(podCaps({ cpus: 4 }, undefined).cpus).toBe(4);
+  expect(podCaps({}, undefined)).toEqual({ cpus: 2, memory_bytes: 1024 ** 3 });
 });
