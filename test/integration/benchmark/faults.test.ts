@@ -29,7 +29,8 @@ test("a server that cuts connections in the middle of answers costs those reques
   const result = await measured({ TARGET_URL: stub.url, REQUESTS: "1500", CONNECTIONS: "3" });
   expect(result.counts).toMatchObject({ sent: 1500, connection_errors: 30, allowed: 1470 });
   expectConsistent(result);
-  // A lost request that stayed in the queue would give its age, up to the whole window, to all later answers.
+  // A lost request that stayed in the queue would give its age, up to the whole window, to all
+  // later answers.
   const { p50, bounds } = result.latency ?? {};
   expect(p50 ?? bounds?.p50?.high).toBeLessThan(50 * result.duration);
   expect(result.outcome).toBe("failed");
@@ -120,7 +121,7 @@ describe("before anything is measured", () => {
     }
   });
 
-  // What else is: test/unit/contract/env.test.ts.
+  // What else is: test/unit/kit/env.test.ts.
   test("a workload that the server does not have is bad usage in one line", async () => {
     const env = { TARGET_URL: "http://127.0.0.1:9", REQUEST_TYPE: "lite" };
     const { code, stdout, stderr } = await generate(env).ended;
