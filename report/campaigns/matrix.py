@@ -1,5 +1,6 @@
 """The matrix of targets and questions. Each cell holds what the newest campaign found."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -19,7 +20,9 @@ from report.base.format import ABSENT, count, joined, microseconds, plural
 from report.campaigns.questions import (
     BURST,
     CHECKS,
+    COST,
     FAULT_FIGURES,
+    FIRST_QUESTIONS,
     OF_LIMITERS,
     QUESTIONS,
     RUN,
@@ -81,6 +84,8 @@ class Answer(Struct, frozen=True, kw_only=True):
     """Whether a promise is kept. None where the answer is a figure, or nobody promises it."""
     ends: tuple[float, float] | None = None
     """The ends of the interval, or of the range over the runs, in the unit of the question."""
+    value: float | None = None
+    """The figure in the unit of the question. None where the answer is a promise."""
 
     def is_apart_from(self, other: "Answer") -> bool:
         """Whether the intervals of both answers do not overlap."""
@@ -205,6 +210,7 @@ class Matrix:
                 source=source,
                 versions=versions,
                 ends=known_ends,
+                value=value,
             )
         )
 
@@ -302,12 +308,13 @@ class Matrix:
 
 
 def _answer_of(finding: Finding, key: Key, check: str, source: Source) -> Answer:
+    text, _, details = verdict(finding).partition("; ")
     return Answer(
         condition=ANY,
         key=key,
         question=check,
-        text=verdict(finding),
-        interval=bounds(finding),
+        text=text,
+        interval=", ".join(filter(None, [details, bounds(finding)])),
         source=source,
         good=None if finding.status == NOT_PROMISED else finding.status == HOLDS,
     )
@@ -396,8 +403,8 @@ def _load_flags(identity: Identity) -> str:
 
 
 def _cell(answers: Sequence[Answer]) -> TableCell:
-    """The newest answer, with one of another machine beside it if their intervals do not
-    overlap."""
+    """The newest answer. Its hint has the interval, and an answer of another machine if their
+    intervals do not overlap."""
     newest, *older = answers
     others = [
         f"{answer.text} on {answer.source.machine}"
@@ -409,11 +416,10 @@ def _cell(answers: Sequence[Answer]) -> TableCell:
     kind_ending = {None: "", True: " holds", False: " broken"}[newest.good]
     return TableCell(
         newest.text,
-        range=" | ".join(filter(None, [newest.interval, *others[:1]])),
         kind=f"number{kind_ending}",
         sort=newest.text.replace(",", "").rstrip("×/s"),
         link=newest.source.link,
-        hint=", ".join(filter(None, [*source_texts, older_text])),
+        hint=", ".join(filter(None, [newest.interval, *others[:1], *source_texts, older_text])),
     )
 
 
@@ -472,10 +478,12 @@ def _views(matrix: Matrix, answers: pd.DataFrame) -> list[_View]:
 
 
 def _keys(view: _View, answers: pd.DataFrame) -> list[Key]:
-    """The targets of a view, beginning with those that were measured under its condition."""
-    measured = set(answers.loc[answers["condition"].eq(view.condition), "key"])
+    """The targets of a view, the cheapest first and those without a cost last."""
     keys = set(answers.loc[answers["condition"].isin(list(view.places)), "key"])
-    return sorted(keys, key=lambda key: (key not in measured, key))
+    is_cost = answers["condition"].eq(view.condition) & answers["question"].eq(COST)
+    newest = answers[is_cost].drop_duplicates("key")
+    costs = {answer.key: answer.value for answer in newest["answer"]}
+    return sorted(keys, key=lambda key: (costs.get(key, math.inf), key))
 
 
 def view_of(matrix: Matrix) -> MatrixView:
@@ -501,8 +509,10 @@ def view_of(matrix: Matrix) -> MatrixView:
                 else matrix.empty_cell(view.condition, key, question)
             )
 
-        name_cells = section.named(key.label, key.store, key.topology)
-        rows.append(TableRow(row_id, (*name_cells, *cells, TableCell(view.condition))))
+        label, *place_cells = section.named(key.label, key.store, key.topology)
+        first, others = cells[:FIRST_QUESTIONS], cells[FIRST_QUESTIONS:]
+        row = (label, *first, *place_cells, *others, TableCell(view.condition))
+        rows.append(TableRow(row_id, row))
         values[row_id] = {
             "condition": view.condition,
             "client": re.split(r"[@+~:]", key.label)[0],
@@ -518,9 +528,12 @@ def view_of(matrix: Matrix) -> MatrixView:
 
 
 def _section(rows: Sequence[TableRow]) -> Section:
+    figures = [section.Column(question.name, question.unit) for question in QUESTIONS.values()]
     columns = (
-        *section.words("Target", "Store", "Topology"),
-        *(section.Column(question.name, question.unit) for question in QUESTIONS.values()),
+        *section.words("Target"),
+        *figures[:FIRST_QUESTIONS],
+        *section.words("Store", "Topology"),
+        *figures[FIRST_QUESTIONS:],
         *section.words("Condition"),
     )
     names_by_command: dict[str, dict[str, None]] = {}
