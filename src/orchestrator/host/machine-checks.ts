@@ -15,11 +15,11 @@ const answerSchema = z.object({
 });
 type Check = z.infer<typeof answerSchema>["checks"][number];
 
-/** `cores: 2 – 4 or more give each role its own`. */
+/** A check on one line, e.g. `cores: 2 – 4 or more give each role its own`. */
 export const checkText = ({ check, text, fix }: Check): string =>
   `${check}: ${text.trim()}${fix ? ` – ${fix}` : ""}`;
 
-/** Checks this machine with `scripts/check-config.sh`. @throws environmentError when that fails */
+/** Checks this machine with `scripts/check-config.sh`. @throws environmentError where that fails */
 export async function runChecks(runtime: string, packageFolder: string): Promise<Check[]> {
   const script = join(packageFolder, "scripts", "check-config.sh");
   const { stdout } = await execa("bash", [script, "--json", "--runtime", runtime], {
@@ -36,8 +36,8 @@ export async function runChecks(runtime: string, packageFolder: string): Promise
 }
 
 /**
- * Why figures of this machine should not be quoted: every warning with its fix; undefined where
- * there is none.
+ * Why figures of this machine should not be quoted, with every warning and its fix; undefined where
+ * there are no warnings.
  */
 export async function unfitReason(
   runtime: string,
@@ -51,12 +51,12 @@ export async function unfitReason(
 }
 
 /**
- * Node.js reserves much address space for each WebAssembly memory, and libraries that we use have
- * several.
+ * The number of WebAssembly memories that our libraries have. Node.js reserves much address space
+ * for each.
  */
 const WASM_MEMORIES = 2;
 
-/** The types of Node.js have WebAssembly as a name alone. */
+/** A WebAssembly memory. The types of Node.js only have WebAssembly as a name. */
 function wasmMemory(): unknown {
   const { WebAssembly } = globalThis as unknown as {
     WebAssembly: { Memory: new (pages: { initial: number }) => unknown };
@@ -78,7 +78,8 @@ export function requireAddressSpace(allocate = wasmMemory): void {
   }
 }
 
+/** @throws environmentError where figures of this machine should not be quoted */
 export async function requireFitMachine(runtime: string, packageFolder: string): Promise<void> {
-  const why = await unfitReason(runtime, packageFolder);
-  if (why !== undefined) throw environmentError(why);
+  const reason = await unfitReason(runtime, packageFolder);
+  if (reason !== undefined) throw environmentError(reason);
 }
