@@ -10,11 +10,11 @@ export function deferred<Value = void>() {
 }
 
 /**
- * Its promise only rejects. Nobody has to wait for it: a run may have failed for another reason
- * already.
+ * A promise that only rejects. Nobody has to wait for it, because a run may have failed for another
+ * reason already.
  */
 export function failure() {
-  const made = deferred<never>();
-  made.promise.catch(() => {});
-  return made;
+  const pendingFailure = deferred<never>();
+  pendingFailure.promise.catch(() => {});
+  return pendingFailure;
 }

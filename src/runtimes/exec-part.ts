@@ -3,8 +3,8 @@ import type { RunDelays } from "./run-delay.js";
 import type { Exit, Part, PartCounters, RunningPart } from "./runtime-types.js";
 
 /**
- * A short or interactive process in the container of another part: it has no address and no
- * counters of its own.
+ * A short or interactive process in the container of another part. It has no address and no counters
+ * of its own.
  */
 export abstract class ExecutedPart implements RunningPart {
   readonly role: string;

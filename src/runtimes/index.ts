@@ -5,13 +5,13 @@ import { kubernetesRuntime } from "./kubernetes/kubernetes-description.js";
 import { local } from "./local/local-runtime.js";
 import type { RuntimeDescription } from "./runtime-types.js";
 
-/** What `auto` tries, in this order: those that need no machine but this one. */
+/** The runtimes that `auto` tries, in this order. They need no machine but this one. */
 export const autoRuntimeIds: readonly string[] = [docker, podman, local].map(({ id }) => id);
 
-/** What a user can choose besides `auto`. */
+/** The runtimes that a user can choose besides `auto`. */
 export const runtimeIds: readonly string[] = [...autoRuntimeIds, kubernetesRuntime().id];
 
-/** All of them, on the machines that a campaign names. */
+/** All runtimes, on the machines that a campaign names. */
 export const runtimesFor = (access: RuntimeAccess): readonly RuntimeDescription[] => [
   access.docker ? dockerOn(access.docker) : docker,
   podman,

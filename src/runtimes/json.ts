@@ -1,3 +1,4 @@
+/** The value of a JSON text; undefined for any other text. */
 export function parsedJson(text: string): unknown {
   try {
     return JSON.parse(text);

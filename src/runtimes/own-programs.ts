@@ -8,19 +8,20 @@ import type {
   ProgramSource,
 } from "./runtime-types.js";
 
-/** The programs of this project: each has an image of its own, and runs in Node.js everywhere. */
+/** The programs of this project, which have an image each and run in Node.js everywhere. */
 export const ownPrograms: readonly OwnProgram[] = ["server", "loadtest"];
 
-export const ownPart = (role: string, program: string, more: Partial<Part> = {}): Part => ({
+/** A part with a program of this project, and with further members. */
+export const ownPart = (role: string, program: string, members: Partial<Part> = {}): Part => ({
   role,
   program,
   arguments: () => [],
   environment: () => ({}),
   workingFolder: "package",
-  ...more,
+  ...members,
 });
 
-/** A part's variables, the same in every runtime. */
+/** The variables of a part, which are the same in every runtime. */
 export const programEnvironment = (
   part: Part,
   allocation: PartAllocation,
@@ -28,29 +29,30 @@ export const programEnvironment = (
   return { LC_ALL: "C", TZ: "UTC", NODE_ENV: "production", ...part.environment(allocation) };
 };
 
-/** The role of a part that idles until processes are executed in it: a name that engines take. */
+/** The role of a part that idles until processes are executed in it. Engines accept it as a name. */
 export const helperRole = (program: string): string =>
   `helper-${program.replaceAll(/[~._]/g, "-").toLowerCase()}`;
 
+/** @throws environmentError for a program that has another version than the requested one */
 export function requireVersion(
   { id, version }: ProgramSource,
-  { path, image, ...seen }: ProgramFacts,
+  { path, image, version: actualVersion }: ProgramFacts,
 ): void {
-  if (version === undefined || isRequestedVersion(version, seen.version)) return;
+  if (version === undefined || isRequestedVersion(version, actualVersion)) return;
   const flag = image ? `--image ${id}=REF` : `--program ${id}=PATH`;
   throw environmentError(
-    `${id} was requested, but ${path} is ${seen.version}: name it with ${flag}`,
+    `${id} was requested, but ${path} is ${actualVersion}: name it with ${flag}`,
   );
 }
 
-/** What a program that prints none has as its version. */
+/** The version of a program that prints none. */
 export const UNKNOWN_VERSION = "unknown";
 
-/** The version in what a program prints for `--version`, e.g. `v=9.1.2` or `memcached 1.6.38`. */
+/** The version in the output of `--version`, e.g. `v=9.1.2` or `memcached 1.6.38`. */
 export const versionIn = (printed: string): string =>
   /\bv?=?(\d+(?:\.\d+)+)/.exec(printed)?.[1] ?? UNKNOWN_VERSION;
 
-/** The version that Go writes into programs: a commit's first eight digits, or a release. */
+/** The version that Go writes into programs, which is the start of a commit's hash or a release. */
 export function goVersionIn(file: Buffer): string | undefined {
   const marker = file.indexOf("\nmod\t", undefined, "latin1");
   if (marker < 0) return undefined;
@@ -60,7 +62,7 @@ export function goVersionIn(file: Buffer): string | undefined {
   return revision ?? /[-.]\d{14}-([0-9a-f]{8})/.exec(version ?? "")?.[1] ?? version;
 }
 
-/** The version that an image's name tells: its tag, else the first digits of its id. */
+/** The version of an image, which is its tag or else the first digits of its id. */
 export function imageVersion({ name, id }: { name: string; id: string }): string {
   const [reference = ""] = name.split("@");
   const tag = /:([^:/]+)$/.exec(reference)?.[1];

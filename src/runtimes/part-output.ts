@@ -4,11 +4,11 @@ import { finished } from "node:stream/promises";
 import { deferred } from "./deferred.js";
 
 /**
- * Writes lines to the input of a process that does not answer them; lines that come after its end
- * are dropped.
+ * A function that writes lines to the input of a process which does not answer them. Lines after its
+ * end are dropped.
  */
 export function lineWriter(input: NodeJS.WritableStream): (line: string) => void {
-  // A process may end before it has read a line. Its end is seen elsewhere.
+  // A process may end before it has read a line, which is noticed elsewhere.
   input.on("error", () => {});
   return (line) => {
     if (input.writable) input.write(`${line}\n`);
@@ -33,7 +33,7 @@ export class LineClient {
     });
   }
 
-  /** Sends a line. @returns the answer, or undefined when the process ended without one */
+  /** Sends a line. @returns the answer, or undefined where the process ended without one */
   request(line: string): Promise<string | undefined> {
     if (this.#hasEnded) return Promise.resolve(undefined);
     return new Promise((resolve) => {
@@ -50,22 +50,22 @@ export class LineClient {
 const KEPT_LINES = 40;
 
 /**
- * The line that says why a program ended: that of a panic, which Go programs print before their
- * stack, else the last one.
+ * The line that says why a program ended, which is that of a panic or else the last one. Go programs
+ * print a panic before their stack.
  */
 export const endMessage = (lines: readonly string[]): string | undefined =>
   lines.findLast((line) => line.startsWith("panic: ")) ?? lines.at(-1);
 
-/** An empty line gives no reason. */
+/** Whether a line has text. An empty line gives no reason. */
 const isPrinted = (line: string): boolean => line.trim() !== "";
 
-/** The output of a part: all of its standard output, and the last lines of its standard error. */
+/** Keeps all of a part's standard output, and the last lines of its standard error. */
 export class PartOutput {
   readonly #stdout: Buffer[] = [];
   readonly #lines: string[] = [];
   readonly #listeners: ((line: string) => void)[] = [];
   /** The unfinished last line of standard error. */
-  #rest = "";
+  #unfinishedLine = "";
   readonly #first = deferred();
   readonly firstOutput = this.#first.promise;
 
@@ -80,8 +80,8 @@ export class PartOutput {
       this.#first.resolve();
     });
     stderr.on("data", (chunk: Buffer) => {
-      const lines = (this.#rest + chunk).split("\n");
-      this.#rest = lines.pop() ?? "";
+      const lines = (this.#unfinishedLine + chunk).split("\n");
+      this.#unfinishedLine = lines.pop() ?? "";
       for (const line of lines) this.#addLine(line);
     });
   }
@@ -100,10 +100,10 @@ export class PartOutput {
     return this.stdoutText().split("\n").filter(isPrinted).slice(-KEPT_LINES);
   }
 
-  /** Both streams have ended: an unfinished last line counts as a line. */
+  /** Takes that both streams have ended, so that an unfinished last line counts as a line. */
   finish(): void {
-    if (this.#rest) this.#addLine(this.#rest);
-    this.#rest = "";
+    if (this.#unfinishedLine) this.#addLine(this.#unfinishedLine);
+    this.#unfinishedLine = "";
   }
 
   #addLine(line: string): void {
@@ -114,7 +114,7 @@ export class PartOutput {
   }
 }
 
-/** The output of a process whose two streams come in one, which is taken apart. */
+/** The output of a process whose two streams come in one, which others take apart. */
 export class SplitOutput extends PartOutput {
   readonly stdout: PassThrough;
   readonly stderr: PassThrough;
@@ -122,20 +122,21 @@ export class SplitOutput extends PartOutput {
   readonly ended: Promise<void>;
 
   constructor() {
-    const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+    const stdout = new PassThrough();
+    const stderr = new PassThrough();
     super(stdout, stderr);
     this.stdout = stdout;
     this.stderr = stderr;
     this.ended = Promise.all([finished(stdout), finished(stderr)]).then(() => this.finish());
   }
 
-  /** Nothing more comes. */
+  /** Ends both streams. */
   end(): void {
     this.stdout.end();
     this.stderr.end();
   }
 
-  /** All of standard output; resolves when the process has ended. */
+  /** Waits until the process has ended. @returns all of its standard output */
   async completeStdout(): Promise<string> {
     await this.ended;
     return this.stdoutText();

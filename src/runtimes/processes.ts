@@ -17,9 +17,9 @@ export async function identityOf(pid: number): Promise<z.infer<typeof processSch
 
 /** A kind of process through which engines are reached. */
 export interface ServiceKind {
-  /** Of the names of their folders. */
+  /** The prefix of the names of their folders. */
   prefix: string;
-  /** Names one of them, e.g. `the Podman service`. */
+  /** The name of such a process in messages, e.g. `the Podman service`. */
   what: string;
 }
 
@@ -55,12 +55,15 @@ export async function orphanedServices(
 
 const STOP_WITHIN_MS = 5_000;
 
-/** Identifies a process together with its id, which is reused; undefined without such a process. */
+/**
+ * The start of a process, which identifies it together with its id, because ids are used again;
+ * undefined without such a process.
+ */
 export async function startTimeOf(pid: number): Promise<string | undefined> {
   if (process.platform === "linux") {
     const stat = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => undefined);
-    // The name in parentheses may hold spaces; what follows it may not. Field 22 is the start, in
-    // clock ticks.
+    // The name in parentheses may hold spaces, and the fields after it may not. Field 22 is the
+    // start in clock ticks.
     const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ");
     return fields?.[0] === "Z" ? undefined : fields?.[19];
   }
@@ -70,16 +73,16 @@ export async function startTimeOf(pid: number): Promise<string | undefined> {
   return failed ? undefined : stdout.trim() || undefined;
 }
 
-/** Removes the socket that valkey-glide leaves behind, in /tmp whatever TMPDIR says. */
+/** Removes the sockets that valkey-glide leaves behind, in /tmp whatever TMPDIR says. */
 export async function removeSocketsOf(pid: number): Promise<void> {
   for (const folder of new Set(["/tmp", tmpdir()])) {
     const names = await readdir(folder).catch(() => []);
-    const left = names.filter((name) => name.startsWith(`glide-socket-${pid}-`));
-    await Promise.all(left.map((name) => rm(join(folder, name), { force: true })));
+    const sockets = names.filter((name) => name.startsWith(`glide-socket-${pid}-`));
+    await Promise.all(sockets.map((name) => rm(join(folder, name), { force: true })));
   }
 }
 
-/** @returns whether there was such a process, or group of processes for a negative id */
+/** Sends a signal. @returns whether there was such a process, or a group for a negative id */
 function signalled(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
@@ -89,14 +92,11 @@ function signalled(pid: number, signal: NodeJS.Signals): boolean {
   }
 }
 
-/** Signals a process and all that it started: each part leads its own process group. */
+/** Signals a process and all that it started, because each part leads its own process group. */
 export const signalGroup = (pid: number, signal: NodeJS.Signals): boolean =>
   signalled(-pid, signal);
 
-/**
- * Ends a process group, first by SIGTERM, after a time-out by SIGKILL. Resolves when the process
- * has `ended`.
- */
+/** Ends a process group, first by SIGTERM and after a time-out by SIGKILL, and waits for its end. */
 export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<void> {
   signalGroup(pid, "SIGTERM");
   const inTime = await Promise.race([
@@ -108,8 +108,8 @@ export async function stopGroup(pid: number, ended: Promise<unknown>): Promise<v
 }
 
 /**
- * Waits for a process that leads its group, which the signal ends. @param hold records it before
- * that
+ * Waits for a process that leads its group, which the signal ends.
+ * @param hold records the process first
  */
 export async function untilEnded(
   running: Promise<unknown> & { pid?: number | undefined },
@@ -117,7 +117,9 @@ export async function untilEnded(
   hold: (pid: number) => Promise<void>,
 ): Promise<void> {
   const { pid } = running;
-  const stop = () => void (pid !== undefined && stopGroup(pid, running));
+  const stop = () => {
+    if (pid !== undefined) void stopGroup(pid, running);
+  };
   signal.addEventListener("abort", stop, { once: true });
   try {
     if (pid !== undefined) await hold(pid);
@@ -127,7 +129,10 @@ export async function untilEnded(
   }
 }
 
-/** Ends a leftover process and all that it started, if the id still is its own. @throws Error */
+/**
+ * Ends a leftover process and all that it started, if it still has its id.
+ * @throws Error where it does not end
+ */
 export async function endProcess({
   pid,
   started,
@@ -136,7 +141,7 @@ export async function endProcess({
   started: string;
 }): Promise<void> {
   if ((await startTimeOf(pid)) !== started) return;
-  // It may lead no process group, or somebody else has ended it by now.
+  // The process may lead no group, or somebody else has ended it by now.
   if (!signalled(-pid, "SIGKILL")) signalled(pid, "SIGKILL");
   const deadline = performance.now() + STOP_WITHIN_MS;
   while ((await startTimeOf(pid)) === started) {

@@ -6,18 +6,21 @@ import type { Exit, Part, RunningPart } from "./runtime-types.js";
 
 const READY_WITHIN_MS = 30_000;
 const RETRY_AFTER_MS = 25;
-/** Interval of the checks while a part prints nothing, where a check starts a process beside it. */
+/** The time between checks that start a process, while a part prints nothing. */
 const CHECK_EVERY_MS = 500;
+
 /**
- * Prints the body of an answer, as `askDirectly`. It runs beside the part: its network may not be
+ * A program that prints the body of an answer. It runs beside the part, whose network may not be
  * reached from here.
  */
 const GET =
   'require("node:http").get(process.argv[1], { agent: false }, (answer) => answer.pipe(process.stdout))';
 
 /**
- * @param isReady checks once @param beforeCheck delays each check, for one that costs something
- * @throws environmentError with the part's last line when it ends, or is not ready in time
+ * Waits until a part is ready.
+ * @param isReady checks once
+ * @param beforeCheck delays each check, where checks are expensive
+ * @throws environmentError with the part's last line where it ends, or is not ready in time
  */
 export async function waitUntilReady(
   running: RunningPart,
@@ -48,10 +51,10 @@ export async function waitUntilReady(
 }
 
 /**
- * Waits until a part in a container or pod answers, which is asked at once when it prints
- * something.
- * @param place seen from inside @param exec starts a process beside it @throws environmentError as
- *   `waitUntilReady`
+ * Waits until a part in a container or pod answers. It is asked at once when it prints something.
+ * @param place the part's place as seen from inside
+ * @param exec starts a process beside the part
+ * @throws environmentError as `waitUntilReady`
  */
 export async function waitForAnswer(
   { ready }: Part,

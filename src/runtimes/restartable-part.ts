@@ -2,10 +2,10 @@ import { deferred } from "./deferred.js";
 import type { PartOutput } from "./part-output.js";
 import type { Exit } from "./runtime-types.js";
 
-/** What parts that can be killed and started again have in common in all runtimes. */
+/** A part that can be killed and started again, in any runtime. */
 export abstract class RestartablePart {
   readonly role: string;
-  /** What it has printed; undefined before it is started. */
+  /** The output of the part; undefined before it is started. */
   abstract readonly printed: PartOutput | undefined;
   readonly #end = deferred<Exit>();
   readonly exited = this.#end.promise;
@@ -36,7 +36,7 @@ export abstract class RestartablePart {
     }
   }
 
-  /** Whoever stops the part meanwhile ends the new process, too. */
+  /** Starts the part again. If somebody stops the part meanwhile, the new process ends, too. */
   protected abstract startAgain(onBegun: () => Promise<void>): Promise<void>;
   abstract stop(): Promise<void>;
 

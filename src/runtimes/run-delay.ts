@@ -1,17 +1,18 @@
 import { readdir, readFile } from "node:fs/promises";
 
-/** What a thread has had since its start, in microseconds. */
+/** The times of a thread since its start, in microseconds. */
 export interface ThreadTimes {
   cpu_us: number;
-  /** It was ready to run and had no CPU. */
+  /** The time in which it was ready to run and had no CPU. */
   delay_us: number;
 }
 
 export type RunDelays = ReadonlyMap<string, ThreadTimes>;
 
 /**
- * @param text of /proc/PID/task/TID/schedstat: nanoseconds on a CPU, nanoseconds of run delay,
- *   timeslices
+ * The times of a thread; undefined where the text is malformed.
+ * @param text the text of /proc/PID/task/TID/schedstat, which has nanoseconds on a CPU, nanoseconds
+ *   of run delay, and timeslices
  */
 export function threadTimesOf(text: string): ThreadTimes | undefined {
   const [cpu_ns, delay_ns] = text.trim().split(" ");
@@ -32,8 +33,8 @@ async function timesOf(pid: number): Promise<[string, ThreadTimes][]> {
 }
 
 /**
- * @returns the times of all threads of these local processes; undefined where the system does not
- *   report them
+ * The times of all threads of these local processes; undefined where the system does not report
+ * them.
  */
 export async function readRunDelays(pids: readonly number[]): Promise<RunDelays | undefined> {
   const timesByProcess = await Promise.all(pids.map((pid) => timesOf(pid).catch(() => [])));
@@ -41,14 +42,12 @@ export async function readRunDelays(pids: readonly number[]): Promise<RunDelays 
   return delays.size > 0 ? delays : undefined;
 }
 
-/**
- * A time of all threads between two readings. That of a thread that ended in between is not known.
- */
+/** A time of all threads between two readings, without threads that ended in between. */
 function between(from: RunDelays, to: RunDelays, name: keyof ThreadTimes): number {
   let total_us = 0;
   for (const [thread, times] of to) {
     const before_us = from.get(thread)?.[name] ?? 0;
-    // Less than before: the id belongs to a new thread.
+    // Where the time is less than before, the id belongs to a new thread.
     total_us += times[name] >= before_us ? times[name] - before_us : times[name];
   }
   return Math.round(total_us);
@@ -57,5 +56,5 @@ function between(from: RunDelays, to: RunDelays, name: keyof ThreadTimes): numbe
 export const runDelayBetween = (from: RunDelays, to: RunDelays): number =>
   between(from, to, "delay_us");
 
-/** Finer than the counters of a process, which may be whole hundredths of a second. */
+/** The CPU time of threads, which is finer than the counters of a process (often whole 10 ms). */
 export const cpuBetween = (from: RunDelays, to: RunDelays): number => between(from, to, "cpu_us");

@@ -11,26 +11,23 @@ import type { RunDelays } from "./run-delay.js";
 export type { Caps } from "../contract/configuration.js";
 export type { EngineFacts, ImageFacts } from "../contract/manifest.js";
 
-/** What the runtime gives a part: an address, and a folder that is removed when the part stops. */
+/** The address and the folder that a runtime gives a part, and removes when the part stops. */
 export interface PartAllocation extends NodePlace {
-  /** The address to listen on; the other parts reach it as `host`. */
+  /** The address to listen on. The other parts reach it as `host`. */
   bind: string;
   /** A second port, for parts that also talk to each other. */
   secondPort: number;
   folder: string;
-  /** Paths of the plugins; absent without any. */
+  /** The paths of the plugins; absent where there are none. */
   plugins?: readonly string[];
-  /** Folder of the library versions; absent without any. */
+  /** The folder of the library versions; absent where there are none. */
   versions?: string;
   ports: Readonly<Record<string, number>>;
-  /** Folder that holds `Part.files`, read-only in containers. */
+  /** The folder that holds `Part.files`, which is read-only in containers. */
   files: string;
 }
 
-/**
- * A file that a part reads: one of this machine, or a text, which may depend on the host of its
- * address.
- */
+/** A file that a part reads, on this machine or as a text, which may depend on the part's host. */
 export type PartFile = { path: string } | { text: string | ((host: string) => Promise<string>) };
 
 export const textOf = async (
@@ -41,56 +38,54 @@ export const textOf = async (
 export interface ProgramSource {
   /** The name that parts use, e.g. `valkey`. */
   id: string;
-  /** What its roles are for; absent: a store. */
+  /** The kind of its roles; absent for a store. */
   kind?: RoleKind;
-  /** The version that was asked for, which its name holds too. */
+  /** The requested version, which is also in the id. */
   version?: string;
-  /** It may have no `--version`: its version then is not known. */
+  /** Whether it may have no `--version`, so that its version is not known. */
   mayHideVersion?: true;
-  /** Name of the executable, e.g. `valkey-server`. */
+  /** The name of the executable, e.g. `valkey-server`. */
   command: string;
-  /** Path of the executable that the user gave; absent: from PATH, else embedded. */
+  /** The path that the user names; absent for a program from PATH or an embedded one. */
   path?: string;
-  /** The image that contains it; absent: it does not run in containers. */
+  /** The image that contains it; absent where it does not run in containers. */
   image?: string;
-  /** It does not know `--version`: its version is read from its file, or is that of its image. */
+  /** Whether its version is read from its file or image, because it does not know `--version`. */
   withoutVersionFlag?: true;
 }
 
-/** The programs of this project that a runtime knows by itself; they run in Node.js. */
+/** The programs of this project that a runtime knows by itself. They run in Node.js. */
 export type OwnProgram = "server" | "loadtest";
 
-/**
- * What a runtime starts for a role. Runtimes know only parts, not roles such as server or store.
- */
+/** What a runtime starts for a role. Runtimes only know parts, and no roles such as a server. */
 export interface Part {
   role: string;
-  /** Which of several runs that are up at once it belongs to; absent where there is one. */
+  /** The run that it belongs to, of several that are up at once; absent where there is one. */
   run?: string;
-  /** What its role is for: a runtime of several machines places it by this. */
+  /** The kind of its role, by which a runtime of several machines places it. */
   kind?: RoleKind;
-  /** The machine that it must run on, by its name in `Runtime.machines`; absent: any. */
+  /** The machine that it must run on, by its name in `Runtime.machines`; absent for any. */
   machine?: string;
-  /** Id of a `ProgramSource`, or of a program of this project. */
+  /** The id of a `ProgramSource`, or of a program of this project. */
   program: string;
-  /** Applied where the runtime can. */
+  /** The caps, which are applied where the runtime can. */
   caps?: Caps;
   /**
-   * Idles but for moments in which it needs the machine's CPUs: no cap, and no place taken from
-   * others.
+   * Whether it has no cap and takes no place from others, because it idles except for moments in
+   * which it needs the machine's CPUs.
    */
   isUncapped?: true;
-  /** It answers lines of its standard input and ends when the input ends. It is not measured. */
+  /** Whether it answers lines of its standard input, ends with the input, and is not measured. */
   interactive?: boolean;
-  /** It ends by itself, perhaps at once: that is no failed start. */
+  /** Whether it ends by itself, perhaps at once, which is no failed start. */
   endsByItself?: boolean;
-  /** Lines can be written to its standard input. It is measured like any other part. */
+  /** Whether lines can be written to its standard input. It is measured like any other part. */
   takesInput?: boolean;
   arguments(allocation: PartAllocation): readonly string[];
   environment(allocation: PartAllocation): Readonly<Record<string, string>>;
   ports?: readonly string[];
   files?: Readonly<Record<string, PartFile>>;
-  /** Working folder: the project's package, or the part's own folder. */
+  /** The working folder, which is the project's package or the part's own folder. */
   workingFolder: "package" | "own";
   /**
    * A GET request whose JSON answer `accepts` checks; absent where the runtime does not check
@@ -112,48 +107,48 @@ export interface PartCounters {
 /** A process of this host, identified by id and start time, and its folder. */
 export type ProcessIdentity = { pid: number; started: string; folder?: string };
 
-/** What a runtime may be able to do to a running part, each with its undoing. */
+/** The faults that a runtime may be able to inject into a running part, and to undo. */
 export const partFaults = ["kill", "pause", "disconnect"] as const;
 export type PartFault = (typeof partFaults)[number];
-/** Whether a runtime can do it, or the reason why not. */
+/** Whether a runtime can inject each fault, or the reason why not. */
 export type PartFaults = Readonly<Record<PartFault, true | string>>;
 
 export interface RunningPart {
   role: string;
-  /** Where the other parts of the same run reach it. */
+  /** The place where the other parts of the same run reach it. */
   address: NodePlace;
   /** A name in `Runtime.machines`; absent where all parts run on one. */
   machine?: string;
   /**
-   * Recorded in the lease, so that the next start can end it after a crash; absent where a label
-   * names the owner.
+   * The process in the lease, which the next start can end after a crash; absent where a label names
+   * the owner.
    */
   process?: ProcessIdentity;
-  /** Resolves when it ends, but for an end by `kill`, which is meant. */
+  /** Resolves when it ends, except for an end by `kill`, which is intended. */
   exited: Promise<Exit>;
-  /** It was killed, and not started again: it has no counters. */
+  /** Whether it was killed and not started again, so that it has no counters. */
   isDown?: boolean;
   /** The caps that the engine reports as applied; absent where none can be applied. */
   caps?: Caps;
   /**
-   * Calls `listener` for each line on standard error: first for the last lines so far, then for
+   * Calls `listener` for each line on standard error, first for the last lines so far and then for
    * each new one.
    */
   onLine(listener: (line: string) => void): void;
-  /** All of standard output; resolves when the part has ended. */
+  /** Waits until the part has ended. @returns all of its standard output */
   output(): Promise<string>;
   /**
-   * Interactive parts only: writes a line and resolves with the answer, or with undefined when the
-   * part ends.
+   * Writes a line to an interactive part, and waits for the answer, which is undefined where the part
+   * ends.
    */
   ask?(line: string): Promise<string | undefined>;
-  /** Parts that take input only: writes a line. Does nothing once the part has ended. */
+  /** Writes a line to a part that takes input. It does nothing once the part has ended. */
   write?(line: string): void;
   /** The last lines of both outputs, for messages and logs. */
   lastLines(): readonly string[];
   /**
-   * Why its machine does not answer any more; undefined where it does. Absent where that cannot be
-   * told.
+   * Why its machine does not answer any more; undefined where it does. The function is absent where
+   * that cannot be found out.
    */
   trouble?(): Promise<string | undefined>;
   /** Whether it is in the control groups of this process, and so under their limits. */
@@ -163,20 +158,22 @@ export interface RunningPart {
   counters(): Promise<PartCounters>;
   runDelays(): Promise<RunDelays | undefined>;
   /**
-   * Ends it at once, as a crash would. Like all faults absent for a process in another's container.
+   * Ends it at once, as a crash would. Like all faults it is absent for a process in another part's
+   * container.
    */
   kill?(): Promise<void>;
   /**
-   * Starts it again at its address, after `kill`, until it is ready. @param onBegun as soon as the
-   * process exists; a rejection stops the part @throws Error once the part was stopped
+   * Starts it again at its address after `kill`, and waits until it is ready.
+   * @param onBegun is called as soon as the process exists; its rejection stops the part
+   * @throws Error once the part was stopped
    */
   restart?(onBegun: () => Promise<void>): Promise<void>;
-  /** Stops it where it is; connections stay open. */
+  /** Stops it where it is, while connections stay open. */
   pause?(): Promise<void>;
   resume?(): Promise<void>;
-  /** Cuts it from the network, so that packets to and from it are lost; connections stay open. */
+  /** Cuts it from the network. Packets to and from it are lost, while connections stay open. */
   disconnect?(): Promise<void>;
-  /** It has the same address as before. */
+  /** Connects it to the network again, at the same address as before. */
   reconnect?(): Promise<void>;
   /** Undoes all faults, ends the part and removes what belongs to it. */
   stop(): Promise<void>;
@@ -190,45 +187,44 @@ export interface ProgramFacts {
   image?: ImageFacts;
 }
 
-/** Where parts run. The orchestrator only knows this interface. */
+/** A place where parts run. The orchestrator only knows this interface. */
 export interface Runtime {
   id: string;
   capsApplied: boolean;
   counterSource: string;
-  /** What runs the containers, and from which images; absent where there are none. */
+  /** The engine of the containers; absent where there are none. */
   engine?: EngineFacts;
   images?: Readonly<Record<string, ImageFacts>>;
-  /** Those that parts can run on; absent where there is one. */
+  /** The machines that parts can run on; absent where there is one. */
   machines?: readonly RuntimeMachine[];
-  /** The names of those on which roles of a kind may run; absent, or empty: all of them. */
+  /** The names of the machines for roles of a kind; absent, or empty, for all machines. */
   machinesFor?(kind: PlacedKind): readonly string[];
   /** Conditions that affect every run and that only the runtime knows. */
   conditions?: readonly string[];
   /** Facts about the program of that id, or the reason why this runtime does not have it. */
   program(id: string): ProgramFacts | string;
-  /** The caps as the engine applies them to a part; absent members are not applied. */
+  /** The caps as the engine applies them to a part. Absent members are not applied. */
   appliedCaps(caps: Caps): Caps;
-  /** What it can do to a running part: tried out, where only a trial tells. */
+  /** The faults that it can inject into a running part, which it tries out where needed. */
   partFaults(): Promise<PartFaults>;
   /**
-   * Starts a part and waits until it is ready. @param onBegun called as soon as it exists, so that
-   * it can be stopped at any time; a rejection stops it @throws environmentError when it is not
-   * ready, with its last lines
+   * Starts a part and waits until it is ready.
+   * @param onBegun is called as soon as the part exists, so that it can be stopped at any time; its
+   *   rejection stops the part
+   * @throws environmentError with the last lines of a part that does not become ready
    */
   start(part: Part, onBegun: (part: RunningPart) => Promise<void>): Promise<RunningPart>;
-  /**
-   * Removes what belongs to no single part, e.g. a network. @throws Error that names what is left
-   */
+  /** Removes what belongs to no single part, e.g. a network. @throws Error that names what is left */
   close(): Promise<void>;
 }
 
-/** Where parts run, as `process.platform` and `process.arch` name it. */
+/** The platform on which parts run, by the names of `process.platform` and `process.arch`. */
 export type Platform = { system: string; architecture: string };
 
-/** A plugin on this machine: the absolute path of its file or folder, and its facts. */
+/** A plugin on this machine, with the absolute path of its file or folder. */
 export type PluginSource = { path: string; facts: PluginFacts };
 
-/** Library versions on this machine: subfolders of one folder. */
+/** The library versions on this machine, which are subfolders of one folder. */
 export type InstalledVersions = { folder: string; facts: readonly VersionFacts[] };
 
 /** A process on this host that owns what a runtime started. */
@@ -238,64 +234,56 @@ export type IsAlive = (owner: Owner) => Promise<boolean>;
 
 /** Something that the harness created and that is no longer used. */
 export interface Leftover {
-  /** Named in messages, e.g. `the container …`. */
+  /** Its name in messages, e.g. `the container …`. */
   what: string;
   remove(): Promise<void>;
 }
 
 export interface RuntimeDescription {
   id: string;
-  /**
-   * The member of a campaign's access that names its machines; absent where it runs on this one
-   * alone.
-   */
+  /** The member of a campaign's access that names its machines; absent where it needs only this one. */
   reaches?: keyof RuntimeAccess;
   /**
-   * What answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be used, with
-   * the fix.
+   * A text on what answers here (`Docker 28.0 answers`), or the reason why this runtime cannot be
+   * used, with the fix.
    */
   available(): Promise<{ what: string } | { unavailableReason: string }>;
   platform(): Promise<Platform | undefined>;
   cpus(): Promise<number | undefined>;
   /**
-   * The caps that `Runtime.appliedCaps` would give with that many CPUs; undefined: not known. Asks
-   * no engine.
+   * The caps that `Runtime.appliedCaps` would give, without asking an engine.
+   * @param cpus the number of CPUs; undefined where it is not known
    */
   appliedCaps(caps: Caps, cpus: number | undefined): Caps;
-  /** What it is likely to be able to do to a running part. Tries nothing. */
+  /** The faults that it is likely to be able to inject into a running part. It tries nothing. */
   partFaults: PartFaults;
-  /** Whether it could start a program, or the reason why not. Does not start or build anything. */
+  /** Whether it could start a program, or the reason why not. It starts and builds nothing. */
   has(
     program: ProgramSource,
     options: Pick<RuntimeOptions, "packageFolder">,
   ): Promise<true | string>;
   open(options: RuntimeOptions): Promise<Runtime>;
-  /** Leftovers of dead owners that no lease names, in the order in which they can be removed. */
+  /** The leftovers of dead owners that no lease names, in the order of their removal. */
   leftovers(isAlive: IsAlive): Promise<Leftover[]>;
-  /** Things that were made for earlier states of the package, e.g. images. */
+  /** The things that were made for earlier states of the package, e.g. images. */
   outdated(packageFolder: string): Promise<Leftover[]>;
 }
 
 export interface RuntimeOptions {
   packageFolder: string;
   workFolder: string;
-  /** The programs that its parts may run; it looks for no others. */
+  /** The programs that its parts may run. It looks for no others. */
   programs: readonly ProgramSource[];
   plugins?: readonly PluginSource[];
   versions?: InstalledVersions | undefined;
-  /** Owner and campaign of everything that is started. */
+  /** The owner of everything that is started. */
   owner: Owner;
   campaign: string;
-  /**
-   * Parts keep their addresses when they are started or connected again; needed for faults alone.
-   */
+  /** Whether parts keep their addresses when they are started or connected again, for faults. */
   keepsAddresses?: boolean;
   signal: AbortSignal;
   /** Records a helper process, so that the next start can end it after a crash. */
   hold(pid: number): Promise<void>;
-  /**
-   * Called for each slow step, e.g. the first build of an image, and for each leftover that was
-   * removed.
-   */
+  /** Reports each slow step, e.g. the first build of an image, and each leftover that was removed. */
   onSetupStep(text: string): void;
 }

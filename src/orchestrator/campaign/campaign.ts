@@ -237,7 +237,7 @@ async function measureRuns(
     const loop = await openRunLoop(campaign, save, context);
     const outcomes = await loop.runAll();
     if (machines && session) session.links = await abortable(signal, machines.measureClocks());
-    manifest.status = loop.lacksRoom ? "aborted" : "finished";
+    manifest.status = loop.isOutOfRoom ? "aborted" : "finished";
 
     const measured = outcomes.filter(
       ({ file, status }) => status !== "failed" && !completed.has(file),

@@ -31,7 +31,7 @@ export class RunLoop {
   readonly #runs: RunMaker;
   readonly #results: SavedResults;
   /** Whether the loop ended early because nothing more could be written. */
-  lacksRoom = false;
+  isOutOfRoom = false;
 
   constructor(options: RunLoopOptions) {
     this.#options = options;
@@ -122,7 +122,7 @@ export class RunLoop {
     const reason = noDiskReason ?? (await this.#noRecordReason());
     if (reason === undefined) return false;
     eventLog.warn(`${reason}; what was measured is reported, and --resume measures the rest`);
-    this.lacksRoom = true;
+    this.isOutOfRoom = true;
     return true;
   }
 

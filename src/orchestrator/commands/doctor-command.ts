@@ -25,19 +25,22 @@ export const DOCTOR_SCHEMA_VERSION = 2;
 
 const DEFAULT_SECONDS = "60";
 const MAX_SECONDS = 600;
-/** Fewer rounds say little about how far pairs lie apart: slices are longer only where more fit. */
+/** The number of rounds from which on slices get longer. Fewer rounds say little about deviations. */
 const DEFAULT_ROUNDS = 8;
-/** A single pair says nothing about how far pairs lie apart. */
+
+/** The fewest rounds, because a single pair says nothing about deviations. */
 const FEWEST_ROUNDS = 2;
 const WARMUP_S = 0.5;
-/** Longer slices would be fewer rounds, which are the sample. */
+
+/** The longest slices. Longer ones would leave fewer rounds, which are the sample. */
 const MOST_SLICES_S = 3;
 const CONNECTIONS = "50";
 
 const TARGET = "ioredis@valkey";
-/** Rounds for which the smallest difference is estimated. */
+/** The number of rounds for which the smallest difference is estimated. */
 const ROUNDS = 7;
-/** Differences for which the number of rounds is estimated, in percent. */
+
+/** The differences for which the number of rounds is estimated, in percent. */
 const DIFFERENCES = [3, 5, 10] as const;
 
 const AFTER = `
@@ -72,7 +75,7 @@ const powerSchema = z.object({
   rounds_needed: z.array(z.int().min(1).nullable()),
 });
 
-/** What pairs of equal targets show. */
+/** The differences that this machine can show, by pairs of equal targets. */
 export interface Resolution {
   target: string;
   rounds: number;
@@ -82,8 +85,8 @@ export interface Resolution {
   interval: { low: number | null; high: number | null } | null;
   deviation_percent: number;
   /**
-   * The smallest difference of two targets that seven rounds find in four of five cases, in %;
-   * null: none.
+   * The smallest difference of two targets that seven rounds find in four of five cases, in %; null
+   * where they find none.
    */
   found_in_7_rounds_percent: number | null;
   /** `rounds` and `minutes` are null where more than 1000 rounds would be needed. */
@@ -120,11 +123,11 @@ function secondsOf(text: string): number {
   throw usageError(`--seconds ${text.slice(0, 60)}: give a whole number from 0 to ${MAX_SECONDS}`);
 }
 
-/** What measuring takes on this machine. */
+/** The time that measuring takes on this machine. */
 interface MeasuringTime {
-  /** Seconds that it takes once. */
+  /** The seconds that it takes once. */
   once_s: number;
-  /** Seconds of each round besides its slices. */
+  /** The seconds of each round besides its slices. */
   round_s: number;
 }
 
@@ -145,7 +148,7 @@ export function roundsIn(
   );
 }
 
-/** What of a campaign the doctor chooses. */
+/** The settings of a campaign that the doctor chooses. */
 interface Measurement {
   rounds: number;
   slices_s: number;
@@ -173,7 +176,7 @@ function requestFor({ rounds, slices_s, runtime, output }: Measurement): Request
   return request;
 }
 
-/** By the estimates of plans, which know how long earlier campaigns took here. */
+/** The measuring time by the estimates of plans, which know how long earlier campaigns took. */
 async function measuringTime(runtime: string, packageFolder: string): Promise<MeasuringTime> {
   const estimatedSeconds = async (rounds: number) => {
     const request = requestFor({ rounds, slices_s: 1, runtime, output: tmpdir() });

@@ -18,8 +18,8 @@ const definition = ({ commands }: Pick<CliContext, "commands">) =>
  * name
  */
 export function findCommand(name: string, commands: readonly CliCommand[]): CliCommand {
-  const found = commands.find((command) => command.name === name);
-  if (found) return found;
+  const namedCommand = commands.find((command) => command.name === name);
+  if (namedCommand) return namedCommand;
   const removed = removedText(name);
   if (removed) throw usageError(removed);
   const names = commands.map((command) => command.name);

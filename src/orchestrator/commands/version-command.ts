@@ -52,14 +52,14 @@ async function storeVersions({
     const variable = SETTINGS.find(({ key }) => key === program)?.variable;
     const path = (variable && env[variable]) || undefined;
     const source = definedOnly({ command: program, path, withoutVersionFlag });
-    const here = await findProgram(source, async () => environment).catch(messageOf);
+    const programOrReason = await findProgram(source, async () => environment).catch(messageOf);
     const version = environment ? undefined : await embeddedVersion(packageFolder, program);
     const missing = version
       ? (refusal ?? `embedded with the first campaign (${version})`)
       : `no ${program} on PATH`;
     versions[id] = definedOnly({
-      program: typeof here === "object" ? here : undefined,
-      reason: typeof here === "object" ? undefined : (here ?? missing),
+      program: typeof programOrReason === "object" ? programOrReason : undefined,
+      reason: typeof programOrReason === "object" ? undefined : (programOrReason ?? missing),
       image: image && (env[image.variable ?? ""] || image.name),
     });
   }
@@ -85,10 +85,10 @@ const packageLines = (packages: Packages): [string, string][] =>
 
 const storeLines = (stores: VersionReport["stores"]): [string, string][] =>
   Object.entries(stores).map(([id, { program, reason = "", image }]) => {
-    const found = program
+    const local = program
       ? `${program.version} (${program.embedded ? "embedded" : program.path})`
       : reason;
-    return [id, image ? `${found}; in containers ${image}` : found];
+    return [id, image ? `${local}; in containers ${image}` : local];
   });
 
 function versionText({ version, node, ...parts }: VersionReport): string {

@@ -5,9 +5,10 @@ import type { Runtime } from "../../runtimes/runtime-types.js";
 import { pause } from "../ownership/abort.js";
 import { isOnThisMachine } from "./machine.js";
 
-/** The counters are too coarse for shorter intervals. */
+/** The shortest interval between readings, because the counters are too coarse for less. */
 const MIN_INTERVAL_MS = 1000;
 
+/** The CPU time of a process and its ended children in µs, from the text of its `stat`. */
 export function processTreeCpuUs(stat: string): number {
   // The name in parentheses may contain spaces. Fields 14 to 17 are user and system time, then
   // those of children.
@@ -27,7 +28,7 @@ export function foreignWarning(
 
 interface Reading {
   host: HostCpu;
-  /** Of this process and its ended children. */
+  /** The CPU time of this process and its ended children. */
   family_us: number;
 }
 
@@ -37,14 +38,15 @@ function read(): Reading | undefined {
 }
 
 /**
- * The CPU use of others before any part runs: once a process, since a search runs many campaigns.
+ * Checks the CPU use of other programs before any part runs. It does so once in a process, because a
+ * search runs many campaigns.
  */
 export class ForeignLoadCheck {
-  #from: Reading | undefined;
+  #firstReading: Reading | undefined;
   #isDone = false;
 
   start(): void {
-    this.#from = this.#isDone ? undefined : read();
+    this.#firstReading = this.#isDone ? undefined : read();
   }
 
   async warning(
@@ -52,13 +54,18 @@ export class ForeignLoadCheck {
     byTurns: boolean,
     signal: AbortSignal,
   ): Promise<string | undefined> {
-    const from = this.#from;
+    const first = this.#firstReading;
     this.#isDone = true;
-    this.#from = undefined;
-    if (!from || !isOnThisMachine(runtime)) return undefined;
-    await pause(signal, Math.max(0, from.host.at_ms + MIN_INTERVAL_MS - performance.now()) / 1000);
-    const to = read();
-    const foreign = to && foreignCpuPercent(from.host, to.host, to.family_us - from.family_us);
-    return foreign === undefined ? undefined : foreignWarning(foreign, from.host.cpus, byTurns);
+    this.#firstReading = undefined;
+    if (!first || !isOnThisMachine(runtime)) return undefined;
+
+    const wait_ms = first.host.at_ms + MIN_INTERVAL_MS - performance.now();
+    await pause(signal, Math.max(0, wait_ms) / 1000);
+    const second = read();
+    if (!second) return undefined;
+
+    const family_us = second.family_us - first.family_us;
+    const percent = foreignCpuPercent(first.host, second.host, family_us);
+    return percent === undefined ? undefined : foreignWarning(percent, first.host.cpus, byTurns);
   }
 }

@@ -15,11 +15,11 @@ const answerSchema = z.object({
 });
 export type MachineCheck = z.infer<typeof answerSchema>["checks"][number];
 
-/** `cores: 2 – 4 or more give each role its own`. */
+/** A check on one line, e.g. `cores: 2 – 4 or more give each role its own`. */
 export const checkText = ({ check, text, fix }: MachineCheck): string =>
   `${check}: ${text.trim()}${fix ? ` – ${fix}` : ""}`;
 
-/** Checks this machine with `scripts/check-config.sh`. @throws environmentError when that fails */
+/** Checks this machine with `scripts/check-config.sh`. @throws environmentError where that fails */
 export async function runChecks(runtime: string, packageFolder: string): Promise<MachineCheck[]> {
   const script = join(packageFolder, "scripts", "check-config.sh");
   const { stdout } = await execa("bash", [script, "--json", "--runtime", runtime], {

@@ -29,7 +29,7 @@ const textOf = (path: string): Promise<string | undefined> =>
 
 type MachineSize = Pick<Machine, "cpus" | "memory_bytes">;
 
-/** Limits that are tighter than the machine itself. */
+/** The limits that are tighter than the machine itself. */
 export function tightLimits(
   limits: OwnLimits,
   { cpus, memory_bytes }: MachineSize,
@@ -44,9 +44,7 @@ export function tightLimits(
   });
 }
 
-/**
- * What processes of this machine may use of it, in a sentence; undefined where they may use all.
- */
+/** A sentence on what processes may use of this machine; undefined where they may use all of it. */
 export function limitsText(limits: OwnLimits, size: MachineSize): string | undefined {
   const { cpus_allowed, cpu_quota, memory_limit_bytes } = tightLimits(limits, size);
   const parts: string[] = [];
@@ -58,7 +56,7 @@ export function limitsText(limits: OwnLimits, size: MachineSize): string | undef
 }
 
 /**
- * The limits of this process as a note of a plan: only roles that a local runtime starts are under
+ * The limits of this process as a note of a plan. Only roles that a local runtime starts are under
  * them, too.
  */
 export function limitsNotes(runtime: string): string[] {
@@ -72,22 +70,24 @@ export function conditionsOf(
   {
     engine,
     capsApplied,
-    conditions: seen = [],
+    conditions: knownConditions = [],
   }: Pick<Runtime, "engine" | "capsApplied" | "conditions">,
   caps: KindCaps,
-  most: RoleCounts,
+  roleCounts: RoleCounts,
   cpuCount = engine?.cpus ??
     usableCpus({ ...machine, cpus_allowed: machine.cpus_allowed ?? machine.cpus }),
 ): string[] {
-  const conditions: string[] = [...seen];
-  const kinds = measuredKinds.filter((kind) => most[kind] > 0);
-  const roles = sum(kinds.map((kind) => most[kind]));
+  const conditions: string[] = [...knownConditions];
+  const kinds = measuredKinds.filter((kind) => roleCounts[kind] > 0);
+  const roles = sum(kinds.map((kind) => roleCounts[kind]));
   // Roles of one kind share its CPU set.
-  const isRoomy = kinds.every((kind) => cpusInList(caps[kind]?.cpuset ?? "").length >= most[kind]);
+  const isRoomy = kinds.every(
+    (kind) => cpusInList(caps[kind]?.cpuset ?? "").length >= roleCounts[kind],
+  );
   const isSeparated = capsApplied && isRoomy && disjoint(kinds.map((kind) => caps[kind]?.cpuset));
-  // One core is for all other programs.
+  // One core more is for all other programs.
   if (cpuCount < roles + 1 && !isSeparated) {
-    const names = kinds.map((kind) => `${KIND_NAMES[kind]}${most[kind] > 1 ? "s" : ""}`);
+    const names = kinds.map((kind) => `${KIND_NAMES[kind]}${roleCounts[kind] > 1 ? "s" : ""}`);
     conditions.push(
       `${cpuCount} CPUs for ${roles} roles: ${listText(names)} share them, so figures are lower and noisier than on separate cores`,
     );
@@ -114,7 +114,7 @@ export const isOnThisMachine = ({
 const listText = (words: readonly string[]): string =>
   [words.slice(0, -1).join(", "), ...words.slice(-1)].filter(Boolean).join(" and ");
 
-/** Whether every CPU set is given and no two share a CPU. */
+/** Whether all CPU sets are present, and no two share a CPU. */
 function disjoint(cpusets: readonly (string | undefined)[]): boolean {
   const cores = cpusets.map((text) => (text === undefined ? undefined : cpusInList(text)));
   const all = cores.flatMap((cpus) => cpus ?? []);
@@ -122,8 +122,8 @@ function disjoint(cpusets: readonly (string | undefined)[]): boolean {
 }
 
 /**
- * The numbers of `count` CPUs: those online on this machine if it has as many, since some may be
- * switched off.
+ * The numbers of so many CPUs. They are those online on this machine if it has as many, because some
+ * may be switched off.
  */
 export async function cpuNumbers(count: number): Promise<number[]> {
   const online = cpusInList((await textOf("/sys/devices/system/cpu/online")) ?? "");
@@ -131,7 +131,7 @@ export async function cpuNumbers(count: number): Promise<number[]> {
 }
 
 /**
- * The git revision of this project, marked when it has changes; undefined outside of its own
+ * The git revision of this project, with a mark where it has changes; undefined outside of its own
  * checkout.
  */
 export async function gitRevision(folder: string): Promise<string | undefined> {

@@ -8,9 +8,7 @@ const CODES: readonly number[] = Object.values(EXIT);
 const isExitCode = (code: number | undefined): code is ExitCode =>
   code !== undefined && CODES.includes(code);
 
-/**
- * Runs a command of the report with this process's streams. @throws BenchError with its exit code
- */
+/** Runs a command of the report with this process's streams. @throws BenchError with its exit code */
 export async function runPython(
   packageFolder: string,
   name: string,
@@ -28,8 +26,8 @@ export async function runPython(
 }
 
 /**
- * The lines that a command of the report prints, as they come. @throws BenchError with its exit
- * code
+ * The lines that a command of the report prints, as they come.
+ * @throws BenchError with its exit code
  */
 export async function* pythonLines(
   packageFolder: string,
@@ -55,6 +53,7 @@ export interface PythonContext {
   holdProcess(pid: number): Promise<void>;
 }
 
+/** Says that a command of the report failed. */
 export class PythonFailed extends Error {
   override readonly name = "PythonFailed";
   readonly exitCode: number | undefined;
@@ -67,7 +66,7 @@ export class PythonFailed extends Error {
   }
 }
 
-/** Standard output of a command of the report. @throws PythonFailed; the reason of `signal` */
+/** The standard output of a command of the report. @throws PythonFailed; the reason of `signal` */
 export async function pythonOutput(
   { packageFolder, signal, holdProcess }: PythonContext,
   name: string,
@@ -85,7 +84,8 @@ export async function pythonOutput(
 }
 
 /**
- * Asks the report, see report/cli/statistics_command.py. @throws BenchError without such an answer
+ * Asks the report a question of report/cli/statistics_command.py.
+ * @throws BenchError where its answer does not fit
  */
 export async function askStatistics<Answer>(
   packageFolder: string,

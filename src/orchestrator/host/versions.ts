@@ -35,7 +35,7 @@ export const requestedVersions = ({
 }: Pick<Plan, "configurations">): PackageVersion[] =>
   versionsOfTargets(
     configurations.flatMap(({ configuration: { target, layer } }) =>
-      // A benchmark program is no package.
+      // A load program of the store layer is no package.
       isProgramLayer(layer) ? [] : [target],
     ),
   );
@@ -73,7 +73,7 @@ export async function installationNotes(requested: readonly PackageVersion[]): P
   return notes;
 }
 
-/** Installs the versions that are missing, and tells where all are. @throws environmentError */
+/** Installs the versions that are missing. @returns where all are @throws environmentError */
 export async function ensureVersions(
   requested: readonly PackageVersion[],
   options: InstallOptions & { onSetupStep(text: string): void },
@@ -95,10 +95,10 @@ export async function ensureVersions(
   return { folder: cache, facts };
 }
 
-/** Written last into the folder of a version: what was installed. */
+/** The file with the facts of a version, which is written last into its folder. */
 const FACTS_FILE = "installed.json";
 
-/** What a version's folder holds; undefined without one. @throws environmentError if incomplete */
+/** The facts in a version's folder; undefined without one. @throws environmentError for damage */
 async function readInstalled(
   requested: PackageVersion,
   cache: string,
@@ -147,8 +147,9 @@ export async function unfinishedInstallations(): Promise<Leftover[]> {
 }
 
 /**
- * It appears complete or not at all, even if another process installs the same. @throws
- * environmentError
+ * Installs a version, whose folder appears complete or not at all, even if another process installs
+ * the same.
+ * @throws environmentError
  */
 async function install(
   requested: PackageVersion,
@@ -181,7 +182,7 @@ async function install(
   }
 }
 
-/** Another process was faster; its installation is complete. */
+/** Ignores that another process was faster, because its installation is complete. */
 function ignoreExisting(error: NodeJS.ErrnoException): void {
   if (!["ENOTEMPTY", "EEXIST"].includes(error.code ?? "")) throw error;
 }
@@ -191,8 +192,8 @@ const PACKAGE_JSON = {
   description: "A version that ratelimit-bench was asked to measure",
 };
 /**
- * Install scripts are off, since nobody requested their code: what a package needs must come from
- * the registry.
+ * The arguments of npm. Install scripts are off, because nobody requested their code, so that what a
+ * package needs must come from the registry.
  */
 const NPM_ARGUMENTS = [
   "install",
@@ -218,14 +219,14 @@ const NPM_ARGUMENTS = [
 ];
 
 async function npmInstall(
-  { name, version, with: others = [] }: PackageVersion,
+  { name, version, with: companions = [] }: PackageVersion,
   folder: string,
   { signal, holdProcess }: InstallOptions,
 ): Promise<void> {
   signal.throwIfAborted();
   const running = execa(
     "npm",
-    [...NPM_ARGUMENTS, "--prefix", folder, `${name}@${version}`, ...others],
+    [...NPM_ARGUMENTS, "--prefix", folder, `${name}@${version}`, ...companions],
     {
       cwd: folder,
       stdin: "ignore",
@@ -236,11 +237,11 @@ async function npmInstall(
   );
   await untilEnded(running, signal, holdProcess);
   signal.throwIfAborted();
-  const ended = await running;
-  if (ended.code === "ENOENT")
+
+  const { code, failed, stdout, stderr } = await running;
+  if (code === "ENOENT")
     throw environmentError("npm is missing: it installs versions; it comes with Node.js");
-  if (ended.failed)
-    throw environmentError(failureText({ name, version }, ended.stdout, ended.stderr));
+  if (failed) throw environmentError(failureText({ name, version }, stdout, stderr));
 }
 
 const npmFailureSchema = z.object({
@@ -253,8 +254,8 @@ function failureText({ name, version }: PackageVersion, stdout: string, stderr: 
   };
   if (code === "ETARGET" || code === "E404")
     return `the npm registry has no ${name} ${version}: npm view ${name} versions lists those that exist`;
-  const why = summary.replaceAll(/\s+/g, " ").slice(0, 300);
-  return `${name} ${version} cannot be installed: ${why}; check that npm can reach its registry`;
+  const reason = summary.replaceAll(/\s+/g, " ").slice(0, 300);
+  return `${name} ${version} cannot be installed: ${reason}; check that npm can reach its registry`;
 }
 
 /** npm's own record of everything that it installed below a folder. */
@@ -278,20 +279,20 @@ function installedTreeIn(text: string): z.infer<typeof installedTreeSchema> {
 
 async function factsOf(requested: PackageVersion, folder: string): Promise<VersionFacts> {
   const { packages } = installedTreeIn(await readFile(join(folder, INSTALLED_TREE), "utf8"));
-  const own = packages[`node_modules/${requested.name}`];
-  if (own?.version !== requested.version) {
+  const installed = packages[`node_modules/${requested.name}`];
+  if (installed?.version !== requested.version) {
     throw environmentError(
-      `npm installed ${requested.name} ${own?.version ?? "not at all"} instead of ${requested.version}`,
+      `npm installed ${requested.name} ${installed?.version ?? "not at all"} instead of ${requested.version}`,
     );
   }
-  const kept = Object.entries(packages).map(
+  const packageFacts = Object.entries(packages).map(
     ([path, { version, integrity }]) =>
       [path.replace(/^node_modules\//, ""), { version, integrity }] as const,
   );
   return {
     name: requested.name,
     version: requested.version,
-    sha256: hash("sha256", canonicalJson(Object.fromEntries(kept))),
-    packages: Object.fromEntries(kept.map(([path, { version }]) => [path, version])),
+    sha256: hash("sha256", canonicalJson(Object.fromEntries(packageFacts))),
+    packages: Object.fromEntries(packageFacts.map(([path, { version }]) => [path, version])),
   };
 }

@@ -6,9 +6,9 @@ import { makePlan, type PlanContext } from "./make-plan.js";
 import { plannedRankings } from "./rankings.js";
 
 /**
- * One line on what it takes to compare a single target: the flags, the reference, and the time of
- * as many rounds as can decide. Nothing where several targets are measured, where no reference can
- * be added, or where a number of requests tells the bytes per key and no speed.
+ * One line on what it takes to compare a single target, with the flags, the reference, and the time
+ * of as many rounds as can decide. It is empty where several targets are measured, where no reference
+ * can be added, or where a number of requests shows the bytes per key and no speed.
  */
 export function comparisonOffer(
   request: Request,
@@ -17,18 +17,19 @@ export function comparisonOffer(
 ): string[] {
   if (request.addsReference || request.reference || request.duration.mode === "requests") return [];
   const planFor = (runs: number) => makePlan({ ...request, addsReference: true, runs }, context);
-  const asked = planFor(request.runs);
-  if (!asked.reference_added) return [];
-  const rounds = roundsThatDecide(asked);
-  const offered = planFor(rounds);
+  const requestedPlan = planFor(request.runs);
+  if (!requestedPlan.reference_added) return [];
 
-  const [single] = asked.configurations;
-  const [reference] = plannedRankings(offered).flatMap((ranking) => ranking.reference ?? []);
+  const rounds = roundsThatDecide(requestedPlan);
+  const offeredPlan = planFor(rounds);
+
+  const [single] = requestedPlan.configurations;
+  const [reference] = plannedRankings(offeredPlan).flatMap((ranking) => ranking.reference ?? []);
   const runsFlag = rounds > request.runs ? ` --runs ${rounds}` : "";
   const flags = `--reference ${AUTO}${runsFlag}`;
-  const time = durationText(estimateRange(offered, overheads).seconds);
+  const time = durationText(estimateRange(offeredPlan, overheads).seconds);
   const labels = [single, reference].map((planned) => planned?.configuration.target.label);
   return [
-    `${labels[0]} is measured alone: ${flags} adds the reference ${labels[1]} (${counted(offered.runs.length, "run")}, about ${time})`,
+    `${labels[0]} is measured alone: ${flags} adds the reference ${labels[1]} (${counted(offeredPlan.runs.length, "run")}, about ${time})`,
   ];
 }

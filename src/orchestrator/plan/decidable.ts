@@ -12,13 +12,13 @@ import { counted, durationText } from "../ui/text.js";
 import { estimateCampaignS, type Overheads } from "./estimate.js";
 import { plannedRankings, type Ranking } from "./rankings.js";
 
-/** The runs of the original, which decide nothing: a plain command says so without a warning. */
+/** The runs of the original, which decide nothing, and for which there is no warning. */
 const PLAIN_RUNS = Number(defaultOf("runs"));
 
 interface Design {
   rounds: number;
   order: Order;
-  /** Size of the family: each target against the reference. */
+  /** The size of the family, in which each target is compared with the reference. */
   comparisons: number;
 }
 
@@ -42,12 +42,12 @@ function roundsToDecide(design: Design): number {
   return rounds;
 }
 
-/** What the runs of a plan can show of the members of a ranking. */
+/** The design of a ranking's comparisons. */
 function designOf({ order, runs_per_configuration: rounds }: Plan, { family }: Ranking): Design {
   return { rounds, order, comparisons: family };
 }
 
-/** The rounds with which every ranking of a plan can decide: at least those that it has. */
+/** The number of rounds with which every ranking can decide, which is at least that of the plan. */
 export const roundsThatDecide = (plan: Plan): number =>
   Math.max(
     plan.runs_per_configuration,
@@ -61,18 +61,15 @@ function outlookText(design: Design): string {
     : `which ${counted(design.rounds, "round")} cannot decide: give --runs ${rounds} or more`;
 }
 
-/** What the rankings of a plan can decide, and whether some can decide nothing. */
+/** Lines on what the rankings of a plan can decide. */
 export interface Decidable {
-  /** E.g. `reference iovalkey + copy: 3 comparisons in each of 2 rankings, paired by round`. */
+  /** Lines such as `reference iovalkey + copy: 3 comparisons in each of 2 rankings, …`. */
   lines: string[];
-  /** The lines that a user should not miss: many runs that decide nothing all the same. */
+  /** The lines on rankings that decide nothing in spite of many runs, which a user should not miss. */
   warnings: string[];
 }
 
-/**
- * The comparisons that a plan's runs are for (M17); nothing where no two targets are ranked
- * together.
- */
+/** The comparisons of a plan's runs (M17); empty where no two targets are ranked together. */
 export function decidable(plan: Plan): Decidable {
   const kinds = new Map<string, { design: Design; count: number; head: string }>();
   for (const ranking of comparedRankings(plan)) {
@@ -84,8 +81,9 @@ export function decidable(plan: Plan): Decidable {
     kinds.set(key, { design, head, count: (kinds.get(key)?.count ?? 0) + 1 });
   }
   const lines = [...kinds.values()].map(({ design, head, count }) => {
-    const each = count > 1 ? ` in each of ${count} rankings` : "";
-    const text = `${head}: ${counted(design.comparisons, "comparison")}${each}, ${outlookText(design)}`;
+    const rankings = count > 1 ? ` in each of ${count} rankings` : "";
+    const comparisons = counted(design.comparisons, "comparison");
+    const text = `${head}: ${comparisons}${rankings}, ${outlookText(design)}`;
     return { text, isWarning: !canDecide(design) && design.rounds > PLAIN_RUNS };
   });
   return {
@@ -94,19 +92,16 @@ export function decidable(plan: Plan): Decidable {
   };
 }
 
-/** Those in which two targets or more are compared. */
+/** The rankings in which two targets or more are compared. */
 const comparedRankings = (plan: Plan) =>
   plan.max_rate || !plan.runs.some(isCounted)
     ? []
     : plannedRankings(plan).filter(({ reference, family }) => reference && family > 0);
 
-/** Rounds that show a difference of 10 % four times of five, one after the other (decision 29). */
+/** The rounds one by one that show a difference of 10 % four times of five (decision 29). */
 const ROUNDS_ONE_BY_ONE = 55;
 
-/**
- * What a conclusion costs where targets do not go by turns: about so many more minutes; nothing
- * where they do.
- */
+/** A line on how much more time a conclusion takes without turns; empty for a plan by turns. */
 export function costOfOrder(plan: Plan, overheads: Overheads): string[] {
   const { order, runs_per_configuration: rounds } = plan;
   if (

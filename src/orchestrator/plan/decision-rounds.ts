@@ -2,20 +2,21 @@ import type { Manifest } from "../../contract/manifest.js";
 import { type Plan, roundOf } from "../../contract/plan.js";
 import { LOOK_SHARES, MIN_RUNS } from "../../contract/statistics.js";
 
-/** A decision is left out where the last one follows within this factor. */
+/** The factor within which the last decision replaces the one before it. */
 const MIN_SPACING_FACTOR = 1.15;
 
 /**
- * By turns: the first round after which so many comparisons can be decided, by signed ranks and
- * Holm's correction.
+ * The first round by turns after which so many comparisons can be decided, by signed ranks and Holm's
+ * correction.
  */
 export const firstRoundByTurns = (comparisons: number): number =>
   Math.ceil(1 + Math.log2(comparisons / LOOK_SHARES.first));
 
 /**
- * 5, 7, 10, 14, 20, …: each needs √2 times the runs before it, so that few decisions share the
- * error.
- * @param maxRuns at least 5 @param first where runs can show something only later
+ * The rounds 5, 7, 10, 14, 20, … after which an adaptive campaign decides. Each needs √2 times the
+ * runs before it, so that few decisions share the error.
+ * @param maxRuns the most runs, at least 5
+ * @param first the first round after which runs can show something
  */
 export function decisionRounds(maxRuns: number, first = MIN_RUNS): number[] {
   const rounds: number[] = [];
@@ -27,9 +28,9 @@ export function decisionRounds(maxRuns: number, first = MIN_RUNS): number[] {
 }
 
 /**
- * The runs that are left. By turns what is beside others is measured only where another
- * configuration of its group is.
- * @param lastRound of a configuration, by its hash
+ * The runs up to the last round of each configuration. By turns, members that are in a group for the
+ * sake of others are measured only where another configuration of the group is.
+ * @param lastRound gives the last round of a configuration by its hash
  */
 export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan["runs"] {
   const runs = plan.runs.filter(
@@ -40,7 +41,7 @@ export function runsUntil(plan: Plan, lastRound: (hash: string) => number): Plan
   return runs.filter((run) => !run.beside || compared.has(groupOf(run)));
 }
 
-/** The runs that an adaptive campaign has requested so far; else all runs of the plan. */
+/** The runs that an adaptive campaign has requested so far, or all runs of any other plan. */
 export const requestedRuns = ({
   plan,
   adaptive,
@@ -48,7 +49,7 @@ export const requestedRuns = ({
   adaptive ? runsUntil(plan, (hash) => adaptive.rounds[hash] ?? 0) : plan.runs;
 
 /**
- * Whether no decision is open: a campaign may have been killed just before it would have requested
+ * Whether no decision is open. A campaign may have been killed just before it would have requested
  * more runs.
  */
 export const isDecided = ({ plan, adaptive, max_rate }: Manifest): boolean =>

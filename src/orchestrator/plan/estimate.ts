@@ -14,20 +14,19 @@ import { leasesFolder, stateFolder } from "../ownership/state-folder.js";
 import { roleCounts } from "./role-counts.js";
 
 /**
- * Seconds that one run takes besides its warm-up and its window, to start and stop its parts; by
- * topology.
+ * The seconds that a run takes besides its warm-up and its window, by topology. They are for starting
+ * and stopping its parts.
  */
 export type Overheads = Readonly<Record<string, number>>;
 
-/** Medians on two cores, until campaigns on this machine give its own. */
+/** Medians on two cores, which count until campaigns on this machine give its own. */
 const DEFAULTS: Readonly<Record<string, Overheads>> = {
   local: { none: 1.5, standalone: 2, cluster: 7, "cluster-3": 5 },
   docker: { none: 2.7, standalone: 3.8, cluster: 8.3, "cluster-3": 6 },
   podman: { none: 5, standalone: 8, cluster: 25, "cluster-3": 16 },
 };
-/**
- * Seconds that an `auto` warm-up takes as a rule: most loads are steady soon after its shortest.
- */
+
+/** The seconds of most `auto` warm-ups, because most loads are steady soon after the shortest one. */
 const EXPECTED_AUTO_WARMUP_S = 4;
 export const REPORT_S = 4;
 
@@ -42,7 +41,7 @@ type History = z.infer<typeof historySchema>;
 
 const historyPath = (): string => join(stateFolder(), "overheads.json");
 
-/** By turns the parts of a group start and stop together. */
+/** The key of a history. Runs by turns have another one, because their parts start together. */
 const keyOf = (runtime: string, order: Order): string =>
   order === "turns" ? `${runtime}-turns` : runtime;
 
@@ -73,14 +72,11 @@ export async function overheadsOf(
 
 interface MeasuredRun {
   configuration: Configuration;
-  /** From the run's start until its result was saved; by turns its share of the round. */
+  /** The seconds from the run's start until its result was saved, or by turns its share of the round. */
   seconds: number;
 }
 
-/**
- * Saves what runs took, so that the next estimate is better. Never fails: it is only for the
- * estimate.
- */
+/** Saves how long runs took, so that the next estimate is better. It never fails. */
 export async function learnOverheads(
   runtime: string,
   { warmup_s, order }: Pick<Plan, "warmup_s" | "order">,
@@ -88,15 +84,15 @@ export async function learnOverheads(
 ): Promise<void> {
   const history = readHistory();
   for (const { configuration, seconds } of runs) {
-    // The length of such a run is not known, and neither is the rest.
+    // The window of such a run has no known length, so its overhead is not known either.
     if ("requests" in configuration.extent) continue;
 
     const key = `${keyOf(runtime, order)}:${configuration.target.topology}`;
-    const known =
+    const expected_s =
       order === "turns"
         ? ownTurnsS(warmup_s, configuration)
         : runS({ warmup_s }, configuration, { none: 0 });
-    const overhead = Math.max(0, seconds - known);
+    const overhead = Math.max(0, seconds - expected_s);
     history[key] = [...(history[key] ?? []), rounded(overhead, 3)].slice(-HISTORY_LENGTH);
   }
   try {
@@ -109,7 +105,7 @@ export async function learnOverheads(
 
 const expectedS = (warmup: Warmup): number => (warmup === "auto" ? EXPECTED_AUTO_WARMUP_S : warmup);
 
-/** Most targets exceed it on two cores. It guesses how long a number of requests takes. */
+/** A rate that most targets exceed on two cores, for estimates of runs with a number of requests. */
 const GUESSED_REQUESTS_PER_SECOND = 10_000;
 
 const measuredS = ({ extent }: Configuration): number =>
@@ -166,7 +162,7 @@ export interface GroupsEstimate {
   memory_bytes: number;
 }
 
-/** What the groups of a round need; undefined in other orders than by turns. */
+/** The estimate of the groups of a round; undefined in other orders than by turns. */
 export function groupsEstimate(plan: Plan, overheads: Overheads): GroupsEstimate | undefined {
   if (plan.order !== "turns") return undefined;
   const units = [...unitsOf(plan, plan.runs)].filter(
@@ -198,11 +194,11 @@ function ownTurnsS(warmup: Warmup, configuration: Configuration): number {
 }
 
 /**
- * The pause between two runs: consecutive plans have another one before the first run of another
+ * The seconds between two runs. Consecutive plans have another pause before the first run of another
  * client.
  */
-export const cooldownS = (plan: Plan, before: Configuration, next: Configuration): number =>
-  plan.order === "consecutive" && before.target.client !== next.target.client
+export const cooldownS = (plan: Plan, previous: Configuration, next: Configuration): number =>
+  plan.order === "consecutive" && previous.target.client !== next.target.client
     ? plan.client_cooldown_s
     : plan.cooldown_s;
 
@@ -225,13 +221,13 @@ export function estimateCampaignS(plan: Plan, overheads: Overheads): number {
 
 export interface EstimateRange {
   seconds: number;
-  /** What an adaptive campaign needs in any case. */
+  /** The runs and seconds that an adaptive campaign needs in any case. */
   at_least?: { runs: number; seconds: number };
 }
 
 /**
- * The estimate of a campaign: from the rounds that it needs, or that fit into the budget, to all of
- * them.
+ * The estimate of a campaign. An adaptive one needs between the rounds of its first decision and all
+ * rounds, as far as they fit into the budget.
  */
 export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
   const maxS = estimateCampaignS(plan, overheads);
@@ -249,13 +245,13 @@ export function estimateRange(plan: Plan, overheads: Overheads): EstimateRange {
   const shortest = upTo(round);
   const minS = estimateCampaignS(shortest, overheads);
   return {
-    // The first round takes place whatever the budget.
+    // The first round takes place whatever the budget is.
     seconds: Math.round(Math.max(minS, Math.min(maxS, budget_s))),
     at_least: { runs: shortest.runs.length, seconds: Math.round(minS) },
   };
 }
 
-/** The estimated bytes of the results and the report; most of them are per-second samples. */
+/** The estimated bytes of the results and the report, of which most are samples of seconds. */
 export function diskBytes(plan: Plan): number {
   const bytes = configurationsOf(plan, plan.runs).map((configuration) => {
     const roles = sum(Object.values(roleCounts(configuration)));
@@ -264,11 +260,10 @@ export function diskBytes(plan: Plan): number {
   return 3_000_000 + sum(bytes);
 }
 
-/**
- * Files that each program has open besides its connections: modules while it loads, pipes, threads.
- */
+/** The files that a program has open besides connections, such as modules while it loads, and pipes. */
 const BASE_FILES = 150;
-/** Bytes that leases and files of parts need. */
+
+/** The bytes that leases and files of parts need. */
 const STATE_BYTES = 1e6;
 
 export function openFilesNeeded(plan: Plan): number {
@@ -284,8 +279,8 @@ export function openFilesNeeded(plan: Plan): number {
 }
 
 /**
- * Node has raised the soft limit of this process to the hard limit; the programs that it starts
- * inherit it.
+ * The number of files that a program may open. Node has raised the soft limit of this process to the
+ * hard limit, which the programs inherit that it starts.
  */
 function openFilesAllowed(): number {
   const report = process.report.getReport() as {
@@ -301,7 +296,7 @@ export function filesReason(plan: Plan, allowed = openFilesAllowed()): string | 
   return `${needed} open files are needed and ${allowed} are allowed: raise the hard limit (ulimit -Hn ${needed}) or choose a lower --concurrency`;
 }
 
-/** Bytes that this user may still write to a folder. @throws Error where no folder can be there */
+/** The bytes that this user may still write to a folder. @throws Error where it cannot exist */
 async function freeBytes(folder: string): Promise<number> {
   const { bavail, bsize } = await statfs(await nearestFolder(folder));
   return bavail * bsize;

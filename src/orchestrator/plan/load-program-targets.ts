@@ -15,19 +15,21 @@ import { FRESH_KEY } from "../../traffic/traffic-types.js";
 import type { Request } from "../request/request.js";
 
 /**
- * Calls of a list, which a program sends round and round: enough for every key of a profile to
- * appear by its share.
+ * The number of calls in a list that a program sends round and round. They are enough for every key
+ * of a profile to appear by its share.
  */
 const LISTED_CALLS = 50_000;
 
-type Asked = Pick<Configuration, "layer" | "generators" | "traffic" | "load"> & { target: Target };
+type TargetUnderLoad = Pick<Configuration, "layer" | "generators" | "traffic" | "load"> & {
+  target: Target;
+};
 
 /**
  * Why the load program of a target cannot make this part of a campaign; undefined where it can, or
  * there is none.
  */
 export function loadProgramReason(
-  { layer, generators = 1, target: { program: id }, traffic, load }: Asked,
+  { layer, generators = 1, target: { program: id }, traffic, load }: TargetUnderLoad,
   { adaptive, duration }: Pick<Request, "adaptive" | "duration">,
 ): string | undefined {
   if (id === undefined) return undefined;
@@ -56,8 +58,8 @@ function trafficReason({ id, sends }: LoadProgram, traffic: string): string | un
 }
 
 /**
- * A run's calls, as its client would make them. @throws Error for a limiter whose calls a library
- * makes
+ * A run's calls, as its client would make them.
+ * @throws Error for a limiter whose calls a library makes
  */
 export function callsOf(
   { sends }: LoadProgram,
@@ -69,18 +71,18 @@ export function callsOf(
   const { connections } = load;
   const { callOf } = findLimiter(target.limiter);
   if (!callOf) throw new Error(`${target.limiter} makes its calls itself`);
-  const ofKey = (key: string) => callOf(key, limits, run);
+  const callOn = (key: string) => callOf(key, limits, run);
   const range = { connections, first: 0, count: connections };
   const { requests, streams } = openTraffic(findProfile(traffic), seed, range);
   if (sends === "even draws") {
     const [[key] = [""]] = requests;
-    return { calls: [ofKey(key.replace(/\d*$/, RANDOM_KEY))], keys: requests.length };
+    return { calls: [callOn(key.replace(/\d*$/, RANDOM_KEY))], keys: requests.length };
   }
-  const calls = requests.map(([key]) => ofKey(key));
+  const calls = requests.map(([key]) => callOn(key));
   return {
     calls: Array.from({ length: LISTED_CALLS }, (_, index) => {
-      const drawn = streams[index % connections]?.next() ?? 0;
-      return calls[drawn] as object;
+      const request = streams[index % connections]?.next() ?? 0;
+      return calls[request] as object;
     }),
     keys: requests.length,
   };

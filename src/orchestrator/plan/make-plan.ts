@@ -42,17 +42,17 @@ import { capsOfKinds, roleCounts } from "./role-counts.js";
 import { type StoreFindings, storeLayerConfigurations } from "./store-layer.js";
 import { reasonAgainstTurns } from "./turn-groups.js";
 
-/** What a plan depends on besides the request: where it is measured. */
+/** The place where a plan is measured, on which it depends besides the request. */
 export interface PlanContext {
-  /** Whether there is such a store: the runtime can start it, or it already runs. */
+  /** Whether a store is available, because the runtime can start it or it already runs. */
   available: Availability;
   caps?: KindCaps;
   /** The store that already runs, where one was named. */
   external?: Discovery | undefined;
   partFaults?: PartFaults;
-  /** What the plan tells of the place where it is carried out. */
+  /** Notes on the place where the plan is carried out. */
   placeNotes?: readonly string[];
-  /** What the stores of the store layer can do; absent before they were asked. */
+  /** The features of the stores of the store layer; absent before they were asked. */
   findings?: StoreFindings;
 }
 
@@ -79,13 +79,13 @@ function requireConnections({ layers, counts, connections, duration, rates }: Re
 
 type SkippedTargets = Pick<Plan, "configurations" | "skips">;
 
-/** What of all candidates is measured, each configuration once, and why the others are skipped. */
+/** The configurations that are measured, each once, and why other candidates are skipped. */
 function combine(
   request: Request,
   targets: readonly Target[],
   { caps = {}, external, partFaults }: PlanContext,
 ): SkippedTargets {
-  // A dry run does not contact the store, and refuses what the run would refuse.
+  // A dry run does not contact the store, but refuses what the run would refuse.
   const isExternal = external !== undefined || request.storeAccess.STORE_URL !== undefined;
   const planned = new Map<string, Planned>();
   const skips = new Map<string, Plan["skips"][number]>();
@@ -107,9 +107,9 @@ function combine(
       external_store: usesExternal ? (true as const) : undefined,
     });
     for (const faults of request.faults) {
-      const impossible = unsupportedFaults(faults, started, partFaults);
-      if (impossible !== undefined) {
-        skip(target, impossible);
+      const faultReason = unsupportedFaults(faults, started, partFaults);
+      if (faultReason !== undefined) {
+        skip(target, faultReason);
         continue;
       }
 
@@ -127,7 +127,7 @@ function combine(
   return { configurations: [...planned.values()], skips: [...skips.values()] };
 }
 
-/** Limits without a window of the user's get one that no run outlasts. */
+/** The traffic, load, extent and limits. Without a requested window they get one that no run outlasts. */
 function measuredPart(
   { traffic, load, extent, limits }: Candidate,
   request: Request,
@@ -168,7 +168,7 @@ function runsOf(
   }));
 }
 
-/** When an adaptive campaign looks at its results, and what it may take; undefined for any other. */
+/** The decisions and the budget of an adaptive campaign; undefined for any other. */
 function adaptivePlan(
   { order, runs, adaptive }: Request,
   rankings: readonly Ranking[],
@@ -198,7 +198,7 @@ function referenceToAdd(
   return addedReference(target, available);
 }
 
-/** Says what became of `--reference auto`, which several targets do not need. */
+/** Notes on the outcome of `--reference auto`, which several targets do not need. */
 function notesOnReference(
   { addsReference }: Request,
   targets: readonly Target[],
@@ -232,10 +232,9 @@ function requireSelected({ configurations, skips }: SkippedTargets, request: Req
 }
 
 /**
- * Without a context every store is available and no caps apply: this checks a request before
- * anything is started.
- * @throws usageError for what does not exist, for too few connections, and when nothing is left to
- *   measure
+ * Selects the configurations of a request. Without a context every store is available and no caps
+ * apply, which checks a request before anything is started.
+ * @throws usageError for unknown names, for too few connections, and where nothing is left to measure
  */
 export function selectConfigurations(
   request: Request,
@@ -266,7 +265,7 @@ export function selectConfigurations(
   });
 }
 
-/** The reference of the store layer: the store that the user named, else the first. */
+/** The reference of the store layer, which is the store that the user named or else the first. */
 function storeReference(request: Request, configurations: readonly Planned[]): string | undefined {
   const stores = configurations
     .filter(({ configuration }) => isProgramLayer(configuration.layer))
@@ -274,7 +273,7 @@ function storeReference(request: Request, configurations: readonly Planned[]): s
   return stores.find((id) => id === request.reference) ?? stores[0];
 }
 
-/** The rankings of what is measured, which has a copy of each reference where that is worth it. */
+/** The configurations and their rankings, with a copy of each reference where that is worth it. */
 function rankedConfigurations(
   request: Request,
   { configurations, addedReference: added }: SelectedConfigurations,
@@ -292,12 +291,16 @@ function rankedConfigurations(
   return { configurations: copied, rankings: rankingsIn(copied) };
 }
 
-/** Pure: the same request, stores and caps give the same plan. Throws as `selectConfigurations`. */
-export function makePlan(asked: Request, context: PlanContext): Plan {
-  const selected = selectConfigurations(asked, context);
+/**
+ * Makes the plan of a request. The same request, stores and caps give the same plan.
+ * @throws usageError as `selectConfigurations`
+ */
+export function makePlan(requested: Request, context: PlanContext): Plan {
+  const selected = selectConfigurations(requested, context);
   const measured = selected.configurations.map(({ configuration }) => configuration);
-  const againstTurns = asked.order === "turns" ? reasonAgainstTurns(asked, measured) : undefined;
-  const request = againstTurns ? { ...asked, order: "interleaved" as const } : asked;
+  const againstTurns =
+    requested.order === "turns" ? reasonAgainstTurns(requested, measured) : undefined;
+  const request = againstTurns ? { ...requested, order: "interleaved" as const } : requested;
 
   const { configurations, rankings } = rankedConfigurations(request, selected);
   const isRanked = request.diagnose !== ALONE;

@@ -10,8 +10,8 @@ import type { ModuleDescription } from "../../targets/target-types.js";
 import { type Request, targetTexts } from "../request/request.js";
 
 /**
- * The file of each module that the user names, by id: a flag wins over the module's variable.
- * Absolute paths.
+ * The absolute path of each module that the user names, by id. A flag wins over the module's
+ * variable.
  */
 export function moduleFiles(
   { programs }: Pick<Request, "programs">,
@@ -35,7 +35,7 @@ export function moduleAvailability(
   external: Discovery | undefined,
   id: string,
 ): true | string | undefined {
-  const module = modules.find((each) => each.id === id);
+  const module = modules.find((candidate) => candidate.id === id);
   if (!module) return undefined;
   if (external) {
     return (
@@ -43,14 +43,14 @@ export function moduleAvailability(
       `the store that already runs has not loaded ${id}: start it with --loadmodule and the module's file`
     );
   }
-  // It was not contacted yet, and loads its modules itself.
+  // The user's store was not contacted yet, and loads its modules itself.
   if (request.storeAccess.STORE_URL) return true;
   return moduleFiles(request)[id]
     ? true
     : `${id} is a module, and no file was named: ${module.remedy}`;
 }
 
-/** The sha256 of a file's bytes. @throws environmentError when it cannot be read */
+/** The sha256 of a file's bytes. @throws environmentError where it cannot be read */
 export async function sha256Of(path: string): Promise<string> {
   try {
     return hash("sha256", await readFile(path));
@@ -60,8 +60,7 @@ export async function sha256Of(path: string): Promise<string> {
 }
 
 /**
- * The modules that the requested targets use, with the hash of their files; none for a store of the
- * user.
+ * The hashes of the files of modules that the requested targets use; empty for a store of the user.
  */
 export async function moduleHashes(request: Request): Promise<Record<string, { sha256: string }>> {
   if (request.storeAccess.STORE_URL) return {};
@@ -73,9 +72,7 @@ export async function moduleHashes(request: Request): Promise<Record<string, { s
   return Object.fromEntries(await Promise.all(hashes));
 }
 
-/**
- * Checks the files of the modules that targets use. @throws environmentError naming file and fix
- */
+/** Checks the files of modules that targets use. @throws environmentError that names file and fix */
 export async function requireModules(
   request: Request,
   platform: Platform | undefined,
@@ -144,17 +141,17 @@ const MACHO_64 = 0xfeedfacf;
 const MACHO_SEVERAL = 0xcafebabe;
 
 /**
- * Where a shared library can be loaded, from the first bytes of its file; undefined for another
- * kind of file.
+ * The platform of a shared library, from the first bytes of its file; undefined for another kind of
+ * file.
  */
 export function libraryPlatform(
   header: Buffer,
 ): { system: "linux" | "darwin"; architectures: string[] } | undefined {
   if (header.length < HEADER_BYTES) return undefined;
   if (header.toString("latin1", 0, 4) === "\x7fELF") {
-    const little = header[5] === 1;
+    const isLittleEndian = header[5] === 1;
     const number = (offset: number) =>
-      little ? header.readUInt16LE(offset) : header.readUInt16BE(offset);
+      isLittleEndian ? header.readUInt16LE(offset) : header.readUInt16BE(offset);
     if (number(16) !== ELF_SHARED_OBJECT) return undefined;
     const machine = number(18);
     return { system: "linux", architectures: [ELF_MACHINES[machine] ?? `machine ${machine}`] };
@@ -162,8 +159,8 @@ export function libraryPlatform(
   const cpu = (type: number) => MACHO_CPUS[type] ?? `CPU type ${type}`;
   if (header.readUInt32LE(0) === MACHO_64)
     return { system: "darwin", architectures: [cpu(header.readUInt32LE(4))] };
-  // Several libraries in one file: the header begins with their number, then 20 bytes for each.
-  // Java classes begin with the same four bytes and a version, which is larger.
+  // A file with several libraries has their number in its header, and then 20 bytes for each. Java
+  // classes begin with the same four bytes and a version, which is larger.
   const several = header.readUInt32BE(4);
   if (header.readUInt32BE(0) === MACHO_SEVERAL && several <= 2)
     return {
@@ -175,7 +172,7 @@ export function libraryPlatform(
   return undefined;
 }
 
-/** What a store prints when it does not load a module. */
+/** Matches the messages of a store that does not load a module. */
 const REFUSALS = [
   /\bModule (?<path>.+) failed to load: (?:\k<path>: )?(?<reason>.+)$/,
   /\bModule .+ (?<reason>does not export \S+|initialization failed)/,

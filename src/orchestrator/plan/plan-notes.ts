@@ -5,13 +5,13 @@ import { MIN_CYCLES } from "../../contract/turns.js";
 import { secondsOfSlices, shortestLengths } from "../../traffic/turn-order.js";
 import type { Planned } from "./rankings.js";
 
-/** What turns can tell, and what they change about the planned times. */
+/** Notes on the precision of turns, and on planned times that they change. */
 export function notesOnTurns(order: Order, configurations: readonly Planned[]): string[] {
   if (order !== "turns") return [];
   return [...precisionNotes(configurations), ...lengthenedNotes(configurations)];
 }
 
-/** Runs that follow each other leave the machine's drift in the comparisons (M16). */
+/** A note on consecutive runs, which leave the machine's drift in the comparisons (M16). */
 export function notesOnDrift(order: Order, configurations: readonly Planned[]): string[] {
   if (order !== "consecutive" || configurations.length < 2) return [];
   return [
@@ -19,10 +19,7 @@ export function notesOnDrift(order: Order, configurations: readonly Planned[]): 
   ];
 }
 
-/**
- * What turns can tell where each target has a generator of its own: how far ratios of one round lie
- * apart.
- */
+/** A note on how far ratios of one round lie apart where each target has its own generator. */
 function precisionNotes(configurations: readonly Planned[]): string[] {
   const hasOwnGenerators = configurations.some(({ configuration }) =>
     isClientLayer(configuration.layer),
@@ -33,7 +30,7 @@ function precisionNotes(configurations: readonly Planned[]): string[] {
   ];
 }
 
-/** Planned seconds may hold too few cycles even of the shortest slices: then each target gets more. */
+/** Notes on targets that get more than the planned seconds, because these hold too few cycles. */
 function lengthenedNotes(configurations: readonly Planned[]): string[] {
   const texts = configurations.flatMap(({ configuration: { layer, extent } }) => {
     if (!("duration_s" in extent)) return [];
@@ -48,7 +45,7 @@ function lengthenedNotes(configurations: readonly Planned[]): string[] {
   return [...new Set(texts)];
 }
 
-/** Names a store that the campaign did not start, and what its memory holds. */
+/** Notes on a store that the campaign did not start, and on the limit of its memory. */
 export function notesOnExternalStore({ store, version, memory }: Discovery): string[] {
   const name = `the store is one that already ran: ${store} ${version}`;
   if (!memory) return [name, "the limit of its memory (maxmemory) is not known"];
@@ -60,7 +57,7 @@ export function notesOnExternalStore({ store, version, memory }: Discovery): str
   return [name, `its memory is limited to ${megabytes} MB: ${textAtLimit(policy)}`];
 }
 
-/** What a store does at its memory's limit to the counters of a limiter, which end. */
+/** A text on what a store does to the counters of a limiter at its memory's limit. */
 function textAtLimit(policy: string): string {
   if (policy === "noeviction") return "at it, decisions fail";
   return `at it, keys are evicted (${policy}): limits are forgotten without an error`;

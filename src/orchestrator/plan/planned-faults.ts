@@ -18,7 +18,7 @@ type Subject = Pick<
   "target" | "servers" | "generators" | "external_store" | "layer"
 >;
 
-/** What a runtime must be able to do for an action; absent: the store carries it out itself. */
+/** The fault of a part for each action. Other actions are carried out by the store itself. */
 const partFaultOf: Partial<Record<FaultAction, PartFault>> = {
   kill: "kill",
   restart: "kill",
@@ -66,7 +66,7 @@ function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
   }
   if (name === "primary-pause" && !isCluster(target.topology))
     return "there is no cluster: store-pause is the same";
-  // A node that comes back empty, as another node, is not what anybody runs in production.
+  // Nobody runs a cluster in production whose node comes back empty, as another node.
   if (action === "restart" && faultKind(fault) === "store" && isCluster(target.topology))
     return "a node of a cluster has lost its place in it when it comes back empty: use primary-kill";
   if (action === "delay" && primaries + replicas > 1)
@@ -74,10 +74,7 @@ function wrongTopology(fault: Fault, { target }: Subject): string | undefined {
   return undefined;
 }
 
-/**
- * Whether a relay between the servers and the store stands for a cut that the runtime itself cannot
- * make.
- */
+/** Whether a relay between servers and store makes a cut that the runtime itself cannot make. */
 const isCutByRelay = (
   fault: Fault,
   { topology }: Pick<Configuration["target"], "topology">,
@@ -89,34 +86,33 @@ const isCutByRelay = (
   return cuts && partFaults !== undefined && partFaults.disconnect !== true;
 };
 
-/**
- * Whether a run has a relay between its servers and the store: it stays there for the whole run.
- */
+/** Whether a run has a relay between its servers and the store, which stays for the whole run. */
 export const needsRelay = (
   { faults = [], target }: Pick<Configuration, "faults" | "target">,
   partFaults: PartFaults | undefined,
 ): boolean =>
   faults.some((fault) => fault.action === "delay" || isCutByRelay(fault, target, partFaults));
 
-/** Why the store, or the runtime, cannot do it. */
-function unable(
+/** Why the store, or the runtime, cannot carry out a fault; undefined where it can. */
+function inabilityReason(
   fault: Fault,
   { target }: Subject,
   partFaults: PartFaults | undefined,
 ): string | undefined {
   const { action } = fault;
-  // A program of our own does it, under every runtime.
+  // The relay, which is a program of our own, carries these out under every runtime.
   if (action === "delay" || isCutByRelay(fault, target, partFaults)) return undefined;
   const partFault = partFaultOf[action];
   if (partFault) {
-    const able = partFaults?.[partFault] ?? true;
-    return able === true ? undefined : able;
+    const ability = partFaults?.[partFault] ?? true;
+    return ability === true ? undefined : ability;
   }
+
   const { engine } = findStore(target.store);
-  const able = findEngine(engine ?? "").faults[
+  const ability = findEngine(engine ?? "").faults[
     action as keyof ReturnType<typeof findEngine>["faults"]
   ];
-  if (able !== true) return able;
+  if (ability !== true) return ability;
   if (action === "flush-scripts" && (target.module ?? target.service) !== undefined)
     return `${target.module ?? target.service} runs no script`;
   return undefined;
@@ -136,7 +132,7 @@ function reasonOf(
   return (
     missingRole(fault, subject) ??
     wrongTopology(fault, subject) ??
-    unable(fault, subject, partFaults)
+    inabilityReason(fault, subject, partFaults)
   );
 }
 
@@ -159,12 +155,12 @@ export function unsupportedFaults(
 export function notesOnSingleKeys(
   configurations: readonly Pick<Configuration, "faults" | "target" | "traffic">[],
 ): string[] {
-  const met = configurations.filter(
+  const withNodeFault = configurations.filter(
     ({ faults = [], target }) =>
       isCluster(target.topology) &&
       faults.some((fault) => faultKind(fault) === "store" && numberOf(fault) !== undefined),
   );
-  const traffics = new Set(met.map(({ traffic }) => traffic));
+  const traffics = new Set(withNodeFault.map(({ traffic }) => traffic));
   return [...traffics]
     .filter((traffic) => findProfile(traffic).population().requests.length === 1)
     .map(

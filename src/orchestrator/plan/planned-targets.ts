@@ -59,7 +59,7 @@ export function plannedTargets(
   };
 }
 
-/** @throws usageError for a word that is neither a client nor a group, with the nearest that is */
+/** @throws usageError for a word that is neither a client nor a group, with the nearest known word */
 function requireKnownWords(request: Request): void {
   const words = [...clients.map(({ id }) => id), ...Object.keys(groups)];
   for (const word of request.clients) {
@@ -67,10 +67,7 @@ function requireKnownWords(request: Request): void {
   }
 }
 
-/**
- * What may surprise the user: another store than the default, and a target that was requested
- * twice.
- */
+/** Notes on another store than the default one, and on a target that was requested twice. */
 function notesOn({ target: { label }, texts, note }: RequestedTarget): string[] {
   if (note) return [texts.length > 1 ? `${note}; that is ${label}, which is measured once` : note];
   return texts.slice(1).map((text) => `${text} is ${label}, which is measured once`);

@@ -22,9 +22,9 @@ export interface Ranking {
   members: readonly Planned[];
   /** The member with which the others are compared; absent where one is alone. */
   reference?: Planned;
-  /** The client, where it is compared with itself alone. */
+  /** The client, where it is compared only with itself. */
   client?: string;
-  /** How many comparisons with the reference correct each other (M17): copies are none of them. */
+  /** The number of comparisons with the reference that correct each other (M17), without copies. */
   family: number;
 }
 
@@ -34,9 +34,7 @@ export interface Ranking {
  */
 const STORE_VERSION = "store version";
 
-/**
- * With fewer rounds by turns nothing can be shown: a copy would not be worth its time (M17, M31).
- */
+/** The rounds by turns from which on a copy is worth its time, because fewer show nothing (M17, M31). */
 export const MIN_ROUNDS_FOR_A_COPY = MIN_PAIRS;
 
 const isControlClient = (client: string): boolean =>
@@ -80,8 +78,8 @@ export function addedReference(target: Target, available?: Availability): Target
 }
 
 /**
- * What the members of a ranking share. A control, a run with faults and what a load program measures
- * are ranked with nobody.
+ * A key that the members of a ranking share. Controls, runs with faults, and rows that a load program
+ * measures, are ranked with nobody.
  */
 function rankingKey(planned: Planned, acrossFrameworks: boolean): string {
   const { target, caps: _caps, service_env: _settings, ...load } = planned.configuration;
@@ -118,10 +116,7 @@ function conditionsWithin({ store_version, options }: Target): ReadonlyMap<strin
   return conditions;
 }
 
-/**
- * About what the targets differ in their conditions: the store's version first, then in the order
- * of the options.
- */
+/** The names of the conditions in which targets differ, with the store's version first. */
 function varying(members: readonly Planned[]): string[] {
   const conditions = members.map(({ configuration }) => conditionsWithin(configuration.target));
   const names = new Set(conditions.flatMap((ofMember) => [...ofMember.keys()]));
@@ -137,15 +132,15 @@ function varying(members: readonly Planned[]): string[] {
  */
 function clientIn({ configuration: { target } }: Planned): string {
   const { client, version, options } = parseTargetText(target.text);
-  const leftOut = new Set([COPY, SAME_SCRIPT, ...conditionsWithin(target).values()]);
-  const remaining = options.filter(({ id }) => !leftOut.has(id));
+  const ignoredOptions = new Set([COPY, SAME_SCRIPT, ...conditionsWithin(target).values()]);
+  const remaining = options.filter(({ id }) => !ignoredOptions.has(id));
   return formatTargetText(definedOnly({ client, version, options: remaining }));
 }
 
 /**
- * On a store in several versions, or in several conditions such as TLS or a version of Node, each
- * client is compared with itself in the others, and with no other client: what differs is that
- * alone.
+ * The rankings of members on a store in several versions, or in several conditions such as TLS or a
+ * version of Node. Each client is compared with itself in the other conditions, and with no other
+ * client, so that only the condition differs.
  */
 function byCondition(members: readonly Planned[]): readonly Pick<Ranking, "members" | "client">[] {
   const [first] = members;
@@ -158,7 +153,7 @@ function byCondition(members: readonly Planned[]): readonly Pick<Ranking, "membe
   });
 }
 
-/** Those of equal keys together, in their order. */
+/** The items in groups of equal keys, in their order. */
 export function grouped<Item>(items: readonly Item[], keyOf: (item: Item) => string): Item[][] {
   const groups = new Map<string, Item[]>();
   for (const item of items) {
@@ -184,7 +179,7 @@ export function rankingsOf(
   });
 }
 
-/** Rankings as a plan names them, for all that comes after the plan. */
+/** The rankings as a plan names them for all later steps. */
 export const describeRankings = (
   rankings: readonly Ranking[],
   acrossFrameworks = false,
@@ -215,8 +210,8 @@ function describeRanking(
 }
 
 /**
- * Says that a target is compared with nobody because another client is on another store, and how it
- * would be: one line, of the first such target. A client on two stores compares the stores.
+ * A note on the first target that is compared with nobody because another client is on another store,
+ * and on how it would be compared. A client on two stores compares the stores.
  */
 export function noteOnStores(
   rankings: readonly Ranking[],
@@ -227,9 +222,9 @@ export function noteOnStores(
     .filter(([first]) => first && !isControl(first));
   const firsts = compared.flatMap(([first]) => first?.configuration.target ?? []);
 
-  for (const [only, ...more] of compared) {
-    if (!only || more.length > 0 || isProgramLayer(only.configuration.layer)) continue;
-    const { target } = only.configuration;
+  for (const [single, ...others] of compared) {
+    if (!single || others.length > 0 || isProgramLayer(single.configuration.layer)) continue;
+    const { target } = single.configuration;
     for (const other of firsts) {
       if (!differOnlyInStore(target, other)) continue;
       const resolution = resolveTarget(textOnStoreOf(target, other), available);
@@ -254,9 +249,7 @@ function textOnStoreOf(target: Target, { store, store_version }: Target): string
   return formatTargetText(definedOnly({ ...parts, store, storeVersion: store_version }));
 }
 
-/**
- * The rankings of a plan. Older plans, of campaigns that are resumed, name the references alone.
- */
+/** The rankings of a plan. Older plans, of campaigns that are resumed, only name the references. */
 export function plannedRankings({
   configurations,
   rankings,
@@ -285,7 +278,7 @@ export function plannedRankings({
 export const referencesIn = (plan: Plan): string[] =>
   plannedRankings(plan).flatMap(({ reference }) => reference?.hash ?? []);
 
-/** The members that are compared, without copies; all where a user measures copies alone. */
+/** The members that are compared, without copies, or all where a user measures only copies. */
 export function originals(members: readonly Planned[]): readonly Planned[] {
   const withoutCopies = members.filter(({ configuration }) => !isCopy(configuration.target));
   return withoutCopies.length > 0 ? withoutCopies : members;
@@ -340,10 +333,10 @@ export function referenceChooser(
   const ranked = originals(configurations.filter((planned) => !isControl(planned)));
   if (text !== undefined && !ranked.some((planned) => isNamed(planned, text))) {
     const labels = [...new Set(ranked.map(({ configuration }) => configuration.target.label))];
-    const known =
+    const remedy =
       labels.length > 0 ? `give one of ${labels.join(", ")}` : "controls alone are not compared";
     throw usageError(
-      `--reference ${JSON.stringify(text.slice(0, 60))} names nothing that is compared: ${known}`,
+      `--reference ${JSON.stringify(text.slice(0, 60))} names nothing that is compared: ${remedy}`,
     );
   }
 

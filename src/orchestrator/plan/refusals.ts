@@ -41,7 +41,7 @@ export function refusalOf(candidate: Candidate, request: Request): string | unde
   return undefined;
 }
 
-/** What the user set for the service of a target; undefined where there is neither. */
+/** The user's settings of a target's service; undefined where there are none. */
 export const requestedServiceEnv = (
   { serviceEnv }: Request,
   { service }: Target,
@@ -57,7 +57,7 @@ function unequalDenials({ target, traffic, limits }: Candidate): string | undefi
   if (reason === undefined) return undefined;
 
   const profile = findProfile(traffic);
-  // Nothing is exhausted there before it is sent.
+  // Traffic whose quota binds has no keys that are exhausted before they are sent.
   if (profile.binding) return undefined;
 
   const isExhausted = (key: string) => key.startsWith(EXHAUSTED_KEY_PREFIX);
@@ -128,7 +128,7 @@ function separateCounters(
   const profile = findProfile(traffic);
   if (usesStore(target) || target.limiter === "none" || limits.points >= profile.limits.points)
     return undefined;
-  // What such a limiter admits is what this traffic shows.
+  // Traffic whose quota binds shows how much such a limiter admits.
   if (profile.binding) return undefined;
 
   const { layer, servers, generators = 1 } = entry;

@@ -26,7 +26,8 @@ export function capsOfKinds(caps: KindCaps, counts: RoleCounts): KindCaps {
 
 export function mostRoles(configurations: readonly Configuration[]): RoleCounts {
   const counts = configurations.map(roleCounts);
-  const max = (kind: keyof RoleCounts) => Math.max(0, ...counts.map((each) => each[kind]));
+  const max = (kind: keyof RoleCounts) =>
+    Math.max(0, ...counts.map((roleCount) => roleCount[kind]));
   return {
     server: max("server"),
     service: max("service"),
@@ -35,8 +36,8 @@ export function mostRoles(configurations: readonly Configuration[]): RoleCounts 
   };
 }
 
-/** Workers of each generator, as asked but no more than it has connections. */
+/** The workers of each generator, which are no more than it has connections. */
 export const workersOf = (
   { generators = 1, load }: Pick<Configuration, "generators" | "load">,
-  asked: number,
-): number => Math.min(asked, Math.floor(load.connections / generators));
+  requested: number,
+): number => Math.min(requested, Math.floor(load.connections / generators));

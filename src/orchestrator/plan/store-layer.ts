@@ -21,26 +21,29 @@ import type { Planned } from "./rankings.js";
 import { capsOfKinds, roleCounts } from "./role-counts.js";
 
 /**
- * What a store lacks, or why it cannot be measured at all; a store that was not asked is absent.
+ * The features that each store does not have, or why it cannot be measured at all. Stores that were
+ * not asked are absent.
  */
 export type StoreFindings = ReadonlyMap<string, readonly StoreFeature[] | string>;
 
 const STANDALONE = "standalone";
 
-/** No limiter decides at the store layer: these limits only fill their place. */
+/** The limits of configurations of the store layer, where no limiter decides. */
 const NO_LIMITS: Limits = { points: 1, window_s: 60, block_s: 0 };
 
 function requireKnownStores({
   stores: named,
   programs,
 }: Pick<Request, "stores" | "programs">): void {
-  const known = stores.flatMap(({ id, program }) => (program ? [id] : []));
-  const wrong = named.find(
-    (id) => !known.includes(id) && !programs.paths[id] && !programs.images[id],
+  const knownIds = stores.flatMap(({ id, program }) => (program ? [id] : []));
+  const unknownId = named.find(
+    (id) => !knownIds.includes(id) && !programs.paths[id] && !programs.images[id],
   );
-  if (wrong === undefined) return;
+  if (unknownId === undefined) return;
+
+  const shown = JSON.stringify(unknownId.slice(0, 60));
   throw usageError(
-    `--stores: there is no store ${JSON.stringify(wrong.slice(0, 60))}${didYouMean(wrong, known)}; name the program of another server with --program ${wrong}=PATH or --image ${wrong}=REF`,
+    `--stores: there is no store ${shown}${didYouMean(unknownId, knownIds)}; name the program of another server with --program ${unknownId}=PATH or --image ${unknownId}=REF`,
   );
 }
 
@@ -73,7 +76,7 @@ const targetOf = (program: string, store: string): Target => ({
   algorithm: "none",
 });
 
-/** Each operation with each payload size; those without a value once. */
+/** Each operation with each payload size, and operations without a value once. */
 function workloadsOf({ operations, payloadBytes }: Request): Workload[] {
   return operations.flatMap((id): Workload[] => {
     const { hasPayload } = findOperation(id);
@@ -95,8 +98,8 @@ function missingStore(
   const { engine, program } = findStore(id);
   if (engine !== "resp")
     return `${id} does not speak RESP, which ${storeLayerPrograms[0]?.id} needs`;
-  const here = available(id);
-  if (here !== true) return here || `no ${program} was found on this machine`;
+  const availability = available(id);
+  if (availability !== true) return availability || `no ${program} was found on this machine`;
 
   const finding = findings.get(id);
   return typeof finding === "string" ? finding : undefined;
@@ -156,7 +159,7 @@ export function storeLayerConfigurations(
   };
 }
 
-/** What a store was asked for and does not have. */
+/** The features that a store was asked for and does not have. */
 function missingFeatures(id: string, findings: StoreFindings): readonly string[] {
   const finding = findings.get(id);
   return Array.isArray(finding) ? finding : [];

@@ -42,8 +42,7 @@ export function reasonAgainstTurns(
 /** Why this configuration cannot share the load with others by turns; undefined where it can. */
 function againstTurns(configuration: Configuration): string | undefined {
   const { layer, target, load, extent, faults, traffic, limits } = configuration;
-  if (isProgramLayer(layer) || target.program !== undefined)
-    return "a foreign program makes the load";
+  if (isProgramLayer(layer) || target.program !== undefined) return "a load program makes the load";
   if (faults) return "faults are planned";
   if (countIn(configuration, "generators") > DEFAULT_COUNT)
     return "several generators make the load";
@@ -54,7 +53,7 @@ function againstTurns(configuration: Configuration): string | undefined {
   return undefined;
 }
 
-/** What the targets of a group share: all but the target. */
+/** A key of the properties that the targets of a group share, which are all but the target. */
 function loadKey(configuration: Configuration): string {
   const { target: _target, caps: _caps, service_env: _env, ...load } = configuration;
   return canonicalJson(load);
@@ -62,7 +61,7 @@ function loadKey(configuration: Configuration): string {
 
 const onCluster = ({ configuration }: Planned): boolean => isCluster(configuration.target.topology);
 
-/** What a group has room for when the routes without a limiter have their places. */
+/** The room of a group for targets besides its routes without a limiter. */
 type Room = { cpus: number; most: number };
 
 function fits(members: readonly Planned[], { cpus, most }: Room): boolean {
@@ -133,13 +132,11 @@ function withControls(
 const frameworkOf = ({ configuration }: Planned): string | undefined =>
   configuration.target.framework;
 
-/**
- * A route without a limiter: what a limiter costs over it, and a framework, are comparisons, too.
- */
+/** Whether a control is a route without a limiter, with which limiters and frameworks are compared. */
 const isRoute = ({ configuration }: Planned): boolean =>
   configuration.target.decided_by === "nothing";
 
-/** The rankings in as few groups as hold them; those that are linked stay together. */
+/** The rankings in as few groups as hold them, where linked rankings stay together. */
 function packed(
   rankings: readonly Ranking[],
   shuffle: Shuffler["shuffle"],
@@ -150,7 +147,7 @@ function packed(
     return linkedRankings.flatMap((ranking) => partsOf(ranking, shuffle, room));
   });
 
-  // Large parts come first: small ones fill the room that these leave.
+  // Large parts come first, so that small ones fill the room that they leave.
   const groups: Planned[][] = [];
   for (const part of rankingParts.toSorted((a, b) => b.length - a.length)) {
     const group = groups.find((members) => fits([...members, ...part], room));
@@ -165,8 +162,8 @@ function linked(rankings: readonly Ranking[], room: Room): Ranking[][] {
   const chains: Ranking[][] = [];
   for (const ranking of rankings) {
     const chain = chains.find((candidate) => {
-      const members = [...candidate, ranking].flatMap((one) => one.members);
-      return candidate.some((one) => areLinked(one, ranking)) && fits(members, room);
+      const members = [...candidate, ranking].flatMap((member) => member.members);
+      return candidate.some((member) => areLinked(member, ranking)) && fits(members, room);
     });
     if (chain) chain.push(ranking);
     else chains.push([ranking]);
@@ -175,8 +172,8 @@ function linked(rankings: readonly Ranking[], room: Room): Ranking[][] {
 }
 
 /**
- * What a client's rows on several stores and topologies, and under its own script and the one for
- * all, share.
+ * A key that a client's rows on several stores and topologies share, also under its own script and
+ * under the one for all clients.
  */
 function nameKey({ configuration: { target } }: Planned): string {
   const { client, version, options } = parseTargetText(target.text);
@@ -187,9 +184,9 @@ function nameKey({ configuration: { target } }: Planned): string {
   });
 }
 
-const areLinked = (one: Ranking, other: Ranking): boolean =>
-  one.members.some((member) =>
-    other.members.some((partner) => nameKey(member) === nameKey(partner)),
+const areLinked = (first: Ranking, second: Ranking): boolean =>
+  first.members.some((member) =>
+    second.members.some((partner) => nameKey(member) === nameKey(partner)),
   );
 
 /** The parts of a ranking that fit into a group, each with the reference and its copy. */
@@ -206,7 +203,7 @@ function partsOf(
   const others = shuffle(members.filter((member) => !always.includes(member)));
   if (others.length === 0) return [always];
 
-  // A part has one framework: another one would bring its own route.
+  // A part has one framework, because another one would bring its own route.
   const frameworks = new Set(others.map(frameworkOf));
   return [...frameworks].flatMap((framework) => {
     const candidates = others.filter((member) => frameworkOf(member) === framework);

@@ -7,28 +7,32 @@ import { messageOf } from "../../kit/errors.js";
 import type { EngineFacts, ImageFacts } from "../runtime-types.js";
 
 const FIRST_ANSWER_WITHIN_MS = 5_000;
-/** How long an engine may take. */
+
+/** The times that an engine may take, in ms. */
 const LIMITS_MS = {
-  /** For what it only has to look up. */
+  /** The time for requests that only read. */
   read: 10_000,
-  /** For what it has to do, e.g. to create a container on a slow disk. */
+  /** The time for requests that change something, e.g. create a container on a slow disk. */
   change: 60_000,
-  /** It is asked this often whether it still answers. */
+  /** The time between questions whether the engine still answers. */
   watch: 2_000,
-  /** It is lost once it has not answered for so long. */
+  /** The time without an answer after which the engine counts as lost. */
   lost: 8_000,
 };
-/** The engine answers these when something else has happened, or sends much. */
+
+/** Matches requests without a time limit, which wait for something else or transfer much. */
 const TAKES_LONG = /\/wait\?|\/images\/(create|load|get)\b|\/images\/[^?]+\/get\b/;
 
 const LOOPBACK = /^(127\.|localhost$|\[?::1\]?$)/i;
-/** As the global agent of Node.js. */
+
+/** The options of the global agent of Node.js. */
 const KEPT_ALIVE = { keepAlive: true, timeout: 5_000 };
 
+/** Whether an engine answered with this status. */
 export const hasEngineStatus = (error: unknown, status: number): boolean =>
   (error as { statusCode?: number }).statusCode === status;
 
-/** The engine did not answer, or not in time. The cause is the system's own error. */
+/** Says that the engine did not answer in time, or at all. The cause is the system's own error. */
 export class NoAnswer extends Error {
   constructor(engine: string, error: Error) {
     super(`${engine} does not answer: ${error.message}`, { cause: error });
@@ -41,8 +45,9 @@ type Answered = (error: Error | null, value?: unknown) => void;
 type Dial = (request: Request, answered: Answered) => void;
 
 /**
- * Each request has a time-out. While watched, an engine that stops answering is lost: open requests
- * fail, and further ones fail at once until it answers again.
+ * A connection to an engine, on which each request has a time limit. An engine that is watched and
+ * stops answering is lost. Then open requests fail, and further ones fail at once until it answers
+ * again.
  */
 export class EngineConnection {
   readonly docker: Docker;
@@ -90,8 +95,8 @@ export class EngineConnection {
   #limited(request: Request, within_ms: number | undefined, answered: Answered): void {
     const controller = new AbortController();
     const { abortSignal } = request;
-    const late = () => controller.abort(new Error(`nothing within ${(within_ms ?? 0) / 1000} s`));
-    const timer = within_ms === undefined ? undefined : setTimeout(late, within_ms);
+    const abort = () => controller.abort(new Error(`nothing within ${(within_ms ?? 0) / 1000} s`));
+    const timer = within_ms === undefined ? undefined : setTimeout(abort, within_ms);
     this.#open.add(controller);
     const signal = abortSignal
       ? AbortSignal.any([abortSignal, controller.signal])
@@ -112,7 +117,8 @@ export class EngineConnection {
   async #ping(): Promise<void> {
     if (this.#isPinging) return;
     this.#isPinging = true;
-    const ping = { path: "/_ping", method: "GET", ...({ statusCodes: { 200: true } } as object) };
+    // The library's types leave out the codes of success.
+    const ping = { path: "/_ping", method: "GET", statusCodes: { 200: true } };
     const error = await new Promise<Error | null>((resolve) => {
       this.#limited(ping, this.#limits_ms.lost, resolve);
     });
@@ -130,6 +136,7 @@ export class EngineConnection {
   }
 }
 
+/** A connection to the engine at an endpoint, whose name appears in messages. */
 export async function engineAt(
   endpoint: Docker.DockerOptions,
   name: string,
@@ -145,6 +152,7 @@ export async function engineAt(
   return new EngineConnection(docker, name);
 }
 
+/** Says whether an engine answers, or why it cannot be used. */
 export async function checkEngine(
   docker: Docker,
   name: string,
@@ -180,6 +188,7 @@ export async function engineFacts(docker: Docker, name: string): Promise<EngineF
   };
 }
 
+/** The facts of an image; undefined where the engine does not have it. */
 export async function imageFacts(
   docker: Docker,
   name: string,

@@ -33,12 +33,12 @@ import { copyImages, type ImageHolder } from "./image-copies.js";
 import { ROLE_LABEL } from "./labels.js";
 import type { NetworkPlace, PartNetwork } from "./networks.js";
 
-/** Writable by none. A store refuses to load a module that it may not execute. */
+/** The mode of files, which nobody can write. A store refuses a module that it may not execute. */
 const MODE = 0o555;
 
 /**
- * The files of a part as an archive, for an engine that may be on another machine. @param host of
- * the part
+ * The files of a part as an archive, for an engine that may be on another machine.
+ * @param host the host of the part
  */
 async function archiveOf(files: Readonly<Record<string, PartFile>>, host: string): Promise<Buffer> {
   const archive = pack();
@@ -69,6 +69,7 @@ type Command = (allocation: PartAllocation) => {
   environment: Readonly<Record<string, string>>;
 };
 
+/** An engine on which a campaign starts containers, with its machine. */
 export class ContainerHost implements PartEngine, ImageHolder {
   readonly access: EngineAccess;
   readonly connection: EngineAccess["connection"];
@@ -222,8 +223,8 @@ export class ContainerHost implements PartEngine, ImageHolder {
   }
 
   /**
-   * An engine cannot grant more than its own limit of open files and processes. @throws the error
-   * if it says something else
+   * Lowers a limit of open files or processes that the engine refused, because its own is lower.
+   * @throws the error where it has another reason
    */
   #lowerRefusedUlimit(part: Part, ulimits: typeof ULIMITS, error: unknown): void {
     const refused = refusedUlimit(messageOf(error));
@@ -234,7 +235,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
       });
     }
 
-    // Parts that start at the same time lower it only once.
+    // Parts that start at the same time lower the limit only once.
     if (this.#ulimits !== ulimits) return;
     this.#ulimits = { ...ulimits, [refused]: Math.floor(ulimits[refused] / 4) };
   }
@@ -294,13 +295,11 @@ export class ContainerHost implements PartEngine, ImageHolder {
     return helper;
   }
 
-  /**
-   * A helper that could not be started, or has ended, e.g. with its engine, makes room for another.
-   */
+  /** Makes room for another helper where one could not be started, or has ended with its engine. */
   async #replaceOnceEnded(program: string, helper: Promise<ContainerPart>): Promise<void> {
     const part = await helper.catch(() => undefined);
     await part?.exited;
-    // It was not stopped on purpose.
+    // A helper that was stopped on purpose is no longer in the list.
     if (this.#helpers.get(program) !== helper) return;
     this.#helpers.delete(program);
     if (part) await part.stop().catch(() => this.removeLater(part.container));
@@ -318,8 +317,8 @@ export class ContainerHost implements PartEngine, ImageHolder {
   }
 
   /**
-   * Tries each fault on an idle container: an engine without privileges may be unable to freeze one, for
-   * instance.
+   * The faults that this engine can inject. Each is tried on an idle container, because an engine
+   * without privileges may be unable to freeze one, for instance.
    */
   async partFaults(program: string): Promise<PartFaults> {
     const part = await this.helper(program);
@@ -336,7 +335,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
     };
     const { losesAddress, staysConnected } = this.network;
     return {
-      // Every engine can.
+      // Every engine can kill a container.
       kill: losesAddress ?? true,
       pause: await tryFault("pause", () => part.pause().then(() => part.resume())),
       disconnect:
@@ -352,7 +351,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
     this.#unremoved.set(container.id, container);
   }
 
-  /** Removes what was left when the engine did not answer. @throws Error when it still does not */
+  /** Removes containers that were left when the engine did not answer. @throws Error if it still does not */
   async removeUnremoved(): Promise<void> {
     for (const [id, container] of this.#unremoved) {
       await removeContainer(container);
@@ -362,18 +361,18 @@ export class ContainerHost implements PartEngine, ImageHolder {
 
   /** Removes everything that was started here. @returns one line for each thing that is left */
   async close(): Promise<string[]> {
-    const left: string[] = [];
+    const leftovers: string[] = [];
     const helpers = [...this.#helpers.values()];
     this.#helpers.clear();
     for (const helper of helpers) {
       const part = await helper.catch(() => undefined);
-      await part?.stop().catch((error) => left.push(messageOf(error)));
+      await part?.stop().catch((error) => leftovers.push(messageOf(error)));
     }
     await this.removeUnremoved().catch((error) =>
-      left.push(`${this.#unremoved.size} containers (${messageOf(error)})`),
+      leftovers.push(`${this.#unremoved.size} containers (${messageOf(error)})`),
     );
-    await this.network.close?.().catch((error) => left.push(messageOf(error)));
+    await this.network.close?.().catch((error) => leftovers.push(messageOf(error)));
     await this.access.close();
-    return left;
+    return leftovers;
   }
 }

@@ -2,23 +2,26 @@ import type Docker from "dockerode";
 import { definedOnly } from "../../kit/defined-only.js";
 import type { Caps, Part } from "../runtime-types.js";
 
-/** Every part listens here: each has its own address, so no port is taken. */
+/** The port on which every part listens. Each has its own address, so that no port is taken. */
 export const PORT = 7000;
 export const SECOND_PORT = 7001;
 
-/** Further ports by name, after those two. */
+/** Further ports by name, after the first two. */
 export const namedPorts = (names: readonly string[] = []): Record<string, number> =>
   Object.fromEntries(names.map((name, index) => [name, SECOND_PORT + 1 + index]));
 
 export const FILES_FOLDER = "/files";
 
-/** The part's writable folder, in memory. */
+/** The part's writable folder, which is in memory. */
 export const OWN_FOLDER = "/tmp";
-/** Store images declare a volume here; a folder in memory avoids leftover volumes. */
+
+/** The folder that store images declare as a volume. In memory, it leaves no volume behind. */
 const VOLUME = "/data";
-/** An unprivileged user, the same in every image. */
+
+/** An unprivileged user, which is the same in every image. */
 const USER = "1000:1000";
-/** Limits of open files and processes; the engine's own limits may be lower. */
+
+/** The limits of open files and processes. The engine's own limits may be lower. */
 export const ULIMITS: Readonly<Record<Ulimit, number>> = { nofile: 65_535, nproc: 65_535 };
 const MOST_PROCESSES = 4_096;
 const INPUT = { OpenStdin: true, StdinOnce: true, AttachStdin: true } as const;
@@ -26,9 +29,7 @@ const GIGA = 1_000_000_000;
 
 export type Ulimit = "nofile" | "nproc";
 
-/**
- * The limit that an engine could not grant because its own is lower; undefined for another error.
- */
+/** The limit that an engine could not grant because its own is lower; undefined for another error. */
 export function refusedUlimit(message: string): Ulimit | undefined {
   if (/rlimit type 7|RLIMIT_NOFILE/.test(message)) return "nofile";
   return /rlimit type 6|RLIMIT_NPROC/.test(message) ? "nproc" : undefined;
@@ -42,11 +43,14 @@ interface ContainerRequest {
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   labels: Readonly<Record<string, string>>;
-  /** Limits that the engine can grant. */
+  /** The limits that the engine can grant. */
   ulimits: Readonly<Record<Ulimit, number>>;
 }
 
-/** Unprivileged, without capabilities, read-only, limited, on its own network, never restarted. */
+/**
+ * The options of a part's container, which is unprivileged, without capabilities, read-only, limited,
+ * on its own network, and never restarted.
+ */
 export function containerOptions({
   part,
   name,
@@ -57,6 +61,8 @@ export function containerOptions({
   labels,
   ulimits,
 }: ContainerRequest): Docker.ContainerCreateOptions {
+  // The input ends with the connection of the process that writes to it.
+  const input = part.takesInput ? INPUT : undefined;
   return definedOnly({
     name,
     Image: image,
@@ -66,8 +72,7 @@ export function containerOptions({
     Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
     WorkingDir: part.workingFolder === "own" ? OWN_FOLDER : undefined,
     Labels: { ...labels },
-    // The input ends with the connection of the process that writes to it.
-    ...(part.takesInput ? INPUT : {}),
+    ...input,
     AttachStdout: true,
     AttachStderr: true,
     HostConfig: {
@@ -91,7 +96,10 @@ export function containerOptions({
   });
 }
 
-/** The engine may be on another machine: files are sent to it. The volume goes with the container. */
+/**
+ * A volume for the part's files, which goes with the container. Files are sent to the engine, because
+ * it may be on another machine.
+ */
 function mountsOf({ files = {} }: Part): Docker.MountSettings[] {
   if (Object.keys(files).length === 0) return [];
   return [{ Type: "volume", Source: "", Target: FILES_FOLDER }];
@@ -101,12 +109,12 @@ const cappedBy = ({ cpus, memory_bytes, cpuset }: Caps) =>
   definedOnly({
     NanoCpus: cpus === undefined ? undefined : Math.round(cpus * GIGA),
     Memory: memory_bytes,
-    // No swap: a run with a store that swaps would measure the disk.
+    // There is no swap, because a run with a store that swaps would measure the disk.
     MemorySwap: memory_bytes,
     CpusetCpus: cpuset,
   });
 
-/** The caps that an engine has applied; it says 0 and an empty text where there is none. */
+/** The caps that an engine has applied. It reports 0 and an empty text where there is none. */
 export const appliedCaps = ({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig): Caps =>
   definedOnly({
     cpus: NanoCpus ? NanoCpus / GIGA : undefined,
@@ -114,5 +122,6 @@ export const appliedCaps = ({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig)
     cpuset: CpusetCpus || undefined,
   });
 
+/** The caps with no more CPUs than a machine has, because an engine refuses more. */
 export const fittingCaps = (caps: Caps, cores: number): Caps =>
   caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;

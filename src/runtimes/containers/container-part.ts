@@ -16,10 +16,7 @@ import type { NetworkPlace } from "./networks.js";
 
 type Engine = Pick<PartEngine, "connection" | "machine">;
 
-/**
- * A process that the engine executes in a running container, which is cheaper than a container of
- * its own.
- */
+/** A process that the engine executes in a running container, which costs less than a new one. */
 export class ExecPart extends ExecutedPart {
   readonly exited: Promise<Exit>;
   readonly #unfollow: () => void;
@@ -32,7 +29,7 @@ export class ExecPart extends ExecutedPart {
     client: LineClient | undefined,
   ) {
     super(part, machine, output, client);
-    // Whoever waits for an answer then gets none, instead of waiting on.
+    // Questions that are open when the engine is lost get no answer, instead of waiting on.
     this.#unfollow = connection.onLost(() => output.cut());
     this.exited = output
       .completeStdout()
@@ -51,24 +48,24 @@ export class ExecPart extends ExecutedPart {
     command: readonly string[],
     environment: Readonly<Record<string, string>>,
   ): Promise<ExecPart> {
-    const interactive = part.interactive === true;
+    const isInteractive = part.interactive === true;
     const exec = await container.exec({
       Cmd: [...command],
       Env: Object.entries(environment).map(([key, value]) => `${key}=${value}`),
-      AttachStdin: interactive,
+      AttachStdin: isInteractive,
       AttachStdout: true,
       AttachStderr: true,
     });
     // Only a hijacked connection carries input.
-    const stream = await exec.start(interactive ? { hijack: true, stdin: true } : {});
+    const stream = await exec.start(isInteractive ? { hijack: true, stdin: true } : {});
     const output = new EngineOutput(engine.connection.docker, stream);
-    const client = interactive ? new LineClient(stream, output.stdout) : undefined;
+    const client = isInteractive ? new LineClient(stream, output.stdout) : undefined;
     return new ExecPart(part, engine, exec, output, client);
   }
 
   /**
-   * It ends by itself, with its input, or with its container: the engine's API cannot end a process
-   * in a container.
+   * Ends the input of the process. It ends by itself, with its input, or with its container, because
+   * the engine's API cannot end a process in a container.
    */
   async stop(): Promise<void> {
     this.client?.end();
@@ -86,7 +83,7 @@ class EngineOutput extends SplitOutput {
     for (const event of ["end", "close", "error"]) stream.once(event, () => this.end());
   }
 
-  /** Ends it here: nothing more is expected from the engine, which may never end it. */
+  /** Ends the output here, because the engine may never end it. */
   cut(): void {
     this.#stream.destroy?.();
     this.end();
@@ -114,14 +111,14 @@ export class ContainerPart extends RestartablePart implements RunningPart {
   readonly #listeners: ((line: string) => void)[] = [];
   readonly #takesInput: boolean;
   #writeLine: (line: string) => void = () => {};
-  /** Undefined where this machine cannot read the control group. */
+  /** The control group; undefined where this machine cannot read it. */
   #group: ControlGroup | undefined;
   readonly #engine: PartEngine;
   readonly #place: NetworkPlace;
   readonly #earlier = new EarlierCounters();
   #start: () => Promise<void> = async () => {};
   #isPaused = false;
-  /** Ends what follows the engine's loss. */
+  /** Stops listening for the loss of the engine. */
   readonly #unfollow: () => void;
   readonly disconnect?: () => Promise<void>;
   readonly reconnect?: () => Promise<void>;
@@ -205,12 +202,12 @@ export class ContainerPart extends RestartablePart implements RunningPart {
   }
 
   /**
-   * An engine that was started again no longer knows who waits for a container's end. But then its
-   * output has ended, too. Resolves when the container does not run and nobody was told.
+   * Resolves when the container does not run, and its end was not announced. An engine that was
+   * started again no longer knows who waits for the end, but then the output has ended, too.
    */
   async #unannouncedEnd(isAnnounced: () => boolean): Promise<undefined> {
     await this.printed?.completeStdout();
-    // An end of which the engine tells is announced in the same moment.
+    // An end that the engine announces is announced in the same moment.
     for (;;) {
       await sleep(CHECK_END_EVERY_MS);
       if (isAnnounced() || !(await this.container.inspect()).State.Running) return undefined;
@@ -270,14 +267,14 @@ export class ContainerPart extends RestartablePart implements RunningPart {
   async #disconnect(link: Link): Promise<void> {
     const counters = await this.#ownCounters().catch(() => undefined);
     await link.disconnect({ Container: this.container.id, Force: true });
-    // Its next link counts from 0.
+    // The next link counts from 0.
     if (counters) this.#earlier.keep(counters, "network");
   }
 
-  /** Kills and removes the container; where the engine does not answer, when it answers again. */
+  /** Kills and removes the container, if need be only when the engine answers again. */
   async stop(): Promise<void> {
     this.isStopped = true;
-    // Some engines cannot kill what is paused.
+    // Some engines cannot kill a paused container.
     if (this.#isPaused) await this.resume().catch(() => {});
     await removeContainer(this.container).catch((error) => {
       if (!(error instanceof NoAnswer)) throw error;
@@ -295,7 +292,7 @@ export async function removeContainer(container: Docker.Container): Promise<void
     await container.remove({ force: true, v: true });
   } catch (error) {
     if (hasEngineStatus(error, 404)) return;
-    // Something else is removing it already.
+    // With this status, something else is removing the container already.
     if (!hasEngineStatus(error, 409)) throw error;
     await container.wait({ condition: "removed" }).catch(() => {});
   }

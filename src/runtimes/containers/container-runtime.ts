@@ -32,7 +32,8 @@ import {
 import { ownImageNames, ownImages } from "./own-images.js";
 
 /**
- * Once told to, listens on a free port of an address, whose number it prints, until its input ends.
+ * A program that listens on a free port of an address after its first line of input, prints the
+ * port's number, and ends with its input.
  */
 const LISTEN = `
 const server = require("node:net").createServer((socket) => socket.destroy());
@@ -40,7 +41,7 @@ server.on("error", (error) => console.log(error.message));
 process.stdin.on("end", () => process.exit());
 process.stdin.once("data", () => server.listen(15000 + Math.floor(Math.random() * 17000), process.argv[1], () => console.log(server.address().port)));`;
 
-/** Prints why it cannot connect; nothing where it can. */
+/** A program that prints why it cannot connect, or nothing where it can. */
 const CONNECT = `
 const [host, port] = process.argv.slice(1);
 const socket = require("node:net").connect({ host, port });
@@ -48,7 +49,7 @@ socket.setTimeout(5000, () => socket.destroy(new Error("no answer within 5 s")))
 socket.on("connect", () => process.exit());
 socket.on("error", (error) => process.stdout.write(error.message, () => process.exit()));`;
 
-/** Which kinds connect to which. */
+/** The kinds that connect to each kind. */
 const CALLERS: Partial<Record<PlacedKind, readonly PlacedKind[]>> = {
   store: ["server", "store"],
   server: ["generator"],
@@ -103,22 +104,23 @@ async function requireReachableFrom(
   }
 }
 
-/** Services run beside the store; helpers, such as the probe, beside the server. */
+/** The kind by which a part is placed. Services run beside the store, and helpers beside the server. */
 function placedKindOf({ kind, program }: Pick<Part, "kind" | "program">): PlacedKind {
   if (kind === "store" || kind === "service") return "store";
   if (kind === "generator" || (kind === undefined && program === "loadtest")) return "generator";
   return "server";
 }
 
-/** `store-3` → 2: roles of a kind take turns on its machines. */
+/** The place of a role among those of its kind, e.g. 2 for `store-3`. They share machines in turn. */
 const turnOf = (role: string): number => Math.max(0, Number(/-(\d+)$/.exec(role)?.[1] ?? 1) - 1);
 
+/** The host on which a part runs. @throws Error where there is none */
 export function hostOf<Host extends { spec: Pick<DockerHost, "name" | "roles"> | undefined }>(
   part: Pick<Part, "role" | "kind" | "program" | "machine">,
   hosts: readonly Host[],
 ): Host {
-  const named = part.machine && hosts.find(({ spec }) => spec?.name === part.machine);
-  if (named) return named;
+  const namedHost = part.machine && hosts.find(({ spec }) => spec?.name === part.machine);
+  if (namedHost) return namedHost;
   if (part.machine && hosts.some(({ spec }) => spec))
     throw new Error(`there is no machine ${part.machine} for ${part.role}`);
   const kind = placedKindOf(part);
@@ -130,16 +132,16 @@ export function hostOf<Host extends { spec: Pick<DockerHost, "name" | "roles"> |
 
 interface ContainerAccess {
   id: string;
-  /** What the engines are, in words, e.g. `Docker`. */
+  /** The name of the engines in messages, e.g. `Docker`. */
   engineName: string;
   engines: readonly { access: EngineAccess; spec?: DockerHost | undefined }[];
-  /** `host` or an overlay network; absent: one of the campaign's own, on its only engine. */
+  /** The name `host` or that of an overlay network; absent for the campaign's own network. */
   network?: string | undefined;
   /** Another engine that may have images which these do not have. */
   imageSource?: ImageHolder | undefined;
 }
 
-/** Prints free ports of an address, below the range that systems use for outgoing connections. */
+/** A program that prints free ports of an address, below the range of outgoing connections. */
 const FREE_PORTS = `
 const { createServer } = require("node:net");
 const isFree = (port) => new Promise((resolve) => {
@@ -165,7 +167,7 @@ async function freePorts(host: ContainerHost, address: string): Promise<number[]
   return ports;
 }
 
-/** An image is built once, and copied. @throws environmentError that names the architectures */
+/** @throws environmentError for several architectures, because images are built once and copied */
 async function requireOneArchitecture(engines: ContainerAccess["engines"]): Promise<void> {
   if (engines.length < 2) return;
   const machines = await Promise.all(
@@ -188,7 +190,7 @@ export class ContainerRuntime implements Runtime {
   readonly images: Record<string, ImageFacts> = {};
   readonly machines?: readonly RuntimeMachine[];
   readonly #hosts: readonly ContainerHost[];
-  /** The programs besides those of this project by id, or why there is no image. */
+  /** The programs besides those of this project, by id, or why there is no image. */
   readonly #programs = new Map<string, ProgramFacts | string>();
   /** Names of the executables in the images, by program. */
   readonly #commands: Map<string, string>;
@@ -261,7 +263,7 @@ export class ContainerRuntime implements Runtime {
 
     await this.#prepareOwnImages(sources, options);
     await this.#prepareProgramImages(sources, options);
-    // One after the other: the images come through the same connection.
+    // Hosts get images one after the other, because these come through the same connection.
     for (const host of this.#hosts) await host.bring(ownPrograms);
 
     await this.#findUnstartedPrograms(options.programs);
@@ -373,11 +375,13 @@ export class ContainerRuntime implements Runtime {
   }
 
   async close(): Promise<void> {
-    const left = await Promise.all(this.#hosts.map((host) => host.close()));
-    if (left.flat().length === 0) return;
-    const again = this.machines ? "ratelimit-bench clean --hosts FILE" : "ratelimit-bench clean";
+    const leftoversByHost = await Promise.all(this.#hosts.map((host) => host.close()));
+    const leftovers = leftoversByHost.flat();
+    if (leftovers.length === 0) return;
+
+    const command = this.machines ? "ratelimit-bench clean --hosts FILE" : "ratelimit-bench clean";
     throw environmentError(
-      `could not be removed: ${left.flat().join("; ")}; try again with: ${again}`,
+      `could not be removed: ${leftovers.join("; ")}; try again with: ${command}`,
     );
   }
 }

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import type Docker from "dockerode";
 import { execa } from "execa";
+import { definedOnly } from "../../kit/defined-only.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../../kit/user-files.js";
 import { recordService, serviceFolder } from "../processes.js";
 import { type EngineConnection, engineAt } from "./container-engine.js";
@@ -10,13 +11,14 @@ import type { Builder } from "./image-builds.js";
 
 const CONNECTS_WITHIN_S = 10;
 export const SSH_TUNNEL = { prefix: "ratelimit-bench-ssh-", what: "the ssh tunnel" };
-/** The engine's socket, unless the address names another. */
+/** The engine's socket, unless an address names another. */
 const DEFAULT_SOCKET = "/var/run/docker.sock";
 
 /**
- * By the user's own `ssh`: its configuration, keys and known hosts apply, it asks nothing, and ends
- * with this process.
- * @param address `ssh://[user@]host[:port][/path/of/the/socket]` @throws Error with what `ssh` says
+ * Opens a tunnel by the user's own `ssh`, whose configuration, keys and known hosts apply. It asks
+ * nothing, and ends with this process.
+ * @param address an address such as `ssh://[user@]host[:port][/path/of/the/socket]`
+ * @throws Error with the message of `ssh`
  */
 async function openSshTunnel(address: string) {
   const { hostname, port, username, pathname } = new URL(address);
@@ -37,16 +39,15 @@ async function openSshTunnel(address: string) {
     "-T",
     "-L",
     `${socketPath}:${remote}`,
-    ...(port ? ["-p", port] : []),
-    ...(username ? ["-l", decodeURIComponent(username)] : []),
-    // It repeats its input, which tells that the tunnel stands, and ends with its input, which this
-    // process holds.
-    "--",
-    hostname.replace(/^\[(.*)\]$/, "$1"),
-    "cat",
   ];
-  // In a group of its own: Ctrl-C in the terminal must only reach the orchestrator, which needs it
-  // for the clean-up.
+  if (port) words.push("-p", port);
+  if (username) words.push("-l", decodeURIComponent(username));
+  // The remote command repeats its input, which shows that the tunnel stands, and ends with its
+  // input, which this process holds.
+  words.push("--", hostname.replace(/^\[(.*)\]$/, "$1"), "cat");
+
+  // The tunnel has its own process group, because Ctrl-C in the terminal must only reach the
+  // orchestrator, which needs the tunnel for the clean-up.
   const ssh = execa("ssh", words, {
     reject: false,
     stdin: "pipe",
@@ -63,8 +64,8 @@ async function openSshTunnel(address: string) {
   const repeated = new Promise<true>((resolve) => ssh.stdout?.once("data", () => resolve(true)));
   ssh.stdin?.on("error", () => {});
   ssh.stdin?.write("\n");
-  const stands = await Promise.race([repeated, ssh.then(() => false)]);
-  if (!stands) {
+  const isOpen = await Promise.race([repeated, ssh.then(() => false)]);
+  if (!isOpen) {
     const { stderr, shortMessage } = await ssh;
     await close();
     const lastLine = stderr?.trim().split("\n").at(-1);
@@ -80,13 +81,13 @@ export interface EngineAccess {
 }
 
 interface Endpoint {
-  /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
+  /** An address with `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: string;
-  /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */
+  /** The folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */
   tls?: string | undefined;
 }
 
-/** DOCKER_HOST and what belongs to it would otherwise fill in what an endpoint does not name. */
+/** Options that keep DOCKER_HOST and its variables from filling in what an endpoint leaves out. */
 const NOTHING_FROM_ENVIRONMENT = {
   host: undefined,
   port: undefined,
@@ -114,19 +115,23 @@ export async function connectTo({ docker, tls }: Endpoint, name: string): Promis
   if (!docker.startsWith("tcp://"))
     throw new Error(`${name}: ${docker} is no address of an engine`);
   const { hostname, port } = new URL(docker);
-  const address = {
-    ...NOTHING_FROM_ENVIRONMENT,
-    host: hostname,
-    port: port || (tls ? "2376" : "2375"),
-    ...(tls ? { protocol: "https" as const, ...certificates(tls) } : {}),
+  const address = { ...NOTHING_FROM_ENVIRONMENT, host: hostname, port: port || "2375" };
+  if (!tls) return accessTo(await engineAt(address, name), { DOCKER_HOST: docker });
+
+  const secureAddress = {
+    ...address,
+    port: port || "2376",
+    protocol: "https" as const,
+    ...certificates(tls),
   };
-  return accessTo(await engineAt(address, name), {
+  return accessTo(await engineAt(secureAddress, name), {
     DOCKER_HOST: docker,
-    ...(tls ? { DOCKER_TLS_VERIFY: "1", DOCKER_CERT_PATH: tls } : {}),
+    DOCKER_TLS_VERIFY: "1",
+    DOCKER_CERT_PATH: tls,
   });
 }
 
-/** @param environment in which the Docker command finds the same engine */
+/** @param environment the variables by which the Docker command finds the same engine */
 function accessTo(
   connection: EngineConnection,
   environment: Builder["environment"],
@@ -151,28 +156,28 @@ function certificates(folder: string): Pick<Docker.DockerOptions, "ca" | "cert" 
 const FORMAT = '{"host":{{json .Endpoints.docker.Host}},"folder":{{json .Storage.TLSPath}}}';
 
 /**
- * The endpoint of a Docker context; absent: the current one. @throws Error without such a context
+ * The endpoint of a Docker context, which is the current one without a name.
+ * @throws Error where there is no such context
  */
 async function contextEndpoint(context?: string): Promise<Endpoint> {
-  const { stdout, failed } = await execa(
-    "docker",
-    ["context", "inspect", "--format", FORMAT, ...(context === undefined ? [] : ["--", context])],
-    { reject: false, timeout: 10_000, stdin: "ignore" },
-  );
+  const words = ["context", "inspect", "--format", FORMAT];
+  if (context !== undefined) words.push("--", context);
+  const options = { reject: false, timeout: 10_000, stdin: "ignore" } as const;
+  const { stdout, failed } = await execa("docker", words, options);
   if (failed) throw new Error(`there is no Docker context ${context ?? ""}: see docker context ls`);
   const { host, folder } = JSON.parse(stdout) as { host: string; folder: string };
   const tls = join(folder, "docker");
-  return { docker: host, ...(existsSync(join(tls, "ca.pem")) ? { tls } : {}) };
+  return definedOnly({ docker: host, tls: existsSync(join(tls, "ca.pem")) ? tls : undefined });
 }
 
 /**
- * The endpoint of the current context; undefined without one. @throws Error where the user names
- * one that is not there
+ * The endpoint of the current context; undefined where there is none.
+ * @throws Error where the user names a context that does not exist
  */
 const currentContext = (named: string | undefined): Promise<Endpoint | undefined> =>
   named ? contextEndpoint(named) : contextEndpoint().catch(() => undefined);
 
-/** The user's current Docker endpoint: that of DOCKER_HOST, else of the current context. */
+/** The user's current Docker endpoint, which DOCKER_HOST or else the current context names. */
 export async function connectToCurrent(name: string): Promise<EngineAccess> {
   const { DOCKER_HOST: host } = process.env;
   if (host?.startsWith("ssh://")) return connectTo({ docker: host }, name);

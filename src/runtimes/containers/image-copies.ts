@@ -14,12 +14,13 @@ const detailsOf = async (docker: Docker, name: string): Promise<ImageDetails> =>
   (await docker.getImage(name).inspect()) as unknown as ImageDetails;
 
 /**
- * Engines that keep images differently have different ids for the same one: then its layers tell.
+ * Whether two images are the same. Engines that keep images differently have different ids for the
+ * same one, whose layers are then compared.
  */
-const isSame = (one: ImageDetails, other: ImageDetails): boolean =>
-  one.Id === other.Id ||
-  (one.Architecture === other.Architecture &&
-    JSON.stringify(one.RootFS.Layers) === JSON.stringify(other.RootFS.Layers));
+const isSame = (first: ImageDetails, second: ImageDetails): boolean =>
+  first.Id === second.Id ||
+  (first.Architecture === second.Architecture &&
+    JSON.stringify(first.RootFS.Layers) === JSON.stringify(second.RootFS.Layers));
 
 /** The image on `to` that is the same as that on `from`; undefined where it has none. */
 async function sameImage(from: ImageHolder, to: ImageHolder, { id, name }: ImageFacts) {
@@ -27,17 +28,18 @@ async function sameImage(from: ImageHolder, to: ImageHolder, { id, name }: Image
   if (byId) return { ...byId, name };
   const byName = await imageFacts(to.docker, name);
   if (!byName) return undefined;
-  const [one, other] = await Promise.all([
+
+  const [source, candidate] = await Promise.all([
     detailsOf(from.docker, id),
     detailsOf(to.docker, byName.id),
   ]);
-  return isSame(one, other) ? byName : undefined;
+  return isSame(source, candidate) ? byName : undefined;
 }
 
 /**
- * The images as `to` has them, in the same order, copied where they are missing. Where another image has the name, it keeps it: the copy
- * has none.
- * @throws environmentError when they cannot be copied
+ * The images as `to` has them, in the same order, copied where they are missing. Where another image
+ * has the name already, the copy has none.
+ * @throws environmentError where they cannot be copied
  */
 export async function copyImages(
   from: ImageHolder,
@@ -83,12 +85,12 @@ async function copyMissing(
   });
 }
 
-/** What the library's types leave out. */
+/** A function of the library that its types leave out. */
 interface Saving {
   getImages(options: { names: readonly string[] }): Promise<Readable>;
 }
 
-/** `docker save | docker load`: layers that several images share are sent once. */
+/** Copies images like `docker save | docker load`, which sends layers that images share only once. */
 async function transfer(
   from: Docker,
   to: Docker,
@@ -113,9 +115,7 @@ async function transfer(
   }
 }
 
-/**
- * Brings images from engines that have them. What nobody has for its architecture stays missing.
- */
+/** Brings images from engines that have them. Images that no engine has for its architecture stay missing. */
 export async function fetchImages(
   sources: readonly ImageHolder[],
   to: ImageHolder,
@@ -132,7 +132,7 @@ export async function fetchImages(
   for (const source of sources.filter(({ docker }) => docker !== to.docker)) {
     const held: ImageFacts[] = [];
     for (const name of missing) {
-      // Another machine that does not answer is no reason to stop: the image is built or pulled.
+      // A machine that does not answer is no reason to stop, because the image is built or pulled.
       const image = await imageFacts(source.docker, name).catch(() => undefined);
       if (image && (await detailsOf(source.docker, name)).Architecture === Arch) held.push(image);
     }

@@ -11,7 +11,7 @@ export const noImage = ({ id }: ProgramSource): string =>
   `no image of ${id} is known: name one with --image ${id}=REF`;
 
 /**
- * What to know of an image whose tag is listed with another digest; one without any was built or
+ * A note on an image whose tag is listed with another digest. An image without a digest was built or
  * loaded here.
  */
 export function movedTag({ name, digest }: ImageFacts, listed = imageDigests): string[] {
@@ -20,9 +20,7 @@ export function movedTag({ name, digest }: ImageFacts, listed = imageDigests): s
   return [`the tag ${name} has moved: the image here is ${digest}, the listed one ${expected}`];
 }
 
-/**
- * The images of these programs by id, pulled where missing; a text says why one is not available.
- */
+/** The images of these programs by id, pulled where missing, or a text on why one is not available. */
 export async function programImages(
   docker: Docker,
   { programs, onSetupStep }: Pick<RuntimeOptions, "programs" | "onSetupStep">,
@@ -40,10 +38,7 @@ export async function programImages(
   return new Map(entries);
 }
 
-/**
- * The command of an image that starts this executable, with its path: an image may have it beside
- * PATH.
- */
+/** The command of an image that starts this executable, with its path, which may not be in PATH. */
 export async function commandIn(
   docker: Docker,
   { id }: ImageFacts,
@@ -54,7 +49,7 @@ export async function commandIn(
   return words.find((word) => basename(word) === executable) ?? executable;
 }
 
-/** Where an engine looks for programs if the image names no folders. */
+/** The folders in which an engine looks for programs if the image names none. */
 const DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 
 /** Whether an image contains a program, or why it cannot be used. Nothing is started. */
@@ -125,7 +120,7 @@ async function pulled(
         error ? reject(error) : resolve(),
       );
     });
-    // Pulled by digest it has no tag, by which it is found the next time.
+    // An image that was pulled by digest needs a tag, by which it is found the next time.
     if (pin) await docker.getImage(reference).tag({ repo, tag });
   } catch (error) {
     throw new Error(`the image ${name} cannot be pulled: ${messageOf(error)}`, { cause: error });

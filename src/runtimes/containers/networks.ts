@@ -13,26 +13,30 @@ const numberOf = (address: string): number =>
 const textOf = (address: number): string =>
   [24, 16, 8, 0].map((shift) => Math.floor(address / 2 ** shift) % 256).join(".");
 
-/** The first addresses of a network are left to the engine, e.g. for its gateway. */
+/** The place of the first address for parts. The engine uses earlier ones, e.g. for its gateway. */
 const FIRST = 10;
 
+/** The addresses of a network that parts can have. */
 export class Addresses {
   readonly #first: number;
   readonly #count: number;
   readonly #used = new Set<string>();
   #next = 0;
 
-  /** @param subnet e.g. `172.18.0.0/16` @throws Error for one that is not IPv4, or has no room */
+  /**
+   * @param subnet a subnet such as `172.18.0.0/16`
+   * @throws Error for a subnet that is not IPv4, or has no room
+   */
   constructor(subnet: string) {
     const [base = "", prefix = ""] = subnet.split("/");
     this.#first = numberOf(base) + FIRST;
-    // The last one is that of the broadcast.
+    // The last address is that of the broadcast.
     this.#count = 2 ** (BITS - Number(prefix)) - FIRST - 1;
     if (!Number.isInteger(this.#first) || !(this.#count > 0))
       throw new Error(`no addresses in ${subnet}`);
   }
 
-  /** One that no part has. It is not the one that was given back last: others may remember it. */
+  /** An address that no part has. It is not the last one given back, which others may remember. */
   take(): string {
     for (let attempt = 0; attempt < this.#count; attempt++) {
       const address = textOf(this.#first + this.#next);
@@ -49,39 +53,40 @@ export class Addresses {
   }
 }
 
-/** Pause before a network is removed that the engine still takes for used. */
+/** The pause before another try to remove a network that the engine still takes for used. */
 const NETWORK_RETRY_MS = 1_000;
 
-/** Parts that share the network of their machine. */
+/** The name of the network in which parts share that of their machine. */
 export const HOST_NETWORK = "host";
 
-/** Where a part listens, and how the others reach it. */
+/** The address on which a part listens, and by which the others reach it. */
 type PartAddress = Pick<PartAllocation, "host" | "bind" | "port" | "secondPort" | "ports">;
 
 export interface NetworkPlace {
   network: string;
   endpoint?: Docker.EndpointSettings;
   address: PartAddress;
-  /** Cuts it off, and connects it again at the same address; absent where that cannot be done. */
+  /** The link that cuts a part off, and connects it again at the same address; absent without one. */
   link?: Pick<Docker.Network, "connect" | "disconnect">;
   release(): void;
 }
 
 export interface PartNetwork {
-  /** What the network does to every run; absent: nothing. */
+  /** A sentence on what the network does to every run; absent where it does nothing. */
   condition?: string;
-  /** Why a part cannot get its address again after it was cut off or killed; absent: it can. */
+  /** Why a part cannot get its address again after it was cut off or killed; absent where it can. */
   losesAddress?: string;
-  /** Why a part cannot be cut off; absent: it can. */
+  /** Why a part cannot be cut off; absent where it can. */
   staysConnected?: string;
   place(part: Part): Promise<NetworkPlace>;
-  /** For a container that listens nowhere; absent: a place like any other. */
+  /** The place of a container that listens nowhere; absent where it is a place like any other. */
   idlePlace?(): Promise<NetworkPlace>;
-  /** Absent where nothing is to be removed. @throws Error when it cannot be removed */
+  /** Removes the network; absent where there is nothing to remove. @throws Error where it cannot */
   close?(): Promise<void>;
 }
 
-const sameForAll = (host: string, { ports }: Part): PartAddress => ({
+/** The address of a part with the ports that all parts have. */
+const commonAddress = (host: string, { ports }: Part): PartAddress => ({
   host,
   bind: "0.0.0.0",
   port: PORT,
@@ -91,11 +96,11 @@ const sameForAll = (host: string, { ports }: Part): PartAddress => ({
 
 interface OpenNetwork {
   network: Docker.Network;
-  /** The addresses that parts keep; absent: the engine gives them. */
+  /** The addresses that parts keep; absent where the engine gives them. */
   addresses?: Addresses;
 }
 
-/** A part's name among all that are up. */
+/** The name of a part among all parts that are up. */
 const aliasOf = ({ run, role }: Part): string => (run === undefined ? role : `${run}-${role}`);
 
 /** A network for this campaign alone, on one engine. It is made with the first part. */
@@ -110,13 +115,13 @@ export function ownNetwork(
     const options = { Name: name, Driver: "bridge", CheckDuplicate: true, Labels: { ...labels } };
     const network = await docker.createNetwork(options);
     if (!keepsAddresses) return { network };
-    // An engine gives fixed addresses only in a subnet that was asked for: the one that it has just
-    // found to be free.
+    // An engine gives fixed addresses only in a subnet that was requested. The subnet that it has
+    // just found to be free is requested.
     const { IPAM } = await network.inspect().finally(() => network.remove());
     const subnet = IPAM?.Config?.find(({ Subnet }) => Subnet?.includes("."))?.Subnet;
     if (!subnet) throw new Error("the engine does not tell the subnet of a network");
-    const fixed = { ...options, IPAM: { Driver: "default", Config: [{ Subnet: subnet }] } };
-    return { network: await docker.createNetwork(fixed), addresses: new Addresses(subnet) };
+    const fixedOptions = { ...options, IPAM: { Driver: "default", Config: [{ Subnet: subnet }] } };
+    return { network: await docker.createNetwork(fixedOptions), addresses: new Addresses(subnet) };
   };
   return {
     async place(part) {
@@ -132,7 +137,7 @@ export function ownNetwork(
       return {
         network: network.id,
         endpoint: definedOnly({ Aliases: [aliasOf(part)], IPAMConfig }),
-        address: sameForAll(aliasOf(part), part),
+        address: commonAddress(aliasOf(part), part),
         link: network,
         release: () => address !== undefined && addresses?.giveBack(address),
       };
@@ -151,15 +156,15 @@ export function ownNetwork(
 }
 
 /**
- * The network of the machine: parts differ by their ports, and whoever reaches the machine reaches
- * them.
- * @param host the address by which the other machines reach this one @param findPorts finds some
- *   free ports there
+ * The network of a machine, in which parts differ by their ports. Whoever reaches the machine reaches
+ * its parts.
+ * @param host the address by which the other machines reach this one
+ * @param findPorts finds some free ports there
  */
 export function machineNetwork(host: string, findPorts: () => Promise<number[]>): PartNetwork {
   const free: number[] = [];
   const used = new Set<number>();
-  /** One search at a time. */
+  /** The last search of a queue, because only one search takes place at a time. */
   let pending: Promise<unknown> = Promise.resolve();
   const take = (count: number): Promise<number[]> => {
     const search = pending.then(async () => {
@@ -200,7 +205,7 @@ export function machineNetwork(host: string, findPorts: () => Promise<number[]>)
 const LOSES_ADDRESS = "a part gets another address in a network that is not the campaign's own";
 
 export function overlayNetwork(network: string): PartNetwork {
-  /** Makes the names of parts differ from those of other campaigns in the same network. */
+  /** A suffix that tells parts from those of other campaigns in the same network. */
   const suffix = randomBytes(3).toString("hex");
   return {
     condition: `the parts reach each other through the overlay network ${network}`,
@@ -211,7 +216,7 @@ export function overlayNetwork(network: string): PartNetwork {
       return {
         network,
         endpoint: { Aliases: [name] },
-        address: sameForAll(name, part),
+        address: commonAddress(name, part),
         release: () => {},
       };
     },

@@ -12,7 +12,7 @@ const INPUTS = [
   ".dockerignore",
   "package.json",
   "package-lock.json",
-  // Replaces package-lock.json in a published package.
+  // This file replaces package-lock.json in a published package.
   "npm-shrinkwrap.json",
   "tsconfig.json",
   "tsconfig.build.json",
@@ -43,8 +43,8 @@ async function hashOf(
 }
 
 /**
- * Label of an image: the copy of the project for which it was built, as a hash because the path is
- * private.
+ * The label with the copy of the project for which an image was built. It is a hash, because the path
+ * is private.
  */
 const PACKAGE_LABEL = "ratelimit-bench.package";
 const packageId = (packageFolder: string): string =>
@@ -52,7 +52,7 @@ const packageId = (packageFolder: string): string =>
 
 const nodeVersion = (): string => process.env.NODE_VERSION || "24";
 
-/** Name and tag of one of the project's images; the tag depends on all that it is built from. */
+/** The name of one of the project's images, with a tag that depends on all that it is built from. */
 export async function ownName(id: OwnProgram, packageFolder: string): Promise<string> {
   const inputs = await hashOf(`Dockerfile.${id}`, nodeVersion(), packageFolder);
   return `ratelimit-bench-${id}:${inputs}`;
@@ -76,16 +76,14 @@ export async function outdatedImages(
     .filter((name) => !current.some((currentName) => name.endsWith(currentName)))
     .map((name) => ({
       what: `the image ${name} of an earlier state of this project`,
-      // Not by force: an image that a container uses stays.
+      // The image is not removed by force, so that one which a container uses stays.
       remove: (engine: Docker) => engine.getImage(name).remove(),
     }));
 }
 
 type BuildOptions = Pick<RuntimeOptions, "packageFolder" | "onSetupStep" | "signal" | "hold">;
 
-/**
- * The project's images, built where missing or older than their inputs. @throws environmentError
- */
+/** The project's images, built where missing or older than their inputs. @throws environmentError */
 export async function ownImages(
   docker: Docker,
   builder: Builder,

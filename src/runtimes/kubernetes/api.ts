@@ -7,6 +7,7 @@ import { finished } from "node:stream/promises";
 import type * as Kubernetes from "@kubernetes/client-node";
 import type { KubernetesAccess } from "../../contract/machines.js";
 import { within } from "../../kit/deadline.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { environmentError, messageOf, usageError } from "../../kit/errors.js";
 import { deferred } from "../deferred.js";
 import { parsedJson } from "../json.js";
@@ -271,16 +272,17 @@ export class KubernetesApi {
     return answer.status?.userInfo?.username;
   }
 
-  /** @param dryRun the cluster checks it as if it were created, quota and admission included */
+  /** @param dryRun whether the cluster only checks the pod, with quota and admission */
   createPod(pod: Kubernetes.V1Pod, { dryRun = false } = {}): Promise<Kubernetes.V1Pod> {
+    const request = definedOnly({
+      namespace: this.namespace,
+      body: pod,
+      // A misspelt field is an error, and is not dropped silently.
+      fieldValidation: "Strict",
+      dryRun: dryRun ? "All" : undefined,
+    });
     return this.#ask({ verb: "create", resource: "pods" }, () =>
-      this.#core.createNamespacedPod({
-        namespace: this.namespace,
-        body: pod,
-        // A misspelt field is an error, not dropped silently.
-        fieldValidation: "Strict",
-        ...(dryRun ? { dryRun: "All" } : {}),
-      }),
+      this.#core.createNamespacedPod(request),
     );
   }
 
@@ -297,18 +299,23 @@ export class KubernetesApi {
     return list.items;
   }
 
-  /** @param uid deletes this pod only, not a later one of its name @returns whether it was there */
+  /**
+   * Deletes a pod.
+   * @param uid the id of the pod, so that a later one of its name stays
+   * @returns whether the pod existed
+   */
   async deletePod(
     name: string,
     { graceS, uid }: { graceS: number; uid?: string },
   ): Promise<boolean> {
+    const request = definedOnly({
+      namespace: this.namespace,
+      name,
+      gracePeriodSeconds: graceS,
+      body: uid === undefined ? undefined : { preconditions: { uid } },
+    });
     const deleted = await this.#ask({ verb: "delete", resource: "pods" }, () =>
-      this.#core.deleteNamespacedPod({
-        namespace: this.namespace,
-        name,
-        gracePeriodSeconds: graceS,
-        ...(uid === undefined ? {} : { body: { preconditions: { uid } } }),
-      }),
+      this.#core.deleteNamespacedPod(request),
     ).catch(undefinedIfGone);
     return deleted !== undefined;
   }

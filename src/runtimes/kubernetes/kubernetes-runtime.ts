@@ -60,9 +60,10 @@ import {
 import { PodExecPart } from "./pod-exec-part.js";
 import { PodPart } from "./pod-part.js";
 
-/** A ConfigMap takes no more, its own text included. */
+/** The most bytes of the files of a part, which a ConfigMap takes with its own text. */
 const MOST_FILE_BYTES = 1_000_000;
-/** Where parts listen that share their node's network: each has ports of its own. */
+
+/** The ports of parts that share their node's network, of which each part has its own. */
 const HOST_PORTS = { first: 20_000, step: 10, last: 29_000 } as const;
 const GONE_WITHIN_MS = 30_000;
 const FORCE_AFTER_MS = 8_000;
@@ -73,7 +74,7 @@ const READ_NODE =
 export const NO_DISCONNECT =
   "Kubernetes has no way to cut one pod from its network without rights on its node: use pause, kill or delay";
 
-/** What a service's kind is from a role's id, where the part does not tell it. */
+/** The kind of a part's role, which its id shows where the part does not name it. */
 const kindOf = ({ kind, role }: Part): RoleKind =>
   kind ??
   (/^(store|service|server|generator)-\d+$/.exec(role)?.[1] as RoleKind | undefined) ??
@@ -87,7 +88,7 @@ const ownImage = async (
 ) => `${registry === undefined ? "" : `${registry}/`}${await ownName(program, packageFolder)}`;
 
 /**
- * A pod like the smallest of a campaign. A larger one that a quota forbids is told when its role
+ * A pod like the smallest of a campaign. A quota that forbids a larger one is reported when its role
  * starts.
  */
 async function trialPod(
@@ -111,10 +112,10 @@ async function trialPod(
   });
 }
 
-/** Where a pod listens, with its ports on the node where it shares the node's. */
+/** The ports of a pod, with those on the node where it shares the node's network. */
 type PodPlace = Pick<PartAllocation, "port" | "ports"> & { hostPorts?: readonly number[] };
 
-/** What the pod of a part has, wherever it runs. */
+/** The properties of a part's pod that do not depend on its node. */
 type PodStart = Pick<
   PodRequest,
   "part" | "kind" | "image" | "command" | "environment" | "caps" | "files" | "hostPorts"
@@ -142,7 +143,7 @@ export class KubernetesRuntime implements Runtime {
   readonly #programs = new Map<string, ProgramFacts | string>();
   readonly #commands = new Map<string, string>(ownPrograms.map((id) => [id, "node"]));
   readonly #nodes = new Map<string, NodeProperties>();
-  /** Where each role ran first: it runs there again, so that runs can be compared. */
+  /** The node where each role ran first. It runs there again, so that runs can be compared. */
   readonly #placed = new Map<string, { kind: RoleKind; machine: string | undefined }>();
   readonly #moves: string[] = [];
   readonly #helpers = new Map<string, Promise<PodPart>>();
@@ -235,18 +236,14 @@ export class KubernetesRuntime implements Runtime {
   }
 
   get conditions(): readonly string[] {
-    const few = [...this.#nodes.values()].filter(({ open_files }) => open_files < ULIMITS.nofile);
-    return [
-      ...sharedNodes(this.#placed),
-      ...this.#moves,
-      ...(this.#access.host_network
-        ? ["pods share the network of their nodes (--host-network)"]
-        : []),
-      ...few.map(
-        ({ name, open_files }) =>
-          `pods on ${name} may open ${open_files} files, not ${ULIMITS.nofile}`,
-      ),
-    ];
+    const conditions = [...sharedNodes(this.#placed), ...this.#moves];
+    if (this.#access.host_network)
+      conditions.push("pods share the network of their nodes (--host-network)");
+    for (const { name, open_files } of this.#nodes.values()) {
+      if (open_files < ULIMITS.nofile)
+        conditions.push(`pods on ${name} may open ${open_files} files, not ${ULIMITS.nofile}`);
+    }
+    return conditions;
   }
 
   program(id: string): ProgramFacts | string {
@@ -286,7 +283,8 @@ export class KubernetesRuntime implements Runtime {
   }
 
   #allocate(part: Part): PartAllocation & PodPlace {
-    let [port, secondPort] = [PORT, SECOND_PORT];
+    let port = PORT;
+    let secondPort = SECOND_PORT;
     if (this.#access.host_network) {
       port = this.#nextHostPort;
       secondPort = port + 1;
@@ -297,7 +295,10 @@ export class KubernetesRuntime implements Runtime {
     const ports = Object.fromEntries(
       Object.entries(namedPorts(part.ports)).map(([name, number]) => [name, number + offset]),
     );
-    return {
+    const hostPorts = this.#access.host_network
+      ? [port, secondPort, ...Object.values(ports)]
+      : undefined;
+    return definedOnly({
       host: ownAddress,
       bind: "0.0.0.0",
       port,
@@ -305,10 +306,8 @@ export class KubernetesRuntime implements Runtime {
       ports,
       folder: OWN_FOLDER,
       files: FILES_FOLDER,
-      ...(this.#access.host_network
-        ? { hostPorts: [port, secondPort, ...Object.values(ports)] }
-        : {}),
-    };
+      hostPorts,
+    });
   }
 
   #failed(what: string, error: unknown): BenchError {
@@ -347,7 +346,7 @@ export class KubernetesRuntime implements Runtime {
     const running = await begin(part.machine ?? earlierNode).catch((error) => {
       const hasNoPlace = /no node has a place/.test(messageOf(error));
       if (part.machine !== undefined || earlierNode === undefined || !hasNoPlace) throw error;
-      // The node where the part ran before is full: better elsewhere than not at all.
+      // Where the part's earlier node is full, it runs elsewhere rather than not at all.
       this.#moves.push(`${part.role} could not run again on ${earlierNode} and was moved`);
       return begin(undefined);
     });
@@ -400,7 +399,7 @@ export class KubernetesRuntime implements Runtime {
     );
   }
 
-  /** Once per node: its facts. Each time: its image, which must be the same on every node. */
+  /** Reads the facts of a pod's node once, and requires the same image on every node. */
   async #inspectPod(running: PodPart, program: string): Promise<void> {
     const { imageId, machine } = running;
     const first = this.images[program];
@@ -413,14 +412,14 @@ export class KubernetesRuntime implements Runtime {
     const printed = await running.shell(READ_NODE).catch(() => "");
     const [kernel = "unknown", cpus, memory = "", open_files, cgroup_version = "unknown"] =
       printed.split("\n");
-    const listed = this.#listed.get(machine)?.status?.nodeInfo;
-    const version = listed
-      ? `kubelet ${listed.kubeletVersion}, ${listed.containerRuntimeVersion.replace("://", " ")}`
+    const nodeInfo = this.#listed.get(machine)?.status?.nodeInfo;
+    const version = nodeInfo
+      ? `kubelet ${nodeInfo.kubeletVersion}, ${nodeInfo.containerRuntimeVersion.replace("://", " ")}`
       : `Kubernetes ${this.#version}`;
     if (!printed) return;
     this.#nodes.set(machine, {
       name: machine,
-      operating_system: listed?.osImage ?? "Linux",
+      operating_system: nodeInfo?.osImage ?? "Linux",
       kernel,
       cpus: Number(cpus),
       memory_bytes: Number(/\d+/.exec(memory)?.[0]) * 1024,
@@ -455,7 +454,7 @@ export class KubernetesRuntime implements Runtime {
     return { configMap: await configMap, paths };
   }
 
-  /** @returns the name of the ConfigMap that holds them */
+  /** Stores the files of a part. @returns the name of the ConfigMap that holds them */
   async #storeFiles(
     name: string,
     role: string,
@@ -485,7 +484,7 @@ export class KubernetesRuntime implements Runtime {
     if (knownHelper) return knownHelper;
 
     const helper = this.#idlePod(program, "helper", machine);
-    // The next part tries again, also where the pod was lost with its node.
+    // A pod that failed or was lost with its node is forgotten, so that the next part tries again.
     const forget = (): void => {
       if (this.#helpers.get(key) === helper) this.#helpers.delete(key);
     };
@@ -500,18 +499,18 @@ export class KubernetesRuntime implements Runtime {
   }
 
   /**
-   * Starts each image once, as its kind of role: so ids, versions and places are known before the
-   * first run. Roles are started there again, and runs can be compared.
+   * Starts each image once, as its kind of role, so that ids, versions and places are known before
+   * the first run. Roles are started there again, so that runs can be compared.
    */
   async #inspectImages(): Promise<void> {
     const { programs, packageFolder } = this.#options;
     for (const id of ownPrograms)
       this.images[id] = { name: await ownImage(id, packageFolder, this.#access), id: "" };
-    const own = { server: "server", loadtest: "generator" } as const;
+    const kinds = { server: "server", loadtest: "generator" } as const;
     const pods: PodPart[] = [];
     try {
       await settled([
-        ...ownPrograms.map(async (id) => pods.push(await this.#inspectImage(id, own[id]))),
+        ...ownPrograms.map(async (id) => pods.push(await this.#inspectImage(id, kinds[id]))),
         ...programs.map((program) => this.#inspectProgram(program, program.kind ?? "store", pods)),
       ]);
     } finally {
@@ -542,7 +541,7 @@ export class KubernetesRuntime implements Runtime {
     try {
       const pod = await this.#inspectImage(id, kind);
       pods.push(pod);
-      // Images that hold a program alone have it at their root, which is in no PATH.
+      // Images that only hold a program have it at their root, which is in no PATH.
       const [name, atRoot] = [shellQuoted(command), shellQuoted(`/${command}`)];
       const path = (await pod.shell(`command -v ${name} || command -v ${atRoot}; true`)).trim();
       if (path === "")
@@ -558,8 +557,8 @@ export class KubernetesRuntime implements Runtime {
       this.#programs.set(id, { path: image, version, embedded: false, image: facts });
     } catch (error) {
       delete this.images[id];
-      // A program without a usable image is skipped, like one that a machine does not have. The
-      // rest stops the campaign.
+      // A program without a usable image is skipped, like one that a machine does not have. Other
+      // errors stop the campaign.
       if (error instanceof BenchError && !/ the image | is no name of an image/.test(error.message))
         throw error;
       this.#programs.set(id, messageOf(error).replace(/^helper-\S+ cannot be started: /, ""));
@@ -568,24 +567,24 @@ export class KubernetesRuntime implements Runtime {
 
   /** Removes all that this campaign created, and waits until it is gone. */
   async close(): Promise<void> {
-    const left: string[] = [];
+    const leftovers: string[] = [];
     const helpers = await Promise.allSettled(this.#helpers.values());
     await Promise.all(
       helpers.map(
         (helper) =>
           helper.status === "fulfilled" &&
-          helper.value.stop().catch((error) => left.push(messageOf(error))),
+          helper.value.stop().catch((error) => leftovers.push(messageOf(error))),
       ),
     );
-    // What the map owns goes with it: files, and pods that were not stopped.
+    // The files, and pods that were not stopped, go with the map that owns them.
     for (const name of [this.#name, ...this.#fileMaps.keys()]) {
       await this.#api
         .deleteConfigMap(name)
-        .catch((error) => left.push(`the ConfigMap ${name}: ${apiFailure(error, this.#api)}`));
+        .catch((error) => leftovers.push(`the ConfigMap ${name}: ${apiFailure(error, this.#api)}`));
     }
-    left.push(...(await this.#podsLeft()));
+    leftovers.push(...(await this.#podsLeft()));
     this.#watch.close();
-    if (left.length > 0) throw new Error(`could not be removed: ${left.join("; ")}`);
+    if (leftovers.length > 0) throw new Error(`could not be removed: ${leftovers.join("; ")}`);
   }
 
   async #podsLeft(): Promise<string[]> {
@@ -600,8 +599,8 @@ export class KubernetesRuntime implements Runtime {
         .filter((name) => name.startsWith(this.#name));
       if (names.length === 0) return [];
       if (performance.now() > deadline) return names.map((name) => `the pod ${name}`);
-      // It is removed by force only where its node does not end it: else the object would be gone
-      // before its processes.
+      // A pod is removed by force only where its node does not end it, because otherwise the object
+      // would be gone before its processes.
       const isLate = performance.now() > deadline - GONE_WITHIN_MS + FORCE_AFTER_MS;
       for (const name of isLate ? names : [])
         await this.#api.deletePod(name, { graceS: 0 }).catch(() => {});
@@ -610,20 +609,21 @@ export class KubernetesRuntime implements Runtime {
   }
 }
 
-/** Waits for all, so that none goes on unnoticed after another has failed. */
+/** Waits for all of some work, so that none goes on unnoticed after another has failed. */
 async function settled(work: readonly Promise<unknown>[]): Promise<void> {
   await Promise.allSettled(work);
   await Promise.all(work);
 }
 
 /**
- * Every pod has limits: those that the user gave, else a default. CPU numbers are the kubelet's to
- * choose.
+ * The caps of a pod, which are those of the user or else a default. The kubelet chooses the numbers
+ * of CPUs.
+ * @param mostCpus the most CPUs that a node has; undefined where that is not known
  */
-export function podCaps({ cpus, memory_bytes }: Caps, most: number | undefined): Caps {
+export function podCaps({ cpus, memory_bytes }: Caps, mostCpus: number | undefined): Caps {
   const requestedCpus = cpus ?? DEFAULT_CAPS.cpus;
   return {
-    cpus: most === undefined ? requestedCpus : Math.min(requestedCpus, most),
+    cpus: mostCpus === undefined ? requestedCpus : Math.min(requestedCpus, mostCpus),
     memory_bytes: memory_bytes ?? DEFAULT_CAPS.memory_bytes,
   };
 }
@@ -631,9 +631,10 @@ export function podCaps({ cpus, memory_bytes }: Caps, most: number | undefined):
 const cpusOf = (text = ""): number =>
   text.endsWith("m") ? Number(text.slice(0, -1)) / 1000 : Number(text);
 
+/** The most CPUs that one of the nodes has; undefined where no node reports them. */
 export function mostCpus(nodes: readonly V1Node[]): number | undefined {
-  const all = nodes
+  const cpuCounts = nodes
     .map(({ status }) => cpusOf(status?.allocatable?.cpu))
     .filter((cpus) => cpus > 0);
-  return all.length > 0 ? Math.max(...all) : undefined;
+  return cpuCounts.length > 0 ? Math.max(...cpuCounts) : undefined;
 }

@@ -58,23 +58,23 @@ export function permissionsFor(version: string | undefined): readonly Permission
 interface RoleOptions {
   namespace: string;
   name: string;
-  /** A user who gets the Role; absent: a service account is made. */
+  /** The user who gets the Role; absent where a service account is made for it. */
   user?: string;
 }
 
 export const ROLE_NAME = "ratelimit-bench";
 
-/** YAML for `kubectl apply -f -`: the Role, and who has it. Each rule says what it is for. */
+/** YAML for `kubectl apply -f -` with the Role, its reasons, and the account that has it. */
 export function roleYaml({ namespace, name, user }: RoleOptions): string {
   const metadata = { name, namespace };
   const subject =
     user === undefined
       ? { kind: "ServiceAccount", ...metadata }
       : { kind: "User", name: user, apiGroup: "rbac.authorization.k8s.io" };
-  const documents = [
-    ...(user === undefined
-      ? [new Document({ apiVersion: "v1", kind: "ServiceAccount", metadata })]
-      : []),
+  const documents: Document[] = [];
+  if (user === undefined)
+    documents.push(new Document({ apiVersion: "v1", kind: "ServiceAccount", metadata }));
+  documents.push(
     roleDocument(metadata),
     new Document({
       apiVersion: "rbac.authorization.k8s.io/v1",
@@ -83,7 +83,7 @@ export function roleYaml({ namespace, name, user }: RoleOptions): string {
       roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name },
       subjects: [subject],
     }),
-  ];
+  );
   return documents.map((document) => document.toString({ lineWidth: 0 })).join("---\n");
 }
 

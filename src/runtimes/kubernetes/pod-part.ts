@@ -20,28 +20,32 @@ import { PodSession } from "./pod-session.js";
 import { SUPERVISOR_FOLDER } from "./supervisor.js";
 import { LogReader, type SupervisorMessage } from "./supervisor-log.js";
 
-/** How long a pod may wait for a place: a cluster may be about to free one. */
+/** The time that a pod may wait for a place, which a cluster may be about to free. */
 const PLACE_WITHIN_MS = 30_000;
-/** How long it may take for everything else, e.g. the pull of an image. */
+
+/** The time for everything else until a pod runs, e.g. the pull of an image. */
 const RUN_WITHIN_MS = 300_000;
-/** After the end of a pod its log may still be on its way. */
+
+/** The time after the end of a pod in which its log may still be on its way. */
 const LOG_WITHIN_MS = 4_000;
+
 /**
- * The supervisor ends its program within milliseconds. A pod that does not answer is deleted all
- * the same.
+ * The time for the supervisor to end its program, which takes milliseconds. A pod that does not
+ * answer is deleted all the same.
  */
 const END_WITHIN_MS = 2_000;
-/** From a command to the supervisor until it says that it is done. */
+
+/** The time from a command to the supervisor until it reports that it is done. */
 const DONE_WITHIN_MS = 10_000;
 
-/** Events of a pod are read when it takes longer than this to run. */
+/** The time after which the events of a pod that does not run yet are read. */
 const EVENTS_AFTER_MS = 5_000;
 const LOOK_AGAIN_AFTER_MS = 2_000;
 const FOLLOW_AGAIN_AFTER_MS = 200;
 
 type PodContext = { api: KubernetesApi; watch: PodWatch; ownNetwork: boolean };
 
-/** A part that is the program of a pod of its own, under the supervisor. */
+/** A part that is the program of its own pod, under the supervisor. */
 export class PodPart extends RestartablePart implements RunningPart {
   readonly name: string;
   readonly onThisMachine = false;
@@ -49,7 +53,7 @@ export class PodPart extends RestartablePart implements RunningPart {
   readonly mark = randomBytes(9).toString("hex");
   caps: Caps = {};
   pod: V1Pod | undefined;
-  /** From the pod's log, taken apart. */
+  /** The output of the program, which the log reader takes apart. */
   readonly printed = new SplitOutput();
   readonly #context: PodContext;
   readonly #ports: Omit<NodePlace, "host">;
@@ -85,7 +89,7 @@ export class PodPart extends RestartablePart implements RunningPart {
       write: (chunk: Buffer, _encoding, done) => {
         const line = shellQuoted(chunk.toString("utf8"));
         const sent = this.#session.run(`printf %s ${line} >${SUPERVISOR_FOLDER}/input`);
-        // The program may have ended. That is seen elsewhere.
+        // The program may have ended, which is noticed elsewhere.
         sent.catch(() => {}).finally(done);
       },
     });
@@ -106,8 +110,8 @@ export class PodPart extends RestartablePart implements RunningPart {
   }
 
   /**
-   * Waits until the pod runs and is ready, and follows its log. @throws environmentError with the
-   * fix
+   * Waits until the pod runs and is ready, and follows its log.
+   * @throws environmentError with the fix
    */
   async run(untilReady: () => Promise<void>): Promise<void> {
     this.#untilReady = untilReady;
@@ -160,7 +164,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     return state?.terminated !== undefined && !isKilled(state);
   }
 
-  /** @throws environmentError when the pod cannot run any more, or takes too long */
+  /** @throws environmentError where the pod cannot run any more, or takes too long */
   async #refuseFailedStart(waited_ms: number, isGone: boolean): Promise<void> {
     // Events cost a request, so they are read only where a pod takes its time.
     const events = waited_ms > EVENTS_AFTER_MS ? await this.#context.api.events(this.name) : [];
@@ -173,9 +177,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     throw environmentError(`${this.role} cannot be started: ${reason}`);
   }
 
-  /**
-   * Notices an end that the log does not tell: of the whole container, of the pod, or of its node.
-   */
+  /** Notices an end that is not in the log, which is that of the container, the pod or its node. */
   #followPod(): void {
     this.#stopWatching = this.#context.watch.onChange(this.name, (pod) => {
       if (pod) this.pod = pod;
@@ -191,7 +193,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     });
   }
 
-  /** The log may still tell how the program ended: it knows more than the cluster. */
+  /** Ends the part, unless the log still shows how the program ended, which the cluster may not know. */
   async #endWithoutLog(exit: Exit): Promise<void> {
     await sleep(LOG_WITHIN_MS);
     if (this.#isEnding || this.isStopped) return;
@@ -199,7 +201,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     await this.#end(exit);
   }
 
-  /** Follows the log to its end, again where the connection was lost. */
+  /** Follows the log to its end, and again where the connection was lost. */
   async #followLog(): Promise<void> {
     const { api } = this.#context;
     try {
@@ -218,7 +220,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     });
   }
 
-  /** Takes the log from its beginning, and reads what was not read before. */
+  /** A stream that takes the log from its beginning, and reads what was not read before. */
   #unreadLog(): Writable {
     let toSkip = this.#reader.bytes;
     return new Writable({
@@ -237,7 +239,7 @@ export class PodPart extends RestartablePart implements RunningPart {
     if (message.is === "end") this.#endByMessage(message.code, message.forMemory);
   }
 
-  /** @param text absent where it is too long for the log, or did not arrive whole */
+  /** @param text the output; undefined where it is too long for the log, or did not arrive whole */
   #takeOutput(sha256: string, text: Buffer | undefined): void {
     if (text) this.printed.stdout.write(text);
     else this.#outputFetch = this.#fetchOutput(sha256);
@@ -273,13 +275,13 @@ export class PodPart extends RestartablePart implements RunningPart {
     this.ended(exit);
   }
 
-  /** Settles when the supervisor next says so. @throws Error when it does not in time */
+  /** Waits for the next such message of the supervisor. @throws Error where none comes in time */
   #nextMessage(is: SupervisorMessage["is"]): Promise<void> {
     const arrival = deferred();
     const listener = (message: SupervisorMessage) => message.is === is && arrival.resolve();
     this.#messageListeners.add(listener);
-    const late = () => `the supervisor of ${this.role} does not answer`;
-    return within(arrival.promise, DONE_WITHIN_MS, late).finally(() =>
+    const lateText = () => `the supervisor of ${this.role} does not answer`;
+    return within(arrival.promise, DONE_WITHIN_MS, lateText).finally(() =>
       this.#messageListeners.delete(listener),
     );
   }
@@ -334,7 +336,8 @@ export class PodPart extends RestartablePart implements RunningPart {
   }
 
   /**
-   * The pod is gone seconds later: closing the runtime waits for all, so that this does not add up.
+   * Deletes the pod, which is gone seconds later. Closing the runtime waits for all pods, so that this
+   * time does not add up.
    */
   async stop(): Promise<void> {
     this.isStopped = true;
@@ -356,6 +359,6 @@ export class PodPart extends RestartablePart implements RunningPart {
 const stateOf = (pod: V1Pod | undefined): V1ContainerState | undefined =>
   pod?.status?.containerStatuses?.[0]?.state;
 
-/** Ended by the system, not by its program, or never begun. */
+/** Whether the system ended the container, or it never began. */
 const isKilled = (state: V1ContainerState | undefined): boolean =>
   ["OOMKilled", "StartError", "ContainerCannotRun"].includes(state?.terminated?.reason ?? "");

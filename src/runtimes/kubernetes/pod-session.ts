@@ -3,15 +3,13 @@ import type { ExecProcess, KubernetesApi } from "./api.js";
 import { CONTAINER } from "./pod.js";
 import { sessionCommand } from "./supervisor.js";
 
-/** Long enough for a node that is busy: only one that hangs takes longer. */
+/** The time for an answer, which is enough for a busy node. Only one that hangs takes longer. */
 const ANSWER_WITHIN_MS = 15_000;
 const SEE_NODES = ": see `kubectl get nodes`, then run again";
 
 class CommandFailed extends Error {}
 
-/**
- * A shell in a pod that runs short commands, one after the other, at the cost of one connection.
- */
+/** A shell in a pod that runs short commands, one after the other, on one connection. */
 export class PodSession {
   readonly #api: KubernetesApi;
   readonly #pod: string;
@@ -29,8 +27,8 @@ export class PodSession {
   }
 
   /**
-   * What a command line of the shell printed. @throws Error when it failed, or no answer came in
-   * time
+   * Runs a command line of the shell. @returns what it printed
+   * @throws Error where it failed, or no answer came in time
    */
   run(line: string): Promise<string> {
     const command = this.#lastCommand.then(() => this.#runOnce(line));
@@ -74,10 +72,10 @@ export class PodSession {
 /** A connection to a shell, which answers one command at a time. */
 class SessionConnection {
   readonly #process: ExecProcess;
-  /** In words, for messages. */
+  /** The place of the shell as a text for messages. */
   readonly #place: string;
   readonly #mark = randomBytes(9).toString("hex");
-  /** What the shell has printed and nobody has taken yet; a character is a byte. */
+  /** The output of the shell that nobody has taken yet, in which a character is a byte. */
   #text = "";
   #onText: () => void = () => {};
   #hasEnded = false;

@@ -30,7 +30,7 @@ const MANAGER = "ratelimit-bench";
 export const OURS = `${MANAGED_BY}=${MANAGER}`;
 const KIND_LABEL = "ratelimit-bench.kind";
 
-/** The value of a label takes no colon: the owner's own text is an annotation of the same name. */
+/** The owner as a label, whose value takes no colon. An annotation of the same name has the text. */
 const ownerLabel = (owner: Owner): string => hash("sha256", ownerText(owner)).slice(0, 16);
 
 export const labelValue = (text: string): string =>
@@ -75,18 +75,24 @@ const FORMS: readonly { form: RegExp; operator: string; values(text: string): st
 ];
 
 /**
- * As `kubectl get nodes -l` takes it, e.g. `disk=ssd,zone in (a, b),!spot`. @param source its flag
+ * The requirements of a selector as `kubectl get nodes -l` takes it, e.g.
+ * `disk=ssd,zone in (a, b),!spot`.
+ * @param source the flag of the selector
  * @throws usageError
  */
 export function nodeRequirements(selector: string, source: string): V1NodeSelectorRequirement[] {
   // A comma in parentheses separates values, not requirements.
-  return selector.split(/,(?![^(]*\))/).map((text) => {
-    const requirement = text.trim();
+  return selector.split(/,(?![^(]*\))/).map((part) => {
+    const requirement = part.trim();
     for (const { form, operator, values } of FORMS) {
-      const [, key, rest = ""] = form.exec(requirement) ?? [];
+      const [, key, text = ""] = form.exec(requirement) ?? [];
       if (key === undefined) continue;
-      const named = values(rest);
-      return definedOnly({ key, operator, values: named.length > 0 ? named : undefined });
+      const labelValues = values(text);
+      return definedOnly({
+        key,
+        operator,
+        values: labelValues.length > 0 ? labelValues : undefined,
+      });
     }
     throw usageError(
       `${source} ${JSON.stringify(selector.slice(0, 60))}: give labels of nodes, e.g. disk=ssd or 'zone in (a, b)'`,
@@ -95,8 +101,8 @@ export function nodeRequirements(selector: string, source: string): V1NodeSelect
 }
 
 /**
- * How much a kind avoids a node with another kind. Server and store share the least willingly:
- * their ratio is what a campaign measures. A service stays beside the store.
+ * How much a kind avoids a node with another kind. Server and store avoid each other the most,
+ * because a campaign measures their ratio. A service stays beside the store.
  */
 const AVOIDS: Readonly<Record<RoleKind, Partial<Record<RoleKind, number>>>> = {
   store: { server: 100, generator: 60, store: 10, helper: 5 },
@@ -109,11 +115,11 @@ const AVOIDS: Readonly<Record<RoleKind, Partial<Record<RoleKind, number>>>> = {
 export interface Place {
   kind: RoleKind;
   campaign: string;
-  /** The node that it must run on; absent: any that its selector allows. */
+  /** The node that it must run on; absent for any that its selector allows. */
   node?: string | undefined;
 }
 
-/** Where a pod may and should run, without any right to list nodes. */
+/** The affinity that says where a pod may and should run. It needs no right to list nodes. */
 export function affinityOf(access: Pick<KubernetesAccess, "nodes">, place: Place): V1Affinity {
   const placedKind = place.kind === "service" ? "store" : place.kind;
   const selector = placedKind === "helper" ? undefined : access.nodes[placedKind];
@@ -143,7 +149,7 @@ export function affinityOf(access: Pick<KubernetesAccess, "nodes">, place: Place
   });
 }
 
-/** The campaign's pods of a kind on the same node. */
+/** A term for the campaign's pods of a kind on the same node. */
 const podsOf = (kind: RoleKind, campaign: string, weight: number): V1WeightedPodAffinityTerm => ({
   weight,
   podAffinityTerm: {
@@ -152,10 +158,7 @@ const podsOf = (kind: RoleKind, campaign: string, weight: number): V1WeightedPod
   },
 });
 
-/**
- * Which measured roles share a node, as a sentence each; nothing where each kind has nodes of its
- * own.
- */
+/** Sentences on measured roles that share a node; empty where each kind has its own nodes. */
 export function sharedNodes(
   placed: ReadonlyMap<string, { kind: RoleKind; machine: string | undefined }>,
 ): string[] {
@@ -179,16 +182,17 @@ export const CONTAINER = "main";
 
 const MIB = 1024 ** 2;
 /**
- * A role without a cap gets these: a pod without limits could be slowed down, or evicted, for
- * others.
+ * The caps of a role without caps. A pod without limits could be slowed down, or evicted, for others.
  */
 export const DEFAULT_CAPS = { cpus: 2, memory_bytes: 1024 * MIB };
-/** An idle pod in which the probe runs. */
+
+/** The caps of an idle pod in which the probe runs. */
 export const HELPER_CAPS = { cpus: 0.5, memory_bytes: 384 * MIB };
 
-/** Whoever is left behind ends by itself. No campaign of ours takes longer. */
+/** The time after which a pod that is left behind ends by itself. No campaign takes longer. */
 const DEADLINE_S = 24 * 3600;
-/** The supervisor ends its child at once; the default of 30 s would only delay the next run. */
+
+/** The time for the end of a pod. The supervisor ends its child at once, so 30 s would only delay. */
 export const GRACE_S = 1;
 const USER = 1000;
 
@@ -197,14 +201,14 @@ export interface PodRequest {
   kind: RoleKind;
   name: string;
   image: string;
-  /** It must run there; absent: where the cluster puts it. */
+  /** The node that it must run on; absent where the cluster chooses. */
   node?: string | undefined;
   command: readonly string[];
   environment: Readonly<Record<string, string>>;
   caps: Caps;
   mark: string;
   files?: { configMap: string; paths: Readonly<Record<string, string>> } | undefined;
-  /** Ports on which it listens, where it shares its node's. */
+  /** The ports on which it listens, where it shares its node's network. */
   hostPorts?: readonly number[] | undefined;
   /** The campaign's ConfigMap, with which the pod goes. */
   owner?: V1OwnerReference;
@@ -212,7 +216,7 @@ export interface PodRequest {
   access: Pick<KubernetesAccess, "nodes" | "host_network">;
 }
 
-/** Kubernetes replaces `$(NAME)` in commands and variables: only ours is meant. */
+/** The only `$(NAME)` in commands and variables that Kubernetes should replace. */
 export const ownAddress = "$(POD_IP)";
 const escaped = (text: string): string =>
   text
@@ -220,10 +224,10 @@ const escaped = (text: string): string =>
     .map((piece) => piece.replaceAll("$", "$$$$"))
     .join(ownAddress);
 
-/** An uncapped part is idle during a run: this is enough for a place on every node. */
+/** The CPU request of an uncapped part, which is idle in a run and gets a place on every node. */
 const IDLE_CPU = "10m";
 
-/** Quantities as Kubernetes writes them. */
+/** The resources of a pod, in the quantities of Kubernetes. */
 function resourcesOf({ isUncapped }: Part, { cpus, memory_bytes }: Caps): V1ResourceRequirements {
   const memory = String(memory_bytes ?? DEFAULT_CAPS.memory_bytes);
   if (isUncapped) return { requests: { cpu: IDLE_CPU, memory }, limits: { memory } };
@@ -250,8 +254,7 @@ export function podOf(request: PodRequest): V1Pod {
       restartPolicy: "Never",
       activeDeadlineSeconds: DEADLINE_S,
       terminationGracePeriodSeconds: GRACE_S,
-      // No Services: addresses are those of pods, and a cluster's name service may not even be
-      // there.
+      // Addresses are those of pods, because a cluster may not even have a name service.
       dnsPolicy: "Default",
       enableServiceLinks: false,
       automountServiceAccountToken: false,

@@ -1,4 +1,5 @@
 import { shellQuoted } from "../../kit/shell-words.js";
+
 /**
  * The first process of every pod: a shell that runs the program as its child. A kill of the first
  * process from inside a container does nothing, and its end would end the pod. So the child can be
@@ -9,11 +10,12 @@ import { shellQuoted } from "../../kit/shell-words.js";
  * apart otherwise. Lines that begin with the part's mark are the supervisor's own.
  */
 
-/** In the part's own folder, in memory. */
+/** The folder of the supervisor, which is in memory, below the part's own folder. */
 export const SUPERVISOR_FOLDER = "/tmp/.supervisor";
 
 /**
- * A longer output is not printed: the kubelet rotates a log at 10 MiB. It waits to be read by exec.
+ * The longest output that is printed, because the kubelet rotates a log at 10 MiB. A longer one waits
+ * to be read by exec.
  */
 export const MOST_LOGGED_BYTES = 8 * 1024 ** 2;
 

@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { execa } from "execa";
 import pidusage from "pidusage";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { NodePlace } from "../../kit/env.js";
 import { environmentError } from "../../kit/errors.js";
 import { EarlierCounters } from "../earlier-counters.js";
@@ -73,7 +74,8 @@ export class LocalPart extends RestartablePart implements RunningPart {
   ) {
     super(part.role);
     const { host, port, ports } = allocation;
-    this.address = { host, port, ...(Object.keys(ports).length > 0 ? { ports } : {}) };
+    const hasNamedPorts = Object.keys(ports).length > 0;
+    this.address = definedOnly({ host, port, ports: hasNamedPorts ? ports : undefined });
     this.#launch = launch;
     this.#child = child;
     this.#identity = identity;
@@ -89,7 +91,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
 
   static async begin(part: Part, allocation: PartAllocation, launch: Launch): Promise<LocalPart> {
     const child = launch.spawn();
-    // At once: what a program prints before anybody listens is lost.
+    // The output is followed at once, because lines from before that would be lost.
     const output = new PartOutput(child.stdout, child.stderr);
     const identity = {
       ...(await identityOf(pidOf(child, launch.path))),
@@ -152,7 +154,7 @@ export class LocalPart extends RestartablePart implements RunningPart {
     this.isStopped = true;
     const { pid, folder } = this.process;
     if (!this.isDown) {
-      // A stopped process would get no signal but SIGKILL.
+      // A stopped process gets no signal but SIGKILL.
       if (this.#isPaused) await this.resume();
       await stopGroup(pid, this.#child);
       await removeSocketsOf(pid);
