@@ -51,13 +51,6 @@ class Link(Struct, frozen=True, kw_only=True):
     p90: str
     bandwidth: str
     """Of the slower direction."""
-    clock_offset_us: float
-    """The second clock less the first one."""
-    clock_bound_us: float
-    clock_change_us: float | None
-    """How much the offset was another one after the campaign; None where that was not measured."""
-    clock_moved: bool
-    """The change is more than both measurements together leave open."""
 
     @property
     def ends(self) -> str:
@@ -70,18 +63,11 @@ class Link(Struct, frozen=True, kw_only=True):
 
 def _link(stated: Mapping[str, Any]) -> Link:
     one, other = stated["between"]
-    before = stated["clock"]["before"]
-    after = stated["clock"].get("after")
-    change = after["offset_us"] - before["offset_us"] if after else None
     return Link(
         between=(one, other),
         round_trip_us=stated["round_trip_us"]["p50"],
         p90=f"p90 {time_text(stated['round_trip_us']['p90'])}",
         bandwidth=_rate_text(min(stated.get("bits_per_second", {}).values(), default=None)),
-        clock_offset_us=before["offset_us"],
-        clock_bound_us=before["bound_us"],
-        clock_change_us=change,
-        clock_moved=change is not None and abs(change) > before["bound_us"] + after["bound_us"],
     )
 
 

@@ -16,7 +16,8 @@ The history of results and manifests, which share their versions:
    groups.
 4. A document states what the report derived from it: the load in words, what the options of a
    target mean, the curve of the latencies, when requests were served again after a fault. Machines
-   lost their id, which several processors shared.
+   lost their id, which several processors shared. The first documents of this version also had
+   how far the clocks of two machines were apart, which nothing used.
 
 The history of audits:
 
@@ -63,12 +64,12 @@ _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, Validat
 
 
 def converted(document: Document) -> Document:
-    """A document of an older format as the present one has it; any other unchanged."""
+    """A document of an older format as the present one has it. Any other document is unchanged."""
     schema = document.get("schema")
     version = document.get("schema_version")
     if not isinstance(schema, str) or not isinstance(version, int) or schema not in _PRESENT:
         return document
-    if not _OLDEST[schema] <= version < _PRESENT[schema]:
+    if not _OLDEST[schema] <= version <= _PRESENT[schema]:
         return document
 
     for since, of_schema, step in STEPS:
@@ -260,6 +261,22 @@ def _facts_without_id(manifest: Document) -> Document:
     return {**manifest, "machines": machines}
 
 
+# Early documents of version 4: clocks of machines.
+
+
+def _links_without_clocks(manifest: Document) -> Document:
+    sessions = manifest.get("sessions", [])
+    if not any("clock" in link for session in sessions for link in session.get("links", [])):
+        return manifest
+    return {**manifest, "sessions": [_session_without_clocks(session) for session in sessions]}
+
+
+def _session_without_clocks(session: Document) -> Document:
+    if "links" not in session:
+        return session
+    return {**session, "links": [_without(("clock",), link) for link in session["links"]]}
+
+
 # Audits from 1 to 2: what nobody promises.
 
 #: Why nobody promises what a check tries, by check and store.
@@ -296,8 +313,8 @@ def _finding(target: Document, finding: Document) -> Document:
     }
 
 
-#: Each step: the version that lacks it, the documents that it is for, and what it does. In this
-#: order.
+#: The newest version that needs a step, the documents that the step is for, and what it does. The
+#: steps run in this order.
 STEPS: Sequence[tuple[int, str, Callable[[Document], Document]]] = (
     (2, RESULT, _without_host_speed),
     (2, RESULT, _run_from_1),
@@ -311,6 +328,7 @@ STEPS: Sequence[tuple[int, str, Callable[[Document], Document]]] = (
     (3, MANIFEST, _plan_with_described_configurations),
     (3, MANIFEST, _machine_without_id),
     (3, MANIFEST, _facts_without_id),
+    (4, MANIFEST, _links_without_clocks),
     (1, AUDIT, _audit_of_promises),
 )
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { clockOffsetSchema } from "./machines.js";
 import { machineSchema } from "./manifest.js";
 
 /**
@@ -15,7 +14,7 @@ const linkSchema = z.strictObject({
   /** Where another machine probe listens. */
   host: z.string(),
   port: z.int().min(1).max(65_535),
-  /** Whether the bandwidth is measured, besides round trips and clock. */
+  /** Whether the bandwidth is measured, besides round trips. */
   bandwidth: z.boolean(),
 });
 
@@ -58,7 +57,6 @@ export type MachineCounters = z.infer<typeof machineCountersSchema>;
 
 export const linkReadingSchema = z.strictObject({
   round_trips_us: z.array(z.number().min(0)).min(1),
-  clock: clockOffsetSchema,
   /** The rate is absent where it was not requested, and where a CPU cap held the probe back. */
   sent_bits_per_second: z.number().positive().optional(),
   received_bits_per_second: z.number().positive().optional(),

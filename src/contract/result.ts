@@ -19,7 +19,7 @@ import { generatorPartSchema, sampleSchema } from "./generator-part.js";
 import { judgementSchema, verdictSchema } from "./judgement.js";
 import { latencySchema } from "./latency-figures.js";
 import { driverLayerSchema } from "./layers.js";
-import { runLinkSchema } from "./machines.js";
+import { machineLinkSchema } from "./machines.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { countSchema, millisecondsSchema } from "./quantities.js";
 import { countsSchema, slicesSchema } from "./request-outcomes.js";
@@ -97,7 +97,7 @@ const machinesOfRun = {
   /**
    * The links between the machines that could be measured, as they were just before the campaign.
    */
-  links: z.array(runLinkSchema).optional(),
+  links: z.array(machineLinkSchema).optional(),
   /** The load of each machine on which it is counted. It takes the place of `host_load`. */
   machine_load: z.record(z.string(), machineLoadSchema).optional(),
 };

@@ -1,5 +1,5 @@
 import { isClientLayer } from "../contract/layers.js";
-import type { RunLink } from "../contract/machines.js";
+import type { MachineLink } from "../contract/machines.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { MeasuredKind } from "../contract/role.js";
 import { FOREIGN_CPU_PERCENT, type RoleResources } from "../contract/role-resources.js";
@@ -67,7 +67,7 @@ function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
 
 /** Bytes between two machines, in both directions. */
 function bytesBetweenMachines(
-  [near, far]: RunLink["between"],
+  [near, far]: MachineLink["between"],
   pairs: readonly TalkingPair[],
 ): { there: number; back: number } {
   const carried = { there: 0, back: 0 };
@@ -96,7 +96,7 @@ function bytesBetweenMachines(
 export function carriedLinks(
   placed: Placed,
   loaded_s: number,
-): (CarriedShare & Pick<RunLink, "between">)[] {
+): (CarriedShare & Pick<MachineLink, "between">)[] {
   const pairs = talkingPairs(placed);
   return (placed.links ?? []).flatMap(({ between, bits_per_second }) => {
     if (!bits_per_second) return [];

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import type { WallClock } from "./wall-clock.js";
 
 export const ECHO = 1;
 /** The connecting end sends, and the other one counts and answers with a rate. */
@@ -8,12 +7,10 @@ export const SINK = 2;
 /** The connecting end counts what the other one sends. */
 export const SOURCE = 3;
 
-/**
- * The length of a message and of its answer. An answer begins with two moments of the other clock,
- * when the message was received and when it was answered.
- */
+/** The length of a message whose round trip is measured. It comes back unchanged. */
 export const MESSAGE_BYTES = 64;
-export const MOMENT_BYTES = 8;
+/** The length of a rate, a double, with which a sink answers. */
+const RATE_BYTES = 8;
 
 const CHUNK = Buffer.alloc(256 * 1024, 1);
 /** Bytes in this first time do not count, because a connection starts slowly. */
@@ -57,13 +54,8 @@ export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
 /**
  * Starts the end of a link against which another machine probe measures.
  * @param port 0 means any free one
- * @param newClock for each connection, because the clock may have been set since
  */
-export async function startLinkServer(
-  host: string,
-  port: number,
-  newClock: () => Pick<WallClock, "now_ms">,
-) {
+export async function startLinkServer(host: string, port: number) {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
@@ -73,7 +65,7 @@ export async function startLinkServer(
     socket.once("data", (first: Buffer) => {
       const [purpose] = first;
       const rest = first.subarray(1);
-      if (purpose === ECHO) echo(socket, newClock());
+      if (purpose === ECHO) echo(socket);
       else if (purpose === SINK) void answerRate(socket);
       else if (purpose === SOURCE) flood(socket);
       else socket.destroy();
@@ -92,18 +84,8 @@ export async function startLinkServer(
   };
 }
 
-function echo(socket: Socket, clock: Pick<WallClock, "now_ms">): void {
-  const answer = Buffer.alloc(MESSAGE_BYTES);
-  let arrived = 0;
-  socket.on("data", (chunk: Buffer) => {
-    const received_ms = clock.now_ms();
-    arrived += chunk.length;
-    if (arrived < MESSAGE_BYTES) return;
-    arrived -= MESSAGE_BYTES;
-    answer.writeDoubleLE(received_ms, 0);
-    answer.writeDoubleLE(clock.now_ms(), MOMENT_BYTES);
-    socket.write(answer);
-  });
+function echo(socket: Socket): void {
+  socket.on("data", (chunk: Buffer) => socket.write(chunk));
 }
 
 async function answerRate(socket: Socket): Promise<void> {
@@ -111,7 +93,7 @@ async function answerRate(socket: Socket): Promise<void> {
   if (rate === undefined) return;
   // What comes on is read and forgotten, so that the answer is not stuck behind it.
   socket.resume();
-  const answer = Buffer.alloc(MOMENT_BYTES);
+  const answer = Buffer.alloc(RATE_BYTES);
   answer.writeDoubleLE(rate, 0);
   socket.write(answer);
 }

@@ -235,7 +235,6 @@ async function measureRuns(
 
     const loop = await openRunLoop(campaign, save, context);
     const outcomes = await loop.runAll();
-    if (machines && session) session.links = await abortable(signal, machines.measureClocks());
     manifest.status = loop.lacksRoom ? "aborted" : "finished";
 
     const measured = outcomes.filter(

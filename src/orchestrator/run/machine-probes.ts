@@ -10,11 +10,10 @@ import {
   machineRequestLine,
   parseMachineReply,
 } from "../../contract/machine-probe.js";
-import type { ClockOffset, MachineLink, PlacedKind } from "../../contract/machines.js";
+import type { MachineLink, PlacedKind } from "../../contract/machines.js";
 import { within } from "../../kit/deadline.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
-import { rounded } from "../../kit/numbers.js";
 import type { RunningPart, Runtime } from "../../runtimes/runtime-types.js";
 import type { Lease } from "../ownership/lease.js";
 import { machineProbePart } from "./layout.js";
@@ -123,11 +122,11 @@ export class MachineProbes {
     return this.#askAll({ ask: "counters" });
   }
 
-  /** From both ends, one after the other. @param bandwidth false: round trips and clocks alone */
-  async links(pairs: readonly LinkEnds[], bandwidth: boolean): Promise<MeasuredLink[]> {
-    const links: MeasuredLink[] = [];
+  /** Measures each link from both ends, one after the other. */
+  async links(pairs: readonly LinkEnds[]): Promise<MachineLink[]> {
+    const links: MachineLink[] = [];
     for (const [first, second] of pairs) {
-      const there = await this.#link(first, second, bandwidth);
+      const there = await this.#link(first, second, true);
       const back = there && (await this.#link(second, first, false));
       if (there && back) links.push(linkOf([first, second], there, back));
     }
@@ -191,13 +190,6 @@ export class MachineProbes {
 
 export type LinkEnds = readonly [string, string];
 
-interface MeasuredLink {
-  between: LinkEnds;
-  round_trip_us: MachineLink["round_trip_us"];
-  bits_per_second?: MachineLink["bits_per_second"];
-  clock: ClockOffset;
-}
-
 /** The roles that talk to each other over the network: load goes from one to the next. */
 const TALKING: readonly (readonly [PlacedKind, PlacedKind])[] = [
   ["generator", "server"],
@@ -222,36 +214,13 @@ export function linksBetween(machinesFor: (kind: PlacedKind) => readonly string[
 const quantile = (ascending: readonly number[], share: number): number =>
   ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? 0;
 
-/**
- * Both of two measurements: what lies within both bounds. Two that contradict each other are both
- * within the result.
- */
-export function combinedOffset(one: ClockOffset, other: ClockOffset): ClockOffset {
-  const offsets = [one, other];
-  const lows = offsets.map(({ offset_us, bound_us }) => offset_us - bound_us);
-  const highs = offsets.map(({ offset_us, bound_us }) => offset_us + bound_us);
-  let low = Math.max(...lows);
-  let high = Math.min(...highs);
-  if (low > high) {
-    // A clock was set between the two, or ran away.
-    low = Math.min(...lows);
-    high = Math.max(...highs);
-  }
-  return { offset_us: rounded((low + high) / 2, 1), bound_us: rounded((high - low) / 2 + 0.1, 1) };
-}
-
-export function linkOf(between: LinkEnds, there: LinkReading, back: LinkReading): MeasuredLink {
+export function linkOf(between: LinkEnds, there: LinkReading, back: LinkReading): MachineLink {
   const trips = [...there.round_trips_us, ...back.round_trips_us].sort((a, b) => a - b);
   const { sent_bits_per_second: sent, received_bits_per_second: received } = there;
   const bits_per_second = sent && received ? { there: sent, back: received } : undefined;
   return {
-    between,
+    between: [...between],
     round_trip_us: { p50: quantile(trips, 0.5), p90: quantile(trips, 0.9), count: trips.length },
     ...definedOnly({ bits_per_second }),
-    clock: combinedOffset(there.clock, {
-      // The second machine sees the first one's clock.
-      offset_us: -back.clock.offset_us,
-      bound_us: back.clock.bound_us,
-    }),
   };
 }
