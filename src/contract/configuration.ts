@@ -3,7 +3,8 @@ import { z } from "zod";
 import { cpuListSchema } from "../kit/cpu-list.js";
 import { withThousands } from "../kit/numbers.js";
 import { countIn, dimensionShape, dimensions, USUAL } from "./dimensions.js";
-import { faultSchema, faultsFileName } from "./faults.js";
+import { faultSchema } from "./fault-schemas.js";
+import { faultsFileName } from "./fault-text.js";
 import {
   connectionsText,
   isClientLayer,

@@ -14,7 +14,7 @@ import {
 import { consumerEvidenceSchema } from "./consumer-evidence.js";
 import { diagnosisSchema } from "./diagnosis.js";
 import { faultFiguresSchema } from "./fault-figures.js";
-import { faultRecordSchema } from "./faults.js";
+import { faultRecordSchema } from "./fault-schemas.js";
 import { generatorPartSchema, sampleSchema } from "./generator-part.js";
 import { judgementSchema, verdictSchema } from "./judgement.js";
 import { latencySchema } from "./latency-figures.js";

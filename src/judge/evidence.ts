@@ -1,10 +1,6 @@
-import {
-  type FaultEffect,
-  type FaultKind,
-  type FaultRecord,
-  factsOfAction,
-  faultKind,
-} from "../contract/faults.js";
+import type { FaultEffect } from "../contract/fault-actions.js";
+import { type FaultKind, factsOfAction } from "../contract/fault-actions.js";
+import { type FaultRecord, faultKind } from "../contract/fault-schemas.js";
 import type { MeasuredResult } from "../contract/result.js";
 
 type Planned = Pick<Evidence, "faults">;

@@ -1,5 +1,6 @@
 import type { FaultFigures, FiguresOfFault } from "../contract/fault-figures.js";
-import { type FaultRecord, LEAST_BASELINE_S } from "../contract/faults.js";
+import type { FaultRecord } from "../contract/fault-schemas.js";
+import { LEAST_BASELINE_S } from "../contract/fault-times.js";
 import type { Sample } from "../contract/generator-part.js";
 import type { Timeline } from "../contract/timeline.js";
 import { definedOnly } from "../kit/defined-only.js";

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FaultRecord } from "../../../../src/contract/faults.js";
+import type { FaultRecord } from "../../../../src/contract/fault-schemas.js";
 import { targetOutcome } from "../../../../src/judge/outcome.js";
 import { judgeRun } from "../../../../src/judge/rules.js";
 import { reading, type ValidRun, validEvidence } from "../../../helpers/evidence.js";
