@@ -42,8 +42,8 @@ import {
   type RuntimeOptions,
   textOf,
 } from "../runtime-types.js";
-import { type KubernetesApi, type PodWatch, podWatch } from "./api.js";
 import { apiFailure } from "./failures.js";
+import type { KubernetesApi } from "./kubernetes-api.js";
 import { checkPod } from "./permissions.js";
 import {
   campaignMetadata,
@@ -58,6 +58,7 @@ import {
 } from "./pod.js";
 import { PodExecPart } from "./pod-exec-part.js";
 import { PodPart } from "./pod-part.js";
+import { type PodWatch, podWatch } from "./pod-watch.js";
 import { quoted } from "./supervisor.js";
 
 /** A ConfigMap takes no more, its own text included. */

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { ExecProcess, KubernetesApi } from "./api.js";
+import type { KubernetesApi } from "./kubernetes-api.js";
 import { CONTAINER } from "./pod.js";
+import type { ExecProcess } from "./pod-connections.js";
 import { sessionCommand } from "./supervisor.js";
 
 /** Long enough for a node that is busy: only one that hangs takes longer. */
