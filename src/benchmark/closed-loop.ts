@@ -12,8 +12,8 @@ export interface Reopened {
 }
 
 /**
- * Connections behind a gate. While it is shut all stay open and idle, so the window uses those of
- * the warm-up.
+ * Connections behind a gate. While the gate is shut all of them stay open and idle, so that the
+ * window uses the connections of the warm-up.
  */
 export interface ClosedConnections {
   /**

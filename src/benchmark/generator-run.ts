@@ -31,7 +31,9 @@ import { type WarmupFacts, WarmupWatch } from "./warmup.js";
 import type { Measured } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
-/** Time for the command to reach all workers, so that they open their windows together. */
+/**
+ * The time that the command takes to reach all workers, so that they open their windows together.
+ */
 const START_DELAY_MS = 20;
 
 /** How long before the window the servers are read for its first second. */
@@ -126,7 +128,7 @@ class Phases {
     if (this.#isShared) await this.#waits?.at(WAITING);
   }
 
-  /** Undefined for an only generator. */
+  /** How the generators warm up together. It is undefined for the only generator of a run. */
   get jointWarmup(): JointWarmup | undefined {
     if (!this.#isShared) return undefined;
     return {
@@ -198,7 +200,7 @@ class GeneratorRun {
     return this.#opens_ms;
   }
 
-  /** The samples of the window, second by second, with the readings of the servers. */
+  /** Returns the samples of the window, second by second, with the readings of the servers. */
   samples(): Sample[] {
     return this.#merger.rows(this.#monitor?.samples ?? [], this.#opens_ms);
   }
@@ -221,7 +223,7 @@ class GeneratorRun {
     return warmUp(generator, this.#pool, this.phases.jointWarmup);
   }
 
-  /** Measures the window, and the time of its lead-in. */
+  /** Measures the window, after its lead-in. */
   async measure(shared_wakes: boolean): Promise<MeasuredWindow> {
     const { extent, servers, warmup_s } = this.#spec.generator;
     if (this.#servers) this.#monitor = new ServerMonitor(servers.map(({ url }) => url));
@@ -375,7 +377,7 @@ export function withLeadIn(
   };
 }
 
-/** The live figures of one second. */
+/** Returns the live figures of one second. */
 export function secondEvent(sample: Sample, server: ServerSample | undefined): SecondEvent {
   const answered = sample.allowed + sample.limited;
   return {

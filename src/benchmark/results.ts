@@ -82,10 +82,10 @@ interface RunMeasurements {
   spec: GeneratorRunSpec;
   started_at: Date;
   opens_ms: number;
-  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  /** Seconds from the first request of the warm-up to the opening. It is 0 without a warm-up. */
   opens_s: number;
   warmup: MeasuredResult["warmup"];
-  /** One entry for each worker, all of the same window. */
+  /** The measurement of each worker in the same window. */
   measured: readonly (Measured & { connections: number; turns?: TurnFigures })[];
   turns?: TurnsFacts;
   generatorCpuUs: number;
@@ -215,7 +215,7 @@ function serverFigures(
   };
 }
 
-/** The decisions of a limiter between two readings of one process. */
+/** Returns the decisions of a limiter between two readings of one process. */
 function consumesBetween(before: Consumes, after: Consumes): Consumes {
   const decisions: Consumes = grown(["calls", "allowed", "limited", "failed"], before, after);
   if (after.without_store !== undefined)

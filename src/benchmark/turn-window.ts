@@ -50,7 +50,7 @@ interface OpenTurn {
   standstill: StandstillWatch;
 }
 
-/** The slices of one target together, as its window. A warm-up has a window of its own. */
+/** Joins the slices of one target into its window. A warm-up has a window of its own. */
 export class TurnWindow {
   /** Connections that were closed for good, in a warm-up or in a window. */
   static readonly #left = new WeakSet<ClosedConnections>();
@@ -222,7 +222,7 @@ export class TurnWindow {
 export interface TurnFigures {
   turns: number;
   ended: EndedAnswers;
-  /** Time of all slices. */
+  /** How long all slices lasted together. */
   counted_ms: number;
   lead_in_ms: number;
   /** Time in which requests were followed after the slices. */
@@ -264,7 +264,7 @@ export async function takeTurns(
 ): Promise<void> {
   const cycles = [...drawnCycles(windows, plan)];
   for (const [index, cycle] of cycles.entries()) {
-    // Drawn for all, so that all workers draw the same.
+    // Each cycle is drawn for all targets, so that all workers draw the same order.
     for (const { target, ...turn } of cycle) {
       await meet();
       await turnUnlessOverrun(target, turn, plan);

@@ -34,8 +34,8 @@ export function meanLatencyMs(workers: WorkersOfTarget): number {
 }
 
 /**
- * Each turn of a worker as a slice of a warm-up. @param before_ms from the begin of the warm-up to
- * the first turn
+ * Returns each turn of a worker as a slice of a warm-up.
+ * @param before_ms from the begin of the warm-up to the first turn
  */
 export function slicesOfTurns(
   { slices }: WorkersOfTarget[number],

@@ -93,7 +93,8 @@ export class WarmupWatch {
 }
 
 /**
- * Reports slices of a warm-up, so that V8 compiles the code before the window. @returns stops it
+ * Reports slices of a warm-up, so that V8 compiles the code before the window.
+ * @returns a function that stops it
  */
 export function sampleWarmup(
   recorder: { sample(at_ms: number): WorkerSample },

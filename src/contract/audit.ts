@@ -4,15 +4,15 @@ import { idSchema, targetSchema } from "./target.js";
 
 export const AUDIT_SCHEMA = "ratelimit-bench/audit";
 /**
- * History:
- * - 1: first format
- * - 2: what no limiter promises has a status of its own; a broken check can follow from another one
+ * The version of the format. Version 1 was the first. In version 2 what no limiter promises has a
+ * status of its own, and a broken check can follow from another one.
  */
 export const AUDIT_SCHEMA_VERSION = 2;
 
 /**
- * Whether the limiter keeps its promise; or nobody promises it, and what happened is told; or the
- * check does not apply, or could not be made.
+ * Whether the limiter keeps its promise. `not-promised` means that no limiter promises what the
+ * check tried, whose result is reported all the same. A check that does not apply is skipped, and
+ * one that could not be made has failed.
  */
 export const checkStatuses = ["holds", "broken", "not-promised", "skipped", "failed"] as const;
 export type CheckStatus = (typeof checkStatuses)[number];
@@ -50,7 +50,7 @@ const findingSchema = z.strictObject({
    * quota and excess.
    */
   excess: z.int().min(-MOST_EXCESS).max(MOST_EXCESS).optional(),
-  /** The broken check whose defect breaks this one, too. */
+  /** The broken check whose defect also breaks this one. */
   consequence_of: idSchema.optional(),
   /** Why it was skipped, or could not be tried. */
   reason: text.optional(),

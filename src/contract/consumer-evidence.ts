@@ -16,7 +16,7 @@ export const consumerEvidenceSchema = z.strictObject({
   id: z.string(),
   run_nonce: z.string(),
   target: z.string(),
-  /** Empty at the limiter layer. */
+  /** The workloads of the server. The list is empty at the limiter layer. */
   workloads: z.array(workloadSchema),
   /**
    * The limiter's script, by which clients and scripts can be compared separately; absent where no

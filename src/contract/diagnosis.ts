@@ -17,9 +17,9 @@ export const processDiagnosisSchema = z.strictObject({
   gc: z.record(z.string(), z.strictObject({ pauses: count, total_us: us, longest_us: us })),
   /** How late the event loop came to a timer; absent where it never did. */
   loop_delay_us: z.strictObject({ mean: us, p50: us, p90: us, p99: us, max: us }).optional(),
-  /** On the heap of its main thread. */
+  /** Bytes allocated on the heap of the main thread. */
   allocated_bytes: count.optional(),
-  /** How often its threads waited (`voluntary`) or lost their CPU (`involuntary`). */
+  /** How often the process's threads waited (`voluntary`) or lost their CPU (`involuntary`). */
   context_switches: z.strictObject({ voluntary: count, involuntary: count }).optional(),
   /**
    * System calls that read or write, of all its threads; calls that are named `recv` and `send` are
@@ -39,13 +39,13 @@ const percentilesShape = { p50_us: us.optional(), p99_us: us.optional() };
 export const nodeCountersSchema = z.strictObject({
   /** Commands that carry the limiter's decisions, by name. */
   commands: z.record(z.string(), z.strictObject({ ...commandShape, ...percentilesShape })),
-  /** From and to clients; without replication. */
+  /** Bytes from and to clients, without replication. */
   received_bytes: count.optional(),
   sent_bytes: count.optional(),
 });
 export type NodeCounters = z.infer<typeof nodeCountersSchema>;
 
-/** The same from before any load to after the last answer. */
+/** The counters of a node from before any load to after the last answer. */
 const nodeDiagnosisSchema = z.strictObject({ role: z.string(), ...nodeCountersSchema.shape });
 export type NodeDiagnosis = z.infer<typeof nodeDiagnosisSchema>;
 

@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Layer } from "./layers.js";
 
 /**
- * What configurations differ in besides target, workload, traffic and load. Flags, files, menu,
- * plans and reports follow this list. To add one, add an entry here and read it where it takes
- * effect, e.g. in the layout.
+ * A property in which configurations differ besides target, workload, traffic and load. Flags,
+ * files, menu, plans and reports follow this list. To add one, add an entry here and read it where
+ * it takes effect, e.g. in the layout.
  */
 interface Dimension {
   /** Member of a configuration, flag (`--servers`) and, in capitals, variable of single runs. */

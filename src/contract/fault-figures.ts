@@ -76,8 +76,8 @@ const figuresOfFaultSchema = z.strictObject({
   answers: z.strictObject({ allowed: share, limited: share, failed: share }).nullable(),
   behaviour: z.enum(behaviours),
   /**
-   * The largest reading of the resident memory of all servers together; absent without servers of
-   * ours.
+   * The largest reading of the resident memory of all servers together. It is absent where no
+   * server is ours.
    */
   server_memory_peak_bytes: count.optional(),
   server_memory_before_bytes: count.optional(),

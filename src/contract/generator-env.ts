@@ -53,7 +53,8 @@ export type GeneratorRunSpec = RunSpec & { generator: GeneratorSpec };
 const UNKNOWN = "unknown";
 
 /**
- * The servers in TARGET_URL, comma-separated. @throws usageError naming the address that is wrong
+ * Reads the servers in TARGET_URL, which are separated by commas.
+ * @throws usageError naming the address that is wrong
  */
 function addressedServers(text: string, run_nonce: string): AddressedServer[] {
   const urls = text.split(",").map((part) => {
@@ -87,7 +88,10 @@ export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   return { runs: [member(first), ...others.map(member)], turns };
 }
 
-/** RUN_SPEC or, without it, the variables of a generator started by hand. @throws usageError */
+/**
+ * Reads RUN_SPEC or, without it, the variables of a generator that was started by hand.
+ * @throws usageError
+ */
 export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   const spec = decodeRunSpec(env);
   return spec ? checked(spec) : decodeVariables(env);

@@ -14,7 +14,7 @@ const shareOutputSchema = z.strictObject({
    * stand still in between.
    */
   opened_late_ms: z.number().min(0),
-  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  /** Seconds from the first request of the warm-up to the opening. It is 0 without a warm-up. */
   opens_s: z.number().min(0),
   /**
    * The limits that the servers or the limiter reported. They are absent without a limiter, and

@@ -11,9 +11,9 @@ export type PlacedKind = (typeof placedKinds)[number];
 
 /** How a campaign reaches a Kubernetes, and where it places its roles. */
 export const kubernetesAccessSchema = z.strictObject({
-  /** A context of the kubeconfig, by default its current one. */
+  /** A context of the kubeconfig. It defaults to the current one. */
   context: z.string().optional(),
-  /** The namespace, by default that of the context. */
+  /** The namespace. It defaults to that of the context. */
   namespace: z.string().optional(),
   nodes: z.partialRecord(z.enum(placedKinds), z.string()),
   host_network: z.boolean().optional(),
@@ -27,7 +27,7 @@ export type KubernetesAccess = z.infer<typeof kubernetesAccessSchema>;
 
 export const dockerHostSchema = z.strictObject({
   name: z.string(),
-  /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
+  /** An address with `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: z.string(),
   address: z.string(),
   /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */

@@ -9,11 +9,9 @@ import { turnLengthsSchema } from "./turns.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
 /**
- * The history of the format:
- * - 1: the first format
- * - 2: the configurations and caps of result schema 2
- * - 3: turns
- * - 4: the configurations of result schema 4, and machines without an id
+ * The version of the format. Version 1 was the first. Version 2 has the configurations and caps of
+ * result schema 2, version 3 has turns, and version 4 has the configurations of result schema 4 and
+ * machines without an id.
  */
 export const MANIFEST_SCHEMA_VERSION = 4;
 
@@ -78,7 +76,7 @@ export const machineSchema = z.strictObject({
     )
     .optional(),
   numa_nodes: z.array(z.string()).optional(),
-  /** The hypervisor of a virtual machine; `none` on bare metal. */
+  /** The hypervisor of a virtual machine, or `none` on bare metal. */
   hypervisor: z.string().optional(),
   /**
    * The milliseconds that a fixed loop of integers took before the first run. This index decides
@@ -138,7 +136,9 @@ const thresholdSchema = z.strictObject({
   op: z.enum(["<", "<=", ">", ">=", "="]),
   /** Requests/s, milliseconds, shares of 0 to 1, or CPU µs per request of the server. */
   value: z.number().min(0),
-  /** In the same unit; only with `=`. */
+  /**
+   * How far the value may lie from the expected one, in the same unit. It is present only with `=`.
+   */
   tolerance: z.number().min(0).optional(),
 });
 export type Threshold = z.infer<typeof thresholdSchema>;

@@ -9,7 +9,7 @@ export interface NamedFault {
   /** The role, or the kind all of whose roles are affected. */
   role: string;
   length_s?: number;
-  /** The least seconds of the window after the fault, by default `SETTLES_S`. */
+  /** The least seconds of the window after the fault. It defaults to `SETTLES_S`. */
   settles_s?: number;
   /** How many servers the fault needs at least. */
   servers?: number;

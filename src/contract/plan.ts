@@ -11,11 +11,8 @@ import { idSchema } from "./target.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
 /**
- * The history of the format:
- * - 1: the first format
- * - 2: the configurations of result schema 2
- * - 3: turns
- * - 4: the configurations of result schema 4
+ * The version of the format. Version 1 was the first. Version 2 has the configurations of result
+ * schema 2, version 3 has turns, and version 4 has the configurations of result schema 4.
  */
 export const PLAN_SCHEMA_VERSION = 4;
 
@@ -50,7 +47,7 @@ const rankingSchema = z.strictObject({
   conditions: z.array(z.string()).min(1).optional(),
   /** The one client of a ranking that compares a client with itself. */
   client: z.string().optional(),
-  /** What such a ranking compares the client in, e.g. `encryption`. */
+  /** The property in which such a ranking compares a client with itself, e.g. `encryption`. */
   varies: z.array(z.string()).min(1).optional(),
 });
 export type PlannedRanking = z.infer<typeof rankingSchema>;
@@ -100,7 +97,7 @@ export const planSchema = z.strictObject({
       share: z.number().positive().max(1),
       window_s: z.number().positive(),
       rate_per_second: z.number().positive().optional(),
-      /** The throughput in closed loops, without faults. */
+      /** The throughput of each trial, in closed loops without faults. */
       measured: z.array(
         z.strictObject({ name: z.string(), requests_per_second: z.number().positive() }),
       ),
@@ -129,7 +126,7 @@ export const planSchema = z.strictObject({
     .optional(),
   warmup_s: warmupSchema,
   cooldown_s: z.number().min(0),
-  /** Seconds between clients; only with consecutive order. */
+  /** Seconds between clients. It is present only in consecutive order. */
   client_cooldown_s: z.number().min(0),
   configurations: z.array(
     z.strictObject({
@@ -144,8 +141,8 @@ export const planSchema = z.strictObject({
       configuration_hash: configurationHashSchema,
       run: z.int().min(1),
       /**
-       * The number of the round, from 1. It is absent in consecutive order, where it equals that of
-       * the run, see `roundOf`.
+       * The number of the round, from 1. It is absent in consecutive order, where it equals the
+       * number of the run (see `roundOf`).
        */
       round: z.int().min(1).optional(),
       /** By turns, the number of the group in its round, from 1. */
@@ -180,7 +177,7 @@ export const planSchema = z.strictObject({
    * What is ranked with what; absent in older plans, which have the next two members in its place.
    */
   rankings: z.array(rankingSchema).optional(),
-  /** In older plans: hashes of the references of all rankings. */
+  /** The hashes of the references of all rankings. Only older plans have them. */
   references: z.array(configurationHashSchema).optional(),
   /** In older plans: rankings have rows of several web frameworks. */
   compare_frameworks: z.literal(true).optional(),

@@ -21,7 +21,7 @@ type Exact<Members> = {
 
 const share = z.number().min(0).max(1);
 export const traceFactsSchema = z.strictObject({
-  /** Checksum of the file as the user gave it. */
+  /** The checksum of the file as the user gave it. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   lines: z.int().min(1),
   keys: z.int().min(1),
@@ -35,9 +35,9 @@ export type TraceFacts = z.infer<typeof traceFactsSchema>;
 
 export const pluginFactsSchema = z.strictObject({
   name: z.string().min(1).max(255),
-  /** Checksum of the file, or of the list of the folder's files with their checksums. */
+  /** The checksum of the file, or of the list of the folder's files with their checksums. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Version in a folder's package.json; absent for a file. */
+  /** The version in a folder's package.json. It is absent for a file. */
   version: z.string().max(100).optional(),
   trace: traceFactsSchema.optional(),
 });
@@ -46,8 +46,8 @@ export type PluginFacts = z.infer<typeof pluginFactsSchema>;
 const pathsSchema = z.array(z.string().min(1).max(4096));
 
 /**
- * The paths in PLUGINS: a JSON list, or separated as in PATH. @throws usageError for an invalid
- * JSON list
+ * Reads the paths in PLUGINS, which are a JSON list, or separated as in PATH.
+ * @throws usageError for an invalid JSON list
  */
 export const decodePlugins = ({ PLUGINS: text = "" }: Environment): string[] =>
   parsePluginPaths(text, delimiter);

@@ -13,13 +13,13 @@ export const progressSecondShape = {
   /** The p99 of the answered requests; absent when nothing was answered. */
   p99_ms: z.number().min(0).optional(),
   /**
-   * Utilisation of the busiest worker's event loop, from 0 to 1. From 0.9 on the generator may be
-   * the bottleneck (M6).
+   * The utilisation of the busiest worker's event loop, from 0 to 1. From 0.9 on the generator may
+   * be the bottleneck (M6).
    */
   generator_event_loop_utilisation: share.optional(),
   /**
-   * Utilisation from 0 to 1. It is absent, like the CPU, for a foreign server and when a reading
-   * failed.
+   * The utilisation of the busiest server's event loop, from 0 to 1. It is absent, like the CPU,
+   * for a server that is not ours and when a reading failed.
    */
   server_event_loop_utilisation: share.optional(),
   /** Percent of one core; above 100 when several threads are busy. */
@@ -58,7 +58,7 @@ export const READ_LINE = "read";
 export const ALL_STEADY_LINE = "steady";
 
 /**
- * A line of the load generator's progress: with PROGRESS=json one JSON object per line on standard
+ * One line of the load generator's progress. With PROGRESS=json it is a JSON object on standard
  * error.
  */
 export const progressSchema = z.discriminatedUnion("event", [
@@ -81,7 +81,7 @@ export const progressSchema = z.discriminatedUnion("event", [
     event: z.literal("turn"),
     answers: z.int().min(0),
     followed: z.int().min(0),
-    /** The latency of both. */
+    /** The summed latency of the answers and the followed requests. */
     latency_sum_us: z.number().min(0),
   }),
 ]);

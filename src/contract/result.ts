@@ -34,12 +34,10 @@ import { turnsFactsSchema } from "./turns.js";
 export const RESULT_SCHEMA = "ratelimit-bench/result";
 
 /**
- * The history of the format:
- * - 1: the first format
- * - 2: layers, any number of servers, stores that do not speak RESP, roles by kind
- * - 3: turns
- * - 4: what the report reads instead of deriving it, i.e. the text of the load, facts of the target
- *   and the curve of the latencies
+ * The version of the format. Version 1 was the first. Version 2 has layers, any number of servers,
+ * stores that do not speak RESP, and roles by kind. Version 3 has turns. Version 4 states what the
+ * report derived before, which is the text of the load, properties of the target and the curve of
+ * the latencies.
  *
  * Programs of this language read this version alone. Older documents are converted in one place,
  * `report/results/older_documents.py`, when the report or `ratelimit-bench judge` loads them.
@@ -61,7 +59,7 @@ const predictionSchema = z.strictObject({
 
 export const runtimeFactsSchema = z.strictObject({
   id: z.string(),
-  /** The store came with the project's Python packages. */
+  /** Whether the store came with the project's Python packages. */
   embedded_store: z.boolean(),
   caps_applied: z.boolean(),
   caps: kindCapsSchema.optional(),
@@ -116,7 +114,9 @@ const outsideOfRun = {
   clock_change: clockChangeSchema.optional(),
 };
 
-/** The generator's settings, in every measured result, also for a foreign URL. */
+/**
+ * The generator's settings. Every measured result has them, also one of a server that is not ours.
+ */
 const requestSchema = z.strictObject({
   layer: driverLayerSchema,
   /** Base addresses, one per server; empty at the limiter layer. */
@@ -175,8 +175,8 @@ export const measuredResultSchema = z.strictObject({
   unsupported: z.array(z.string()),
   rate_limit_hits: countSchema,
   /**
-   * Mean CPU use of all servers in lead-in and window, in % of one core. Absent without a server of
-   * ours, like `memory_usage`.
+   * The mean CPU use of all servers in lead-in and window, in % of one core. It is absent without a
+   * server of ours, like `memory_usage`.
    */
   cpu_usage: z.number().min(0).optional(),
   /** Mean use of the heaps of all servers, in bytes. */
@@ -192,7 +192,7 @@ export const measuredResultSchema = z.strictObject({
   slices: slicesSchema,
   timeline: timelineSchema.optional(),
   prediction: predictionSchema.optional(),
-  /** Empty for a foreign URL. */
+  /** The consumers. The list is empty for a server that is not ours. */
   consumers: z.array(consumerEvidenceSchema),
   /**
    * Calls of the limiter per request, and descriptors that one call decides; absent without a
@@ -203,11 +203,14 @@ export const measuredResultSchema = z.strictObject({
   store: storeEvidenceSchema.optional(),
   service: serviceEvidenceSchema.optional(),
   admissions: admissionsSchema.optional(),
-  /** The planned faults as they took place; absent without any. */
+  /** The planned faults as they took place. It is absent without faults. */
   faults: z.array(faultRecordSchema).min(1).optional(),
   /** What the faults did to the requests; absent where none was injected. */
   fault_figures: faultFiguresSchema.optional(),
-  /** Only with traffic `boundary`, on a target with a limiter. */
+  /**
+   * What each key was admitted. It is present only with traffic `boundary`, on a target with a
+   * limiter.
+   */
   boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   turns: turnsFactsSchema.optional(),
@@ -272,7 +275,7 @@ export const printedResultSchema = z.strictObject({
     arguments: z.array(z.string()),
     output: z.string(),
   }),
-  /** Calls of the operation's command or decisions, as store or service counted them. */
+  /** The calls of the operation's command, or the decisions, as store or service counted them. */
   calls: operationCallsSchema.optional(),
   memory: storeMemorySchema.optional(),
   store: storeEvidenceSchema,

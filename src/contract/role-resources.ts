@@ -29,7 +29,10 @@ export const roleResourcesSchema = z.strictObject({
   resident_bytes_at_window_open: countSchema.optional(),
   resident_bytes_at_end: countSchema.optional(),
   caps: capsSchema.optional(),
-  /** Throttling by the CPU cap in the window, in periods of the scheduler. Absent without a cap. */
+  /**
+   * The throttling by the CPU cap in the window, in periods of the scheduler. It is absent without
+   * a cap.
+   */
   throttling: throttlingSchema.optional(),
   network: z.strictObject({ received_bytes: countSchema, sent_bytes: countSchema }).optional(),
   samples: z.array(

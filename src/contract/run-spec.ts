@@ -34,13 +34,14 @@ export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
 const storeSpecSchema = z.strictObject({
   id: idSchema,
   /**
-   * Id of the engine of a store that the user named by its program alone; absent for a known store.
+   * The id of the engine of a store that the user named by its program alone. It is absent for a
+   * known store.
    */
   engine: idSchema.optional(),
   topology: idSchema,
   /**
-   * The nodes in the order of roles, primaries first. They are empty for a store in the server's
-   * process, or if not known yet.
+   * The nodes in the order of roles, primaries first. The list is empty for a store in the server's
+   * process, and while the nodes are not known.
    */
   nodes: z.array(nodeSchema),
   /**
@@ -63,7 +64,7 @@ export type ServiceSpec = z.infer<typeof serviceSpecSchema>;
 
 const serverSpecSchema = z.strictObject({
   host: z.string().max(253),
-  /** 0: any free port. */
+  /** The port, where 0 means any free one. */
   port: z.int().min(0).max(65_535),
   /** Rounds of CPU work of the heavy workload. */
   complexity: wholeIn("complexity"),
@@ -105,7 +106,7 @@ const generatorSpecSchema = z.strictObject({
   layer: driverLayerSchema,
   workload: workloadSchema,
   traffic: idSchema,
-  /** The load of all generators together, like the extent. */
+  /** The load of all generators together. The extent is theirs together, too. */
   load: loadSchema,
   extent: extentSchema,
   share: generatorShareSchema.optional(),
@@ -148,7 +149,9 @@ export const runSpecSchema = z.strictObject({
   /** Prefix of every key, so that runs on an external store do not share keys. */
   key_prefix: z.string().regex(/^[0-9A-Za-z:_-]{1,64}$/),
   plugins: z.array(z.string().min(1).max(4096)),
-  /** Folder of the library versions that a target may request; absent: this user's. */
+  /**
+   * The folder of the library versions that a target may request. It defaults to that of this user.
+   */
   versions_folder: z.string().max(4096).optional(),
   server: serverSpecSchema.optional(),
   generator: generatorSpecSchema.optional(),

@@ -7,9 +7,9 @@
 export const LEVEL = 0.05;
 
 /**
- * A difference counts only beyond it: layout of memory and links alone can move a program by as
- * much (T. Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS
- * 2009).
+ * A difference must exceed this share to count, because the layout of memory and links alone can
+ * move a program by as much (T. Mytkowicz et al., "Producing wrong data without doing anything
+ * obviously wrong!", ASPLOS 2009).
  */
 export const FLOOR_SHARE = 0.02;
 

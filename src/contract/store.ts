@@ -5,8 +5,7 @@ import { serviceReadingSchema } from "./service.js";
 const count = z.int().min(0);
 
 /**
- * Script calls of one node by command: all calls, and those of them that failed (e.g. with
- * NOSCRIPT).
+ * The script calls of one node by command, with all calls and the failed ones (e.g. with NOSCRIPT).
  */
 const scriptCallsSchema = z.record(z.string(), z.strictObject({ calls: count, failed: count }));
 
@@ -30,11 +29,11 @@ export type EvidenceName = (typeof evidenceNames)[number];
 const storeReadingSchema = z.strictObject({
   version: z.string(),
   uptime_s: count.optional(),
-  /** Identifies the process: another one after a restart. */
+  /** Identifies the process. A restarted node has another id. */
   run_id: z.string().optional(),
-  /** Decisions of the limiter that reached this node. */
+  /** The decisions of the limiter that reached this node. */
   decisions: count.optional(),
-  /** The commands that carried them; only for limiters with a script. */
+  /** The commands that carried the decisions. They are present only for limiters with a script. */
   script_calls: scriptCallsSchema.optional(),
   keys: count.optional(),
   evicted_keys: count.optional(),
@@ -72,7 +71,7 @@ export const storeEvidenceSchema = z.strictObject({
     z.strictObject({ role: z.string(), at_start: storeReadingSchema, at_end: storeReadingSchema }),
   ),
   settings: z.record(z.string(), z.string()),
-  /** Threads of a node that execute commands; absent: one. */
+  /** The threads of a node that execute commands. It defaults to 1. */
   command_threads: z.int().min(1).optional(),
   modules: z.array(moduleFactsSchema).optional(),
   /**
@@ -103,7 +102,8 @@ const storeFeatures = ["EVAL", "HELLO", "CONFIG", "commandstats", "DBSIZE", "use
 export type StoreFeature = (typeof storeFeatures)[number];
 
 /**
- * The probe's output: one JSON document with a member for each action, nodes in the given order.
+ * The probe's output. It is one JSON document with a member for each action, with nodes in the
+ * given order.
  */
 export const probeReportSchema = z.strictObject({
   discovered: discoverySchema.optional(),

@@ -22,7 +22,7 @@ export interface TargetText {
   client: string;
   version?: string;
   store?: string;
-  /** An image's tag, or the name of one of several programs. */
+  /** The tag of an image, or the name of one of several programs. */
   storeVersion?: string;
   topology?: string;
   /** The options, sorted and without duplicates. */
@@ -66,7 +66,7 @@ export const targetSchema = z.strictObject({
   store_version: z.string().max(40).optional(),
   topology: idSchema,
   limiter: idSchema,
-  /** Like `client_version`. */
+  /** The exact version of the limiter's library, e.g. `7.1.0`. */
   limiter_version: z.string().max(40).optional(),
   options: z.array(idSchema),
   decided_by: z.enum(deciders),
@@ -79,7 +79,7 @@ export const targetSchema = z.strictObject({
    * The load program that makes the calls in the client's place, so that the target is a control.
    */
   program: idSchema.optional(),
-  /** The web framework of the server; absent for Fastify. */
+  /** The web framework of the server. It is absent for Fastify. */
   framework: idSchema.optional(),
   /** Whether it runs the one script for all clients instead of its own. */
   same_script: z.literal(true).optional(),
@@ -161,8 +161,9 @@ export const partText = (id: string, version?: string): string =>
   version ? `${id}~${version}` : id;
 
 /**
- * Reads `id[~version]`. @param what named in the message @throws usageError when it is not of that
- * form
+ * Reads `id[~version]`.
+ * @param what the part's name for messages
+ * @throws usageError when the text has another form
  */
 export function parsePart(what: string, text: string): VersionedId {
   if (PART.test(text)) return partOf(text);
@@ -216,5 +217,5 @@ export function formatTargetText({
   ].join("");
 }
 
-/** The target's label in file names: `~ @ : + /` become dashes. */
+/** Returns the target's label in file names, in which dashes replace `~`, `@`, `:`, `+` and `/`. */
 export const targetFileName = (label: string): string => label.replaceAll(/[~@:+/]/g, "-");

@@ -29,7 +29,7 @@ const judgedCampaignSchema = z.strictObject({
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  /** Of the campaign, in the archive or from here. */
+  /** The campaign's folder, in the archive or relative to the current folder. */
   folder: z.string(),
   /** How many results were judged: those that no change names have the verdict that they had. */
   judged: z.int().min(0),

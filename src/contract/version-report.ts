@@ -12,7 +12,7 @@ const storeFacts = z.strictObject({
     .strictObject({
       version: z.string(),
       path: z.string(),
-      /** Whether it came with the Python packages. */
+      /** Whether the store's program came with the Python packages. */
       embedded: z.boolean(),
     })
     .optional(),

@@ -56,7 +56,7 @@ export const ends = (counts: Counts): AfterWindow => totals(ENDS, [counts, count
 export const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>
   failed_answers + connection_errors + timed_out;
 
-/** Requests that failed in any way, also after the close of the window. */
+/** Returns the number of requests that failed in any way, also after the close of the window. */
 export const failedRequests = (counts: Counts): number => failures(ends(counts));
 
 export const failedShare = (counts: Counts): number | undefined =>

@@ -32,7 +32,10 @@ export const wasEnded = (evidence: Planned, role: string): boolean =>
 export const explained = (what: string): RuleFinding =>
   notApplicable(`${what}: a fault was planned`);
 
-/** Seconds from the opening of the window to the first fault; infinite without one. */
+/**
+ * Returns the seconds from the opening of the window to the first fault, or infinity without a
+ * fault.
+ */
 export const firstFaultS = ({ faults = [] }: Planned): number =>
   Math.min(
     ...faults.map(({ planned, injected }) =>

@@ -38,8 +38,8 @@ export interface FaultRun {
   faults: readonly FaultRecord[];
   samples: readonly Pick<Sample, "t_s" | "server_resident_bytes">[];
   /**
-   * The predictions in the order of the faults. One is null where the quotas cannot be used up, and
-   * absent where nothing is predicted.
+   * The predictions in the order of the faults. A prediction is null where the quotas cannot be
+   * used up, and undefined where nothing is predicted.
    */
   predicted?: readonly (PredictedAdmissions | null | undefined)[];
 }
@@ -51,13 +51,16 @@ type Ends = { allowed: number; limited: number; failed: number };
 
 const ended = ({ allowed, limited, failed }: Ends): number => allowed + limited + failed;
 
-/** What the requests of a timeline got, slice by slice, compared with what they got before faults. */
+/**
+ * Tells what the requests of a timeline got, slice by slice, and compares it with what they got
+ * before faults.
+ */
 class ObservedService {
   readonly slices: number;
   readonly before: FaultFigures["before"];
   readonly perSecond: number;
   readonly #timeline: Timeline;
-  /** The most requests that waited before the first fault. */
+  /** The most requests that waited at the same time before the first fault. */
   readonly #usualBacklog: number;
   readonly #servedBefore: number;
 
@@ -79,7 +82,7 @@ class ObservedService {
     };
   }
 
-  /** How the requests ended that ended in a span. */
+  /** Counts how the requests ended that ended in a span. */
   ends({ from, to }: Span): Ends {
     const { allowed, limited, failed, timed_out } = this.#timeline;
     const total = (counts: readonly number[]) => sum(counts.slice(from, to));
@@ -91,8 +94,8 @@ class ObservedService {
   }
 
   /**
-   * The requests that were due in a span and still wait at its end, less those that waited before
-   * the faults. Undefined in a closed loop.
+   * Returns the requests that were due in a span and still wait at its end, less those that waited
+   * before the faults. It is undefined in a closed loop.
    */
   waiting({ from, to }: Span): number | undefined {
     const { backlog } = this.#timeline;
@@ -284,7 +287,7 @@ function shares(ends: Ends): FiguresOfFault["answers"] {
   return { allowed: share(ends.allowed), limited: share(ends.limited), failed: share(ends.failed) };
 }
 
-/** What requests got in a span, compared with what they got before the faults. */
+/** Describes what requests got in a span, compared with what they got before the faults. */
 function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["behaviour"] {
   const ends = service.ends(span);
   const answers = ends.allowed + ends.limited;
@@ -299,7 +302,10 @@ function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["beha
   return usual >= LEAST_LIMITED_SHARE && limited < usual / 2 ? "open" : "unchanged";
 }
 
-/** Resident memory of the servers: the largest reading of a span, and the last one before it. */
+/**
+ * Returns the largest reading of the servers' resident memory in a span, and the last reading
+ * before it.
+ */
 function memoryOf(
   samples: FaultRun["samples"],
   from_s: number,
@@ -367,9 +373,9 @@ function figuresOf(
 }
 
 /**
- * The figures of each injected fault, in the order of the plan; undefined without any. A fault is
- * followed until the next one or the end of the window, and all are judged by the service before the
- * first. docs/faults.md defines each figure.
+ * Returns the figures of each injected fault, in the order of the plan, or undefined without
+ * faults. A fault is followed until the next one or the end of the window, and all are judged by
+ * the service before the first. docs/faults.md defines each figure.
  */
 export function faultFigures(run: FaultRun): FaultFigures | undefined {
   const { timeline, faults, predicted = [] } = run;

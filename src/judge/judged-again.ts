@@ -33,7 +33,7 @@ function answersByTurn({ turns, slices }: MeasuredResult): number[] | undefined 
   return Array.from({ length: turns.turns }, (_, turn) => answersIn(slices, turn * perTurn));
 }
 
-/** The results of a round by file, with their halves recomputed by the present rules. */
+/** Returns the results of a round by file, with their halves recomputed by the present rules. */
 function withHalves(round: Round): Map<string, MeasuredResult> {
   const members = round.flatMap(({ file, result }) => {
     const answers = result.status === "measured" ? answersByTurn(result) : undefined;
@@ -87,7 +87,7 @@ export interface ChangedResult extends VerdictChange {
   before: Verdict["status"];
 }
 
-/** The conclusions of the present rules about the results of a campaign. */
+/** What the present rules conclude about the results of a campaign. */
 interface CampaignByRules {
   /** The rules that could not be checked, because none of the results holds their evidence. */
   notChecked: RuleText[];
@@ -95,7 +95,10 @@ interface CampaignByRules {
   changes: ChangedResult[];
 }
 
-/** The results of a campaign. Those of rounds have their halves recomputed by the present rules. */
+/**
+ * Returns the results of a campaign. The present rules recompute the halves of results that belong
+ * to rounds.
+ */
 function withPresentHalves(results: readonly StoredResult[]): StoredResult[] {
   const rounds = new Map<string, StoredResult[]>();
   for (const stored of results)

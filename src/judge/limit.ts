@@ -16,7 +16,7 @@ const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 /** The share of its measured rate that a direction of a link carried. */
 type CarriedShare = { share: number; bits_per_second: number };
 
-/** The busier of two directions, or undefined where neither carried anything. */
+/** Returns the busier of two directions, or undefined where neither carried anything. */
 function busierDirection(
   directions: readonly { bytes: number; bits_per_second: number }[],
   loaded_s: number,
@@ -65,7 +65,7 @@ function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
   });
 }
 
-/** Bytes between two machines, in both directions. */
+/** Returns the bytes between two machines, in both directions. */
 function bytesBetweenMachines(
   [near, far]: MachineLink["between"],
   pairs: readonly TalkingPair[],
@@ -171,8 +171,8 @@ function generator({ generators, request }: Evidence): Candidate[] {
 const usedUp = (share: number): number => (share >= USED_UP ? 1 : share);
 
 /**
- * All CPUs of a machine together. From `USED_UP` on they count as full, since a busy event loop may
- * be one that waited for a CPU.
+ * Returns how busy all CPUs of a machine were together. From `USED_UP` on they count as full, since
+ * a busy event loop may be one that waited for a CPU.
  */
 export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
   if (!host_load) return [];
@@ -193,7 +193,10 @@ export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[]
   return candidates;
 }
 
-/** The CPUs of each of several machines. Machines that are one computer show the same. */
+/**
+ * Returns the CPUs of each of several machines. Machines that are one computer show the same
+ * figure.
+ */
 const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Candidate[] =>
   Object.entries(machine_load).flatMap(([name, load]) =>
     hostCpu({ host_load: load }).map((candidate) => ({
@@ -203,8 +206,8 @@ const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Can
   );
 
 /**
- * The event loops of the servers. Between the drained readings a loop is only active in the window,
- * because the pauses around it are idle.
+ * Returns the event loops of the servers. Between the drained readings a loop is only active in the
+ * window, because the pauses around it are idle.
  */
 function serverLoops(evidence: Evidence): Candidate[] {
   const { consumers, resources, configuration } = evidence;
@@ -275,7 +278,7 @@ function serviceCpu(
 export const rolesOf = ({ resources }: Pick<Evidence, "resources">, kind: MeasuredKind) =>
   Object.entries(resources).filter(([, roleUsage]) => roleUsage.kind === kind);
 
-/** The roles behind the servers that decide: services and stores. */
+/** Returns the roles behind the servers that decide, which are services and stores. */
 export const decidingRoles = (
   evidence: Pick<Evidence, "resources" | "host_load" | "store">,
 ): Candidate[] => [
@@ -287,7 +290,7 @@ export const decidingRoles = (
   ),
 ];
 
-/** The links of the generators' machines. A link has its full rate in each direction. */
+/** Returns the links of the generators' machines. A link has its full rate in each direction. */
 function network(evidence: Evidence): Candidate[] {
   return evidence.generators.flatMap(({ links = [] }) =>
     links.map(({ name, bits_per_second, received_bytes, sent_bytes }) => {
@@ -299,8 +302,8 @@ function network(evidence: Evidence): Candidate[] {
 }
 
 /**
- * The links between machines. They are used up from `FULL` on, because many small packets carry
- * less than a few large ones.
+ * Returns the links between machines. They are used up from `FULL` on, because many small packets
+ * carry less than a few large ones.
  */
 export function machineLinks(
   evidence: Pick<Evidence, "links" | "placement" | "resources" | "machine_load">,
@@ -357,8 +360,8 @@ export function limitOf(evidence: Evidence): Limit {
 }
 
 /**
- * The most used resource. @param aboutService what a limit of the client says about a service behind
- * it
+ * Returns the most used resource.
+ * @param aboutService what a limit of the client says about a service behind it
  */
 export function limitFrom(
   candidates: readonly Candidate[],

@@ -100,7 +100,7 @@ const NOT_APPLICABLE = RULES_OF_OUR_GENERATOR.map((rule) => ({
   ...notApplicable("a foreign program loads"),
 }));
 
-/** Judges a run whose figures a load program printed, by the rules that apply to it. Pure. */
+/** Judges a run whose figures a load program printed, by the rules that apply to it. */
 export const judgePrinted = (evidence: PrintedEvidence): Verdict =>
   verdictOf([...ruleFindings(rules, evidence), ...NOT_APPLICABLE]);
 

@@ -35,7 +35,7 @@ interface Ramp {
    * an open loop in milliseconds.
    */
   first_second: number;
-  /** The median slice of the second half, in the same unit. */
+  /** The median slice of the second half, in the unit of the first. */
   second_half: number;
 }
 
@@ -51,7 +51,7 @@ const RAMP_ERRORS = 3;
  */
 const CORRELATION = { min: 0.6, max: 0.8 };
 
-/** What each whole slice measured; NaN for the latency of a slice without an answer. */
+/** Returns what each whole slice measured. The latency of a slice without an answer is NaN. */
 function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model"]): number[] {
   // The last slice may be shorter than the others.
   const answers = allowed.slice(0, -1).map((count, index) => count + (limited[index] ?? 0));
@@ -62,7 +62,7 @@ function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model
 const withoutGaps = (values: readonly number[]): number[] =>
   values.filter((value) => !Number.isNaN(value));
 
-/** The distances of the values from their line of least squares. */
+/** Returns the distances of the values from their line of least squares. */
 function withoutTrend(values: readonly number[]): number[] {
   const centre = (values.length - 1) / 2;
   const level = mean(values);
@@ -73,8 +73,8 @@ function withoutTrend(values: readonly number[]): number[] {
 }
 
 /**
- * The standard error of the difference between a level over `first` slices and one over these.
- * Neighbouring slices are alike, so fewer count than there are: n (1 − r) / (1 + r) of n with the
+ * Returns the standard error of the difference between a level over `first` slices and a level over
+ * `slices`. Neighbouring slices are alike, so that n slices count as n (1 − r) / (1 + r) with the
  * lag-1 correlation r.
  */
 function errorOfDifference(first: number, slices: readonly number[]): number {
@@ -89,7 +89,7 @@ function errorOfDifference(first: number, slices: readonly number[]): number {
   return Math.sqrt(((squares / (n - 2)) * (1 / first + 1 / n) * (1 + r)) / (1 - r));
 }
 
-/** The slices of the first seconds of a window. */
+/** Returns the slices of the first seconds of a window. */
 export function firstSlices(slices: Slices, seconds: number): Slices {
   const first = (values: readonly number[]) =>
     values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
@@ -97,13 +97,13 @@ export function firstSlices(slices: Slices, seconds: number): Slices {
 }
 
 /**
- * A ramp inside the window (M26), up or down: the median slice of the first second differs from
- * that of the second half by more than a tenth and by more than three standard errors of a
- * difference of means of correlated values (Zwiers and von Storch, Journal of Climate 8, 1995; the
- * correlation with the correction of Kendall, Biometrika 41, 1954). The noise is that of the second
+ * Finds a ramp inside the window (M26), up or down. The median slice of the first second differs
+ * from that of the second half by more than a tenth and by more than three standard errors of a
+ * difference of means of correlated values (Zwiers and von Storch, Journal of Climate 8, 1995). The
+ * correlation has the correction of Kendall (Biometrika 41, 1954). The noise is that of the second
  * half. Medians are compared, so that a stall in the first second is no ramp. In simulated windows
- * of 3 to 30 s without a ramp, with slices that vary by 5 to 15 % and a correlation of 0.3 to 0.6, at most 1.6 %
- * were flagged.
+ * of 3 to 30 s without a ramp, with slices that vary by 5 to 15 % and a correlation of 0.3 to 0.6,
+ * at most 1.6 % were flagged.
  * @returns undefined without a ramp, and for windows of less than 3 s
  */
 export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {

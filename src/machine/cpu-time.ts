@@ -6,7 +6,7 @@ export interface HostCpu {
   at_ms: number;
   cpus: number;
   idle_us: number;
-  /** Time in which the host of this virtual machine ran something else. */
+  /** The time in which the host of this virtual machine ran something else. */
   stolen_us: number;
   /** Time of interrupts; 0 where the kernel counts it as time of the interrupted programs. */
   interrupts_us: number;
@@ -51,8 +51,8 @@ export function readHostCpu(): HostCpu | undefined {
 type HostWork = { elapsed_us: number; programs_us: number; interrupts_us: number };
 
 /**
- * The work between two readings. It is derived from idle time, which is exact, because most kernels
- * only sample user and system time.
+ * Returns the work between two readings. It is derived from idle time, which is exact, because most
+ * kernels only sample user and system time.
  */
 function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
   const elapsed_us = (to.at_ms - from.at_ms) * 1000;

@@ -9,11 +9,14 @@ import { readHardware } from "./hardware.js";
 
 type NetworkBytes = { received_bytes: number; sent_bytes: number };
 
-/** Links that carry what another link carries, too, i.e. those of containers, and bridges. */
+/**
+ * Names of links that carry again what another link carries. They belong to containers and bridges.
+ */
 const INNER = /^(lo|veth|br|docker|cni|cbr|flannel|cali|cilium|tunl|kube|virbr|dummy|ifb)/;
 
 /**
- * The bytes on all links that lead out. @param text of /proc/net/dev
+ * Adds up the bytes on all links that lead out.
+ * @param text of /proc/net/dev
  * @returns undefined without such a link
  */
 export function networkBytesIn(text: string): NetworkBytes | undefined {
@@ -77,8 +80,8 @@ const INDEX_STEPS = 12_000_000;
 const INDEX_PIECES = 7;
 
 /**
- * Milliseconds of a fixed loop of integer steps, each of which needs the one before (G. Marsaglia,
- * "Xorshift RNGs", 2003).
+ * Returns the milliseconds of a fixed loop of integer steps, each of which needs the step before
+ * (G. Marsaglia, "Xorshift RNGs", 2003).
  */
 function indexMs(): number {
   const times: number[] = [];
@@ -99,8 +102,8 @@ function indexMs(): number {
 }
 
 /**
- * The name of a CPU. Clouds give names without a number, such as "AMD EPYC". Then family and model
- * of the first CPU tell generations apart.
+ * Returns the name of a CPU. Clouds give names without a number, such as "AMD EPYC". Then family
+ * and model of the first CPU tell generations apart.
  */
 export function cpuName(name: string, cpuinfo = ""): string {
   const [, family, model] = /^cpu family *: (\d+)\nmodel *: (\d+)$/m.exec(cpuinfo) ?? [];

@@ -99,8 +99,8 @@ function cachesIn(root: string): Cache[] {
 }
 
 /**
- * The hypervisor of this machine. Only x86 reports that it is virtual, so elsewhere nothing is
- * known without a name.
+ * Returns the hypervisor of this machine. Only x86 reports that it is virtual, so elsewhere nothing
+ * is known without a name.
  */
 function hypervisorOf(root: string): string | undefined {
   const flags = /^flags\s*:(.*)$/m.exec(textOf(root, "proc/cpuinfo"))?.[1]?.split(/\s+/);

@@ -10,8 +10,8 @@ function caretColumn(trace: string): string | undefined {
 }
 
 /**
- * The place of an error in a plugin, e.g. `my-client.js:12:5`; undefined where the trace names none
- * of the plugins.
+ * Returns the place of an error in a plugin, e.g. `my-client.js:12:5`. It is undefined where the
+ * trace names none of the plugins.
  * @param trace the error's stack, or Node's output for it
  * @param paths of the plugins, as the user wrote them
  */

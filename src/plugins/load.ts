@@ -12,7 +12,7 @@ import { MAX_BYTES, type PluginFiles, readPlugin } from "./source.js";
 import { checked } from "./validation.js";
 
 /**
- * The traffic of a trace that a campaign wrote for its programs.
+ * Returns the traffic of a trace that a campaign wrote for its programs.
  * @throws usageError where the file is something else
  */
 export function tracePlugin(source: PluginFiles) {
@@ -55,8 +55,8 @@ function installHooks(urls: readonly string[]): void {
 }
 
 /**
- * The output of Node for a module with a syntax error. Node names the line only when the error ends
- * a process. No code of the module runs.
+ * Returns the output of Node for a module with a syntax error. Node names the line only when the
+ * error ends a process. No code of the module runs.
  */
 const syntaxErrorOutput = (url: string): string =>
   spawnSync(

@@ -22,7 +22,7 @@ export function checked<Value>(
   );
 }
 
-/** A member of a document as code writes it, e.g. `clients[0].id`. */
+/** Returns the path of a member of a document as code writes it, e.g. `clients[0].id`. */
 function memberText(path: readonly PropertyKey[]): string {
   let text = "";
   for (const part of path) {

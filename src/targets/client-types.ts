@@ -7,10 +7,10 @@ import { idList } from "./member-lists.js";
 import type { OpenClient, OwnSettings, StorePlace, Tuning } from "./open-client.js";
 
 const flexibleSchema = z.strictObject({
-  /** E.g. `RateLimiterValkey`. */
+  /** The name of the class, e.g. `RateLimiterValkey`. */
   className: z.string().min(1),
   options: z.record(z.string(), z.unknown()).readonly().optional(),
-  /** How its script reaches the store; absent for a class without one. */
+  /** How the limiter's script reaches the store. It is absent for a class without one. */
   script: z
     .union([
       z.strictObject({ kind: z.enum(["eval", "evalsha"]) }),
@@ -118,19 +118,19 @@ interface ClientChoices {
   settings?: OwnSettings;
   /** The version of Node that its servers run in. */
   node?: string;
-  /** Id of the load program in its place. */
+  /** The id of the load program that takes the client's place. */
   program?: string;
-  /** Id of the server's web framework; absent: the default. */
+  /** The id of the server's web framework. It defaults to Fastify. */
   framework?: string;
-  /** Some decisions reach neither store nor service, e.g. because denials are cached. */
+  /** Whether some decisions reach neither store nor service, e.g. because denials are cached. */
   decidesLocally?: boolean;
   /** A request without a decision is admitted. */
   failsOpen?: true;
 }
 
 /**
- * A Node library that talks to the store or to a service: one file in `clients/` and one line in
- * its list.
+ * A Node library that talks to the store or to a service. Each has a file in `clients/` and a line
+ * in its list.
  */
 export interface ClientDescription
   extends Shaped<typeof clientShape>,
@@ -143,8 +143,8 @@ export type VariedClient = ClientDescription | { skip: string };
 
 /** How any program reaches what decides, with the calls that `LimiterDescription.callOf` makes. */
 export type NativeProtocol =
-  /** Posts them as JSON. `port`: its name among the ports; absent: the main one. */
+  /** Posts the calls as JSON. `port` is the name of the port, which is the main one by default. */
   | { kind: "http"; path: string; port?: string }
   | { kind: "grpc"; method: GrpcMethod; port: string }
-  /** Sends each as the words of a command. */
+  /** Sends each call as the words of a command. */
   | { kind: "resp"; command(call: object): string[] };

@@ -1,7 +1,7 @@
 import type { PackageVersion } from "../contract/library-versions.js";
 
 /**
- * A web framework under the server's routes: one entry here, and its adapter in
+ * A web framework under the server's routes. Each has an entry here, and an adapter in
  * `src/server/frameworks/`.
  */
 export interface FrameworkDescription {

@@ -9,7 +9,7 @@ export interface StorePlace {
   store: string;
   topology: string;
   nodes: readonly Node[];
-  /** Credentials and encryption of an external store. */
+  /** The credentials and encryption of an external store. */
   access?: StoreAccess;
   /** The service between client and store; absent where there is none. */
   service?: ServiceSpec;

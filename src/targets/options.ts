@@ -89,7 +89,7 @@ const SETTINGS_SUMMARIES: Readonly<Record<OwnSettings, string>> = {
   tuned: "the client as its maintainers recommend it, see docs/clients.md",
 };
 
-/** Such settings decide about pipelining, too. */
+/** These settings also decide whether commands are pipelined. */
 const ownSettings = (id: OwnSettings): OptionDescription => ({
   id,
   summary: SETTINGS_SUMMARIES[id],
@@ -273,8 +273,8 @@ const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(
 );
 
 /**
- * The server's routes are those of another web framework. Rankings never mix frameworks unless
- * asked.
+ * The server's routes are those of another web framework. Rankings never mix frameworks unless the
+ * user asks for it.
  */
 const frameworkOptions: readonly OptionDescription[] = frameworks
   .filter(({ id }) => id !== USUAL_FRAMEWORK)
@@ -332,7 +332,7 @@ export const separating: readonly SeparatingOption[] = options.flatMap(
     separates ? [{ ...definedOnly({ id, pattern }), separates }] : [],
 );
 
-/** The list entry of each option that separates rankings, among those of a target. */
+/** Returns the list entry of each option that separates rankings, among the options of a target. */
 export const separationsOf = (
   ids: readonly string[],
   list: readonly SeparatingOption[] = separating,

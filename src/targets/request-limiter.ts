@@ -15,8 +15,8 @@ import type {
 export const FAIL_OPEN_AFTER_MS = 250;
 
 /**
- * Admits a request whose decision failed, or takes longer than `FAIL_OPEN_AFTER_MS`: what the
- * caller of a limiter does whose API must outlive its store (`skipOnError` of @fastify/rate-limit,
+ * Admits a request whose decision failed, or takes longer than `FAIL_OPEN_AFTER_MS`. The caller of
+ * a limiter does this whose API must outlive its store (`skipOnError` of @fastify/rate-limit,
  * `passOnStoreError` of express-rate-limit, `failure_mode_deny: false` of Envoy). A denial is never
  * overruled.
  */
@@ -73,7 +73,7 @@ export const noDecisions = (): DecisionCounts => ({ allowed: 0, limited: 0, fail
 
 export const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 
-/** A denial. @param limit the quota reported to the caller */
+/** Makes a denial. @param limit the quota reported to the caller */
 export const limited = (limit: number, remaining: number, msBeforeNext: number): Decision => ({
   outcome: "limited",
   limit,
@@ -130,7 +130,7 @@ const growth = (before: number | undefined, after = 0): number | undefined =>
 class PairedRequestLimiter implements RequestLimiter {
   readonly #standard: CountingLimiter;
   readonly #exhausted: CountingLimiter;
-  /** The decisions that `create` took, and their commands. */
+  /** The decisions that `create` took, with their commands. */
   readonly #before: DecisionCounts;
   readonly #commandsBefore: number | undefined;
   readonly #withoutStoreBefore: number | undefined;
@@ -200,13 +200,13 @@ class PairedRequestLimiter implements RequestLimiter {
       : this.#standard.consume(key, cost);
   }
 
-  /** Undefined for limiters that send one for each decision. */
+  /** Returns undefined for limiters that send one command for each decision. */
   #commands(): number | undefined {
     const { commands } = this.#standard;
     return commands === undefined ? undefined : commands + (this.#exhausted.commands ?? 0);
   }
 
-  /** Undefined for limiters that decide nothing without the store. */
+  /** Returns undefined for limiters that decide nothing without the store. */
   #withoutStore(): number | undefined {
     const { withoutStore } = this.#standard;
     return withoutStore === undefined

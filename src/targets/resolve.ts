@@ -23,8 +23,8 @@ export { findTopology } from "./topologies.js";
 export { describeClient } from "./varied-client.js";
 
 /**
- * Whether a store, service or module is available here: true, or the reason why not (false: it was
- * not found).
+ * Tells whether a store, service or module is available here. The answer is true, or the reason why
+ * not, or false where it was not found.
  */
 export type Availability = (id: string) => boolean | string;
 

@@ -27,8 +27,8 @@ export interface ServiceDescription {
   /** All settings; those without an address are part of the result. */
   environment(allocation: ServiceAllocation, place: StorePlace): Readonly<Record<string, string>>;
   /**
-   * The setting that it refused, from the lines that it printed before it ended; undefined where
-   * they name none.
+   * Returns the setting that the service refused, from the lines that it printed before it ended.
+   * It is undefined where they name none.
    */
   refusedSetting?(lines: readonly string[]): { name: string; takes: string } | undefined;
   /** Waits until it answers. @throws environmentError with the last problem */

@@ -63,8 +63,9 @@ export interface StoreSession {
    */
   reset(deadlineMs: number): Promise<void>;
   /**
-   * The counters of each node.
-   * @param decisionCommands that carry the limiter's decisions; absent: those that run a script
+   * Reads the counters of each node.
+   * @param decisionCommands carry the limiter's decisions, by default the commands that run a
+   * script
    * @throws environmentError when a node is another store
    */
   read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
@@ -86,7 +87,7 @@ export interface StoreSession {
   /** Settings of the running store that can affect a figure. */
   settings(): Promise<Record<string, string>>;
   /**
-   * Carries out a fault, or undoes it. Absent for an engine whose servers carry out none.
+   * Carries out a fault, or undoes it. It is absent for an engine whose servers carry out none.
    * @throws environmentError when a node refuses
    */
   inject?(fault: StoreFault, deadlineMs: number): Promise<void>;
@@ -99,7 +100,7 @@ export interface StoreSession {
    * does not tell it); absent for an engine without modules.
    */
   modules?(): Promise<Readonly<Record<string, string>>>;
-  /** The type, version, topology and nodes of the store at the first node. */
+  /** Detects the type, version, topology and nodes of the store at the first node. */
   discover(): Promise<Discovery>;
   close(): void;
 }

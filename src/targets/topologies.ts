@@ -15,11 +15,11 @@ export const topologies: readonly TopologyDescription[] = [
     nodeArguments: [...clusterArguments, "--repl-diskless-sync-delay", "0"],
   },
   /**
-   * The smallest cluster at all: three primaries without replicas, for comparisons with figures of
-   * others.
+   * The smallest possible cluster, with three primaries and no replicas, for comparisons with
+   * published figures.
    */
   { id: "cluster-3", primaries: 3, replicas: 0, nodeArguments: clusterArguments },
-  /** For targets without a store process. */
+  /** The topology of targets without a store process. */
   { id: "none", primaries: 0, replicas: 0, nodeArguments: [] },
 ];
 

@@ -35,7 +35,10 @@ export function withOptions(
   return varied;
 }
 
-/** The client of a target, with its options applied. @throws usageError */
+/**
+ * Returns the client of a target, with its options applied.
+ * @throws usageError
+ */
 export function describeClient(
   target: Readonly<
     Pick<Target, "client" | "topology" | "options"> & Partial<Pick<Target, "store">>

@@ -3,8 +3,8 @@ import type { Algorithm } from "../contract/target.js";
 
 /**
  * Decides on a request. It is called in the order of time.
- * @param slot of the key
- * @param now_s such that windows begin at multiples of their length
+ * @param slot the slot of the key
+ * @param now_s seconds that are multiples of a window's length where a window begins
  */
 type Admits = (slot: number, now_s: number) => boolean;
 

@@ -9,8 +9,8 @@ const KEYS_BELOW = 800;
 const KEYS = KEYS_ABOVE + KEYS_BELOW;
 
 /**
- * Requests of a key in two windows, in quotas. Keys above their quota make six, and the others one,
- * so that all together use as many quotas a window as there are keys.
+ * The requests of a key in two windows, in quotas. A key above its quota sends six, and the others
+ * send one, so that all together use as many quotas a window as there are keys.
  */
 const ABOVE_IN_CYCLE = 6;
 const CYCLE_REQUESTS = KEYS_ABOVE * ABOVE_IN_CYCLE + KEYS_BELOW;
@@ -30,8 +30,8 @@ const BURST_SHARE = 0.25;
 const BETWEEN_BURSTS = 3;
 
 /**
- * The quota at a rate. A point takes whole milliseconds, so that limiters that refill in whole
- * points or milliseconds refill evenly.
+ * Returns the quota at a rate. A point takes whole milliseconds, so that limiters that refill in
+ * whole points or milliseconds refill evenly.
  */
 function quotaAt(rate_per_second: number, window_s: number): number {
   const most = Math.floor((rate_per_second * window_s) / KEYS + 1e-9);
@@ -82,9 +82,9 @@ function problemWith(
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * The requests of about two windows, which repeat. A key above its quota sends a burst of two
- * quotas at once, goes on at twelve times its quota for about half a window, and then sends a few
- * single requests: these open a window somewhere before the next burst, so that bursts meet the
+ * Returns the requests of about two windows, which repeat. A key above its quota sends a burst of
+ * two quotas at once, goes on at twelve times its quota for about half a window, and then sends a
+ * few single requests. These open a window somewhere before the next burst, so that bursts meet the
  * edge of a window at every place. The bursts of the keys are spread evenly. A key below its quota
  * sends evenly, so that it never exceeds its quota in any window.
  */

@@ -35,7 +35,7 @@ interface PredictedConsumers {
 interface MeasuredWindow {
   /** When the window opened, in wall-clock time. */
   opened_at: Date;
-  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  /** Seconds from the first request of the warm-up to the opening. It is 0 without a warm-up. */
   opens_s: number;
   slices: Slices;
 }

@@ -28,7 +28,10 @@ function zipfShares(size: number, total: number): Float64Array {
 export const evenShares = (size: number, total: number): Float64Array =>
   new Float64Array(size).fill(total / size);
 
-/** Ordinary users and users whose quota is used up. The requests of each kind follow Zipf's law. */
+/**
+ * Creates a population of users, some of whom have used up their quota. The requests of each kind
+ * follow Zipf's law.
+ */
 export function zipfPopulation(ordinary: number, exhausted: number, exhaustedShare: number) {
   const requests = [
     ...Array.from({ length: ordinary }, (_, rank) => user(rank)),

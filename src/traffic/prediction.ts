@@ -141,7 +141,10 @@ export function predictAdmitted(
   return count;
 }
 
-/** Decides on the requests of a load in their order. @param lost_s when all counters are lost */
+/**
+ * Decides on the requests of a load in their order.
+ * @param lost_s when all counters are lost, in seconds
+ */
 function simulate(
   profile: TrafficProfile,
   limits: Limits,
@@ -170,7 +173,7 @@ function simulate(
       }
       const request = keys[streams[n % count]?.next() ?? 0];
       let admitted = request?.exhausted !== true;
-      // Every descriptor consumes, whatever the outcome of the others.
+      // Every descriptor consumes, whatever the outcome of the others is.
       for (const slot of request?.slots ?? []) {
         if (!admits(slot, began_s + at_s)) admitted = false;
       }

@@ -32,7 +32,7 @@ export interface BindingQuota {
   quotaAt(rate_per_second: number, window_s: number): number;
   /** Why the profile cannot be used so, with what would help; undefined where it can. */
   problemWith(load: Load, extent: Extent, window_s: number, warmup_s: Warmup): string | undefined;
-  /** The requests of a cycle in their order, as indexes into the population. */
+  /** Returns the requests of a cycle in their order, as indexes into the population. */
   cycleOf(quota: number, seed: number): Uint16Array;
 }
 
@@ -59,8 +59,8 @@ export const trafficShape = {
   /** Quota with which the outcomes depend on the keys alone, not on the client's speed (M10). */
   limits: limitsSchema,
   /**
-   * With `random` (the default) requests are drawn by their shares. With `sequential` they follow
-   * each other in a cycle.
+   * How requests follow each other. With `random` (the default) they are drawn by their shares.
+   * With `sequential` they follow in a cycle.
    */
   order: z.enum(["random", "sequential"]).optional(),
   /** The distinct requests and their shares of the traffic, which add up to 1. */

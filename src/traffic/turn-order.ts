@@ -3,7 +3,7 @@ import { MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
 import { rounded } from "../kit/numbers.js";
 import { shuffler } from "./shuffle.js";
 
-/** Shortest lead-in and slice. */
+/** The shortest lead-in and slice. */
 const LEAD_IN_MS = 5;
 const SLICE_MS = 100;
 /**
@@ -11,9 +11,9 @@ const SLICE_MS = 100;
  * CPUs, and its caches are cold.
  */
 export const SEPARATE_SLICE_MS = 500;
-/** Longest slice. A target that needs a longer one is not measured by turns. */
+/** The longest slice. A target that needs a longer one is not measured by turns. */
 const LONGEST_SLICE_MS = 5_000;
-/** Mean latencies of the slowest target that a lead-in and a slice last at least. */
+/** How many mean latencies of the slowest target a lead-in and a slice last at least. */
 const LEAD_IN_LATENCIES = 2;
 const SLICE_LATENCIES = 20;
 /**
@@ -54,7 +54,7 @@ export const shortestLengths = (layer: Layer): TurnLengths =>
 
 export interface TurnOrder {
   lengths: TurnLengths;
-  /** Seconds of slices of each target. */
+  /** The seconds of slices of each target. */
   seconds: number;
   seed: number;
 }

@@ -116,8 +116,8 @@ export class ChannelConnections implements ClosedConnections {
 }
 
 /**
- * A driver's connection, with at most one request in flight. It connects by itself, again after an
- * end.
+ * A driver's connection, with at most one request in flight. It connects by itself, also after it
+ * was closed.
  */
 export interface Channel {
   /** Sends the next request. It is only called between `ready` and the next event. */
@@ -140,7 +140,7 @@ export interface ChannelListener {
 
 export type OpenChannel = (index: number, listener: ChannelListener) => Channel;
 
-/** Events of the pool. Times are monotonic milliseconds. */
+/** Receives the events of the pool. Times are monotonic milliseconds. */
 interface ConnectionPoolListener {
   answered(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void;
   lost(due_ms: number, sent_ms: number, now_ms: number): void;
@@ -172,8 +172,8 @@ export async function untilConnected(
 }
 
 /**
- * A worker's connections. The connection that is free for longest is next, so that the server
- * closes none as idle.
+ * The connections of a worker. The next request goes to the connection that has been free for
+ * longest, so that the server closes none as idle.
  */
 export class ConnectionPool {
   readonly #channels: Channel[];

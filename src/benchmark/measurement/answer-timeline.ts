@@ -32,7 +32,8 @@ export type WorkerTimeline = {
 };
 
 /**
- * The latencies of each slice, by worker. A worker's answers belong to its slices in their order.
+ * Returns the latencies of each slice by worker. The answers of a worker are in the order of its
+ * slices.
  */
 export function latenciesBySlice(
   workers: readonly Pick<WorkerTimeline, "slices" | "latencies_us">[],

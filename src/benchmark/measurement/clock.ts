@@ -18,9 +18,9 @@ export const wallTime = (at_ms: number): Date => new Date(at_ms + wallOffsetMs()
 const BRACKETS = 32;
 
 /**
- * Milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings, so each
- * cheap reading stands between two exact ones, and the tightest such bracket counts. The result is
- * wrong by at most half its width.
+ * Returns the milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings,
+ * so each cheap reading stands between two exact ones, and the tightest such bracket counts. The
+ * result is wrong by at most half its width.
  */
 export function tightestOriginMs(
   exactMs: () => number,
@@ -63,7 +63,8 @@ const EXACT_MS = 3;
 const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /**
- * Resolves at `at_ms`, in monotonic milliseconds. It blocks the thread for the last few of them.
+ * Resolves at `at_ms`, in monotonic milliseconds. It blocks the thread for the last milliseconds
+ * before.
  */
 export async function sleepUntil(at_ms: number): Promise<void> {
   let rest_ms = at_ms - cheapMonotonicMs();

@@ -36,7 +36,7 @@ export interface ConnectionCounts {
   undecided(): void;
 }
 
-/** The requests that a worker sent, in columns. Times are monotonic milliseconds. */
+/** The requests that a worker sent, column by column. Times are monotonic milliseconds. */
 export interface DecisionColumns {
   which: Uint16Array<ArrayBuffer>;
   sent_ms: Float64Array<ArrayBuffer>;
@@ -57,7 +57,7 @@ export interface ConnectionLog {
    */
   sent(which: number): void;
   /**
-   * Is called right after the answer came.
+   * Records an answer. It is called right after the answer came.
    * @param wait_ms NaN where the answer named no wait
    */
   answered(outcome: Exclude<Outcome, "failed">, wait_ms: number): void;

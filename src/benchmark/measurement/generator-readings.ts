@@ -59,7 +59,7 @@ function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
 }
 
 /**
- * This process as the only consumer.
+ * Makes this process the only consumer.
  * @param readWorkers reads the counters of each worker, which is connected
  */
 export async function generatorAsConsumer(

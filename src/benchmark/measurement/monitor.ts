@@ -55,7 +55,7 @@ function difference(earlier: Reading, after: Reading, loaded_s?: number): Server
 
 type Reading = { at_ms: number; usage: Usage };
 
-/** The sample of all servers together, with the event loop of the busiest one. */
+/** Adds up the samples of all servers. The event loop is that of the busiest server. */
 const together = (at_ms: number, samples: readonly ServerSample[]): ServerSample => ({
   at_ms,
   cpu_percent: sum(samples.map(({ cpu_percent }) => cpu_percent)),

@@ -15,7 +15,7 @@ import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
 /** Room for ten seconds, which grows in longer windows. */
 const FIRST_SLICES = 100;
 
-/** The slices of one worker's window. Recording costs a division and two additions. */
+/** Records the slices of one worker's window. Recording costs a division and two additions. */
 export class SliceRecorder {
   #opened_ms: number;
   /** The last slice so far that may be counted in. */
@@ -52,8 +52,8 @@ export class SliceRecorder {
   }
 
   /**
-   * The slices of the window. It closes a little late, and answers that came until then belong to
-   * the last slice.
+   * Returns the slices of the window. The window closes a little late, and answers until then
+   * belong to the last slice.
    */
   of(length_ms: number): Slices {
     return slicesOf((name) => this.#column(name, length_ms));
@@ -120,11 +120,11 @@ export interface WorkerSample {
 }
 
 /**
- * The latencies of one interval. Appending costs almost nothing, and the main thread gets the plain
- * numbers: encoding a histogram once a second would block the worker for some milliseconds, in
- * which it sends and reads nothing. The buffer is copied, not transferred: the first transfer in a
- * thread makes V8 discard its compiled code for typed arrays, which is all the code that reads and
- * records here.
+ * Keeps the latencies of one interval. Appending costs almost nothing, and the main thread gets
+ * plain numbers. Encoding a histogram once a second would block the worker for some milliseconds,
+ * in which it sends and reads nothing. The buffer is copied, not transferred, because the first
+ * transfer in a thread makes V8 discard its compiled code for typed arrays, which is all the code
+ * that reads and records here.
  */
 class SampleBuffer {
   #values = new Uint32Array(16_384);
@@ -200,7 +200,7 @@ export class ResponseRecorder {
 
   /**
    * Records an answer.
-   * @param code the driver's, below 1000
+   * @param code the driver's code, below 1000
    * @param ms latency with fractions
    * @param now_ms monotonic milliseconds
    */

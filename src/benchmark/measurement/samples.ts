@@ -18,8 +18,8 @@ export function concatenated(parts: readonly Uint32Array[]): Uint32Array {
 }
 
 /**
- * Merges the samples that several workers took of the same interval. Percentiles are over all their
- * answers.
+ * Merges the samples that several workers took of the same interval. Percentiles are computed over
+ * the answers of all workers.
  */
 function mergeInterval(
   parts: readonly WorkerSample[],
@@ -55,8 +55,8 @@ export class SampleMerger {
   /** Samples of incomplete intervals, by worker. */
   readonly #pending: WorkerSample[][];
   /**
-   * The samples of the last row. Those of earlier rows are dropped, because they are large, unless
-   * all are kept.
+   * The samples of the last row. Samples of earlier rows are large, so they are dropped unless all
+   * are kept.
    */
   #last: WorkerSample[] = [];
   readonly #rows: Sample[] = [];
@@ -78,7 +78,7 @@ export class SampleMerger {
     return row;
   }
 
-  /** The latencies of each of the `rows`, in parts. They are empty unless they are kept. */
+  /** Returns the latencies of each of the `rows`, in parts. They are empty unless they are kept. */
   latencies(): Uint32Array[][] {
     const kept = this.#kept ?? [];
     const left = this.#pending.flat();
@@ -87,7 +87,8 @@ export class SampleMerger {
   }
 
   /**
-   * All intervals. Samples that one worker sent after the others had ended belong to the last one.
+   * Returns all intervals. Samples that a worker sent after the others had ended belong to the last
+   * interval.
    */
   #intervals(opened_ms: number): Sample[] {
     const left = this.#pending.flat();

@@ -50,7 +50,7 @@ export const meetingPlace = (workers: number): MeetingPlace => ({
   workers,
 });
 
-/** Lets all workers go on that wait in `resumed`. */
+/** Wakes all workers that wait in `resumed`. */
 export function resume({ meeting }: MeetingPlace): void {
   Atomics.add(meeting, RESUMED, 1);
   Atomics.notify(meeting, RESUMED);
@@ -89,14 +89,14 @@ export interface WorkerAssignment extends WorkerPlace, MeetingPlace {
 
 export interface RunAssignment {
   spec: GeneratorRunSpec;
-  /** Number of this worker's first connection, counted over all workers of all generators. */
+  /** The number of this worker's first connection, counted over all workers of all generators. */
   firstConnection: number;
   connections: number;
 }
 
 /**
- * A message to a worker. Commands are sent one at a time, and the worker answers each with one
- * reply of the same name.
+ * A message to a worker. Commands are sent one at a time, and the worker answers each with a reply
+ * of the same name.
  */
 export type Command =
   | { command: "connect" }
@@ -130,7 +130,7 @@ export interface Measured extends Window {
   /** Counts since the start by index of the traffic's distinct requests; see `RequestCounter`. */
   sent_by_request: Uint32Array<ArrayBuffer>;
   undecided_by_request: Uint32Array<ArrayBuffer>;
-  /** All decisions since the start; only with a traffic whose quota binds. */
+  /** All decisions since the start. They are present only with a traffic whose quota binds. */
   decisions?: DecisionColumns;
 }
 

@@ -46,8 +46,8 @@ import {
 } from "./protocol.js";
 
 /**
- * A thread of the load generator. It drives its share of the connections and, in an open loop, of
- * the schedule.
+ * This module is a thread of the load generator. It drives its share of the connections and, in an
+ * open loop, of the schedule.
  */
 const assignment = workerData as WorkerAssignment;
 const port = parentPort;

@@ -81,7 +81,10 @@ export function mostAdmittedWithin({ sent_ms, answered_ms }: Intervals, length_m
 
 export type Quota = { requests: number; window_ms: number };
 
-/** The measured window, and how to get the wall clock: milliseconds to add to the monotonic one. */
+/**
+ * The measured window in monotonic milliseconds. Adding `wall_offset_ms` to them gives the time of
+ * the wall clock.
+ */
 export type MeasuredSpan = { opened_ms: number; closed_ms: number; wall_offset_ms: number };
 
 /**
@@ -94,12 +97,12 @@ export const CLOCK_MS = 2;
 const ROUNDING = 1e-6;
 
 /**
- * What the limiters of an algorithm promise about one key. A request is decided on at an unknown
- * moment between its send and its answer, so both judgements are bounds: surplus admissions and
- * unjustified denials are at least as many.
+ * Judges what the limiters of an algorithm promise about one key. A request is decided on at an
+ * unknown moment between its send and its answer, so both judgements are bounds. There are at least
+ * as many surplus admissions and unjustified denials as they say.
  */
 export interface AlgorithmPromise {
-  /** The most admissions in any half-open interval of this length. */
+  /** Returns the most admissions in any half-open interval of this length. */
   mostIn(quota: Quota, length_ms: number): number;
   /** Admissions beyond what the algorithm can give. */
   surplus(quota: Quota, admitted: Intervals, span: MeasuredSpan): number;
@@ -167,7 +170,7 @@ function windows(more: number): AlgorithmPromise {
   };
 }
 
-/** Admissions beyond the quota in each window of the wall clock. */
+/** Counts the admissions beyond the quota in each window of the wall clock. */
 function surplusOfAligned(
   { requests, window_ms }: Quota,
   admitted: Intervals,
@@ -237,7 +240,7 @@ const slidingWindow: AlgorithmPromise = {
 const slidingLog = windows(0);
 
 /**
- * The promise of buckets that a window refills evenly.
+ * Returns the promise of buckets that a window refills evenly.
  * @param extra points by which a bucket that is refilled in steps may be ahead
  */
 function bucket(extra: number): AlgorithmPromise {
@@ -251,7 +254,8 @@ function bucket(extra: number): AlgorithmPromise {
 
       let furthest = 0;
       let started = 0;
-      // Over all intervals from a send to an answer: admissions in it less what it refills.
+      // The surplus is the largest, over all intervals from a send to an answer, of the admissions
+      // less what the interval refills.
       let leastBefore = Number.POSITIVE_INFINITY;
       for (const [index, answered] of answered_ms.entries()) {
         while (started < sent_ms.length && (sent_ms[started] ?? 0) <= answered) {
@@ -290,7 +294,7 @@ function bucket(extra: number): AlgorithmPromise {
   };
 }
 
-/** The promise of each algorithm; undefined without a limiter. docs/traffic.md derives them. */
+/** The promise of each algorithm, derived in docs/traffic.md. It is undefined without a limiter. */
 export const algorithmPromises: Readonly<Record<Algorithm, AlgorithmPromise | undefined>> = {
   "fixed window": fixedWindow,
   "aligned window": alignedWindow,

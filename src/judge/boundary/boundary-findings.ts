@@ -130,7 +130,7 @@ interface JudgedKey {
   isAbove: boolean;
   /** The most admissions in any window. */
   burst: number;
-  /** Admissions a second in the whole span. */
+  /** The admissions per second in the whole span. */
   per_second: number;
   surplus: number;
   unjustified: number;

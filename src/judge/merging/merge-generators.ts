@@ -104,7 +104,7 @@ export function callFigures(
   };
 }
 
-/** The output of one of several generators, and when its window opened. */
+/** The output of one of several generators, with the moment at which its window opened. */
 export type SharedOutput = { output: GeneratorOutput; opened_after_ms: number };
 
 /**
@@ -186,8 +186,8 @@ function mergeWarmups(warmups: readonly MeasuredResult["warmup"][]): MeasuredRes
 }
 
 /**
- * The samples of all generators, merged by their order. The servers' figures are those that the
- * first generator read.
+ * Merges the samples of all generators by their order. The first generator read the servers'
+ * figures.
  */
 function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
   const count = Math.max(...outputs.map(({ samples }) => samples.length));
@@ -235,8 +235,8 @@ function timelineOf(
 }
 
 /**
- * The values of several histograms. They are added up first, because that takes a fraction of the
- * time that it takes to go through the values of each.
+ * Returns the values of several histograms. The histograms are added up first, because that takes a
+ * fraction of the time that it takes to go through the values of each.
  */
 function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   const merged = mergeHistograms(encoded);
@@ -257,7 +257,10 @@ function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   return [{ values_us, counts }];
 }
 
-/** The resources of all roles. CPU time per request is that of all requests, not of a share. */
+/**
+ * Merges the resources of all roles. The CPU time per request counts all requests, not those of one
+ * generator.
+ */
 function mergeResources(
   outputs: readonly Pick<GeneratorOutput, "resources">[],
   requests: number,

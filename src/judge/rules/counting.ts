@@ -47,7 +47,7 @@ export const admissionsConserved: Rule = {
   },
 };
 
-/** M1: requests/s × measured seconds = answered requests. */
+/** M1 demands that requests/s × measured seconds equal the answered requests. */
 export const throughputFollows: Rule = {
   id: "M1",
   check({ requests, duration, counts }) {
@@ -128,8 +128,8 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
 }
 
 /**
- * The range of decisions on descriptors. Of a call under way, all decisions may have been made
- * although nobody got them.
+ * Returns the range of decisions on descriptors. All decisions of a call under way may have been
+ * made although nobody got them.
  */
 function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range {
   const { allowed, limited, failed, withoutStore, inFlight } = counted;
@@ -165,8 +165,8 @@ function storeReconciles(evidence: Evidence): RuleFinding | undefined {
 }
 
 /**
- * The service counted each decision that the consumers got, by outcome. It counts the points of a
- * request, not the request.
+ * Checks that the service counted each decision that the consumers got, by outcome. It counts the
+ * points of a request, not the request.
  */
 function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
   const { consumers, service, configuration } = evidence;

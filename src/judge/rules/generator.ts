@@ -21,7 +21,7 @@ const LATENESS = { ms: 1, factor: 2 } as const;
 /** Fewer requests tell nothing about the speed of a generator. */
 const FEWEST_REQUESTS = 100;
 
-/** The middle value, or the lower one of two. */
+/** Returns the middle value, or the lower one of two. */
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 
@@ -76,7 +76,8 @@ export const generatorsAlike: Rule = {
   id: "M6",
   check({ generators, request, faults }) {
     if (generators.length < 2) return undefined;
-    // A fault hits the connections of some generators more than those of others.
+    // A fault may hit the connections of some generators more than those of others, which makes
+    // them differ.
     const isComparable =
       !faults && generators.every(({ counts }) => counts.sent >= FEWEST_REQUESTS);
     const slow = request.load.model === "closed" ? slowClosedLoops : lateOpenLoops;
@@ -95,7 +96,7 @@ const SATURATED = 0.9;
  */
 export const STARVED_SHARE = 0.5;
 
-/** The utilisation of the busiest event loop of a generator, from 0 to 1. */
+/** Returns the utilisation of the busiest event loop of a generator, from 0 to 1. */
 export const busiestLoop = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
 
@@ -160,8 +161,9 @@ const isOpenLoop = ({ load }: MeasuredResult["request"]): boolean => load.model 
 const LITTLE_TOLERANCE = 0.05;
 
 /**
- * M7: Little's law. A followed request was in flight for a part of the window alone, so the time of
- * all requests in the window lies between the latencies of the answers in it and of all answers.
+ * M7 checks Little's law. A followed request was in flight for a part of the window alone, so the
+ * time of all requests in the window lies between the latencies of the answers in it and of all
+ * answers.
  */
 export const littlesLaw: Rule = {
   id: "M7",

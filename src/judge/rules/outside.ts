@@ -26,7 +26,7 @@ function standstill({ generators, duration }: Pick<Evidence, "generators" | "dur
     : undefined;
 }
 
-/** Seconds as text. A pause of less than a second keeps its hundredths. */
+/** Returns seconds as text. A pause of less than a second keeps its hundredths. */
 const secondsText = (ms: number): string => (ms / 1000).toFixed(ms < 1000 ? 2 : 1);
 
 function clockSet({ clock_change }: { clock_change?: ClockChange | undefined }): Cause {
@@ -55,8 +55,8 @@ function findingOf(causes: readonly Cause[]): RuleFinding | undefined {
 }
 
 /**
- * M36: nothing outside the target spoiled the run: the generator never stood still, no clock was
- * set, and our own control group was not throttled for long.
+ * M36 demands that nothing outside the target spoiled the run. The generator must never stand
+ * still, no clock may be set, and our own control group must not be throttled for long.
  */
 export const nothingOutside: Rule = {
   id: "M36",

@@ -93,7 +93,10 @@ function unrecorded({ generators, counts, schedule }: Evidence): RuleFinding | u
   return undefined;
 }
 
-/** M2: latency in microseconds, one histogram per outcome, every request in one of them. */
+/**
+ * M2 demands latency in microseconds, in one histogram per outcome that together hold every
+ * request.
+ */
 export const latencyIsReal: Rule = {
   id: "M2",
   check(evidence) {
@@ -112,7 +115,7 @@ export const latencyIsReal: Rule = {
 const figure = (value: number, { load }: Evidence["request"]): string =>
   load.model === "open" ? `mean latency ${value.toFixed(2)} ms` : `${Math.round(value)} answers/s`;
 
-/** A window that began slower, or faster, than it went on. The remedy is a longer warm-up. */
+/** Finds a window that began slower, or faster, than it went on. The remedy is a longer warm-up. */
 function rampFinding(evidence: Evidence): RuleFinding | undefined {
   const { slices, request, warmup } = evidence;
   const ramp = rampIn(firstSlices(slices, firstFaultS(evidence)), request.load.model);

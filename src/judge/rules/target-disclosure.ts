@@ -14,7 +14,7 @@ import {
   suspect,
 } from "../evidence.js";
 
-/** M10: the traffic determines the mix of outcomes, not the client's speed. */
+/** M10 demands that the traffic determines the mix of outcomes, not the client's speed. */
 export const mixAsPredicted: Rule = {
   id: "M10",
   check({ prediction, configuration, consumers, counts, faults, boundary }) {
@@ -79,7 +79,7 @@ export const workloadAsAsked: Rule = {
 /** A reconnected client sends its whole script once, so this share of other commands is allowed. */
 const OTHER_COMMANDS_SHARE = 0.001;
 
-/** How often each command ran the limiter's script without failing. */
+/** Counts how often each command ran the limiter's script without failing. */
 function scriptCommands({ store }: Evidence): Map<string, number> {
   const ran = new Map<string, number>();
   for (const { at_start, at_end } of store?.nodes ?? []) {

@@ -38,7 +38,7 @@ async function addRoutes(app: ExpressApp, routes: WebRoutes, logLevel: string): 
   app.use(errorHandler(routes.onError));
 }
 
-/** The handler of errors. Express recognises it by its four parameters. */
+/** Answers to errors. Express recognises a handler of errors by its four parameters. */
 const errorHandler =
   (handle: WebRoutes["onError"]) =>
   (error: Error, request: WebRequest, reply: WebReply, _next: unknown): void =>
@@ -54,7 +54,7 @@ const loggerOf = (level: string): WebRequest["log"] => ({
   error: level === "silent" ? () => undefined : (error) => console.error(error),
 });
 
-/** The server of Node, with the settings of Fastify's server. */
+/** Returns the server of Node, with the settings of Fastify's server. */
 export function serverOf(server: Server) {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = 0;

@@ -103,8 +103,8 @@ function controllerOf(
 }
 
 /**
- * Answers to errors. Errors of a guard or of Nest get Nest's own answers, but for a path that does
- * not exist.
+ * Answers to errors. Errors of a guard or of Nest get Nest's own answers, except for a path that
+ * does not exist.
  */
 function filterOf(
   { BaseExceptionFilter }: Core,

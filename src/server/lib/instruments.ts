@@ -100,7 +100,9 @@ const readCounts = () => ({
   calls: systemCalls(),
 });
 
-/** Instruments on this process. They cost CPU time, so only a diagnosing run has them. */
+/**
+ * Measures this process from inside. Instruments cost CPU time, so only a diagnosing run has them.
+ */
 export class Instruments {
   readonly #collections = new GCProfiler();
   readonly #loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS });

@@ -5,7 +5,7 @@ import type { ClientSettings } from "../../contract/server-api.js";
 export const common = {
   requestTimeoutMs: 5_000,
   connectTimeoutMs: 3_000,
-  /** Between two attempts to connect again. */
+  /** The time between two attempts to connect again. */
   reconnectDelayMs: 200,
   tcpKeepAliveMs: 30_000,
 } as const;

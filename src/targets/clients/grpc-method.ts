@@ -1,6 +1,6 @@
 /** One method of a service, with the messages and enums that it uses by name. */
 export interface GrpcMethod {
-  /** E.g. `envoy.service.ratelimit.v3`. */
+  /** The name of the protocol's package, e.g. `envoy.service.ratelimit.v3`. */
   package: string;
   service: string;
   method: string;

@@ -27,8 +27,8 @@ interface GrpcConnections<Request, Answer> {
   version: string;
   settings: ClientSettings;
   /**
-   * Calls on the next connection. @throws Error when it fails, or takes longer than the time-out of
-   * all clients
+   * Makes a call on the next connection.
+   * @throws Error when the call fails, or takes longer than the time-out of all clients
    */
   call(request: Request): Promise<Answer>;
   close(): void;

@@ -61,7 +61,7 @@ interface IoredisExports {
 /** One of the two, as the client's file describes it. */
 interface IoredisLibrary {
   package: string;
-  /** Imports the project's version. */
+  /** Imports the version that the project installs. */
   load(): Promise<unknown>;
   /** Options of each connection that it alone needs, but for a target with settings of its own. */
   always: object;
@@ -199,7 +199,9 @@ const settingsOf = (
     command("", "HELLO"),
   );
 
-/** The message of an error, or of the node's error behind an error of the cluster client. */
+/**
+ * Returns the message of an error, or of the node's error behind an error of the cluster client.
+ */
 const reason = (error: Error): string =>
   messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 

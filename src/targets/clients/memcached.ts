@@ -9,14 +9,14 @@ import { singleShardKeys } from "./shard-keys.js";
 const PACKAGE = "memcached";
 
 /**
- * docs/clients.md has the reason for each. With its defaults the library never recovers from a
- * restart of the store.
+ * docs/clients.md gives the reason for each option. With its defaults the library never recovers
+ * from a restart of the store.
  */
 const options = {
   poolSize: 10,
-  /** To connect, ms. */
+  /** How long connecting may take, in ms. */
   timeout: 500,
-  /** Attempts to get a connection, and ms between them. */
+  /** How often getting a connection is attempted, and the ms between attempts. */
   retries: 2,
   minTimeout: 10,
   maxTimeout: 100,

@@ -51,8 +51,8 @@ const connection = {
 } as const;
 
 /**
- * No CLIENT SETINFO and no PING. Without those, silence says nothing about the server, so the
- * socket has no time-out either, and each command has one of its own.
+ * The options without CLIENT SETINFO and PING. Without those, silence says nothing about the
+ * server, so the socket has no time-out, and each command has one of its own.
  */
 const { pingInterval: _pingInterval, ...withoutPing } = connection;
 const { socketTimeout: _socketTimeout, ...withoutTimeout } = socket;
@@ -68,7 +68,7 @@ const bareOptions = {
  */
 const tunedConnection = {
   disableOfflineQueue: true,
-  // 0: none.
+  // A time-out of 0 means none.
   commandOptions: { timeout: 0 },
   pingInterval: PING_INTERVAL_MS,
 } as const;
@@ -97,7 +97,7 @@ const sharedSettings: ClientSettings = {
   ping_interval_ms: connection.pingInterval,
 };
 
-/** See `bareOptions`. */
+/** `bareOptions` says why these options leave out the time-out of the socket and the ping. */
 const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...bareSettings } = sharedSettings;
 
 const fixedSettings: ClientSettings = {
@@ -116,8 +116,8 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
 };
 
 /**
- * The options of a connection in either topology. @param settings absent: those that all clients
- * share
+ * Returns the options of a connection in either topology.
+ * @param settings those of the target, by default the settings that all clients share
  */
 function optionsOf(settings: OwnSettings | undefined) {
   if (settings === "defaults") return { connection: {}, socket: {} };
@@ -168,7 +168,8 @@ async function connect(client: Client): Promise<void> {
 }
 
 /**
- * Waits for pending replies, unless the store hangs. @param connections of a cluster client, all
+ * Waits for pending replies, unless the store hangs.
+ * @param connections all connections of a cluster client
  */
 async function close(
   client: Client,

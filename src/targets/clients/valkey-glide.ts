@@ -67,8 +67,8 @@ type Client = Pick<GlideClient | GlideClusterClient, "invokeScript" | "del"> & {
 };
 
 /**
- * rate-limiter-flexible's RateLimiterRedis on glide, at the cost of an object and an array per
- * consume.
+ * Makes glide usable as the client of rate-limiter-flexible's RateLimiterRedis. It costs an object
+ * and an array per consume.
  */
 export function glideAsIoredis(client: Client, { Script, batch }: GlideClasses): GlideAsIoredis {
   const scripts = new Map<string, Script>();
@@ -129,7 +129,7 @@ const PACKAGE = "@valkey/valkey-glide";
  */
 const INFLIGHT_REQUESTS_LIMIT = 100_000;
 
-/** A fixed delay between attempts: `factor × base ^ n`, without jitter. */
+/** The delay between attempts is fixed. Its formula is `factor × base ^ n`, without jitter. */
 const backoff = {
   numberOfRetries: 1,
   factor: common.reconnectDelayMs,
@@ -182,7 +182,7 @@ function attempt<Client extends Closable>(create: () => Promise<Client>): Promis
       () => last,
       (client) => client.close(),
     ).catch((error: Error) => {
-      // Its messages contain line breaks.
+      // glide's messages contain line breaks.
       last = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
       throw last;
     }),

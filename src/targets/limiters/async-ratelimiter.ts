@@ -8,7 +8,8 @@ const CANNOT_EXHAUST =
   "a denial reads the log of earlier requests, so a key without one cannot be denied at the same cost, and a limit of 0 is refused";
 
 /**
- * The members of its class that we use. Its declarations name a type of another version of ioredis.
+ * The members of the library's class that we use. Its own declarations name a type of another
+ * version of ioredis.
  */
 interface Library {
   new (options: {

@@ -11,13 +11,13 @@ export interface RateLimitRequest {
   hitsAddend?: number;
 }
 
-/** The decision on one descriptor. Fields that are zero are left out. */
+/** The decision on one descriptor. Fields that are zero are not sent. */
 interface Status {
   code?: "UNKNOWN" | "OK" | "OVER_LIMIT";
   /** Absent where no limit applies: then everything is admitted. */
   currentLimit?: object | null;
   limitRemaining?: number;
-  /** Over HTTP a text, e.g. `37s`. */
+  /** The time until the quota begins anew. Over HTTP it is a text, e.g. `37s`. */
   durationUntilReset?: string | { seconds?: number; nanos?: number } | null;
 }
 

@@ -28,7 +28,10 @@ const LOCAL_KEYS = 1_000_000;
 /** The members of a request that the library reads. */
 type LimitedRequest = { key: string; routeOptions: { config?: undefined } };
 
-/** Its decision. `isAllowed` only says that the key is on an allow list, so it is not read. */
+/**
+ * The library's decision. `isAllowed` only says that the key is on an allow list, so it is not
+ * read.
+ */
 interface Answer {
   isExceeded: boolean;
   remaining: number;
@@ -57,7 +60,7 @@ const loadPlugin = async (libraries: Libraries) =>
 
 /**
  * Registers the plugin on its own Fastify instance, which never listens, and returns
- * `createRateLimit()`: the function that decides in every use of the library; the limiter layer and
+ * `createRateLimit()`, the function that decides in every use of the library. The limiter layer and
  * requests of several keys need it. It is called without options, because they would change the key
  * prefix.
  */

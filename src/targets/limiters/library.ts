@@ -47,7 +47,8 @@ export const sha1Of = (text: string | Buffer): string =>
   createHash("sha1").update(text).digest("hex");
 
 /**
- * Loads the scripts on each primary: each limiter consumes a temporary key. @throws the first error
+ * Loads the scripts on each primary by consuming a temporary key with each limiter.
+ * @throws the first error
  */
 export async function preload(
   limiters: readonly Limiter[],
@@ -101,7 +102,7 @@ export function withLimiter(client: ClientDescription, limiter: string): ClientD
   return { ...rest, limiter, survivesStoreRestart: true, survivesScriptFlush: true };
 }
 
-/** For a library without a block duration of its own. */
+/** Returns why a library without a block duration of its own does not fit a block. */
 export const noBlock = (library: string, block_s: number): string | undefined =>
   block_s > 0
     ? `${library} does not support a block duration of its own (${block_s} s was requested)`

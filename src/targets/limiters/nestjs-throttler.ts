@@ -8,7 +8,7 @@ import { LibraryLimiter, noBlock, onIoredis, preload, sha1Of, withLimiter } from
 
 const PACKAGE = "@nestjs/throttler";
 const REDIS_STORAGE = "@nest-lab/throttler-storage-redis";
-/** Its name where its users give none. */
+/** The name of a throttler to which its users give no name. */
 const THROTTLER = "default";
 
 /**
@@ -19,7 +19,7 @@ const MAX_HITS_IN_MEMORY = 20_000;
 
 interface Answer {
   isBlocked: boolean;
-  /** Seconds. */
+  /** How long a blocked key stays blocked, in seconds. */
   timeToBlockExpire: number;
 }
 interface Storage {

@@ -13,7 +13,7 @@ interface Handle {
   call(command: string, ...parameters: string[]): Promise<unknown>;
   sendCommand?(words: string[]): Promise<unknown>;
   del(key: string): Promise<number>;
-  /** Only in a cluster. */
+  /** Returns the nodes of a cluster. A standalone client has no such method. */
   nodes?(role: "master"): Pick<Handle, "call">[];
 }
 

@@ -20,7 +20,7 @@ export interface ThrottleRequest {
   max_burst: number;
   count_per_period: number;
   period: number;
-  /** Points of this call. 0 decides nothing: it is only a look. */
+  /** The points of this call. A call of 0 points only looks, and takes none. */
   quantity: number;
 }
 
@@ -28,7 +28,7 @@ export interface ThrottleAnswer {
   /** A denial is a usual answer in every protocol: over HTTP it has status 200. */
   allowed: boolean;
   remaining: number;
-  /** Seconds. */
+  /** The seconds after which a retry may be admitted. */
   retry_after: number;
 }
 
@@ -37,7 +37,7 @@ export interface ThrottleAnswer {
  */
 export type Throttle = (request: ThrottleRequest) => Promise<ThrottleAnswer>;
 
-/** `[allowed, limit, remaining, reset_after, retry_after]` */
+/** Reads `[allowed, limit, remaining, reset_after, retry_after]`. */
 function readReply(reply: unknown): ThrottleAnswer {
   const [allowed, , remaining, , retry_after] = Array.isArray(reply) ? (reply as unknown[]) : [];
   if (

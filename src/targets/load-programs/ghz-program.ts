@@ -7,7 +7,7 @@ import { amountSchema, inMs, jsonOf, quoted } from "./printed-json.js";
 
 const PROTO_FILE = "calls.proto";
 
-/** Durations in nanoseconds (https://ghz.sh/docs/output). */
+/** The printed figures. Durations are in nanoseconds (https://ghz.sh/docs/output). */
 const figuresSchema = z.object({
   count: amountSchema,
   total: z.number().positive(),

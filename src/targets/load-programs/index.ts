@@ -49,7 +49,7 @@ export function respLoadArguments(
   ];
 }
 
-/** Milliseconds, and operations a second. */
+/** The figures that a load program printed, in milliseconds and operations per second. */
 export interface PrintedFigures {
   per_second: number;
   latency: { average: number; min: number; p50: number; p95: number; p99: number; max: number };
@@ -68,7 +68,10 @@ const COLUMNS = [
 const HEADER = ["test", ...COLUMNS].map((name) => `"${name}"`).join(",");
 const FIGURES = /((?:,"\d+(?:\.\d+)?"){7})$/;
 
-/** Reads the CSV of `--csv` (since 6.2). @throws Error that quotes the line which is wrong */
+/**
+ * Reads the CSV of `--csv` (since 6.2).
+ * @throws Error that quotes the line which is wrong
+ */
 export function parseRespLoadCsv(printed: string): PrintedFigures {
   const lines = printed
     .split(/[\r\n]+/)

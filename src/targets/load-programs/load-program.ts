@@ -19,7 +19,7 @@ export interface PrintedLoad extends PrintedFigures {
   calls?: number;
   /** Answers with an HTTP status of 400 or more: denials of a service that uses 429, and errors. */
   refused: number;
-  /** Calls without a decision, in words, e.g. `3 time-outs`; empty without any. */
+  /** The calls without a decision in words, e.g. `3 time-outs`. The text is empty without any. */
   failures: string;
 }
 

@@ -6,7 +6,7 @@ export const KEYSPACE = 50_000;
 
 const SCRIPT_WINDOW_S = 60;
 
-/** An operation of the store layer: one entry in this list. */
+/** An operation of the store layer. Each has an entry in this list. */
 interface OperationDescription {
   id: string;
   summary: string;
@@ -20,7 +20,10 @@ interface OperationDescription {
   needs?: "EVAL";
   /** Names of its command in `INFO commandstats`; a run uses one of them. */
   commands: readonly string[];
-  /** One of the program's own tests, or a command. @param script the one prepared for the store */
+  /**
+   * Returns one of the program's own tests, or a command.
+   * @param script the one prepared for the store
+   */
   test(script: readonly string[]): { own: string } | { command: readonly string[] };
 }
 

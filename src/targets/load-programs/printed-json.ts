@@ -4,7 +4,7 @@ import type { PrintedFigures } from "./index.js";
 /** A count or a duration. */
 export const amountSchema = z.number().min(0);
 
-/** The beginning of a text, for messages. */
+/** Quotes the beginning of a text for messages. */
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 200));
 
 /** @throws Error unless the text is JSON of that form */

@@ -5,7 +5,7 @@ import { LibraryLimiter, noBlock, preload, unsupported, withLimiter } from "../l
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { ClientDescription, LimiterDescription, ModuleDescription } from "../target-types.js";
 
-/** A reply of a module's command, read. */
+/** The decision in the reply of a module's command. */
 interface ModuleAnswer {
   isAllowed: boolean;
   /** Points that are left. */
@@ -16,7 +16,7 @@ interface ModuleAnswer {
 interface ModuleLimiter {
   summary: string;
   algorithm: Algorithm;
-  /** Parameters of the command after the key. */
+  /** Returns the parameters of the command after the key. */
   parameters(limits: Limits, cost: number): readonly (string | number)[];
   read(reply: unknown, limits: Limits, cost: number): ModuleAnswer;
 }
@@ -26,7 +26,7 @@ interface Module extends ModuleLimiter {
   module: ModuleDescription;
 }
 
-/** Its stores, the client's own default first. */
+/** Returns the stores of a client, of which its default comes first. */
 function storesOf(
   client: ClientDescription,
   stores: ModuleDescription["stores"],
@@ -141,8 +141,8 @@ const redisCell: Module = {
 };
 
 /**
- * A bucket of N whole tokens that W seconds refill. The reply is the number of tokens that are
- * left, -1 for a denial.
+ * redis-shield keeps a bucket of N whole tokens that W seconds refill. Its reply is the number of
+ * tokens that are left, or -1 for a denial.
  */
 const redisShield: Module = {
   module: {

@@ -73,7 +73,11 @@ export async function get({ host, name, ports }: DecidingNode, path: string): Pr
   }
 }
 
-/** A metric by its name with labels, maybe as `1.5e+06`. @throws environmentError without it */
+/**
+ * Returns a function that reads a metric by its name with labels. The value may have the form
+ * `1.5e+06`.
+ * @throws environmentError without the metric
+ */
 export function metricsIn(name: string, metrics: string): (metric: string) => number {
   const lines = metrics.split("\n");
   return (metric) => {

@@ -73,8 +73,8 @@ export const stores: readonly StoreDescription[] = [
     decides: true,
     limiter: "gubernator",
   },
-  /** Counters in the server's own process. */
+  /** This store is counters in the server's own process. */
   { id: "memory" },
-  /** No counters at all. */
+  /** This store keeps no counters. */
   { id: "none" },
 ];

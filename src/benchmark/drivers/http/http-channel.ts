@@ -108,7 +108,7 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
     } else if (first === TRANSFER_ENCODING[0] && matchesAt(buffer, line, TRANSFER_ENCODING)) {
       return 0;
     } else if (buffer[line] === SPACE || buffer[line] === TAB) {
-      // A continuation of the line before.
+      // This line continues the header of the line before.
       return 0;
     }
   }
@@ -122,8 +122,8 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
  */
 const RECONNECT_MS = 50;
 /**
- * Size of the read buffer. The parser copies what it keeps, so all sockets of a thread share one
- * buffer.
+ * The size of the read buffer in bytes. The parser copies what it keeps, so all sockets of a thread
+ * share one buffer.
  */
 const READ_BYTES = 64 * 1024;
 
@@ -136,7 +136,10 @@ const RETRY_AFTER = /\r\nretry-after: *(\d{1,9}) *\r\n/i;
 export const retryAfterMs = (head: string): number =>
   1000 * Number(RETRY_AFTER.exec(head)?.[1] ?? Number.NaN);
 
-/** HTTP/1.1 on one socket: prebuilt requests, no pipelining. Bodies are read and discarded. */
+/**
+ * Speaks HTTP/1.1 on one socket, with prebuilt requests and without pipelining. It reads bodies and
+ * discards them.
+ */
 class HttpChannel implements Channel {
   readonly #url: URL;
   readonly #source: RequestSource;

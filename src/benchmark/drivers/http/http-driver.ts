@@ -32,7 +32,7 @@ async function startLoopbackServer(): Promise<Loopback> {
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("data", () => socket.write(ANSWER));
-    // The load loop destroys its connections.
+    // A failing socket is closed by the load loop, which counts its request.
     socket.on("error", () => {});
     socket.once("close", () => sockets.delete(socket));
   });
@@ -57,7 +57,7 @@ const endpointsOf = ({ generator }: GeneratorRunSpec): URL[] =>
 
 const codeText = (status: number): string => String(status).padStart(3, "0");
 
-/** HTTP/1.1 to one server or several. The closed loop is autocannon's. */
+/** Sends HTTP/1.1 to one server or several. The closed loop uses autocannon. */
 export const httpDriver: Driver = {
   id: "server",
   codeText,

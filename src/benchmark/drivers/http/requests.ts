@@ -30,7 +30,7 @@ export interface RequestSource {
   log?: Pick<ConnectionLog, "answered">;
 }
 
-/** The bytes of one request, built in advance. */
+/** Builds the bytes of one request in advance. */
 export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
   const query = new URLSearchParams(url.search);
   for (const userId of descriptors) query.append("userId", userId);

@@ -61,10 +61,13 @@ const TYPES: Readonly<Record<string, string>> = {
 const RESERVED =
   /^((GRPC_|DEBUG_|PROMETHEUS_|)(HOST|PORT|ADDR)|(GRPC_)?UNIX_SOCKET|RUNTIME_\w+|CONFIG_TYPE|BACKEND_TYPE|USE_(STATSD|PROMETHEUS)|DISABLE_STATS|STATS_FLUSH_INTERVAL|LOCAL_CACHE_SIZE_IN_BYTES|(REDIS_(PERSECOND_)?(URL|TYPE|SOCKET_TYPE|AUTH|TLS\w*))|REDIS_PERSECOND|MEMCACHE_(HOST_PORT|SRV\w*)|EXPIRATION_JITTER_MAX_SECONDS|(GLOBAL_)?SHADOW_MODE)$/;
 
-/** The file with the certificate of the store's authority. */
+/** The files with the certificates for the store. */
 const TLS_FILES = { ca: "store-ca.pem", cert: "store-cert.pem", key: "store-key.pem" } as const;
 
-/** Addresses and credentials of the store. @param files folder of the service's files */
+/**
+ * Returns the addresses and credentials of the store as settings.
+ * @param files folder of the service's files
+ */
 function storeSettings(
   { store, topology, nodes, access = {} }: StorePlace,
   files: string,
@@ -159,7 +162,10 @@ const markerName = `ratelimit_service_rate_limit_${MARKER}_domain_not_found`;
 const FLUSH_INTERVAL_MS = 100;
 const FLUSHED_WITHIN_MS = 5_000;
 
-/** Values of metrics by name and labels. @throws environmentError when they cannot be read */
+/**
+ * Reads the values of metrics by name and labels.
+ * @throws environmentError when they cannot be read
+ */
 async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
   const { status, text } = await ask(metricsPlace(place), "/metrics");
   if (status !== 200)

@@ -129,16 +129,15 @@ const SETTINGS = [
 const microseconds = (seconds: number): number => Math.round(seconds * 1e6);
 
 /**
- * Decisions of rate-limiter-flexible's `RateLimiterMemcache`, from memcached's counters. A decision
- * either increments an existing key (one `incr` hit), or creates it: an `incr` miss, an `add` that
- * is stored, and an `add` of the key's expiry. Of clients that race to create a key all but one see
- * an `incr` miss and an `add` that is not stored, and then increment. `cmd_set` counts every `add`,
- * stored or not, so that
+ * Returns the decisions of rate-limiter-flexible's `RateLimiterMemcache`, from memcached's
+ * counters. A decision either increments an existing key, which is one `incr` hit, or creates it,
+ * which is an `incr` miss, an `add` that is stored, and an `add` of the key's expiry. If clients
+ * race to create a key, all but one see an `incr` miss and an `add` that is not stored, and then
+ * increment. `cmd_set` counts every `add`, stored or not.
  *
- *     incr misses = created + lost races,  cmd_set = 2 × created + lost races
- *
- * and the decisions are hits + created = hits + cmd_set - misses. A block would add two to
- * `cmd_set`, which is why targets with this limiter take no block.
+ * Therefore incr misses = created + lost races, and cmd_set = 2 × created + lost races. The
+ * decisions are hits + created = hits + cmd_set - misses. A block would add two to `cmd_set`, which
+ * is why targets with this limiter take no block.
  */
 const decisionsOf = (number: (name: string) => number): number =>
   number("incr_hits") + number("cmd_set") - number("incr_misses");

@@ -8,8 +8,8 @@ async function listOf(call: Promise<unknown>): Promise<unknown[]> {
 }
 
 /**
- * The versions of a node's modules by name in lower case, from pairs such as `name redis-cell ver
- * 1`.
+ * Reads the versions of a node's modules by name in lower case, from pairs such as `name redis-cell
+ * ver 1`.
  */
 async function loadedVersions(node: StoreNode): Promise<Map<string, string>> {
   const lists = (await listOf(node.call("MODULE", "LIST"))) as unknown[][];
@@ -21,7 +21,10 @@ async function loadedVersions(node: StoreNode): Promise<Map<string, string>> {
   );
 }
 
-/** The known modules of one node. A module is known by its command: a file may have any name. */
+/**
+ * Returns the known modules of one node. A module is known by its command, because its file may
+ * have any name.
+ */
 async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
   const versions = await loadedVersions(node);
   const infos = await listOf(

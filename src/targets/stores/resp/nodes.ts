@@ -126,7 +126,7 @@ export interface StoreNode {
   close(): void;
 }
 
-/** `name:value` lines, as INFO and CLUSTER INFO give them. */
+/** Reads `name:value` lines, as INFO and CLUSTER INFO give them. */
 export function parseFields(text: string): Map<string, string> {
   return new Map(
     text.split("\r\n").flatMap((line) => {
@@ -140,7 +140,10 @@ export function parseFields(text: string): Map<string, string> {
 
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Codes of TLS where nobody whom this process trusts vouches for a certificate. */
+/**
+ * The codes of TLS errors which mean that nobody whom this process trusts vouches for a
+ * certificate.
+ */
 const UNKNOWN_AUTHORITY = [
   "SELF_SIGNED_CERT_IN_CHAIN",
   "DEPTH_ZERO_SELF_SIGNED_CERT",

@@ -52,8 +52,9 @@ const fromZero = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 ? value : undefined;
 
 /**
- * The fields of some sections of INFO. @param isNamed unknown sections, and INFO itself, may have
- * any answer
+ * Reads the fields of some sections of INFO.
+ * @param isNamed whether the user named the store's program, because unknown sections, and INFO
+ * itself, may then have any answer
  */
 async function fieldsOf(
   node: StoreNode,
@@ -177,7 +178,9 @@ function versionField(fields: ReadonlyMap<string, string>): string | undefined {
   return name === undefined ? undefined : fields.get(name);
 }
 
-/** `p50=12.031,p99=25.087,p99.9=40.191`; nothing for a store without them. */
+/**
+ * Reads `p50=12.031,p99=25.087,p99.9=40.191`. A store that does not report percentiles gives none.
+ */
 function percentilesOf(text = ""): Pick<NodeCounters["commands"][string], "p50_us" | "p99_us"> {
   const percentile = (name: string): number | undefined => {
     const value = new RegExp(`(?:^|,)${name}=([\\d.]+)`).exec(text)?.[1];

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { NodeAllocation, StoreDescription, StoreEngine } from "../../target-types.js";
 
-/** The project's folder: the same relative path from the sources and from the build. */
+/** The project's folder. It has the same relative path from the sources and from the build. */
 const root = new URL("../../../../", import.meta.url);
 
 /**
