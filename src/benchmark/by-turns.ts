@@ -121,7 +121,7 @@ interface GroupWarmup extends WarmupByTurns {
 interface GroupWindow {
   opened_ms: number;
   lengths: TurnLengths;
-  /** For each target what its workers did. */
+  /** What the workers of each target did. */
   measured: WorkersOfTarget[];
 }
 

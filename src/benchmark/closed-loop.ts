@@ -7,7 +7,7 @@ import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } fr
 /** Connections that were opened again. */
 export interface Reopened {
   all: number;
-  /** Those of them that the target had not closed, and whose requests were not given up. */
+  /** How many of these the target had not closed, and had no request that was given up. */
   without_cause: number;
 }
 
@@ -17,8 +17,8 @@ export interface Reopened {
  */
 export interface ClosedConnections {
   /**
-   * Connections that were opened again since all were connected; undefined where a client library
-   * holds them.
+   * Connections that were opened again since all were connected. It is undefined where a client
+   * library holds them.
    */
   readonly reopened?: Readonly<Reopened>;
   /**

@@ -231,7 +231,7 @@ export interface TurnFigures {
   cpu_us: number;
   /** Share of the time in slices in which the event loop of the worker was busy. */
   utilisation: number;
-  /** Time in slices in which the worker waited for a CPU; absent where it is not known. */
+  /** Time in slices in which the worker waited for a CPU. It is absent where it is not known. */
   waited_ms?: number;
   /** Connections that were opened again since the first lead-in of the warm-up. */
   reopened?: Reopened;

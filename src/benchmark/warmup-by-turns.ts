@@ -16,9 +16,9 @@ export type WorkersOfTarget = readonly (MeasuredByTurns & { connections: number 
 
 export interface WarmupByTurns {
   took_s: number;
-  /** For each target whether it was steady at the end; empty for a warm-up of fixed length. */
+  /** Whether each target was steady at the end. The list is empty for a warm-up of fixed length. */
   steady: readonly boolean[];
-  /** For each target what its workers did. */
+  /** What the workers of each target did. */
   measured: WorkersOfTarget[];
 }
 

@@ -38,7 +38,7 @@ export class WarmupWatch {
   readonly #pending: WarmupSlice[][];
   /** Answers a millisecond in each of the last slices, because timers make slices unequal. */
   readonly #rates: number[] = [];
-  /** Mean latency in each of the last slices; NaN without answers. */
+  /** Mean latency in each of the last slices. It is NaN without answers. */
   readonly #latencies: number[] = [];
   readonly #fewestRequests: number;
   readonly #min_s: number;

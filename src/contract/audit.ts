@@ -39,11 +39,14 @@ export type AdmissionBounds = z.infer<typeof admissionsSchema>;
 const findingSchema = z.strictObject({
   check: idSchema,
   status: z.enum(checkStatuses),
-  /** The promise in numbers, and what happened; absent where nothing was tried. */
+  /** The promise in numbers, and what happened. It is absent where nothing was tried. */
   promised: text.optional(),
   seen: text.optional(),
   admissions: admissionsSchema.optional(),
-  /** Only of what is not promised: whether it happens nevertheless. */
+  /**
+   * Whether what nobody promises happens nevertheless. It is present only for checks that are not
+   * promised.
+   */
   holds: z.boolean().optional(),
   /**
    * Admissions beyond the quota that each burst had alike: the broken checks were judged again by

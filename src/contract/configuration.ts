@@ -163,12 +163,12 @@ export const configurationSchema = z.strictObject({
   load: loadSchema,
   extent: extentSchema,
   limits: limitsSchema,
-  /** The faults in the window, in the order of their starts; absent without any. */
+  /** The faults in the window, in the order of their starts. They are absent without any. */
   faults: z.array(faultSchema).min(1).optional(),
   /** Settings of the target's service that the user gave, as its environment variables. */
   service_env: z.record(z.string(), z.string()).optional(),
   external_store: z.literal(true).optional(),
-  /** The caps that the engine applies; empty where the runtime applies none. */
+  /** The caps that the engine applies. It is empty where the runtime applies none. */
   caps: kindCapsSchema,
 });
 export type Configuration = z.infer<typeof configurationSchema>;

@@ -15,7 +15,7 @@ export const processDiagnosisSchema = z.strictObject({
   seconds: z.number().min(0),
   /** Pauses of the garbage collection by kind, e.g. `minor`, `major`. */
   gc: z.record(z.string(), z.strictObject({ pauses: count, total_us: us, longest_us: us })),
-  /** How late the event loop came to a timer; absent where it never did. */
+  /** How late the event loop came to a timer. It is absent where it never did. */
   loop_delay_us: z.strictObject({ mean: us, p50: us, p90: us, p99: us, max: us }).optional(),
   /** Bytes allocated on the heap of the main thread. */
   allocated_bytes: count.optional(),

@@ -92,7 +92,7 @@ export const eventSchema = z.discriminatedUnion("event", [
      * number of trials of a search.
      */
     runs: count,
-    /** What the trials of a search for the highest rate have to keep; absent without one. */
+    /** What the trials of a search for the highest rate have to keep. It is absent without one. */
     objectives: z.array(z.string()).optional(),
     /** What an adaptive campaign takes at least. */
     at_least: z.strictObject({ runs: count, estimate_s: seconds }).optional(),
@@ -111,7 +111,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     file: z.string(),
     round,
     status: z.enum(runStatuses),
-    /** What the target did with the load; absent where that is not known. */
+    /** What the target did with the load. It is absent where that is not known. */
     outcome: z.enum(outcomeStatuses).optional(),
   }),
   /**
@@ -128,7 +128,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     run: z.int().min(0),
     round,
     runs_per_configuration: z.int().min(1),
-    /** What the trial of a search is for; absent without one. */
+    /** What the trial of a search is for. It is absent without one. */
     search: z.enum(["bracket", "estimate"]).optional(),
     /** Whether the number of runs is a maximum, because an adaptive campaign may need fewer. */
     at_most: z.literal(true).optional(),
@@ -171,7 +171,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     diagnose: z.literal(true).optional(),
     configuration_hash: z.string(),
     status: z.enum(runStatuses),
-    /** What the target did with the load; absent where that is not known. */
+    /** What the target did with the load. It is absent where that is not known. */
     outcome: z.enum(outcomeStatuses).optional(),
     outcome_text: z.string().optional(),
     reasons: z.array(

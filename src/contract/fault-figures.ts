@@ -40,16 +40,16 @@ const figuresOfFaultSchema = z.strictObject({
    * without any.
    */
   outage_seen_s: seconds,
-  /** Seconds until the first request failed or was given up; null where none was. */
+  /** Seconds until the first request failed or was given up. They are null where none was. */
   first_error_s: seconds.nullable(),
   /**
-   * The share of failures among the requests that ended in the outage that was seen; null where
-   * none ended.
+   * The share of failures among the requests that ended in the outage that was seen. It is null
+   * where none ended.
    */
   error_share: share.nullable(),
   /**
-   * Seconds until requests are served again, however slowly; null where they are not. It is absent
-   * where too little of the run is left to tell.
+   * Seconds until requests are served again, however slowly. They are null where they are not. It
+   * is absent where too little of the run is left to tell.
    */
   served_again_s: seconds.nullable().optional(),
   /**
@@ -66,12 +66,13 @@ const figuresOfFaultSchema = z.strictObject({
   /** It is null where the quotas cannot be used up, and absent where it is not known. */
   over_admission: overAdmissionSchema.nullable().optional(),
   /**
-   * The highest p99 of a second that begins while the fault is in place; null without an answer.
+   * The highest p99 of a second that begins while the fault is in place. It is null without an
+   * answer.
    */
   p99_worst_us: count.nullable(),
   /**
-   * Shares of the requests that ended while the fault was in place or the outage was seen; null
-   * without any.
+   * Shares of the requests that ended while the fault was in place or the outage was seen. It is
+   * null without any.
    */
   answers: z.strictObject({ allowed: share, limited: share, failed: share }).nullable(),
   behaviour: z.enum(behaviours),

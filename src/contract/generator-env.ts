@@ -75,7 +75,10 @@ export type GeneratorGroup = {
   turns: TurnsSpec;
 };
 
-/** The group in RUN_SPEC; undefined where it holds one run, or is not set. @throws usageError */
+/**
+ * The group in RUN_SPEC. It is undefined where it holds one run, or is not set.
+ * @throws usageError
+ */
 export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   const spec = decodeGroupSpec(env);
   if (!spec) return undefined;

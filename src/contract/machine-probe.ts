@@ -28,7 +28,7 @@ export type LinkQuestion = z.infer<typeof linkSchema>;
 
 export const machineFactsSchema = z.strictObject({
   machine: machineSchema,
-  /** Equal for all that runs under one start of one kernel; absent where it is not told. */
+  /** Equal for all that runs under one start of one kernel. It is absent where it is not told. */
   kernel_instance: z.string().optional(),
 });
 export type MachineFacts = z.infer<typeof machineFactsSchema>;

@@ -19,8 +19,8 @@ export const MANIFEST_SCHEMA_VERSION = 4;
 export const OLDEST_REPORTED_VERSION = 2;
 
 /**
- * Why a manifest of another schema version is refused, with the remedy; undefined for one of this
- * version.
+ * Why a manifest of another schema version is refused, with the remedy. It is undefined for one of
+ * this version.
  */
 export function otherVersionReason(version: unknown): string | undefined {
   if (version === MANIFEST_SCHEMA_VERSION) return undefined;
@@ -91,11 +91,11 @@ export type Machine = z.infer<typeof machineSchema>;
 const imageSchema = z.strictObject({
   name: z.string(),
   id: z.string(),
-  /** Digest of the registry; absent for an image that was built here. */
+  /** Digest of the registry. It is absent for an image that was built here. */
   digest: z.string().optional(),
   /**
-   * Whether it has the digest that the project lists for its tag; absent for tags that are not
-   * listed.
+   * Whether it has the digest that the project lists for its tag. It is absent for tags that are
+   * not listed.
    */
   pinned: z.boolean().optional(),
 });
@@ -150,7 +150,7 @@ const harnessSchema = z.strictObject({
 });
 
 const campaignMachineSchema = runtimeMachineSchema.extend({
-  /** The facts that a program on it finds; absent where that failed. */
+  /** The facts that a program on the machine found. They are absent where that failed. */
   facts: machineSchema.optional(),
   /**
    * The machines that are the same computer, so that they share its CPUs, memory and clock. It is
@@ -191,7 +191,7 @@ const maxRateStateSchema = z.strictObject({
       file: z.string(),
       /** `void`: the measurement is broken or failed, so that it says nothing about the rate. */
       status: z.enum(["kept", "missed", "void"]),
-      /** Why it was missed or is void; empty where it was kept. */
+      /** Why it was missed or is void. It is empty where it was kept. */
       reason: z.string(),
     }),
   ),
@@ -213,7 +213,7 @@ export const manifestSchema = z.strictObject({
    */
   settings: z.record(z.string(), z.string()).optional(),
   thresholds: z.array(thresholdSchema).optional(),
-  /** In order; more than one if the campaign was resumed. */
+  /** The sessions in order. There are several if the campaign was resumed. */
   sessions: z.array(sessionSchema).min(1).optional(),
   harness: harnessSchema,
   /**
@@ -223,13 +223,15 @@ export const manifestSchema = z.strictObject({
   libraries: z.record(z.string(), z.string()).optional(),
   /** The machine of the command; without `machines` that of the runs, too. */
   machine: machineSchema,
-  /** The machines on which runs may take place; absent where they take place on one alone. */
+  /**
+   * The machines on which runs may take place. They are absent where they take place on one alone.
+   */
   machines: z.array(campaignMachineSchema).min(1).optional(),
   runtime: runtimeFactsSchema,
   engine: engineSchema.optional(),
   images: z.record(z.string(), imageSchema).optional(),
   stores: z.record(z.string(), storeBinarySchema),
-  /** Files of the modules that targets use, by id; absent without any. */
+  /** Files of the modules that targets use, by id. They are absent without any. */
   modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
   generator: z.strictObject({ workers: z.int().min(1) }),
   plugins: z.array(pluginFactsSchema).optional(),
@@ -237,8 +239,8 @@ export const manifestSchema = z.strictObject({
   conditions: z.array(z.string()),
   plan: planSchema,
   /**
-   * The lengths of the turns by configuration, as the first round has found them; absent in other
-   * orders.
+   * The lengths of the turns by configuration, as the first round has found them. They are absent
+   * in other orders.
    */
   turns: z.record(z.string(), turnLengthsSchema).optional(),
   /**

@@ -34,7 +34,7 @@ const rankingSchema = z.strictObject({
   id: z.string().regex(/^ranking-\d+$/),
   /** The members in the order of the plan, with the reference and its copy. */
   members: z.array(configurationHashSchema).min(1),
-  /** The member with which the others are compared; absent where one is alone. */
+  /** The member with which the others are compared. It is absent where one is alone. */
   reference: configurationHashSchema.optional(),
   /** The member that is the reference once more (M31). */
   copy: configurationHashSchema.optional(),
@@ -75,7 +75,8 @@ export const planSchema = z.strictObject({
     })
     .optional(),
   /**
-   * A search for the highest rate (M30), whose trials are planned as it goes; absent without one.
+   * A search for the highest rate (M30), whose trials are planned as it goes. It is absent without
+   * one.
    */
   max_rate: z
     .strictObject({
@@ -90,7 +91,8 @@ export const planSchema = z.strictObject({
     })
     .optional(),
   /**
-   * How the one rate of all configurations was found; absent where it was given, or there is none.
+   * How the one rate of all configurations was found. It is absent where it was given, or there is
+   * none.
    */
   calibration: z
     .strictObject({
@@ -103,7 +105,7 @@ export const planSchema = z.strictObject({
       ),
     })
     .optional(),
-  /** How the number of generators was found; absent where it was given. */
+  /** How the number of generators was found. It is absent where it was given. */
   generator_trials: z
     .strictObject({
       /** The number that was found, which all configurations have. */
@@ -145,11 +147,11 @@ export const planSchema = z.strictObject({
        * number of the run (see `roundOf`).
        */
       round: z.int().min(1).optional(),
-      /** By turns, the number of the group in its round, from 1. */
+      /** The number of the group in its round, from 1. It is present when targets take turns. */
       group: z.int().min(1).optional(),
       /**
-       * By turns, whether it is only there for the others of its group, as reference, copy or
-       * control.
+       * Whether the run only serves the others of its group, as reference, copy or control. It is
+       * present when targets take turns.
        */
       beside: z.literal(true).optional(),
       /**
@@ -174,16 +176,19 @@ export const planSchema = z.strictObject({
    */
   sources: z.array(z.string()).optional(),
   /**
-   * What is ranked with what; absent in older plans, which have the next two members in its place.
+   * What is ranked with what. It is absent in older plans, which have the next two members in its
+   * place.
    */
   rankings: z.array(rankingSchema).optional(),
   /** The hashes of the references of all rankings. Only older plans have them. */
   references: z.array(configurationHashSchema).optional(),
-  /** In older plans: rankings have rows of several web frameworks. */
+  /** Whether rankings have rows of several web frameworks. Only older plans have it. */
   compare_frameworks: z.literal(true).optional(),
   /** Whether the references were added to a single target, without being requested (M22). */
   reference_added: z.literal(true).optional(),
-  /** Store with which the others of the store layer are compared; absent without that layer. */
+  /**
+   * Store with which the others of the store layer are compared. It is absent without that layer.
+   */
   reference: idSchema.optional(),
 });
 export type Plan = z.infer<typeof planSchema>;

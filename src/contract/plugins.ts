@@ -26,7 +26,10 @@ export const traceFactsSchema = z.strictObject({
   lines: z.int().min(1),
   keys: z.int().min(1),
   span_s: z.number().min(0),
-  /** In the mean; 0 where all came at once. The speed of a replay is its rate divided by this. */
+  /**
+   * The mean rate, or 0 where all requests came at once. The speed of a replay is its rate divided
+   * by this.
+   */
   rate_per_second: z.number().min(0),
   /** Shares of the requests that the keys with the most have. */
   top_shares: z.strictObject({ top_1: share, top_10: share, top_100: share }),

@@ -76,7 +76,7 @@ export type StoreFault = z.infer<typeof storeFaultSchema>;
 const probeRequestSchema = z.strictObject({
   actions: z.array(z.enum(probeActions)).min(1),
   /**
-   * In the order of roles, primaries first; empty for those of the run spec, or the node in
+   * In the order of roles, primaries first. It is empty for those of the run spec, or the node in
    * STORE_URL.
    */
   nodes: z.array(nodeSchema.extend({ host: hostText })),

@@ -8,9 +8,9 @@ export const progressSecondShape = {
   t_s: z.number().min(0),
   /** Answered requests (allowed and limited); 0 when nothing was answered. */
   requests_per_second: z.number().min(0),
-  /** Share of limited answers, from 0 to 1; absent when nothing was answered. */
+  /** Share of limited answers, from 0 to 1. It is absent when nothing was answered. */
   limited_share: share.optional(),
-  /** The p99 of the answered requests; absent when nothing was answered. */
+  /** The p99 of the answered requests. It is absent when nothing was answered. */
   p99_ms: z.number().min(0).optional(),
   /**
    * The utilisation of the busiest worker's event loop, from 0 to 1. From 0.9 on the generator may
@@ -65,7 +65,7 @@ export const progressSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("phase"),
     phase: z.enum([...readingPhases, WAITING, BETWEEN_TURNS, "warmup", STEADY, "measure"]),
-    /** Only of `measure`: milliseconds until the window opens, after its lead-in. */
+    /** Milliseconds until the window opens, after its lead-in. Only the phase `measure` has it. */
     opens_in_ms: z.number().min(0).optional(),
   }),
   z.strictObject({

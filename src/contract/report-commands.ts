@@ -30,7 +30,7 @@ export interface ReportCommand {
   after: string;
 }
 
-/** In what sides of a comparison may differ, if `--allow` names it. */
+/** The properties in which the sides of a comparison may differ, if `--allow` names them. */
 export const COMPARED_KINDS = [
   "machine",
   "schema",

@@ -78,7 +78,10 @@ const identity = {
   /** The load in words, see `loadText`. */
   load_text: z.string(),
   runtime: runtimeFactsSchema.optional(),
-  /** Plugins of the campaign, or of a generator that was started by hand; absent without any. */
+  /**
+   * Plugins of the campaign, or of a generator that was started by hand. They are absent without
+   * any.
+   */
   plugins: z.array(pluginFactsSchema).optional(),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime(),
@@ -165,8 +168,8 @@ export const measuredResultSchema = z.strictObject({
    */
   latency: latencySchema.optional(),
   /**
-   * Milliseconds at `CURVE_THOUSANDTHS`, up to the first figure that is not known (M23); empty
-   * without an answer.
+   * Milliseconds at `CURVE_THOUSANDTHS`, up to the first figure that is not known (M23). It is
+   * empty without an answer.
    */
   latency_curve_ms: z.array(millisecondsSchema),
   service_time: latencySchema.optional(),
@@ -195,8 +198,8 @@ export const measuredResultSchema = z.strictObject({
   /** The consumers. The list is empty for a server that is not ours. */
   consumers: z.array(consumerEvidenceSchema),
   /**
-   * Calls of the limiter per request, and descriptors that one call decides; absent without a
-   * limiter.
+   * Calls of the limiter per request, and descriptors that one call decides. They are absent
+   * without a limiter.
    */
   calls_per_request: z.number().positive().optional(),
   descriptors_per_call: z.number().positive().optional(),
@@ -205,7 +208,7 @@ export const measuredResultSchema = z.strictObject({
   admissions: admissionsSchema.optional(),
   /** The planned faults as they took place. It is absent without faults. */
   faults: z.array(faultRecordSchema).min(1).optional(),
-  /** What the faults did to the requests; absent where none was injected. */
+  /** What the faults did to the requests. It is absent where none was injected. */
   fault_figures: faultFiguresSchema.optional(),
   /**
    * What each key was admitted. It is present only with traffic `boundary`, on a target with a
@@ -216,7 +219,8 @@ export const measuredResultSchema = z.strictObject({
   turns: turnsFactsSchema.optional(),
   ...outsideOfRun,
   /**
-   * Seconds from the start of all servers until each was ready, by role; absent without a server.
+   * Seconds from the start of all servers until each was ready, by role. They are absent without a
+   * server.
    */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
   /** Absent if the system does not report it. */

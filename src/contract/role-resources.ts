@@ -83,8 +83,8 @@ export type HostLoad = z.infer<typeof hostLoadSchema>;
 export const machineLoadSchema = z.strictObject({
   ...hostLoadSchema.shape,
   /**
-   * Bytes on all links that a program there sees, without loopback; absent where they are not
-   * counted.
+   * Bytes on all links that a program there sees, without loopback. They are absent where they are
+   * not counted.
    */
   network: z.strictObject({ received_bytes: countSchema, sent_bytes: countSchema }).optional(),
 });

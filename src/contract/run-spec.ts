@@ -24,7 +24,7 @@ export const nodeSchema = z.strictObject({
   ports: z.record(z.string(), port).optional(),
 });
 
-/** Up to 64 letters, digits, - or _; empty for a program that was started by hand. */
+/** Up to 64 letters, digits, - or _. It is empty for a program that was started by hand. */
 export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
 
 /**
@@ -72,11 +72,11 @@ const serverSpecSchema = z.strictObject({
   log_level: z.string().max(10),
   /** Whether the server has instruments that cost CPU time, and answers to `/diagnosis`. */
   diagnose: z.literal(true).optional(),
-  /** By how much the wall clock of this process is ahead of the machine's. */
+  /** How far the wall clock of this process is ahead of the machine's, in ms. */
   clock_shift_ms: z.int().optional(),
   /**
-   * Its client is what a proxy in front of it names; the hook of a limiter tells clients by its own
-   * default.
+   * Whether a request's client is the one that a proxy in front of the server names, so that the
+   * hook of a limiter tells clients apart by its own default.
    */
   by_address: z.literal(true).optional(),
 });
@@ -87,7 +87,7 @@ const addressedServerSchema = z.strictObject({
   id: z.string().max(40),
   /** Base address, without a slash at the end. */
   url: z.url(),
-  /** If not empty, the server must report the same. */
+  /** The server must report the same nonce, unless it is empty. */
   run_nonce: runNonceSchema,
 });
 export type AddressedServer = z.infer<typeof addressedServerSchema>;
@@ -181,8 +181,8 @@ export const groupSpec = (members: Omit<GroupSpec, "schema">): GroupSpec => ({
 });
 
 /**
- * JSON, or the path of a file that holds it; undefined where RUN_SPEC is not set. @throws
- * usageError
+ * JSON, or the path of a file that holds it. It is undefined where RUN_SPEC is not set.
+ * @throws usageError
  */
 export function decodeRunSpec(env: Environment): RunSpec | undefined {
   const document = documentOf(env);
@@ -190,8 +190,8 @@ export function decodeRunSpec(env: Environment): RunSpec | undefined {
 }
 
 /**
- * The group in the variable RUN_SPEC; undefined where it holds something else. @throws like
- * `decodeRunSpec`
+ * The group in the variable RUN_SPEC. It is undefined where it holds something else.
+ * @throws like `decodeRunSpec`
  */
 export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
   const document = documentOf(env);

@@ -43,7 +43,7 @@ const sentRequestSchema = z.strictObject({
   status: z.int().nullable(),
   /** Why no answer came. */
   error: z.string().max(300).optional(),
-  /** The headers about limits, in lower case; absent without any. */
+  /** The headers about limits, in lower case. They are absent without any. */
   headers: z.record(z.string(), z.string()).optional(),
 });
 export type SentRequest = z.infer<typeof sentRequestSchema>;

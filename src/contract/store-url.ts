@@ -31,7 +31,7 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Without the cause, which may contain the text.
+    // The error has no cause, because that may contain the text.
     throw usageError(
       "user or password of the store's redis:// URL has a % that is not an escape: write %25",
     );
@@ -47,7 +47,7 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   try {
     url = new URL(text);
   } catch {
-    // Without the cause, which contains the text.
+    // The error has no cause, because that contains the text.
     throw usageError(
       `the store's URL is not an address: give redis://host:port or rediss://user:password@host:port; ${ENCODED}`,
     );

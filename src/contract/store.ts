@@ -55,9 +55,9 @@ export type StoredKeys = z.infer<typeof storedKeysSchema>;
 
 const moduleFactsSchema = z.strictObject({
   id: z.string(),
-  /** The version that the store reports; absent before it is loaded. */
+  /** The version that the store reports. It is absent before it is loaded. */
   version: z.string().optional(),
-  /** A hash of its file; absent for a store that the user runs. */
+  /** A hash of its file. It is absent for a store that the user runs. */
   sha256: z.string().optional(),
 });
 export type ModuleFacts = z.infer<typeof moduleFactsSchema>;
@@ -88,9 +88,12 @@ const discoverySchema = z.strictObject({
   version: z.string(),
   topology: z.string(),
   nodes: z.array(z.strictObject({ host: z.string(), port: z.int() })),
-  /** Ids of the limiter modules that it has loaded; absent without any. */
+  /** Ids of the limiter modules that it has loaded. They are absent without any. */
   modules: z.array(z.string()).optional(),
-  /** Its limit, 0 for none, and what it does there; absent where it does not tell. */
+  /**
+   * The limit of the store's memory, where 0 means none, and what the store does at it. It is
+   * absent where the store does not report it.
+   */
   memory: z.strictObject({ max_bytes: count, policy: z.string() }).optional(),
 });
 export type Discovery = z.infer<typeof discoverySchema>;
@@ -112,20 +115,20 @@ export const probeReportSchema = z.strictObject({
   flushed: z.boolean().optional(),
   readings: z.array(storeReadingSchema).optional(),
   stored: storedKeysSchema.optional(),
-  /** How many keys lost their end; absent for a store that does not list its keys. */
+  /** How many keys lost their end. It is absent for a store that does not list its keys. */
   persisted: count.optional(),
-  /** What a store tells about its commands and its network; empty where it cannot. */
+  /** What a store tells about its commands and its network. It is empty where it cannot. */
   diagnosed: z.array(nodeCountersSchema).optional(),
   settings: z.record(z.string(), z.string()).optional(),
   /** Versions of the limiter modules that every node has loaded, by id. */
   modules: z.record(z.string(), z.string()).optional(),
   lacks: z.array(z.enum(storeFeatures)).optional(),
   /**
-   * Keys that were filled in, and the command that runs the operation's script; absent for other
-   * operations.
+   * Keys that were filled in, and the command that runs the operation's script. They are absent for
+   * other operations.
    */
   prepared: z.strictObject({ filled: count, script: z.array(z.string()).optional() }).optional(),
-  /** Under the keys, in their order; null for a key that there is not. */
+  /** Under the keys, in their order. It is null for a key that there is not. */
   numbers: z.array(z.int().nullable()).optional(),
   /** How long a fault took that the store itself carries out. */
   fault_s: z.number().min(0).optional(),

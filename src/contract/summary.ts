@@ -18,7 +18,7 @@ export const summaryRowSchema = z.object({
   /** Whether the target measures the harness. It is never ranked with clients. */
   control: z.boolean(),
   runs: count,
-  /** Measured, with the verdict valid: suspect ones count too. */
+  /** Measured runs whose verdict is not invalid. Suspect runs count too. */
   valid_runs: count,
   /**
    * Runs in which the target served its load, and those in which it was overloaded or failed (M24).

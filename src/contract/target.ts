@@ -59,21 +59,24 @@ export const targetSchema = z.strictObject({
   text: z.string().max(200),
   label: z.string().max(200),
   client: idSchema,
-  /** The version that was requested; absent for the project's own. */
+  /** The requested version. It is absent for the version that the project installs. */
   client_version: z.string().max(40).optional(),
   store: idSchema,
-  /** Like `client_version`; `8.1` is any 8.1.x. */
+  /** The requested version. `8.1` is any 8.1.x. */
   store_version: z.string().max(40).optional(),
   topology: idSchema,
   limiter: idSchema,
-  /** The exact version of the limiter's library, e.g. `7.1.0`. */
+  /** The requested version of the limiter's library. */
   limiter_version: z.string().max(40).optional(),
   options: z.array(idSchema),
   decided_by: z.enum(deciders),
   algorithm: z.enum(algorithms).optional(),
   module: idSchema.optional(),
   service: idSchema.optional(),
-  /** The version of Node that its servers run in, on this machine; absent for the project's own. */
+  /**
+   * The version of Node in which the servers run on this machine. It is absent for the version that
+   * the project uses.
+   */
   node: z.string().max(40).optional(),
   /**
    * The load program that makes the calls in the client's place, so that the target is a control.

@@ -23,12 +23,14 @@ export const timelineSchema = z.strictObject({
    */
   timed_out: z.array(count),
   /**
-   * Microseconds of the allowed and limited answers; null where none came. In an open loop they
-   * count from the intended send (M3).
+   * Microseconds of the allowed and limited answers. It is null where none came. In an open loop
+   * they count from the intended send (M3).
    */
   p50_us: z.array(us),
   p99_us: z.array(us),
-  /** The p99 of the second that begins with the slice; null where the window ends within it. */
+  /**
+   * The p99 of the second that begins with the slice. It is null where the window ends within it.
+   */
   p99_second_us: z.array(us),
   /**
    * The p99 of the ten seconds before the slice, or of as many as exist. It is null with fewer than

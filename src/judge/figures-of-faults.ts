@@ -105,8 +105,8 @@ class ObservedService {
   }
 
   /**
-   * The share of served requests among those that ended and those that began to wait; undefined
-   * without any.
+   * The share of served requests among those that ended and those that began to wait. It is
+   * undefined without any.
    */
   servedShare(span: Span): number | undefined {
     const ends = this.ends(span);
@@ -159,13 +159,13 @@ class ObservedService {
     return to;
   }
 
-  /** The highest p99 of a second that begins in a span; null where none has an answer. */
+  /** The highest p99 of a second that begins in a span. It is null where none has an answer. */
   worstP99({ from, to }: Span): number | null {
     const known = this.#timeline.p99_second_us.slice(from, to).filter((us) => us !== null);
     return known.length > 0 ? Math.max(...known) : null;
   }
 
-  /** The first slice of a span with which three good seconds begin; undefined without one. */
+  /** The first slice of a span with which three good seconds begin. It is undefined without one. */
   #firstOfThree({ from, to }: Span, isGood: (second: number) => boolean): number | undefined {
     const needed = RECOVERED.seconds * this.perSecond;
     for (let slice = from; slice + needed <= to; slice++) {
@@ -201,7 +201,7 @@ class ObservedService {
 
 /** What a fault did to the service, as its requests show it. */
 interface Outage {
-  /** The first slice of the outage; undefined where none is seen. */
+  /** The first slice of the outage. It is undefined where none is seen. */
   begins?: number;
   /** The slice before which the outage does not end. */
   shown: number;
@@ -279,7 +279,7 @@ function servedAgainOf(
   return service.servedAgain({ from: outage.search_from, to: observed.to }) ?? null;
 }
 
-/** The outcomes as shares of the requests that ended; null where none ended. */
+/** The outcomes as shares of the requests that ended. It is null where none ended. */
 function shares(ends: Ends): FiguresOfFault["answers"] {
   const all = ended(ends);
   if (all === 0) return null;

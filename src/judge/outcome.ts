@@ -73,7 +73,7 @@ function outcomeWithFaults(evidence: Evidence): TargetOutcome {
   const failureIn = (most: number, from: number, to?: number): string | undefined => {
     const broken = sum(failed.slice(from, to));
     const ended = broken + sum(allowed.slice(from, to)) + sum(limited.slice(from, to));
-    // Without an answer nothing was served.
+    // If nothing was answered, nothing was served.
     if (ended > 0 && broken <= most * ended) return undefined;
     return ended === 0
       ? "no request was answered"

@@ -68,8 +68,8 @@ function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
 }
 
 /**
- * The CPU time of other programs between two readings, in % of one CPU; undefined where the system
- * does not count it.
+ * The CPU time of other programs between two readings, in % of one CPU. It is undefined where the
+ * system does not count it.
  */
 export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): number | undefined {
   const work = workBetween(from, to);

@@ -60,8 +60,8 @@ const textOf = (path: string): Promise<string | undefined> =>
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /**
- * A hash that is equal for all that runs under one start of one kernel; undefined where the system
- * does not report it.
+ * A hash that is equal for all that runs under one start of one kernel. It is undefined where the
+ * system does not report it.
  */
 export function kernelInstance(): string | undefined {
   try {

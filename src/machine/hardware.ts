@@ -24,8 +24,8 @@ const CACHE_UNITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * @returns the first line of a file without white space around it; undefined for an empty or
- *   unreadable file
+ * @returns the first line of a file without white space around it. It is undefined for an empty or
+ * unreadable file
  */
 function lineOf(...path: readonly string[]): string | undefined {
   const [first = ""] = textOf(...path).split("\n");

@@ -65,7 +65,9 @@ export const usableCpus = ({
   cpu_quota = cpus_allowed,
 }: Pick<OwnLimits, "cpus_allowed" | "cpu_quota">): number => Math.min(cpus_allowed, cpu_quota);
 
-/** What all control groups of this process with a quota count; undefined where none has one. */
+/**
+ * What all control groups of this process with a quota count. It is undefined where none has one.
+ */
 export function readOwnThrottling(root = "/"): Throttling | undefined {
   const counted = ownGroups("cpu", root).flatMap(
     ({ read }) => throttlingIn(read("cpu.stat") ?? "") ?? [],

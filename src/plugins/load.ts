@@ -82,7 +82,7 @@ async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
   try {
     loaded = await import(url);
   } catch (error) {
-    // Without the importing file: for a plugin of one file it is one of ours.
+    // The importing file is left out, because for a plugin of one file it is one of ours.
     const why = messageOf(error)
       .split("\n")[0]
       ?.replace(/ imported from .*/, "");

@@ -48,7 +48,9 @@ function startedLoadProgram(id: string): StartedProgram {
   });
 }
 
-/** The client with the options that are known here; undefined where it does not support one. */
+/**
+ * The client with the options that are known here. It is undefined where it does not support one.
+ */
 function candidateClient(text: string): ClientDescription | undefined {
   const { client, store, topology: named, options: requested } = parseTargetText(text);
   const plain = findClient(client);

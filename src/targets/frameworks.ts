@@ -7,7 +7,9 @@ import type { PackageVersion } from "../contract/library-versions.js";
 export interface FrameworkDescription {
   id: string;
   summary: string;
-  /** What is installed when it is first used; absent for the one that comes with the server. */
+  /**
+   * What is installed when it is first used. It is absent for the one that comes with the server.
+   */
   package?: PackageVersion;
 }
 

@@ -82,8 +82,9 @@ export const commonJs = async <Exports>(
 };
 
 /**
- * Loads what is installed on demand. @param folder absent: that of the user @throws
- * environmentError
+ * Loads what is installed on demand.
+ * @param folder the folder of the installed versions, by default that of the user
+ * @throws environmentError
  */
 export const librariesOnDemand = (
   requested: PackageVersion | undefined,

@@ -122,12 +122,12 @@ export const limiterShape = {
   takesCost: z.boolean().optional(),
   /**
    * The store's key that holds, as a whole number, the points that a key has consumed in its
-   * window, denied ones included; absent for a limiter that keeps no such number.
+   * window, denied ones included. It is absent for a limiter that keeps no such number.
    */
   countKey: functionOf<(key: string, keyPrefix: string) => string>().optional(),
   /**
-   * Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep
-   * any.
+   * Why it cannot keep these limits, as the reason of a skip. It is absent for a limiter that can
+   * keep any.
    */
   unsupportedReason: functionOf<(limits: Limits) => string | undefined>().optional(),
   /** @deprecated The former name of `unsupportedReason`. */
@@ -153,15 +153,15 @@ export const limiterShape = {
 
 export interface LimiterDescription extends Shaped<typeof limiterShape> {
   /**
-   * Installed when the limiter is first used, and loaded from there; absent where the project has
-   * it.
+   * The library that is installed when the limiter is first used, and loaded from there. It is
+   * absent where the project has it.
    */
   onDemand?: PackageVersion;
-  /** Id of the web framework that its hook is for; absent where it decides in any. */
+  /** Id of the web framework that its hook is for. It is absent where it decides in any. */
   framework?: string;
   /**
-   * The call that decides on one key, whatever the protocol; absent where a library makes it. A key
-   * that begins with `EXHAUSTED_KEY_PREFIX` has a used-up quota.
+   * The call that decides on one key, whatever the protocol. It is absent where a library makes it.
+   * A key that begins with `EXHAUSTED_KEY_PREFIX` has a used-up quota.
    */
   callOf?(key: string, limits: Limits, run: { nonce: string; keyPrefix: string }): object;
 }
@@ -169,7 +169,7 @@ export interface LimiterDescription extends Shaped<typeof limiterShape> {
 export interface LimiterFacts {
   /** The version of the limiter's library. */
   version?: string;
-  /** The script that decides; absent for a limiter without a script. */
+  /** The script that decides. It is absent for a limiter without a script. */
   script?: LimiterScript;
 }
 

@@ -307,7 +307,10 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
     },
   }));
 
-/** In order of application: what replaces the limiter, what replaces `open`, what extends it. */
+/**
+ * The options in the order in which they are applied. Those that replace the limiter come first,
+ * then those that replace `open`, then those that extend it.
+ */
 export const options: readonly OptionDescription[] = [
   ...limiterOptions,
   sameScript,

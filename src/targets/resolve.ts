@@ -84,7 +84,7 @@ function describeRequest(text: string, requested: TargetText): DescribedRequest 
   return { plain, client, topology, limiter, optionIds, storeLimiter };
 }
 
-/** Why what the text names does not go together; undefined where it does. */
+/** Why what the text names does not go together. It is undefined where it does. */
 function unsupportedPart(
   requested: TargetText,
   { plain, client, topology, limiter, storeLimiter }: DescribedRequest,
@@ -252,7 +252,7 @@ function unsupportedReason(limiter: LimiterDescription, limits: Limits): string 
   return limiter.unsupportedReason ? limiter.unsupportedReason(limits) : limiter.lacks?.(limits);
 }
 
-/** Why a resolved target cannot keep these limits; undefined when it can. */
+/** Why a resolved target cannot keep these limits. It is undefined when it can. */
 export const unsupportedLimits = (
   target: Readonly<
     Pick<Target, "client" | "topology" | "options" | "limiter"> & Partial<Pick<Target, "store">>
@@ -262,7 +262,7 @@ export const unsupportedLimits = (
   unsupportedReason(findLimiter(target.limiter), limits) ??
   describeClient(target).unsupportedReason?.(limits);
 
-/** Why a target cannot deny at the cost of a usual decision; undefined where it can. */
+/** Why a target cannot deny at the cost of a usual decision. It is undefined where it can. */
 export const cannotExhaust = ({ limiter }: Pick<Target, "limiter">): string | undefined =>
   findLimiter(limiter).cannotExhaust;
 

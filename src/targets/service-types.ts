@@ -15,7 +15,7 @@ export interface ServiceDescription {
   ports: readonly string[];
   /** Names of the settings that the user may not set: addresses, and what the harness relies on. */
   reserved: RegExp;
-  /** Why it cannot keep these limits; absent for a service that can keep any. */
+  /** Why it cannot keep these limits. It is absent for a service that can keep any. */
   unsupportedReason?(limits: Limits): string | undefined;
   /**
    * Files that it reads, by path below the folder `files` of its allocation.

@@ -63,7 +63,7 @@ function loadOf(
   return isReplayed(load) ? restartedAt(opens_s - lead_in.took_s, phases) : phases;
 }
 
-/** The share of limited answers to expect under the limits; undefined without a limiter. */
+/** The share of limited answers to expect under the limits. It is undefined without a limiter. */
 export function predictionFor(
   { traffic, load }: { traffic: string; load?: Load | undefined },
   warmup: Warmup,

@@ -17,7 +17,7 @@ export const FRESH_KEY = FRESH_KEY_PREFIX + "0".repeat(FRESH_KEY_DIGITS);
 /** An endless sequence of requests, as indexes into the population. */
 export interface RequestStream {
   next(): number;
-  /** Begins again with its first request; absent where requests are drawn. */
+  /** Begins again with its first request. It is absent where requests are drawn. */
   restart?(): void;
 }
 
@@ -30,7 +30,7 @@ export interface BindingQuota {
   keysAbove: number;
   /** The requests that a key may make in a window; 0 where the rate is too low for any. */
   quotaAt(rate_per_second: number, window_s: number): number;
-  /** Why the profile cannot be used so, with what would help; undefined where it can. */
+  /** Why the profile cannot be used so, with what would help. It is undefined where it can. */
   problemWith(load: Load, extent: Extent, window_s: number, warmup_s: Warmup): string | undefined;
   /** Returns the requests of a cycle in their order, as indexes into the population. */
   cycleOf(quota: number, seed: number): Uint16Array;

@@ -226,7 +226,7 @@ export class Campaign {
     return [...this.results.values()].map((result) => measuredResultSchema.parse(result));
   }
 
-  /** The expected warning about suspect runs; empty where there are none. */
+  /** The expected warning about suspect runs. It is empty where there are none. */
   get suspectWarning(): string {
     const suspects = this.measured.filter(({ verdict }) => verdict.status === "suspect");
     const rules = new Set(

@@ -16,6 +16,7 @@ import { admissionsOf } from "../../src/judge/admission-accounting.js";
 import type { Evidence } from "../../src/judge/evidence.js";
 import { createHistogram, encodeHistogram, mergeHistograms } from "../../src/judge/histogram.js";
 import { latencyBlock, latencyCurve } from "../../src/judge/latency.js";
+import { definedOnly } from "../../src/kit/defined-only.js";
 
 const ALLOWED = 9_000;
 const LIMITED = 1_000;
@@ -212,7 +213,7 @@ export function validEvidence(): ValidRun {
     duration: DURATION_S,
     requests: { average: (ALLOWED + LIMITED) / DURATION_S, total: ALLOWED + LIMITED },
     warmup: { took_s: 1, requests: WARMUP, lead_in: { took_s: 0, requests: 0 } },
-    ...(latency ? { latency } : {}),
+    ...definedOnly({ latency }),
     latency_curve_ms: latencyCurve([generator.histograms]),
     unsupported: ["p99_9"],
     rate_limit_hits: LIMITED,

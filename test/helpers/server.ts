@@ -8,6 +8,7 @@ import {
   type Usage,
   usageSchema,
 } from "../../src/contract/server-api.js";
+import { definedOnly } from "../../src/kit/defined-only.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -73,7 +74,7 @@ export class TestServer {
   /** @param signal aborts the request: the client goes away */
   request(path: string, signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const options = { agent: this.#agent, ...(signal ? { signal } : {}) };
+      const options = definedOnly({ agent: this.#agent, signal });
       const request = get(`${this.url}${path}`, options, (response) => {
         let body = "";
         response.setEncoding("utf8");

@@ -112,7 +112,7 @@ function rampFactor(): number {
   return 1 + (ramp_from - 1) * Math.max(0, 1 - (nowMs() - rampBeganMs) / (1000 * ramp_s));
 }
 
-/** Milliseconds until the answer; undefined where no timer is needed. */
+/** Milliseconds until the answer. It is undefined where no timer is needed. */
 function waitMs(): number | undefined {
   if (freeAt.length > 0) return waitInLine(behaviour.slot_ms ?? 0);
   const { delay_ms, jitter = 0 } = behaviour;

@@ -43,7 +43,7 @@ export interface DecisionColumns {
   /** Infinite where nobody knows the decision. */
   answered_ms: Float64Array<ArrayBuffer>;
   outcome: Uint8Array<ArrayBuffer>;
-  /** The wait that a limited answer named; NaN where it named none. */
+  /** The wait that a limited answer named. It is NaN where it named none. */
   wait_ms: Float32Array<ArrayBuffer>;
   /** Requests for which there was no room. */
   missed: number;

@@ -35,7 +35,8 @@ const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): bo
 /** @param loaded_s how long the server had the load; the time between the readings by default */
 function difference(earlier: Reading, after: Reading, loaded_s?: number): ServerSample {
   const before = { usage: hasRestarted(earlier, after) ? NOTHING : earlier.usage };
-  // By the server's own clock: ours has the time of the answer, which is later on a busy machine.
+  // The moment is that of the server's clock. Our clock has the time of the answer, which is later
+  // on a busy machine.
   const elapsed_us = (loaded_s ?? after.usage.uptime_s - before.usage.uptime_s) * 1e6;
   const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;
   const idle =

@@ -323,7 +323,8 @@ export class OpenLoop implements LoadLoop {
     clearTimeout(opening);
     clearTimeout(sampling);
     clearInterval(sampler);
-    // In the step in which the last request was sent: requests in flight now are followed.
+    // The window closes in the step in which the last request was sent, and requests in flight now
+    // are followed.
     recorder.close();
     listener.sample(recorder.sample(closes_ms));
     listener.closed();

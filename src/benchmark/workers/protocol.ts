@@ -152,6 +152,6 @@ export type Reply =
   | { reply: "warmUpSlice"; slice: WarmupSlice }
   | { reply: "sample"; run: number; sample: WorkerSample }
   | { reply: "closed" }
-  /** By turns, no target has a turn until the main thread says so. */
+  /** When targets take turns, no target has a turn until the main thread says so. */
   | { reply: "paused" }
   | { reply: "error"; message: string; exitCode?: number };

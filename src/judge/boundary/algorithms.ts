@@ -16,7 +16,7 @@ export interface KeyDecisions {
   /** Infinite for a request of which nobody knows when it was decided on, if at all. */
   answered_ms: Float64Array;
   outcome: Uint8Array;
-  /** The wait that a limited answer named; NaN where it named none. */
+  /** The wait that a limited answer named. It is NaN where it named none. */
   wait_ms: Float32Array;
 }
 

@@ -100,7 +100,9 @@ function waitsOf(
   }
 }
 
-/** How often waits were kept, over all keys; undefined where no limited answer named a wait. */
+/**
+ * How often waits were kept, over all keys. It is undefined where no limited answer named a wait.
+ */
 export function retryAfterOf(
   keys: readonly KeyDecisions[],
   span: MeasuredSpan,
@@ -156,7 +158,7 @@ function judgedKey(
   };
 }
 
-/** By how many requests the keys deviate from the promise, in all and at worst. */
+/** Returns by how many requests the keys deviate from the promise, in all and at worst. */
 function deviationOf(
   judged: readonly JudgedKey[],
   requestsOf: (key: JudgedKey) => number,
@@ -331,8 +333,8 @@ const isServiceBroken = ({ id, seen, holds }: LimiterPromise, requests: number):
 };
 
 /**
- * What the limiter admitted against its promise, so that it did not serve its load; undefined where
- * it did.
+ * What the limiter admitted against its promise, so that it did not serve its load. It is undefined
+ * where it did.
  */
 export function brokenPromiseText({
   promises,

@@ -85,7 +85,10 @@ function openLoopFigures(
   });
 }
 
-/** How the limiter was called in lead-in and window; empty where the consumers do not count it. */
+/**
+ * How the limiter was called in lead-in and window. It is empty where the consumers do not count
+ * it.
+ */
 export function callFigures(
   evidence: readonly ConsumerEvidence[],
   load: Pick<MeasuredResult, "counts" | "warmup">,
@@ -157,7 +160,9 @@ export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
   });
 }
 
-/** How often all generators sent each request; undefined where one of them could not count. */
+/**
+ * How often all generators sent each request. It is undefined where one of them could not count.
+ */
 export function mergeRequestCounts(
   outputs: readonly Pick<GeneratorOutput, "request_counts">[],
 ): RequestCounts | undefined {

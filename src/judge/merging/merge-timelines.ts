@@ -48,7 +48,8 @@ class LatencyCells {
   }
 
   /**
-   * The lowest value that this percentage of the latencies does not exceed; null without latencies.
+   * The lowest value that this percentage of the latencies does not exceed. It is null without
+   * latencies.
    */
   at(percentile: number): number | null {
     if (this.#count === 0) return null;
@@ -61,7 +62,10 @@ class LatencyCells {
   }
 }
 
-/** For each slice a percentile over the slices that `span` names for it; null without an answer. */
+/**
+ * For each slice a percentile over the slices that `span` names for it. It is null without an
+ * answer.
+ */
 function percentiles(
   bySlice: readonly (readonly CountedValues[])[],
   percentile: number,

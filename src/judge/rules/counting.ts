@@ -64,8 +64,8 @@ export const throughputFollows: Rule = {
 };
 
 /**
- * The decisions that the store counted between its two readings; undefined where one of its nodes
- * does not count them.
+ * The decisions that the store counted between its two readings. It is undefined where one of its
+ * nodes does not count them.
  */
 function storeDecisions({ nodes }: StoreEvidence): number | undefined {
   const counted = nodes.map(({ at_start, at_end }) =>
@@ -79,7 +79,7 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
 type Range = { least: number; most: number };
 
 /**
- * What the consumers have counted over their whole life; undefined where one of them does not
+ * What the consumers have counted over their whole life. It is undefined where one of them does not
  * count.
  */
 function consumesOf(consumers: Evidence["consumers"]) {

@@ -40,7 +40,9 @@ function pausesOf(collections: Collections): ProcessDiagnosis["gc"] {
   return pausesByKind;
 }
 
-/** By how much the heap grew between collections, from one reading of its use to the next. */
+/**
+ * Returns by how much the heap grew between collections, from one reading of its use to the next.
+ */
 function allocatedBytes(from: number, collections: Collections, to: number): number {
   let allocated = 0;
   let used = from;
@@ -57,7 +59,7 @@ const field = (text: string, name: string): number =>
 type Switches = NonNullable<ProcessDiagnosis["context_switches"]>;
 type Calls = NonNullable<ProcessDiagnosis["system_calls"]>;
 
-/** The context switches of all threads; undefined where the system does not report them. */
+/** The context switches of all threads. It is undefined where the system does not report them. */
 function contextSwitches(): Switches | undefined {
   try {
     const threads = readdirSync("/proc/self/task").map((thread) =>

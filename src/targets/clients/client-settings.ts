@@ -41,10 +41,12 @@ function protocolIn(answer: unknown): unknown {
 }
 
 /**
- * The settings as a result reports them. Where only some were passed, the protocol is that which
- * the connection speaks, as the store names it: other versions of a library have another default.
- * @param shared those that all clients share; null: the library has no such setting
- * @param passed those that were passed; absent: the shared ones
+ * Returns the settings as a result reports them. Where only some were passed, the protocol is that
+ * which the connection speaks, as the store names it, because other versions of a library have
+ * another default.
+ * @param shared the settings that all clients share, where null means that the library has no such
+ * setting
+ * @param passed the settings that were passed, by default the shared ones
  * @param hello sends HELLO without a version, which changes nothing
  */
 export async function reportedSettings(

@@ -6,7 +6,7 @@ export interface GrpcMethod {
   method: string;
   request: string;
   response: string;
-  /** Their fields as in a proto file, without numbers: these count from 1. */
+  /** The fields of each message as in a proto file, without numbers, which count from 1. */
   messages: Readonly<Record<string, string>>;
   enums?: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }

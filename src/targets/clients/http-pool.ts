@@ -63,13 +63,9 @@ export async function openHttpPool(
       isLate = true;
       signal.emit("abort");
     }, timeoutMs);
+    const content = body === undefined ? undefined : { headers, body };
     try {
-      const answer = await pool.request({
-        method,
-        path: to,
-        signal,
-        ...(body === undefined ? {} : { headers, body }),
-      });
+      const answer = await pool.request({ method, path: to, signal, ...content });
       return { status: answer.statusCode, text: await answer.body.text() };
     } catch (error) {
       throw isLate ? new Error(`no answer within ${timeoutMs} ms`) : error;

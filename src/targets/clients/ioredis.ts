@@ -125,7 +125,8 @@ const clusterOptions = {
   // again.
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,
-  // Only a retry would ask for the slots anew: iovalkey would connect to a lost primary for ever.
+  // Only a retry asks for the slots anew. Without it iovalkey would connect to a lost primary for
+  // ever.
   slotsRefreshInterval: SLOTS_REFRESH_MS,
 } as const;
 type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
@@ -149,11 +150,9 @@ function standaloneOptionsOf({
   skipsHandshake = false,
 }: Tuning): Omit<StandaloneOptions, keyof Node> {
   if (settings) return settings === "tuned" ? { ...tunedOptions, ...tunedConnection } : {};
-  return {
-    ...standaloneOptions,
-    ...(skipsHandshake ? withoutHandshake : {}),
-    enableAutoPipelining: autoPipelining,
-  };
+
+  const options = { ...standaloneOptions, enableAutoPipelining: autoPipelining };
+  return skipsHandshake ? { ...options, ...withoutHandshake } : options;
 }
 
 function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): ClusterOptions {
@@ -352,7 +351,7 @@ export const ioredis: ClientDescription = {
   stores: ["redis", "valkey"],
   ...ioredisFamily,
   flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
-  // Its class runs this script anyway.
+  // The class of rate-limiter-flexible for this client already runs this script.
   sameScript: {},
   open: (place, tuning) => openIoredis(ioredisLibrary, place, tuning),
 };

@@ -241,8 +241,9 @@ async function openCluster(
   settings: OwnSettings | undefined,
 ): Promise<OpenClient> {
   const options = optionsOf(settings);
+  const sharedOptions = { RESP: connection.RESP, useReplicas: false } as const;
   const client = create({
-    ...(settings ? {} : { RESP: connection.RESP, useReplicas: false }),
+    ...(settings ? undefined : sharedOptions),
     rootNodes: place.nodes.map((node) => ({ socket: node })),
     nodeAddressMap: (endpoint) => placeOfEndpoint(endpoint, place.nodes),
     defaults: {
@@ -291,7 +292,7 @@ export const nodeRedis: ClientDescription = {
     options: { useRedisPackage: true },
     script: { kind: "eval" },
   },
-  // Its class runs this script anyway.
+  // The class of rate-limiter-flexible for this client already runs this script.
   sameScript: {},
   ownSettings: { defaults: { waitsForStore: true }, tuned: {} },
   autoPipelining: () => "it has no such setting, it always sends the commands of one turn together",

@@ -263,13 +263,14 @@ function optionsOf(
   } as const;
   const optionsBySettings = { defaults: {}, tuned: tunedOptions } as const;
   const sharedAdvanced = { connectionTimeout: common.connectTimeoutMs, tcpNoDelay: true };
+  const advanced = settings ? undefined : sharedAdvanced;
   const authority = place.access?.tls?.ca;
   return {
     addresses: place.nodes.map(({ host, port }) => ({ host, port })),
     ...(settings ? optionsBySettings[settings] : shared),
     ...accessOptions(place.access),
     advancedConfiguration: {
-      ...(settings ? {} : sharedAdvanced),
+      ...advanced,
       ...definedOnly({
         tlsAdvancedConfiguration: authority ? { rootCertificates: authority } : undefined,
       }),

@@ -52,7 +52,7 @@ export const asyncRatelimiter: LimiterDescription = {
     const library = new Library({ db: client.handle, namespace, max: points, duration });
     const standard = new LibraryLimiter(
       (key) => library.get({ id: key }),
-      // Its `reset` is not in a unit that can be relied on.
+      // The unit of the library's `reset` cannot be relied on.
       ({ remaining }) => (remaining > 0 ? ALLOWED : limited(points, 0, duration)),
     );
     const { del } = client.handle as { del(key: string): Promise<number> };

@@ -1,4 +1,5 @@
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { HookedRequest, InstallHook, LimiterDescription } from "../target-types.js";
 import { inMemory, noBlock, onBothStores, unsupported, withLimiter } from "./library.js";
 import { limitersOn, preloaded, redisStore } from "./rate-limit-redis.js";
@@ -49,7 +50,7 @@ export const expressRateLimit: LimiterDescription = {
         rateLimit({
           windowMs,
           store,
-          ...(byAddress ? {} : { keyGenerator: keyed }),
+          ...definedOnly({ keyGenerator: byAddress ? undefined : keyed }),
           limit: (request: KeyedRequest) =>
             (byAddress ? keyed(request) : request.limited_key)?.startsWith(EXHAUSTED_KEY_PREFIX)
               ? 0

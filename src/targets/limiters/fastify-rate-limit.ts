@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Libraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type {
@@ -112,7 +113,7 @@ export const fastifyRateLimit: LimiterDescription = {
     const install: InstallHook = async (app, { keyOf, decided, byAddress }) =>
       app.register(await loadPlugin(libraries), {
         ...settings,
-        ...(byAddress ? {} : { keyGenerator: keyOf }),
+        ...definedOnly({ keyGenerator: byAddress ? undefined : keyOf }),
         max: (request: HookedRequest, key: string) => {
           if (byAddress) keyOf(request);
           return key.startsWith(EXHAUSTED_KEY_PREFIX) ? 0 : limits.points;
@@ -120,7 +121,7 @@ export const fastifyRateLimit: LimiterDescription = {
         onExceeding: (request: FastifyRequest) => decided(request, "allowed"),
         onExceeded: (request: FastifyRequest) => decided(request, "limited"),
       });
-    // Limit 0: the first consume exceeds it, by the same script and commands as any other.
+    // With a limit of 0 the first consume exceeds it, by the same script and commands as any other.
     const pair = { standard: await make(limits.points), exhausted: await make(0), install };
     const version = libraries.version(PACKAGE);
     if (inMemory(description)) return { version, ...pair };
@@ -128,7 +129,7 @@ export const fastifyRateLimit: LimiterDescription = {
     await preload([pair.standard, pair.exhausted], await client.shardKeys(), (key) =>
       handle.del(keyPrefix + key),
     );
-    // That of the script that `incr` runs.
+    // The hash of the script that `incr` runs.
     const sha1 = await scriptSha1(
       PACKAGE,
       (redis) => createDecide(libraries, { redis }),

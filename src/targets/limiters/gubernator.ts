@@ -96,7 +96,7 @@ export const gubernatorLimiters: readonly LimiterDescription[] = [
   describe("TOKEN_BUCKET", {
     id: GUBERNATOR,
     summary: "gubernator decides itself, by its token bucket",
-    // Its bucket is filled at once, when a window since a key's first hit is over.
+    // gubernator fills this bucket at once, when a window since a key's first hit is over.
     algorithm: "fixed window",
   }),
   describe("LEAKY_BUCKET", {

@@ -82,15 +82,18 @@ export function onIoredis(client: ClientDescription, limiter: string): VariedCli
 
 export const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
-/** For a limiter that runs on both stores; the client's default store stays the first. */
+/**
+ * Adapts a client to a limiter that runs on both stores. The client's default store stays the
+ * first.
+ */
 export const onBothStores = (client: ClientDescription): ClientDescription => ({
   ...client,
   stores: client.stores[0] === "redis" ? ["redis", "valkey"] : ["valkey", "redis"],
 });
 
 /**
- * A client without what belongs to its own limiter, with one that loads its script again where it
- * is gone.
+ * Returns a client without what belongs to its default limiter, and with one that loads its script
+ * again where it is gone.
  */
 export function withLimiter(client: ClientDescription, limiter: string): ClientDescription {
   const {

@@ -109,7 +109,7 @@ export const nestjsThrottler: LimiterDescription = {
         library.ThrottlerModule.forRoot({
           throttlers: [{ name: THROTTLER, ttl, limit }],
           storage: { increment },
-          ...(hook.byAddress ? {} : { getTracker }),
+          ...definedOnly({ getTracker: hook.byAddress ? undefined : getTracker }),
         }),
       );
       parts.guards.push(Guarded, admitted);

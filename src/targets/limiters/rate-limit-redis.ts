@@ -17,7 +17,7 @@ interface Handle {
   nodes?(role: "master"): Pick<Handle, "call">[];
 }
 
-/** In a cluster a script is loaded on every primary, because SCRIPT LOAD names no key. */
+/** Loads a script on every primary of a cluster, because SCRIPT LOAD names no key. */
 const sender =
   (handle: Handle, { handleApi }: ClientDescription) =>
   async ({ command: [name = "", ...parameters] }: { command: string[] }): Promise<unknown> => {

@@ -169,7 +169,7 @@ const createFlexible =
     // valkey-glide sends FCALL. Its class loads two function libraries at the first call without a
     // lock, so that a cold start with 2000 requests would load 4000 times.
     await preload(Object.values(pair), await client.shardKeys(), async (key) => {
-      // On both: in memory each has its own counters.
+      // In memory each of the two has its own counters, so the key is deleted on both.
       for (const library of [standard, exhausted]) await library.delete(key);
     });
     return { ...definedOnly({ version, script }), ...pair };

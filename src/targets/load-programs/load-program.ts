@@ -31,7 +31,10 @@ export interface LoadProgram {
   protocol: NativeProtocol["kind"];
   /** The store whose image contains it. */
   imageOf?: string;
-  /** Its version is read from its file, because what it prints depends on how it was built. */
+  /**
+   * The program's version is read from its file, because what it prints depends on how it was
+   * built.
+   */
   withoutVersionFlag?: true;
   /**
    * Whether it goes through a list of calls, or draws from that many keys, each as likely as any

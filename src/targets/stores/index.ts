@@ -47,8 +47,8 @@ export const stores: readonly StoreDescription[] = [
     engine: "memcached",
     program: "memcached",
     image: { name: "memcached:1.6", variable: "MEMCACHED_IMAGE" },
-    // Its default of 64 MB is full after seconds of fresh keys. The others as docs/clients.md says;
-    // no UDP.
+    // memcached's default of 64 MB is full after seconds of fresh keys. docs/clients.md gives the
+    // reasons of the other arguments, which also turn UDP off.
     arguments: ["-m", "1024", "-c", "4096", "-t", "2", "-U", "0"],
     topologies: ["standalone"],
     commandThreads: 2,

@@ -130,8 +130,8 @@ const READ_BYTES = 64 * 1024;
 const RETRY_AFTER = /\r\nretry-after: *(\d{1,9}) *\r\n/i;
 
 /**
- * The wait that the header `Retry-After` names, in milliseconds; NaN where there is none, or a
- * date.
+ * The wait that the header `Retry-After` names, in milliseconds. It is NaN where there is none, or
+ * a date.
  */
 export const retryAfterMs = (head: string): number =>
   1000 * Number(RETRY_AFTER.exec(head)?.[1] ?? Number.NaN);
@@ -208,7 +208,8 @@ class HttpChannel implements Channel {
         },
       },
     };
-    // Like the closed loop: a benchmark need not verify the certificate of the server it measures.
+    // A benchmark need not verify the certificate of the server that it measures. The closed loop
+    // does not verify it either.
     const socket = isSecure
       ? connectSecurely({ ...options, rejectUnauthorized: false })
       : connect(options);

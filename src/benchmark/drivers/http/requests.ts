@@ -25,7 +25,8 @@ export interface RequestSource {
   /** Says that nobody knows whether the last request was decided on. */
   undecided(): void;
   /**
-   * Takes each decision, and the wait that a limited answer names; absent where nobody needs them.
+   * Takes each decision, and the wait that a limited answer names. It is absent where nobody needs
+   * them.
    */
   log?: Pick<ConnectionLog, "answered">;
 }

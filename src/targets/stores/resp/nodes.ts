@@ -158,7 +158,7 @@ const UNFIT_CERTIFICATE = [
 ];
 
 /**
- * What mends a refusal that waiting does not change; undefined where the store may still be
+ * What mends a refusal that waiting does not change. It is undefined where the store may still be
  * starting.
  */
 export function remedyFor(error: Error, { tls }: StoreAccess = {}): string | undefined {

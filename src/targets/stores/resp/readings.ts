@@ -250,7 +250,7 @@ export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number
 /** Calls of one node that are under way together. */
 const KEYS_AT_ONCE = 1000;
 
-/** The whole numbers under these keys; undefined for a key that no primary has. */
+/** The whole numbers under these keys. It is undefined for a key that no primary has. */
 export async function readNumbers(
   nodes: readonly StoreNode[],
   keys: readonly string[],

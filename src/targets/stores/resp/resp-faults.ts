@@ -9,7 +9,10 @@ import { isReplica } from "./readings.js";
  * room.
  */
 const FULL_SHARE = 0.95;
-/** So that the store drops no keys before others come: its buffers take memory, too. */
+/**
+ * This much memory is free, so that the store drops no keys before others come, because its buffers
+ * take memory, too.
+ */
 const EVICTION_ROOM_BYTES = 256 * 1024;
 /**
  * In the order of their restoring: with its policy back before its limit the store would evict
@@ -87,7 +90,8 @@ const faults: Readonly<
     // Functions are data, which a replica gets from its primary.
     await onPrimaries(nodes, (node) => unlessRefused(node.call("FUNCTION", "FLUSH")));
   },
-  // In the background: the keys are gone at once, and freeing them is no fault of its own.
+  // The keys are gone at once, and are freed in the background, because freeing them is no part of
+  // the fault.
   "flush-keys": (nodes) => onPrimaries(nodes, (node) => node.call("FLUSHALL", "ASYNC")),
   "fill-memory": (nodes, fault) => onEach(nodes, (node) => fillMemory(node, fault)),
   "free-memory": (nodes, { settings = {} }) => onEach(nodes, (node) => freeMemory(node, settings)),
