@@ -68,17 +68,17 @@ async function warmUp(
 
   const idleBefore = idleCpuMs();
   const began_ms = monotonicMs();
-  let took: WarmupFacts;
+  let warmupFacts: WarmupFacts;
   let steady: boolean | undefined;
   if (warmup_s === "auto") {
     const watch = new WarmupWatch(workers, load.model, { generators: share?.of ?? 1 });
-    took = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => {
+    warmupFacts = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => {
       if (!watch.isSteady && watch.add(worker, slice)) joint?.steady();
       return joint ? joint.mayEnd() : watch.isSteady;
     });
     steady = watch.isSteady;
   } else {
-    took = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
+    warmupFacts = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
   }
 
   const idleAfter = idleCpuMs();
@@ -86,7 +86,7 @@ async function warmUp(
     idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
 
   return {
-    warmup: definedOnly({ ...took, steady }),
+    warmup: definedOnly({ ...warmupFacts, steady }),
     began_ms,
     shared_wakes: sharesWakes(idle_ms, monotonicMs() - began_ms),
   };

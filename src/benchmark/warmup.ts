@@ -65,17 +65,17 @@ export class WarmupWatch {
     this.#pending[worker]?.push(slice);
     if (this.#pending.some((slices) => slices.length === 0)) return this.#isSteady;
 
-    const all = this.#pending.flatMap((slices) => slices.shift() ?? []);
-    this.#requests += sum(all.map(({ answers, failed }) => answers + failed));
-    this.#rates.push(sum(all.map(({ answers, width_ms }) => answers / width_ms)));
-    const latency_us = sum(all.map(({ latency_sum_us }) => latency_sum_us));
-    this.#latencies.push(latency_us / sum(all.map(({ answers }) => answers)));
+    const interval = this.#pending.flatMap((slices) => slices.shift() ?? []);
+    this.#requests += sum(interval.map(({ answers, failed }) => answers + failed));
+    this.#rates.push(sum(interval.map(({ answers, width_ms }) => answers / width_ms)));
+    const latency_us = sum(interval.map(({ latency_sum_us }) => latency_sum_us));
+    this.#latencies.push(latency_us / sum(interval.map(({ answers }) => answers)));
     if (this.#rates.length > AUTO_WARMUP.slices) {
       this.#rates.shift();
       this.#latencies.shift();
     }
     this.#isSteady =
-      Math.min(...all.map(({ ends_ms }) => ends_ms)) >= this.#min_s * 1000 &&
+      Math.min(...interval.map(({ ends_ms }) => ends_ms)) >= this.#min_s * 1000 &&
       this.#requests >= this.#fewestRequests &&
       this.#rates.length === AUTO_WARMUP.slices &&
       !this.#mayHaveTrend();

@@ -187,8 +187,8 @@ export function canonicalJson(value: unknown): string {
  * that rows can be followed over time.
  */
 export function configurationHash(configuration: Configuration): string {
-  const { target, ...rest } = configuration;
-  const identity = { ...rest, target: target.text, limiter: target.limiter };
+  const { target, ...properties } = configuration;
+  const identity = { ...properties, target: target.text, limiter: target.limiter };
   return createHash("sha256").update(canonicalJson(identity)).digest("hex").slice(0, 16);
 }
 

@@ -123,11 +123,12 @@ function checked(spec: RunSpec): GeneratorRunSpec {
   const { share, load, waits_for_readings } = generator;
   if (share && !waits_for_readings)
     throw usageError("RUN_SPEC: generator.share: several generators need waits_for_readings");
-  const of = share?.of ?? 1;
-  if ((share?.index ?? 0) >= of) throw usageError("RUN_SPEC: generator.share.index: not below of");
-  if (of * generator.workers > load.connections)
+  const generators = share?.of ?? 1;
+  if ((share?.index ?? 0) >= generators)
+    throw usageError("RUN_SPEC: generator.share.index: not below of");
+  if (generators * generator.workers > load.connections)
     throw usageError(
-      `RUN_SPEC: generator.workers: ${of * generator.workers} in all are more than connections`,
+      `RUN_SPEC: generator.workers: ${generators * generator.workers} in all are more than connections`,
     );
 
   return { ...spec, generator };

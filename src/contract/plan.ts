@@ -219,15 +219,15 @@ export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagn
   { order }: Pick<Plan, "order">,
   runs: readonly Run[],
 ): Generator<[Run, ...Run[]]> {
-  for (let at = 0; at < runs.length; ) {
-    const [first, ...later] = runs.slice(at);
+  for (let start = 0; start < runs.length; ) {
+    const [first, ...later] = runs.slice(start);
     if (!first) return;
     const isOther = ({ round, group, diagnose }: Run): boolean =>
       order !== "turns" || diagnose === true || round !== first.round || group !== first.group;
     const end = first.diagnose ? 0 : later.findIndex(isOther);
     const others = end < 0 ? later : later.slice(0, end);
     yield [first, ...others];
-    at += 1 + others.length;
+    start += 1 + others.length;
   }
 }
 

@@ -168,10 +168,10 @@ export const partText = (id: string, version?: string): string =>
  * @param what the part's name for messages
  * @throws usageError when the text has another form
  */
-export function parsePart(what: string, text: string): VersionedId {
+export function parsePart(partName: string, text: string): VersionedId {
   if (PART.test(text)) return partOf(text);
   throw usageError(
-    `${what} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`,
+    `${partName} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`,
   );
 }
 

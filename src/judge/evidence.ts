@@ -29,8 +29,8 @@ export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
 
 /** The finding of a rule that does not judge what a planned fault explains. */
-export const explained = (what: string): RuleFinding =>
-  notApplicable(`${what}: a fault was planned`);
+export const explained = (subject: string): RuleFinding =>
+  notApplicable(`${subject}: a fault was planned`);
 
 /**
  * Returns the seconds from the opening of the window to the first fault, or infinity without a

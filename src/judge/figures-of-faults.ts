@@ -100,8 +100,8 @@ class ObservedService {
   waiting({ from, to }: Span): number | undefined {
     const { backlog } = this.#timeline;
     if (!backlog) return undefined;
-    const usual = Math.max(this.#usualBacklog, backlog[from - 1] ?? 0);
-    return Math.max(0, (backlog[to - 1] ?? 0) - usual);
+    const backlogBefore = Math.max(this.#usualBacklog, backlog[from - 1] ?? 0);
+    return Math.max(0, (backlog[to - 1] ?? 0) - backlogBefore);
   }
 
   /**
@@ -112,8 +112,8 @@ class ObservedService {
     const ends = this.ends(span);
     // A closed loop always has requests in flight: where none ends, all wait.
     const waiting = this.waiting(span) ?? (ended(ends) === 0 ? 1 : 0);
-    const all = ended(ends) + waiting;
-    return all === 0 ? undefined : (ends.allowed + ends.limited) / all;
+    const requests = ended(ends) + waiting;
+    return requests === 0 ? undefined : (ends.allowed + ends.limited) / requests;
   }
 
   isDisturbed(span: Span): boolean {
@@ -161,14 +161,14 @@ class ObservedService {
 
   /** The highest p99 of a second that begins in a span. It is null where none has an answer. */
   worstP99({ from, to }: Span): number | null {
-    const known = this.#timeline.p99_second_us.slice(from, to).filter((us) => us !== null);
-    return known.length > 0 ? Math.max(...known) : null;
+    const p99s_us = this.#timeline.p99_second_us.slice(from, to).filter((us) => us !== null);
+    return p99s_us.length > 0 ? Math.max(...p99s_us) : null;
   }
 
   /** The first slice of a span with which three good seconds begin. It is undefined without one. */
   #firstOfThree({ from, to }: Span, isGood: (second: number) => boolean): number | undefined {
-    const needed = RECOVERED.seconds * this.perSecond;
-    for (let slice = from; slice + needed <= to; slice++) {
+    const neededSlices = RECOVERED.seconds * this.perSecond;
+    for (let slice = from; slice + neededSlices <= to; slice++) {
       const seconds = Array.from(
         { length: RECOVERED.seconds },
         (_, second) => slice + second * this.perSecond,
@@ -224,9 +224,9 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
     return definedOnly({ begins, shown: whileAway, search_from: whileAway });
   }
 
-  const before = service.where({ from: observed.from, to: first }, isDisturbed);
+  const disturbed = service.where({ from: observed.from, to: first }, isDisturbed);
   const p99_us = service.before?.p99_us ?? Number.POSITIVE_INFINITY;
-  const begins = before.find(
+  const begins = disturbed.find(
     (slice) => service.recovery({ from: slice, to: first }, p99_us) === undefined,
   );
 
@@ -281,9 +281,9 @@ function servedAgainOf(
 
 /** The outcomes as shares of the requests that ended. It is null where none ended. */
 function shares(ends: Ends): FiguresOfFault["answers"] {
-  const all = ended(ends);
-  if (all === 0) return null;
-  const share = (count: number) => rounded(count / all, 6);
+  const requests = ended(ends);
+  if (requests === 0) return null;
+  const share = (count: number) => rounded(count / requests, 6);
   return { allowed: share(ends.allowed), limited: share(ends.limited), failed: share(ends.failed) };
 }
 
@@ -296,10 +296,10 @@ function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["beha
   if (unserved > 0 && unserved >= UNSERVED_SHARE * (answers + unserved))
     return ends.failed >= waiting ? "errors" : "waits";
   if (answers === 0 || span.to - span.from < LEAST_SLICES) return "unchanged";
-  const usual = service.before?.limited_share ?? 0;
+  const limitedBefore = service.before?.limited_share ?? 0;
   const limited = ends.limited / answers;
-  if (limited > (1 + usual) / 2) return "closed";
-  return usual >= LEAST_LIMITED_SHARE && limited < usual / 2 ? "open" : "unchanged";
+  if (limited > (1 + limitedBefore) / 2) return "closed";
+  return limitedBefore >= LEAST_LIMITED_SHARE && limited < limitedBefore / 2 ? "open" : "unchanged";
 }
 
 /**
@@ -316,10 +316,10 @@ function memoryOf(
       bytes !== undefined && isIncluded(t_s) ? [bytes] : [],
     );
   const since = readings((t_s) => t_s >= from_s && t_s <= to_s);
-  const before = readings((t_s) => t_s < from_s).at(-1);
+  const lastBefore = readings((t_s) => t_s < from_s).at(-1);
   return definedOnly({
     server_memory_peak_bytes: since.length > 0 ? Math.max(...since) : undefined,
-    server_memory_before_bytes: before,
+    server_memory_before_bytes: lastBefore,
   });
 }
 
@@ -339,13 +339,13 @@ function figuresOf(
   const away = { from: away_from, to: Math.max(away_from + 1, nearest(injected.to_s)) };
   const since = (slice: number) => rounded(Math.max(0, slice / perSecond - injected.from_s), 3);
 
-  const caused = outageOf(service, observed, away);
-  const { slice: recovered, ...recovery } = recoveryOf(service, observed, caused);
-  const served = servedAgainOf(service, observed, caused);
-  const begins = caused.begins ?? observed.to;
+  const causedOutage = outageOf(service, observed, away);
+  const { slice: recovered, ...recovery } = recoveryOf(service, observed, causedOutage);
+  const served = servedAgainOf(service, observed, causedOutage);
+  const begins = causedOutage.begins ?? observed.to;
   const outage = {
     from: begins,
-    to: service.backAt({ from: Math.max(begins, caused.shown), to: observed.to }),
+    to: service.backAt({ from: Math.max(begins, causedOutage.shown), to: observed.to }),
   };
   // Requests may be served again long before the end of a fault that lasts to the end of the run,
   // and only long after a fault of a moment.

@@ -53,7 +53,7 @@ const isEqual = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right);
 
 /** A verdict without its version, and without what no result of its campaign could be checked for. */
-function ownVerdict(
+function comparableVerdict(
   { not_checked = [], ...verdict }: Verdict,
   shared: readonly RuleText[],
 ): Verdict {
@@ -124,18 +124,19 @@ export function judgedCampaign(results: readonly StoredResult[]): CampaignByRule
     others.every((texts) => texts.some((text) => isEqual(missing, text))),
   );
   const changes = judgedResults.flatMap(({ file, stored, present }): ChangedResult[] => {
-    const verdict = ownVerdict(present.verdict, notChecked);
+    const verdict = comparableVerdict(present.verdict, notChecked);
     const judgement = judgementOf(present);
     const isSameJudgement = isEqual(judgementOf(stored), judgement);
-    if (isSameJudgement && isEqual(ownVerdict(stored.verdict, notChecked), verdict)) return [];
-    const { status: before } = stored.verdict;
+    if (isSameJudgement && isEqual(comparableVerdict(stored.verdict, notChecked), verdict))
+      return [];
+    const { status: statusBefore } = stored.verdict;
 
     return [
       definedOnly({
         files: [file],
         verdict,
         judgement: isSameJudgement ? undefined : judgement,
-        before,
+        before: statusBefore,
       }),
     ];
   });

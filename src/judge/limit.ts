@@ -328,10 +328,14 @@ export const bitRateText = (bits: number): string =>
   bits >= 1e9 ? `${(bits / 1e9).toFixed(1)} Gbit/s` : `${Math.round(bits / 1e6)} Mbit/s`;
 
 function quota({ counts, prediction }: Evidence): Candidate[] {
-  const all = answeredRequests(counts);
-  if (all === 0 || prediction?.basis !== "limits" || counts.allowed / all >= ADMITTED_AT_LEAST)
+  const answered = answeredRequests(counts);
+  if (
+    answered === 0 ||
+    prediction?.basis !== "limits" ||
+    counts.allowed / answered >= ADMITTED_AT_LEAST
+  )
     return [];
-  const text = `${percent(counts.limited / all)} of the requests met an exhausted quota`;
+  const text = `${percent(counts.limited / answered)} of the requests met an exhausted quota`;
   return [{ resource: "quota", used: 1, text }];
 }
 
@@ -367,7 +371,7 @@ export function limitFrom(
   candidates: readonly Candidate[],
   aboutService: readonly string[] = [],
 ): Limit {
-  const [first, ...rest] = candidates.toSorted((a, b) => b.used - a.used);
+  const [first, ...lessUsed] = candidates.toSorted((a, b) => b.used - a.used);
   if (!first || first.used < USED_UP) {
     const text = first
       ? `nothing was used up; most of all, ${first.text}`
@@ -375,7 +379,7 @@ export function limitFrom(
     return { resource: "none", text };
   }
 
-  const others = rest.filter(
+  const others = lessUsed.filter(
     ({ resource, used }) => used >= USED_UP && resource !== first.resource,
   );
   const texts = [first, ...others].map(({ text }) => text);

@@ -13,8 +13,8 @@ const TWO_SIDED_5_PERCENT = 1.96;
  * holds from about ten values on.
  */
 export function hasTrend(values: readonly number[]): boolean {
-  const n = values.length;
-  if (n < 4) return false;
+  const count = values.length;
+  if (count < 4) return false;
 
   let score = 0;
   for (const [index, earlier] of values.entries())
@@ -23,7 +23,7 @@ export function hasTrend(values: readonly number[]): boolean {
   const ties = new Map<number, number>();
   for (const value of values) ties.set(value, (ties.get(value) ?? 0) + 1);
   const spread = (count: number): number => (count * (count - 1) * (2 * count + 5)) / 18;
-  const variance = spread(n) - sum([...ties.values()].map(spread));
+  const variance = spread(count) - sum([...ties.values()].map(spread));
   if (variance <= 0) return false;
   return (Math.abs(score) - 1) / Math.sqrt(variance) > TWO_SIDED_5_PERCENT;
 }
@@ -78,15 +78,17 @@ function withoutTrend(values: readonly number[]): number[] {
  * lag-1 correlation r.
  */
 function errorOfDifference(first: number, slices: readonly number[]): number {
-  const n = slices.length;
+  const count = slices.length;
   const noise = withoutTrend(slices);
   const squares = sum(noise.map((value) => value ** 2));
   if (squares === 0) return 0;
   const estimate = sum(noise.slice(1).map((value, index) => value * (noise[index] ?? 0))) / squares;
   // The estimate from few values is too low.
-  const corrected = estimate + (1 + 3 * estimate) / n;
-  const r = Math.min(CORRELATION.max, Math.max(CORRELATION.min, corrected));
-  return Math.sqrt(((squares / (n - 2)) * (1 / first + 1 / n) * (1 + r)) / (1 - r));
+  const corrected = estimate + (1 + 3 * estimate) / count;
+  const correlation = Math.min(CORRELATION.max, Math.max(CORRELATION.min, corrected));
+  return Math.sqrt(
+    ((squares / (count - 2)) * (1 / first + 1 / count) * (1 + correlation)) / (1 - correlation),
+  );
 }
 
 /** Returns the slices of the first seconds of a window. */
@@ -184,8 +186,8 @@ export function halvesOf(
     );
     const relative = relativeTo(others, logsOfTarget);
     const amongOthers = others.map((logsOfOther) => {
-      const rest = others.filter((candidate) => candidate !== logsOfOther);
-      return scatterOf(relativeTo(rest, logsOfOther));
+      const remaining = others.filter((candidate) => candidate !== logsOfOther);
+      return scatterOf(relativeTo(remaining, logsOfOther));
     });
     const variance = cycleVariance(scatterOf(relative), amongOthers);
     if (variance === undefined) return undefined;

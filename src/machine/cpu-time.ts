@@ -20,10 +20,10 @@ export const TICK_US = 10_000;
 const MIN_ACCOUNTED_SHARE = 0.5;
 
 export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
-  const all = /^cpu {2}(.*)$/m.exec(text)?.[1]?.split(" ").map(Number) ?? [];
+  const counters = /^cpu {2}(.*)$/m.exec(text)?.[1]?.split(" ").map(Number) ?? [];
   const cpus = text.match(/^cpu\d+ /gm)?.length ?? 0;
   // The guest times that follow are already part of user time.
-  const times = all.slice(0, 8).map((ticks) => ticks * TICK_US);
+  const times = counters.slice(0, 8).map((ticks) => ticks * TICK_US);
   if (cpus === 0 || times.length < 8 || times.some(Number.isNaN)) return undefined;
   const [, , , idle = 0, waiting = 0, hardware = 0, software = 0, stolen_us = 0] = times;
 
@@ -60,10 +60,13 @@ function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
   const accounted_us = to.accounted_us - from.accounted_us;
   if (elapsed_us <= 0 || from.cpus !== to.cpus || accounted_us < MIN_ACCOUNTED_SHARE * all_us)
     return undefined;
-  const grown = (key: "idle_us" | "stolen_us" | "interrupts_us") =>
+  const growthOf = (key: "idle_us" | "stolen_us" | "interrupts_us") =>
     Math.max(0, to[key] - from[key]);
-  const interrupts_us = grown("interrupts_us");
-  const programs_us = Math.max(0, all_us - grown("idle_us") - grown("stolen_us") - interrupts_us);
+  const interrupts_us = growthOf("interrupts_us");
+  const programs_us = Math.max(
+    0,
+    all_us - growthOf("idle_us") - growthOf("stolen_us") - interrupts_us,
+  );
   return { elapsed_us, programs_us, interrupts_us };
 }
 

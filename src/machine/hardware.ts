@@ -67,11 +67,13 @@ export function readCpuTopology(root = "/"): CpuTopology {
   const cpus = join(root, "sys/devices/system/cpu");
   // A CPU that is switched off has no topology, or an old one.
   const online = lineOf(cpus, "online");
-  const known =
+  const onlineCpus =
     online === undefined ? undefined : new Set(cpusInList(online).map((cpu) => `cpu${cpu}`));
   const siblings = new Set(
     numbered(cpus, "cpu").flatMap((cpu) =>
-      known && !known.has(cpu) ? [] : (lineOf(cpus, cpu, "topology/thread_siblings_list") ?? []),
+      onlineCpus && !onlineCpus.has(cpu)
+        ? []
+        : (lineOf(cpus, cpu, "topology/thread_siblings_list") ?? []),
     ),
   );
   const nodes = join(root, "sys/devices/system/node");

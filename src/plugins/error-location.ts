@@ -5,8 +5,8 @@ import { displayPath } from "../kit/display-path.js";
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 
 function caretColumn(trace: string): string | undefined {
-  const before = /^ *(?=\^)/m.exec(trace.split("\n")[2] ?? "");
-  return before ? String(before[0].length + 1) : undefined;
+  const indentation = /^ *(?=\^)/m.exec(trace.split("\n")[2] ?? "");
+  return indentation ? String(indentation[0].length + 1) : undefined;
 }
 
 /**
@@ -17,10 +17,10 @@ function caretColumn(trace: string): string | undefined {
  */
 export function errorLocation(trace: string, paths: readonly string[]): string | undefined {
   for (const path of paths) {
-    const real = realpathSync(path);
-    const url = pathToFileURL(real).href;
+    const realPath = realpathSync(path);
+    const url = pathToFileURL(realPath).href;
     const match = new RegExp(
-      `(?:${escaped(url)}|${escaped(real)})(/[^\\n]*?)?:(\\d+)(?::(\\d+))?`,
+      `(?:${escaped(url)}|${escaped(realPath)})(/[^\\n]*?)?:(\\d+)(?::(\\d+))?`,
     ).exec(trace);
     if (!match) continue;
 

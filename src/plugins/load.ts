@@ -83,7 +83,7 @@ async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
     loaded = await import(url);
   } catch (error) {
     // The importing file is left out, because for a plugin of one file it is one of ours.
-    const why = messageOf(error)
+    const reason = messageOf(error)
       .split("\n")[0]
       ?.replace(/ imported from .*/, "");
     const stack = (error instanceof Error && error.stack) || "";
@@ -92,7 +92,7 @@ async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
       (error instanceof SyntaxError
         ? errorLocation(syntaxErrorOutput(url), [displayName])
         : undefined);
-    throw usageError(`plugin ${line ?? displayName} cannot be loaded: ${why}`, { cause: error });
+    throw usageError(`plugin ${line ?? displayName} cannot be loaded: ${reason}`, { cause: error });
   }
 
   return checked(displayName, membersSchema, loaded.default ?? loaded.plugin);

@@ -88,8 +88,8 @@ export async function readPlugin(pluginPath: string): Promise<PluginFiles> {
     return { path, displayName, entry, isSingleFile: false, facts };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file or folder" : messageOf(error);
-    throw usageError(`plugin ${JSON.stringify(pluginPath.slice(0, 300))}: ${why}`, {
+    const reason = code === "ENOENT" ? "there is no such file or folder" : messageOf(error);
+    throw usageError(`plugin ${JSON.stringify(pluginPath.slice(0, 300))}: ${reason}`, {
       cause: error,
     });
   }

@@ -53,9 +53,9 @@ function startedLoadProgram(id: string): StartedProgram {
  */
 function candidateClient(text: string): ClientDescription | undefined {
   const { client, store, topology: named, options: requested } = parseTargetText(text);
-  const plain = findClient(client);
-  const topology = named ?? plain.topologies[0];
-  const base = onStore(plain, store, topology);
+  const description = findClient(client);
+  const topology = named ?? description.topologies[0];
+  const base = onStore(description, store, topology);
   if ("skip" in base) return undefined;
   const ids = requested
     .map(({ id }) => id)

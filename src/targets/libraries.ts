@@ -35,7 +35,7 @@ export interface Libraries {
    * @param own imports the project's version; a library from elsewhere is assumed to have the same
    *   exports
    */
-  load<Module>(name: string, own: () => Promise<Module>): Promise<Module>;
+  load<Module>(name: string, importInstalled: () => Promise<Module>): Promise<Module>;
   /** Imports a package from that folder: the requested one, or one that was installed with it. */
   fromFolder<Module>(name: string): Promise<Module>;
   /** Version of the library that `load` gives, from its package.json. */
@@ -43,7 +43,7 @@ export interface Libraries {
 }
 
 export const ownLibraries: Libraries = {
-  load: (_name, own) => own(),
+  load: (_name, importInstalled) => importInstalled(),
   fromFolder: (name) => import(name),
   version: (name) => packageVersion(name),
 };
@@ -56,7 +56,8 @@ export function librariesWith(versions: string, requested: PackageVersion): Libr
     );
   }
   const isThere = (name: string) =>
-    name === requested.name || requested.with?.some((each) => each.startsWith(`${name}@`));
+    name === requested.name ||
+    requested.with?.some((companion) => companion.startsWith(`${name}@`));
   const fromFolder = async <Module>(name: string): Promise<Module> => {
     const { default: load } = (await import(pathToFileURL(loader).href)) as {
       default: (name: string) => Promise<Module>;
@@ -64,7 +65,7 @@ export function librariesWith(versions: string, requested: PackageVersion): Libr
     return load(name);
   };
   return {
-    load: (name, own) => (isThere(name) ? fromFolder(name) : own()),
+    load: (name, importInstalled) => (isThere(name) ? fromFolder(name) : importInstalled()),
     fromFolder,
     version: (name) => packageVersion(name, isThere(name) ? loader : undefined),
   };

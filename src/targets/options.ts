@@ -299,9 +299,9 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
           `the load program ${client.program} makes its calls, without a server`,
         );
 
-      const home = limiters.find((limiter) => limiter.id === client.limiter)?.framework;
-      if (home && home !== id)
-        return unsupported(client, id, `${client.limiter} is installed in ${home}`);
+      const limiterFramework = limiters.find((limiter) => limiter.id === client.limiter)?.framework;
+      if (limiterFramework && limiterFramework !== id)
+        return unsupported(client, id, `${client.limiter} is installed in ${limiterFramework}`);
 
       return { ...client, framework: id };
     },

@@ -48,17 +48,17 @@ class FailOpenLimiter implements RequestLimiter {
     const descriptors = typeof keys === "string" ? 1 : keys.length;
     return new Promise((resolve) => {
       let isOpened = false;
-      const open = () => {
+      const admit = () => {
         if (isOpened) return;
         isOpened = true;
         this.#opened += descriptors;
         resolve(ALLOWED);
       };
-      const timer = setTimeout(open, FAIL_OPEN_AFTER_MS);
+      const timer = setTimeout(admit, FAIL_OPEN_AFTER_MS);
       this.#limiter.consume(keys, cost).then((decision) => {
         clearTimeout(timer);
         if (decision.outcome === "failed") {
-          open();
+          admit();
           this.#openedFailed += descriptors;
         } else resolve(decision);
       });
@@ -182,13 +182,13 @@ class PairedRequestLimiter implements RequestLimiter {
     if (typeof keys === "string") return this.#ask(keys, cost);
     // Fewer promises than with `Promise.all`, whose list of decisions nobody needs.
     return new Promise((resolve, reject) => {
-      let left = keys.length;
+      let undecided = keys.length;
       let worst = ALLOWED;
       const settle = (decision: Decision): void => {
         worst = moreRestrictive(worst, decision);
-        if (--left === 0) resolve(worst);
+        if (--undecided === 0) resolve(worst);
       };
-      if (left === 0) resolve(worst);
+      if (undecided === 0) resolve(worst);
       for (const key of keys) this.#ask(key, cost).then(settle, reject);
     });
   }
@@ -215,8 +215,8 @@ class PairedRequestLimiter implements RequestLimiter {
   }
 
   #decided(): DecisionCounts {
-    const all = [this.#standard.decisions, this.#exhausted.decisions, this.#inHook];
-    return totals(["allowed", "limited", "failed"], all);
+    const parts = [this.#standard.decisions, this.#exhausted.decisions, this.#inHook];
+    return totals(["allowed", "limited", "failed"], parts);
   }
 }
 
@@ -240,15 +240,15 @@ export class OneCallLimiter implements RequestLimiter {
 
   async consume(keys: string | readonly string[], cost = 1): Promise<Decision> {
     const { consumes } = this;
-    const all = typeof keys === "string" ? [keys] : keys;
+    const descriptors = typeof keys === "string" ? [keys] : keys;
     consumes.calls++;
     try {
-      const { denied, remaining, msBeforeNext } = await this.#decide(all, cost);
-      consumes.allowed += all.length - denied;
+      const { denied, remaining, msBeforeNext } = await this.#decide(descriptors, cost);
+      consumes.allowed += descriptors.length - denied;
       consumes.limited += denied;
       return denied === 0 ? ALLOWED : limited(this.#limit, remaining, msBeforeNext);
     } catch (error) {
-      consumes.failed += all.length;
+      consumes.failed += descriptors.length;
       return failed(error);
     }
   }

@@ -209,9 +209,11 @@ function limiterOf(
 ): VersionedId | { skip: string } | undefined {
   const [named, second] = requested.filter(({ id }) => isLimiter(id));
   if (named && second) throw usageError(`${text} names two limiters: those are two targets`);
-  const wrong = requested.find(({ id, version }) => version && !isLimiter(id));
-  if (wrong)
-    throw usageError(`${text}: ${findOption(wrong.id).id} has no versions: it is not a limiter`);
+  const optionWithVersion = requested.find(({ id, version }) => version && !isLimiter(id));
+  if (optionWithVersion)
+    throw usageError(
+      `${text}: ${findOption(optionWithVersion.id).id} has no versions: it is not a limiter`,
+    );
 
   if (named?.version && !findLimiter(named.id).package)
     return { skip: `${named.id} has no versions: it is not an npm package` };

@@ -68,7 +68,9 @@ export function withLimiters(text: string, requested: readonly VersionedId[]): s
 export function withFrameworks(text: string, requested: readonly string[]): string[] {
   const ids = requested.map((id) => findFramework(id).id);
   const target = parseTargetText(text);
-  const isNamed = target.options.some(({ id }) => frameworks.some((known) => known.id === id));
+  const isNamed = target.options.some(({ id }) =>
+    frameworks.some((framework) => framework.id === id),
+  );
   if (ids.length === 0 || isNamed) return [text];
   return ids.map((id) =>
     id === USUAL_FRAMEWORK

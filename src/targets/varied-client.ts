@@ -45,9 +45,9 @@ export function describeClient(
   >,
 ): ClientDescription {
   target.options.forEach(findOption);
-  const plain = onStore(findClient(target.client), target.store, target.topology);
-  if ("skip" in plain) throw usageError(plain.skip);
-  const client = withOptions(plain, target.topology, target.options);
+  const base = onStore(findClient(target.client), target.store, target.topology);
+  if ("skip" in base) throw usageError(base.skip);
+  const client = withOptions(base, target.topology, target.options);
   if ("skip" in client) throw usageError(client.skip);
   return client;
 }

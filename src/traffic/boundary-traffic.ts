@@ -34,8 +34,8 @@ const BETWEEN_BURSTS = 3;
  * whole points or milliseconds refill evenly.
  */
 function quotaAt(rate_per_second: number, window_s: number): number {
-  const most = Math.floor((rate_per_second * window_s) / KEYS + 1e-9);
-  for (let quota = Math.min(most, 1000 * window_s); quota > 0; quota--)
+  const maxQuota = Math.floor((rate_per_second * window_s) / KEYS + 1e-9);
+  for (let quota = Math.min(maxQuota, 1000 * window_s); quota > 0; quota--)
     if ((1000 * window_s) % quota === 0) return quota;
   return 0;
 }
@@ -64,8 +64,8 @@ function problemWith(
   if (load.model === "closed") return "it needs an open loop: add --rate, e.g. --rate 5000";
   const { rate_per_second: rate } = load;
   if (quotaAt(rate, window_s) < LEAST_QUOTA) {
-    const least = (LEAST_QUOTA * KEYS) / window_s;
-    return `each of ${KEYS} keys needs a quota of at least ${LEAST_QUOTA} points, which follows from rate and window: give --rate ${Math.ceil(least)} or more, or --window ${Math.ceil((LEAST_QUOTA * KEYS) / rate)}`;
+    const minRate = (LEAST_QUOTA * KEYS) / window_s;
+    return `each of ${KEYS} keys needs a quota of at least ${LEAST_QUOTA} points, which follows from rate and window: give --rate ${Math.ceil(minRate)} or more, or --window ${Math.ceil((LEAST_QUOTA * KEYS) / rate)}`;
   }
   const length_s = secondsOf(extent, rate);
   if (length_s < LEAST_WINDOWS * window_s) {
@@ -94,27 +94,28 @@ function cycleOf(quota: number, seed: number): Uint16Array {
   /** When the key sends, as shares of the cycle, which wrap around. */
   const times = new Float64Array(CYCLE_REQUESTS * quota);
   const keys = new Uint16Array(times.length);
-  let at = 0;
+  let position = 0;
   const add = (key: number, time: number) => {
-    times[at] = time % 1;
-    keys[at++] = key;
+    times[position] = time % 1;
+    keys[position++] = key;
   };
   const places = shuffled(KEYS_ABOVE, uniform);
 
   for (const [key, place] of places.entries()) {
     const begins = (place + uniform()) / KEYS_ABOVE;
-    const atOnce = AT_ONCE * quota;
-    for (let n = 0; n < atOnce; n++) add(key, begins);
-    const then = ABOVE_IN_CYCLE * quota - atOnce - BETWEEN_BURSTS;
-    for (let n = 0; n < then; n++) add(key, begins + (BURST_SHARE * (n + 1)) / then);
+    const burst = AT_ONCE * quota;
+    for (let index = 0; index < burst; index++) add(key, begins);
+    const afterBurst = ABOVE_IN_CYCLE * quota - burst - BETWEEN_BURSTS;
+    for (let index = 0; index < afterBurst; index++)
+      add(key, begins + (BURST_SHARE * (index + 1)) / afterBurst);
     const silence = 1 - BURST_SHARE;
-    for (let n = 0; n < BETWEEN_BURSTS; n++)
-      add(key, begins + BURST_SHARE + (silence * (n + uniform())) / BETWEEN_BURSTS);
+    for (let index = 0; index < BETWEEN_BURSTS; index++)
+      add(key, begins + BURST_SHARE + (silence * (index + uniform())) / BETWEEN_BURSTS);
   }
 
   for (let key = KEYS_ABOVE; key < KEYS; key++) {
     const phase = uniform();
-    for (let n = 0; n < quota; n++) add(key, (n + phase) / quota);
+    for (let index = 0; index < quota; index++) add(key, (index + phase) / quota);
   }
 
   const order = Uint32Array.from(times, (_, index) => index).sort(
@@ -125,12 +126,12 @@ function cycleOf(quota: number, seed: number): Uint16Array {
 }
 
 function shuffled(size: number, uniform: () => number): number[] {
-  const all = Array.from({ length: size }, (_, index) => index);
+  const order = Array.from({ length: size }, (_, index) => index);
   for (let last = size - 1; last > 0; last--) {
     const drawn = Math.floor(uniform() * (last + 1));
-    [all[last], all[drawn]] = [all[drawn] ?? 0, all[last] ?? 0];
+    [order[last], order[drawn]] = [order[drawn] ?? 0, order[last] ?? 0];
   }
-  return all;
+  return order;
 }
 
 const binding: BindingQuota = { keysAbove: KEYS_ABOVE, quotaAt, problemWith, cycleOf };

@@ -50,16 +50,16 @@ function loadOf(
   load: Load | undefined,
 ): LoadPhase[] {
   const width_s = slices.width_ms / 1000;
-  const before = [
+  const warmupPhases = [
     { begins_s: 0, length_s: took_s - lead_in.took_s, requests: requests - lead_in.requests },
     { begins_s: opens_s - lead_in.took_s, length_s: lead_in.took_s, requests: lead_in.requests },
   ];
-  const within = slices.allowed.map((allowed, index) => ({
+  const windowPhases = slices.allowed.map((allowed, index) => ({
     begins_s: opens_s + index * width_s,
     length_s: width_s,
     requests: allowed + (slices.limited[index] ?? 0) + (slices.failed[index] ?? 0),
   }));
-  const phases = [...before, ...within].filter((phase) => phase.requests > 0);
+  const phases = [...warmupPhases, ...windowPhases].filter((phase) => phase.requests > 0);
   return isReplayed(load) ? restartedAt(opens_s - lead_in.took_s, phases) : phases;
 }
 
@@ -74,13 +74,13 @@ export function predictionFor(
   const total = counts.allowed + counts.limited;
   if (!limits || total === 0) return undefined;
 
-  const seen = definedOnly({
+  const observation = definedOnly({
     opens_s: window.opens_s,
     load: loadOf(warmup, window, load),
     connections: load?.model === "closed" ? load.connections : undefined,
     began_at_s: window.opened_at.getTime() / 1000 - window.opens_s,
   });
-  const limited_share = predictLimitedShare(findProfile(traffic), limits, seen, algorithm);
+  const limited_share = predictLimitedShare(findProfile(traffic), limits, observation, algorithm);
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
   const requests =
     sum(at_end.map((usage) => usage.requests)) - sum(at_start.map((usage) => usage.requests));

@@ -111,8 +111,11 @@ export function predictLimitedShare(
     );
 
   const simulated = Math.min(requests, MAX_SIMULATED);
-  const before = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
-  const opens = Math.min(before, simulated < requests ? Math.floor(simulated / 2) : requests - 1);
+  const requestsBeforeWindow = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
+  const opens = Math.min(
+    requestsBeforeWindow,
+    simulated < requests ? Math.floor(simulated / 2) : requests - 1,
+  );
   let limited = 0;
   simulate(profile, limits, seen, algorithm, simulated, (admitted, n) => {
     if (n >= opens && !admitted) limited++;

@@ -52,17 +52,17 @@ export class ChannelConnections implements ClosedConnections {
     const { connections } = this.#options;
     if (spread_ms === 0) while (this.#send());
     else
-      for (let n = 0; n < connections; n++)
-        setTimeout(() => this.#send(), (spread_ms * n) / connections);
+      for (let index = 0; index < connections; index++)
+        setTimeout(() => this.#send(), (spread_ms * index) / connections);
   }
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {
     const { inFlight } = this.#pool;
-    const before = this.#sent - inFlight;
+    const sentBefore = this.#sent - inFlight;
     this.#recorder = recorder;
     this.#quota = quota;
     this.#sent = inFlight;
-    return before;
+    return sentBefore;
   }
 
   shutGate(): number {
@@ -164,9 +164,11 @@ export async function untilConnected(
   where: string,
 ): Promise<void> {
   const deadline = monotonicMs() + withinS * 1000;
-  for (let left = missing(); left > 0; left = missing()) {
+  for (let remaining = missing(); remaining > 0; remaining = missing()) {
     if (monotonicMs() > deadline)
-      throw environmentError(`${left} of ${all} connections to ${where} could not be established`);
+      throw environmentError(
+        `${remaining} of ${all} connections to ${where} could not be established`,
+      );
     await sleep(10);
   }
 }

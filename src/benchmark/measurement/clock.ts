@@ -60,7 +60,7 @@ export function laterMonotonicMs(): number {
 
 /** A timer fires up to a millisecond late, so the last few milliseconds are slept exactly. */
 const EXACT_MS = 3;
-const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+const neverWritten = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /**
  * Resolves at `at_ms`, in monotonic milliseconds. It blocks the thread for the last milliseconds
@@ -70,7 +70,8 @@ export async function sleepUntil(at_ms: number): Promise<void> {
   let rest_ms = at_ms - cheapMonotonicMs();
   for (; rest_ms > EXACT_MS; rest_ms = at_ms - cheapMonotonicMs())
     await sleep(Math.max(1, Math.floor(rest_ms - EXACT_MS + 1)));
-  for (; rest_ms > 0; rest_ms = at_ms - cheapMonotonicMs()) Atomics.wait(never, 0, 0, rest_ms);
+  for (; rest_ms > 0; rest_ms = at_ms - cheapMonotonicMs())
+    Atomics.wait(neverWritten, 0, 0, rest_ms);
 }
 
 /** How long this thread has waited for a CPU. The event loop takes that time for idle. */

@@ -27,12 +27,12 @@ export const generatorId = ({ share }: Pick<GeneratorSpec, "share">): string =>
   roleId("generator", (share?.index ?? 0) + 1);
 
 function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
-  const all = workers.flatMap(({ consumes }) => consumes ?? []);
-  if (all.length < workers.length) return undefined;
+  const counters = workers.flatMap(({ consumes }) => consumes ?? []);
+  if (counters.length < workers.length) return undefined;
 
-  const decisions = totals(["calls", "allowed", "limited", "failed"], all);
-  const countsCommands = all.some(({ commands }) => commands !== undefined);
-  return countsCommands ? { ...decisions, ...totals(["commands"], all) } : decisions;
+  const decisions = totals(["calls", "allowed", "limited", "failed"], counters);
+  const countsCommands = counters.some(({ commands }) => commands !== undefined);
+  return countsCommands ? { ...decisions, ...totals(["commands"], counters) } : decisions;
 }
 
 function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {

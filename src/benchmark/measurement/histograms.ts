@@ -22,12 +22,12 @@ export class MicrosecondHistogram {
   }
 
   encoded(): EncodedHistogram {
-    const all = createHistogram();
-    all.add(this.#long);
+    const histogram = createHistogram();
+    histogram.add(this.#long);
     this.#counts.forEach((count, us) => {
-      if (count > 0) all.recordValueWithCount(us, count);
+      if (count > 0) histogram.recordValueWithCount(us, count);
     });
-    return encodeHistogram(all);
+    return encodeHistogram(histogram);
   }
 }
 

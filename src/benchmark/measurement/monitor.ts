@@ -112,8 +112,8 @@ export class ServerMonitor {
         this.#bases.map(async (base) => ({ usage: await readUsage(base), at_ms: monotonicMs() })),
       );
       const samples = readings.flatMap((reading, server) => {
-        const before = this.#last?.[server];
-        return before ? difference(before, reading, loaded_s) : [];
+        const earlier = this.#last?.[server];
+        return earlier ? difference(earlier, reading, loaded_s) : [];
       });
       this.#last = readings;
       if (samples.length === 0) return;

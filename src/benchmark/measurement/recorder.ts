@@ -66,9 +66,9 @@ export class SliceRecorder {
   #column(name: ColumnName, length_ms: number): number[] {
     // Rounding: 0.3 s are three slices, not four.
     const slices = Math.max(1, Math.ceil(Math.round((length_ms / SLICE_MS) * 1e6) / 1e6));
-    const all = [...this.#columns[name]];
+    const counts = [...this.#columns[name]];
     return Array.from({ length: slices }, (_, index) =>
-      index < slices - 1 ? (all[index] ?? 0) : sum(all.slice(index)),
+      index < slices - 1 ? (counts[index] ?? 0) : sum(counts.slice(index)),
     );
   }
 
@@ -140,9 +140,9 @@ class SampleBuffer {
   }
 
   take(): Uint32Array<ArrayBuffer> {
-    const taken = this.#values.slice(0, this.#count);
+    const values = this.#values.slice(0, this.#count);
     this.#count = 0;
-    return taken;
+    return values;
   }
 }
 

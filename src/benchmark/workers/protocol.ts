@@ -61,8 +61,12 @@ async function reached(
   index: number,
   needed: number,
 ): Promise<void> {
-  for (let seen = Atomics.load(meeting, index); seen < needed; seen = Atomics.load(meeting, index))
-    await Atomics.waitAsync(meeting, index, seen).value;
+  for (
+    let count = Atomics.load(meeting, index);
+    count < needed;
+    count = Atomics.load(meeting, index)
+  )
+    await Atomics.waitAsync(meeting, index, count).value;
 }
 
 export function meetingOf({ meeting, workers }: MeetingPlace) {

@@ -148,19 +148,19 @@ class RunLoad {
     const share = definedOnly({ ...load, seed: generator.seed, index, of, times_ms });
     const requestsOf = (count: number): ChannelRequests => {
       const connection = { connections: 1, first: 0, count: 1 };
-      const whole = openTraffic(this.#profile, generator.seed, connection, spec.limits);
+      const traffic = openTraffic(this.#profile, generator.seed, connection, spec.limits);
       // All connections share one stream, because the schedule decides what is sent, not which connection
       // happens to be free.
-      const streams = whole.streams.map((stream) => streamOfShare(stream, share));
+      const streams = traffic.streams.map((stream) => streamOfShare(stream, share));
       return {
-        requests: whole.requests,
+        requests: traffic.requests,
         streams: Array.from({ length: count }, () => streams).flat(),
         first: firstConnection,
       };
     };
     if (this.#profile.binding) {
-      const most = mostRequests(load.rate_per_second, generator.extent, generator.warmup_s);
-      this.log = new DecisionLog(Math.ceil((most / of) * ROOM) + connections);
+      const maxRequests = mostRequests(load.rate_per_second, generator.extent, generator.warmup_s);
+      this.log = new DecisionLog(Math.ceil((maxRequests / of) * ROOM) + connections);
     }
     const { counts, log } = this;
     const requests = requestsOf(connections);

@@ -68,15 +68,15 @@ export const countWithin = (
 
 /** The most requests that lie within any half-open interval of this length as a whole. */
 export function mostAdmittedWithin({ sent_ms, answered_ms }: Intervals, length_ms: number): number {
-  let most = 0;
+  let mostAdmitted = 0;
   let answered = 0;
   // An interval with the most requests begins with a send.
   for (let first = 0; first < sent_ms.length; first++) {
     const ends_ms = (sent_ms[first] ?? 0) + length_ms;
     while (answered < answered_ms.length && (answered_ms[answered] ?? 0) < ends_ms) answered++;
-    most = Math.max(most, answered - first);
+    mostAdmitted = Math.max(mostAdmitted, answered - first);
   }
-  return most;
+  return mostAdmitted;
 }
 
 export type Quota = { requests: number; window_ms: number };
@@ -154,8 +154,8 @@ function windows(more: number): AlgorithmPromise {
       const length_ms = (admitted.answered_ms.at(-1) ?? 0) - first;
       let surplus = 0;
       for (let count = 1; (count - 1) * window_ms <= length_ms; count++) {
-        const most = mostAdmittedWithin(admitted, count * window_ms - CLOCK_MS);
-        surplus = Math.max(surplus, most - requests * (count + more));
+        const mostAdmitted = mostAdmittedWithin(admitted, count * window_ms - CLOCK_MS);
+        surplus = Math.max(surplus, mostAdmitted - requests * (count + more));
       }
       return surplus;
     },
@@ -185,8 +185,12 @@ function surplusOfAligned(
 
   for (let window = firstWindow; window * window_ms - wall_offset_ms <= last; window++) {
     const begins_ms = window * window_ms - wall_offset_ms;
-    const within = countWithin(admitted, begins_ms + CLOCK_MS, begins_ms + window_ms - CLOCK_MS);
-    surplus += Math.max(0, within - requests);
+    const admittedInWindow = countWithin(
+      admitted,
+      begins_ms + CLOCK_MS,
+      begins_ms + window_ms - CLOCK_MS,
+    );
+    surplus += Math.max(0, admittedInWindow - requests);
   }
 
   return surplus;
@@ -225,9 +229,14 @@ const slidingWindow: AlgorithmPromise = {
       ) {
         const begins_ms = window * window_ms - span.wall_offset_ms;
         const into_ms = Math.max(0, sent - CLOCK_MS - begins_ms);
-        const before = usesBetween(uses, begins_ms - window_ms - CLOCK_MS, begins_ms + CLOCK_MS);
-        const now = usesBetween(uses, begins_ms - CLOCK_MS, answered);
-        if ((1 - into_ms / window_ms) * before + now >= requests - ROUNDING) isJustified = true;
+        const usedBefore = usesBetween(
+          uses,
+          begins_ms - window_ms - CLOCK_MS,
+          begins_ms + CLOCK_MS,
+        );
+        const usedNow = usesBetween(uses, begins_ms - CLOCK_MS, answered);
+        if ((1 - into_ms / window_ms) * usedBefore + usedNow >= requests - ROUNDING)
+          isJustified = true;
       }
       if (!isJustified) unjustified++;
     });
@@ -273,7 +282,7 @@ function bucket(extra: number): AlgorithmPromise {
       // The bucket is emptiest if each admission took its point as late as it can have.
       let level = quota.requests;
       let at_ms = Number.NEGATIVE_INFINITY;
-      let taken = 0;
+      let nextUse = 0;
       const refilled = (to_ms: number) =>
         at_ms === Number.NEGATIVE_INFINITY
           ? quota.requests
@@ -281,9 +290,13 @@ function bucket(extra: number): AlgorithmPromise {
 
       let unjustified = 0;
       eachDenial(key, span, (sent, answered) => {
-        for (; taken < uses.answered_ms.length && (uses.answered_ms[taken] ?? 0) <= sent; taken++) {
-          level = refilled(uses.answered_ms[taken] ?? 0) - 1;
-          at_ms = uses.answered_ms[taken] ?? 0;
+        for (
+          ;
+          nextUse < uses.answered_ms.length && (uses.answered_ms[nextUse] ?? 0) <= sent;
+          nextUse++
+        ) {
+          level = refilled(uses.answered_ms[nextUse] ?? 0) - 1;
+          at_ms = uses.answered_ms[nextUse] ?? 0;
         }
         const inBetween = usesBetween(uses, sent, answered);
         if (refilled(sent - CLOCK_MS) - inBetween >= 1 + ROUNDING) unjustified++;

@@ -50,15 +50,15 @@ function waitsOf(
   const limited = [...sent_ms.keys()]
     .filter((index) => outcome[index] === LIMITED && !Number.isNaN(wait_ms[index]))
     .sort((a, b) => (answered_ms[a] ?? 0) - (answered_ms[b] ?? 0));
-  let known = 0;
+  let nextDenial = 0;
   /** The latest moment at which an earlier request may have been admitted. */
   let usedUntil_ms = Number.NEGATIVE_INFINITY;
   for (const [index, sent] of sent_ms.entries()) {
     const answered = answered_ms[index] ?? sent;
     const isAdmitted = outcome[index] === ADMITTED;
     const isDecided = outcome[index] !== UNDECIDED;
-    for (; known < limited.length; known++) {
-      const denial = limited[known] ?? 0;
+    for (; nextDenial < limited.length; nextDenial++) {
+      const denial = limited[nextDenial] ?? 0;
       const announced = answered_ms[denial] ?? 0;
       if (announced > sent) break;
       const wait = wait_ms[denial] ?? 0;
@@ -75,13 +75,13 @@ function waitsOf(
     }
 
     if (firstOver_ms <= sent) {
-      const over = pending.filter((wait) => wait.over_ms <= sent);
+      const endedWaits = pending.filter((wait) => wait.over_ms <= sent);
       pending = pending.filter((wait) => wait.over_ms > sent);
       firstOver_ms = pending.reduce(
         (first, wait) => Math.min(first, wait.over_ms),
         Number.POSITIVE_INFINITY,
       );
-      const limitedLast = over.reduce((last, wait) => Math.max(last, wait.sent_ms), 0);
+      const limitedLast = endedWaits.reduce((last, wait) => Math.max(last, wait.sent_ms), 0);
       if (isInSpan && isDecided && usedUntil_ms < limitedLast && !isOvertaken(index)) {
         counts.after.requests++;
         if (isAdmitted) counts.after.admitted++;
@@ -163,11 +163,11 @@ function deviationOf(
   judged: readonly JudgedKey[],
   requestsOf: (key: JudgedKey) => number,
 ): Boundary["over_admission"] {
-  const off = judged.filter((key) => requestsOf(key) > 0);
-  const [worst] = off.toSorted((a, b) => requestsOf(b) - requestsOf(a));
+  const deviating = judged.filter((key) => requestsOf(key) > 0);
+  const [worst] = deviating.toSorted((a, b) => requestsOf(b) - requestsOf(a));
   return definedOnly({
-    total: sum(off.map(requestsOf)),
-    keys: off.length,
+    total: sum(deviating.map(requestsOf)),
+    keys: deviating.length,
     worst: worst ? { key: worst.key, requests: requestsOf(worst) } : undefined,
   });
 }
@@ -223,16 +223,16 @@ export function boundaryOf(run: BoundaryRun): Boundary {
   const judged = keys.map((key) => judgedKey(key, quota, promise, run));
   const { windows, undecided } = windowsOf(keys, quota, run);
   const [worstBurst] = judged.toSorted((a, b) => b.burst - a.burst);
-  const most = worstBurst?.burst ?? 0;
+  const largestBurst = worstBurst?.burst ?? 0;
   const rates = judged.filter(({ isAbove }) => isAbove).map(({ per_second }) => per_second);
   const retry_after = retryAfterOf(keys, run);
   const figures = definedOnly({
     over_admission: deviationOf(judged, ({ surplus }) => surplus),
     under_admission: deviationOf(judged, ({ unjustified }) => unjustified),
     burst: definedOnly({
-      most,
-      factor: rounded(most / quota.requests, 3),
-      key: worstBurst && most > 0 ? worstBurst.key : undefined,
+      most: largestBurst,
+      factor: rounded(largestBurst / quota.requests, 3),
+      key: worstBurst && largestBurst > 0 ? worstBurst.key : undefined,
     }),
     rate: {
       promised_per_second: rounded(quota.requests / window_s, 3),
@@ -289,11 +289,11 @@ function promisesOf(
   ];
   if (retry_after && retry_after.after.requests > 0) {
     const { requests, admitted } = retry_after.after;
-    const seen = rounded(admitted / requests, 6);
+    const admittedShare = rounded(admitted / requests, 6);
     promises.push({
       id: "retry-after-admits",
       promised: 1,
-      seen,
+      seen: admittedShare,
       unit: "share",
       holds: admitted === requests,
     });
@@ -343,7 +343,7 @@ export function brokenPromiseText({
   undecided,
 }: Boundary): string | undefined {
   const requests = above.admitted + above.limited + below.admitted + below.limited + undecided;
-  const broken = promises.filter((promise) => isServiceBroken(promise, requests));
-  if (broken.length === 0) return undefined;
-  return `the limiter did not keep its promise: ${broken.map((promise) => TEXTS[promise.id](promise)).join(", ")}`;
+  const brokenPromises = promises.filter((promise) => isServiceBroken(promise, requests));
+  if (brokenPromises.length === 0) return undefined;
+  return `the limiter did not keep its promise: ${brokenPromises.map((promise) => TEXTS[promise.id](promise)).join(", ")}`;
 }

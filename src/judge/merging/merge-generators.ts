@@ -203,10 +203,10 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
     );
     const hasAnswers = latencies.totalCount > 0;
     const busy = rows.flatMap((row) => row.generator_event_loop_utilisation ?? []);
-    const { p50_ms: _p50, p99_ms: _p99, ...seen } = rows[0] as Sample;
+    const { p50_ms: _p50, p99_ms: _p99, ...figuresOfFirst } = rows[0] as Sample;
 
     return definedOnly({
-      ...seen,
+      ...figuresOfFirst,
       t_s: Math.max(...rows.map(({ t_s }) => t_s)),
       interval_s: Math.max(...rows.map(({ interval_s }) => interval_s)),
       ...totals(["allowed", "limited", "failed"], rows),

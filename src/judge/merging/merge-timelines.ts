@@ -53,10 +53,10 @@ class LatencyCells {
    */
   at(percentile: number): number | null {
     if (this.#count === 0) return null;
-    let left = Math.ceil((this.#count * percentile) / 100);
+    let remaining = Math.ceil((this.#count * percentile) / 100);
     for (const [cell, count] of this.#cells.entries()) {
-      left -= count;
-      if (left <= 0) return middleOf(cell);
+      remaining -= count;
+      if (remaining <= 0) return middleOf(cell);
     }
     return null;
   }

@@ -152,14 +152,16 @@ function storeReconciles(evidence: Evidence): RuleFinding | undefined {
     return notCompared("some decisions do not reach it");
 
   const calls = callsOf(evidence);
-  const seen = store && storeDecisions(store);
-  if (!store || !calls || seen === undefined) return notCompared("the store does not count them");
-  if (isWithin(seen, calls)) return undefined;
+  const storeCount = store && storeDecisions(store);
+  if (!store || !calls || storeCount === undefined)
+    return notCompared("the store does not count them");
+  if (isWithin(storeCount, calls)) return undefined;
 
   const range = calls.most > calls.least ? `${calls.least} to ${calls.most}` : calls.least;
-  const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${seen}`;
+  const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${storeCount}`;
   // Others may use an external store, so additional calls prove nothing.
-  if (store.external && seen > calls.least) return suspect(`${text} (do others use it, too?)`);
+  if (store.external && storeCount > calls.least)
+    return suspect(`${text} (do others use it, too?)`);
 
   return invalid(text);
 }
@@ -192,10 +194,10 @@ function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
   for (const outcome of ["allowed", "limited"] as const) {
     const [before, after] = [at_start[outcome], at_end[outcome]];
     if (before === undefined || after === undefined) continue;
-    const seen = after - before;
-    if (seen < counted[outcome] || seen > counted[outcome] + most - least)
+    const serviceCount = after - before;
+    if (serviceCount < counted[outcome] || serviceCount > counted[outcome] + most - least)
       return invalid(
-        `${namesOf(consumers)} counted ${counted[outcome]} ${outcome}, ${role} ${seen}`,
+        `${namesOf(consumers)} counted ${counted[outcome]} ${outcome}, ${role} ${serviceCount}`,
       );
   }
 
@@ -231,8 +233,8 @@ function requestsReconcile({ counts, request, turns }: Evidence): RuleFinding | 
 }
 
 const countList = (counts: Counts): number[] => {
-  const { by_code: _codes, after_window, ...rest } = counts;
-  return [...Object.values(rest), ...Object.values(after_window)];
+  const { by_code: _codes, after_window, ...outcomes } = counts;
+  return [...Object.values(outcomes), ...Object.values(after_window)];
 };
 
 function partsReconcile({ counts, generators, slices }: Evidence): RuleFinding | undefined {
@@ -255,8 +257,8 @@ function serversReconcile(evidence: Evidence): RuleFinding | undefined {
   const received = sum(
     consumers.map(({ at_window_open, at_end }) => at_end.requests - at_window_open.requests),
   );
-  const all = ends(counts);
-  const surelyReceived = answeredRequests(all) + all.failed_answers;
+  const requestEnds = ends(counts);
+  const surelyReceived = answeredRequests(requestEnds) + requestEnds.failed_answers;
   const sent = sentBetweenReadings({ counts, warmup });
   if (received >= surelyReceived && received <= sent) return undefined;
 
@@ -270,9 +272,9 @@ export const countsReconcile: Rule = {
   id: "M8",
   check(evidence) {
     const { consumers } = evidence;
-    const broken =
+    const finding =
       requestsReconcile(evidence) ?? scheduleReconciles(evidence) ?? partsReconcile(evidence);
-    if (broken) return broken;
+    if (finding) return finding;
     if (consumers.length === 0) return notApplicable("the server reports no counters");
 
     const findingOfServers = serversReconcile(evidence);

@@ -37,8 +37,11 @@ export const cleanStart: Rule = {
   check(evidence) {
     const { consumers, store } = evidence;
     if (consumers.length === 0) return notApplicable("the server reports no uptime");
-    const used = consumers.find(({ at_start }) => at_start.requests > 0);
-    if (used) return invalid(`${used.id} had served ${used.at_start.requests} requests before`);
+    const usedConsumer = consumers.find(({ at_start }) => at_start.requests > 0);
+    if (usedConsumer)
+      return invalid(
+        `${usedConsumer.id} had served ${usedConsumer.at_start.requests} requests before`,
+      );
 
     // An external store is never emptied; the keys of this run have their own prefix.
     for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {

@@ -80,9 +80,9 @@ export const generatorsAlike: Rule = {
     // them differ.
     const isComparable =
       !faults && generators.every(({ counts }) => counts.sent >= FEWEST_REQUESTS);
-    const slow = request.load.model === "closed" ? slowClosedLoops : lateOpenLoops;
+    const slowTexts = request.load.model === "closed" ? slowClosedLoops : lateOpenLoops;
     const texts = lateWindows(generators);
-    if (isComparable) texts.push(...slow(generators));
+    if (isComparable) texts.push(...slowTexts(generators));
     return texts.length > 0 ? suspect(texts.join("; ")) : undefined;
   },
 };
@@ -122,9 +122,9 @@ export const connectionsKept: Rule = {
     // At the limiter layer the client keeps its own connections.
     if (!turns || isClientLayer(request.layer)) return undefined;
     if (!turns.reopened) return notChecked("the connections that were opened again");
-    const again = turns.reopened.without_cause;
-    if (again === 0) return undefined;
-    return suspect(`${again} connections were opened again that the target had not closed`);
+    const reopened = turns.reopened.without_cause;
+    if (reopened === 0) return undefined;
+    return suspect(`${reopened} connections were opened again that the target had not closed`);
   },
 };
 

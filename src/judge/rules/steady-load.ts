@@ -28,10 +28,10 @@ function lateSends({ schedule, latency }: Evidence): RuleFinding | undefined {
   const late = schedule?.lateness_ms?.p99;
   if (late === undefined || !latency) return undefined;
   const p99 = atLeast(latency, "p99");
-  const beyond = (share: number): boolean => late > Math.max(LATENESS_MS, share * p99);
-  if (!beyond(SUSPECT_SHARE)) return undefined;
+  const isLaterThan = (share: number): boolean => late > Math.max(LATENESS_MS, share * p99);
+  if (!isLaterThan(SUSPECT_SHARE)) return undefined;
   const text = `${GENERATOR}; the p99 of send lateness is ${late.toFixed(2)} ms, that of latency ${p99.toFixed(2)} ms`;
-  return beyond(INVALID_SHARE) ? notKept(text) : suspect(`late sends: ${text}`);
+  return isLaterThan(INVALID_SHARE) ? notKept(text) : suspect(`late sends: ${text}`);
 }
 
 /** M5: the offered rate was kept. */
@@ -120,9 +120,9 @@ function rampFinding(evidence: Evidence): RuleFinding | undefined {
   const { slices, request, warmup } = evidence;
   const ramp = rampIn(firstSlices(slices, firstFaultS(evidence)), request.load.model);
   if (!ramp) return undefined;
-  const took = `${Number(warmup.took_s.toFixed(1))} s${warmup.steady === false ? " and ended unsteady" : ""}`;
+  const warmupText = `${Number(warmup.took_s.toFixed(1))} s${warmup.steady === false ? " and ended unsteady" : ""}`;
   return suspect(
-    `not steady: ${figure(ramp.first_second, request)} in its first second, ${figure(ramp.second_half, request)} in its second half; the warm-up took ${took} (longer --warmup)`,
+    `not steady: ${figure(ramp.first_second, request)} in its first second, ${figure(ramp.second_half, request)} in its second half; the warm-up took ${warmupText} (longer --warmup)`,
   );
 }
 

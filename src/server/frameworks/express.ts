@@ -28,11 +28,11 @@ export const buildExpress: BuildServer = async (routes, { logLevel, load, trustP
 async function addRoutes(app: ExpressApp, routes: WebRoutes, logLevel: string): Promise<void> {
   giveLog(app, logLevel);
   const { hook } = routes;
-  const before: unknown[] = [];
-  await hook?.install({ use: (middleware: unknown) => before.push(middleware) }, hook);
-  const after = hook ? [errorHandler(hook.onError)] : [];
+  const middlewares: unknown[] = [];
+  await hook?.install({ use: (middleware: unknown) => middlewares.push(middleware) }, hook);
+  const errorHandlers = hook ? [errorHandler(hook.onError)] : [];
   for (const [path, handler] of Object.entries(routes.limited))
-    app.get(path, ...before, handler, ...after);
+    app.get(path, ...middlewares, handler, ...errorHandlers);
   for (const [path, handler] of Object.entries(routes.open)) app.get(path, handler);
   app.use(routes.notFound);
   app.use(errorHandler(routes.onError));

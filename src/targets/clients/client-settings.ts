@@ -11,7 +11,7 @@ export const common = {
 } as const;
 
 /** What the description of almost every client says. */
-export const usual = {
+export const commonProperties = {
   control: false,
   survivesStoreRestart: true,
   survivesScriptFlush: true,
@@ -36,7 +36,7 @@ const LIBRARY_DEFAULT = "default";
 function protocolIn(answer: unknown): unknown {
   if (answer instanceof Map) return answer.get("proto");
   if (!Array.isArray(answer)) return (answer as { proto?: unknown } | undefined)?.proto;
-  const pair = answer.find((each) => (each as { key?: unknown } | null)?.key === "proto");
+  const pair = answer.find((entry) => (entry as { key?: unknown } | null)?.key === "proto");
   return pair ? (pair as { value?: unknown }).value : answer[answer.indexOf("proto") + 1];
 }
 

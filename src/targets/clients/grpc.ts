@@ -60,8 +60,10 @@ function definitionOf({
     ([name, own]) => [name, { values: { ...own } }] as const,
   );
   const methods = { [method]: { requestType: request, responseType: response } };
-  const inner = Object.fromEntries([...types, ...values, [service, { methods }]]);
-  return path.split(".").reduceRight<object>((nested, name) => ({ [name]: { nested } }), inner);
+  const definitions = Object.fromEntries([...types, ...values, [service, { methods }]]);
+  return path
+    .split(".")
+    .reduceRight<object>((nested, name) => ({ [name]: { nested } }), definitions);
 }
 
 /**
@@ -107,7 +109,7 @@ export async function openGrpc<Request, Answer>(
   const close = (): void => {
     for (const client of clients) client.close();
   };
-  const ready = clients.map(
+  const connected = clients.map(
     (client) =>
       new Promise<void>((resolve, reject) => {
         client.waitForReady(Date.now() + OPEN_DEADLINE_MS, (error) =>
@@ -118,7 +120,7 @@ export async function openGrpc<Request, Answer>(
       }),
   );
   try {
-    await Promise.all(ready);
+    await Promise.all(connected);
   } catch (error) {
     close();
     throw error;

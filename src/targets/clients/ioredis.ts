@@ -13,7 +13,7 @@ import type {
   Tuning,
 } from "../target-types.js";
 import { isCluster, placeOfEndpoint, UNKNOWN_HOST } from "../topologies.js";
-import { common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./client-settings.js";
+import { common, commonProperties, OPEN_DEADLINE_MS, reportedSettings } from "./client-settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const iovalkeyLibrary = {
@@ -75,7 +75,7 @@ interface LoadedLibrary extends IoredisExports {
 /** What descriptions of both have in common. */
 const ioredisFamily = {
   topologies: ["standalone", "cluster", "cluster-3"],
-  ...usual,
+  ...commonProperties,
   canSkipHandshake: true,
   limiter: "rate-limiter-flexible",
   handleApi: "ioredis",
@@ -133,7 +133,7 @@ type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
   CommonOptions & {
     redisOptions: Partial<typeof connectionOptions> & StoreAccess;
     natMap?: (endpoint: string) => Node | null;
-    dnsLookup?: (host: string, found: (error: null, address: string) => void) => void;
+    dnsLookup?: (host: string, callback: (error: null, address: string) => void) => void;
   };
 
 /**
@@ -209,9 +209,9 @@ const reason = (error: Error): string =>
  * Error
  */
 async function ready(connection: Connection): Promise<void> {
-  let last = "no answer";
+  let lastReason = "no answer";
   const note = (error: Error) => {
-    last = reason(error);
+    lastReason = reason(error);
   };
   // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled
   // 'error'.
@@ -220,7 +220,7 @@ async function ready(connection: Connection): Promise<void> {
   const isReady = new Promise<void>((resolve) => connection.once("ready", resolve));
   await within(isReady, OPEN_DEADLINE_MS, () => {
     connection.disconnect();
-    return last;
+    return lastReason;
   });
 }
 
@@ -299,7 +299,7 @@ async function openCluster(
     ...options,
     natMap: (endpoint) => placeOfEndpoint(endpoint, place.nodes) ?? null,
     // A name stays a name: certificates hold for names.
-    dnsLookup: (host, found) => found(null, host),
+    dnsLookup: (host, callback) => callback(null, host),
     redisOptions: { ...redisOptions, ...place.access, ...library.always },
   });
   await ready(client);

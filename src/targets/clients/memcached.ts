@@ -3,7 +3,7 @@ import type Memcached from "memcached";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../target-types.js";
-import { bounded, common, retried, usual } from "./client-settings.js";
+import { bounded, common, commonProperties, retried } from "./client-settings.js";
 import { singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "memcached";
@@ -63,7 +63,7 @@ type Pools = { connections: Record<string, { pending: number }> };
  * full. @throws Error
  */
 function versionOf(client: Memcached, timeoutMs: number): Promise<string> {
-  const asked = new Promise<string>((resolve, reject) => {
+  const answered = new Promise<string>((resolve, reject) => {
     client.version((error, answers) => {
       const [answer] = Array.isArray(answers) ? answers : [answers];
       const version = (answer as { version?: string } | undefined)?.version;
@@ -71,7 +71,7 @@ function versionOf(client: Memcached, timeoutMs: number): Promise<string> {
       else resolve(version);
     });
   });
-  return bounded(asked, timeoutMs);
+  return bounded(answered, timeoutMs);
 }
 
 /** Connections that are still opening are not in the pool yet, and `end` would miss them. */
@@ -116,7 +116,7 @@ export const memcached: ClientDescription = {
   stores: ["memcached"],
   topologies: ["standalone"],
   // It has no scripts that a flush could take.
-  ...usual,
+  ...commonProperties,
   limiter: "rate-limiter-flexible",
   // Callbacks that are under way when a connection is lost are never called.
   flexible: { className: "RateLimiterMemcache", timeoutMs: common.requestTimeoutMs },

@@ -14,7 +14,13 @@ import type {
   Tuning,
 } from "../target-types.js";
 import { isCluster, placeOfEndpoint } from "../topologies.js";
-import { bounded, common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./client-settings.js";
+import {
+  bounded,
+  common,
+  commonProperties,
+  OPEN_DEADLINE_MS,
+  reportedSettings,
+} from "./client-settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "redis";
@@ -139,9 +145,9 @@ interface Client {
 
 /** Tries until the deadline: a cluster client gives up when no seed node answers. @throws Error */
 async function connect(client: Client): Promise<void> {
-  let last = "no answer";
+  let lastReason = "no answer";
   const note = (error: Error) => {
-    last = messageOf(error);
+    lastReason = messageOf(error);
   };
   // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled
   // 'error'.
@@ -163,7 +169,7 @@ async function connect(client: Client): Promise<void> {
   await within(attempts(), OPEN_DEADLINE_MS, () => {
     late = true;
     client.destroy();
-    return last;
+    return lastReason;
   });
 }
 
@@ -282,7 +288,7 @@ export const nodeRedis: ClientDescription = {
   package: PACKAGE,
   stores: ["redis", "valkey"],
   topologies: ["standalone", "cluster", "cluster-3"],
-  ...usual,
+  ...commonProperties,
   canSkipHandshake: true,
   handleApi: "node-redis",
   limiter: "rate-limiter-flexible",

@@ -18,11 +18,11 @@ export async function shardKeys(
   };
   const missing = new Set(ranges.map(([, , primary]) => JSON.stringify(primary)));
   const keys: string[] = [];
-  for (let n = 0; missing.size > 0; n++) {
+  for (let tag = 0; missing.size > 0; tag++) {
     // 16384 tags can only miss a primary with very few slots; such a cluster is not measured.
-    if (n === 16_384)
+    if (tag === 16_384)
       throw new Error(`no key found for ${missing.size} of the cluster's primaries`);
-    const key = `preload-{${n}}`;
+    const key = `preload-{${tag}}`;
     const primary = primaryOf(Number(await ask("CLUSTER", "KEYSLOT", key)));
     if (primary !== undefined && missing.delete(primary)) keys.push(key);
   }

@@ -174,17 +174,17 @@ type Closable = { close(): void };
 
 /** Tries again until the deadline: glide gives up at the first refusal. @throws the last Error */
 function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
-  let last = new Error("no answer");
+  let lastError = new Error("no answer");
   return retried((leftMs) =>
     within(
       create(),
       leftMs,
-      () => last,
+      () => lastError,
       (client) => client.close(),
     ).catch((error: Error) => {
       // glide's messages contain line breaks.
-      last = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
-      throw last;
+      lastError = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
+      throw lastError;
     }),
   );
 }
@@ -196,10 +196,10 @@ let removesSocket = false;
 function removeSocketAtExit(): void {
   if (removesSocket) return;
   removesSocket = true;
-  const own = `glide-socket-${process.pid}-`;
+  const socketPrefix = `glide-socket-${process.pid}-`;
   process.once("exit", () => {
     for (const name of readdirSync("/tmp"))
-      if (name.startsWith(own)) rmSync(`/tmp/${name}`, { force: true });
+      if (name.startsWith(socketPrefix)) rmSync(`/tmp/${name}`, { force: true });
   });
 }
 

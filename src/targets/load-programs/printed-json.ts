@@ -27,7 +27,7 @@ export function jsonOf<Value>(text: string, schema: z.ZodType<Value>): Value {
 type Latency = PrintedFigures["latency"];
 
 /** @param perMs units of the latencies in a millisecond */
-export const inMs = (latency: Latency, perMs: number): Latency =>
+export const inMilliseconds = (latency: Latency, perMs: number): Latency =>
   Object.fromEntries(
     Object.entries(latency).map(([name, value]) => [name, value / perMs]),
   ) as unknown as Latency;

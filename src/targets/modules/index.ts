@@ -85,12 +85,12 @@ function moduleLimiter(module: ModuleDescription, rules: ModuleLimiter): Limiter
       const standard = limiting(send, (reply, cost) => rules.read(reply, limits, cost));
       // More than the whole quota at once: denied whatever the key has left, and like any denial
       // nothing is written.
-      const most = limits.points + 1;
+      const aboveQuota = limits.points + 1;
       const exhausted = limiting(
-        (key) => send(key, most),
+        (key) => send(key, aboveQuota),
         // The module would say that the quota is whole, and that waiting does not help.
         (reply) => ({
-          ...rules.read(reply, limits, most),
+          ...rules.read(reply, limits, aboveQuota),
           remaining: 0,
           msBeforeNext: 1_000 * limits.window_s,
         }),

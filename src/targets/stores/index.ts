@@ -19,9 +19,9 @@ export const gives = ({ withoutEvidence = [] }: Declared, name: EvidenceName): b
   !withoutEvidence.includes(name);
 
 export function onlyGiven(reading: StoreReading, { withoutEvidence = [] }: Declared): StoreReading {
-  const absent: readonly string[] = withoutEvidence.flatMap((name) => members[name]);
+  const absentMembers: readonly string[] = withoutEvidence.flatMap((name) => members[name]);
   return Object.fromEntries(
-    Object.entries(reading).filter(([name]) => !absent.includes(name)),
+    Object.entries(reading).filter(([name]) => !absentMembers.includes(name)),
   ) as StoreReading;
 }
 

@@ -283,11 +283,11 @@ export class AutocannonConnections implements ClosedConnections {
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {
     const inFlight = this.#gate.clients.filter((client) => client.isInFlight).length;
-    const before = this.#gate.sent - inFlight;
+    const sentBefore = this.#gate.sent - inFlight;
     this.#gate.recorder = recorder;
     this.#gate.quota = quota;
     this.#gate.sent = inFlight;
-    return before;
+    return sentBefore;
   }
 
   shutGate(): number {

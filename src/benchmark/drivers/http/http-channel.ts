@@ -41,9 +41,11 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
  * precedes it.
  */
 function endOfLine(buffer: Uint8Array, from: number, length: number): number {
-  let at = from;
-  while (at < length && buffer[at] !== CR && buffer[at] !== LF) at++;
-  return at + 1 < length && buffer[at] === CR && buffer[at + 1] === LF ? at + 1 : -1;
+  let position = from;
+  while (position < length && buffer[position] !== CR && buffer[position] !== LF) position++;
+  return position + 1 < length && buffer[position] === CR && buffer[position + 1] === LF
+    ? position + 1
+    : -1;
 }
 
 /**
@@ -80,15 +82,15 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
   if (status < 200 || status === 204 || status === 304) return 0;
   let body = -1;
   if (buffer[12] !== SPACE && buffer[12] !== CR) return 0;
-  let at = endOfLine(buffer, 12, length);
-  if (at < 0) return 0;
+  let position = endOfLine(buffer, 12, length);
+  if (position < 0) return 0;
 
-  for (at++; at + 1 < length; at++) {
-    if (buffer[at] === CR && buffer[at + 1] === LF)
-      return body >= 0 && at + 2 + body === length ? status : 0;
-    const line = at;
-    at = endOfLine(buffer, at, length);
-    if (at < 0) return 0;
+  for (position++; position + 1 < length; position++) {
+    if (buffer[position] === CR && buffer[position + 1] === LF)
+      return body >= 0 && position + 2 + body === length ? status : 0;
+    const line = position;
+    position = endOfLine(buffer, position, length);
+    if (position < 0) return 0;
     const first = (buffer[line] ?? 0) | LOWER_CASE;
     if (first === CONTENT_LENGTH[0]) {
       if (
@@ -97,13 +99,13 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
       ) {
         // The parser decides about a second length.
         if (body >= 0) return 0;
-        body = numberAt(buffer, line + CONTENT_LENGTH.length + 1, at - 1);
+        body = numberAt(buffer, line + CONTENT_LENGTH.length + 1, position - 1);
         if (body < 0) return 0;
       } else if (
         buffer[line + CONNECTION.length] === COLON &&
         matchesAt(buffer, line, CONNECTION)
       ) {
-        if (!keepsAlive(buffer, line + CONNECTION.length + 1, at - 1)) return 0;
+        if (!keepsAlive(buffer, line + CONNECTION.length + 1, position - 1)) return 0;
       }
     } else if (first === TRANSFER_ENCODING[0] && matchesAt(buffer, line, TRANSFER_ENCODING)) {
       return 0;

@@ -69,16 +69,16 @@ export const httpDriver: Driver = {
   async open(spec) {
     const endpoints = endpointsOf(spec);
     const { load, timeout_s } = spec.generator;
-    const open = {
+    const openedDriver = {
       openChannels: (requests) => httpChannels(connectionsTo(endpoints, requests)),
       startLoopback: startLoopbackServer,
       close: async () => undefined,
     } satisfies Awaited<ReturnType<Driver["open"]>>;
-    if (load.model === "open") return open;
+    if (load.model === "open") return openedDriver;
     const { AutocannonConnections } = await import("./autocannon-connections.js");
 
     return {
-      ...open,
+      ...openedDriver,
       closedConnections: (requests) =>
         new AutocannonConnections(connectionsTo(endpoints, requests), timeout_s),
     };

@@ -181,12 +181,12 @@ async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
 
 /** Counters appear late, all of one moment together: this counts something and waits for it. */
 async function waitForFlush(place: ServiceSpec): Promise<Map<string, number>> {
-  const before = (await metrics(place)).get(markerName) ?? 0;
+  const markersBefore = (await metrics(place)).get(markerName) ?? 0;
   await ask(place, JSON_PATH, requestText(MARKER, [KEYS.standard]));
   const deadlineMs = performance.now() + FLUSHED_WITHIN_MS;
   for (;;) {
     const after = await metrics(place);
-    if ((after.get(markerName) ?? 0) > before) return after;
+    if ((after.get(markerName) ?? 0) > markersBefore) return after;
     if (performance.now() > deadlineMs)
       throw environmentError(`${ID}: its counters did not appear within ${FLUSHED_WITHIN_MS} ms`);
     await sleep(FLUSH_INTERVAL_MS / 4);
@@ -265,13 +265,15 @@ export const envoyRatelimit: ServiceDescription = {
   async read(place) {
     // The first may appear with a flush that began before the last decisions; the second cannot.
     await waitForFlush(place);
-    const all = await waitForFlush(place);
+    const counters = await waitForFlush(place);
     const sumOf = (counter: string): number => {
       const prefix = `ratelimit_service_rate_limit_${counter}{domain="${domainOf(place.nonce)}"`;
       // A counter appears with its first decision.
-      return sum([...all].filter(([name]) => name.startsWith(prefix)).map(([, value]) => value));
+      return sum(
+        [...counters].filter(([name]) => name.startsWith(prefix)).map(([, value]) => value),
+      );
     };
-    const startTime = all.get("process_start_time_seconds");
+    const startTime = counters.get("process_start_time_seconds");
     return {
       ...definedOnly({ run_id: startTime === undefined ? undefined : String(startTime) }),
       decisions: sumOf("total_hits"),

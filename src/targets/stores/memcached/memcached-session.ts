@@ -187,8 +187,8 @@ async function readNumbers(
 ): Promise<(number | undefined)[]> {
   const numbers = new Map<string, number>();
   for (const node of nodes) {
-    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
-      const lines = await node.call(`get ${keys.slice(at, at + KEYS_AT_ONCE).join(" ")}`);
+    for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
+      const lines = await node.call(`get ${keys.slice(start, start + KEYS_AT_ONCE).join(" ")}`);
       lines.forEach((line, index) => {
         const [, key] = /^VALUE (\S+) /.exec(line) ?? [];
         if (key !== undefined) numbers.set(key, Number(lines[index + 1]?.trim()));
@@ -275,10 +275,10 @@ export async function connect(places: readonly Node[], access: StoreAccess): Pro
     storedKeys: () => storedKeys(nodes),
     persistKeys: () => persistKeys(nodes),
     async settings() {
-      const all = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
+      const statistics = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
       return Object.fromEntries(
         SETTINGS.flatMap((name) => {
-          const value = all.get(name);
+          const value = statistics.get(name);
           return value === undefined ? [] : [[name, value]];
         }),
       );

@@ -31,14 +31,14 @@ async function endpoints(node: StoreNode): Promise<Map<string, string | null>> {
  * All nodes of the cluster by their announced endpoints, primaries first, and how many replicas are
  * among them.
  */
-async function clusterNodes(asked: StoreNode): Promise<{ nodes: Node[]; replicas: number }> {
-  const endpointOf = await endpoints(asked);
-  const lines = String(await asked.call("CLUSTER", "NODES")).split("\n");
+async function clusterNodes(firstNode: StoreNode): Promise<{ nodes: Node[]; replicas: number }> {
+  const endpointOf = await endpoints(firstNode);
+  const lines = String(await firstNode.call("CLUSTER", "NODES")).split("\n");
   const nodes = lines.flatMap((line) => {
     const { id = "", ip, port, flags } = NODE_LINE.exec(line)?.groups ?? {};
     if (!port || !flags || /fail|noaddr|handshake/.test(flags)) return [];
     const announced = endpointOf.has(id) ? endpointOf.get(id) : ip;
-    const host = announced && announced !== UNKNOWN_HOST ? announced : asked.place.host;
+    const host = announced && announced !== UNKNOWN_HOST ? announced : firstNode.place.host;
     return [{ host, port: Number(port), primary: flags.includes("master") }];
   });
   const replicas = nodes.filter(({ primary }) => !primary);

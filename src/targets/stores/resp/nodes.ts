@@ -22,9 +22,9 @@ async function address(node: StoreNode): Promise<[string, number, number]> {
 
 async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefined> {
   for (const node of nodes) {
-    const known = (await clusterInfo(node)).get("cluster_known_nodes");
-    if (known !== String(nodes.length))
-      return `${node.name} knows ${known} of ${nodes.length} nodes`;
+    const knownCount = (await clusterInfo(node)).get("cluster_known_nodes");
+    if (knownCount !== String(nodes.length))
+      return `${node.name} knows ${knownCount} of ${nodes.length} nodes`;
   }
   return undefined;
 }
@@ -36,8 +36,8 @@ export async function clusterProblem(
   nodes: readonly StoreNode[],
   { primaries, replicas }: TopologyDescription,
 ): Promise<string | undefined> {
-  const few = await knownNodes(nodes);
-  if (few) return few;
+  const unknownNodes = await knownNodes(nodes);
+  if (unknownNodes) return unknownNodes;
   for (const node of nodes) {
     const info = await clusterInfo(node);
     if (info.get("cluster_state") !== "ok")
@@ -48,8 +48,8 @@ export async function clusterProblem(
     const link = replication.get("master_link_status");
     if (link !== undefined && link !== "up")
       return `${node.name}: the link to its primary is ${link}`;
-    const seen = String(await node.call("CLUSTER", "NODES"));
-    const roles = seen
+    const listing = String(await node.call("CLUSTER", "NODES"));
+    const roles = listing
       .split("\n")
       .filter((line) => /\bslave\b/.test(line) && !line.includes("fail"));
     if (roles.length !== replicas)

@@ -58,12 +58,12 @@ async function failOver(nodes: Nodes, primary: StoreNode, deadlineMs: number): P
 
 /** A store that drops counters is another fault than one that refuses writes. */
 async function fillMemory(node: StoreNode, { evicts }: StoreFault): Promise<void> {
-  const used = Number((await node.info("memory")).get("used_memory"));
-  if (!Number.isFinite(used))
+  const usedBytes = Number((await node.info("memory")).get("used_memory"));
+  if (!Number.isFinite(usedBytes))
     throw environmentError(`${node.name}: INFO has no number used_memory`);
 
   await node.call("CONFIG", "SET", "maxmemory-policy", evicts ? "volatile-lru" : "noeviction");
-  const limit = evicts ? used + EVICTION_ROOM_BYTES : Math.floor(FULL_SHARE * used);
+  const limit = evicts ? usedBytes + EVICTION_ROOM_BYTES : Math.floor(FULL_SHARE * usedBytes);
   await node.call("CONFIG", "SET", "maxmemory", limit);
 }
 
