@@ -86,7 +86,7 @@ export class EventFixture {
 
   started(number: number, second = 0, change: Change<"run_started"> = {}) {
     const { hash, ...place } = this.#place(number);
-    const planned = this.plan.configurations.find((each) => each.hash === hash);
+    const planned = this.plan.configurations.find((configuration) => configuration.hash === hash);
     return this.#event("run_started", second, {
       ...place,
       runs_per_configuration: this.plan.runs_per_configuration,

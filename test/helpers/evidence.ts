@@ -166,13 +166,14 @@ const consumer = (): ConsumerEvidence => ({
 /** What the slices of a window of constant speed count. */
 function steadySlices(): Slices {
   const count = 10 * DURATION_S;
-  const each = (total: number): number[] => Array.from({ length: count }, () => total / count);
+  const evenShares = (total: number): number[] =>
+    Array.from({ length: count }, () => total / count);
   return {
     width_ms: 100,
-    allowed: each(ALLOWED),
-    limited: each(LIMITED),
-    failed: each(0),
-    latency_sum_us: each((ALLOWED + LIMITED) * LATENCY_US),
+    allowed: evenShares(ALLOWED),
+    limited: evenShares(LIMITED),
+    failed: evenShares(0),
+    latency_sum_us: evenShares((ALLOWED + LIMITED) * LATENCY_US),
   };
 }
 

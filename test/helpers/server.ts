@@ -92,8 +92,11 @@ export class TestServer {
 
   /** The statuses of `count` requests that are all open at once. */
   statuses(count: number, path: (n: number) => string): Promise<number[]> {
-    const all = Array.from({ length: count }, async (_, n) => (await this.request(path(n))).status);
-    return Promise.all(all);
+    const requests = Array.from(
+      { length: count },
+      async (_, n) => (await this.request(path(n))).status,
+    );
+    return Promise.all(requests);
   }
 
   async health(): Promise<Health> {

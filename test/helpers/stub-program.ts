@@ -80,8 +80,8 @@ function admit(response: ServerResponse): void {
 }
 
 function afterUs(delay: number, then: () => void): void {
-  const due = process.hrtime.bigint() + BigInt(Math.round(delay * 1000));
-  const look = () => (process.hrtime.bigint() >= due ? then() : setImmediate(look));
+  const due_ns = process.hrtime.bigint() + BigInt(Math.round(delay * 1000));
+  const look = () => (process.hrtime.bigint() >= due_ns ? then() : setImmediate(look));
   look();
 }
 
@@ -121,8 +121,8 @@ function waitMs(): number | undefined {
 }
 
 function stall(ms: number): void {
-  const until = nowMs() + ms;
-  while (nowMs() < until);
+  const until_ms = nowMs() + ms;
+  while (nowMs() < until_ms);
 }
 if (behaviour.stall_ms) setInterval(stall, 1000, behaviour.stall_ms);
 

@@ -73,9 +73,9 @@ class Process {
   async kill(): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = new Promise((resolve) => child.once("exit", resolve));
+    const exited = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");
-    await gone;
+    await exited;
   }
 }
 
@@ -173,8 +173,8 @@ async function storeNodes(
   const { storeArguments = [] } = describeClient(target);
   const nodes: Node[] = [];
   const processes: Process[] = [];
-  for (let n = 0; n < topology.primaries + topology.replicas; n++) {
-    const own = join(folder, `store-${n + 1}`);
+  for (let index = 0; index < topology.primaries + topology.replicas; index++) {
+    const own = join(folder, `store-${index + 1}`);
     mkdirSync(own);
     const ports: Record<string, number> = {};
     for (const name of store.ports ?? []) ports[name] = await freePort();

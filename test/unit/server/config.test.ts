@@ -70,8 +70,8 @@ describe("a run spec", () => {
   });
 
   test.each(["limits", "server"])("without %s is bad usage that says so", (member) => {
-    const { [member as "limits"]: _left, ...rest } = spec;
-    expect(() => readConfig({ RUN_SPEC: JSON.stringify(rest) })).toThrow(
+    const { [member as "limits"]: _left, ...incomplete } = spec;
+    expect(() => readConfig({ RUN_SPEC: JSON.stringify(incomplete) })).toThrow(
       `RUN_SPEC: ${member} is missing`,
     );
   });

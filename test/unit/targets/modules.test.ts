@@ -42,7 +42,7 @@ describe.each(modules.map(({ id }) => id))("+%s", (id) => {
 
   test("is skipped with the remedy where no file is named", () => {
     const remedy = `no file: give --program ${id}=…`;
-    expect(resolved(`ioredis+${id}`, (each) => (each === id ? remedy : true))).toBe(remedy);
+    expect(resolved(`ioredis+${id}`, (part) => (part === id ? remedy : true))).toBe(remedy);
   });
 });
 

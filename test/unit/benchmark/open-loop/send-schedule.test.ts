@@ -95,9 +95,9 @@ describe("the recorder of an open loop", () => {
 });
 
 test.runIf(process.platform === "linux")("idle time never falls", () => {
-  const before = idleCpuMs();
-  expect(before).toBeGreaterThan(0);
-  expect(idleCpuMs()).toBeGreaterThanOrEqual(before ?? Number.NaN);
+  const idleBefore_ms = idleCpuMs();
+  expect(idleBefore_ms).toBeGreaterThan(0);
+  expect(idleCpuMs()).toBeGreaterThanOrEqual(idleBefore_ms ?? Number.NaN);
 });
 
 test.each<[string, number | undefined, number, boolean]>([

@@ -36,10 +36,10 @@ test("a wait repeats its check until there is no problem; an error counts as a p
 });
 
 test("waiting ends at the deadline with the last problem", async () => {
-  const past = performance.now() - 1;
-  const forming = () => waitUntil("cluster", past, async () => "5 of 6 nodes");
+  const expired_ms = performance.now() - 1;
+  const forming = () => waitUntil("cluster", expired_ms, async () => "5 of 6 nodes");
   await expectFailure(forming, EXIT.environment, "cluster", "5 of 6");
-  const failing = () => waitUntil("store", past, () => Promise.reject(new Error("refused")));
+  const failing = () => waitUntil("store", expired_ms, () => Promise.reject(new Error("refused")));
   await expectFailure(failing, EXIT.environment, "the store took too long to be ready: refused");
 });
 
