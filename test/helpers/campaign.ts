@@ -195,8 +195,8 @@ export class Campaign {
   /** The process of the part with this role, once there is one. */
   async part(role: string): Promise<number> {
     for (;;) {
-      const found = [...this.#processes.values()].findLast((held) => held.role === role);
-      if (found) return found.pid;
+      const running = [...this.#processes.values()].findLast((held) => held.role === role);
+      if (running) return running.pid;
       if (this.#over) throw new Error(`ended without a ${role}: ${JSON.stringify(this.#output)}`);
       await delay(20);
     }

@@ -285,8 +285,10 @@ export function addGenerator(run: ValidRun): GeneratorPart {
     const half = (count: number): number =>
       part === first ? Math.ceil(count / 2) : Math.floor(count / 2);
     const { by_code, after_window, ...others } = part.counts;
-    const halved = <Each extends Record<string, number>>(each: Each): Each =>
-      Object.fromEntries(Object.entries(each).map(([name, count]) => [name, half(count)])) as Each;
+    const halved = <Each extends Record<string, number>>(counts: Each): Each =>
+      Object.fromEntries(
+        Object.entries(counts).map(([name, count]) => [name, half(count)]),
+      ) as Each;
     part.counts = {
       ...halved(others),
       by_code: halved(by_code),

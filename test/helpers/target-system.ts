@@ -39,7 +39,7 @@ export function missingFor(target: Target): string | undefined {
     store.program !== undefined && !programOf(store.id, store.program) && store.program,
     module && !named && `$${module.variable}`,
     service && !programOf(service.id, service.program) && service.program,
-  ].find((each): each is string => typeof each === "string");
+  ].find((text): text is string => typeof text === "string");
 }
 
 /**
@@ -174,13 +174,13 @@ async function storeNodes(
   const nodes: Node[] = [];
   const processes: Process[] = [];
   for (let index = 0; index < topology.primaries + topology.replicas; index++) {
-    const own = join(folder, `store-${index + 1}`);
-    mkdirSync(own);
+    const nodeFolder = join(folder, `store-${index + 1}`);
+    mkdirSync(nodeFolder);
     const ports: Record<string, number> = {};
     for (const name of store.ports ?? []) ports[name] = await freePort();
     const [port, secondPort] = [await freePort(), await freePort()];
     const engine = findEngine(store.engine);
-    const allocation = { bind: "127.0.0.1", port, secondPort, folder: own, ports };
+    const allocation = { bind: "127.0.0.1", port, secondPort, folder: nodeFolder, ports };
     const args = [...engine.nodeArguments(store, topology, allocation), ...storeArguments];
     if (module) args.push("--loadmodule", process.env[module.variable] ?? "");
     nodes.push({

@@ -64,8 +64,13 @@ describe("a run spec", () => {
   });
 
   test("is taken as it is; other variables are ignored, except the credentials of the store", () => {
-    const own = encodeRunSpec(spec);
-    const environment = { ...own, MODE: "nope", PORT: "1", STORE_URL: "redis://:secret@10.0.0.1" };
+    const encodedSpec = encodeRunSpec(spec);
+    const environment = {
+      ...encodedSpec,
+      MODE: "nope",
+      PORT: "1",
+      STORE_URL: "redis://:secret@10.0.0.1",
+    };
     expect(readConfig(environment)).toEqual({ spec, access: { password: "secret" } });
   });
 

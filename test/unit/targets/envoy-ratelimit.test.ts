@@ -63,7 +63,7 @@ test.each([
     expect(environment.REDIS_AUTH).toBeUndefined();
     // What the harness sets, the user cannot.
     const allowedSettings = ["LOG_LEVEL"];
-    for (const name of Object.keys(environment).filter((each) => !allowedSettings.includes(each)))
+    for (const name of Object.keys(environment).filter((name) => !allowedSettings.includes(name)))
       expect(envoyRatelimit.reserved.test(name), name).toBe(true);
   },
 );

@@ -170,11 +170,17 @@ describe("the outputs of several generators", () => {
     ];
     const { samples } = merge(
       outputs((output, index) => {
-        const own = latencies[index] ?? [];
+        const ownLatencies = latencies[index] ?? [];
         output.samples = [
-          { t_s: 1 + index / 1000, interval_s: 1, allowed: own.length, limited: 0, failed: 0 },
+          {
+            t_s: 1 + index / 1000,
+            interval_s: 1,
+            allowed: ownLatencies.length,
+            limited: 0,
+            failed: 0,
+          },
         ];
-        output.share = { ...share, sample_latencies: [histogramWith(own)] };
+        output.share = { ...share, sample_latencies: [histogramWith(ownLatencies)] };
       }),
     );
     expect(samples).toEqual([
@@ -193,10 +199,10 @@ describe("the outputs of several generators", () => {
     const timelineSlices = { timed_out: zeros, dropped: zeros, due: zeros.map(() => 100) };
     const merged = merge(
       outputs((output, index) => {
-        const own = slices.map((all) => all.filter((_, n) => n % 2 === index));
+        const ownSlices = slices.map((all) => all.filter((_, n) => n % 2 === index));
         output.share = {
           ...share,
-          timeline: { latencies: own.map(histogramWith), ...timelineSlices },
+          timeline: { latencies: ownSlices.map(histogramWith), ...timelineSlices },
         };
       }),
     );
