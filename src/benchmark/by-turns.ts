@@ -224,7 +224,7 @@ class GroupRound {
     });
   }
 
-  /** The turns of the only target, which the input gives. */
+  /** Returns the turns of the only target, which the input gives. */
   #turnsFromInput(seconds: number, counts: boolean): Promise<WorkersOfTarget[]> {
     return this.#pool.givenTurns(this.#waits.turns(), { seconds, counts }, (answers) =>
       this.#report({ event: "turn", ...answers }),
@@ -327,7 +327,7 @@ function durationOf({ extent }: GeneratorRunSpec["generator"]): number {
   throw new Error("by turns a run has a duration");
 }
 
-/** The answers of a target in each of its turns, over all workers. */
+/** Returns the answers of a target in each of its turns, over all workers. */
 function answersByTurn(workers: WorkersOfTarget, lengths: TurnLengths): number[] {
   const slicesByWorker = workers.map((worker) => slicesOfTurns(worker, lengths));
   const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));

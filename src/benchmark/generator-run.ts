@@ -359,7 +359,10 @@ export function requestCounts(
   };
 }
 
-/** The warm-up of a run: what came before the reading of the counters, and its lead-in. */
+/**
+ * Returns the warm-up of a run, which is what came before the reading of the counters, and its
+ * lead-in.
+ */
 export function withLeadIn(
   { took_s, requests, ...rest }: Omit<Warmup, "lead_in">,
   lead_in_s: number,

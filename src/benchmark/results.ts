@@ -108,7 +108,7 @@ function mergedLatencies(workers: readonly LatencyHistograms[]): LatencyHistogra
   return byLatencyKind(merged);
 }
 
-/** The length of the window; by turns that of all slices together. */
+/** Returns the length of the window. When targets take turns, it is that of all slices together. */
 function windowMs(measured: RunMeasurements["measured"]): number {
   const counted = measured.flatMap(({ turns }) => turns?.counted_ms ?? []);
   if (counted.length > 0) return mean(counted);
@@ -279,7 +279,7 @@ function boundaryOfRun(
   });
 }
 
-/** The result of a run, judged by the evidence that the generator has. */
+/** Returns the result of a run, judged by the evidence that the generator has. */
 export function buildResult(measurements: RunMeasurements): MeasuredResult {
   const { spec, consumers, driverVersions, warmup } = measurements;
   const { traffic, load, share } = spec.generator;

@@ -173,7 +173,7 @@ export class TurnWindow {
     return this.#turns;
   }
 
-  /** The answers of the last turn. */
+  /** Returns the answers of the last turn. */
   lastAnswers({ slice_ms }: TurnLengths): TurnAnswers {
     const { allowed, limited } = this.#recorder.slices(this.#turns * slice_ms);
     const first = -Math.round(slice_ms / SLICE_MS);

@@ -23,8 +23,8 @@ export interface WarmupByTurns {
 }
 
 /**
- * The mean latency of all answers of a target, 0 without any. It includes those after a slice,
- * because an answer that takes longer than a slice never comes in one.
+ * Returns the mean latency of all answers of a target, 0 without any. It includes those after a
+ * slice, because an answer that takes longer than a slice never comes in one.
  */
 export function meanLatencyMs(workers: WorkersOfTarget): number {
   const ended = workers.map(({ turns }) => turns.ended);

@@ -80,7 +80,7 @@ export function loadText({ layer, load }: { layer: Layer; load: Load }): string 
   return `${withThousands(load.rate_per_second)}/s ${load.arrivals}, up to ${connections}`;
 }
 
-/** A load in file names: `50c`, `5000rps-200c`, `5000rps-poisson-200c`. */
+/** Returns a load as file names have it, e.g. `50c`, `5000rps-200c` or `5000rps-poisson-200c`. */
 function loadFileName(load: Load): string {
   const connections = `${load.connections}c`;
   if (load.model === "closed") return connections;

@@ -19,6 +19,7 @@ export const usualLengthS = ({
   findNamedFault(name)?.length_s ?? factsOfAction(action).length_s;
 
 /**
- * The end of a fault. A fault that lasts to the end of the window counts as ending at its start.
+ * Returns the end of a fault. A fault that lasts to the end of the window counts as ending at its
+ * start.
  */
 export const faultEndS = ({ start_s, length_s = 0 }: Fault): number => start_s + length_s;

@@ -67,6 +67,6 @@ export function parsePluginPaths(text: string, separator: string): string[] {
   }
 }
 
-/** The environment variable with which a program loads these plugins. */
+/** Returns the environment variable with which a program loads these plugins. */
 export const encodePlugins = (paths: readonly string[] = []): Record<string, string> =>
   paths.length > 0 ? { PLUGINS: JSON.stringify(paths) } : {};

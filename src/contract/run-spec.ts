@@ -181,7 +181,7 @@ export const groupSpec = (members: Omit<GroupSpec, "schema">): GroupSpec => ({
 });
 
 /**
- * JSON, or the path of a file that holds it. It is undefined where RUN_SPEC is not set.
+ * Returns JSON, or the path of a file that holds it. It is undefined where RUN_SPEC is not set.
  * @throws usageError
  */
 export function decodeRunSpec(env: Environment): RunSpec | undefined {
@@ -190,7 +190,7 @@ export function decodeRunSpec(env: Environment): RunSpec | undefined {
 }
 
 /**
- * The group in the variable RUN_SPEC. It is undefined where it holds something else.
+ * Returns the group in the variable RUN_SPEC. It is undefined where it holds something else.
  * @throws like `decodeRunSpec`
  */
 export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
@@ -199,7 +199,7 @@ export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
   return isGroup ? parsed(document, groupSpecSchema) : undefined;
 }
 
-/** The document in RUN_SPEC, or in the file that it names. */
+/** Returns the document in RUN_SPEC, or in the file that it names. */
 function documentOf({ RUN_SPEC: textOrPath }: Environment): unknown {
   if (!textOrPath) return undefined;
   try {

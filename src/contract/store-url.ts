@@ -95,8 +95,8 @@ export function storeAddressFrom(env: Environment): StoreAddress | undefined {
 }
 
 /**
- * Access to the store of a run: that of `STORE_URL`, else that of an encrypted store that the
- * campaign started.
+ * Returns the access to the store of a run, which is that of `STORE_URL`, or else that of an
+ * encrypted store that the campaign started.
  */
 export const storeAccessFrom = (
   env: Environment,

@@ -5,7 +5,7 @@ import type { MeasuredResult } from "../contract/result.js";
 
 type Planned = Pick<Evidence, "faults">;
 
-/** The planned faults that have an effect, on roles of a kind if one is named. */
+/** Returns the planned faults that have an effect, on roles of a kind if one is named. */
 const withEffect = (
   { faults = [] }: Planned,
   effect: FaultEffect,
@@ -28,7 +28,7 @@ export const hasEffect = (
 export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
 
-/** The finding of a rule that does not judge what a planned fault explains. */
+/** Returns the finding of a rule that does not judge what a planned fault explains. */
 export const explained = (subject: string): RuleFinding =>
   notApplicable(`${subject}: a fault was planned`);
 
@@ -62,9 +62,9 @@ export const invalid = (text: string): RuleFinding => ({ severity: "invalid", te
 export const suspect = (text: string): RuleFinding => ({ severity: "suspect", text });
 export const notApplicable = (text: string): RuleFinding => ({ severity: "not applicable", text });
 /**
- * The finding of a rule whose evidence this result does not hold. A rule that needs new evidence
- * begins with `if (evidence.member === undefined) return notChecked("what it is")`: the member is
- * optional in the contract, because older results lack it, and every new result has it.
+ * Returns the finding of a rule whose evidence this result does not hold. A rule that needs new
+ * evidence begins with `if (evidence.member === undefined) return notChecked("what it is")`: the
+ * member is optional in the contract, because older results lack it, and every new result has it.
  */
 export const notChecked = (missing: string): RuleFinding => ({
   severity: "not checked",

@@ -105,7 +105,7 @@ class ObservedService {
   }
 
   /**
-   * The share of served requests among those that ended and those that began to wait. It is
+   * Returns the share of served requests among those that ended and those that began to wait. It is
    * undefined without any.
    */
   servedShare(span: Span): number | undefined {
@@ -147,8 +147,8 @@ class ObservedService {
   }
 
   /**
-   * The first slice of a span that begins a second at the rate before the faults, or else the end of
-   * the span.
+   * Returns the first slice of a span that begins a second at the rate before the faults, or else
+   * the end of the span.
    */
   backAt({ from, to }: Span): number {
     for (let slice = from; slice + this.perSecond <= to; slice++) {
@@ -159,13 +159,18 @@ class ObservedService {
     return to;
   }
 
-  /** The highest p99 of a second that begins in a span. It is null where none has an answer. */
+  /**
+   * Returns the highest p99 of a second that begins in a span. It is null where none has an answer.
+   */
   worstP99({ from, to }: Span): number | null {
     const p99s_us = this.#timeline.p99_second_us.slice(from, to).filter((us) => us !== null);
     return p99s_us.length > 0 ? Math.max(...p99s_us) : null;
   }
 
-  /** The first slice of a span with which three good seconds begin. It is undefined without one. */
+  /**
+   * Returns the first slice of a span with which three good seconds begin. It is undefined without
+   * one.
+   */
   #firstOfThree({ from, to }: Span, isGood: (second: number) => boolean): number | undefined {
     const neededSlices = RECOVERED.seconds * this.perSecond;
     for (let slice = from; slice + neededSlices <= to; slice++) {
@@ -178,7 +183,7 @@ class ObservedService {
     return undefined;
   }
 
-  /** The first slice of a span from which on requests are served, at any latency. */
+  /** Returns the first slice of a span from which on requests are served, at any latency. */
   servedAgain(span: Span): number | undefined {
     return this.#firstOfThree(
       span,
@@ -186,12 +191,12 @@ class ObservedService {
     );
   }
 
-  /** The first slice of a span from which on requests are served as fast as before. */
+  /** Returns the first slice of a span from which on requests are served as fast as before. */
   recovery(span: Span, p99_before_us: number): number | undefined {
     return this.#firstOfThree(span, (second) => this.#isGoodSecond(second, p99_before_us));
   }
 
-  /** The slices of a span of which something holds. */
+  /** Returns the slices of a span of which something holds. */
   where({ from, to }: Span, holds: (slice: Span) => boolean): number[] {
     return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).filter(
       (slice) => holds({ from: slice, to: slice + 1 }),
@@ -267,8 +272,8 @@ function recoveryOf(
 }
 
 /**
- * The slice from which on requests are served again. It is null where they are not, and undefined
- * where that is not known.
+ * Returns the slice from which on requests are served again. It is null where they are not, and
+ * undefined where that is not known.
  */
 function servedAgainOf(
   service: ObservedService,
@@ -279,7 +284,7 @@ function servedAgainOf(
   return service.servedAgain({ from: outage.search_from, to: observed.to }) ?? null;
 }
 
-/** The outcomes as shares of the requests that ended. It is null where none ended. */
+/** Returns the outcomes as shares of the requests that ended. It is null where none ended. */
 function shares(ends: Ends): FiguresOfFault["answers"] {
   const requests = ended(ends);
   if (requests === 0) return null;

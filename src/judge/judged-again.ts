@@ -24,7 +24,7 @@ export interface StoredResult {
 
 type Round = readonly StoredResult[];
 
-/** The answers in each turn, or undefined where the slices do not make whole turns. */
+/** Returns the answers in each turn, or undefined where the slices do not make whole turns. */
 function answersByTurn({ turns, slices }: MeasuredResult): number[] | undefined {
   const perTurn = (turns?.slice_ms ?? 0) / SLICE_MS;
   if (!turns || slices.allowed.length !== turns.turns * perTurn) return undefined;
@@ -52,7 +52,10 @@ function withHalves(round: Round): Map<string, MeasuredResult> {
 const isEqual = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right);
 
-/** A verdict without its version, and without what no result of its campaign could be checked for. */
+/**
+ * Returns a verdict without its version, and without what no result of its campaign could be
+ * checked for.
+ */
 function comparableVerdict(
   { not_checked = [], ...verdict }: Verdict,
   shared: readonly RuleText[],

@@ -50,13 +50,15 @@ function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: 
   };
 }
 
-/** The upper bound where both bounds are equal within the accuracy, or else undefined. */
+/** Returns the upper bound where both bounds are equal within the accuracy, or else undefined. */
 function settled({ low, high }: Bounds): number | undefined {
   if (high === null) return undefined;
   return high - low <= Math.max(ACCURACY.ms, ACCURACY.share * high) ? high : undefined;
 }
 
-/** The latencies of all answers, and those of all requests with the ages of unanswered ones. */
+/**
+ * Returns the latencies of all answers, and those of all requests with the ages of unanswered ones.
+ */
 function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; everyone: Histogram } {
   const answered = parts.flatMap(({ allowed, limited }) => [allowed, limited]);
   const others = parts.flatMap(({ failed, censored }) => [failed, censored]);
@@ -111,8 +113,8 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
 }
 
 /**
- * The latencies that charts draw, in milliseconds at `CURVE_THOUSANDTHS`, up to the first one that
- * is not known; see `latencyBlock`.
+ * Returns the latencies that charts draw, in milliseconds at `CURVE_THOUSANDTHS`, up to the first
+ * one that is not known; see `latencyBlock`.
  */
 export function latencyCurve(parts: readonly LatencyHistograms[]): number[] {
   const { answers, everyone } = merged(parts);
@@ -126,10 +128,10 @@ export function latencyCurve(parts: readonly LatencyHistograms[]): number[] {
   return figures;
 }
 
-/** A figure, or its lower bound where it is not known. */
+/** Returns a figure, or its lower bound where it is not known. */
 export const atLeast = (latency: Latency, name: MovableFigure): number =>
   latency[name] ?? latency.bounds?.[name]?.low ?? 0;
 
-/** The percentiles that so many samples do not support (M18). */
+/** Returns the percentiles that so many samples do not support (M18). */
 export const unsupportedPercentiles = (samples: number): string[] =>
   Object.entries(MIN_SAMPLES).flatMap(([name, needed]) => (samples < needed ? [name] : []));

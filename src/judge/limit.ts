@@ -43,7 +43,10 @@ interface TalkingPair {
   peers: (string | undefined)[];
 }
 
-/** Each kind of roles with the next one that requests pass, where one of both counts its bytes. */
+/**
+ * Returns each kind of roles with the next one that requests pass, where one of both counts its
+ * bytes.
+ */
 function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
   const rolesOfKind = (kind: MeasuredKind) => rolesOf({ resources }, kind);
   const present = PASSED.filter((kind) => rolesOfKind(kind).length > 0);
@@ -87,9 +90,9 @@ function bytesBetweenMachines(
 }
 
 /**
- * The links between machines, with the share of their rate that they carried. A role's traffic is
- * divided evenly among its peers, and what the nodes of a cluster say to each other counts with the
- * rest.
+ * Returns the links between machines, with the share of their rate that they carried. A role's
+ * traffic is divided evenly among its peers, and what the nodes of a cluster say to each other
+ * counts with the rest.
  * @param loaded_s seconds in which bytes were counted
  * @returns nothing for links without a rate or without bytes
  */
@@ -111,7 +114,7 @@ export function carriedLinks(
   });
 }
 
-/** The share of its fastest link that the whole network of each machine carried. */
+/** Returns the share of its fastest link that the whole network of each machine carried. */
 function carriedByMachines(
   { links = [], machine_load = {} }: Pick<MeasuredResult, "links" | "machine_load">,
   loaded_s: number,
@@ -154,7 +157,9 @@ type Candidate = { resource: Limit["resource"]; used: number; text: string };
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-/** The load generators; at the limiter layer their workers are the client that is measured. */
+/**
+ * Returns the load generators; at the limiter layer their workers are the client that is measured.
+ */
 function generator({ generators, request }: Evidence): Candidate[] {
   const resource = isClientLayer(request.layer) ? ("client" as const) : ("generator" as const);
   return generators.flatMap((part) => {
@@ -340,9 +345,9 @@ function quota({ counts, prediction }: Evidence): Candidate[] {
 }
 
 /**
- * The resource that was used up, or used most. It is `none` for an open loop below capacity, for too
- * few connections, and where components wait for each other. The network only counts where the rate
- * of its links is known.
+ * Returns the resource that was used up, or used most. It is `none` for an open loop below
+ * capacity, for too few connections, and where components wait for each other. The network only
+ * counts where the rate of its links is known.
  */
 export function limitOf(evidence: Evidence): Limit {
   if (windowIsSteady.check(evidence)?.severity === "suspect")

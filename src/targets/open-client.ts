@@ -60,7 +60,9 @@ export interface OpenClient {
     name: string,
     ...parameters: readonly (string | number)[]
   ): Promise<unknown>;
-  /** One key for each primary (hash-tagged): consumes on all these keys reach every shard. */
+  /**
+   * Returns one key for each primary (hash-tagged). Consumes on all these keys reach every shard.
+   */
   shardKeys(): Promise<readonly string[]>;
   /** Closes all connections and leaves no handle open; does not reject when the store is gone. */
   close(): Promise<void>;

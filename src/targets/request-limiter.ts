@@ -262,7 +262,7 @@ export function asRequestLimiter(
   return Object.assign(new PairedRequestLimiter(created), facts);
 }
 
-/** The facts of a limiter that another one takes the place of. */
+/** Returns the facts of a limiter that another one takes the place of. */
 export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts =>
   definedOnly({ version, script });
 

@@ -117,7 +117,7 @@ const usableStores = (
   return candidates.filter((id) => runsAs(id, topology));
 };
 
-/** The target on the first store that is available, or why it cannot be measured here. */
+/** Returns the target on the first store that is available, or why it cannot be measured here. */
 function placed(
   requested: TargetText,
   described: DescribedRequest,
@@ -139,7 +139,7 @@ function placed(
   return { target, note: `${client.id} runs on ${store} here: ${missing(client.stores[0])}` };
 }
 
-/** The names of a target, in full and without what is the default. */
+/** Returns the names of a target, in full and without what is the default. */
 function namedTarget(
   requested: TargetText,
   { plain, client, topology, limiter, optionIds, storeLimiter }: DescribedRequest,
@@ -199,8 +199,8 @@ const runsAs = (store: string, topology: string): boolean =>
 const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
 
 /**
- * The limiter that a target's option names, or why its client does not support it. @throws
- * usageError
+ * Returns the limiter that a target's option names, or why its client does not support it.
+ * @throws usageError
  */
 function limiterOf(
   text: string,

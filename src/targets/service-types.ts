@@ -24,7 +24,7 @@ export interface ServiceDescription {
    */
   files(limits: Limits, nonce: string, access?: StoreAccess): Readonly<Record<string, string>>;
   arguments?(allocation: ServiceAllocation, place: StorePlace): readonly string[];
-  /** All settings; those without an address are part of the result. */
+  /** Returns all settings. Those without an address are part of the result. */
   environment(allocation: ServiceAllocation, place: StorePlace): Readonly<Record<string, string>>;
   /**
    * Returns the setting that the service refused, from the lines that it printed before it ended.

@@ -4,7 +4,10 @@ import { findClient, findLimiter, findOption, findStore } from "./find-descripti
 import { options } from "./options.js";
 import type { ClientDescription, VariedClient } from "./target-types.js";
 
-/** The client on a store, or why it cannot; a store that decides itself brings its limiter. */
+/**
+ * Returns the client on a store, or why it cannot use the store. A store that decides itself brings
+ * its limiter.
+ */
 export function onStore(
   client: ClientDescription,
   storeId: string | undefined,
@@ -18,7 +21,7 @@ export function onStore(
   );
 }
 
-/** The client with these options, or why it does not support one. */
+/** Returns the client with these options, or why it does not support one. */
 export function withOptions(
   client: ClientDescription,
   topology: string,

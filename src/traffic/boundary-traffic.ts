@@ -43,7 +43,7 @@ function quotaAt(rate_per_second: number, window_s: number): number {
 const secondsOf = (extent: Extent, rate_per_second: number): number =>
   "duration_s" in extent ? extent.duration_s : extent.requests / rate_per_second;
 
-/** All requests that a run can send, in warm-up, lead-in and window. */
+/** Returns all requests that a run can send, in warm-up, lead-in and window. */
 export const mostRequests = (
   rate_per_second: number,
   extent: Extent,

@@ -41,8 +41,8 @@ interface MeasuredWindow {
 }
 
 /**
- * The load as it was, in phases, because the rate of a warm-up is not that of the window, and the
- * counters were read between them.
+ * Returns the load as it was, in phases, because the rate of a warm-up is not that of the window,
+ * and the counters were read between them.
  */
 function loadOf(
   { took_s, requests, lead_in }: Warmup,
@@ -63,7 +63,10 @@ function loadOf(
   return isReplayed(load) ? restartedAt(opens_s - lead_in.took_s, phases) : phases;
 }
 
-/** The share of limited answers to expect under the limits. It is undefined without a limiter. */
+/**
+ * Returns the share of limited answers to expect under the limits. It is undefined without a
+ * limiter.
+ */
 export function predictionFor(
   { traffic, load }: { traffic: string; load?: Load | undefined },
   warmup: Warmup,

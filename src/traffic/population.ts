@@ -24,7 +24,7 @@ function zipfShares(size: number, total: number): Float64Array {
   return weights.map((weight) => (weight / sum) * total);
 }
 
-/** Equal shares for all. @param total what the shares add up to */
+/** Returns equal shares for all. @param total what the shares add up to */
 export const evenShares = (size: number, total: number): Float64Array =>
   new Float64Array(size).fill(total / size);
 

@@ -22,8 +22,8 @@ export const isReplayed = (load: Load | undefined): boolean =>
   load?.model === "open" && load.arrivals === "trace";
 
 /**
- * The phases of a replay whose schedule begins again: in the first phase that does not begin
- * before.
+ * Returns the phases of a replay whose schedule begins again: in the first phase that does not
+ * begin before.
  */
 export function restartedAt(begins_s: number, phases: readonly LoadPhase[]): LoadPhase[] {
   const first = phases.find((phase) => phase.begins_s >= begins_s);
@@ -88,9 +88,9 @@ const MAX_SIMULATED = 20_000_000;
 const SEED = 1;
 
 /**
- * The predicted share of limited answers, from 0 to 1. Where the quota cannot be used up the
- * profile gives it. Else the load is simulated request by request, because a formula for mean rates
- * would be off by percentage points for keys near their quota.
+ * Returns the predicted share of limited answers, from 0 to 1. Where the quota cannot be used up
+ * the profile gives it. Else the load is simulated request by request, because a formula for mean
+ * rates would be off by percentage points for keys near their quota.
  * @param algorithm of the limiter
  */
 export function predictLimitedShare(
@@ -192,8 +192,8 @@ function requestsBefore({ begins_s, length_s, requests }: LoadPhase, time_s: num
 }
 
 /**
- * The share of limited requests in one pass of a trace at its times, with counters that are empty
- * at first.
+ * Returns the share of limited requests in one pass of a trace at its times, with counters that are
+ * empty at first.
  */
 export function limitedInTrace(
   { times_ms, keys, facts }: Trace,

@@ -28,7 +28,10 @@ export interface BindingQuota {
    * quota.
    */
   keysAbove: number;
-  /** The requests that a key may make in a window; 0 where the rate is too low for any. */
+  /**
+   * Returns how many requests a key may make in a window. It is 0 where the rate is too low for
+   * any.
+   */
   quotaAt(rate_per_second: number, window_s: number): number;
   /** Why the profile cannot be used so, with what would help. It is undefined where it can. */
   problemWith(load: Load, extent: Extent, window_s: number, warmup_s: Warmup): string | undefined;

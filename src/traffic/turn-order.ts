@@ -22,7 +22,10 @@ const SLICE_LATENCIES = 20;
  */
 const RANDOM_SHARE = 0.5;
 
-/** The lengths that the slowest target needs (M16). A slice is a whole number of bins of 100 ms. */
+/**
+ * Returns the lengths that the slowest target needs (M16). A slice is a whole number of bins of 100
+ * ms.
+ */
 export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths {
   const slice_ms = Math.min(LONGEST_SLICE_MS, Math.max(least_ms, SLICE_LATENCIES * slowest_ms));
   return {
@@ -35,20 +38,20 @@ export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths
 const SHORTEST_SPREAD_MS = 5;
 
 /**
- * The time over which connections begin a turn, which is a mean latency of the slowest target. If
- * they began at once, they would wait for each other in every cycle of requests, which no
- * continuous load does.
+ * Returns the time over which connections begin a turn, which is a mean latency of the slowest
+ * target. If they began at once, they would wait for each other in every cycle of requests, which
+ * no continuous load does.
  */
 export function spreadMs({ lead_in_ms }: TurnLengths): number {
   const latency_ms = lead_in_ms / LEAD_IN_LATENCIES;
   return latency_ms < SHORTEST_SPREAD_MS ? 0 : latency_ms;
 }
 
-/** Seconds of slices of each target in a window that is to last so long. */
+/** Returns the seconds of slices of each target in a window that is to last so long. */
 export const secondsOfSlices = (planned_s: number, { slice_ms }: TurnLengths): number =>
   Math.max(planned_s, (MIN_CYCLES * slice_ms) / 1000);
 
-/** The shortest lengths of a layer, which fast targets have. */
+/** Returns the shortest lengths of a layer, which fast targets have. */
 export const shortestLengths = (layer: Layer): TurnLengths =>
   lengthsFor(0, isClientLayer(layer) ? SEPARATE_SLICE_MS : SLICE_MS);
 
@@ -64,8 +67,8 @@ interface DrawnTurn<Target> extends TurnLengths {
 }
 
 /**
- * The cycles of a window, each with one turn for every target, in an order and with lead-ins that
- * are drawn anew.
+ * Returns the cycles of a window, each with one turn for every target, in an order and with
+ * lead-ins that are drawn anew.
  */
 export function* drawnCycles<Target>(
   targets: readonly Target[],

@@ -51,7 +51,7 @@ export function latenciesBySlice(
   return bySlice;
 }
 
-/** The timeline of a run whose generator has these workers alone. */
+/** Returns the timeline of a run whose generator has these workers alone. */
 export function timelineOf(workers: readonly WorkerTimeline[], facts: TimelineFacts): Timeline {
   const slices = mergeSlices(workers.map((worker) => worker.slices));
   const timelineSlices = mergeTimelineSlices(workers.map((worker) => worker.timeline_slices));

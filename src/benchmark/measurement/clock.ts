@@ -3,8 +3,8 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Milliseconds of the machine's monotonic clock, which all threads and processes of this host
- * share.
+ * Returns the milliseconds of the machine's monotonic clock, which all threads and processes of this
+ * host share.
  */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
@@ -44,12 +44,12 @@ export function tightestOriginMs(
 const origin_ms = tightestOriginMs(monotonicMs, () => performance.now());
 
 /**
- * The same clock at a tenth of the cost, for code that reads it several times per request. It is
- * off by less than 10 µs.
+ * Returns the milliseconds of `monotonicMs` at a tenth of the cost, for code that reads the clock
+ * several times per request. It is off by less than 10 µs.
  */
 export const cheapMonotonicMs = (): number => origin_ms + performance.now();
 
-/** A reading that is later than every one before it. */
+/** Returns a reading that is later than every one before it. */
 export function laterMonotonicMs(): number {
   const before_ms = cheapMonotonicMs();
   for (;;) {

@@ -86,7 +86,7 @@ export class ServerMonitor {
     this.samplesByServer = bases.map(() => []);
   }
 
-  /** The last reading, unless it is too old for the second that ends now. */
+  /** Returns the last reading, unless it is too old for the second that ends now. */
   recent(now_ms: number): ServerSample | undefined {
     const last = this.samples.at(-1);
     return last && now_ms - last.at_ms < 1.5 * PERIOD_MS ? last : undefined;

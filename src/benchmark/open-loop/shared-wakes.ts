@@ -2,8 +2,8 @@ import { cpus } from "node:os";
 import { allowedCpus } from "../../kit/control-groups.js";
 
 /**
- * The idle time of all CPUs that this process may use, since the start of the machine. It is
- * undefined where it is not known.
+ * Returns the idle time of all CPUs that this process may use, since the start of the machine. It
+ * is undefined where it is not known.
  */
 export function idleCpuMs(): number | undefined {
   const machine = cpus();

@@ -66,7 +66,7 @@ export const countWithin = (
   to_ms: number,
 ): number => Math.max(0, countBelow(answered_ms, to_ms) - countBelow(sent_ms, from_ms));
 
-/** The most requests that lie within any half-open interval of this length as a whole. */
+/** Returns the most requests that lie within any half-open interval of this length as a whole. */
 export function mostAdmittedWithin({ sent_ms, answered_ms }: Intervals, length_ms: number): number {
   let mostAdmitted = 0;
   let answered = 0;
@@ -104,9 +104,9 @@ const ROUNDING = 1e-6;
 export interface AlgorithmPromise {
   /** Returns the most admissions in any half-open interval of this length. */
   mostIn(quota: Quota, length_ms: number): number;
-  /** Admissions beyond what the algorithm can give. */
+  /** Returns the admissions beyond what the algorithm can give. */
   surplus(quota: Quota, admitted: Intervals, span: MeasuredSpan): number;
-  /** Denials in the span that the algorithm cannot give. */
+  /** Returns the denials in the span that the algorithm cannot give. */
   unjustified(quota: Quota, key: KeyDecisions, span: MeasuredSpan): number;
 }
 

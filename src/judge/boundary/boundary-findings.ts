@@ -21,7 +21,7 @@ type RetryAfter = NonNullable<Boundary["retry_after"]>;
 
 const SECOND_MS = 1000;
 
-/** The resolution of the waits: whole seconds, as in the header, or finer. */
+/** Returns the resolution of the waits, which is whole seconds, as in the header, or finer. */
 function resolutionOf(keys: readonly KeyDecisions[]): number {
   const isWhole = (wait_ms: number) => Number.isNaN(wait_ms) || wait_ms % SECOND_MS === 0;
   return keys.every(({ wait_ms }) => wait_ms.every(isWhole)) ? SECOND_MS : 1;
@@ -172,7 +172,7 @@ function deviationOf(
   });
 }
 
-/** The answers in each window of the run, to keys above and below their quota. */
+/** Returns the answers in each window of the run, to keys above and below their quota. */
 function windowsOf(
   keys: readonly KeyDecisions[],
   { window_ms }: Quota,

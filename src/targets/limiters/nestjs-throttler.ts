@@ -131,8 +131,8 @@ export const nestjsThrottler: LimiterDescription = {
 };
 
 /**
- * Its storage on the client: it takes connections of its own copy of ioredis alone, so this one
- * takes their place.
+ * Returns the library's storage on the client. The library takes connections of its own copy of
+ * ioredis alone, so this storage takes their place.
  */
 async function redisStorage(handle: unknown, libraries: Libraries): Promise<RedisStorage> {
   const library = await commonJs<RedisLibrary>(libraries.fromFolder(REDIS_STORAGE));

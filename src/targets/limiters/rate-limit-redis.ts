@@ -47,8 +47,8 @@ export async function redisStore(
 }
 
 /**
- * The limiters on a store of express-rate-limit, which counts; whether a count is within the limit
- * its caller decides.
+ * Returns the limiters on a store of express-rate-limit. The store counts, and its caller decides
+ * whether a count is within the limit.
  */
 export function limitersOn(store: Pick<Store, "increment">, { points }: Limits) {
   const limiting = (limit: number) =>

@@ -98,7 +98,8 @@ class FlexibleLimiter implements Limiter {
 }
 
 /**
- * The library's limiter, for a client that may never answer: a consume that takes longer rejects.
+ * Returns the library's limiter for a client that may never answer. A consume that takes longer
+ * rejects.
  */
 const boundedLimiter = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
   get withoutStore() {
@@ -112,8 +113,8 @@ const isAnswer = (refusal: unknown): refusal is Answer =>
   typeof (refusal as Answer | null)?.msBeforeNext === "number";
 
 /**
- * The name of the script in the store: the sha1 of the text that this limiter sends, or the name of
- * the function.
+ * Returns the name of the script in the store, which is the sha1 of the text that this limiter
+ * sends, or the name of the function.
  */
 function scriptOf(
   library: LibraryLimiter,
@@ -189,8 +190,8 @@ export const rateLimiterFlexible: LimiterDescription = {
 };
 
 /**
- * A client of Redis or Valkey with another way to use the library, or the reason why another client
- * cannot have it.
+ * Returns a client of Redis or Valkey with another way to use the library, or the reason why
+ * another client cannot have it.
  */
 function onFlexible(
   client: ClientDescription,

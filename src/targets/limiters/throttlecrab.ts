@@ -80,7 +80,8 @@ const wordsOf = ({ key, max_burst, count_per_period, period, quantity }: Throttl
   [key, max_burst, count_per_period, period, quantity] as const;
 
 /**
- * A client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use ThrottleCrab.
+ * Returns a client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use
+ * ThrottleCrab.
  */
 function overResp(client: ClientDescription): VariedClient {
   if (!client.canSkipHandshake) {

@@ -23,7 +23,10 @@ interface RespLoad {
   payloadBytes?: number | undefined;
 }
 
-/** One thread, no pipelining, random keys; both programs share these options. */
+/**
+ * Returns the arguments of a load program of RESP. It uses one thread, no pipelining and random
+ * keys, and both programs share these options.
+ */
 export function respLoadArguments(
   { host, port }: Node,
   { test, connections, requests, keys, payloadBytes }: RespLoad,

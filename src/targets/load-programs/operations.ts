@@ -68,13 +68,13 @@ export const operationIds: readonly string[] = operations.map(({ id }) => id);
 export const findOperation = (id: string): OperationDescription =>
   findKnown("operation", operations, id);
 
-/** The names of the keys that the load program draws: 12 digits after the prefix. */
+/** Returns the name of a key that the load program draws. It has 12 digits after the prefix. */
 export const keyName = (prefix: string, index: number): string =>
   `${prefix}${String(index).padStart(12, "0")}`;
 
 /**
- * The text of the script that decides in rate-limiter-flexible's class for Redis. @throws Error if
- * it names none
+ * Returns the text of the script that decides in rate-limiter-flexible's class for Redis.
+ * @throws Error if it names none
  */
 export async function fixedWindowScript(): Promise<string> {
   const { RateLimiterRedis } = await import("rate-limiter-flexible");

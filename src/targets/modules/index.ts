@@ -36,8 +36,8 @@ function storesOf(
 }
 
 /**
- * The limiter of a module: one command decides, on any client that can route a command to the node
- * of its key.
+ * Returns the limiter of a module. One command decides, on any client that can route a command to
+ * the node of its key.
  */
 function moduleLimiter(module: ModuleDescription, rules: ModuleLimiter): LimiterDescription {
   const { id, command: name } = module;

@@ -55,8 +55,9 @@ interface DecidingServer
   /** Asks nothing that the server counts. @throws Error where it does not decide yet */
   requireReady(node: DecidingNode): Promise<void>;
   /**
-   * Since its start: they cannot be reset, so a clean start has none. @param metrics of `GET
-   * /metrics`
+   * Reads the counters since the start of the store. They cannot be reset, so a clean start has
+   * none.
+   * @param metrics of `GET /metrics`
    */
   readingOf(name: string, metrics: string): StoreReading;
 }

@@ -37,8 +37,8 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
 };
 
 /**
- * Offset of the line feed that ends the line, or -1 unless the only carriage return of the line
- * precedes it.
+ * Returns the offset of the line feed that ends the line, or -1 unless the only carriage return of the
+ * line precedes it.
  */
 function endOfLine(buffer: Uint8Array, from: number, length: number): number {
   let position = from;
@@ -49,8 +49,8 @@ function endOfLine(buffer: Uint8Array, from: number, length: number): number {
 }
 
 /**
- * The whole number between `at` and the end of the line, with leading spaces; -1 if there is
- * anything else.
+ * Returns the whole number between `at` and the end of the line, which may have leading spaces, or
+ * -1 if there is anything else.
  */
 function numberAt(buffer: Uint8Array, at: number, end: number): number {
   let value = -1;
@@ -132,8 +132,8 @@ const READ_BYTES = 64 * 1024;
 const RETRY_AFTER = /\r\nretry-after: *(\d{1,9}) *\r\n/i;
 
 /**
- * The wait that the header `Retry-After` names, in milliseconds. It is NaN where there is none, or
- * a date.
+ * Returns the wait that the header `Retry-After` names, in milliseconds. It is NaN where there is
+ * none, or a date.
  */
 export const retryAfterMs = (head: string): number =>
   1000 * Number(RETRY_AFTER.exec(head)?.[1] ?? Number.NaN);

@@ -21,7 +21,9 @@ export const JSON_PATH = "/json";
 export const KEYS = { standard: "user", exhausted: "exhausted" } as const;
 
 const NONCE_LENGTH = 8;
-/** The domain of this run alone. It is short, because it is a part of each key in the store. */
+/**
+ * Returns the domain of this run alone. It is short, because it is a part of each key in the store.
+ */
 export const domainOf = (nonce: string): string => `bench-${nonce.slice(0, NONCE_LENGTH)}`;
 
 export const noLimit = (domain: string): string =>
@@ -179,7 +181,7 @@ async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
   );
 }
 
-/** Counters appear late, all of one moment together: this counts something and waits for it. */
+/** Counts something and waits for it. Counters appear late, those of one moment together. */
 async function waitForFlush(place: ServiceSpec): Promise<Map<string, number>> {
   const markersBefore = (await metrics(place)).get(markerName) ?? 0;
   await ask(place, JSON_PATH, requestText(MARKER, [KEYS.standard]));

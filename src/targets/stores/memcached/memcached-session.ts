@@ -143,8 +143,8 @@ const decisionsOf = (number: (name: string) => number): number =>
   number("incr_hits") + number("cmd_set") - number("incr_misses");
 
 /**
- * Decisions of a limiter that names the commands that carry them: memcached counts some of its
- * commands.
+ * Returns the decisions of a limiter that names the commands that carry them. memcached counts some
+ * of its commands.
  */
 const callsOf = (commands: readonly string[], stats: ReadonlyMap<string, string>): number =>
   sum(commands.map((command) => Number(stats.get(`cmd_${command}`) ?? 0)));
@@ -198,7 +198,7 @@ async function readNumbers(
   return keys.map((key) => numbers.get(key));
 }
 
-/** The items that the crawler finds; one that has ended is passed by. */
+/** Returns the items that the crawler finds, without those that have ended. */
 async function itemsOf(node: MemcachedNode): Promise<{ key: string; isEndless: boolean }[]> {
   const now_s = Number((await node.stats()).get("time"));
   return (await node.call("lru_crawler metadump all")).flatMap((line) => {
@@ -232,8 +232,8 @@ async function persistKeys(nodes: readonly MemcachedNode[]): Promise<number> {
 }
 
 /**
- * `flush_all` only marks items as gone: the crawler removes them. A service may still write: so
- * twice.
+ * Empties the nodes. `flush_all` only marks items as gone, and the crawler removes them. A service
+ * may still write, so this happens twice.
  */
 async function reset(nodes: readonly MemcachedNode[], deadlineMs: number): Promise<void> {
   for (const node of nodes) await node.call("flush_all");

@@ -14,7 +14,8 @@ import { storesByFields } from "./resp-version.js";
 const NODE_LINE = /^(?<id>\S+) (?<ip>\S*):(?<port>\d+)@\S+ (?<flags>\S+)/;
 
 /**
- * The endpoint of each node by its id, as clients get it: a name where the cluster prefers names.
+ * Returns the endpoint of each node by its id, as clients get it. It is a name where the cluster
+ * prefers names.
  */
 async function endpoints(node: StoreNode): Promise<Map<string, string | null>> {
   const ranges = (await node.call("CLUSTER", "SLOTS")) as [
@@ -28,8 +29,8 @@ async function endpoints(node: StoreNode): Promise<Map<string, string | null>> {
 }
 
 /**
- * All nodes of the cluster by their announced endpoints, primaries first, and how many replicas are
- * among them.
+ * Returns all nodes of the cluster by their announced endpoints, primaries first, and how many
+ * replicas are among them.
  */
 async function clusterNodes(firstNode: StoreNode): Promise<{ nodes: Node[]; replicas: number }> {
   const endpointOf = await endpoints(firstNode);
@@ -47,8 +48,8 @@ async function clusterNodes(firstNode: StoreNode): Promise<{ nodes: Node[]; repl
 }
 
 /**
- * The topology with these numbers of nodes; of other clusters `cluster`, whose check then names
- * what is missing.
+ * Returns the topology with these numbers of nodes. Other clusters are `cluster`, whose check then
+ * names what is missing.
  */
 function topologyOf(isClustered: boolean, nodes: number, replicas: number): string {
   if (!isClustered) return "standalone";
@@ -88,7 +89,9 @@ export async function discover([first]: readonly StoreNode[]): Promise<Discovery
   });
 }
 
-/** Undefined for a server that does not tell it. */
+/**
+ * Returns the limit of the store's memory. It is undefined for a server that does not report it.
+ */
 async function memoryLimit(node: StoreNode): Promise<Discovery["memory"]> {
   const fields = await unlessRefused(node.info("memory"));
   const limit = fields?.get("maxmemory");

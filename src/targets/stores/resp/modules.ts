@@ -1,7 +1,7 @@
 import { modules } from "../../modules/index.js";
 import { type StoreNode, unlessRefused } from "./nodes.js";
 
-/** An empty list where the server gives none. */
+/** Returns a list, which is empty where the server gives none. */
 async function listOf(call: Promise<unknown>): Promise<unknown[]> {
   const list = await unlessRefused(call);
   return Array.isArray(list) ? list : [];
@@ -38,7 +38,7 @@ async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
 }
 
 /**
- * The known modules that every node has loaded, by id, with the version that the first node
+ * Returns the known modules that every node has loaded, by id, with the version that the first node
  * reports.
  */
 export async function modulesOf(nodes: readonly StoreNode[]): Promise<Record<string, string>> {

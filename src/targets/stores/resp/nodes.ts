@@ -11,7 +11,7 @@ const SLOTS = 16_384;
 const clusterInfo = async (node: StoreNode) =>
   parseFields(String(await node.call("CLUSTER", "INFO")));
 
-/** Address, port and bus port for MEET, which takes no host names. */
+/** Returns address, port and bus port for MEET, which takes no host names. */
 async function address(node: StoreNode): Promise<[string, number, number]> {
   const { address } = await lookup(node.place.host);
   const configured = (await unlessRefused(node.call("CONFIG", "GET", "cluster-port"))) as
@@ -228,8 +228,8 @@ export function connectNode(place: Node, access: StoreAccess, { asksInfo = true 
 const PASSING = /\b(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
 
 /**
- * The answer to a command that a server need not know or allow: undefined where it refuses, in
- * whatever words. A lost connection stays an error.
+ * Returns the answer to a command that a server need not know or allow. It is undefined where the
+ * server refuses, in whatever words. A lost connection stays an error.
  */
 export async function unlessRefused<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {

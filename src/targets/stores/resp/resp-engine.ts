@@ -6,8 +6,8 @@ import type { NodeAllocation, StoreDescription, StoreEngine } from "../../target
 const root = new URL("../../../../", import.meta.url);
 
 /**
- * The settings of a store's configuration file as arguments of its program, so that the file is not
- * needed where the program runs. One directive per line; `""` is an empty value.
+ * Returns the settings of a store's configuration file as arguments of its program, so that the
+ * file is not needed where the program runs. One directive per line; `""` is an empty value.
  * @returns an empty list for a store without a configuration file
  */
 function confArguments({ conf }: StoreDescription): string[] {

@@ -43,8 +43,8 @@ async function replicaOf(nodes: Nodes, primary: StoreNode): Promise<StoreNode> {
 }
 
 /**
- * A replica takes over in agreement with its primary, so that no write is lost; resolves when the replica has become the
- * primary.
+ * Lets a replica take over in agreement with its primary, so that no write is lost. It resolves
+ * when the replica has become the primary.
  */
 async function failOver(nodes: Nodes, primary: StoreNode, deadlineMs: number): Promise<void> {
   const replica = await replicaOf(nodes, primary);
