@@ -51,7 +51,7 @@ const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
 interface JointWarmup {
   /** Says once that the warm-up of this generator may end. */
   steady(): void;
-  /** Whether the warm-up of all generators may end. */
+  /** Tells whether the warm-up of all generators may end. */
   mayEnd(): boolean;
 }
 
@@ -128,7 +128,9 @@ class Phases {
     if (this.#isShared) await this.#waits?.at(WAITING);
   }
 
-  /** How the generators warm up together. It is undefined for the only generator of a run. */
+  /**
+   * Returns how the generators warm up together. It is undefined for the only generator of a run.
+   */
   get jointWarmup(): JointWarmup | undefined {
     if (!this.#isShared) return undefined;
     return {
@@ -347,7 +349,7 @@ export function requireLimits({ generator: { traffic, load }, limits }: Generato
   );
 }
 
-/** How often each distinct request was sent, or was not decided, over all workers. */
+/** Returns how often each distinct request was sent, or was not decided, over all workers. */
 export function requestCounts(
   measured: readonly Pick<Measured, "sent_by_request" | "undecided_by_request">[],
 ): RequestCounts {

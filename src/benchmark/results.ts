@@ -37,7 +37,7 @@ import { cpuUs } from "./measurement/server-readings.js";
 import type { TurnFigures } from "./turn-window.js";
 import type { Measured } from "./workers/protocol.js";
 
-/** What one of several generators adds to its result, so that the results can be merged. */
+/** Returns what one of several generators adds to its result, so that the results can be merged. */
 export function shareOutput(
   measurements: RunMeasurements,
   latencies: readonly (readonly Uint32Array[])[],
@@ -266,7 +266,7 @@ function timelineFigures({ answers, measured, opens_ms, opens_s, spec }: RunMeas
   return { timeline: timelineOf(workers, { opens_s, opened_at: wallTime(opens_ms), openLoop }) };
 }
 
-/** What each key was admitted, where the quota of the traffic binds. */
+/** Returns what each key was admitted, where the quota of the traffic binds. */
 function boundaryOfRun(
   { measured, consumers }: RunMeasurements,
   profile: TrafficProfile,

@@ -186,7 +186,7 @@ export class TurnWindow {
     };
   }
 
-  /** What was done since the last call. Only time in slices counts. */
+  /** Returns what was done since the last call. Only time in slices counts. */
   sample(): WorkerSample {
     return this.#recorder.sample(this.#counted_ms);
   }
@@ -245,7 +245,7 @@ export interface TurnsPlan extends TurnOrder {
   counts: boolean;
 }
 
-/** How many turns of a target make a second of slices. */
+/** Returns how many turns of a target make a second of slices. */
 export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
   Math.max(1, Math.round(SAMPLE_MS / slice_ms));
 

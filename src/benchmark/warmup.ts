@@ -83,7 +83,7 @@ export class WarmupWatch {
     return this.#isSteady;
   }
 
-  /** Whether the last slices have a trend, or too few answers to tell. */
+  /** Tells whether the last slices have a trend, or too few answers to tell. */
   #mayHaveTrend(): boolean {
     const isClosed = this.#model === "closed";
     const latencies = this.#latencies.filter((latency) => !Number.isNaN(latency));

@@ -11,7 +11,7 @@ export const LEAST_BASELINE_S = 3;
 /** The least seconds after a fault whose times the user sets. */
 export const LEAST_SETTLING_S = 3;
 
-/** How long a fault lasts by default. */
+/** Returns how long a fault lasts by default. */
 export const usualLengthS = ({
   name,
   action,

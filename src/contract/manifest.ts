@@ -19,8 +19,8 @@ export const MANIFEST_SCHEMA_VERSION = 4;
 export const OLDEST_REPORTED_VERSION = 2;
 
 /**
- * Why a manifest of another schema version is refused, with the remedy. It is undefined for one of
- * this version.
+ * Returns why a manifest of another schema version is refused, with the remedy. It is undefined for
+ * one of this version.
  */
 export function otherVersionReason(version: unknown): string | undefined {
   if (version === MANIFEST_SCHEMA_VERSION) return undefined;

@@ -316,6 +316,9 @@ export const resultSchema = z.discriminatedUnion("status", [
 ]);
 export type Result = z.infer<typeof resultSchema>;
 
-/** Whether a run ended with figures, which our own generator measured or a load program printed. */
+/**
+ * Tells whether a run ended with figures, which our own generator measured or a load program
+ * printed.
+ */
 export const hasFigures = (result: Result): result is MeasuredResult | PrintedResult =>
   result.status === "measured" || result.status === "printed";

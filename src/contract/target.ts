@@ -101,7 +101,8 @@ export const targetSchema = z.strictObject({
 export type Target = z.infer<typeof targetSchema>;
 
 /**
- * Whether a store program keeps the counters. `memory` keeps them in the server, `none` has none.
+ * Tells whether a store program keeps the counters. `memory` keeps them in the server, `none` has
+ * none.
  */
 export const usesStore = ({ store }: Pick<Target, "store">): boolean =>
   store !== "memory" && store !== "none";
@@ -148,8 +149,8 @@ export const storeProgram = ({
 export const nodeProgram = (version: string): string => partText("node", version);
 
 /**
- * Whether the versions of the nodes fit a requested label. `8.1` is any 8.1.x, a label that is no
- * version is only a name, and what is not known contradicts nothing.
+ * Tells whether the versions of the nodes fit a requested label. `8.1` is any 8.1.x, a label that
+ * is no version is only a name, and what is not known contradicts nothing.
  * @param seen versions of the nodes, separated by commas
  */
 export function isRequestedVersion(label: string, seen: string): boolean {

@@ -25,7 +25,7 @@ export const loadedS = ({ duration, warmup, turns }: Lasting): number =>
 export const sentBetweenReadings = ({ counts, warmup }: Load): number =>
   counts.sent + warmup.lead_in.requests;
 
-/** Whether a consumer is younger than its readings, so that its counters have begun at 0. */
+/** Tells whether a consumer is younger than its readings, so that its counters have begun at 0. */
 export const hasRestarted = (
   { at_window_open, at_end }: Pick<ConsumerEvidence, "at_window_open" | "at_end">,
   duration: number,
@@ -53,7 +53,9 @@ export function servedRequests(
 
 const ENDS = ["allowed", "limited", "failed_answers", "connection_errors", "timed_out"] as const;
 
-/** How all requests of the window ended, including those that were followed after it (M23). */
+/**
+ * Returns how all requests of the window ended, including those that were followed after it (M23).
+ */
 export const ends = (counts: Counts): AfterWindow => totals(ENDS, [counts, counts.after_window]);
 
 export const failures = ({ failed_answers, connection_errors, timed_out }: AfterWindow): number =>

@@ -17,14 +17,14 @@ const withEffect = (
       (kind === undefined || roles.some((role) => faultKind({ role }) === kind)),
   );
 
-/** Whether a planned fault has one of these effects. */
+/** Tells whether a planned fault has one of these effects. */
 export const hasEffect = (
   evidence: Planned,
   effects: readonly FaultEffect[],
   kind?: FaultKind,
 ): boolean => effects.some((effect) => withEffect(evidence, effect, kind).length > 0);
 
-/** Whether a planned fault ended the process of a role. */
+/** Tells whether a planned fault ended the process of a role. */
 export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
 

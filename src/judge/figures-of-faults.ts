@@ -121,8 +121,8 @@ class ObservedService {
   }
 
   /**
-   * Whether requests fail, which a busy host alone does not cause. Requests that are given up do not
-   * count, because they were due long before.
+   * Tells whether requests fail, which a busy host alone does not cause. Requests that are given up
+   * do not count, because they were due long before.
    */
   isFailing(span: Span): boolean {
     const { failed } = this.#timeline;
@@ -139,8 +139,8 @@ class ObservedService {
   }
 
   /**
-   * Whether a good second may begin with this slice. It must not begin before the burst in which
-   * what waited is answered.
+   * Tells whether a good second may begin with this slice. It must not begin before the burst in
+   * which what waited is answered.
    */
   #beginsServed(slice: number): boolean {
     return (this.servedShare({ from: slice, to: slice + 1 }) ?? 1) >= BACK_SHARE;
@@ -238,7 +238,7 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
   return { begins: begins ?? first, shown: first, search_from: failing.at(-1) ?? first };
 }
 
-/** Whether and from which slice on the service has recovered, or why that is not known. */
+/** Tells whether and from which slice on the service has recovered, or why that is not known. */
 function recoveryOf(
   service: ObservedService,
   observed: Span,

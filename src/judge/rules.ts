@@ -81,7 +81,7 @@ const textsOf = (findings: readonly NamedFinding[], severity: RuleFinding["sever
     finding.severity === severity ? [{ rule: finding.rule, text: finding.text }] : [],
   );
 
-/** The gravest reason decides. */
+/** Returns the status, which the gravest reason decides. */
 function statusOf(reasons: Verdict["reasons"]): Verdict["status"] {
   if (reasons.some(({ severity }) => severity === "invalid")) return "invalid";
   return reasons.length > 0 ? "suspect" : "valid";

@@ -8,9 +8,9 @@ import { SLICES_PER_SECOND, slicesOf } from "./merging/slices.js";
 const TWO_SIDED_5_PERCENT = 1.96;
 
 /**
- * Whether values rise or fall over time: the test of Mann (Econometrica 13, 1945) and Kendall,
- * two-sided at 5 %, by the normal approximation with corrections for continuity and for ties, which
- * holds from about ten values on.
+ * Tells whether values rise or fall over time: the test of Mann (Econometrica 13, 1945) and
+ * Kendall, two-sided at 5 %, by the normal approximation with corrections for continuity and for
+ * ties, which holds from about ten values on.
  */
 export function hasTrend(values: readonly number[]): boolean {
   const count = values.length;
@@ -138,7 +138,7 @@ interface Scatter {
   degrees: number;
 }
 
-/** The logarithms of a target less the mean logarithm of others in the same cycles. */
+/** Returns the logarithms of a target less the mean logarithm of others in the same cycles. */
 function relativeTo(others: readonly (readonly number[])[], logs: readonly number[]): number[] {
   if (others.length === 0) return [...logs];
   return logs.map((log, cycle) => log - mean(others.map((othersLogs) => othersLogs[cycle] ?? 0)));
@@ -155,8 +155,8 @@ const scatterOf = (values: readonly number[]): Scatter => ({
 });
 
 /**
- * The variance of a cycle of a target: that of its cycles or, where it is smaller, that of the
- * noisiest of the others. What changes within a half must not hide in the error that it makes
+ * Returns the variance of a cycle of a target: that of its cycles or, where it is smaller, that of
+ * the noisiest of the others. What changes within a half must not hide in the error that it makes
  * itself. Undefined where cycles and targets are too few.
  */
 function cycleVariance(scatter: Scatter, others: readonly Scatter[]): number | undefined {
@@ -201,11 +201,11 @@ export function halvesOf(
 /** A larger change between halves makes a window unsteady, if it exceeds the error, too. */
 const UNSTEADY = 0.1;
 
-/** Whether the halves of a window by turns differ (M26). */
+/** Tells whether the halves of a window by turns differ (M26). */
 export const areApart = ({ ratio, error }: NonNullable<TurnsFacts["halves"]>): boolean =>
   Math.max(ratio, 1 / ratio) - 1 > UNSTEADY && Math.abs(Math.log(ratio)) > RAMP_ERRORS * error;
 
-/** A note where the `auto` warm-up ended before the target was known to be steady (M26). */
+/** Returns a note where the `auto` warm-up ended before the target was known to be steady (M26). */
 export function warmupNotes({ warmup }: Pick<MeasuredResult, "warmup">): string[] {
   const { steady, took_s, requests } = warmup;
   if (steady !== false) return [];

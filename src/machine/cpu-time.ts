@@ -71,8 +71,8 @@ function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
 }
 
 /**
- * The CPU time of other programs between two readings, in % of one CPU. It is undefined where the
- * system does not count it.
+ * Returns the CPU time of other programs between two readings, in % of one CPU. It is undefined
+ * where the system does not count it.
  */
 export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): number | undefined {
   const work = workBetween(from, to);
@@ -80,8 +80,8 @@ export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): 
 }
 
 /**
- * How busy the machine was. The readings are taken while the generator is drained, so our work
- * falls into the window, and foreign work into all the time between them.
+ * Returns how busy the machine was. The readings are taken while the generator is drained, so our
+ * work falls into the window, and foreign work into all the time between them.
  * @param ours_us CPU time of all roles and the harness
  * @param loaded_s seconds of load
  */

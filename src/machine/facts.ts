@@ -60,8 +60,8 @@ const textOf = (path: string): Promise<string | undefined> =>
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /**
- * A hash that is equal for all that runs under one start of one kernel. It is undefined where the
- * system does not report it.
+ * Returns a hash that is equal for all that runs under one start of one kernel. It is undefined
+ * where the system does not report it.
  */
 export function kernelInstance(): string | undefined {
   try {
@@ -110,11 +110,11 @@ export function cpuName(name: string, cpuinfo = ""): string {
   return /\d/.test(name) || !family ? name : `${name} (family ${family}, model ${model})`;
 }
 
-/** The version of the microcode that the first CPU runs, as x86 tells it. */
+/** Returns the version of the microcode that the first CPU runs, as x86 tells it. */
 export const microcodeIn = (cpuinfo = ""): string | undefined =>
   /^microcode\s*: (\S+)$/m.exec(cpuinfo)?.[1];
 
-/** The host as it is now, without what the system does not report. */
+/** Returns the host as it is now, without what the system does not report. */
 export async function describeMachine(): Promise<Machine> {
   const sysctl: [string, string][] = [];
   for (const name of SYSCTL) {

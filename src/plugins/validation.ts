@@ -5,7 +5,10 @@ import type { PluginFiles } from "./source.js";
 
 type Member<Kind extends keyof Plugin> = NonNullable<Plugin[Kind]>[number];
 
-/** A value that fits a schema. @throws usageError naming plugin and member where it does not */
+/**
+ * Returns a value that fits a schema.
+ * @throws usageError naming plugin and member where it does not
+ */
 export function checked<Value>(
   plugin: string,
   schema: z.ZodType<Value>,

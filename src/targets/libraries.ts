@@ -11,8 +11,9 @@ import {
 import { environmentError } from "../kit/errors.js";
 
 /**
- * From the package.json above the module: many packages do not export theirs. @param from the
- * importing file
+ * Reads the version from the package.json above the module, because many packages do not export
+ * theirs.
+ * @param from the importing file
  * @throws Error when the package cannot be resolved, or no package.json above it carries its name
  */
 export function packageVersion(name: string, from: string = import.meta.url): string {
@@ -38,7 +39,7 @@ export interface Libraries {
   load<Module>(name: string, importInstalled: () => Promise<Module>): Promise<Module>;
   /** Imports a package from that folder: the requested one, or one that was installed with it. */
   fromFolder<Module>(name: string): Promise<Module>;
-  /** Version of the library that `load` gives, from its package.json. */
+  /** Returns the version of the library that `load` gives, from its package.json. */
   version(name: string): string;
 }
 

@@ -78,7 +78,7 @@ export interface LimiterHook {
    * @throws an error with a status code for a request without a valid key
    */
   keyOf(request: HookedRequest): string;
-  /** Called once for each decision, before the handler runs. */
+  /** Is called once for each decision, before the handler runs. */
   decided(request: HookedRequest, outcome: "allowed" | "limited"): void;
 }
 
@@ -109,7 +109,7 @@ export const limiterShape = {
    */
   decisionCommands: commandNames.optional(),
   /**
-   * Why no key can be exhausted at the cost of a usual decision; then it only takes traffic that is
+   * Why no key can be exhausted at the cost of an ordinary decision; then it only takes traffic that is
    * all admitted.
    */
   cannotExhaust: lineSchema.optional(),

@@ -31,7 +31,10 @@ export interface OpenTarget {
 
 type RequestedPackage = { package: string | undefined; version: string | undefined };
 
-/** Where that package is loaded from. @throws environmentError when the version is not installed */
+/**
+ * Returns where that package is loaded from.
+ * @throws environmentError when the version is not installed
+ */
 const librariesFor = (
   { package: name, version }: RequestedPackage,
   folder: string | undefined,

@@ -149,7 +149,8 @@ class PairedRequestLimiter implements RequestLimiter {
   }
 
   /**
-   * A sum that is made when it is read, so that the hot path adds to one number for each outcome.
+   * Sums up the decisions when it is read, so that the hot path adds to one number for each
+   * outcome.
    */
   get consumes(): Consumes {
     return {

@@ -32,8 +32,8 @@ export type Availability = (id: string) => boolean | string;
 export type Resolution = { target: Target; note?: string } | { skip: string };
 
 /**
- * An available store replaces a default one that is not, with a note; never one that the text
- * names.
+ * Resolves a target. An available store replaces a default one that is not available, with a note,
+ * but never one that the text names.
  * @throws usageError for a text that is not a target, or that has an unknown name
  */
 export function resolveTarget(text: string, available: Availability = () => true): Resolution {
@@ -84,7 +84,7 @@ function describeRequest(text: string, requested: TargetText): DescribedRequest 
   return { plain, client, topology, limiter, optionIds, storeLimiter };
 }
 
-/** Why what the text names does not go together. It is undefined where it does. */
+/** Returns why what the text names does not go together. It is undefined where it does. */
 function unsupportedPart(
   requested: TargetText,
   { plain, client, topology, limiter, storeLimiter }: DescribedRequest,
@@ -225,7 +225,7 @@ function limiterOf(
   };
 }
 
-/** Why the service, the module or the load program that a client needs is not available. */
+/** Returns why the service, the module or the load program that a client needs is not available. */
 function missingPart(
   { service, module, program, node }: ClientDescription,
   available: Availability,
@@ -254,7 +254,7 @@ function unsupportedReason(limiter: LimiterDescription, limits: Limits): string 
   return limiter.unsupportedReason ? limiter.unsupportedReason(limits) : limiter.lacks?.(limits);
 }
 
-/** Why a resolved target cannot keep these limits. It is undefined when it can. */
+/** Returns why a resolved target cannot keep these limits. It is undefined when it can. */
 export const unsupportedLimits = (
   target: Readonly<
     Pick<Target, "client" | "topology" | "options" | "limiter"> & Partial<Pick<Target, "store">>
@@ -264,11 +264,13 @@ export const unsupportedLimits = (
   unsupportedReason(findLimiter(target.limiter), limits) ??
   describeClient(target).unsupportedReason?.(limits);
 
-/** Why a target cannot deny at the cost of a usual decision. It is undefined where it can. */
+/**
+ * Returns why a target cannot deny at the cost of an ordinary decision. It is undefined where it can.
+ */
 export const cannotExhaust = ({ limiter }: Pick<Target, "limiter">): string | undefined =>
   findLimiter(limiter).cannotExhaust;
 
-/** Why the hook of the target's limiter cannot be installed in the target's framework. */
+/** Returns why the hook of the target's limiter cannot be installed in the target's framework. */
 export function otherFramework({
   limiter,
   framework = USUAL_FRAMEWORK,

@@ -6,7 +6,10 @@ import type { ClientDescription } from "./target-types.js";
 
 type NamedTarget = Pick<Target, "store" | "label" | "options">;
 
-/** What plan and results say of a target, so that nobody reads it from the target's text again. */
+/**
+ * Returns what plan and results say of a target, so that nobody reads it from the target's text
+ * again.
+ */
 export function propertiesOf(
   client: ClientDescription,
   { store, label, options: ids }: NamedTarget,

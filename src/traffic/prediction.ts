@@ -17,7 +17,7 @@ export interface LoadPhase {
   restarts?: boolean;
 }
 
-/** Whether requests keep the times of a trace. */
+/** Tells whether requests keep the times of a trace. */
 export const isReplayed = (load: Load | undefined): boolean =>
   load?.model === "open" && load.arrivals === "trace";
 
@@ -76,7 +76,7 @@ function requestKeysOf(profile: TrafficProfile): {
   return { keys, slots: slotOf.size, shares };
 }
 
-/** Whether the quota of one key covers all requests. */
+/** Tells whether the quota of one key covers all requests. */
 export const canNotBeUsedUp = ({ points, cost = 1 }: Limits, requests: number): boolean =>
   points >= requests * cost;
 

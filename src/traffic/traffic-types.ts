@@ -33,7 +33,9 @@ export interface BindingQuota {
    * any.
    */
   quotaAt(rate_per_second: number, window_s: number): number;
-  /** Why the profile cannot be used so, with what would help. It is undefined where it can. */
+  /**
+   * Returns why the profile cannot be used so, with what would help. It is undefined where it can.
+   */
   problemWith(load: Load, extent: Extent, window_s: number, warmup_s: Warmup): string | undefined;
   /** Returns the requests of a cycle in their order, as indexes into the population. */
   cycleOf(quota: number, seed: number): Uint16Array;

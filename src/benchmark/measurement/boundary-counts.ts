@@ -60,8 +60,8 @@ export function decisionsByKey(
 }
 
 /**
- * What a run with a binding quota admitted. Undefined for other traffic, and where not all requests
- * were kept.
+ * Returns what a run with a binding quota admitted. Undefined for other traffic, and where not all
+ * requests were kept.
  */
 export function boundaryFor(
   profile: TrafficProfile,

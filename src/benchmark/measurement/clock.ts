@@ -74,7 +74,7 @@ export async function sleepUntil(at_ms: number): Promise<void> {
     Atomics.wait(neverWritten, 0, 0, rest_ms);
 }
 
-/** How long this thread has waited for a CPU. The event loop takes that time for idle. */
+/** Returns how long this thread has waited for a CPU. The event loop takes that time for idle. */
 export function cpuWaitMs(): number | undefined {
   try {
     const [, waited_ns] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");

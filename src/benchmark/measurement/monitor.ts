@@ -23,7 +23,7 @@ const NOTHING = {
 } as const;
 
 /**
- * Whether a process was started again between two readings, so that a counter has fallen. The
+ * Tells whether a process was started again between two readings, so that a counter has fallen. The
  * uptime alone does not tell, because the new process may be older where readings failed.
  */
 const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): boolean =>

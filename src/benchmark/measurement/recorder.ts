@@ -148,7 +148,7 @@ class SampleBuffer {
 
 const zeroCounts = () => ({ allowed: 0, limited: 0, failed: 0 });
 
-/** How requests ended that were sent, in the window or after it. */
+/** Returns how requests ended that were sent, in the window or after it. */
 const zeroEnds = (): AfterWindow => ({
   allowed: 0,
   limited: 0,

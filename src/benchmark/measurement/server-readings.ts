@@ -20,7 +20,10 @@ async function getJson(url: string, timeout_ms = TIMEOUT_MS): Promise<unknown> {
   return status === 200 ? JSON.parse(text) : undefined;
 }
 
-/** Why a request failed, in one line; a refused connection to several addresses has no message. */
+/**
+ * Returns why a request failed, in one line; a refused connection to several addresses has no
+ * message.
+ */
 const reasonOf = (error: unknown): string =>
   messageOf(error).split("\n")[0] || "connection refused";
 

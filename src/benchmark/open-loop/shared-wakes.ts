@@ -25,8 +25,8 @@ export function idleCpuMs(): number | undefined {
 const MIN_WARMUP_MS = 1_000;
 
 /**
- * Whether sends that are due within half a millisecond share a wake, which costs 20 µs of CPU. They
- * do unless a whole CPU was idle.
+ * Tells whether sends that are due within half a millisecond share a wake, which costs 20 µs of
+ * CPU. They do unless a whole CPU was idle.
  * @param idle_ms idle time in the warm-up of all CPUs that this process may use. It is undefined
  * where it is not known
  */

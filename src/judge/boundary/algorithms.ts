@@ -59,7 +59,7 @@ export function intervalsOf(
   };
 }
 
-/** How many requests lie within [from, to) as a whole, which is a lower bound. */
+/** Returns how many requests lie within [from, to) as a whole, which is a lower bound. */
 export const countWithin = (
   { sent_ms, answered_ms }: Intervals,
   from_ms: number,
@@ -135,7 +135,7 @@ const usesOf = (key: KeyDecisions): Uses => ({
   answered_ms: intervalsOf(key, [ADMITTED]).answered_ms,
 });
 
-/** How many uses may have been decided on after `from`, and at `to` at the latest. */
+/** Returns how many uses may have been decided on after `from`, and at `to` at the latest. */
 const usesBetween = ({ sent_ms, answered_ms }: Uses, from_ms: number, to_ms: number): number =>
   countAtMost(sent_ms, to_ms) - countAtMost(answered_ms, from_ms);
 

@@ -28,11 +28,10 @@ function resolutionOf(keys: readonly KeyDecisions[]): number {
 }
 
 /**
- * What the waits of one key's limited answers were worth. The limiter decided on a request at an
- * unknown moment between its send and its answer, so a wait is over for certain that long after the
- * answer, and lasts for certain that long after the send, less what rounding up adds to it.
- *
- * After: the first request that is sent when a wait is over must be admitted, unless another
+ * Returns what the waits of one key's limited answers were worth. The limiter decided on a request
+ * at an unknown moment between its send and its answer, so a wait is over for certain that long
+ * after the answer, and lasts for certain that long after the send, less what rounding up adds to
+ * it. * After: the first request that is sent when a wait is over must be admitted, unless another
  * request of the key may have been admitted since the limited one. Before: a request that is
  * answered while the wait lasts must not be admitted.
  */
@@ -91,7 +90,7 @@ function waitsOf(
     if (outcome[index] !== LIMITED) usedUntil_ms = Math.max(usedUntil_ms, answered);
   }
 
-  /** Whether a request that was sent before this one was answered may have been admitted. */
+  /** Tells whether a request that was sent before this one was answered may have been admitted. */
   function isOvertaken(index: number): boolean {
     const answered = answered_ms[index] ?? 0;
     for (let next = index + 1; next < sent_ms.length && (sent_ms[next] ?? 0) < answered; next++)
@@ -101,7 +100,8 @@ function waitsOf(
 }
 
 /**
- * How often waits were kept, over all keys. It is undefined where no limited answer named a wait.
+ * Returns how often waits were kept, over all keys. It is undefined where no limited answer named a
+ * wait.
  */
 export function retryAfterOf(
   keys: readonly KeyDecisions[],
@@ -333,8 +333,8 @@ const isServiceBroken = ({ id, seen, holds }: LimiterPromise, requests: number):
 };
 
 /**
- * What the limiter admitted against its promise, so that it did not serve its load. It is undefined
- * where it did.
+ * Returns what the limiter admitted against its promise, so that it did not serve its load. It is
+ * undefined where it did.
  */
 export function brokenPromiseText({
   promises,

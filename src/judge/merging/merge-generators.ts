@@ -86,8 +86,8 @@ function openLoopFigures(
 }
 
 /**
- * How the limiter was called in lead-in and window. It is empty where the consumers do not count
- * it.
+ * Returns how the limiter was called in lead-in and window. It is empty where the consumers do not
+ * count it.
  */
 export function callFigures(
   evidence: readonly ConsumerEvidence[],
@@ -111,8 +111,8 @@ export function callFigures(
 export type SharedOutput = { output: GeneratorOutput; opened_after_ms: number };
 
 /**
- * The evidence of a run from the outputs of its generators. Counts are added up, histograms merged
- * (M18), and the servers' part comes from the first generator, which reads them for all.
+ * Returns the evidence of a run from the outputs of its generators. Counts are added up, histograms
+ * merged (M18), and the servers' part comes from the first generator, which reads them for all.
  * @returns all but the expected outcome mix, which follows from the traffic
  */
 export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
@@ -161,7 +161,8 @@ export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
 }
 
 /**
- * How often all generators sent each request. It is undefined where one of them could not count.
+ * Returns how often all generators sent each request. It is undefined where one of them could not
+ * count.
  */
 export function mergeRequestCounts(
   outputs: readonly Pick<GeneratorOutput, "request_counts">[],

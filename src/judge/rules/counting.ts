@@ -64,8 +64,8 @@ export const throughputFollows: Rule = {
 };
 
 /**
- * The decisions that the store counted between its two readings. It is undefined where one of its
- * nodes does not count them.
+ * Returns the decisions that the store counted between its two readings. It is undefined where one
+ * of its nodes does not count them.
  */
 function storeDecisions({ nodes }: StoreEvidence): number | undefined {
   const counted = nodes.map(({ at_start, at_end }) =>
@@ -79,8 +79,8 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
 type Range = { least: number; most: number };
 
 /**
- * What the consumers have counted over their whole life. It is undefined where one of them does not
- * count.
+ * Returns what the consumers have counted over their whole life. It is undefined where one of them
+ * does not count.
  */
 function consumesOf(consumers: Evidence["consumers"]) {
   const total = {
@@ -105,8 +105,8 @@ function consumesOf(consumers: Evidence["consumers"]) {
 }
 
 /**
- * The range of calls that the store must have counted. A call that failed, is under way or was
- * decided without the store may not have reached it. Undefined where a consumer does not count.
+ * Returns the range of calls that the store must have counted. A call that failed, is under way or
+ * was decided without the store may not have reached it. Undefined where a consumer does not count.
  */
 function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   const counted = consumesOf(consumers);

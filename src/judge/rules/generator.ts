@@ -27,7 +27,7 @@ const medianOf = (values: readonly number[]): number =>
 
 type Speed = { id: string; value: number };
 
-/** The generators that stand out from the median of the others, as texts. */
+/** Returns the generators that stand out from the median of the others, as texts. */
 const outliers = (
   speeds: readonly Speed[],
   standsOut: (value: number, others: number) => boolean,
@@ -63,7 +63,7 @@ const lateOpenLoops = (generators: readonly GeneratorPart[]): string[] =>
       `${id} sends later than the others: its p99 of send lateness is ${value.toFixed(2)} ms, theirs ${others.toFixed(2)} ms`,
   );
 
-/** The windows that did not open in the same slice as the first one, as texts. */
+/** Returns the windows that did not open in the same slice as the first one, as texts. */
 const lateWindows = (generators: readonly GeneratorPart[]): string[] =>
   generators.flatMap(({ id, opened_after_ms = 0 }) =>
     opened_after_ms > SLICE_MS
@@ -100,7 +100,9 @@ export const STARVED_SHARE = 0.5;
 export const busiestLoop = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
 
-/** The share of the window in which the most delayed worker waited for a CPU, from 0 to 1. */
+/**
+ * Returns the share of the window in which the most delayed worker waited for a CPU, from 0 to 1.
+ */
 export const longestWait = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
 
@@ -108,8 +110,8 @@ const namesOf = (all: readonly GeneratorPart[], affected: readonly GeneratorPart
   all.length === 1 ? "generator" : affected.map(({ id }) => id).join(", ");
 
 /**
- * Whether the generator may be the bottleneck. It never is at the limiter layer, where it is the
- * client that is measured.
+ * Tells whether the generator may be the bottleneck. It never is at the limiter layer, where it is
+ * the client that is measured.
  */
 export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "request">): boolean =>
   !isClientLayer(evidence.request.layer) &&

@@ -6,7 +6,7 @@ import { type Evidence, invalid, notChecked, type Rule, type RuleFinding } from 
 /** Nothing may stand still for longer than this time or, if longer, this share of the window. */
 const MOST_STANDSTILL = { ms: 100, window_share: 0.01 } as const;
 
-/** How long the load generator may stand still in a window of this length. */
+/** Returns how long the load generator may stand still in a window of this length. */
 export const mostStandstillMs = (window_s: number): number =>
   Math.max(MOST_STANDSTILL.ms, 1000 * MOST_STANDSTILL.window_share * window_s);
 
@@ -82,7 +82,9 @@ type OutsideOfProgram = Pick<Evidence, "duration" | "own_throttling"> & {
 /** Rules that look at times, so that a cause outside the target would count against the target. */
 const RULES_OF_TIMES: readonly string[] = ["M5", "M6", "M7", "M26", "M27"];
 
-/** The findings of a run. Where M36 is broken, rules that look at times are not applicable. */
+/**
+ * Returns the findings of a run. Where M36 is broken, rules that look at times are not applicable.
+ */
 export function withoutOutsideCause<Finding extends { rule: string } & RuleFinding>(
   findings: readonly Finding[],
 ): Finding[] {

@@ -98,7 +98,7 @@ function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
   return { ...place, nodes };
 }
 
-/** The stores that variables can name, which have a program. */
+/** Returns the stores that variables can name, which have a program. */
 const addressableStores = () =>
   stores.flatMap(({ id, engine }) =>
     engine ? [{ id, defaultPort: findEngine(engine).defaultPort }] : [],

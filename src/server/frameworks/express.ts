@@ -49,7 +49,7 @@ export function giveLog({ request }: Pick<ExpressApp, "request">, logLevel: stri
   Object.assign(request, { log: loggerOf(logLevel) });
 }
 
-/** A log on standard error, because standard output contains one line, the address. */
+/** Returns a log on standard error, because standard output contains one line, the address. */
 const loggerOf = (level: string): WebRequest["log"] => ({
   error: level === "silent" ? () => undefined : (error) => console.error(error),
 });

@@ -85,7 +85,7 @@ export const buildNest: BuildServer = async (routes, { logLevel, load, trustProx
   return { ...serverOf(app.getHttpServer()), close: () => app.close() };
 };
 
-/** A controller whose methods are the handlers themselves. */
+/** Returns a controller whose methods are the handlers themselves. */
 function controllerOf(
   { Controller, Get, Req, Res }: Common,
   handlers: Readonly<Record<string, Handler>>,

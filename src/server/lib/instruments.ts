@@ -59,7 +59,10 @@ const field = (text: string, name: string): number =>
 type Switches = NonNullable<ProcessDiagnosis["context_switches"]>;
 type Calls = NonNullable<ProcessDiagnosis["system_calls"]>;
 
-/** The context switches of all threads. It is undefined where the system does not report them. */
+/**
+ * Returns the context switches of all threads. It is undefined where the system does not report
+ * them.
+ */
 function contextSwitches(): Switches | undefined {
   try {
     const threads = readdirSync("/proc/self/task").map((thread) =>
@@ -116,7 +119,7 @@ export class Instruments {
     this.#loop.enable();
   }
 
-  /** What the instruments saw since the last call, or since they were made. */
+  /** Returns what the instruments saw since the last call, or since they were made. */
   take(): Omit<ProcessDiagnosis, "requests"> {
     const now = readCounts();
     const lastCounts = this.#before;

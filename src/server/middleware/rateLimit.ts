@@ -97,7 +97,7 @@ export const routeHook = (
   },
 });
 
-/** The handler of a route behind a hook that has admitted the first key. */
+/** Returns the handler of a route behind a hook that has admitted the first key. */
 function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
   return (request, reply) => {
     const { keys } = request as unknown as Hooked;

@@ -30,8 +30,8 @@ export const OPEN_DEADLINE_MS = 5_000;
 const LIBRARY_DEFAULT = "default";
 
 /**
- * The value of `proto` in the answer to HELLO: libraries give pairs as a map, an object, or a list
- * of one of two forms.
+ * Returns the value of `proto` in the answer to HELLO. Libraries give pairs as a map, an object, or
+ * a list of one of two forms.
  */
 function protocolIn(answer: unknown): unknown {
   if (answer instanceof Map) return answer.get("proto");
@@ -69,7 +69,7 @@ export async function reportedSettings(
   };
 }
 
-/** The reply, or an Error when it takes longer than this. */
+/** Returns the reply, or an Error when it takes longer than this. */
 export function bounded<Reply>(reply: Promise<Reply>, timeoutMs: number): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

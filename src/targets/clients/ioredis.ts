@@ -163,7 +163,10 @@ function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): Cluster
   return { ...clusterOptions, enableAutoPipelining: autoPipelining };
 }
 
-/** The settings that all clients share as the result reports them; the same for both topologies. */
+/**
+ * Returns the settings that all clients share, as the result reports them. They are the same for
+ * both topologies.
+ */
 const sharedSettings = (autoPipelining: boolean): ClientSettings => ({
   protocol: "RESP2",
   auto_pipelining: autoPipelining,
@@ -189,7 +192,10 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
   },
 };
 
-/** The settings as the result reports them. @param command sends one on the open connection */
+/**
+ * Returns the settings as the result reports them.
+ * @param command sends one on the open connection
+ */
 const settingsOf = (
   { settings, autoPipelining = false }: Tuning,
   command: NonNullable<OpenClient["command"]>,
@@ -278,8 +284,8 @@ async function openStandalone(
 }
 
 /**
- * The libraries pass over a node whose host a cluster leaves out of CLUSTER SLOTS: they get a name
- * to map.
+ * Gives a name to a node whose host a cluster leaves out of CLUSTER SLOTS. The libraries would pass
+ * over it.
  */
 function nameUnknownHosts(reply: unknown): unknown {
   const ranges = Array.isArray(reply) ? reply : [];

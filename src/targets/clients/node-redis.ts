@@ -199,7 +199,7 @@ function requireMethods(client: object): void {
   }
 }
 
-/** An empty user or password is none. */
+/** Returns the credentials, without an empty user or password. */
 const credentials = ({ access }: StorePlace) =>
   definedOnly({
     username: access?.username || undefined,

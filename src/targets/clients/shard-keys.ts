@@ -3,8 +3,9 @@ import type { Node } from "../../kit/env.js";
 import type { OpenClient } from "../target-types.js";
 
 /**
- * A key for each primary by the slots that `ask` is told; the hash tag keeps it whatever the
- * prefix. @throws Error
+ * Finds a key for each primary by the slots that `ask` is told. The hash tag keeps it there
+ * whatever the prefix is.
+ * @throws Error
  */
 export async function shardKeys(
   ask: (name: string, ...words: string[]) => Promise<unknown>,
@@ -29,17 +30,20 @@ export async function shardKeys(
   return keys;
 }
 
-/** The keys of a store with one node. */
+/** Returns the keys of a store with one node. */
 export const singleShardKeys = async (): Promise<readonly string[]> => ["preload"];
 
-/** Where a node listens for a protocol. @throws Error where the node has no such port */
+/**
+ * Returns where a node listens for a protocol.
+ * @throws Error where the node has no such port
+ */
 export function namedPort(node: Node | undefined, name: string): { host: string; port: number } {
   const port = node?.ports?.[name];
   if (!node || port === undefined) throw new Error(`no port for ${name} was given`);
   return { host: node.host, port };
 }
 
-/** An open client that asks no store: whatever it calls decides. */
+/** Returns an open client that asks no store: whatever it calls decides. */
 export const withoutStore = (
   open: Pick<OpenClient, "handle" | "settings"> & {
     version?: string;

@@ -71,8 +71,8 @@ export const unsupported = (
 ): { skip: string } => ({ skip: `${client} does not support +${option}: ${why}` });
 
 /**
- * A client of ioredis's kind with a limiter that calls its methods, or why another kind cannot have
- * it.
+ * Returns a client of ioredis's kind with a limiter that calls its methods, or why another kind
+ * cannot have it.
  */
 export function onIoredis(client: ClientDescription, limiter: string): VariedClient {
   if (client.handleApi !== "ioredis")
@@ -117,8 +117,8 @@ interface ScriptRecorder {
 }
 
 /**
- * The sha1 of a script that a library does not export: a stub records it. @param name if it has
- * several
+ * Returns the sha1 of a script that a library does not export. A stub records the script.
+ * @param name if it has several
  */
 export async function scriptSha1(
   library: string,

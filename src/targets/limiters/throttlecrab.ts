@@ -25,7 +25,7 @@ export interface ThrottleRequest {
 }
 
 export interface ThrottleAnswer {
-  /** A denial is a usual answer in every protocol: over HTTP it has status 200. */
+  /** A denial is an ordinary answer in every protocol. Over HTTP it has status 200. */
   allowed: boolean;
   remaining: number;
   /** The seconds after which a retry may be admitted. */
@@ -155,7 +155,7 @@ export const throttlecrabLimiter: LimiterDescription = {
 const FLAG = "--store";
 
 /**
- * How ThrottleCrab removes expired keys. Without an option it uses its default, which is
+ * Returns how ThrottleCrab removes expired keys. Without an option it uses its default, which is
  * `periodic`.
  */
 const cleanUp = (id: string, summary: string): OptionDescription => ({

@@ -42,7 +42,7 @@ class ScriptAdapter {
     return this.#handle.evalsha(sent, keys.length, ...keys, ...words);
   }
 
-  /** Called when the store does not have the script. */
+  /** Is called when the store does not have the script. */
   eval(script: string, keys: string[], words: unknown[]): Promise<unknown> {
     const text = script.replace(FLAG_LINE, "");
     this.sha1 = sha1Of(text);

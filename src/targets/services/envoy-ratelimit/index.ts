@@ -124,8 +124,8 @@ function statusesIn(text: string): z.infer<typeof statusesSchema>["statuses"] {
 }
 
 /**
- * Whether the service that this connection reaches has limits for both keys. @throws Error when it
- * does not answer
+ * Tells whether the service that this connection reaches has limits for both keys.
+ * @throws Error when it does not answer
  */
 async function hasLimits(place: ServiceSpec): Promise<boolean> {
   const keys = Object.values(KEYS);

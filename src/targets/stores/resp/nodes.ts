@@ -30,7 +30,8 @@ async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefin
 }
 
 /**
- * Why the cluster is not usable: state, slots, nodes and replica links, as every node reports them.
+ * Returns why the cluster is not usable: state, slots, nodes and replica links, as every node
+ * reports them.
  */
 export async function clusterProblem(
   nodes: readonly StoreNode[],
@@ -158,8 +159,8 @@ const UNFIT_CERTIFICATE = [
 ];
 
 /**
- * What mends a refusal that waiting does not change. It is undefined where the store may still be
- * starting.
+ * Returns what mends a refusal that waiting does not change. It is undefined where the store may
+ * still be starting.
  */
 export function remedyFor(error: Error, { tls }: StoreAccess = {}): string | undefined {
   const { code = "" } = error as NodeJS.ErrnoException;
