@@ -108,7 +108,8 @@ export class ClosedLoop implements LoadLoop {
     if ("requests" in extent) await this.#connections.quotaDone();
     else await sleep(extent.duration_s * 1000);
 
-    // One synchronous step: requests in flight now are followed, but do not count in the window.
+    // The window closes in one synchronous step. Requests in flight now are followed, but do not
+    // count in the window.
     const closed_ms = cheapMonotonicMs();
     const sent = this.#connections.shutGate();
     clearInterval(sampler);

@@ -43,7 +43,10 @@ type Warmup = MeasuredResult["warmup"];
 
 type SecondEvent = Extract<Progress, { event: "second" }>;
 
-/** Seconds of the warm-up's end, which follows the reading of the counters: at most half of it. */
+/**
+ * Returns the seconds of the warm-up's end, which follows the reading of the counters. They are at
+ * most half of the warm-up.
+ */
 const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
   warmup_s === "auto" ? LEAD_IN_S : Math.min(LEAD_IN_S, warmup_s / 2);
 
@@ -152,10 +155,7 @@ interface MeasuredWindow {
   links: NetworkLink[];
 }
 
-/**
- * A run whose target has the load alone. Its steps are those of `runGenerator`; it keeps what they
- * share.
- */
+/** Keeps what the steps of `runGenerator` share. */
 class GeneratorRun {
   readonly phases: Phases;
   readonly #spec: GeneratorRunSpec;

@@ -31,7 +31,7 @@ export interface WindowListener {
 export interface WindowPlan {
   extent: Extent;
   opens_ms: number;
-  /** Milliseconds of load without record that run into the window; 0 for none. */
+  /** Milliseconds of load without record that run into the window. They are 0 for none. */
   lead_in_ms: number;
 }
 

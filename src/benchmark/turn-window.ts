@@ -142,7 +142,8 @@ export class TurnWindow {
 
   #closeSlice({ opened_ms, usageAtOpening }: OpenTurn): void {
     this.#ignored.sample(opened_ms);
-    // One synchronous step: requests in flight now are followed, but do not count in the slice.
+    // The slice closes in one synchronous step. Requests in flight now are followed, but do not
+    // count in the slice.
     this.#closed_ms = cheapMonotonicMs();
     this.#sent += this.#connections.shutGate();
 

@@ -73,7 +73,7 @@ export type AuditedTarget = z.infer<typeof auditedTargetSchema>;
 
 const counts = z.strictObject({
   holds: z.int().min(0),
-  /** Defects: broken checks that follow from no other. */
+  /** Defects, which are broken checks that follow from no other. */
   broken: z.int().min(0),
   consequences: z.int().min(0),
   not_promised: z.int().min(0),
@@ -81,7 +81,7 @@ const counts = z.strictObject({
   failed: z.int().min(0),
 });
 
-/** audit.json: what limiters promise against what they do. It has no figure of speed. */
+/** What `audit.json` says about promises of limiters and what they do. */
 export const auditSchema = z.strictObject({
   schema: z.literal(AUDIT_SCHEMA),
   schema_version: z.literal(AUDIT_SCHEMA_VERSION),

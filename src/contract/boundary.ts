@@ -54,7 +54,7 @@ export const boundarySchema = z.strictObject({
   /** Requests of which nobody knows whether they were admitted. */
   undecided: count,
   /**
-   * The windows of the run one after the other, from its opening; limiters' windows begin
+   * The windows of the run one after the other, from its opening. The windows of limiters begin
    * elsewhere.
    */
   windows: z.array(z.strictObject({ above: answersSchema, below: answersSchema })),

@@ -41,12 +41,11 @@ export const workloadSchema = z.strictObject({
 export type Workload = z.infer<typeof workloadSchema>;
 
 /**
- * Distribution of the sends of an open loop: evenly spaced, or like independent users (a Poisson
- * process).
+ * The distributions of an open loop's sends that can be asked for by name. The sends are evenly
+ * spaced, or like those of independent users (a Poisson process).
  */
-/** Spreads that can be asked for by name. */
 export const namedArrivals = ["constant", "poisson"] as const;
-/** `trace`: as in a file of requests that were seen somewhere. */
+/** `trace` stands for a file of requests that were seen somewhere. */
 export const arrivalsSchema = z.enum([...namedArrivals, "trace"]);
 export type Arrivals = z.infer<typeof arrivalsSchema>;
 
@@ -173,7 +172,10 @@ export const configurationSchema = z.strictObject({
 });
 export type Configuration = z.infer<typeof configurationSchema>;
 
-/** JSON with sorted keys and without undefined members: equal values have equal texts. */
+/**
+ * Returns JSON with sorted keys and without undefined members, so that equal values have equal
+ * texts.
+ */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)

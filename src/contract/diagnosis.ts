@@ -4,7 +4,7 @@ const count = z.int().min(0);
 const us = z.number().min(0);
 
 /**
- * A server under instruments (`--diagnose`) since the last reading; what is not known is absent.
+ * A server under instruments (`--diagnose`) since the last reading. What is not known is absent.
  */
 export const processDiagnosisSchema = z.strictObject({
   /**
@@ -34,7 +34,8 @@ const commandShape = { calls: count, us: count };
 const percentilesShape = { p50_us: us.optional(), p99_us: us.optional() };
 
 /**
- * Counters of a store node since its statistics were reset: more of them than a usual reading has.
+ * Counters of a store node since its statistics were reset. There are more of them than an ordinary
+ * reading has.
  */
 export const nodeCountersSchema = z.strictObject({
   /** Commands that carry the limiter's decisions, by name. */
@@ -50,7 +51,7 @@ const nodeDiagnosisSchema = z.strictObject({ role: z.string(), ...nodeCountersSc
 export type NodeDiagnosis = z.infer<typeof nodeDiagnosisSchema>;
 
 export const diagnosisSchema = z.strictObject({
-  /** The servers in lead-in and window, by role; at the limiter layer there are none. */
+  /** The servers in lead-in and window, by role. There are none at the limiter layer. */
   servers: z.record(z.string(), processDiagnosisSchema),
   nodes: z.array(nodeDiagnosisSchema),
 });

@@ -33,11 +33,11 @@ const figuresOfFaultSchema = z.strictObject({
   fault: count,
   /** Seconds from the injection to the next one, or to the end of the window. */
   observed_s: seconds,
-  /** How long the harness had the fault in place; 0 for a fault of a moment. */
+  /** How long the harness had the fault in place. It is 0 for a fault of a moment. */
   outage_injected_s: seconds,
   /**
-   * Seconds from the first slice in which requests were not served to the end of the last one; 0
-   * without any.
+   * Seconds from the first slice in which requests were not served to the end of the last one. They
+   * are 0 without any.
    */
   outage_seen_s: seconds,
   /** Seconds until the first request failed or was given up. They are null where none was. */
@@ -58,7 +58,7 @@ const figuresOfFaultSchema = z.strictObject({
   served_again_from: z.literal("timeline").optional(),
   /** Whether the service recovered, so that requests are served as fast as before. */
   recovery: z.enum(recoveries),
-  /** Seconds until the service recovered; null unless it did. */
+  /** Seconds until the service recovered. They are null unless it did. */
   recovery_s: seconds.nullable(),
   recovery_text: z.string().optional(),
   /** Requests that failed or were given up from the injection on. */

@@ -23,7 +23,7 @@ const shareOutputSchema = z.strictObject({
   limits: limitsSchema.optional(),
   algorithm: z.enum(algorithms).optional(),
   sample_latencies: z.array(histogramSchema),
-  /** The latencies by slice, and what else a timeline counts; only of a run with a timeline. */
+  /** The latencies by slice, and what else a timeline counts. Only a run with a timeline has it. */
   timeline: z
     .strictObject({
       latencies: z.array(histogramSchema),

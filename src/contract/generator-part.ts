@@ -61,7 +61,7 @@ export const generatorPartSchema = z.strictObject({
    * loop (M3).
    */
   histograms: latencyHistogramsSchema,
-  /** Latencies from the send, without requests that were never sent; only of an open loop. */
+  /** Latencies from the send, without requests that were never sent. Only an open loop has them. */
   service_histograms: latencyHistogramsSchema.optional(),
   /**
    * How an open loop kept its schedule. `lateness` is the time from the intended to the actual

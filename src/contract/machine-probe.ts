@@ -35,7 +35,7 @@ export type MachineFacts = z.infer<typeof machineFactsSchema>;
 
 const amount = z.number().min(0);
 
-/** Counters of a machine since it started; members that its system does not count are absent. */
+/** Counters of a machine since it started. Members that its system does not count are absent. */
 export const machineCountersSchema = z.strictObject({
   cpu: z
     .strictObject({

@@ -170,7 +170,7 @@ const sessionSchema = z.strictObject({
 const adaptiveStateSchema = z.strictObject({
   /** Number of rounds that each configuration needed, by hash. */
   rounds: z.record(z.string(), z.int().min(0)),
-  /** The last round after which a look was taken; 0 before the first look. */
+  /** The last round after which a look was taken. It is 0 before the first look. */
   looked: z.int().min(0),
   spent_s: z.number().min(0),
   ended: z
@@ -189,7 +189,10 @@ const maxRateStateSchema = z.strictObject({
   trials: z.array(
     z.strictObject({
       file: z.string(),
-      /** `void`: the measurement is broken or failed, so that it says nothing about the rate. */
+      /**
+       * `void` means that the measurement is broken or failed, so that it says nothing about the
+       * rate.
+       */
       status: z.enum(["kept", "missed", "void"]),
       /** Why it was missed or is void. It is empty where it was kept. */
       reason: z.string(),

@@ -59,8 +59,8 @@ export const planSchema = z.strictObject({
   seed: wholeIn("seed"),
   order: z.enum(orders),
   /**
-   * The number of rounds, or its maximum if runs are adaptive. By turns a reference has a run in
-   * each group of its ranking.
+   * The number of rounds, or its maximum if runs are adaptive. When targets take turns, a reference
+   * has a run in each group of its ranking.
    */
   runs_per_configuration: z.int().min(1),
   /** Present where the campaign decides how many runs each configuration needs. */

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Environment } from "../kit/env.js";
 import { usageError } from "../kit/errors.js";
 
-/** A function of this type; its parameters cannot be checked. */
+/** Returns the schema of a function of this type. Its parameters cannot be checked. */
 export const functionOf = <Type extends (...parameters: never[]) => unknown>() =>
   z.custom<Type>((value) => typeof value === "function", "must be a function");
 
@@ -11,7 +11,7 @@ export const lineSchema = z
   .string()
   .regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
 
-/** The type of objects with this shape: an optional member is absent, and never undefined. */
+/** The type of objects with this shape. An optional member is absent, and never undefined. */
 export type Shaped<Shape extends z.ZodRawShape> = Exact<z.infer<z.ZodObject<Shape>>>;
 type Exact<Members> = {
   [Name in keyof Members]: object extends Pick<Members, Name>

@@ -60,8 +60,8 @@ const storeFaultSchema = z.strictObject({
   /** The place of the primary among the nodes. It is present only for `failover`. */
   node: z.int().min(0).optional(),
   /**
-   * For `fill-memory`: the store then drops the keys that were longest unused, instead of refusing
-   * writes.
+   * Whether the store then drops the keys that were longest unused, instead of refusing writes. It
+   * is present only for `fill-memory`.
    */
   evicts: z.literal(true).optional(),
   /** The former settings, which are set again. They are present only for `free-memory`. */

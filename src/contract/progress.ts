@@ -6,7 +6,7 @@ const share = z.number().min(0).max(1);
 export const progressSecondShape = {
   /** Seconds from the opening of the window to the end of the interval. */
   t_s: z.number().min(0),
-  /** Answered requests (allowed and limited); 0 when nothing was answered. */
+  /** Answered requests (allowed and limited). It is 0 when nothing was answered. */
   requests_per_second: z.number().min(0),
   /** Share of limited answers, from 0 to 1. It is absent when nothing was answered. */
   limited_share: share.optional(),
@@ -35,8 +35,8 @@ export type ReadingPhase = (typeof readingPhases)[number];
  */
 export const WAITING = "waiting";
 /**
- * By turns, each second of turns of every target has ended, and no target has the load until the
- * counters are read.
+ * When targets take turns, each second of turns of every target has ended, and no target has the
+ * load until the counters are read.
  */
 export const BETWEEN_TURNS = "between turns";
 /**

@@ -35,7 +35,7 @@ export const countsSchema = z.strictObject({
   followed: countSchema,
   after_window: afterWindowSchema,
   /**
-   * Requests in flight when the window closed that were not followed; 0 since requests are
+   * Requests in flight when the window closed that were not followed. They are 0 since requests are
    * followed.
    */
   cut: countSchema,

@@ -122,7 +122,7 @@ const outsideOfRun = {
  */
 const requestSchema = z.strictObject({
   layer: driverLayerSchema,
-  /** Base addresses, one per server; empty at the limiter layer. */
+  /** Base addresses, one per server. They are empty at the limiter layer. */
   urls: z.array(z.string()),
   label: z.string(),
   workload: z.string(),

@@ -52,8 +52,8 @@ export type RoleResources = z.infer<typeof roleResourcesSchema>;
 export const FOREIGN_CPU_PERCENT = 10;
 
 /**
- * From this percentage of one CPU on a run is suspect (M25). By turns, where foreign CPU time meets
- * all targets alike, it is half of all CPUs.
+ * Returns the percentage of one CPU from which on a run is suspect (M25). When targets take turns,
+ * foreign CPU time meets all targets alike, and the limit is half of all CPUs.
  */
 export const foreignLimitPercent = (byTurns: boolean, cpus: number): number =>
   byTurns ? 50 * cpus : FOREIGN_CPU_PERCENT;

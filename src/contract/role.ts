@@ -6,7 +6,9 @@ import { z } from "zod";
 const roleKinds = ["server", "service", "store", "generator", "helper"] as const;
 export type RoleKind = (typeof roleKinds)[number];
 
-/** The kinds that are measured, in the order in which reports list them: a helper is not. */
+/**
+ * The kinds that are measured, in the order in which reports list them. A helper is not measured.
+ */
 export const measuredKinds = [
   "server",
   "service",

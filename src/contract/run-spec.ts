@@ -114,7 +114,7 @@ const generatorSpecSchema = z.strictObject({
   warmup_s: warmupSchema,
   seed: wholeIn("seed"),
   timeout_s: z.number().min(1).max(600),
-  /** The servers, over which connections are spread evenly; empty at the limiter layer. */
+  /** The servers, over which connections are spread evenly. They are empty at the limiter layer. */
   servers: z.array(addressedServerSchema),
   progress: z.enum(["text", "json"]),
   /**

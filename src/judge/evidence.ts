@@ -46,8 +46,8 @@ export const firstFaultS = ({ faults = [] }: Planned): number =>
 export type Evidence = Omit<MeasuredResult, "verdict">;
 
 /**
- * What a rule says about a run: it is broken, or says nothing. A rule that holds has no finding. One
- * that is `not applicable` does not concern such a run. One that is `not checked` does, but the
+ * What a rule says about a run: it is broken, or says nothing. A rule that holds has no finding.
+ * One that is `not applicable` does not concern such a run. One that is `not checked` does, but the
  * result is older than the evidence that the rule needs.
  */
 export type RuleFinding = {

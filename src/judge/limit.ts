@@ -8,7 +8,9 @@ import type { Evidence } from "./evidence.js";
 import { busiestLoop, longestWait, STARVED_SHARE } from "./rules/generator.js";
 import { windowIsSteady } from "./rules/steady-load.js";
 
-/** The kinds of roles in the order in which requests pass them. Each talks to the next present one. */
+/**
+ * The kinds of roles in the order in which requests pass them. Each talks to the next present one.
+ */
 export const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "store"];
 /** Kinds that talk to one other kind alone, so that their counters are those of that traffic. */
 const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];

@@ -172,9 +172,9 @@ function cycleVariance(scatter: Scatter, others: readonly Scatter[]): number | u
 }
 
 /**
- * By turns a target's rate in the second half of the cycles ÷ the first, relative to the geometric
- * mean of the others: what the host does to all cancels (M26).
- * @returns undefined where cycles and targets are too few to know the error
+ * Returns, for targets that take turns, a target's rate in the second half of the cycles divided by
+ * that in the first, relative to the geometric mean of the others. What the host does to all
+ * targets cancels (M26).
  */
 export function halvesOf(
   answers: readonly (readonly number[])[],

@@ -8,7 +8,7 @@ export interface HostCpu {
   idle_us: number;
   /** The time in which the host of this virtual machine ran something else. */
   stolen_us: number;
-  /** Time of interrupts; 0 where the kernel counts it as time of the interrupted programs. */
+  /** Time of interrupts. It is 0 where the kernel counts it as time of the interrupted programs. */
   interrupts_us: number;
   /** All time that the kernel accounted for. */
   accounted_us: number;

@@ -109,8 +109,8 @@ export const limiterShape = {
    */
   decisionCommands: commandNames.optional(),
   /**
-   * Why no key can be exhausted at the cost of an ordinary decision; then it only takes traffic that is
-   * all admitted.
+   * Why no key can be exhausted at the cost of an ordinary decision; then it only takes traffic
+   * that is all admitted.
    */
   cannotExhaust: lineSchema.optional(),
   /**

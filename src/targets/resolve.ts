@@ -265,7 +265,8 @@ export const unsupportedLimits = (
   describeClient(target).unsupportedReason?.(limits);
 
 /**
- * Returns why a target cannot deny at the cost of an ordinary decision. It is undefined where it can.
+ * Returns why a target cannot deny at the cost of an ordinary decision. It is undefined where it
+ * can.
  */
 export const cannotExhaust = ({ limiter }: Pick<Target, "limiter">): string | undefined =>
   findLimiter(limiter).cannotExhaust;

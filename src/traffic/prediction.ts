@@ -89,8 +89,8 @@ const SEED = 1;
 
 /**
  * Returns the predicted share of limited answers, from 0 to 1. Where the quota cannot be used up
- * the profile gives it. Else the load is simulated request by request, because a formula for mean
- * rates would be off by percentage points for keys near their quota.
+ * the profile gives it. Otherwise the load is simulated request by request, because a formula for
+ * mean rates would be off by percentage points for keys near their quota.
  * @param algorithm of the limiter
  */
 export function predictLimitedShare(

@@ -38,8 +38,8 @@ export function decodeTrace(bytes: Buffer): Trace {
 }
 
 /**
- * Returns how long one pass takes, which is the time to the last request and a mean gap; 0 where
- * all requests come at once.
+ * Returns how long one pass takes, which is the time to the last request and a mean gap. It is 0
+ * where all requests come at once.
  */
 const passMs = ({ times_ms }: Pick<Trace, "times_ms">): number => {
   const span = times_ms.at(-1) ?? 0;

@@ -3,8 +3,8 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Returns the milliseconds of the machine's monotonic clock, which all threads and processes of this
- * host share.
+ * Returns the milliseconds of the machine's monotonic clock, which all threads and processes of
+ * this host share.
  */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 

@@ -92,7 +92,10 @@ export class ServerMonitor {
     return last && now_ms - last.at_ms < 1.5 * PERIOD_MS ? last : undefined;
   }
 
-  /** Call this right before the window opens: this reading is the start of the first second. */
+  /**
+   * Must be called right before the window opens, because this reading is the start of the first
+   * second.
+   */
   async start(): Promise<void> {
     await this.read();
     this.#timer = setInterval(() => {

@@ -33,7 +33,7 @@ export class SliceRecorder {
     this.#last = first + bins - 1;
   }
 
-  /** @param us latency of an allowed or limited answer; 0 for a failure */
+  /** @param us latency of an allowed or limited answer. It is 0 for a failure */
   record(outcome: Outcome, us: number, now_ms: number): void {
     const index = this.#indexOf(now_ms);
     const counts = this.#columns[outcome];

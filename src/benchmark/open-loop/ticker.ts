@@ -54,7 +54,8 @@ export class Ticker {
     });
     this.ready = once(this.#thread, "message").then(() => {
       this.#thread.on("message", () => {
-        // Before the work: a send that falls due from here on needs its own message.
+        // This comes before the work, because a send that falls due from here on needs a message of
+        // its own.
         Atomics.store(this.#shared, WOKEN, 0);
         wake();
       });

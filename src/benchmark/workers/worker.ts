@@ -149,8 +149,8 @@ class RunLoad {
     const requestsOf = (count: number): ChannelRequests => {
       const connection = { connections: 1, first: 0, count: 1 };
       const traffic = openTraffic(this.#profile, generator.seed, connection, spec.limits);
-      // All connections share one stream, because the schedule decides what is sent, not which connection
-      // happens to be free.
+      // All connections share one stream, because the schedule decides what is sent, not which
+      // connection happens to be free.
       const streams = traffic.streams.map((stream) => streamOfShare(stream, share));
       return {
         requests: traffic.requests,
@@ -312,7 +312,7 @@ function measuredIn(
   });
 }
 
-/** The window of the turns that the main thread gives one by one; undefined outside of it. */
+/** The window of the turns that the main thread gives one by one. It is undefined outside of it. */
 let windowOfGivenTurns: { window: TurnWindow; lengths: TurnLengths; plan: TurnsWindow } | undefined;
 
 async function takeGivenTurn({

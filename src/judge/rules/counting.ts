@@ -221,7 +221,7 @@ function requestsReconcile({ counts, request, turns }: Evidence): RuleFinding | 
   const { sent, followed, cut } = counts;
   if (accountedRequests(counts) !== sent)
     return invalid(`${sent} requests were sent, ${accountedRequests(counts)} are accounted for`);
-  // By turns, requests may be in flight at the end of each turn.
+  // When targets take turns, requests may be in flight at the end of each turn.
   const most = request.load.connections * (turns?.turns ?? 1);
   if (followed > most)
     return invalid(`${followed} requests were in flight at the end, ${most} at most may be`);

@@ -37,8 +37,8 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
 };
 
 /**
- * Returns the offset of the line feed that ends the line, or -1 unless the only carriage return of the
- * line precedes it.
+ * Returns the offset of the line feed that ends the line, or -1 unless the only carriage return of
+ * the line precedes it.
  */
 function endOfLine(buffer: Uint8Array, from: number, length: number): number {
   let position = from;

@@ -190,8 +190,8 @@ function percentilesOf(text = ""): Pick<NodeCounters["commands"][string], "p50_u
 }
 
 /**
- * Returns the time per command, and bytes from and to clients, of one node since its statistics were
- * reset.
+ * Returns the time per command, and bytes from and to clients, of one node since its statistics
+ * were reset.
  */
 export async function diagnoseNode(
   node: StoreNode,
