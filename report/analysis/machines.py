@@ -53,15 +53,7 @@ class Link(Struct, frozen=True, kw_only=True):
     """The median round trip."""
     p90: str
     bandwidth: str
-    """The bandwidth of the slower direction."""
-    clock_offset_us: float
-    """The second clock minus the first one."""
-    clock_bound_us: float
-    """How far the measured offset can be wrong."""
-    clock_change_us: float | None
-    """How much the offset changed during the campaign. None if it was not measured afterwards."""
-    clock_moved: bool
-    """Whether the change exceeds the bounds of both measurements together."""
+    """Of the slower direction."""
 
     @property
     def ends(self) -> str:
@@ -72,21 +64,13 @@ class Link(Struct, frozen=True, kw_only=True):
         return time_text(self.round_trip_us)
 
 
-def _link(measured: Mapping[str, Any]) -> Link:
-    first, second = measured["between"]
-    round_trip_us = measured["round_trip_us"]
-    before = measured["clock"]["before"]
-    after = measured["clock"].get("after")
-    change = after["offset_us"] - before["offset_us"] if after else None
+def _link(stated: Mapping[str, Any]) -> Link:
+    one, other = stated["between"]
     return Link(
-        between=(first, second),
-        round_trip_us=round_trip_us["p50"],
-        p90=f"p90 {time_text(round_trip_us['p90'])}",
-        bandwidth=_rate_text(min(measured.get("bits_per_second", {}).values(), default=None)),
-        clock_offset_us=before["offset_us"],
-        clock_bound_us=before["bound_us"],
-        clock_change_us=change,
-        clock_moved=change is not None and abs(change) > before["bound_us"] + after["bound_us"],
+        between=(one, other),
+        round_trip_us=stated["round_trip_us"]["p50"],
+        p90=f"p90 {time_text(stated['round_trip_us']['p90'])}",
+        bandwidth=_rate_text(min(stated.get("bits_per_second", {}).values(), default=None)),
     )
 
 

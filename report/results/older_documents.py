@@ -11,11 +11,13 @@ The history of results and manifests, which share their versions:
 
 1. The first format. It is not read any more.
 2. Layers, any number of servers, stores that do not speak RESP, roles by kind.
-3. Turns. A round began with runs that were numbered 0 and never counted. They are gone, as are
-   the readings of the host's speed, which cancels by turns. Places in a round are called groups.
-4. A document contains what the report derived from it before: the load as text, the meaning of the
-   options of a target, the curve of the latencies, and when requests were served again after a
-   fault. Machines lost their id, which several processors shared.
+3. Turns. A round began with runs that were numbered 0 and never counted; they are gone, as are
+   the readings of the host's speed, because by turns it cancels. Places in a round are called
+   groups.
+4. A document states what the report derived from it: the load in words, what the options of a
+   target mean, the curve of the latencies, when requests were served again after a fault. Machines
+   lost their id, which several processors shared. The first documents of this version also had
+   how far the clocks of two machines were apart, which nothing used.
 
 The history of audits:
 
@@ -61,13 +63,12 @@ _DAMAGED = (AttributeError, IndexError, KeyError, TypeError, ValueError, Validat
 
 
 def converted(document: Document) -> Document:
-    """A document of an older format in the present one. Any other document is returned
-    unchanged."""
+    """A document of an older format as the present one has it. Any other document is unchanged."""
     schema = document.get("schema")
     version = document.get("schema_version")
     if not isinstance(schema, str) or not isinstance(version, int) or schema not in _PRESENT:
         return document
-    if not _OLDEST[schema] <= version < _PRESENT[schema]:
+    if not _OLDEST[schema] <= version <= _PRESENT[schema]:
         return document
 
     for last_version, step_schema, step in STEPS:
@@ -267,6 +268,22 @@ def _facts_without_id(manifest: Document) -> Document:
     return {**manifest, "machines": machines}
 
 
+# Early documents of version 4: clocks of machines.
+
+
+def _links_without_clocks(manifest: Document) -> Document:
+    sessions = manifest.get("sessions", [])
+    if not any("clock" in link for session in sessions for link in session.get("links", [])):
+        return manifest
+    return {**manifest, "sessions": [_session_without_clocks(session) for session in sessions]}
+
+
+def _session_without_clocks(session: Document) -> Document:
+    if "links" not in session:
+        return session
+    return {**session, "links": [_without(("clock",), link) for link in session["links"]]}
+
+
 # Audits from 1 to 2: what nobody promises.
 
 #: The reasons for which what a check tries is not promised, by check and store.
@@ -303,8 +320,8 @@ def _finding(target: Document, finding: Document) -> Document:
     }
 
 
-#: The steps in their order, each with the last version that needs it, the schema of its documents,
-#: and the conversion.
+#: The newest version that needs a step, the documents that the step is for, and what it does. The
+#: steps run in this order.
 STEPS: Sequence[tuple[int, str, Callable[[Document], Document]]] = (
     (2, RESULT, _without_host_speed),
     (2, RESULT, _run_from_1),
@@ -318,6 +335,7 @@ STEPS: Sequence[tuple[int, str, Callable[[Document], Document]]] = (
     (3, MANIFEST, _plan_with_described_configurations),
     (3, MANIFEST, _machine_without_id),
     (3, MANIFEST, _facts_without_id),
+    (4, MANIFEST, _links_without_clocks),
     (1, AUDIT, _audit_of_promises),
 )
 

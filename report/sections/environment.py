@@ -103,21 +103,7 @@ def machine_picture(campaign: Campaign) -> MachinePicture | None:
         sentence=f"The roles ran on {plural(len(roles), 'machine')}. Between them is the median round trip "
         "of 64 bytes over TCP, just before the campaign.",
         tiers=tuple(tiers),
-        notes=tuple(filter(None, (_clocks_note(links), *_kernel_notes(stated, roles)))),
-    )
-
-
-def _clocks_note(links: Sequence[machines.Link]) -> str:
-    if not links:
-        return ""
-    apart = max(abs(link.clock_offset_us) + link.clock_bound_us for link in links)
-    changes = [abs(link.clock_change_us or 0) for link in links if link.clock_moved]
-    moved = (
-        f", and moved by {machines.time_text(max(changes))} during the campaign" if changes else ""
-    )
-    return (
-        f"Their clocks were at most {machines.time_text(apart)} apart{moved}. No latency contains that: each "
-        "is measured on one clock."
+        notes=tuple(_kernel_notes(stated, roles)),
     )
 
 
@@ -139,12 +125,7 @@ def _kernel_notes(
 
 
 def _link_text(link: machines.Link) -> str:
-    def signed(us: float) -> str:
-        return f"{'−' if us < 0 else '+'}{machines.time_text(abs(us))}"
-
-    clocks = f"clocks {signed(link.clock_offset_us)} ± {machines.time_text(link.clock_bound_us)}"
-    changed = "" if link.clock_change_us is None else f", {signed(link.clock_change_us)} afterwards"
-    return f"round trip {link.round_trip} ({link.p90}), {link.bandwidth}, {clocks}{changed}"
+    return f"round trip {link.round_trip} ({link.p90}), {link.bandwidth}"
 
 
 def machines_facts(campaign: Campaign) -> list[tuple[str, str]]:

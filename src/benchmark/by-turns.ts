@@ -60,14 +60,14 @@ export async function runByTurns(
   }
 }
 
-/** The counters of the consumers of a target at the three drained moments. */
+/** What the counters of a target's consumers said at the three drained moments. */
 interface Readings {
   at_start: Usage[];
   at_window_open: Usage[];
   at_end: Usage[];
 }
 
-/** One target of the group. */
+/** A target of the group, with its servers and the workers that load it. */
 class Member {
   readonly spec: GeneratorRunSpec;
   readonly merger: SampleMerger;
@@ -90,7 +90,7 @@ class Member {
     return new Member(spec, servers.length > 0 ? await identifyServers(servers) : undefined);
   }
 
-  /** Reads the counters of one moment. A target that no longer answers fails alone. */
+  /** Reads the counters of one moment. If a target no longer answers, that target alone fails. */
   async read(
     moment: keyof Readings,
     read: (consumers: Consumers) => Promise<Usage[]>,
@@ -121,11 +121,11 @@ interface GroupWarmup extends WarmupByTurns {
 interface GroupWindow {
   opened_ms: number;
   lengths: TurnLengths;
-  /** For each target what its workers did. */
+  /** What the workers of each target did. */
   measured: WorkersOfTarget[];
 }
 
-/** One pass over the targets of a group. Its steps are those of `runByTurns`. */
+/** Passes once over the targets of a group, step by step as `runByTurns` describes. */
 class GroupRound {
   readonly #started_at: Date;
   readonly #clocks: ClockComparison;
@@ -224,7 +224,7 @@ class GroupRound {
     });
   }
 
-  /** The turns of the only target, which the input gives. */
+  /** Returns the turns of the only target, which the input gives. */
   #turnsFromInput(seconds: number, counts: boolean): Promise<WorkersOfTarget[]> {
     return this.#pool.givenTurns(this.#waits.turns(), { seconds, counts }, (answers) =>
       this.#report({ event: "turn", ...answers }),
@@ -273,7 +273,7 @@ class GroupRound {
         measured: workers,
         ...figures,
         generatorCpuUs: Math.round(first?.turns.cpu_us ?? 0),
-        // What stood still in a turn of one target broke the cycles of all.
+        // A standstill in a turn of one target breaks the cycles of all targets.
         longest_gap_ms: Math.max(0, ...measured.flat().map((worker) => worker.longest_gap_ms)),
         clocks: this.#clocks,
         links: [],
@@ -315,7 +315,10 @@ class GroupRound {
   }
 }
 
-/** Seconds of load of each target between two readings: its slices and its lead-ins. */
+/**
+ * Returns the seconds of load of each target between two readings, which are its slices and its
+ * lead-ins.
+ */
 const secondsOf = (lengths: TurnLengths): number =>
   (turnsOfASecond(lengths) * (lengths.slice_ms + 1.25 * lengths.lead_in_ms)) / 1000;
 
@@ -324,7 +327,7 @@ function durationOf({ extent }: GeneratorRunSpec["generator"]): number {
   throw new Error("by turns a run has a duration");
 }
 
-/** The answers of a target in each of its turns, over all workers. */
+/** Returns the answers of a target in each of its turns, over all workers. */
 function answersByTurn(workers: WorkersOfTarget, lengths: TurnLengths): number[] {
   const slicesByWorker = workers.map((worker) => slicesOfTurns(worker, lengths));
   const turns = Math.max(0, ...workers.map((worker) => worker.turns.turns));
@@ -333,7 +336,7 @@ function answersByTurn(workers: WorkersOfTarget, lengths: TurnLengths): number[]
   );
 }
 
-/** The warm-up of the target with this index. */
+/** Returns the warm-up of the target with this index. */
 function warmupOf(
   { took_s, steady, measured }: WarmupByTurns,
   index: number,
@@ -350,7 +353,7 @@ function warmupOf(
   );
 }
 
-/** The part of a target in the round. */
+/** Returns what a result states of its target's turns. */
 function turnsOf(
   workers: WorkersOfTarget,
   lengths: TurnLengths,

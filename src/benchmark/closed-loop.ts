@@ -7,18 +7,18 @@ import { sampleWarmup, sleepUnlessEnded, type WarmupFacts, type WarmupSlice } fr
 /** Connections that were opened again. */
 export interface Reopened {
   all: number;
-  /** Those of them that the target had not closed, and whose requests were not given up. */
+  /** How many of these the target had not closed, and had no request that was given up. */
   without_cause: number;
 }
 
 /**
- * Connections behind a gate. While it is shut all stay open and idle, so the window uses those of
- * the warm-up.
+ * Connections behind a gate. While the gate is shut all of them stay open and idle, so that the
+ * window uses the connections of the warm-up.
  */
 export interface ClosedConnections {
   /**
-   * Connections that were opened again since all were connected; undefined where a client library
-   * holds them.
+   * Connections that were opened again since all were connected. It is undefined where a client
+   * library holds them.
    */
   readonly reopened?: Readonly<Reopened>;
   /**
@@ -108,7 +108,8 @@ export class ClosedLoop implements LoadLoop {
     if ("requests" in extent) await this.#connections.quotaDone();
     else await sleep(extent.duration_s * 1000);
 
-    // One synchronous step: requests in flight now are followed, but do not count in the window.
+    // The window closes in one synchronous step. Requests in flight now are followed, but do not
+    // count in the window.
     const closed_ms = cheapMonotonicMs();
     const sent = this.#connections.shutGate();
     clearInterval(sampler);

@@ -31,7 +31,9 @@ import { type WarmupFacts, WarmupWatch } from "./warmup.js";
 import type { Measured } from "./workers/protocol.js";
 import { WorkerPool } from "./workers/worker-pool.js";
 
-/** Time for the command to reach all workers, so that they open their windows together. */
+/**
+ * The time that the command takes to reach all workers, so that they open their windows together.
+ */
 const START_DELAY_MS = 20;
 
 /** How long before the window the servers are read for its first second. */
@@ -41,7 +43,10 @@ type Warmup = MeasuredResult["warmup"];
 
 type SecondEvent = Extract<Progress, { event: "second" }>;
 
-/** Seconds of the warm-up's end, which follows the reading of the counters: at most half of it. */
+/**
+ * Returns the seconds of the warm-up's end, which follows the reading of the counters. They are at
+ * most half of the warm-up.
+ */
 const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
   warmup_s === "auto" ? LEAD_IN_S : Math.min(LEAD_IN_S, warmup_s / 2);
 
@@ -49,7 +54,7 @@ const leadInS = (warmup_s: GeneratorRunSpec["generator"]["warmup_s"]): number =>
 interface JointWarmup {
   /** Says once that the warm-up of this generator may end. */
   steady(): void;
-  /** Whether the warm-up of all generators may end. */
+  /** Tells whether the warm-up of all generators may end. */
   mayEnd(): boolean;
 }
 
@@ -66,17 +71,17 @@ async function warmUp(
 
   const idleBefore = idleCpuMs();
   const began_ms = monotonicMs();
-  let took: WarmupFacts;
+  let warmupFacts: WarmupFacts;
   let steady: boolean | undefined;
   if (warmup_s === "auto") {
     const watch = new WarmupWatch(workers, load.model, { generators: share?.of ?? 1 });
-    took = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => {
+    warmupFacts = await pool.warmUp(AUTO_WARMUP.max_s, (worker, slice) => {
       if (!watch.isSteady && watch.add(worker, slice)) joint?.steady();
       return joint ? joint.mayEnd() : watch.isSteady;
     });
     steady = watch.isSteady;
   } else {
-    took = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
+    warmupFacts = await pool.warmUp(warmup_s - leadInS(warmup_s), () => false);
   }
 
   const idleAfter = idleCpuMs();
@@ -84,7 +89,7 @@ async function warmUp(
     idleBefore === undefined || idleAfter === undefined ? undefined : idleAfter - idleBefore;
 
   return {
-    warmup: definedOnly({ ...took, steady }),
+    warmup: definedOnly({ ...warmupFacts, steady }),
     began_ms,
     shared_wakes: sharesWakes(idle_ms, monotonicMs() - began_ms),
   };
@@ -126,7 +131,9 @@ class Phases {
     if (this.#isShared) await this.#waits?.at(WAITING);
   }
 
-  /** Undefined for an only generator. */
+  /**
+   * Returns how the generators warm up together. It is undefined for the only generator of a run.
+   */
   get jointWarmup(): JointWarmup | undefined {
     if (!this.#isShared) return undefined;
     return {
@@ -148,10 +155,7 @@ interface MeasuredWindow {
   links: NetworkLink[];
 }
 
-/**
- * A run whose target has the load alone. Its steps are those of `runGenerator`; it keeps what they
- * share.
- */
+/** Keeps what the steps of `runGenerator` share. */
 class GeneratorRun {
   readonly phases: Phases;
   readonly #spec: GeneratorRunSpec;
@@ -198,7 +202,7 @@ class GeneratorRun {
     return this.#opens_ms;
   }
 
-  /** The samples of the window, second by second, with the readings of the servers. */
+  /** Returns the samples of the window, second by second, with the readings of the servers. */
   samples(): Sample[] {
     return this.#merger.rows(this.#monitor?.samples ?? [], this.#opens_ms);
   }
@@ -221,7 +225,7 @@ class GeneratorRun {
     return warmUp(generator, this.#pool, this.phases.jointWarmup);
   }
 
-  /** Measures the window, and the time of its lead-in. */
+  /** Measures the window, after its lead-in. */
   async measure(shared_wakes: boolean): Promise<MeasuredWindow> {
     const { extent, servers, warmup_s } = this.#spec.generator;
     if (this.#servers) this.#monitor = new ServerMonitor(servers.map(({ url }) => url));
@@ -345,7 +349,7 @@ export function requireLimits({ generator: { traffic, load }, limits }: Generato
   );
 }
 
-/** How often each distinct request was sent, or was not decided, over all workers. */
+/** Returns how often each distinct request was sent, or was not decided, over all workers. */
 export function requestCounts(
   measured: readonly Pick<Measured, "sent_by_request" | "undecided_by_request">[],
 ): RequestCounts {
@@ -357,7 +361,10 @@ export function requestCounts(
   };
 }
 
-/** The warm-up of a run: what came before the reading of the counters, and its lead-in. */
+/**
+ * Returns the warm-up of a run, which is what came before the reading of the counters, and its
+ * lead-in.
+ */
 export function withLeadIn(
   { took_s, requests, ...rest }: Omit<Warmup, "lead_in">,
   lead_in_s: number,
@@ -375,7 +382,7 @@ export function withLeadIn(
   };
 }
 
-/** The live figures of one second. */
+/** Returns the live figures of one second. */
 export function secondEvent(sample: Sample, server: ServerSample | undefined): SecondEvent {
   const answered = sample.allowed + sample.limited;
   return {

@@ -8,7 +8,7 @@ export function packageVersion(path: string): string {
   return version;
 }
 
-/** Versions of what generates the load, as loaded, besides the libraries of a driver. */
+/** Returns the loaded versions of what generates the load, except those of a driver's libraries. */
 export const generatorVersions = (): { node: string; harness: string } => ({
   node: process.versions.node,
   harness: packageVersion(require.resolve("../../package.json")),

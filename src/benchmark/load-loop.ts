@@ -16,7 +16,7 @@ export interface Window {
   slices: Slices;
   /** They are counted in every run, and used where the run has a timeline. */
   timeline_slices: TimelineSlices;
-  /** Only of an open loop, like `schedule`. */
+  /** The time from send to answer. It is present in an open loop alone, like `schedule`. */
   service_histograms?: LatencyHistograms;
   schedule?: NonNullable<GeneratorPart["schedule"]>;
 }
@@ -31,7 +31,7 @@ export interface WindowListener {
 export interface WindowPlan {
   extent: Extent;
   opens_ms: number;
-  /** Milliseconds of load without record that run into the window; 0 for none. */
+  /** Milliseconds of load without record that run into the window. They are 0 for none. */
   lead_in_ms: number;
 }
 

@@ -50,7 +50,7 @@ interface OpenTurn {
   standstill: StandstillWatch;
 }
 
-/** The slices of one target together, as its window. A warm-up has a window of its own. */
+/** Joins the slices of one target into its window. A warm-up has a window of its own. */
 export class TurnWindow {
   /** Connections that were closed for good, in a warm-up or in a window. */
   static readonly #left = new WeakSet<ClosedConnections>();
@@ -142,7 +142,8 @@ export class TurnWindow {
 
   #closeSlice({ opened_ms, usageAtOpening }: OpenTurn): void {
     this.#ignored.sample(opened_ms);
-    // One synchronous step: requests in flight now are followed, but do not count in the slice.
+    // The slice closes in one synchronous step. Requests in flight now are followed, but do not
+    // count in the slice.
     this.#closed_ms = cheapMonotonicMs();
     this.#sent += this.#connections.shutGate();
 
@@ -173,7 +174,7 @@ export class TurnWindow {
     return this.#turns;
   }
 
-  /** The answers of the last turn. */
+  /** Returns the answers of the last turn. */
   lastAnswers({ slice_ms }: TurnLengths): TurnAnswers {
     const { allowed, limited } = this.#recorder.slices(this.#turns * slice_ms);
     const first = -Math.round(slice_ms / SLICE_MS);
@@ -186,7 +187,7 @@ export class TurnWindow {
     };
   }
 
-  /** What was done since the last call. Only time in slices counts. */
+  /** Returns what was done since the last call. Only time in slices counts. */
   sample(): WorkerSample {
     return this.#recorder.sample(this.#counted_ms);
   }
@@ -222,7 +223,7 @@ export class TurnWindow {
 export interface TurnFigures {
   turns: number;
   ended: EndedAnswers;
-  /** Time of all slices. */
+  /** How long all slices lasted together. */
   counted_ms: number;
   lead_in_ms: number;
   /** Time in which requests were followed after the slices. */
@@ -231,7 +232,7 @@ export interface TurnFigures {
   cpu_us: number;
   /** Share of the time in slices in which the event loop of the worker was busy. */
   utilisation: number;
-  /** Time in slices in which the worker waited for a CPU; absent where it is not known. */
+  /** Time in slices in which the worker waited for a CPU. It is absent where it is not known. */
   waited_ms?: number;
   /** Connections that were opened again since the first lead-in of the warm-up. */
   reopened?: Reopened;
@@ -245,7 +246,7 @@ export interface TurnsPlan extends TurnOrder {
   counts: boolean;
 }
 
-/** How many turns of a target make a second of slices. */
+/** Returns how many turns of a target make a second of slices. */
 export const turnsOfASecond = ({ slice_ms }: TurnLengths): number =>
   Math.max(1, Math.round(SAMPLE_MS / slice_ms));
 
@@ -264,7 +265,7 @@ export async function takeTurns(
 ): Promise<void> {
   const cycles = [...drawnCycles(windows, plan)];
   for (const [index, cycle] of cycles.entries()) {
-    // Drawn for all, so that all workers draw the same.
+    // Each cycle is drawn for all targets, so that all workers draw the same order.
     for (const { target, ...turn } of cycle) {
       await meet();
       await turnUnlessOverrun(target, turn, plan);

@@ -16,15 +16,15 @@ export type WorkersOfTarget = readonly (MeasuredByTurns & { connections: number 
 
 export interface WarmupByTurns {
   took_s: number;
-  /** For each target whether it was steady at the end; empty for a warm-up of fixed length. */
+  /** Whether each target was steady at the end. The list is empty for a warm-up of fixed length. */
   steady: readonly boolean[];
-  /** For each target what its workers did. */
+  /** What the workers of each target did. */
   measured: WorkersOfTarget[];
 }
 
 /**
- * The mean latency of all answers of a target, 0 without any. It includes those after a slice,
- * because an answer that takes longer than a slice never comes in one.
+ * Returns the mean latency of all answers of a target, 0 without any. It includes those after a
+ * slice, because an answer that takes longer than a slice never comes in one.
  */
 export function meanLatencyMs(workers: WorkersOfTarget): number {
   const ended = workers.map(({ turns }) => turns.ended);
@@ -34,8 +34,8 @@ export function meanLatencyMs(workers: WorkersOfTarget): number {
 }
 
 /**
- * Each turn of a worker as a slice of a warm-up. @param before_ms from the begin of the warm-up to
- * the first turn
+ * Returns each turn of a worker as a slice of a warm-up.
+ * @param before_ms from the begin of the warm-up to the first turn
  */
 export function slicesOfTurns(
   { slices }: WorkersOfTarget[number],

@@ -38,7 +38,7 @@ export class WarmupWatch {
   readonly #pending: WarmupSlice[][];
   /** Answers a millisecond in each of the last slices, because timers make slices unequal. */
   readonly #rates: number[] = [];
-  /** Mean latency in each of the last slices; NaN without answers. */
+  /** Mean latency in each of the last slices. It is NaN without answers. */
   readonly #latencies: number[] = [];
   readonly #fewestRequests: number;
   readonly #min_s: number;
@@ -65,17 +65,17 @@ export class WarmupWatch {
     this.#pending[worker]?.push(slice);
     if (this.#pending.some((slices) => slices.length === 0)) return this.#isSteady;
 
-    const all = this.#pending.flatMap((slices) => slices.shift() ?? []);
-    this.#requests += sum(all.map(({ answers, failed }) => answers + failed));
-    this.#rates.push(sum(all.map(({ answers, width_ms }) => answers / width_ms)));
-    const latency_us = sum(all.map(({ latency_sum_us }) => latency_sum_us));
-    this.#latencies.push(latency_us / sum(all.map(({ answers }) => answers)));
+    const interval = this.#pending.flatMap((slices) => slices.shift() ?? []);
+    this.#requests += sum(interval.map(({ answers, failed }) => answers + failed));
+    this.#rates.push(sum(interval.map(({ answers, width_ms }) => answers / width_ms)));
+    const latency_us = sum(interval.map(({ latency_sum_us }) => latency_sum_us));
+    this.#latencies.push(latency_us / sum(interval.map(({ answers }) => answers)));
     if (this.#rates.length > AUTO_WARMUP.slices) {
       this.#rates.shift();
       this.#latencies.shift();
     }
     this.#isSteady =
-      Math.min(...all.map(({ ends_ms }) => ends_ms)) >= this.#min_s * 1000 &&
+      Math.min(...interval.map(({ ends_ms }) => ends_ms)) >= this.#min_s * 1000 &&
       this.#requests >= this.#fewestRequests &&
       this.#rates.length === AUTO_WARMUP.slices &&
       !this.#mayHaveTrend();
@@ -83,7 +83,7 @@ export class WarmupWatch {
     return this.#isSteady;
   }
 
-  /** Whether the last slices have a trend, or too few answers to tell. */
+  /** Tells whether the last slices have a trend, or too few answers to tell. */
   #mayHaveTrend(): boolean {
     const isClosed = this.#model === "closed";
     const latencies = this.#latencies.filter((latency) => !Number.isNaN(latency));
@@ -93,7 +93,8 @@ export class WarmupWatch {
 }
 
 /**
- * Reports slices of a warm-up, so that V8 compiles the code before the window. @returns stops it
+ * Reports slices of a warm-up, so that V8 compiles the code before the window.
+ * @returns a function that stops it
  */
 export function sampleWarmup(
   recorder: { sample(at_ms: number): WorkerSample },

@@ -23,7 +23,7 @@ export const admissionsSchema = z.discriminatedUnion("status", [
     /** Keys whose count lies outside of its bounds, by direction: lost and surplus consumes. */
     below: count,
     above: count,
-    /** The key that is furthest off; absent where none is. */
+    /** The key that is furthest off. It is absent where none is. */
     worst: z.strictObject({ key: z.string(), ...range }).optional(),
   }),
   z.strictObject({ status: z.literal("not known"), reason: z.string() }),

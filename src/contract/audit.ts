@@ -4,15 +4,15 @@ import { idSchema, targetSchema } from "./target.js";
 
 export const AUDIT_SCHEMA = "ratelimit-bench/audit";
 /**
- * History:
- * - 1: first format
- * - 2: what no limiter promises has a status of its own; a broken check can follow from another one
+ * The version of the format. Version 1 was the first. In version 2 what no limiter promises has a
+ * status of its own, and a broken check can follow from another one.
  */
 export const AUDIT_SCHEMA_VERSION = 2;
 
 /**
- * Whether the limiter keeps its promise; or nobody promises it, and what happened is told; or the
- * check does not apply, or could not be made.
+ * Whether the limiter keeps its promise. `not-promised` means that no limiter promises what the
+ * check tried, whose result is reported all the same. A check that does not apply is skipped, and
+ * one that could not be made has failed.
  */
 export const checkStatuses = ["holds", "broken", "not-promised", "skipped", "failed"] as const;
 export type CheckStatus = (typeof checkStatuses)[number];
@@ -39,18 +39,21 @@ export type AdmissionBounds = z.infer<typeof admissionsSchema>;
 const findingSchema = z.strictObject({
   check: idSchema,
   status: z.enum(checkStatuses),
-  /** The promise in numbers, and what happened; absent where nothing was tried. */
+  /** The promise in numbers, and what happened. It is absent where nothing was tried. */
   promised: text.optional(),
   seen: text.optional(),
   admissions: admissionsSchema.optional(),
-  /** Only of what is not promised: whether it happens nevertheless. */
+  /**
+   * Whether what nobody promises happens nevertheless. It is present only for checks that are not
+   * promised.
+   */
   holds: z.boolean().optional(),
   /**
    * Admissions beyond the quota that each burst had alike: the broken checks were judged again by
    * quota and excess.
    */
   excess: z.int().min(-MOST_EXCESS).max(MOST_EXCESS).optional(),
-  /** The broken check whose defect breaks this one, too. */
+  /** The broken check whose defect also breaks this one. */
   consequence_of: idSchema.optional(),
   /** Why it was skipped, or could not be tried. */
   reason: text.optional(),
@@ -70,7 +73,7 @@ export type AuditedTarget = z.infer<typeof auditedTargetSchema>;
 
 const counts = z.strictObject({
   holds: z.int().min(0),
-  /** Defects: broken checks that follow from no other. */
+  /** Defects, which are broken checks that follow from no other. */
   broken: z.int().min(0),
   consequences: z.int().min(0),
   not_promised: z.int().min(0),
@@ -78,7 +81,7 @@ const counts = z.strictObject({
   failed: z.int().min(0),
 });
 
-/** audit.json: what limiters promise against what they do. It has no figure of speed. */
+/** What `audit.json` says about promises of limiters and what they do. */
 export const auditSchema = z.strictObject({
   schema: z.literal(AUDIT_SCHEMA),
   schema_version: z.literal(AUDIT_SCHEMA_VERSION),

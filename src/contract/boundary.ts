@@ -4,7 +4,7 @@ import { algorithms } from "./target.js";
 const count = z.int().min(0);
 const figure = z.number().min(0);
 
-/** What a limiter's algorithm promises, and what the requests of each key met. */
+/** What the algorithm of a limiter promises of each key. */
 export const promiseIds = [
   /** The most that one key was admitted in any window, in quotas. */
   "burst",
@@ -40,13 +40,13 @@ const deviationSchema = z.strictObject({
 });
 
 /**
- * What each key was admitted while its quota bound (traffic `boundary`), against what the limiter's
- * algorithm promises. Requests count by the moment of their send; `above` and `below`: keys that
- * are offered more and less than their quota.
+ * What each key was admitted while its quota bound (traffic `boundary`), compared with what the
+ * limiter's algorithm promises. Requests count by the moment of their send. `above` and `below` are
+ * the keys that are offered more and less than their quota.
  */
 export const boundarySchema = z.strictObject({
   algorithm: z.enum(algorithms),
-  /** Requests of one key in a window: points by cost. */
+  /** How many requests of one key a window admits, which is the points divided by the cost. */
   quota: z.int().min(1),
   window_s: z.int().min(1),
   above: z.strictObject({ keys: count, ...answersSchema.shape }),
@@ -54,14 +54,17 @@ export const boundarySchema = z.strictObject({
   /** Requests of which nobody knows whether they were admitted. */
   undecided: count,
   /**
-   * The windows of the run one after the other, from its opening; limiters' windows begin
+   * The windows of the run one after the other, from its opening. The windows of limiters begin
    * elsewhere.
    */
   windows: z.array(z.strictObject({ above: answersSchema, below: answersSchema })),
   over_admission: deviationSchema,
   under_admission: deviationSchema,
   burst: z.strictObject({ most: count, factor: figure, key: z.string().optional() }),
-  /** Admitted a second, by key, of the keys above their quota; promised: quota by window. */
+  /**
+   * The admissions per second of each key above its quota. `promised` is the quota divided by the
+   * window.
+   */
   rate: z.strictObject({
     promised_per_second: figure,
     lowest_per_second: figure,
@@ -73,7 +76,7 @@ export const boundarySchema = z.strictObject({
       answers: count,
       /** The waits are whole multiples of this. */
       resolution_ms: z.int().min(1),
-      /** First requests after a wait, with no other admission of the key since. */
+      /** The first requests after a wait during which no other request of the key was admitted. */
       after: z.strictObject({ requests: count, admitted: count }),
       before: z.strictObject({ requests: count, admitted: count }),
     })

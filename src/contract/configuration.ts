@@ -3,7 +3,8 @@ import { z } from "zod";
 import { cpuListSchema } from "../kit/cpu-list.js";
 import { withThousands } from "../kit/numbers.js";
 import { countIn, DEFAULT_COUNT, dimensionShape, dimensions } from "./dimensions.js";
-import { faultSchema, faultsFileName } from "./faults.js";
+import { faultSchema } from "./fault-schemas.js";
+import { faultsFileName } from "./fault-text.js";
 import {
   connectionsText,
   isClientLayer,
@@ -16,7 +17,7 @@ import { measuredKindSchema } from "./role.js";
 import { idSchema, targetFileName, targetSchema } from "./target.js";
 
 /**
- * The quota of each key: `points` in a window. A key that exceeds it is blocked for `block_s`
+ * The quota of each key, as `points` in a window. A key that exceeds it is blocked for `block_s`
  * seconds, or not at all with 0.
  */
 export const limitsSchema = z.strictObject({
@@ -30,9 +31,9 @@ export type Limits = z.infer<typeof limitsSchema>;
 
 export const workloadSchema = z.strictObject({
   id: idSchema,
-  /** Rounds of CPU work per request; only for workloads that compute. */
+  /** Rounds of CPU work per request. It is present only for workloads that compute. */
   complexity: wholeIn("complexity").optional(),
-  /** Bytes of a value; only for operations of the store layer that carry one. */
+  /** Bytes of a value. It is present only for operations of the store layer that carry one. */
   payload_bytes: wholeIn("payload-bytes").optional(),
   /** Keys over which the operations of the store layer are spread evenly, at random. */
   keys: z.int().min(1).optional(),
@@ -40,16 +41,15 @@ export const workloadSchema = z.strictObject({
 export type Workload = z.infer<typeof workloadSchema>;
 
 /**
- * Distribution of the sends of an open loop: evenly spaced, or like independent users (a Poisson
- * process).
+ * The distributions of an open loop's sends that can be asked for by name. The sends are evenly
+ * spaced, or like those of independent users (a Poisson process).
  */
-/** Spreads that can be asked for by name. */
 export const namedArrivals = ["constant", "poisson"] as const;
-/** `trace`: as in a file of requests that were seen somewhere. */
+/** `trace` stands for a file of requests that were seen somewhere. */
 export const arrivalsSchema = z.enum([...namedArrivals, "trace"]);
 export type Arrivals = z.infer<typeof arrivalsSchema>;
 
-/** Default limit of an open loop's connections: enough for 1000 requests/s at 200 ms. */
+/** The default limit of an open loop's connections. It suffices for 1000 requests/s at 200 ms. */
 export const DEFAULT_POOL = 200;
 
 /**
@@ -69,8 +69,9 @@ export const loadSchema = z.discriminatedUnion("model", [
 export type Load = z.infer<typeof loadSchema>;
 
 /**
- * E.g. `50 connections`, `5,000/s constant, up to 200 connections`; at the limiter layer `at a
- * time`. Plans and results carry it, so that console and report say the same.
+ * Describes the load, e.g. `50 connections`, `5,000/s constant, up to 200 connections` or, at the
+ * limiter layer, `50 at a time`. Plans and results carry the text, so that console and report say
+ * the same.
  */
 export function loadText({ layer, load }: { layer: Layer; load: Load }): string {
   const connections = connectionsText(layer, load.connections);
@@ -78,7 +79,7 @@ export function loadText({ layer, load }: { layer: Layer; load: Load }): string 
   return `${withThousands(load.rate_per_second)}/s ${load.arrivals}, up to ${connections}`;
 }
 
-/** A load in file names: `50c`, `5000rps-200c`, `5000rps-poisson-200c`. */
+/** Returns a load as file names have it, e.g. `50c`, `5000rps-200c` or `5000rps-poisson-200c`. */
 function loadFileName(load: Load): string {
   const connections = `${load.connections}c`;
   if (load.model === "closed") return connections;
@@ -114,7 +115,7 @@ export const AUTO_WARMUP = {
   slices: 10,
 } as const;
 
-/** `10 s of warm-up`, `3 to 10 s of warm-up (until steady)`. */
+/** Describes the warm-up, e.g. `10 s of warm-up` or `3 to 10 s of warm-up (until steady)`. */
 export function warmupText(warmup: Warmup, order: string): string {
   const { min_s, min_by_turns_s, max_s } = AUTO_WARMUP;
   return warmup === "auto"
@@ -153,23 +154,28 @@ export const configurationSchema = z.strictObject({
   layer: layerSchema,
   target: targetSchema,
   ...dimensionShape,
-  /** `NO_WORKLOAD` at the limiter layer, an operation at the store layer. */
+  /**
+   * The workload. It is `NO_WORKLOAD` at the limiter layer, and an operation at the store layer.
+   */
   workload: workloadSchema,
   traffic: idSchema,
   load: loadSchema,
   extent: extentSchema,
   limits: limitsSchema,
-  /** The faults in the window, in the order of their starts; absent without any. */
+  /** The faults in the window, in the order of their starts. They are absent without any. */
   faults: z.array(faultSchema).min(1).optional(),
   /** Settings of the target's service that the user gave, as its environment variables. */
   service_env: z.record(z.string(), z.string()).optional(),
   external_store: z.literal(true).optional(),
-  /** The caps that the engine applies; empty where the runtime applies none. */
+  /** The caps that the engine applies. It is empty where the runtime applies none. */
   caps: kindCapsSchema,
 });
 export type Configuration = z.infer<typeof configurationSchema>;
 
-/** JSON with sorted keys and without undefined members: equal values have equal texts. */
+/**
+ * Returns JSON with sorted keys and without undefined members, so that equal values have equal
+ * texts.
+ */
 export function canonicalJson(value: unknown): string {
   return JSON.stringify(value, (_key, inner: unknown) =>
     inner !== null && typeof inner === "object" && !Array.isArray(inner)
@@ -179,12 +185,12 @@ export function canonicalJson(value: unknown): string {
 }
 
 /**
- * A hash of 16 hex digits. Versions, machine, runs, order and warm-up are no part of it, so that
- * rows can be followed over time.
+ * Returns a hash of 16 hex digits. Versions, machine, runs, order and warm-up are no part of it, so
+ * that rows can be followed over time.
  */
 export function configurationHash(configuration: Configuration): string {
-  const { target, ...rest } = configuration;
-  const identity = { ...rest, target: target.text, limiter: target.limiter };
+  const { target, ...properties } = configuration;
+  const identity = { ...properties, target: target.text, limiter: target.limiter };
   return createHash("sha256").update(canonicalJson(identity)).digest("hex").slice(0, 16);
 }
 
@@ -196,10 +202,11 @@ const FILE_NAME_LIMITS = [
 ] as const;
 
 /**
- * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{n}points][_{n}s-window][_cost{n}][_{faults}][_{traffic}]`,
- * for people; programs read the identity from the JSON. At the limiter layer the layer stands in
- * the place of the workload, at the store layer `store-{operation}[-{bytes}b]`.
- * @param listed limits of which the campaign has several values; others are not in the name
+ * Returns
+ * `{target}_{workload}_{load}_{duration}s[_{n}servers…][_{n}points][_{n}s-window][_cost{n}][_{faults}][_{traffic}]`.
+ * People read the name, while programs read the identity from the JSON. At the limiter layer the
+ * layer stands in place of the workload, and at the store layer `store-{operation}[-{bytes}b]`.
+ * @param listed limits of which the campaign has several values, because others are not in the name
  */
 export function configurationFileName(
   configuration: Configuration,

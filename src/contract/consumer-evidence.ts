@@ -16,11 +16,11 @@ export const consumerEvidenceSchema = z.strictObject({
   id: z.string(),
   run_nonce: z.string(),
   target: z.string(),
-  /** Empty at the limiter layer. */
+  /** The workloads of the server. The list is empty at the limiter layer. */
   workloads: z.array(workloadSchema),
   /**
-   * The limiter's script, by which clients and scripts can be compared separately; absent where no
-   * script decides.
+   * The limiter's script, by which clients and scripts can be compared separately. It is absent
+   * where no script decides.
    */
   limiter_script: limiterScriptSchema.optional(),
   client_settings: clientSettingsSchema,

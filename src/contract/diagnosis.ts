@@ -4,7 +4,7 @@ const count = z.int().min(0);
 const us = z.number().min(0);
 
 /**
- * A server under instruments (`--diagnose`) since the last reading; what is not known is absent.
+ * A server under instruments (`--diagnose`) since the last reading. What is not known is absent.
  */
 export const processDiagnosisSchema = z.strictObject({
   /**
@@ -15,11 +15,11 @@ export const processDiagnosisSchema = z.strictObject({
   seconds: z.number().min(0),
   /** Pauses of the garbage collection by kind, e.g. `minor`, `major`. */
   gc: z.record(z.string(), z.strictObject({ pauses: count, total_us: us, longest_us: us })),
-  /** How late the event loop came to a timer; absent where it never did. */
+  /** How late the event loop came to a timer. It is absent where it never did. */
   loop_delay_us: z.strictObject({ mean: us, p50: us, p90: us, p99: us, max: us }).optional(),
-  /** On the heap of its main thread. */
+  /** Bytes allocated on the heap of the main thread. */
   allocated_bytes: count.optional(),
-  /** How often its threads waited (`voluntary`) or lost their CPU (`involuntary`). */
+  /** How often the process's threads waited (`voluntary`) or lost their CPU (`involuntary`). */
   context_switches: z.strictObject({ voluntary: count, involuntary: count }).optional(),
   /**
    * System calls that read or write, of all its threads; calls that are named `recv` and `send` are
@@ -34,23 +34,24 @@ const commandShape = { calls: count, us: count };
 const percentilesShape = { p50_us: us.optional(), p99_us: us.optional() };
 
 /**
- * Counters of a store node since its statistics were reset: more of them than a usual reading has.
+ * Counters of a store node since its statistics were reset. There are more of them than an ordinary
+ * reading has.
  */
 export const nodeCountersSchema = z.strictObject({
   /** Commands that carry the limiter's decisions, by name. */
   commands: z.record(z.string(), z.strictObject({ ...commandShape, ...percentilesShape })),
-  /** From and to clients; without replication. */
+  /** Bytes from and to clients, without replication. */
   received_bytes: count.optional(),
   sent_bytes: count.optional(),
 });
 export type NodeCounters = z.infer<typeof nodeCountersSchema>;
 
-/** The same from before any load to after the last answer. */
+/** The counters of a node from before any load to after the last answer. */
 const nodeDiagnosisSchema = z.strictObject({ role: z.string(), ...nodeCountersSchema.shape });
 export type NodeDiagnosis = z.infer<typeof nodeDiagnosisSchema>;
 
 export const diagnosisSchema = z.strictObject({
-  /** The servers in lead-in and window, by role; at the limiter layer there are none. */
+  /** The servers in lead-in and window, by role. There are none at the limiter layer. */
   servers: z.record(z.string(), processDiagnosisSchema),
   nodes: z.array(nodeDiagnosisSchema),
 });

@@ -2,9 +2,9 @@ import { z } from "zod";
 import type { Layer } from "./layers.js";
 
 /**
- * What configurations differ in besides target, workload, traffic and load. Flags, files, menu,
- * plans and reports follow this list. To add one, add an entry here and read it where it takes
- * effect, e.g. in the layout.
+ * A property in which configurations differ besides target, workload, traffic and load. Flags,
+ * files, menu, plans and reports follow this list. To add one, add an entry here and read it where
+ * it takes effect, e.g. in the layout.
  */
 interface Dimension {
   /** Member of a configuration, flag (`--servers`) and, in capitals, variable of single runs. */
@@ -100,7 +100,7 @@ export const namedCounts = (counts: DimensionCounts): NamedCounts =>
 export const countIn = (configuration: NamedCounts, key: DimensionKey): number =>
   configuration[key] ?? DEFAULT_COUNT;
 
-/** Texts such as `on 2 servers`, for each dimension that is not the default. */
+/** Returns texts such as `on 2 servers`, for each dimension that is not the default. */
 export const unusualCounts = (counts: NamedCounts): string[] =>
   dimensions.flatMap(({ key, other, preposition }) =>
     countIn(counts, key) > DEFAULT_COUNT ? [`${preposition} ${countIn(counts, key)} ${other}`] : [],

@@ -78,7 +78,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     level: z.enum(["info", "setup", "warning"]),
     text: z.string(),
   }),
-  /** A detail, e.g. a line of one of the programs; only with `--verbose`. */
+  /** A detail, e.g. a line of one of the programs. It is present only with `--verbose`. */
   z.strictObject({ event: z.literal("detail"), at, role: z.string().optional(), text: z.string() }),
   /** The plan is made and the campaign's folder exists. */
   z.strictObject({
@@ -92,9 +92,9 @@ export const eventSchema = z.discriminatedUnion("event", [
      * number of trials of a search.
      */
     runs: count,
-    /** What the trials of a search for the highest rate have to keep; absent without one. */
+    /** What the trials of a search for the highest rate have to keep. It is absent without one. */
     objectives: z.array(z.string()).optional(),
-    /** The minimum of an adaptive campaign. */
+    /** What an adaptive campaign takes at least. */
     at_least: z.strictObject({ runs: count, estimate_s: seconds }).optional(),
     configurations: planSchema.shape.configurations,
     runs_per_configuration: z.int().min(1),
@@ -111,21 +111,24 @@ export const eventSchema = z.discriminatedUnion("event", [
     file: z.string(),
     round,
     status: z.enum(runStatuses),
-    /** What the target did with the load; absent where that is not known. */
+    /** What the target did with the load. It is absent where that is not known. */
     outcome: z.enum(outcomeStatuses).optional(),
   }),
-  /** By turns, the runs of a group begin at the same time. Their `run_started` follow. */
+  /**
+   * Runs of a group begin at the same time when targets take turns. A `run_started` of each
+   * follows.
+   */
   z.strictObject({ event: z.literal("round_started"), at, ...roundFacts }),
   z.strictObject({
     event: z.literal("run_started"),
     at,
     ...place,
-    /** Result file, relative to the campaign's folder. */
+    /** The file of the result, relative to the campaign's folder. */
     file: z.string(),
     run: z.int().min(0),
     round,
     runs_per_configuration: z.int().min(1),
-    /** What the trial of a search is for; absent without one. */
+    /** What the trial of a search is for. It is absent without one. */
     search: z.enum(["bracket", "estimate"]).optional(),
     /** Whether the number of runs is a maximum, because an adaptive campaign may need fewer. */
     at_most: z.literal(true).optional(),
@@ -168,7 +171,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     diagnose: z.literal(true).optional(),
     configuration_hash: z.string(),
     status: z.enum(runStatuses),
-    /** What the target did with the load; absent where that is not known. */
+    /** What the target did with the load. It is absent where that is not known. */
     outcome: z.enum(outcomeStatuses).optional(),
     outcome_text: z.string().optional(),
     reasons: z.array(
@@ -228,7 +231,7 @@ export const eventSchema = z.discriminatedUnion("event", [
     adaptive: adaptiveSummarySchema.optional(),
     max_rate: z.array(maxRateRowSchema).optional(),
   }),
-  /** The last line. The process ends with this code. */
+  /** The last line of a command. The process ends with this code. */
   z.strictObject({
     event: z.literal("ended"),
     at,

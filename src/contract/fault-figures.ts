@@ -33,23 +33,23 @@ const figuresOfFaultSchema = z.strictObject({
   fault: count,
   /** Seconds from the injection to the next one, or to the end of the window. */
   observed_s: seconds,
-  /** How long the harness had the fault in place; 0 for a fault of a moment. */
+  /** How long the harness had the fault in place. It is 0 for a fault of a moment. */
   outage_injected_s: seconds,
   /**
-   * Seconds from the first slice in which requests were not served to the end of the last one; 0
-   * without any.
+   * Seconds from the first slice in which requests were not served to the end of the last one. They
+   * are 0 without any.
    */
   outage_seen_s: seconds,
-  /** Seconds until the first request failed or was given up; null where none was. */
+  /** Seconds until the first request failed or was given up. They are null where none was. */
   first_error_s: seconds.nullable(),
   /**
-   * The share of failures among the requests that ended in the outage that was seen; null where
-   * none ended.
+   * The share of failures among the requests that ended in the outage that was seen. It is null
+   * where none ended.
    */
   error_share: share.nullable(),
   /**
-   * Seconds until requests are served again, however slowly; null where they are not. It is absent
-   * where too little of the run is left to tell.
+   * Seconds until requests are served again, however slowly. They are null where they are not. It
+   * is absent where too little of the run is left to tell.
    */
   served_again_s: seconds.nullable().optional(),
   /**
@@ -58,7 +58,7 @@ const figuresOfFaultSchema = z.strictObject({
   served_again_from: z.literal("timeline").optional(),
   /** Whether the service recovered, so that requests are served as fast as before. */
   recovery: z.enum(recoveries),
-  /** Seconds until the service recovered; null unless it did. */
+  /** Seconds until the service recovered. They are null unless it did. */
   recovery_s: seconds.nullable(),
   recovery_text: z.string().optional(),
   /** Requests that failed or were given up from the injection on. */
@@ -66,18 +66,19 @@ const figuresOfFaultSchema = z.strictObject({
   /** It is null where the quotas cannot be used up, and absent where it is not known. */
   over_admission: overAdmissionSchema.nullable().optional(),
   /**
-   * The highest p99 of a second that begins while the fault is in place; null without an answer.
+   * The highest p99 of a second that begins while the fault is in place. It is null without an
+   * answer.
    */
   p99_worst_us: count.nullable(),
   /**
-   * Shares of the requests that ended while the fault was in place or the outage was seen; null
-   * without any.
+   * Shares of the requests that ended while the fault was in place or the outage was seen. It is
+   * null without any.
    */
   answers: z.strictObject({ allowed: share, limited: share, failed: share }).nullable(),
   behaviour: z.enum(behaviours),
   /**
-   * The largest reading of the resident memory of all servers together; absent without servers of
-   * ours.
+   * The largest reading of the resident memory of all servers together. It is absent where no
+   * server is ours.
    */
   server_memory_peak_bytes: count.optional(),
   server_memory_before_bytes: count.optional(),

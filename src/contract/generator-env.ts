@@ -53,7 +53,8 @@ export type GeneratorRunSpec = RunSpec & { generator: GeneratorSpec };
 const UNKNOWN = "unknown";
 
 /**
- * The servers in TARGET_URL, comma-separated. @throws usageError naming the address that is wrong
+ * Reads the servers in TARGET_URL, which are separated by commas.
+ * @throws usageError naming the address that is wrong
  */
 function addressedServers(text: string, run_nonce: string): AddressedServer[] {
   const urls = text.split(",").map((part) => {
@@ -74,7 +75,10 @@ export type GeneratorGroup = {
   turns: TurnsSpec;
 };
 
-/** The group in RUN_SPEC; undefined where it holds one run, or is not set. @throws usageError */
+/**
+ * Returns the group in RUN_SPEC. It is undefined where it holds one run, or is not set.
+ * @throws usageError
+ */
 export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   const spec = decodeGroupSpec(env);
   if (!spec) return undefined;
@@ -87,7 +91,10 @@ export function decodeGroup(env: Environment): GeneratorGroup | undefined {
   return { runs: [member(first), ...others.map(member)], turns };
 }
 
-/** RUN_SPEC or, without it, the variables of a generator started by hand. @throws usageError */
+/**
+ * Reads RUN_SPEC or, without it, the variables of a generator that was started by hand.
+ * @throws usageError
+ */
 export function decodeGeneratorEnv(env: Environment): GeneratorRunSpec {
   const spec = decodeRunSpec(env);
   return spec ? checked(spec) : decodeVariables(env);
@@ -116,11 +123,12 @@ function checked(spec: RunSpec): GeneratorRunSpec {
   const { share, load, waits_for_readings } = generator;
   if (share && !waits_for_readings)
     throw usageError("RUN_SPEC: generator.share: several generators need waits_for_readings");
-  const of = share?.of ?? 1;
-  if ((share?.index ?? 0) >= of) throw usageError("RUN_SPEC: generator.share.index: not below of");
-  if (of * generator.workers > load.connections)
+  const generators = share?.of ?? 1;
+  if ((share?.index ?? 0) >= generators)
+    throw usageError("RUN_SPEC: generator.share.index: not below of");
+  if (generators * generator.workers > load.connections)
     throw usageError(
-      `RUN_SPEC: generator.workers: ${of * generator.workers} in all are more than connections`,
+      `RUN_SPEC: generator.workers: ${generators * generator.workers} in all are more than connections`,
     );
 
   return { ...spec, generator };

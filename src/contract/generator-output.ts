@@ -14,7 +14,7 @@ const shareOutputSchema = z.strictObject({
    * stand still in between.
    */
   opened_late_ms: z.number().min(0),
-  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  /** Seconds from the first request of the warm-up to the opening. It is 0 without a warm-up. */
   opens_s: z.number().min(0),
   /**
    * The limits that the servers or the limiter reported. They are absent without a limiter, and
@@ -23,7 +23,7 @@ const shareOutputSchema = z.strictObject({
   limits: limitsSchema.optional(),
   algorithm: z.enum(algorithms).optional(),
   sample_latencies: z.array(histogramSchema),
-  /** The latencies by slice, and what else a timeline counts; only of a run with a timeline. */
+  /** The latencies by slice, and what else a timeline counts. Only a run with a timeline has it. */
   timeline: z
     .strictObject({
       latencies: z.array(histogramSchema),

@@ -27,15 +27,18 @@ const generatorWorkerSchema = z.strictObject({
   cpu_wait_share: z.number().min(0).max(1).optional(),
 });
 
-/** One load generator. A run has one or more, and its figures come from their merged histograms. */
+/**
+ * One load generator of a run. The figures of a run come from the merged histograms of its
+ * generators.
+ */
 export const generatorPartSchema = z.strictObject({
   id: z.string(),
   workers: z.array(generatorWorkerSchema).min(1),
   counts: countsSchema,
   window_s: z.number().positive(),
   /**
-   * How long after the first window this one opened, by the orchestrator's clock; only of several
-   * generators.
+   * How long after the first window this one opened, by the orchestrator's clock. It is present
+   * only with several generators.
    */
   opened_after_ms: z.number().min(0).optional(),
   /** CPU time of the whole generator process in lead-in and window. */
@@ -53,14 +56,17 @@ export const generatorPartSchema = z.strictObject({
    * most virtual machines, and outside Linux.
    */
   links: z.array(linkSchema).min(1).optional(),
-  /** Latencies from the intended send of an open loop, or from the send of a closed loop (M3). */
+  /**
+   * Latencies. They count from the intended send in an open loop, and from the send in a closed
+   * loop (M3).
+   */
   histograms: latencyHistogramsSchema,
-  /** Latencies from the send, without requests that were never sent; only of an open loop. */
+  /** Latencies from the send, without requests that were never sent. Only an open loop has them. */
   service_histograms: latencyHistogramsSchema.optional(),
   /**
-   * The schedule of an open loop. `lateness` is the time from the intended to the actual send, of
-   * the sends that did not wait for a connection. `gaps` is the time between two sends that follow
-   * each other in one worker.
+   * How an open loop kept its schedule. `lateness` is the time from the intended to the actual
+   * send, without sends that waited for a connection. `gaps` is the time between two sends that
+   * follow each other in one worker.
    */
   schedule: z
     .strictObject({

@@ -24,7 +24,9 @@ export const ruleTextSchema = z.strictObject({ rule: z.string(), text: z.string(
 export type RuleText = z.infer<typeof ruleTextSchema>;
 
 export const verdictSchema = z.strictObject({
-  /** The version of the rules that judged; absent in results that are older than the number. */
+  /**
+   * The version of the rules that judged. It is absent in results that are older than the number.
+   */
   rules_version: z.int().min(1).optional(),
   status: z.enum(["valid", "suspect", "invalid"]),
   reasons: z.array(
@@ -33,8 +35,8 @@ export const verdictSchema = z.strictObject({
   /** Rules that could not be applied to this run, and why. */
   not_applicable: z.array(ruleTextSchema),
   /**
-   * Rules whose evidence the result does not hold, because it is older than they are; absent
-   * without any.
+   * Rules whose evidence the result does not hold, because it is older than they are. They are
+   * absent without any.
    */
   not_checked: z.array(ruleTextSchema).optional(),
 });
@@ -59,7 +61,7 @@ export const judgementSchema = z.strictObject({
    * target.
    */
   outcome: z.enum(outcomeStatuses).optional(),
-  /** What the target did with the load, in figures; absent where it served the load. */
+  /** What the target did with the load, in figures. It is absent where it served the load. */
   outcome_text: z.string().optional(),
 });
 export type Judgement = z.infer<typeof judgementSchema>;

@@ -68,6 +68,6 @@ export const latencySchema = z.strictObject({
   min: millisecondsSchema,
   max: figure,
   stddev: figure,
-  /** Bounds of the figures that are null; absent where none is. */
+  /** Bounds of the figures that are null. They are absent where none is. */
   bounds: z.partialRecord(z.enum(movableFigures), boundsSchema).optional(),
 });

@@ -10,8 +10,8 @@ interface LayerDescription {
 }
 
 /**
- * Where the load enters. Layers are never ranked with each other. Plans and report follow this
- * list.
+ * The layers at which the load can enter. Layers are never ranked with each other. Plans and report
+ * follow this list.
  */
 export const layers = [
   { id: "server", hint: "over HTTP, through the server", request: "request", consumer: "server" },
@@ -44,10 +44,13 @@ export const layerDescription = (id: Layer): LayerDescription =>
 
 export const isClientLayer = (id: Layer): boolean => layerDescription(id).consumer === "client";
 
-/** Whether a load program sends plain commands to the store. */
+/** Tells whether a load program sends plain commands to the store. */
 export const isProgramLayer = (id: Layer): boolean => layerDescription(id).consumer === "program";
 
-/** How much goes on at the same time, e.g. `1 connection`, or without servers `50 at a time`. */
+/**
+ * Describes how much goes on at the same time, e.g. `1 connection`, or `50 at a time` at a layer
+ * without servers.
+ */
 export function connectionsText(layer: Layer, count: number): string {
   if (isClientLayer(layer)) return `${withThousands(count)} at a time`;
   return `${withThousands(count)} connection${count === 1 ? "" : "s"}`;

@@ -13,9 +13,11 @@ export interface PackageVersion {
 export const versionFactsSchema = z.strictObject({
   name: z.string().min(1).max(214),
   version: z.string().min(1).max(40),
-  /** Checksum over `packages` and the registry's checksum of each. */
+  /** A checksum over `packages` and the checksum of each in the registry. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Versions of all installed packages by path, because ranges resolve differently over time. */
+  /**
+   * The versions of all installed packages by path. Version ranges resolve differently over time.
+   */
   packages: z.record(z.string(), z.string()),
 });
 export type VersionFacts = z.infer<typeof versionFactsSchema>;
@@ -23,7 +25,9 @@ export type VersionFacts = z.infer<typeof versionFactsSchema>;
 export const versionFolderName = ({ name, version }: PackageVersion): string =>
   `${name.replace("/", "+")}-${version}`;
 
-/** A module in each such folder; its default export imports a package from there. */
+/**
+ * A module that is written into each such folder. Its default export imports a package from there.
+ */
 export const LOADER = {
   file: "load.mjs",
   text: "export default (name) => import(name);\n",

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { clockOffsetSchema } from "./machines.js";
 import { machineSchema } from "./manifest.js";
 
 /**
@@ -15,7 +14,7 @@ const linkSchema = z.strictObject({
   /** Where another machine probe listens. */
   host: z.string(),
   port: z.int().min(1).max(65_535),
-  /** Whether the bandwidth is measured, besides round trips and clock. */
+  /** Whether the bandwidth is measured, besides round trips. */
   bandwidth: z.boolean(),
 });
 
@@ -29,14 +28,14 @@ export type LinkQuestion = z.infer<typeof linkSchema>;
 
 export const machineFactsSchema = z.strictObject({
   machine: machineSchema,
-  /** Equal for all that runs under one start of one kernel; absent where it is not told. */
+  /** Equal for all that runs under one start of one kernel. It is absent where it is not told. */
   kernel_instance: z.string().optional(),
 });
 export type MachineFacts = z.infer<typeof machineFactsSchema>;
 
 const amount = z.number().min(0);
 
-/** Counters of a machine since it started; members that its system does not count are absent. */
+/** Counters of a machine since it started. Members that its system does not count are absent. */
 export const machineCountersSchema = z.strictObject({
   cpu: z
     .strictObject({
@@ -58,7 +57,6 @@ export type MachineCounters = z.infer<typeof machineCountersSchema>;
 
 export const linkReadingSchema = z.strictObject({
   round_trips_us: z.array(z.number().min(0)).min(1),
-  clock: clockOffsetSchema,
   /** The rate is absent where it was not requested, and where a CPU cap held the probe back. */
   sent_bits_per_second: z.number().positive().optional(),
   received_bits_per_second: z.number().positive().optional(),

@@ -11,9 +11,9 @@ export type PlacedKind = (typeof placedKinds)[number];
 
 /** How a campaign reaches a Kubernetes, and where it places its roles. */
 export const kubernetesAccessSchema = z.strictObject({
-  /** A context of the kubeconfig, by default its current one. */
+  /** A context of the kubeconfig. It defaults to the current one. */
   context: z.string().optional(),
-  /** The namespace, by default that of the context. */
+  /** The namespace. It defaults to that of the context. */
   namespace: z.string().optional(),
   nodes: z.partialRecord(z.enum(placedKinds), z.string()),
   host_network: z.boolean().optional(),
@@ -27,7 +27,7 @@ export type KubernetesAccess = z.infer<typeof kubernetesAccessSchema>;
 
 export const dockerHostSchema = z.strictObject({
   name: z.string(),
-  /** `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
+  /** An address with `unix://`, `tcp://` or `ssh://`, or the name of a Docker context. */
   docker: z.string(),
   address: z.string(),
   /** Folder with `ca.pem`, `cert.pem` and `key.pem`, for `tcp://`. */
@@ -70,13 +70,6 @@ export type RuntimeMachine = z.infer<typeof runtimeMachineSchema>;
 
 const us = z.number().min(0);
 
-/**
- * One clock less another, within `bound_us` of `offset_us`, by the exchange with the shortest round
- * trip. It is about timestamps, because latency is measured on one clock.
- */
-export const clockOffsetSchema = z.strictObject({ offset_us: z.number(), bound_us: us });
-export type ClockOffset = z.infer<typeof clockOffsetSchema>;
-
 /** What lies between two machines of a campaign, measured just before its first run. */
 export const machineLinkSchema = z.strictObject({
   /** Names of two machines; `there` is from the first to the second. */
@@ -90,14 +83,5 @@ export const machineLinkSchema = z.strictObject({
   bits_per_second: z
     .strictObject({ there: z.number().positive(), back: z.number().positive() })
     .optional(),
-  /**
-   * The second machine's clock less that of the first. `after` is absent until the session has
-   * ended.
-   */
-  clock: z.strictObject({ before: clockOffsetSchema, after: clockOffsetSchema.optional() }),
 });
 export type MachineLink = z.infer<typeof machineLinkSchema>;
-
-/** The part of a link that a result keeps, because its rules need it. */
-export const runLinkSchema = machineLinkSchema.omit({ clock: true });
-export type RunLink = z.infer<typeof runLinkSchema>;

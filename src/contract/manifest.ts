@@ -9,11 +9,9 @@ import { turnLengthsSchema } from "./turns.js";
 
 export const MANIFEST_SCHEMA = "ratelimit-bench/manifest";
 /**
- * The history of the format:
- * - 1: the first format
- * - 2: the configurations and caps of result schema 2
- * - 3: turns
- * - 4: the configurations of result schema 4, and machines without an id
+ * The version of the format. Version 1 was the first. Version 2 has the configurations and caps of
+ * result schema 2, version 3 has turns, and version 4 has the configurations of result schema 4 and
+ * machines without an id.
  */
 export const MANIFEST_SCHEMA_VERSION = 4;
 
@@ -21,8 +19,8 @@ export const MANIFEST_SCHEMA_VERSION = 4;
 export const OLDEST_REPORTED_VERSION = 2;
 
 /**
- * Why a manifest of another schema version is refused, with the remedy; undefined for one of this
- * version.
+ * Returns why a manifest of another schema version is refused, with the remedy. It is undefined for
+ * one of this version.
  */
 export function otherVersionReason(version: unknown): string | undefined {
   if (version === MANIFEST_SCHEMA_VERSION) return undefined;
@@ -78,7 +76,7 @@ export const machineSchema = z.strictObject({
     )
     .optional(),
   numa_nodes: z.array(z.string()).optional(),
-  /** The hypervisor of a virtual machine; `none` on bare metal. */
+  /** The hypervisor of a virtual machine, or `none` on bare metal. */
   hypervisor: z.string().optional(),
   /**
    * The milliseconds that a fixed loop of integers took before the first run. This index decides
@@ -93,11 +91,11 @@ export type Machine = z.infer<typeof machineSchema>;
 const imageSchema = z.strictObject({
   name: z.string(),
   id: z.string(),
-  /** Digest of the registry; absent for an image that was built here. */
+  /** Digest of the registry. It is absent for an image that was built here. */
   digest: z.string().optional(),
   /**
-   * Whether it has the digest that the project lists for its tag; absent for tags that are not
-   * listed.
+   * Whether it has the digest that the project lists for its tag. It is absent for tags that are
+   * not listed.
    */
   pinned: z.boolean().optional(),
 });
@@ -138,7 +136,9 @@ const thresholdSchema = z.strictObject({
   op: z.enum(["<", "<=", ">", ">=", "="]),
   /** Requests/s, milliseconds, shares of 0 to 1, or CPU µs per request of the server. */
   value: z.number().min(0),
-  /** In the same unit; only with `=`. */
+  /**
+   * How far the value may lie from the expected one, in the same unit. It is present only with `=`.
+   */
   tolerance: z.number().min(0).optional(),
 });
 export type Threshold = z.infer<typeof thresholdSchema>;
@@ -150,7 +150,7 @@ const harnessSchema = z.strictObject({
 });
 
 const campaignMachineSchema = runtimeMachineSchema.extend({
-  /** The facts that a program on it finds; absent where that failed. */
+  /** The facts that a program on the machine found. They are absent where that failed. */
   facts: machineSchema.optional(),
   /**
    * The machines that are the same computer, so that they share its CPUs, memory and clock. It is
@@ -170,7 +170,7 @@ const sessionSchema = z.strictObject({
 const adaptiveStateSchema = z.strictObject({
   /** Number of rounds that each configuration needed, by hash. */
   rounds: z.record(z.string(), z.int().min(0)),
-  /** The last round after which a look was taken; 0 before the first look. */
+  /** The last round after which a look was taken. It is 0 before the first look. */
   looked: z.int().min(0),
   spent_s: z.number().min(0),
   ended: z
@@ -189,9 +189,12 @@ const maxRateStateSchema = z.strictObject({
   trials: z.array(
     z.strictObject({
       file: z.string(),
-      /** `void`: the measurement is broken or failed, so that it says nothing about the rate. */
+      /**
+       * `void` means that the measurement is broken or failed, so that it says nothing about the
+       * rate.
+       */
       status: z.enum(["kept", "missed", "void"]),
-      /** Why it was missed or is void; empty where it was kept. */
+      /** Why it was missed or is void. It is empty where it was kept. */
       reason: z.string(),
     }),
   ),
@@ -213,7 +216,7 @@ export const manifestSchema = z.strictObject({
    */
   settings: z.record(z.string(), z.string()).optional(),
   thresholds: z.array(thresholdSchema).optional(),
-  /** In order; more than one if the campaign was resumed. */
+  /** The sessions in order. There are several if the campaign was resumed. */
   sessions: z.array(sessionSchema).min(1).optional(),
   harness: harnessSchema,
   /**
@@ -223,13 +226,15 @@ export const manifestSchema = z.strictObject({
   libraries: z.record(z.string(), z.string()).optional(),
   /** The machine of the command; without `machines` that of the runs, too. */
   machine: machineSchema,
-  /** The machines on which runs may take place; absent where they take place on one alone. */
+  /**
+   * The machines on which runs may take place. They are absent where they take place on one alone.
+   */
   machines: z.array(campaignMachineSchema).min(1).optional(),
   runtime: runtimeFactsSchema,
   engine: engineSchema.optional(),
   images: z.record(z.string(), imageSchema).optional(),
   stores: z.record(z.string(), storeBinarySchema),
-  /** Files of the modules that targets use, by id; absent without any. */
+  /** Files of the modules that targets use, by id. They are absent without any. */
   modules: z.record(z.string(), z.strictObject({ sha256: z.string() })).optional(),
   generator: z.strictObject({ workers: z.int().min(1) }),
   plugins: z.array(pluginFactsSchema).optional(),
@@ -237,8 +242,8 @@ export const manifestSchema = z.strictObject({
   conditions: z.array(z.string()),
   plan: planSchema,
   /**
-   * The lengths of the turns by configuration, as the first round has found them; absent in other
-   * orders.
+   * The lengths of the turns by configuration, as the first round has found them. They are absent
+   * in other orders.
    */
   turns: z.record(z.string(), turnLengthsSchema).optional(),
   /**

@@ -11,11 +11,8 @@ import { idSchema } from "./target.js";
 
 export const PLAN_SCHEMA = "ratelimit-bench/plan";
 /**
- * The history of the format:
- * - 1: the first format
- * - 2: the configurations of result schema 2
- * - 3: turns
- * - 4: the configurations of result schema 4
+ * The version of the format. Version 1 was the first. Version 2 has the configurations of result
+ * schema 2, version 3 has turns, and version 4 has the configurations of result schema 4.
  */
 export const PLAN_SCHEMA_VERSION = 4;
 
@@ -37,7 +34,7 @@ const rankingSchema = z.strictObject({
   id: z.string().regex(/^ranking-\d+$/),
   /** The members in the order of the plan, with the reference and its copy. */
   members: z.array(configurationHashSchema).min(1),
-  /** The member with which the others are compared; absent where one is alone. */
+  /** The member with which the others are compared. It is absent where one is alone. */
   reference: configurationHashSchema.optional(),
   /** The member that is the reference once more (M31). */
   copy: configurationHashSchema.optional(),
@@ -50,7 +47,7 @@ const rankingSchema = z.strictObject({
   conditions: z.array(z.string()).min(1).optional(),
   /** The one client of a ranking that compares a client with itself. */
   client: z.string().optional(),
-  /** What such a ranking compares the client in, e.g. `encryption`. */
+  /** The property in which such a ranking compares a client with itself, e.g. `encryption`. */
   varies: z.array(z.string()).min(1).optional(),
 });
 export type PlannedRanking = z.infer<typeof rankingSchema>;
@@ -62,8 +59,8 @@ export const planSchema = z.strictObject({
   seed: wholeIn("seed"),
   order: z.enum(orders),
   /**
-   * The number of rounds, or its maximum if runs are adaptive. By turns a reference has a run in
-   * each group of its ranking.
+   * The number of rounds, or its maximum if runs are adaptive. When targets take turns, a reference
+   * has a run in each group of its ranking.
    */
   runs_per_configuration: z.int().min(1),
   /** Present where the campaign decides how many runs each configuration needs. */
@@ -78,7 +75,8 @@ export const planSchema = z.strictObject({
     })
     .optional(),
   /**
-   * A search for the highest rate (M30), whose trials are planned as it goes; absent without one.
+   * A search for the highest rate (M30), whose trials are planned as it goes. It is absent without
+   * one.
    */
   max_rate: z
     .strictObject({
@@ -93,20 +91,21 @@ export const planSchema = z.strictObject({
     })
     .optional(),
   /**
-   * How the one rate of all configurations was found; absent where it was given, or there is none.
+   * How the one rate of all configurations was found. It is absent where it was given, or there is
+   * none.
    */
   calibration: z
     .strictObject({
       share: z.number().positive().max(1),
       window_s: z.number().positive(),
       rate_per_second: z.number().positive().optional(),
-      /** The throughput in closed loops, without faults. */
+      /** The throughput of each trial, in closed loops without faults. */
       measured: z.array(
         z.strictObject({ name: z.string(), requests_per_second: z.number().positive() }),
       ),
     })
     .optional(),
-  /** How the number of generators was found; absent where it was given. */
+  /** How the number of generators was found. It is absent where it was given. */
   generator_trials: z
     .strictObject({
       /** The number that was found, which all configurations have. */
@@ -129,7 +128,7 @@ export const planSchema = z.strictObject({
     .optional(),
   warmup_s: warmupSchema,
   cooldown_s: z.number().min(0),
-  /** Seconds between clients; only with consecutive order. */
+  /** Seconds between clients. It is present only in consecutive order. */
   client_cooldown_s: z.number().min(0),
   configurations: z.array(
     z.strictObject({
@@ -144,15 +143,15 @@ export const planSchema = z.strictObject({
       configuration_hash: configurationHashSchema,
       run: z.int().min(1),
       /**
-       * The number of the round, from 1. It is absent in consecutive order, where it equals that of
-       * the run, see `roundOf`.
+       * The number of the round, from 1. It is absent in consecutive order, where it equals the
+       * number of the run (see `roundOf`).
        */
       round: z.int().min(1).optional(),
-      /** By turns, the number of the group in its round, from 1. */
+      /** The number of the group in its round, from 1. It is present when targets take turns. */
       group: z.int().min(1).optional(),
       /**
-       * By turns, whether it is only there for the others of its group, as reference, copy or
-       * control.
+       * Whether the run only serves the others of its group, as reference, copy or control. It is
+       * present when targets take turns.
        */
       beside: z.literal(true).optional(),
       /**
@@ -177,16 +176,19 @@ export const planSchema = z.strictObject({
    */
   sources: z.array(z.string()).optional(),
   /**
-   * What is ranked with what; absent in older plans, which have the next two members in its place.
+   * What is ranked with what. It is absent in older plans, which have the next two members in its
+   * place.
    */
   rankings: z.array(rankingSchema).optional(),
-  /** In older plans: hashes of the references of all rankings. */
+  /** The hashes of the references of all rankings. Only older plans have them. */
   references: z.array(configurationHashSchema).optional(),
-  /** In older plans: rankings have rows of several web frameworks. */
+  /** Whether rankings have rows of several web frameworks. Only older plans have it. */
   compare_frameworks: z.literal(true).optional(),
   /** Whether the references were added to a single target, without being requested (M22). */
   reference_added: z.literal(true).optional(),
-  /** Store with which the others of the store layer are compared; absent without that layer. */
+  /**
+   * Store with which the others of the store layer are compared. It is absent without that layer.
+   */
   reference: idSchema.optional(),
 });
 export type Plan = z.infer<typeof planSchema>;
@@ -194,7 +196,7 @@ export type Plan = z.infer<typeof planSchema>;
 export type PlannedConfiguration = Plan["configurations"][number];
 export type PlannedRun = Plan["runs"][number];
 
-/** A configuration as a plan holds it. */
+/** Returns a configuration as a plan holds it. */
 export const plannedFrom = (configuration: Configuration): PlannedConfiguration => ({
   hash: configurationHash(configuration),
   configuration,
@@ -211,21 +213,22 @@ export function plannedConfiguration(
 }
 
 /**
- * The runs in parts that are measured one after the other. By turns a part is a group, else a run.
+ * Returns the runs in parts that are measured one after the other. When targets take turns a part
+ * is a group, and otherwise a run.
  */
 export function* unitsOf<Run extends Pick<PlannedRun, "round" | "group" | "diagnose">>(
   { order }: Pick<Plan, "order">,
   runs: readonly Run[],
 ): Generator<[Run, ...Run[]]> {
-  for (let at = 0; at < runs.length; ) {
-    const [first, ...later] = runs.slice(at);
+  for (let start = 0; start < runs.length; ) {
+    const [first, ...later] = runs.slice(start);
     if (!first) return;
     const isOther = ({ round, group, diagnose }: Run): boolean =>
       order !== "turns" || diagnose === true || round !== first.round || group !== first.group;
     const end = first.diagnose ? 0 : later.findIndex(isOther);
     const others = end < 0 ? later : later.slice(0, end);
     yield [first, ...others];
-    at += 1 + others.length;
+    start += 1 + others.length;
   }
 }
 

@@ -3,7 +3,7 @@ import { z } from "zod";
 import type { Environment } from "../kit/env.js";
 import { usageError } from "../kit/errors.js";
 
-/** A function of this type; its parameters cannot be checked. */
+/** Returns the schema of a function of this type. Its parameters cannot be checked. */
 export const functionOf = <Type extends (...parameters: never[]) => unknown>() =>
   z.custom<Type>((value) => typeof value === "function", "must be a function");
 
@@ -11,7 +11,7 @@ export const lineSchema = z
   .string()
   .regex(/^[^\n]{1,200}$/, "must be one line of at most 200 characters");
 
-/** The type of objects with this shape: an optional member is absent, and never undefined. */
+/** The type of objects with this shape. An optional member is absent, and never undefined. */
 export type Shaped<Shape extends z.ZodRawShape> = Exact<z.infer<z.ZodObject<Shape>>>;
 type Exact<Members> = {
   [Name in keyof Members]: object extends Pick<Members, Name>
@@ -21,12 +21,15 @@ type Exact<Members> = {
 
 const share = z.number().min(0).max(1);
 export const traceFactsSchema = z.strictObject({
-  /** Checksum of the file as the user gave it. */
+  /** The checksum of the file as the user gave it. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
   lines: z.int().min(1),
   keys: z.int().min(1),
   span_s: z.number().min(0),
-  /** In the mean; 0 where all came at once. The speed of a replay is its rate divided by this. */
+  /**
+   * The mean rate, or 0 where all requests came at once. The speed of a replay is its rate divided
+   * by this.
+   */
   rate_per_second: z.number().min(0),
   /** Shares of the requests that the keys with the most have. */
   top_shares: z.strictObject({ top_1: share, top_10: share, top_100: share }),
@@ -35,9 +38,9 @@ export type TraceFacts = z.infer<typeof traceFactsSchema>;
 
 export const pluginFactsSchema = z.strictObject({
   name: z.string().min(1).max(255),
-  /** Checksum of the file, or of the list of the folder's files with their checksums. */
+  /** The checksum of the file, or of the list of the folder's files with their checksums. */
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
-  /** Version in a folder's package.json; absent for a file. */
+  /** The version in a folder's package.json. It is absent for a file. */
   version: z.string().max(100).optional(),
   trace: traceFactsSchema.optional(),
 });
@@ -46,8 +49,8 @@ export type PluginFacts = z.infer<typeof pluginFactsSchema>;
 const pathsSchema = z.array(z.string().min(1).max(4096));
 
 /**
- * The paths in PLUGINS: a JSON list, or separated as in PATH. @throws usageError for an invalid
- * JSON list
+ * Reads the paths in PLUGINS, which are a JSON list, or separated as in PATH.
+ * @throws usageError for an invalid JSON list
  */
 export const decodePlugins = ({ PLUGINS: text = "" }: Environment): string[] =>
   parsePluginPaths(text, delimiter);
@@ -64,6 +67,6 @@ export function parsePluginPaths(text: string, separator: string): string[] {
   }
 }
 
-/** The environment variable with which a program loads these plugins. */
+/** Returns the environment variable with which a program loads these plugins. */
 export const encodePlugins = (paths: readonly string[] = []): Record<string, string> =>
   paths.length > 0 ? { PLUGINS: JSON.stringify(paths) } : {};

@@ -57,37 +57,38 @@ export type StoreFaultAction = (typeof storeFaultActions)[number];
 
 const storeFaultSchema = z.strictObject({
   action: z.enum(storeFaultActions),
-  /** For `failover`: the primary, by its place among the nodes. */
+  /** The place of the primary among the nodes. It is present only for `failover`. */
   node: z.int().min(0).optional(),
   /**
-   * For `fill-memory`: the store then drops the keys that were longest unused, instead of refusing
-   * writes.
+   * Whether the store then drops the keys that were longest unused, instead of refusing writes. It
+   * is present only for `fill-memory`.
    */
   evicts: z.literal(true).optional(),
-  /** For `free-memory`: the settings before. */
+  /** The former settings, which are set again. They are present only for `free-memory`. */
   settings: z.record(z.string(), z.string()).optional(),
 });
 export type StoreFault = z.infer<typeof storeFaultSchema>;
 
 /**
- * One line on the standard input of a serving probe. It answers with one line, a `ProbeReport`, or
- * ends.
+ * One line on the standard input of a serving probe. The probe answers with one line, a
+ * `ProbeReport`, or ends.
  */
 const probeRequestSchema = z.strictObject({
   actions: z.array(z.enum(probeActions)).min(1),
   /**
-   * In the order of roles, primaries first; empty for those of the run spec, or the node in
+   * In the order of roles, primaries first. It is empty for those of the run spec, or the node in
    * STORE_URL.
    */
   nodes: z.array(nodeSchema.extend({ host: hostText })),
   timeout_s: z.number().min(0.1).max(600),
   service: serviceSpecSchema.optional(),
   operation: workloadSchema.optional(),
-  /** For `numbers`. */
+  /** The keys that are counted. They are present only for `numbers`. */
   keys: z.array(z.string()).optional(),
   fault: storeFaultSchema.optional(),
   /**
-   * Commands that carry the limiter's decisions, as the store names them; absent: those of scripts.
+   * The commands that carry the limiter's decisions, as the store names them. Without them the
+   * commands that run scripts count.
    */
   decision_commands: z.array(z.string().min(1).max(100)).optional(),
 });
@@ -103,7 +104,8 @@ export interface ProbeEnv {
   spec: Pick<RunSpec, "store" | "plugins">;
   timeoutS: number;
   /**
-   * Credentials and encryption of the store. STORE_URL also names the node if no nodes are given.
+   * The credentials and encryption of the store. STORE_URL also names the node if no nodes are
+   * given.
    */
   access: StoreAccess;
 }

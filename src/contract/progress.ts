@@ -6,20 +6,20 @@ const share = z.number().min(0).max(1);
 export const progressSecondShape = {
   /** Seconds from the opening of the window to the end of the interval. */
   t_s: z.number().min(0),
-  /** Answered requests (allowed and limited); 0 when nothing was answered. */
+  /** Answered requests (allowed and limited). It is 0 when nothing was answered. */
   requests_per_second: z.number().min(0),
-  /** Share of limited answers, from 0 to 1; absent when nothing was answered. */
+  /** Share of limited answers, from 0 to 1. It is absent when nothing was answered. */
   limited_share: share.optional(),
-  /** The p99 of the answered requests; absent when nothing was answered. */
+  /** The p99 of the answered requests. It is absent when nothing was answered. */
   p99_ms: z.number().min(0).optional(),
   /**
-   * Utilisation of the busiest worker's event loop, from 0 to 1. From 0.9 on the generator may be
-   * the bottleneck (M6).
+   * The utilisation of the busiest worker's event loop, from 0 to 1. From 0.9 on the generator may
+   * be the bottleneck (M6).
    */
   generator_event_loop_utilisation: share.optional(),
   /**
-   * Utilisation from 0 to 1. It is absent, like the CPU, for a foreign server and when a reading
-   * failed.
+   * The utilisation of the busiest server's event loop, from 0 to 1. It is absent, like the CPU,
+   * for a server that is not ours and when a reading failed.
    */
   server_event_loop_utilisation: share.optional(),
   /** Percent of one core; above 100 when several threads are busy. */
@@ -35,8 +35,8 @@ export type ReadingPhase = (typeof readingPhases)[number];
  */
 export const WAITING = "waiting";
 /**
- * By turns, each second of turns of every target has ended, and no target has the load until the
- * counters are read.
+ * When targets take turns, each second of turns of every target has ended, and no target has the
+ * load until the counters are read.
  */
 export const BETWEEN_TURNS = "between turns";
 /**
@@ -58,14 +58,14 @@ export const READ_LINE = "read";
 export const ALL_STEADY_LINE = "steady";
 
 /**
- * A line of the load generator's progress: with PROGRESS=json one JSON object per line on standard
+ * One line of the load generator's progress. With PROGRESS=json it is a JSON object on standard
  * error.
  */
 export const progressSchema = z.discriminatedUnion("event", [
   z.strictObject({
     event: z.literal("phase"),
     phase: z.enum([...readingPhases, WAITING, BETWEEN_TURNS, "warmup", STEADY, "measure"]),
-    /** Only of `measure`: milliseconds until the window opens, after its lead-in. */
+    /** Milliseconds until the window opens, after its lead-in. Only the phase `measure` has it. */
     opens_in_ms: z.number().min(0).optional(),
   }),
   z.strictObject({
@@ -81,7 +81,7 @@ export const progressSchema = z.discriminatedUnion("event", [
     event: z.literal("turn"),
     answers: z.int().min(0),
     followed: z.int().min(0),
-    /** The latency of both. */
+    /** The summed latency of the answers and the followed requests. */
     latency_sum_us: z.number().min(0),
   }),
 ]);

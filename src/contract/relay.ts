@@ -10,8 +10,8 @@ const MOST_MS = 60_000;
 const DELAY = /^delay (\d{1,5})$/;
 
 /**
- * One line on the standard input of a relay, e.g. `pass`, `delay 20` or `hold`. The relay prints
- * the same line once it does so.
+ * Returns one line on the standard input of a relay, e.g. `pass`, `delay 20` or `hold`. The relay
+ * prints the same line once it does so.
  */
 export const relayLine = (mode: RelayMode): string =>
   mode.mode === "delay" ? `delay ${mode.ms}` : mode.mode;

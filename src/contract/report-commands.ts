@@ -9,10 +9,10 @@ export const LATEST = "latest";
 
 /** A flag of a command that Python carries out. */
 export interface ReportFlag {
-  /** Without its dashes. */
+  /** The name of the flag without its dashes. */
   name: string;
   help: string;
-  /** Placeholder of its value; absent for a switch. */
+  /** The placeholder of the flag's value. It is absent for a switch. */
   value?: string;
   /** All values that it takes. */
   choices?: readonly string[];
@@ -30,7 +30,7 @@ export interface ReportCommand {
   after: string;
 }
 
-/** In what sides of a comparison may differ, if `--allow` names it. */
+/** The properties in which the sides of a comparison may differ, if `--allow` names them. */
 export const COMPARED_KINDS = [
   "machine",
   "schema",

@@ -18,8 +18,8 @@ const afterWindowSchema = z.strictObject({
 export type AfterWindow = z.infer<typeof afterWindowSchema>;
 
 /**
- * All sent requests, by what became of them in the window (M8): sent = allowed + limited +
- * failed_answers + connection_errors + timed_out + followed + cut.
+ * All sent requests by what became of them in the window (M8). The sum of allowed, limited,
+ * failed_answers, connection_errors, timed_out, followed and cut is the number of sent requests.
  */
 export const countsSchema = z.strictObject({
   sent: countSchema,
@@ -35,7 +35,7 @@ export const countsSchema = z.strictObject({
   followed: countSchema,
   after_window: afterWindowSchema,
   /**
-   * Requests in flight when the window closed that were not followed; 0 since requests are
+   * Requests in flight when the window closed that were not followed. They are 0 since requests are
    * followed.
    */
   cut: countSchema,

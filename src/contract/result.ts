@@ -14,12 +14,12 @@ import {
 import { consumerEvidenceSchema } from "./consumer-evidence.js";
 import { diagnosisSchema } from "./diagnosis.js";
 import { faultFiguresSchema } from "./fault-figures.js";
-import { faultRecordSchema } from "./faults.js";
+import { faultRecordSchema } from "./fault-schemas.js";
 import { generatorPartSchema, sampleSchema } from "./generator-part.js";
 import { judgementSchema, verdictSchema } from "./judgement.js";
 import { latencySchema } from "./latency-figures.js";
 import { driverLayerSchema } from "./layers.js";
-import { runLinkSchema } from "./machines.js";
+import { machineLinkSchema } from "./machines.js";
 import { pluginFactsSchema } from "./plugins.js";
 import { countSchema, millisecondsSchema } from "./quantities.js";
 import { countsSchema, slicesSchema } from "./request-outcomes.js";
@@ -34,12 +34,10 @@ import { turnsFactsSchema } from "./turns.js";
 export const RESULT_SCHEMA = "ratelimit-bench/result";
 
 /**
- * The history of the format:
- * - 1: the first format
- * - 2: layers, any number of servers, stores that do not speak RESP, roles by kind
- * - 3: turns
- * - 4: what the report reads instead of deriving it, i.e. the text of the load, facts of the target
- *   and the curve of the latencies
+ * The version of the format. Version 1 was the first. Version 2 has layers, any number of servers,
+ * stores that do not speak RESP, and roles by kind. Version 3 has turns. Version 4 states what the
+ * report derived before, which is the text of the load, properties of the target and the curve of
+ * the latencies.
  *
  * Programs of this language read this version alone. Older documents are converted in one place,
  * `report/results/older_documents.py`, when the report or `ratelimit-bench judge` loads them.
@@ -61,7 +59,7 @@ const predictionSchema = z.strictObject({
 
 export const runtimeFactsSchema = z.strictObject({
   id: z.string(),
-  /** The store came with the project's Python packages. */
+  /** Whether the store came with the project's Python packages. */
   embedded_store: z.boolean(),
   caps_applied: z.boolean(),
   caps: kindCapsSchema.optional(),
@@ -80,7 +78,10 @@ const identity = {
   /** The load in words, see `loadText`. */
   load_text: z.string(),
   runtime: runtimeFactsSchema.optional(),
-  /** Plugins of the campaign, or of a generator that was started by hand; absent without any. */
+  /**
+   * Plugins of the campaign, or of a generator that was started by hand. They are absent without
+   * any.
+   */
   plugins: z.array(pluginFactsSchema).optional(),
   started_at: z.iso.datetime(),
   finished_at: z.iso.datetime(),
@@ -97,7 +98,7 @@ const machinesOfRun = {
   /**
    * The links between the machines that could be measured, as they were just before the campaign.
    */
-  links: z.array(runLinkSchema).optional(),
+  links: z.array(machineLinkSchema).optional(),
   /** The load of each machine on which it is counted. It takes the place of `host_load`. */
   machine_load: z.record(z.string(), machineLoadSchema).optional(),
 };
@@ -116,10 +117,12 @@ const outsideOfRun = {
   clock_change: clockChangeSchema.optional(),
 };
 
-/** The generator's settings, in every measured result, also for a foreign URL. */
+/**
+ * The generator's settings. Every measured result has them, also one of a server that is not ours.
+ */
 const requestSchema = z.strictObject({
   layer: driverLayerSchema,
-  /** Base addresses, one per server; empty at the limiter layer. */
+  /** Base addresses, one per server. They are empty at the limiter layer. */
   urls: z.array(z.string()),
   label: z.string(),
   workload: z.string(),
@@ -165,8 +168,8 @@ export const measuredResultSchema = z.strictObject({
    */
   latency: latencySchema.optional(),
   /**
-   * Milliseconds at `CURVE_THOUSANDTHS`, up to the first figure that is not known (M23); empty
-   * without an answer.
+   * Milliseconds at `CURVE_THOUSANDTHS`, up to the first figure that is not known (M23). It is
+   * empty without an answer.
    */
   latency_curve_ms: z.array(millisecondsSchema),
   service_time: latencySchema.optional(),
@@ -175,8 +178,8 @@ export const measuredResultSchema = z.strictObject({
   unsupported: z.array(z.string()),
   rate_limit_hits: countSchema,
   /**
-   * Mean CPU use of all servers in lead-in and window, in % of one core. Absent without a server of
-   * ours, like `memory_usage`.
+   * The mean CPU use of all servers in lead-in and window, in % of one core. It is absent without a
+   * server of ours, like `memory_usage`.
    */
   cpu_usage: z.number().min(0).optional(),
   /** Mean use of the heaps of all servers, in bytes. */
@@ -192,28 +195,32 @@ export const measuredResultSchema = z.strictObject({
   slices: slicesSchema,
   timeline: timelineSchema.optional(),
   prediction: predictionSchema.optional(),
-  /** Empty for a foreign URL. */
+  /** The consumers. The list is empty for a server that is not ours. */
   consumers: z.array(consumerEvidenceSchema),
   /**
-   * Calls of the limiter per request, and descriptors that one call decides; absent without a
-   * limiter.
+   * Calls of the limiter per request, and descriptors that one call decides. They are absent
+   * without a limiter.
    */
   calls_per_request: z.number().positive().optional(),
   descriptors_per_call: z.number().positive().optional(),
   store: storeEvidenceSchema.optional(),
   service: serviceEvidenceSchema.optional(),
   admissions: admissionsSchema.optional(),
-  /** The planned faults as they took place; absent without any. */
+  /** The planned faults as they took place. It is absent without faults. */
   faults: z.array(faultRecordSchema).min(1).optional(),
-  /** What the faults did to the requests; absent where none was injected. */
+  /** What the faults did to the requests. It is absent where none was injected. */
   fault_figures: faultFiguresSchema.optional(),
-  /** Only with traffic `boundary`, on a target with a limiter. */
+  /**
+   * What each key was admitted. It is present only with traffic `boundary`, on a target with a
+   * limiter.
+   */
   boundary: boundarySchema.optional(),
   resources: z.record(z.string(), roleResourcesSchema),
   turns: turnsFactsSchema.optional(),
   ...outsideOfRun,
   /**
-   * Seconds from the start of all servers until each was ready, by role; absent without a server.
+   * Seconds from the start of all servers until each was ready, by role. They are absent without a
+   * server.
    */
   servers_ready_s: z.record(z.string(), z.number().min(0)).optional(),
   /** Absent if the system does not report it. */
@@ -272,7 +279,7 @@ export const printedResultSchema = z.strictObject({
     arguments: z.array(z.string()),
     output: z.string(),
   }),
-  /** Calls of the operation's command or decisions, as store or service counted them. */
+  /** The calls of the operation's command, or the decisions, as store or service counted them. */
   calls: operationCallsSchema.optional(),
   memory: storeMemorySchema.optional(),
   store: storeEvidenceSchema,
@@ -309,6 +316,9 @@ export const resultSchema = z.discriminatedUnion("status", [
 ]);
 export type Result = z.infer<typeof resultSchema>;
 
-/** Whether a run ended with figures, which our own generator measured or a load program printed. */
+/**
+ * Tells whether a run ended with figures, which our own generator measured or a load program
+ * printed.
+ */
 export const hasFigures = (result: Result): result is MeasuredResult | PrintedResult =>
   result.status === "measured" || result.status === "printed";

@@ -29,7 +29,10 @@ export const roleResourcesSchema = z.strictObject({
   resident_bytes_at_window_open: countSchema.optional(),
   resident_bytes_at_end: countSchema.optional(),
   caps: capsSchema.optional(),
-  /** Throttling by the CPU cap in the window, in periods of the scheduler. Absent without a cap. */
+  /**
+   * The throttling by the CPU cap in the window, in periods of the scheduler. It is absent without
+   * a cap.
+   */
   throttling: throttlingSchema.optional(),
   network: z.strictObject({ received_bytes: countSchema, sent_bytes: countSchema }).optional(),
   samples: z.array(
@@ -49,8 +52,8 @@ export type RoleResources = z.infer<typeof roleResourcesSchema>;
 export const FOREIGN_CPU_PERCENT = 10;
 
 /**
- * From this percentage of one CPU on a run is suspect (M25). By turns, where foreign CPU time meets
- * all targets alike, it is half of all CPUs.
+ * Returns the percentage of one CPU from which on a run is suspect (M25). When targets take turns,
+ * foreign CPU time meets all targets alike, and the limit is half of all CPUs.
  */
 export const foreignLimitPercent = (byTurns: boolean, cpus: number): number =>
   byTurns ? 50 * cpus : FOREIGN_CPU_PERCENT;
@@ -80,8 +83,8 @@ export type HostLoad = z.infer<typeof hostLoadSchema>;
 export const machineLoadSchema = z.strictObject({
   ...hostLoadSchema.shape,
   /**
-   * Bytes on all links that a program there sees, without loopback; absent where they are not
-   * counted.
+   * Bytes on all links that a program there sees, without loopback. They are absent where they are
+   * not counted.
    */
   network: z.strictObject({ received_bytes: countSchema, sent_bytes: countSchema }).optional(),
 });

@@ -1,12 +1,14 @@
 import { z } from "zod";
 
 /**
- * What a started thing of a run is for. Caps, counters, evidence, charts and CSV columns go by it.
+ * The purposes of what a run starts. Caps, counters, evidence, charts and CSV columns go by them.
  */
 const roleKinds = ["server", "service", "store", "generator", "helper"] as const;
 export type RoleKind = (typeof roleKinds)[number];
 
-/** The kinds that are measured, in the order in which reports list them: a helper is not. */
+/**
+ * The kinds that are measured, in the order in which reports list them. A helper is not measured.
+ */
 export const measuredKinds = [
   "server",
   "service",

@@ -24,7 +24,7 @@ export const nodeSchema = z.strictObject({
   ports: z.record(z.string(), port).optional(),
 });
 
-/** Up to 64 letters, digits, - or _; empty for a program that was started by hand. */
+/** Up to 64 letters, digits, - or _. It is empty for a program that was started by hand. */
 export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
 
 /**
@@ -34,13 +34,14 @@ export const runNonceSchema = z.string().regex(/^[0-9A-Za-z_-]{0,64}$/);
 const storeSpecSchema = z.strictObject({
   id: idSchema,
   /**
-   * Id of the engine of a store that the user named by its program alone; absent for a known store.
+   * The id of the engine of a store that the user named by its program alone. It is absent for a
+   * known store.
    */
   engine: idSchema.optional(),
   topology: idSchema,
   /**
-   * The nodes in the order of roles, primaries first. They are empty for a store in the server's
-   * process, or if not known yet.
+   * The nodes in the order of roles, primaries first. The list is empty for a store in the server's
+   * process, and while the nodes are not known.
    */
   nodes: z.array(nodeSchema),
   /**
@@ -63,7 +64,7 @@ export type ServiceSpec = z.infer<typeof serviceSpecSchema>;
 
 const serverSpecSchema = z.strictObject({
   host: z.string().max(253),
-  /** 0: any free port. */
+  /** The port, where 0 means any free one. */
   port: z.int().min(0).max(65_535),
   /** Rounds of CPU work of the heavy workload. */
   complexity: wholeIn("complexity"),
@@ -71,11 +72,11 @@ const serverSpecSchema = z.strictObject({
   log_level: z.string().max(10),
   /** Whether the server has instruments that cost CPU time, and answers to `/diagnosis`. */
   diagnose: z.literal(true).optional(),
-  /** By how much the wall clock of this process is ahead of the machine's. */
+  /** How far the wall clock of this process is ahead of the machine's, in ms. */
   clock_shift_ms: z.int().optional(),
   /**
-   * Its client is what a proxy in front of it names; the hook of a limiter tells clients by its own
-   * default.
+   * Whether a request's client is the one that a proxy in front of the server names, so that the
+   * hook of a limiter tells clients apart by its own default.
    */
   by_address: z.literal(true).optional(),
 });
@@ -86,7 +87,7 @@ const addressedServerSchema = z.strictObject({
   id: z.string().max(40),
   /** Base address, without a slash at the end. */
   url: z.url(),
-  /** If not empty, the server must report the same. */
+  /** The server must report the same nonce, unless it is empty. */
   run_nonce: runNonceSchema,
 });
 export type AddressedServer = z.infer<typeof addressedServerSchema>;
@@ -105,7 +106,7 @@ const generatorSpecSchema = z.strictObject({
   layer: driverLayerSchema,
   workload: workloadSchema,
   traffic: idSchema,
-  /** The load of all generators together, like the extent. */
+  /** The load of all generators together. The extent is theirs together, too. */
   load: loadSchema,
   extent: extentSchema,
   share: generatorShareSchema.optional(),
@@ -113,7 +114,7 @@ const generatorSpecSchema = z.strictObject({
   warmup_s: warmupSchema,
   seed: wholeIn("seed"),
   timeout_s: z.number().min(1).max(600),
-  /** The servers, over which connections are spread evenly; empty at the limiter layer. */
+  /** The servers, over which connections are spread evenly. They are empty at the limiter layer. */
   servers: z.array(addressedServerSchema),
   progress: z.enum(["text", "json"]),
   /**
@@ -148,7 +149,9 @@ export const runSpecSchema = z.strictObject({
   /** Prefix of every key, so that runs on an external store do not share keys. */
   key_prefix: z.string().regex(/^[0-9A-Za-z:_-]{1,64}$/),
   plugins: z.array(z.string().min(1).max(4096)),
-  /** Folder of the library versions that a target may request; absent: this user's. */
+  /**
+   * The folder of the library versions that a target may request. It defaults to that of this user.
+   */
   versions_folder: z.string().max(4096).optional(),
   server: serverSpecSchema.optional(),
   generator: generatorSpecSchema.optional(),
@@ -178,8 +181,8 @@ export const groupSpec = (members: Omit<GroupSpec, "schema">): GroupSpec => ({
 });
 
 /**
- * JSON, or the path of a file that holds it; undefined where RUN_SPEC is not set. @throws
- * usageError
+ * Returns JSON, or the path of a file that holds it. It is undefined where RUN_SPEC is not set.
+ * @throws usageError
  */
 export function decodeRunSpec(env: Environment): RunSpec | undefined {
   const document = documentOf(env);
@@ -187,8 +190,8 @@ export function decodeRunSpec(env: Environment): RunSpec | undefined {
 }
 
 /**
- * The group in the variable RUN_SPEC; undefined where it holds something else. @throws like
- * `decodeRunSpec`
+ * Returns the group in the variable RUN_SPEC. It is undefined where it holds something else.
+ * @throws like `decodeRunSpec`
  */
 export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
   const document = documentOf(env);
@@ -196,7 +199,7 @@ export function decodeGroupSpec(env: Environment): GroupSpec | undefined {
   return isGroup ? parsed(document, groupSpecSchema) : undefined;
 }
 
-/** The document in RUN_SPEC, or in the file that it names. */
+/** Returns the document in RUN_SPEC, or in the file that it names. */
 function documentOf({ RUN_SPEC: textOrPath }: Environment): unknown {
   if (!textOrPath) return undefined;
   try {

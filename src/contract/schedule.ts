@@ -31,7 +31,7 @@ export const scheduleSchema = z.strictObject({
   arrivals: arrivalsSchema,
   ...scheduleCountsSchema.shape,
   achieved_per_second: z.number().min(0),
-  /** The lateness of sends that did not wait for a connection; absent when there was none. */
+  /** The lateness of sends that did not wait for a connection. It is absent when there was none. */
   lateness_ms: z.strictObject({ p50: ms, p90: ms, p99: ms, max: ms }).optional(),
   /** Percentiles of latency of which the lateness of sends is more than a tenth. */
   late_percentiles: z.array(z.enum(["p50", "p90", "p99"])),

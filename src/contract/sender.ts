@@ -15,7 +15,7 @@ const requestGroupSchema = z.strictObject({
   /** The `userId`s of each request; without any, the server takes the sender's address. */
   keys: z.array(z.string().max(200_000)).max(64),
   count: z.int().min(1).max(10_000),
-  /** Addresses of clients behind a proxy, which the requests name in turn. */
+  /** Addresses of clients behind a proxy. The requests name them in turn. */
   addresses: z.array(z.ipv6()).min(1).max(1_000).optional(),
   /** Whether the group is not sent before all earlier requests are answered. */
   waits: z.literal(true).optional(),
@@ -43,7 +43,7 @@ const sentRequestSchema = z.strictObject({
   status: z.int().nullable(),
   /** Why no answer came. */
   error: z.string().max(300).optional(),
-  /** The headers about limits, in lower case; absent without any. */
+  /** The headers about limits, in lower case. They are absent without any. */
   headers: z.record(z.string(), z.string()).optional(),
 });
 export type SentRequest = z.infer<typeof sentRequestSchema>;

@@ -10,7 +10,8 @@ import { targetSchema } from "./target.js";
 export const EXHAUSTED_KEY_PREFIX = "exhausted-";
 
 /**
- * Versions at run time, not requested versions. Absent for a missing part (no store for `none`).
+ * The versions at run time, which may differ from the requested ones. A part that does not exist
+ * has no version, e.g. the store of `none`.
  */
 export const versionsSchema = z.strictObject({
   node: z.string(),
@@ -51,7 +52,7 @@ export const healthSchema = z.strictObject({
 });
 export type Health = z.infer<typeof healthSchema>;
 
-/** Consumes since the start of the process: one for each descriptor of a request. */
+/** The consumes since the start of the process. Each descriptor of a request is one consume. */
 export const consumesSchema = z.strictObject({
   /** Calls of the limiter, one of which may decide on all descriptors of a request. */
   calls: z.int().min(0),
@@ -75,10 +76,12 @@ export const usageSchema = z.strictObject({
   cpu_system_us: z.int().min(0),
   heap_used_bytes: z.int().min(0),
   resident_bytes: z.int().min(0),
-  /** Cumulative, so that two readings give the utilisation between them. */
+  /** The active time since the start, so that two readings give the utilisation between them. */
   event_loop_active_ms: z.number().min(0),
   event_loop_idle_ms: z.number().min(0),
-  /** Requests to limited routes since the start. `in_flight` are those that are not finished. */
+  /**
+   * The requests to limited routes since the start. `in_flight` counts those that are not finished.
+   */
   requests: z.int().min(0),
   in_flight: z.int().min(0),
   consumes: consumesSchema.optional(),

@@ -50,7 +50,9 @@ const shape = {
  * profile.
  */
 const DEFAULT_LIMITS: Limits = { points: 100, window_s: 60, block_s: 0 };
-/** Rounds of CPU work of the heavy workload: a few milliseconds of one core. */
+/**
+ * The default rounds of CPU work of the heavy workload. They take a few milliseconds of one core.
+ */
 export const DEFAULT_COMPLEXITY = 10;
 export const DEFAULT_KEY_PREFIX = "rl";
 const DEFAULT_MODE = "valkey-glide";

@@ -7,7 +7,7 @@ const count = z.int().min(0);
  */
 export const serviceReadingSchema = z.strictObject({
   version: z.string().optional(),
-  /** Identifies the process: another one after a restart. */
+  /** Identifies the process. A restarted service has another id. */
   run_id: z.string().optional(),
   /** Points that were decided on: one for each descriptor, times the cost of a request. */
   decisions: count,
@@ -23,7 +23,7 @@ export const serviceEvidenceSchema = z.strictObject({
   role: z.string(),
   at_start: serviceReadingSchema,
   at_end: serviceReadingSchema,
-  /** Its settings, as environment variables without addresses. */
+  /** The settings of the service, as environment variables without addresses. */
   settings: z.record(z.string(), z.string()),
 });
 export type ServiceEvidence = z.infer<typeof serviceEvidenceSchema>;

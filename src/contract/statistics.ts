@@ -7,9 +7,9 @@
 export const LEVEL = 0.05;
 
 /**
- * A difference counts only beyond it: layout of memory and links alone can move a program by as
- * much (T. Mytkowicz et al., "Producing wrong data without doing anything obviously wrong!", ASPLOS
- * 2009).
+ * A difference must exceed this share to count, because the layout of memory and links alone can
+ * move a program by as much (T. Mytkowicz et al., "Producing wrong data without doing anything
+ * obviously wrong!", ASPLOS 2009).
  */
 export const FLOOR_SHARE = 0.02;
 
@@ -39,13 +39,14 @@ export const LOOK_SHARES = { first: 0.008, last: 0.022 } as const;
 export const MIN_TRIALS_PER_RATE = 5;
 
 /**
- * The smallest two-sided p of the exact test of signed ranks: all pairs differ in one direction.
+ * Returns the smallest two-sided p of the exact test of signed ranks: all pairs differ in one
+ * direction.
  */
 export const smallestPairedP = (pairs: number): number => 2 ** (1 - pairs);
 
 /**
- * The smallest two-sided p of the exact Mann-Whitney test: all runs of one side lie above the
- * other's.
+ * Returns the smallest two-sided p of the exact Mann-Whitney test: all runs of one side lie above
+ * the other's.
  */
 export function smallestUnpairedP(runs: number): number {
   let p = 2;

@@ -4,12 +4,15 @@ import { messageOf, usageError } from "../kit/errors.js";
 import { MAX_SETTING_BYTES, readUserFile } from "../kit/user-files.js";
 
 /**
- * PEM texts. `ca` vouches for the store, in addition to the system's; `cert` and `key` are the
- * client's own.
+ * PEM texts. `ca` vouches for the store in addition to the system's authorities, while `cert` and
+ * `key` belong to the client.
  */
 export type StoreTls = { ca?: string; cert?: string; key?: string };
 
-/** Credentials and encryption of a store. They are secret: never printed, never stored. */
+/**
+ * The credentials and encryption of a store. They are secret, so they are never printed and never
+ * stored.
+ */
 export interface StoreAccess {
   username?: string;
   password?: string;
@@ -21,14 +24,14 @@ export interface StoreAddress extends NodePlace {
   access: StoreAccess;
 }
 
-/** For a password that looks like the rest of an address. */
+/** A password may look like the end of an address, so the message says how to encode it. */
 const ENCODED = "in user and password write / as %2F, ? as %3F, # as %23, @ as %40 and : as %3A";
 
 function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    // Without the cause, which may contain the text.
+    // The error has no cause, because that may contain the text.
     throw usageError(
       "user or password of the store's redis:// URL has a % that is not an escape: write %25",
     );
@@ -36,14 +39,15 @@ function decoded(text: string): string {
 }
 
 /**
- * Reads `redis[s]://[user[:password]@]host[:port]`. @throws usageError without the text: a password
+ * Reads `redis[s]://[user[:password]@]host[:port]`.
+ * @throws usageError without the text, because it may contain a password
  */
 export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    // Without the cause, which contains the text.
+    // The error has no cause, because that contains the text.
     throw usageError(
       `the store's URL is not an address: give redis://host:port or rediss://user:password@host:port; ${ENCODED}`,
     );
@@ -75,8 +79,9 @@ export function parseStoreUrl(text: string, tls: StoreTls = {}): StoreAddress {
 const TLS_FILES = { ca: "STORE_CA", cert: "STORE_CERT", key: "STORE_KEY" } as const;
 
 /**
- * Undefined without STORE_URL. It is in the environment, which only its owner can read. @throws
- * usageError without it
+ * Reads STORE_URL. It comes by the environment, which only its owner can read.
+ * @returns undefined without STORE_URL
+ * @throws usageError where it is wrong, without the text
  */
 export function storeAddressFrom(env: Environment): StoreAddress | undefined {
   if (!env.STORE_URL) return undefined;
@@ -90,8 +95,8 @@ export function storeAddressFrom(env: Environment): StoreAddress | undefined {
 }
 
 /**
- * Access to the store of a run: that of `STORE_URL`, else that of an encrypted store that the
- * campaign started.
+ * Returns the access to the store of a run, which is that of `STORE_URL`, or else that of an
+ * encrypted store that the campaign started.
  */
 export const storeAccessFrom = (
   env: Environment,

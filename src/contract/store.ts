@@ -5,8 +5,7 @@ import { serviceReadingSchema } from "./service.js";
 const count = z.int().min(0);
 
 /**
- * Script calls of one node by command: all calls, and those of them that failed (e.g. with
- * NOSCRIPT).
+ * The script calls of one node by command, with all calls and the failed ones (e.g. with NOSCRIPT).
  */
 const scriptCallsSchema = z.record(z.string(), z.strictObject({ calls: count, failed: count }));
 
@@ -30,11 +29,11 @@ export type EvidenceName = (typeof evidenceNames)[number];
 const storeReadingSchema = z.strictObject({
   version: z.string(),
   uptime_s: count.optional(),
-  /** Identifies the process: another one after a restart. */
+  /** Identifies the process. A restarted node has another id. */
   run_id: z.string().optional(),
-  /** Decisions of the limiter that reached this node. */
+  /** The decisions of the limiter that reached this node. */
   decisions: count.optional(),
-  /** The commands that carried them; only for limiters with a script. */
+  /** The commands that carried the decisions. They are present only for limiters with a script. */
   script_calls: scriptCallsSchema.optional(),
   keys: count.optional(),
   evicted_keys: count.optional(),
@@ -56,9 +55,9 @@ export type StoredKeys = z.infer<typeof storedKeysSchema>;
 
 const moduleFactsSchema = z.strictObject({
   id: z.string(),
-  /** The version that the store reports; absent before it is loaded. */
+  /** The version that the store reports. It is absent before it is loaded. */
   version: z.string().optional(),
-  /** A hash of its file; absent for a store that the user runs. */
+  /** A hash of its file. It is absent for a store that the user runs. */
   sha256: z.string().optional(),
 });
 export type ModuleFacts = z.infer<typeof moduleFactsSchema>;
@@ -72,7 +71,7 @@ export const storeEvidenceSchema = z.strictObject({
     z.strictObject({ role: z.string(), at_start: storeReadingSchema, at_end: storeReadingSchema }),
   ),
   settings: z.record(z.string(), z.string()),
-  /** Threads of a node that execute commands; absent: one. */
+  /** The threads of a node that execute commands. It defaults to 1. */
   command_threads: z.int().min(1).optional(),
   modules: z.array(moduleFactsSchema).optional(),
   /**
@@ -89,9 +88,12 @@ const discoverySchema = z.strictObject({
   version: z.string(),
   topology: z.string(),
   nodes: z.array(z.strictObject({ host: z.string(), port: z.int() })),
-  /** Ids of the limiter modules that it has loaded; absent without any. */
+  /** Ids of the limiter modules that it has loaded. They are absent without any. */
   modules: z.array(z.string()).optional(),
-  /** Its limit, 0 for none, and what it does there; absent where it does not tell. */
+  /**
+   * The limit of the store's memory, where 0 means none, and what the store does at it. It is
+   * absent where the store does not report it.
+   */
   memory: z.strictObject({ max_bytes: count, policy: z.string() }).optional(),
 });
 export type Discovery = z.infer<typeof discoverySchema>;
@@ -103,7 +105,8 @@ const storeFeatures = ["EVAL", "HELLO", "CONFIG", "commandstats", "DBSIZE", "use
 export type StoreFeature = (typeof storeFeatures)[number];
 
 /**
- * The probe's output: one JSON document with a member for each action, nodes in the given order.
+ * The probe's output. It is one JSON document with a member for each action, with nodes in the
+ * given order.
  */
 export const probeReportSchema = z.strictObject({
   discovered: discoverySchema.optional(),
@@ -112,20 +115,20 @@ export const probeReportSchema = z.strictObject({
   flushed: z.boolean().optional(),
   readings: z.array(storeReadingSchema).optional(),
   stored: storedKeysSchema.optional(),
-  /** How many keys lost their end; absent for a store that does not list its keys. */
+  /** How many keys lost their end. It is absent for a store that does not list its keys. */
   persisted: count.optional(),
-  /** What a store tells about its commands and its network; empty where it cannot. */
+  /** What a store tells about its commands and its network. It is empty where it cannot. */
   diagnosed: z.array(nodeCountersSchema).optional(),
   settings: z.record(z.string(), z.string()).optional(),
   /** Versions of the limiter modules that every node has loaded, by id. */
   modules: z.record(z.string(), z.string()).optional(),
   lacks: z.array(z.enum(storeFeatures)).optional(),
   /**
-   * Keys that were filled in, and the command that runs the operation's script; absent for other
-   * operations.
+   * Keys that were filled in, and the command that runs the operation's script. They are absent for
+   * other operations.
    */
   prepared: z.strictObject({ filled: count, script: z.array(z.string()).optional() }).optional(),
-  /** Under the keys, in their order; null for a key that there is not. */
+  /** Under the keys, in their order. It is null for a key that there is not. */
   numbers: z.array(z.int().nullable()).optional(),
   /** How long a fault took that the store itself carries out. */
   fault_s: z.number().min(0).optional(),

@@ -3,7 +3,10 @@ import { z } from "zod";
 const figure = z.number().min(0).nullable();
 const count = z.int().min(0);
 
-/** One configuration over its runs (`--summary-json`); null: no figure, never zero. */
+/**
+ * One configuration over its runs (`--summary-json`). A figure that does not exist is null, never
+ * 0.
+ */
 export const summaryRowSchema = z.object({
   /** Null for a URL that was measured by hand. */
   configuration_hash: z.string().nullable(),
@@ -12,10 +15,10 @@ export const summaryRowSchema = z.object({
   topology: z.string().nullable(),
   workload: z.string(),
   traffic: z.string(),
-  /** Measures the harness; never ranked with clients. */
+  /** Whether the target measures the harness. It is never ranked with clients. */
   control: z.boolean(),
   runs: count,
-  /** Measured, with the verdict valid: suspect ones count too. */
+  /** Measured runs whose verdict is not invalid. Suspect runs count too. */
   valid_runs: count,
   /**
    * Runs in which the target served its load, and those in which it was overloaded or failed (M24).
@@ -75,6 +78,6 @@ export const thresholdRowSchema = z.object({
   label: z.string(),
   threshold: z.string(),
   value_text: z.string(),
-  /** `held`, `missed`, or no figure. */
+  /** `held` or `missed`. It is another text where there is no figure. */
   status: z.string(),
 });

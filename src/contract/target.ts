@@ -22,7 +22,7 @@ export interface TargetText {
   client: string;
   version?: string;
   store?: string;
-  /** An image's tag, or the name of one of several programs. */
+  /** The tag of an image, or the name of one of several programs. */
   storeVersion?: string;
   topology?: string;
   /** The options, sorted and without duplicates. */
@@ -59,27 +59,30 @@ export const targetSchema = z.strictObject({
   text: z.string().max(200),
   label: z.string().max(200),
   client: idSchema,
-  /** The version that was requested; absent for the project's own. */
+  /** The requested version. It is absent for the version that the project installs. */
   client_version: z.string().max(40).optional(),
   store: idSchema,
-  /** Like `client_version`; `8.1` is any 8.1.x. */
+  /** The requested version. `8.1` is any 8.1.x. */
   store_version: z.string().max(40).optional(),
   topology: idSchema,
   limiter: idSchema,
-  /** Like `client_version`. */
+  /** The requested version of the limiter's library. */
   limiter_version: z.string().max(40).optional(),
   options: z.array(idSchema),
   decided_by: z.enum(deciders),
   algorithm: z.enum(algorithms).optional(),
   module: idSchema.optional(),
   service: idSchema.optional(),
-  /** The version of Node that its servers run in, on this machine; absent for the project's own. */
+  /**
+   * The version of Node in which the servers run on this machine. It is absent for the version that
+   * the project uses.
+   */
   node: z.string().max(40).optional(),
   /**
    * The load program that makes the calls in the client's place, so that the target is a control.
    */
   program: idSchema.optional(),
-  /** The web framework of the server; absent for Fastify. */
+  /** The web framework of the server. It is absent for Fastify. */
   framework: idSchema.optional(),
   /** Whether it runs the one script for all clients instead of its own. */
   same_script: z.literal(true).optional(),
@@ -98,7 +101,8 @@ export const targetSchema = z.strictObject({
 export type Target = z.infer<typeof targetSchema>;
 
 /**
- * Whether a store program keeps the counters. `memory` keeps them in the server, `none` has none.
+ * Tells whether a store program keeps the counters. `memory` keeps them in the server, `none` has
+ * none.
  */
 export const usesStore = ({ store }: Pick<Target, "store">): boolean =>
   store !== "memory" && store !== "none";
@@ -145,8 +149,8 @@ export const storeProgram = ({
 export const nodeProgram = (version: string): string => partText("node", version);
 
 /**
- * Whether the versions of the nodes fit a requested label. `8.1` is any 8.1.x, a label that is no
- * version is only a name, and what is not known contradicts nothing.
+ * Tells whether the versions of the nodes fit a requested label. `8.1` is any 8.1.x, a label that
+ * is no version is only a name, and what is not known contradicts nothing.
  * @param seen versions of the nodes, separated by commas
  */
 export function isRequestedVersion(label: string, seen: string): boolean {
@@ -161,13 +165,14 @@ export const partText = (id: string, version?: string): string =>
   version ? `${id}~${version}` : id;
 
 /**
- * Reads `id[~version]`. @param what named in the message @throws usageError when it is not of that
- * form
+ * Reads `id[~version]`.
+ * @param what the part's name for messages
+ * @throws usageError when the text has another form
  */
-export function parsePart(what: string, text: string): VersionedId {
+export function parsePart(partName: string, text: string): VersionedId {
   if (PART.test(text)) return partOf(text);
   throw usageError(
-    `${what} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`,
+    `${partName} ${JSON.stringify(text.slice(0, 80))} is not of the form name[~version]`,
   );
 }
 
@@ -216,5 +221,5 @@ export function formatTargetText({
   ].join("");
 }
 
-/** The target's label in file names: `~ @ : + /` become dashes. */
+/** Returns the target's label in file names, in which dashes replace `~`, `@`, `:`, `+` and `/`. */
 export const targetFileName = (label: string): string => label.replaceAll(/[~@:+/]/g, "-");

@@ -11,7 +11,7 @@ const us = z.int().min(0).nullable();
 export const timelineSchema = z.strictObject({
   width_ms: z.literal(100),
   opened_at: z.iso.datetime(),
-  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  /** Seconds from the first request of the warm-up to the opening. It is 0 without a warm-up. */
   opens_s: z.number().min(0),
   allowed: z.array(count),
   limited: z.array(count),
@@ -23,16 +23,18 @@ export const timelineSchema = z.strictObject({
    */
   timed_out: z.array(count),
   /**
-   * Microseconds of the allowed and limited answers; null where none came. In an open loop they
-   * count from the intended send (M3).
+   * Microseconds of the allowed and limited answers. It is null where none came. In an open loop
+   * they count from the intended send (M3).
    */
   p50_us: z.array(us),
   p99_us: z.array(us),
-  /** The p99 of the second that begins with the slice; null where the window ends within it. */
+  /**
+   * The p99 of the second that begins with the slice. It is null where the window ends within it.
+   */
   p99_second_us: z.array(us),
   /**
-   * The p99 of the ten seconds before the slice, or of the three to ten that exist; null with
-   * fewer.
+   * The p99 of the ten seconds before the slice, or of as many as exist. It is null with fewer than
+   * three.
    */
   p99_before_us: z.array(us),
   /**

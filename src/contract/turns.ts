@@ -55,9 +55,9 @@ export const turnsFactsSchema = z.strictObject({
    */
   reopened: z.strictObject({ all: z.int().min(0), without_cause: z.int().min(0) }).optional(),
   /**
-   * The target's rate in the second half of the cycles ÷ that in the first, each relative to the
-   * other targets in the same cycles, with the standard error of the logarithm. It is absent with
-   * fewer than eight cycles.
+   * The target's rate in the second half of the cycles divided by that in the first, each relative
+   * to the other targets in the same cycles, with the standard error of the logarithm. It is absent
+   * with fewer than eight cycles.
    */
   halves: z.strictObject({ ratio: z.number().positive(), error: z.number().min(0) }).optional(),
 });

@@ -21,27 +21,27 @@ export type VerdictChange = z.infer<typeof changeSchema>;
 
 const judgedCampaignSchema = z.strictObject({
   /**
-   * The packed campaign below the folder of this file, and its digest; absent of a campaign that is
-   * not packed.
+   * The packed campaign below the folder of this file, with its digest. It is absent for a campaign
+   * that is not packed.
    */
   archive: z.string().optional(),
   sha256: z
     .string()
     .regex(/^[0-9a-f]{64}$/)
     .optional(),
-  /** Of the campaign, in the archive or from here. */
+  /** The campaign's folder, in the archive or relative to the current folder. */
   folder: z.string(),
-  /** How many results were judged: those that no change names have the verdict that they had. */
+  /** How many results were judged. A result that no change names has the verdict that it had. */
   judged: z.int().min(0),
-  /** What none of its results holds; the changes leave it out. */
+  /** The rules that were checked for none of the campaign's results. The changes leave them out. */
   not_checked: z.array(ruleTextSchema).optional(),
   changes: z.array(changeSchema),
 });
 export type JudgedCampaign = z.infer<typeof judgedCampaignSchema>;
 
 /**
- * Verdicts by newer rules than those of the time of measuring, beside results that stay as they
- * are.
+ * The verdicts of rules that are newer than the measurements. They lie beside results that stay as
+ * they are.
  */
 export const verdictsSchema = z.strictObject({
   schema: z.literal(VERDICTS_SCHEMA),

@@ -7,12 +7,12 @@ const packageFacts = z.strictObject({ package: z.string(), version: z.string().o
 const packages = z.record(z.string(), packageFacts);
 
 const storeFacts = z.strictObject({
-  /** The program of the local runtime; absent if there is none. */
+  /** The program of the local runtime. It is absent if there is none. */
   program: z
     .strictObject({
       version: z.string(),
       path: z.string(),
-      /** Whether it came with the Python packages. */
+      /** Whether the store's program came with the Python packages. */
       embedded: z.boolean(),
     })
     .optional(),

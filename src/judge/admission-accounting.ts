@@ -10,8 +10,8 @@ const deviation = ({ least, most, counted }: KeyCount): number =>
 
 /** Compares what the store counted for each key with the points that were consumed. */
 export function admissionsOf(counts: readonly KeyCount[]): Admissions {
-  const off = counts.filter((count) => deviation(count) > 0);
-  const [worst] = off.toSorted((a, b) => deviation(b) - deviation(a));
+  const deviating = counts.filter((count) => deviation(count) > 0);
+  const [worst] = deviating.toSorted((a, b) => deviation(b) - deviation(a));
   return definedOnly({
     status: "counted" as const,
     keys: counts.length,
@@ -20,8 +20,8 @@ export function admissionsOf(counts: readonly KeyCount[]): Admissions {
       most: sum(counts.map(({ most }) => most)),
       counted: sum(counts.map(({ counted }) => counted)),
     },
-    below: off.filter(({ counted, least }) => counted < least).length,
-    above: off.filter(({ counted, most }) => counted > most).length,
+    below: deviating.filter(({ counted, least }) => counted < least).length,
+    above: deviating.filter(({ counted, most }) => counted > most).length,
     worst,
   });
 }

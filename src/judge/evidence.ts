@@ -1,15 +1,11 @@
-import {
-  type FaultEffect,
-  type FaultKind,
-  type FaultRecord,
-  factsOfAction,
-  faultKind,
-} from "../contract/faults.js";
+import type { FaultEffect } from "../contract/fault-actions.js";
+import { type FaultKind, factsOfAction } from "../contract/fault-actions.js";
+import { type FaultRecord, faultKind } from "../contract/fault-schemas.js";
 import type { MeasuredResult } from "../contract/result.js";
 
 type Planned = Pick<Evidence, "faults">;
 
-/** The planned faults that have an effect, on roles of a kind if one is named. */
+/** Returns the planned faults that have an effect, on roles of a kind if one is named. */
 const withEffect = (
   { faults = [] }: Planned,
   effect: FaultEffect,
@@ -21,22 +17,25 @@ const withEffect = (
       (kind === undefined || roles.some((role) => faultKind({ role }) === kind)),
   );
 
-/** Whether a planned fault has one of these effects. */
+/** Tells whether a planned fault has one of these effects. */
 export const hasEffect = (
   evidence: Planned,
   effects: readonly FaultEffect[],
   kind?: FaultKind,
 ): boolean => effects.some((effect) => withEffect(evidence, effect, kind).length > 0);
 
-/** Whether a planned fault ended the process of a role. */
+/** Tells whether a planned fault ended the process of a role. */
 export const wasEnded = (evidence: Planned, role: string): boolean =>
   withEffect(evidence, "ends").some(({ roles }) => roles.includes(role));
 
-/** The finding of a rule that does not judge what a planned fault explains. */
-export const explained = (what: string): RuleFinding =>
-  notApplicable(`${what}: a fault was planned`);
+/** Returns the finding of a rule that does not judge what a planned fault explains. */
+export const explained = (subject: string): RuleFinding =>
+  notApplicable(`${subject}: a fault was planned`);
 
-/** Seconds from the opening of the window to the first fault; infinite without one. */
+/**
+ * Returns the seconds from the opening of the window to the first fault, or infinity without a
+ * fault.
+ */
 export const firstFaultS = ({ faults = [] }: Planned): number =>
   Math.min(
     ...faults.map(({ planned, injected }) =>
@@ -47,8 +46,8 @@ export const firstFaultS = ({ faults = [] }: Planned): number =>
 export type Evidence = Omit<MeasuredResult, "verdict">;
 
 /**
- * What a rule says about a run: it is broken, or says nothing. A rule that holds has no finding. One
- * that is `not applicable` does not concern such a run. One that is `not checked` does, but the
+ * What a rule says about a run: it is broken, or says nothing. A rule that holds has no finding.
+ * One that is `not applicable` does not concern such a run. One that is `not checked` does, but the
  * result is older than the evidence that the rule needs.
  */
 export type RuleFinding = {
@@ -63,9 +62,9 @@ export const invalid = (text: string): RuleFinding => ({ severity: "invalid", te
 export const suspect = (text: string): RuleFinding => ({ severity: "suspect", text });
 export const notApplicable = (text: string): RuleFinding => ({ severity: "not applicable", text });
 /**
- * The finding of a rule whose evidence this result does not hold. A rule that needs new evidence
- * begins with `if (evidence.member === undefined) return notChecked("what it is")`: the member is
- * optional in the contract, because older results lack it, and every new result has it.
+ * Returns the finding of a rule whose evidence this result does not hold. A rule that needs new
+ * evidence begins with `if (evidence.member === undefined) return notChecked("what it is")`: the
+ * member is optional in the contract, because older results lack it, and every new result has it.
  */
 export const notChecked = (missing: string): RuleFinding => ({
   severity: "not checked",

@@ -1,5 +1,6 @@
 import type { FaultFigures, FiguresOfFault } from "../contract/fault-figures.js";
-import { type FaultRecord, LEAST_BASELINE_S } from "../contract/faults.js";
+import type { FaultRecord } from "../contract/fault-schemas.js";
+import { LEAST_BASELINE_S } from "../contract/fault-times.js";
 import type { Sample } from "../contract/generator-part.js";
 import type { Timeline } from "../contract/timeline.js";
 import { definedOnly } from "../kit/defined-only.js";
@@ -37,8 +38,8 @@ export interface FaultRun {
   faults: readonly FaultRecord[];
   samples: readonly Pick<Sample, "t_s" | "server_resident_bytes">[];
   /**
-   * The predictions in the order of the faults. One is null where the quotas cannot be used up, and
-   * absent where nothing is predicted.
+   * The predictions in the order of the faults. A prediction is null where the quotas cannot be
+   * used up, and undefined where nothing is predicted.
    */
   predicted?: readonly (PredictedAdmissions | null | undefined)[];
 }
@@ -50,13 +51,16 @@ type Ends = { allowed: number; limited: number; failed: number };
 
 const ended = ({ allowed, limited, failed }: Ends): number => allowed + limited + failed;
 
-/** What the requests of a timeline got, slice by slice, compared with what they got before faults. */
+/**
+ * Tells what the requests of a timeline got, slice by slice, and compares it with what they got
+ * before faults.
+ */
 class ObservedService {
   readonly slices: number;
   readonly before: FaultFigures["before"];
   readonly perSecond: number;
   readonly #timeline: Timeline;
-  /** The most requests that waited before the first fault. */
+  /** The most requests that waited at the same time before the first fault. */
   readonly #usualBacklog: number;
   readonly #servedBefore: number;
 
@@ -78,7 +82,7 @@ class ObservedService {
     };
   }
 
-  /** How the requests ended that ended in a span. */
+  /** Counts how the requests ended that ended in a span. */
   ends({ from, to }: Span): Ends {
     const { allowed, limited, failed, timed_out } = this.#timeline;
     const total = (counts: readonly number[]) => sum(counts.slice(from, to));
@@ -90,26 +94,26 @@ class ObservedService {
   }
 
   /**
-   * The requests that were due in a span and still wait at its end, less those that waited before
-   * the faults. Undefined in a closed loop.
+   * Returns the requests that were due in a span and still wait at its end, less those that waited
+   * before the faults. It is undefined in a closed loop.
    */
   waiting({ from, to }: Span): number | undefined {
     const { backlog } = this.#timeline;
     if (!backlog) return undefined;
-    const usual = Math.max(this.#usualBacklog, backlog[from - 1] ?? 0);
-    return Math.max(0, (backlog[to - 1] ?? 0) - usual);
+    const backlogBefore = Math.max(this.#usualBacklog, backlog[from - 1] ?? 0);
+    return Math.max(0, (backlog[to - 1] ?? 0) - backlogBefore);
   }
 
   /**
-   * The share of served requests among those that ended and those that began to wait; undefined
-   * without any.
+   * Returns the share of served requests among those that ended and those that began to wait. It is
+   * undefined without any.
    */
   servedShare(span: Span): number | undefined {
     const ends = this.ends(span);
     // A closed loop always has requests in flight: where none ends, all wait.
     const waiting = this.waiting(span) ?? (ended(ends) === 0 ? 1 : 0);
-    const all = ended(ends) + waiting;
-    return all === 0 ? undefined : (ends.allowed + ends.limited) / all;
+    const requests = ended(ends) + waiting;
+    return requests === 0 ? undefined : (ends.allowed + ends.limited) / requests;
   }
 
   isDisturbed(span: Span): boolean {
@@ -117,8 +121,8 @@ class ObservedService {
   }
 
   /**
-   * Whether requests fail, which a busy host alone does not cause. Requests that are given up do not
-   * count, because they were due long before.
+   * Tells whether requests fail, which a busy host alone does not cause. Requests that are given up
+   * do not count, because they were due long before.
    */
   isFailing(span: Span): boolean {
     const { failed } = this.#timeline;
@@ -135,16 +139,16 @@ class ObservedService {
   }
 
   /**
-   * Whether a good second may begin with this slice. It must not begin before the burst in which
-   * what waited is answered.
+   * Tells whether a good second may begin with this slice. It must not begin before the burst in
+   * which what waited is answered.
    */
   #beginsServed(slice: number): boolean {
     return (this.servedShare({ from: slice, to: slice + 1 }) ?? 1) >= BACK_SHARE;
   }
 
   /**
-   * The first slice of a span that begins a second at the rate before the faults, or else the end of
-   * the span.
+   * Returns the first slice of a span that begins a second at the rate before the faults, or else
+   * the end of the span.
    */
   backAt({ from, to }: Span): number {
     for (let slice = from; slice + this.perSecond <= to; slice++) {
@@ -155,16 +159,21 @@ class ObservedService {
     return to;
   }
 
-  /** The highest p99 of a second that begins in a span; null where none has an answer. */
+  /**
+   * Returns the highest p99 of a second that begins in a span. It is null where none has an answer.
+   */
   worstP99({ from, to }: Span): number | null {
-    const known = this.#timeline.p99_second_us.slice(from, to).filter((us) => us !== null);
-    return known.length > 0 ? Math.max(...known) : null;
+    const p99s_us = this.#timeline.p99_second_us.slice(from, to).filter((us) => us !== null);
+    return p99s_us.length > 0 ? Math.max(...p99s_us) : null;
   }
 
-  /** The first slice of a span with which three good seconds begin; undefined without one. */
+  /**
+   * Returns the first slice of a span with which three good seconds begin. It is undefined without
+   * one.
+   */
   #firstOfThree({ from, to }: Span, isGood: (second: number) => boolean): number | undefined {
-    const needed = RECOVERED.seconds * this.perSecond;
-    for (let slice = from; slice + needed <= to; slice++) {
+    const neededSlices = RECOVERED.seconds * this.perSecond;
+    for (let slice = from; slice + neededSlices <= to; slice++) {
       const seconds = Array.from(
         { length: RECOVERED.seconds },
         (_, second) => slice + second * this.perSecond,
@@ -174,7 +183,7 @@ class ObservedService {
     return undefined;
   }
 
-  /** The first slice of a span from which on requests are served, at any latency. */
+  /** Returns the first slice of a span from which on requests are served, at any latency. */
   servedAgain(span: Span): number | undefined {
     return this.#firstOfThree(
       span,
@@ -182,12 +191,12 @@ class ObservedService {
     );
   }
 
-  /** The first slice of a span from which on requests are served as fast as before. */
+  /** Returns the first slice of a span from which on requests are served as fast as before. */
   recovery(span: Span, p99_before_us: number): number | undefined {
     return this.#firstOfThree(span, (second) => this.#isGoodSecond(second, p99_before_us));
   }
 
-  /** The slices of a span of which something holds. */
+  /** Returns the slices of a span of which something holds. */
   where({ from, to }: Span, holds: (slice: Span) => boolean): number[] {
     return Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index).filter(
       (slice) => holds({ from: slice, to: slice + 1 }),
@@ -197,7 +206,7 @@ class ObservedService {
 
 /** What a fault did to the service, as its requests show it. */
 interface Outage {
-  /** The first slice of the outage; undefined where none is seen. */
+  /** The first slice of the outage. It is undefined where none is seen. */
   begins?: number;
   /** The slice before which the outage does not end. */
   shown: number;
@@ -220,16 +229,16 @@ function outageOf(service: ObservedService, observed: Span, away: Span): Outage 
     return definedOnly({ begins, shown: whileAway, search_from: whileAway });
   }
 
-  const before = service.where({ from: observed.from, to: first }, isDisturbed);
+  const disturbed = service.where({ from: observed.from, to: first }, isDisturbed);
   const p99_us = service.before?.p99_us ?? Number.POSITIVE_INFINITY;
-  const begins = before.find(
+  const begins = disturbed.find(
     (slice) => service.recovery({ from: slice, to: first }, p99_us) === undefined,
   );
 
   return { begins: begins ?? first, shown: first, search_from: failing.at(-1) ?? first };
 }
 
-/** Whether and from which slice on the service has recovered, or why that is not known. */
+/** Tells whether and from which slice on the service has recovered, or why that is not known. */
 function recoveryOf(
   service: ObservedService,
   observed: Span,
@@ -263,8 +272,8 @@ function recoveryOf(
 }
 
 /**
- * The slice from which on requests are served again. It is null where they are not, and undefined
- * where that is not known.
+ * Returns the slice from which on requests are served again. It is null where they are not, and
+ * undefined where that is not known.
  */
 function servedAgainOf(
   service: ObservedService,
@@ -275,15 +284,15 @@ function servedAgainOf(
   return service.servedAgain({ from: outage.search_from, to: observed.to }) ?? null;
 }
 
-/** The outcomes as shares of the requests that ended; null where none ended. */
+/** Returns the outcomes as shares of the requests that ended. It is null where none ended. */
 function shares(ends: Ends): FiguresOfFault["answers"] {
-  const all = ended(ends);
-  if (all === 0) return null;
-  const share = (count: number) => rounded(count / all, 6);
+  const requests = ended(ends);
+  if (requests === 0) return null;
+  const share = (count: number) => rounded(count / requests, 6);
   return { allowed: share(ends.allowed), limited: share(ends.limited), failed: share(ends.failed) };
 }
 
-/** What requests got in a span, compared with what they got before the faults. */
+/** Describes what requests got in a span, compared with what they got before the faults. */
 function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["behaviour"] {
   const ends = service.ends(span);
   const answers = ends.allowed + ends.limited;
@@ -292,13 +301,16 @@ function behaviourOf(service: ObservedService, span: Span): FiguresOfFault["beha
   if (unserved > 0 && unserved >= UNSERVED_SHARE * (answers + unserved))
     return ends.failed >= waiting ? "errors" : "waits";
   if (answers === 0 || span.to - span.from < LEAST_SLICES) return "unchanged";
-  const usual = service.before?.limited_share ?? 0;
+  const limitedBefore = service.before?.limited_share ?? 0;
   const limited = ends.limited / answers;
-  if (limited > (1 + usual) / 2) return "closed";
-  return usual >= LEAST_LIMITED_SHARE && limited < usual / 2 ? "open" : "unchanged";
+  if (limited > (1 + limitedBefore) / 2) return "closed";
+  return limitedBefore >= LEAST_LIMITED_SHARE && limited < limitedBefore / 2 ? "open" : "unchanged";
 }
 
-/** Resident memory of the servers: the largest reading of a span, and the last one before it. */
+/**
+ * Returns the largest reading of the servers' resident memory in a span, and the last reading
+ * before it.
+ */
 function memoryOf(
   samples: FaultRun["samples"],
   from_s: number,
@@ -309,10 +321,10 @@ function memoryOf(
       bytes !== undefined && isIncluded(t_s) ? [bytes] : [],
     );
   const since = readings((t_s) => t_s >= from_s && t_s <= to_s);
-  const before = readings((t_s) => t_s < from_s).at(-1);
+  const lastBefore = readings((t_s) => t_s < from_s).at(-1);
   return definedOnly({
     server_memory_peak_bytes: since.length > 0 ? Math.max(...since) : undefined,
-    server_memory_before_bytes: before,
+    server_memory_before_bytes: lastBefore,
   });
 }
 
@@ -332,13 +344,13 @@ function figuresOf(
   const away = { from: away_from, to: Math.max(away_from + 1, nearest(injected.to_s)) };
   const since = (slice: number) => rounded(Math.max(0, slice / perSecond - injected.from_s), 3);
 
-  const caused = outageOf(service, observed, away);
-  const { slice: recovered, ...recovery } = recoveryOf(service, observed, caused);
-  const served = servedAgainOf(service, observed, caused);
-  const begins = caused.begins ?? observed.to;
+  const causedOutage = outageOf(service, observed, away);
+  const { slice: recovered, ...recovery } = recoveryOf(service, observed, causedOutage);
+  const served = servedAgainOf(service, observed, causedOutage);
+  const begins = causedOutage.begins ?? observed.to;
   const outage = {
     from: begins,
-    to: service.backAt({ from: Math.max(begins, caused.shown), to: observed.to }),
+    to: service.backAt({ from: Math.max(begins, causedOutage.shown), to: observed.to }),
   };
   // Requests may be served again long before the end of a fault that lasts to the end of the run,
   // and only long after a fault of a moment.
@@ -366,9 +378,9 @@ function figuresOf(
 }
 
 /**
- * The figures of each injected fault, in the order of the plan; undefined without any. A fault is
- * followed until the next one or the end of the window, and all are judged by the service before the
- * first. docs/faults.md defines each figure.
+ * Returns the figures of each injected fault, in the order of the plan, or undefined without
+ * faults. A fault is followed until the next one or the end of the window, and all are judged by
+ * the service before the first. docs/faults.md defines each figure.
  */
 export function faultFigures(run: FaultRun): FaultFigures | undefined {
   const { timeline, faults, predicted = [] } = run;

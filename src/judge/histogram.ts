@@ -7,8 +7,8 @@ import {
 import type { EncodedHistogram, LatencyHistograms } from "../contract/latency-figures.js";
 
 /**
- * A histogram of microseconds from 1 up, without an upper limit, with 3 significant digits (error ≤
- * 0.1 %).
+ * Creates a histogram of microseconds from 1 up, without an upper limit, with 3 significant digits
+ * (error ≤ 0.1 %).
  */
 export function createHistogram(): Histogram {
   return build({
@@ -39,7 +39,8 @@ export function decodeHistogram(encoded: EncodedHistogram): Histogram {
 }
 
 /**
- * Merges histograms: the only correct way to percentiles over several workers or machines (M18).
+ * Merges histograms, which is the only correct way to percentiles over several workers or machines
+ * (M18).
  */
 export function mergeHistograms(encoded: readonly EncodedHistogram[]): Histogram {
   const merged = createHistogram();

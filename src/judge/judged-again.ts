@@ -24,7 +24,7 @@ export interface StoredResult {
 
 type Round = readonly StoredResult[];
 
-/** The answers in each turn, or undefined where the slices do not make whole turns. */
+/** Returns the answers in each turn, or undefined where the slices do not make whole turns. */
 function answersByTurn({ turns, slices }: MeasuredResult): number[] | undefined {
   const perTurn = (turns?.slice_ms ?? 0) / SLICE_MS;
   if (!turns || slices.allowed.length !== turns.turns * perTurn) return undefined;
@@ -33,7 +33,7 @@ function answersByTurn({ turns, slices }: MeasuredResult): number[] | undefined 
   return Array.from({ length: turns.turns }, (_, turn) => answersIn(slices, turn * perTurn));
 }
 
-/** The results of a round by file, with their halves recomputed by the present rules. */
+/** Returns the results of a round by file, with their halves recomputed by the present rules. */
 function withHalves(round: Round): Map<string, MeasuredResult> {
   const members = round.flatMap(({ file, result }) => {
     const answers = result.status === "measured" ? answersByTurn(result) : undefined;
@@ -52,8 +52,11 @@ function withHalves(round: Round): Map<string, MeasuredResult> {
 const isEqual = (left: unknown, right: unknown): boolean =>
   JSON.stringify(left) === JSON.stringify(right);
 
-/** A verdict without its version, and without what no result of its campaign could be checked for. */
-function ownVerdict(
+/**
+ * Returns a verdict without its version, and without what no result of its campaign could be
+ * checked for.
+ */
+function comparableVerdict(
   { not_checked = [], ...verdict }: Verdict,
   shared: readonly RuleText[],
 ): Verdict {
@@ -87,7 +90,7 @@ export interface ChangedResult extends VerdictChange {
   before: Verdict["status"];
 }
 
-/** The conclusions of the present rules about the results of a campaign. */
+/** What the present rules conclude about the results of a campaign. */
 interface CampaignByRules {
   /** The rules that could not be checked, because none of the results holds their evidence. */
   notChecked: RuleText[];
@@ -95,7 +98,10 @@ interface CampaignByRules {
   changes: ChangedResult[];
 }
 
-/** The results of a campaign. Those of rounds have their halves recomputed by the present rules. */
+/**
+ * Returns the results of a campaign. The present rules recompute the halves of results that belong
+ * to rounds.
+ */
 function withPresentHalves(results: readonly StoredResult[]): StoredResult[] {
   const rounds = new Map<string, StoredResult[]>();
   for (const stored of results)
@@ -121,18 +127,19 @@ export function judgedCampaign(results: readonly StoredResult[]): CampaignByRule
     others.every((texts) => texts.some((text) => isEqual(missing, text))),
   );
   const changes = judgedResults.flatMap(({ file, stored, present }): ChangedResult[] => {
-    const verdict = ownVerdict(present.verdict, notChecked);
+    const verdict = comparableVerdict(present.verdict, notChecked);
     const judgement = judgementOf(present);
     const isSameJudgement = isEqual(judgementOf(stored), judgement);
-    if (isSameJudgement && isEqual(ownVerdict(stored.verdict, notChecked), verdict)) return [];
-    const { status: before } = stored.verdict;
+    if (isSameJudgement && isEqual(comparableVerdict(stored.verdict, notChecked), verdict))
+      return [];
+    const { status: statusBefore } = stored.verdict;
 
     return [
       definedOnly({
         files: [file],
         verdict,
         judgement: isSameJudgement ? undefined : judgement,
-        before,
+        before: statusBefore,
       }),
     ];
   });

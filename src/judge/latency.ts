@@ -28,12 +28,15 @@ export const CURVE_THOUSANDTHS: readonly number[] = [
   995, 997, 998, 998.5, 999,
 ];
 
-/** The accuracy of a recorded latency (M2). Bounds that are no further apart are one figure. */
+/**
+ * The accuracy of a recorded latency (M2). Bounds that lie no further apart are shown as one
+ * figure.
+ */
 export const ACCURACY = { ms: 0.05, share: 0.001 } as const;
 
 const toMs = (us: number): number => Math.round(us) / 1000;
 
-/** The latency at a rank, in milliseconds. */
+/** Returns the latency at a rank, in milliseconds. */
 const atRank = (histogram: Histogram, rank: number): number =>
   // Half a rank lower is asked for, because the library would round a rounding error above a whole
   // rank up to the next one.
@@ -47,13 +50,15 @@ function percentileBounds(answers: Histogram, everyone: Histogram, thousandths: 
   };
 }
 
-/** The upper bound where both bounds are equal within the accuracy, or else undefined. */
+/** Returns the upper bound where both bounds are equal within the accuracy, or else undefined. */
 function settled({ low, high }: Bounds): number | undefined {
   if (high === null) return undefined;
   return high - low <= Math.max(ACCURACY.ms, ACCURACY.share * high) ? high : undefined;
 }
 
-/** The latencies of all answers, and those of all requests with the ages of unanswered ones. */
+/**
+ * Returns the latencies of all answers, and those of all requests with the ages of unanswered ones.
+ */
 function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; everyone: Histogram } {
   const answered = parts.flatMap(({ allowed, limited }) => [allowed, limited]);
   const others = parts.flatMap(({ failed, censored }) => [failed, censored]);
@@ -64,12 +69,12 @@ function merged(parts: readonly LatencyHistograms[]): { answers: Histogram; ever
 }
 
 /**
- * The latency block of a result, in milliseconds with microsecond precision.
+ * Returns the latency block of a result, in milliseconds with microsecond precision.
  *
  * A request that failed, was lost, timed out or was never sent would have been answered later than
- * its age (M23). A percentile is known if it is the same for the earliest and the latest moment:
- * these answers at their ages, or never. Else it is null, between these two bounds. See Klein and
- * Moeschberger, "Survival Analysis" (2003), chapter 3, on right-censored data.
+ * its age (M23). A percentile is known if it is the same whether these answers come at their ages
+ * or never. Otherwise it is null, between these two bounds. See Klein and Moeschberger, "Survival
+ * Analysis" (2003), chapter 3, on right-censored data.
  * @param parts the histograms of all workers or generators
  * @returns undefined without an answer, because a missing latency is not 0 ms
  */
@@ -108,8 +113,8 @@ export function latencyBlock(parts: readonly LatencyHistograms[]): Latency | und
 }
 
 /**
- * The latencies that charts draw, in milliseconds at `CURVE_THOUSANDTHS`, up to the first one that
- * is not known; see `latencyBlock`.
+ * Returns the latencies that charts draw, in milliseconds at `CURVE_THOUSANDTHS`, up to the first
+ * one that is not known; see `latencyBlock`.
  */
 export function latencyCurve(parts: readonly LatencyHistograms[]): number[] {
   const { answers, everyone } = merged(parts);
@@ -123,10 +128,10 @@ export function latencyCurve(parts: readonly LatencyHistograms[]): number[] {
   return figures;
 }
 
-/** A figure, or its lower bound where it is not known. */
+/** Returns a figure, or its lower bound where it is not known. */
 export const atLeast = (latency: Latency, name: MovableFigure): number =>
   latency[name] ?? latency.bounds?.[name]?.low ?? 0;
 
-/** The percentiles that so many samples do not support (M18). */
+/** Returns the percentiles that so many samples do not support (M18). */
 export const unsupportedPercentiles = (samples: number): string[] =>
   Object.entries(MIN_SAMPLES).flatMap(([name, needed]) => (samples < needed ? [name] : []));

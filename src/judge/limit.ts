@@ -1,5 +1,5 @@
 import { isClientLayer } from "../contract/layers.js";
-import type { RunLink } from "../contract/machines.js";
+import type { MachineLink } from "../contract/machines.js";
 import type { MeasuredResult } from "../contract/result.js";
 import type { MeasuredKind } from "../contract/role.js";
 import { FOREIGN_CPU_PERCENT, type RoleResources } from "../contract/role-resources.js";
@@ -8,7 +8,9 @@ import type { Evidence } from "./evidence.js";
 import { busiestLoop, longestWait, STARVED_SHARE } from "./rules/generator.js";
 import { windowIsSteady } from "./rules/steady-load.js";
 
-/** The kinds of roles in the order in which requests pass them. Each talks to the next present one. */
+/**
+ * The kinds of roles in the order in which requests pass them. Each talks to the next present one.
+ */
 export const PASSED: readonly MeasuredKind[] = ["generator", "server", "service", "store"];
 /** Kinds that talk to one other kind alone, so that their counters are those of that traffic. */
 const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
@@ -16,7 +18,7 @@ const AT_THE_ENDS: readonly MeasuredKind[] = ["generator", "store"];
 /** The share of its measured rate that a direction of a link carried. */
 type CarriedShare = { share: number; bits_per_second: number };
 
-/** The busier of two directions, or undefined where neither carried anything. */
+/** Returns the busier of two directions, or undefined where neither carried anything. */
 function busierDirection(
   directions: readonly { bytes: number; bits_per_second: number }[],
   loaded_s: number,
@@ -43,7 +45,10 @@ interface TalkingPair {
   peers: (string | undefined)[];
 }
 
-/** Each kind of roles with the next one that requests pass, where one of both counts its bytes. */
+/**
+ * Returns each kind of roles with the next one that requests pass, where one of both counts its
+ * bytes.
+ */
 function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
   const rolesOfKind = (kind: MeasuredKind) => rolesOf({ resources }, kind);
   const present = PASSED.filter((kind) => rolesOfKind(kind).length > 0);
@@ -65,9 +70,9 @@ function talkingPairs({ placement = {}, resources }: Placed): TalkingPair[] {
   });
 }
 
-/** Bytes between two machines, in both directions. */
+/** Returns the bytes between two machines, in both directions. */
 function bytesBetweenMachines(
-  [near, far]: RunLink["between"],
+  [near, far]: MachineLink["between"],
   pairs: readonly TalkingPair[],
 ): { there: number; back: number } {
   const carried = { there: 0, back: 0 };
@@ -87,16 +92,16 @@ function bytesBetweenMachines(
 }
 
 /**
- * The links between machines, with the share of their rate that they carried. A role's traffic is
- * divided evenly among its peers, and what the nodes of a cluster say to each other counts with the
- * rest.
+ * Returns the links between machines, with the share of their rate that they carried. A role's
+ * traffic is divided evenly among its peers, and what the nodes of a cluster say to each other
+ * counts with the rest.
  * @param loaded_s seconds in which bytes were counted
  * @returns nothing for links without a rate or without bytes
  */
 export function carriedLinks(
   placed: Placed,
   loaded_s: number,
-): (CarriedShare & Pick<RunLink, "between">)[] {
+): (CarriedShare & Pick<MachineLink, "between">)[] {
   const pairs = talkingPairs(placed);
   return (placed.links ?? []).flatMap(({ between, bits_per_second }) => {
     if (!bits_per_second) return [];
@@ -111,7 +116,7 @@ export function carriedLinks(
   });
 }
 
-/** The share of its fastest link that the whole network of each machine carried. */
+/** Returns the share of its fastest link that the whole network of each machine carried. */
 function carriedByMachines(
   { links = [], machine_load = {} }: Pick<MeasuredResult, "links" | "machine_load">,
   loaded_s: number,
@@ -154,7 +159,9 @@ type Candidate = { resource: Limit["resource"]; used: number; text: string };
 
 const percent = (share: number): string => `${Math.round(100 * share)} %`;
 
-/** The load generators; at the limiter layer their workers are the client that is measured. */
+/**
+ * Returns the load generators; at the limiter layer their workers are the client that is measured.
+ */
 function generator({ generators, request }: Evidence): Candidate[] {
   const resource = isClientLayer(request.layer) ? ("client" as const) : ("generator" as const);
   return generators.flatMap((part) => {
@@ -171,8 +178,8 @@ function generator({ generators, request }: Evidence): Candidate[] {
 const usedUp = (share: number): number => (share >= USED_UP ? 1 : share);
 
 /**
- * All CPUs of a machine together. From `USED_UP` on they count as full, since a busy event loop may
- * be one that waited for a CPU.
+ * Returns how busy all CPUs of a machine were together. From `USED_UP` on they count as full, since
+ * a busy event loop may be one that waited for a CPU.
  */
 export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[] {
   if (!host_load) return [];
@@ -193,7 +200,10 @@ export function hostCpu({ host_load }: Pick<Evidence, "host_load">): Candidate[]
   return candidates;
 }
 
-/** The CPUs of each of several machines. Machines that are one computer show the same. */
+/**
+ * Returns the CPUs of each of several machines. Machines that are one computer show the same
+ * figure.
+ */
 const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Candidate[] =>
   Object.entries(machine_load).flatMap(([name, load]) =>
     hostCpu({ host_load: load }).map((candidate) => ({
@@ -203,8 +213,8 @@ const machineCpus = ({ machine_load = {} }: Pick<Evidence, "machine_load">): Can
   );
 
 /**
- * The event loops of the servers. Between the drained readings a loop is only active in the window,
- * because the pauses around it are idle.
+ * Returns the event loops of the servers. Between the drained readings a loop is only active in the
+ * window, because the pauses around it are idle.
  */
 function serverLoops(evidence: Evidence): Candidate[] {
   const { consumers, resources, configuration } = evidence;
@@ -275,7 +285,7 @@ function serviceCpu(
 export const rolesOf = ({ resources }: Pick<Evidence, "resources">, kind: MeasuredKind) =>
   Object.entries(resources).filter(([, roleUsage]) => roleUsage.kind === kind);
 
-/** The roles behind the servers that decide: services and stores. */
+/** Returns the roles behind the servers that decide, which are services and stores. */
 export const decidingRoles = (
   evidence: Pick<Evidence, "resources" | "host_load" | "store">,
 ): Candidate[] => [
@@ -287,7 +297,7 @@ export const decidingRoles = (
   ),
 ];
 
-/** The links of the generators' machines. A link has its full rate in each direction. */
+/** Returns the links of the generators' machines. A link has its full rate in each direction. */
 function network(evidence: Evidence): Candidate[] {
   return evidence.generators.flatMap(({ links = [] }) =>
     links.map(({ name, bits_per_second, received_bytes, sent_bytes }) => {
@@ -299,8 +309,8 @@ function network(evidence: Evidence): Candidate[] {
 }
 
 /**
- * The links between machines. They are used up from `FULL` on, because many small packets carry
- * less than a few large ones.
+ * Returns the links between machines. They are used up from `FULL` on, because many small packets
+ * carry less than a few large ones.
  */
 export function machineLinks(
   evidence: Pick<Evidence, "links" | "placement" | "resources" | "machine_load">,
@@ -325,17 +335,21 @@ export const bitRateText = (bits: number): string =>
   bits >= 1e9 ? `${(bits / 1e9).toFixed(1)} Gbit/s` : `${Math.round(bits / 1e6)} Mbit/s`;
 
 function quota({ counts, prediction }: Evidence): Candidate[] {
-  const all = answeredRequests(counts);
-  if (all === 0 || prediction?.basis !== "limits" || counts.allowed / all >= ADMITTED_AT_LEAST)
+  const answered = answeredRequests(counts);
+  if (
+    answered === 0 ||
+    prediction?.basis !== "limits" ||
+    counts.allowed / answered >= ADMITTED_AT_LEAST
+  )
     return [];
-  const text = `${percent(counts.limited / all)} of the requests met an exhausted quota`;
+  const text = `${percent(counts.limited / answered)} of the requests met an exhausted quota`;
   return [{ resource: "quota", used: 1, text }];
 }
 
 /**
- * The resource that was used up, or used most. It is `none` for an open loop below capacity, for too
- * few connections, and where components wait for each other. The network only counts where the rate
- * of its links is known.
+ * Returns the resource that was used up, or used most. It is `none` for an open loop below
+ * capacity, for too few connections, and where components wait for each other. The network only
+ * counts where the rate of its links is known.
  */
 export function limitOf(evidence: Evidence): Limit {
   if (windowIsSteady.check(evidence)?.severity === "suspect")
@@ -357,14 +371,14 @@ export function limitOf(evidence: Evidence): Limit {
 }
 
 /**
- * The most used resource. @param aboutService what a limit of the client says about a service behind
- * it
+ * Returns the most used resource.
+ * @param aboutService what a limit of the client says about a service behind it
  */
 export function limitFrom(
   candidates: readonly Candidate[],
   aboutService: readonly string[] = [],
 ): Limit {
-  const [first, ...rest] = candidates.toSorted((a, b) => b.used - a.used);
+  const [first, ...lessUsed] = candidates.toSorted((a, b) => b.used - a.used);
   if (!first || first.used < USED_UP) {
     const text = first
       ? `nothing was used up; most of all, ${first.text}`
@@ -372,7 +386,7 @@ export function limitFrom(
     return { resource: "none", text };
   }
 
-  const others = rest.filter(
+  const others = lessUsed.filter(
     ({ resource, used }) => used >= USED_UP && resource !== first.resource,
   );
   const texts = [first, ...others].map(({ text }) => text);

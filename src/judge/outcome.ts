@@ -14,12 +14,12 @@ const BLOCKED_SHARE = 0.01;
 
 const percent = (part: number, whole: number): string => `${((100 * part) / whole).toFixed(1)} %`;
 
-/** Whether too few of the offered requests were sent. */
+/** Tells whether too few of the offered requests were sent. */
 export const isRateMissed = ({ offered, sent }: Schedule): boolean =>
   offered > 0 && 1 - sent / offered > RATE_TOLERANCE;
 
 /**
- * Whether the offered rate was missed because of the target; a saturated generator reads late
+ * Tells whether the offered rate was missed because of the target; a saturated generator reads late
  * itself.
  */
 export function isOverloaded(evidence: Evidence): boolean {
@@ -43,7 +43,7 @@ const MAX_FAILED_SHARE = 0.001;
 
 type TargetOutcome = { outcome?: OutcomeStatus; outcome_text?: string };
 
-/** Whether the target did not serve its load (M24). */
+/** Tells whether the target did not serve its load (M24). */
 export const isSpoiled = ({ outcome }: { outcome?: OutcomeStatus | undefined }): boolean =>
   outcome === "overloaded" || outcome === "failed";
 
@@ -54,8 +54,8 @@ const percentOf = (part: number, whole: number): string => `${((100 * part) / wh
  * M24).
  */
 function isKnown(evidence: Evidence, { reasons }: Verdict): boolean {
-  const broken = reasons.filter(({ severity }) => severity === "invalid");
-  return broken.every(({ rule }) => rule === "M5" && isOverloaded(evidence));
+  const invalidReasons = reasons.filter(({ severity }) => severity === "invalid");
+  return invalidReasons.every(({ rule }) => rule === "M5" && isOverloaded(evidence));
 }
 
 /** How long before the end of a window with a fault a target must have recovered. */
@@ -64,34 +64,38 @@ const RECOVERED_S = 3;
 const MAX_FAILED_SHARE_RECOVERED = 0.01;
 
 /**
- * The outcome of a run with faults. What fails because of a fault is measured, so the target must
- * serve its load before the fault and in the last seconds alone.
+ * Returns the outcome of a run with faults. What fails because of a fault is measured, so the
+ * target must serve its load before the fault and in the last seconds alone.
  */
 function outcomeWithFaults(evidence: Evidence): TargetOutcome {
   const { allowed, limited, failed } = evidence.slices;
-  const before = Math.floor(firstFaultS(evidence) * SLICES_PER_SECOND);
+  const slicesBefore = Math.floor(firstFaultS(evidence) * SLICES_PER_SECOND);
   const failureIn = (most: number, from: number, to?: number): string | undefined => {
-    const broken = sum(failed.slice(from, to));
-    const ended = broken + sum(allowed.slice(from, to)) + sum(limited.slice(from, to));
-    // Without an answer nothing was served.
-    if (ended > 0 && broken <= most * ended) return undefined;
+    const failedRequests = sum(failed.slice(from, to));
+    const ended = failedRequests + sum(allowed.slice(from, to)) + sum(limited.slice(from, to));
+    // If nothing was answered, nothing was served.
+    if (ended > 0 && failedRequests <= most * ended) return undefined;
     return ended === 0
       ? "no request was answered"
-      : `${percentOf(broken, ended)} of ${ended} requests failed`;
+      : `${percentOf(failedRequests, ended)} of ${ended} requests failed`;
   };
-  const early = before > 0 ? failureIn(MAX_FAILED_SHARE, 0, before) : undefined;
-  if (early) return { outcome: "failed", outcome_text: `${early} before the fault` };
-  const late = failureIn(MAX_FAILED_SHARE_RECOVERED, -RECOVERED_S * SLICES_PER_SECOND);
-  if (late)
+  const failureBefore = slicesBefore > 0 ? failureIn(MAX_FAILED_SHARE, 0, slicesBefore) : undefined;
+  if (failureBefore)
+    return { outcome: "failed", outcome_text: `${failureBefore} before the fault` };
+  const failureAtEnd = failureIn(MAX_FAILED_SHARE_RECOVERED, -RECOVERED_S * SLICES_PER_SECOND);
+  if (failureAtEnd)
     return {
       outcome: "failed",
-      outcome_text: `${late} in the last ${RECOVERED_S} s: it did not recover`,
+      outcome_text: `${failureAtEnd} in the last ${RECOVERED_S} s: it did not recover`,
     };
 
   return { outcome: "served" };
 }
 
-/** Served, overloaded or failed (M24, M27); nothing is known where the measurement is broken. */
+/**
+ * Returns served, overloaded or failed (M24, M27). Nothing is known where the measurement is
+ * broken.
+ */
 export function targetOutcome(evidence: Evidence, verdict: Verdict): TargetOutcome {
   const { counts, schedule, boundary } = evidence;
   if (counts.sent === 0 || !isKnown(evidence, verdict)) return {};
@@ -101,15 +105,15 @@ export function targetOutcome(evidence: Evidence, verdict: Verdict): TargetOutco
     outcome: "failed",
     outcome_text: `${percentOf(count, counts.sent)} of ${counts.sent} requests failed, more than 0.1 % (${kinds})`,
   });
-  const broken = failed_answers + connection_errors;
+  const failedSends = failed_answers + connection_errors;
   const timedOut = `${timed_out} time-outs`;
-  if (broken > MAX_FAILED_SHARE * counts.sent) {
+  if (failedSends > MAX_FAILED_SHARE * counts.sent) {
     const kinds = [
       `${failed_answers} failed answers`,
       `${connection_errors} connection errors`,
       timedOut,
     ];
-    return failed(broken + timed_out, kinds.join(", "));
+    return failed(failedSends + timed_out, kinds.join(", "));
   }
   if (schedule && isOverloaded(evidence))
     return { outcome: "overloaded", outcome_text: overloadText(evidence, schedule) };

@@ -26,8 +26,8 @@ const operationsFollow: PrintedRule = {
       return invalid(
         `${operations.total} operations at the printed ${operations.per_second}/s take ${duration.toFixed(2)} s, but the program ended after ${program_s.toFixed(2)} s`,
       );
-    const more = calls ? calls.after - calls.before - operations.total : 0;
-    if (calls && (more < 0 || more > (operations.more_at_most ?? 0)))
+    const excess = calls ? calls.after - calls.before - operations.total : 0;
+    if (calls && (excess < 0 || excess > (operations.more_at_most ?? 0)))
       return invalid(
         `${operations.total} operations were sent, the ${service ? "service" : "store"} counted ${calls.after - calls.before}`,
       );
@@ -59,8 +59,8 @@ const versionsSeen: PrintedRule = {
   id: "M19",
   check({ versions }) {
     if (versions.store && versions.program !== "unknown") return undefined;
-    const what = versions.store ? "benchmark program" : "store";
-    return notApplicable(`the ${what} reports no version`);
+    const part = versions.store ? "benchmark program" : "store";
+    return notApplicable(`the ${part} reports no version`);
   },
 };
 
@@ -100,7 +100,7 @@ const NOT_APPLICABLE = RULES_OF_OUR_GENERATOR.map((rule) => ({
   ...notApplicable("a foreign program loads"),
 }));
 
-/** Judges a run whose figures a load program printed, by the rules that apply to it. Pure. */
+/** Judges a run whose figures a load program printed, by the rules that apply to it. */
 export const judgePrinted = (evidence: PrintedEvidence): Verdict =>
   verdictOf([...ruleFindings(rules, evidence), ...NOT_APPLICABLE]);
 

@@ -20,14 +20,15 @@ import {
 } from "./rules/target-disclosure.js";
 
 /**
- * The version of the rules that a verdict was judged by. Whoever changes a rule, or what a rule
+ * The version of the rules by which a verdict was judged. Whoever changes a rule, or what a rule
  * makes of a result, takes the next number.
  *
- * - Version 1 is that of results whose verdict states no version. Its rules changed from release to
- *   release.
- * - In version 2, M26 finds a target that collapses in a round of few cycles, M36 exists, and M14
- *   knows the quota of our own control group. A rule that needs what a result does not hold is not
- *   checked.
+ * Version 1 is that of results whose verdict states no version. Its rules changed from release to
+ * release.
+ *
+ * In version 2, M26 finds a target that collapses in a round of few cycles, M36 exists, and M14
+ * knows the quota of our own control group. A rule that needs what a result does not hold is not
+ * checked.
  */
 export const RULES_VERSION = 2;
 
@@ -57,7 +58,9 @@ export const rules: readonly Rule[] = [
   admissionsConserved,
 ];
 
-/** By all rules. The orchestrator judges again after it has added the store's evidence. */
+/**
+ * Judges a run by all rules. The orchestrator judges again after it has added the store's evidence.
+ */
 export const judgeRun = (evidence: Evidence): Verdict =>
   verdictOf(withoutOutsideCause(ruleFindings(rules, evidence)));
 
@@ -72,13 +75,13 @@ export const ruleFindings = <Seen>(
     return finding ? [{ rule: id, ...finding }] : [];
   });
 
-/** The texts of the findings of one severity, with their rules. */
+/** Returns the texts of the findings of one severity, with their rules. */
 const textsOf = (findings: readonly NamedFinding[], severity: RuleFinding["severity"]) =>
   findings.flatMap((finding) =>
     finding.severity === severity ? [{ rule: finding.rule, text: finding.text }] : [],
   );
 
-/** The gravest reason decides. */
+/** Returns the status, which the gravest reason decides. */
 function statusOf(reasons: Verdict["reasons"]): Verdict["status"] {
   if (reasons.some(({ severity }) => severity === "invalid")) return "invalid";
   return reasons.length > 0 ? "suspect" : "valid";

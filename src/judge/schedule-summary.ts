@@ -25,7 +25,7 @@ interface ScheduleRun {
   window_s: number;
   /** Threads that share the rate evenly. */
   workers: number;
-  /** The latency block of the run; absent without an answer. */
+  /** The latency block of the run. It is absent without an answer. */
   latency?: MeasuredResult["latency"];
 }
 

@@ -8,13 +8,13 @@ import { SLICES_PER_SECOND, slicesOf } from "./merging/slices.js";
 const TWO_SIDED_5_PERCENT = 1.96;
 
 /**
- * Whether values rise or fall over time: the test of Mann (Econometrica 13, 1945) and Kendall,
- * two-sided at 5 %, by the normal approximation with corrections for continuity and for ties, which
- * holds from about ten values on.
+ * Tells whether values rise or fall over time: the test of Mann (Econometrica 13, 1945) and
+ * Kendall, two-sided at 5 %, by the normal approximation with corrections for continuity and for
+ * ties, which holds from about ten values on.
  */
 export function hasTrend(values: readonly number[]): boolean {
-  const n = values.length;
-  if (n < 4) return false;
+  const count = values.length;
+  if (count < 4) return false;
 
   let score = 0;
   for (const [index, earlier] of values.entries())
@@ -23,7 +23,7 @@ export function hasTrend(values: readonly number[]): boolean {
   const ties = new Map<number, number>();
   for (const value of values) ties.set(value, (ties.get(value) ?? 0) + 1);
   const spread = (count: number): number => (count * (count - 1) * (2 * count + 5)) / 18;
-  const variance = spread(n) - sum([...ties.values()].map(spread));
+  const variance = spread(count) - sum([...ties.values()].map(spread));
   if (variance <= 0) return false;
   return (Math.abs(score) - 1) / Math.sqrt(variance) > TWO_SIDED_5_PERCENT;
 }
@@ -35,7 +35,7 @@ interface Ramp {
    * an open loop in milliseconds.
    */
   first_second: number;
-  /** The median slice of the second half, in the same unit. */
+  /** The median slice of the second half, in the unit of the first. */
   second_half: number;
 }
 
@@ -51,7 +51,7 @@ const RAMP_ERRORS = 3;
  */
 const CORRELATION = { min: 0.6, max: 0.8 };
 
-/** What each whole slice measured; NaN for the latency of a slice without an answer. */
+/** Returns what each whole slice measured. The latency of a slice without an answer is NaN. */
 function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model"]): number[] {
   // The last slice may be shorter than the others.
   const answers = allowed.slice(0, -1).map((count, index) => count + (limited[index] ?? 0));
@@ -62,7 +62,7 @@ function series({ allowed, limited, latency_sum_us }: Slices, model: Load["model
 const withoutGaps = (values: readonly number[]): number[] =>
   values.filter((value) => !Number.isNaN(value));
 
-/** The distances of the values from their line of least squares. */
+/** Returns the distances of the values from their line of least squares. */
 function withoutTrend(values: readonly number[]): number[] {
   const centre = (values.length - 1) / 2;
   const level = mean(values);
@@ -73,23 +73,25 @@ function withoutTrend(values: readonly number[]): number[] {
 }
 
 /**
- * The standard error of the difference between a level over `first` slices and one over these.
- * Neighbouring slices are alike, so fewer count than there are: n (1 − r) / (1 + r) of n with the
+ * Returns the standard error of the difference between a level over `first` slices and a level over
+ * `slices`. Neighbouring slices are alike, so that n slices count as n (1 − r) / (1 + r) with the
  * lag-1 correlation r.
  */
 function errorOfDifference(first: number, slices: readonly number[]): number {
-  const n = slices.length;
+  const count = slices.length;
   const noise = withoutTrend(slices);
   const squares = sum(noise.map((value) => value ** 2));
   if (squares === 0) return 0;
   const estimate = sum(noise.slice(1).map((value, index) => value * (noise[index] ?? 0))) / squares;
   // The estimate from few values is too low.
-  const corrected = estimate + (1 + 3 * estimate) / n;
-  const r = Math.min(CORRELATION.max, Math.max(CORRELATION.min, corrected));
-  return Math.sqrt(((squares / (n - 2)) * (1 / first + 1 / n) * (1 + r)) / (1 - r));
+  const corrected = estimate + (1 + 3 * estimate) / count;
+  const correlation = Math.min(CORRELATION.max, Math.max(CORRELATION.min, corrected));
+  return Math.sqrt(
+    ((squares / (count - 2)) * (1 / first + 1 / count) * (1 + correlation)) / (1 - correlation),
+  );
 }
 
-/** The slices of the first seconds of a window. */
+/** Returns the slices of the first seconds of a window. */
 export function firstSlices(slices: Slices, seconds: number): Slices {
   const first = (values: readonly number[]) =>
     values.slice(0, Math.floor(seconds * SLICES_PER_SECOND));
@@ -97,13 +99,13 @@ export function firstSlices(slices: Slices, seconds: number): Slices {
 }
 
 /**
- * A ramp inside the window (M26), up or down: the median slice of the first second differs from
- * that of the second half by more than a tenth and by more than three standard errors of a
- * difference of means of correlated values (Zwiers and von Storch, Journal of Climate 8, 1995; the
- * correlation with the correction of Kendall, Biometrika 41, 1954). The noise is that of the second
+ * Finds a ramp inside the window (M26), up or down. The median slice of the first second differs
+ * from that of the second half by more than a tenth and by more than three standard errors of a
+ * difference of means of correlated values (Zwiers and von Storch, Journal of Climate 8, 1995). The
+ * correlation has the correction of Kendall (Biometrika 41, 1954). The noise is that of the second
  * half. Medians are compared, so that a stall in the first second is no ramp. In simulated windows
- * of 3 to 30 s without a ramp, with slices that vary by 5 to 15 % and a correlation of 0.3 to 0.6, at most 1.6 %
- * were flagged.
+ * of 3 to 30 s without a ramp, with slices that vary by 5 to 15 % and a correlation of 0.3 to 0.6,
+ * at most 1.6 % were flagged.
  * @returns undefined without a ramp, and for windows of less than 3 s
  */
 export function rampIn(slices: Slices, model: Load["model"]): Ramp | undefined {
@@ -136,7 +138,7 @@ interface Scatter {
   degrees: number;
 }
 
-/** The logarithms of a target less the mean logarithm of others in the same cycles. */
+/** Returns the logarithms of a target less the mean logarithm of others in the same cycles. */
 function relativeTo(others: readonly (readonly number[])[], logs: readonly number[]): number[] {
   if (others.length === 0) return [...logs];
   return logs.map((log, cycle) => log - mean(others.map((othersLogs) => othersLogs[cycle] ?? 0)));
@@ -153,8 +155,8 @@ const scatterOf = (values: readonly number[]): Scatter => ({
 });
 
 /**
- * The variance of a cycle of a target: that of its cycles or, where it is smaller, that of the
- * noisiest of the others. What changes within a half must not hide in the error that it makes
+ * Returns the variance of a cycle of a target: that of its cycles or, where it is smaller, that of
+ * the noisiest of the others. What changes within a half must not hide in the error that it makes
  * itself. Undefined where cycles and targets are too few.
  */
 function cycleVariance(scatter: Scatter, others: readonly Scatter[]): number | undefined {
@@ -170,9 +172,9 @@ function cycleVariance(scatter: Scatter, others: readonly Scatter[]): number | u
 }
 
 /**
- * By turns a target's rate in the second half of the cycles ÷ the first, relative to the geometric
- * mean of the others: what the host does to all cancels (M26).
- * @returns undefined where cycles and targets are too few to know the error
+ * Returns, for targets that take turns, a target's rate in the second half of the cycles divided by
+ * that in the first, relative to the geometric mean of the others. What the host does to all
+ * targets cancels (M26).
  */
 export function halvesOf(
   answers: readonly (readonly number[])[],
@@ -184,8 +186,8 @@ export function halvesOf(
     );
     const relative = relativeTo(others, logsOfTarget);
     const amongOthers = others.map((logsOfOther) => {
-      const rest = others.filter((candidate) => candidate !== logsOfOther);
-      return scatterOf(relativeTo(rest, logsOfOther));
+      const remaining = others.filter((candidate) => candidate !== logsOfOther);
+      return scatterOf(relativeTo(remaining, logsOfOther));
     });
     const variance = cycleVariance(scatterOf(relative), amongOthers);
     if (variance === undefined) return undefined;
@@ -199,11 +201,11 @@ export function halvesOf(
 /** A larger change between halves makes a window unsteady, if it exceeds the error, too. */
 const UNSTEADY = 0.1;
 
-/** Whether the halves of a window by turns differ (M26). */
+/** Tells whether the halves of a window by turns differ (M26). */
 export const areApart = ({ ratio, error }: NonNullable<TurnsFacts["halves"]>): boolean =>
   Math.max(ratio, 1 / ratio) - 1 > UNSTEADY && Math.abs(Math.log(ratio)) > RAMP_ERRORS * error;
 
-/** A note where the `auto` warm-up ended before the target was known to be steady (M26). */
+/** Returns a note where the `auto` warm-up ended before the target was known to be steady (M26). */
 export function warmupNotes({ warmup }: Pick<MeasuredResult, "warmup">): string[] {
   const { steady, took_s, requests } = warmup;
   if (steady !== false) return [];

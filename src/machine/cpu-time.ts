@@ -6,9 +6,9 @@ export interface HostCpu {
   at_ms: number;
   cpus: number;
   idle_us: number;
-  /** Time in which the host of this virtual machine ran something else. */
+  /** The time in which the host of this virtual machine ran something else. */
   stolen_us: number;
-  /** Time of interrupts; 0 where the kernel counts it as time of the interrupted programs. */
+  /** Time of interrupts. It is 0 where the kernel counts it as time of the interrupted programs. */
   interrupts_us: number;
   /** All time that the kernel accounted for. */
   accounted_us: number;
@@ -20,10 +20,10 @@ export const TICK_US = 10_000;
 const MIN_ACCOUNTED_SHARE = 0.5;
 
 export function hostCpuOf(text: string, at_ms: number): HostCpu | undefined {
-  const all = /^cpu {2}(.*)$/m.exec(text)?.[1]?.split(" ").map(Number) ?? [];
+  const counters = /^cpu {2}(.*)$/m.exec(text)?.[1]?.split(" ").map(Number) ?? [];
   const cpus = text.match(/^cpu\d+ /gm)?.length ?? 0;
   // The guest times that follow are already part of user time.
-  const times = all.slice(0, 8).map((ticks) => ticks * TICK_US);
+  const times = counters.slice(0, 8).map((ticks) => ticks * TICK_US);
   if (cpus === 0 || times.length < 8 || times.some(Number.isNaN)) return undefined;
   const [, , , idle = 0, waiting = 0, hardware = 0, software = 0, stolen_us = 0] = times;
 
@@ -51,8 +51,8 @@ export function readHostCpu(): HostCpu | undefined {
 type HostWork = { elapsed_us: number; programs_us: number; interrupts_us: number };
 
 /**
- * The work between two readings. It is derived from idle time, which is exact, because most kernels
- * only sample user and system time.
+ * Returns the work between two readings. It is derived from idle time, which is exact, because most
+ * kernels only sample user and system time.
  */
 function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
   const elapsed_us = (to.at_ms - from.at_ms) * 1000;
@@ -60,16 +60,19 @@ function workBetween(from: HostCpu, to: HostCpu): HostWork | undefined {
   const accounted_us = to.accounted_us - from.accounted_us;
   if (elapsed_us <= 0 || from.cpus !== to.cpus || accounted_us < MIN_ACCOUNTED_SHARE * all_us)
     return undefined;
-  const grown = (key: "idle_us" | "stolen_us" | "interrupts_us") =>
+  const growthOf = (key: "idle_us" | "stolen_us" | "interrupts_us") =>
     Math.max(0, to[key] - from[key]);
-  const interrupts_us = grown("interrupts_us");
-  const programs_us = Math.max(0, all_us - grown("idle_us") - grown("stolen_us") - interrupts_us);
+  const interrupts_us = growthOf("interrupts_us");
+  const programs_us = Math.max(
+    0,
+    all_us - growthOf("idle_us") - growthOf("stolen_us") - interrupts_us,
+  );
   return { elapsed_us, programs_us, interrupts_us };
 }
 
 /**
- * The CPU time of other programs between two readings, in % of one CPU; undefined where the system
- * does not count it.
+ * Returns the CPU time of other programs between two readings, in % of one CPU. It is undefined
+ * where the system does not count it.
  */
 export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): number | undefined {
   const work = workBetween(from, to);
@@ -77,8 +80,8 @@ export function foreignCpuPercent(from: HostCpu, to: HostCpu, ours_us: number): 
 }
 
 /**
- * How busy the machine was. The readings are taken while the generator is drained, so our work
- * falls into the window, and foreign work into all the time between them.
+ * Returns how busy the machine was. The readings are taken while the generator is drained, so our
+ * work falls into the window, and foreign work into all the time between them.
  * @param ours_us CPU time of all roles and the harness
  * @param loaded_s seconds of load
  */

@@ -9,11 +9,14 @@ import { readHardware } from "./hardware.js";
 
 type NetworkBytes = { received_bytes: number; sent_bytes: number };
 
-/** Links that carry what another link carries, too, i.e. those of containers, and bridges. */
+/**
+ * Names of links that carry again what another link carries. They belong to containers and bridges.
+ */
 const INNER = /^(lo|veth|br|docker|cni|cbr|flannel|cali|cilium|tunl|kube|virbr|dummy|ifb)/;
 
 /**
- * The bytes on all links that lead out. @param text of /proc/net/dev
+ * Adds up the bytes on all links that lead out.
+ * @param text of /proc/net/dev
  * @returns undefined without such a link
  */
 export function networkBytesIn(text: string): NetworkBytes | undefined {
@@ -57,8 +60,8 @@ const textOf = (path: string): Promise<string | undefined> =>
 const BOOT_ID = "/proc/sys/kernel/random/boot_id";
 
 /**
- * A hash that is equal for all that runs under one start of one kernel; undefined where the system
- * does not report it.
+ * Returns a hash that is equal for all that runs under one start of one kernel. It is undefined
+ * where the system does not report it.
  */
 export function kernelInstance(): string | undefined {
   try {
@@ -77,8 +80,8 @@ const INDEX_STEPS = 12_000_000;
 const INDEX_PIECES = 7;
 
 /**
- * Milliseconds of a fixed loop of integer steps, each of which needs the one before (G. Marsaglia,
- * "Xorshift RNGs", 2003).
+ * Returns the milliseconds of a fixed loop of integer steps, each of which needs the step before
+ * (G. Marsaglia, "Xorshift RNGs", 2003).
  */
 function indexMs(): number {
   const times: number[] = [];
@@ -99,19 +102,19 @@ function indexMs(): number {
 }
 
 /**
- * The name of a CPU. Clouds give names without a number, such as "AMD EPYC". Then family and model
- * of the first CPU tell generations apart.
+ * Returns the name of a CPU. Clouds give names without a number, such as "AMD EPYC". Then family
+ * and model of the first CPU tell generations apart.
  */
 export function cpuName(name: string, cpuinfo = ""): string {
   const [, family, model] = /^cpu family *: (\d+)\nmodel *: (\d+)$/m.exec(cpuinfo) ?? [];
   return /\d/.test(name) || !family ? name : `${name} (family ${family}, model ${model})`;
 }
 
-/** The version of the microcode that the first CPU runs, as x86 tells it. */
+/** Returns the version of the microcode that the first CPU runs, as x86 tells it. */
 export const microcodeIn = (cpuinfo = ""): string | undefined =>
   /^microcode\s*: (\S+)$/m.exec(cpuinfo)?.[1];
 
-/** The host as it is now, without what the system does not report. */
+/** Returns the host as it is now, without what the system does not report. */
 export async function describeMachine(): Promise<Machine> {
   const sysctl: [string, string][] = [];
   for (const name of SYSCTL) {

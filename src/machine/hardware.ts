@@ -24,8 +24,8 @@ const CACHE_UNITS: Readonly<Record<string, number>> = {
 };
 
 /**
- * @returns the first line of a file without white space around it; undefined for an empty or
- *   unreadable file
+ * @returns the first line of a file without white space around it. It is undefined for an empty or
+ * unreadable file
  */
 function lineOf(...path: readonly string[]): string | undefined {
   const [first = ""] = textOf(...path).split("\n");
@@ -67,11 +67,13 @@ export function readCpuTopology(root = "/"): CpuTopology {
   const cpus = join(root, "sys/devices/system/cpu");
   // A CPU that is switched off has no topology, or an old one.
   const online = lineOf(cpus, "online");
-  const known =
+  const onlineCpus =
     online === undefined ? undefined : new Set(cpusInList(online).map((cpu) => `cpu${cpu}`));
   const siblings = new Set(
     numbered(cpus, "cpu").flatMap((cpu) =>
-      known && !known.has(cpu) ? [] : (lineOf(cpus, cpu, "topology/thread_siblings_list") ?? []),
+      onlineCpus && !onlineCpus.has(cpu)
+        ? []
+        : (lineOf(cpus, cpu, "topology/thread_siblings_list") ?? []),
     ),
   );
   const nodes = join(root, "sys/devices/system/node");
@@ -99,8 +101,8 @@ function cachesIn(root: string): Cache[] {
 }
 
 /**
- * The hypervisor of this machine. Only x86 reports that it is virtual, so elsewhere nothing is
- * known without a name.
+ * Returns the hypervisor of this machine. Only x86 reports that it is virtual, so elsewhere nothing
+ * is known without a name.
  */
 function hypervisorOf(root: string): string | undefined {
   const flags = /^flags\s*:(.*)$/m.exec(textOf(root, "proc/cpuinfo"))?.[1]?.split(/\s+/);

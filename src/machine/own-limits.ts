@@ -39,7 +39,7 @@ function memoryLimitOf({ version, read }: OwnGroup): number | undefined {
   return limit > 0 && limit < NO_LIMIT_BYTES ? limit : undefined;
 }
 
-/** The tightest limit of all groups that have one. */
+/** Returns the tightest limit of all groups that have one. */
 function least(
   groups: readonly OwnGroup[],
   limitOf: (group: OwnGroup) => number | undefined,
@@ -59,13 +59,16 @@ export function readOwnLimits(root = "/"): OwnLimits {
   });
 }
 
-/** How many CPUs can work for this process at once, on average. Half a CPU is possible. */
+/** Returns how many CPUs can work for this process at once, on average. Half a CPU is possible. */
 export const usableCpus = ({
   cpus_allowed,
   cpu_quota = cpus_allowed,
 }: Pick<OwnLimits, "cpus_allowed" | "cpu_quota">): number => Math.min(cpus_allowed, cpu_quota);
 
-/** What all control groups of this process with a quota count; undefined where none has one. */
+/**
+ * Returns what all control groups of this process with a quota count. It is undefined where none
+ * has one.
+ */
 export function readOwnThrottling(root = "/"): Throttling | undefined {
   const counted = ownGroups("cpu", root).flatMap(
     ({ read }) => throttlingIn(read("cpu.stat") ?? "") ?? [],

@@ -5,22 +5,22 @@ import { displayPath } from "../kit/display-path.js";
 const escaped = (text: string): string => text.replaceAll(/[^\w/]/g, "\\$&");
 
 function caretColumn(trace: string): string | undefined {
-  const before = /^ *(?=\^)/m.exec(trace.split("\n")[2] ?? "");
-  return before ? String(before[0].length + 1) : undefined;
+  const indentation = /^ *(?=\^)/m.exec(trace.split("\n")[2] ?? "");
+  return indentation ? String(indentation[0].length + 1) : undefined;
 }
 
 /**
- * The place of an error in a plugin, e.g. `my-client.js:12:5`; undefined where the trace names none
- * of the plugins.
+ * Returns the place of an error in a plugin, e.g. `my-client.js:12:5`. It is undefined where the
+ * trace names none of the plugins.
  * @param trace the error's stack, or Node's output for it
  * @param paths of the plugins, as the user wrote them
  */
 export function errorLocation(trace: string, paths: readonly string[]): string | undefined {
   for (const path of paths) {
-    const real = realpathSync(path);
-    const url = pathToFileURL(real).href;
+    const realPath = realpathSync(path);
+    const url = pathToFileURL(realPath).href;
     const match = new RegExp(
-      `(?:${escaped(url)}|${escaped(real)})(/[^\\n]*?)?:(\\d+)(?::(\\d+))?`,
+      `(?:${escaped(url)}|${escaped(realPath)})(/[^\\n]*?)?:(\\d+)(?::(\\d+))?`,
     ).exec(trace);
     if (!match) continue;
 

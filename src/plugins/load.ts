@@ -12,7 +12,7 @@ import { MAX_BYTES, type PluginFiles, readPlugin } from "./source.js";
 import { checked } from "./validation.js";
 
 /**
- * The traffic of a trace that a campaign wrote for its programs.
+ * Returns the traffic of a trace that a campaign wrote for its programs.
  * @throws usageError where the file is something else
  */
 export function tracePlugin(source: PluginFiles) {
@@ -55,8 +55,8 @@ function installHooks(urls: readonly string[]): void {
 }
 
 /**
- * The output of Node for a module with a syntax error. Node names the line only when the error ends
- * a process. No code of the module runs.
+ * Returns the output of Node for a module with a syntax error. Node names the line only when the
+ * error ends a process. No code of the module runs.
  */
 const syntaxErrorOutput = (url: string): string =>
   spawnSync(
@@ -82,8 +82,8 @@ async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
   try {
     loaded = await import(url);
   } catch (error) {
-    // Without the importing file: for a plugin of one file it is one of ours.
-    const why = messageOf(error)
+    // The importing file is left out, because for a plugin of one file it is one of ours.
+    const reason = messageOf(error)
       .split("\n")[0]
       ?.replace(/ imported from .*/, "");
     const stack = (error instanceof Error && error.stack) || "";
@@ -92,7 +92,7 @@ async function membersOf({ entry, displayName }: PluginFiles): Promise<Plugin> {
       (error instanceof SyntaxError
         ? errorLocation(syntaxErrorOutput(url), [displayName])
         : undefined);
-    throw usageError(`plugin ${line ?? displayName} cannot be loaded: ${why}`, { cause: error });
+    throw usageError(`plugin ${line ?? displayName} cannot be loaded: ${reason}`, { cause: error });
   }
 
   return checked(displayName, membersSchema, loaded.default ?? loaded.plugin);

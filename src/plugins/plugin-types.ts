@@ -7,7 +7,7 @@ import type {
 } from "../targets/target-types.js";
 import type { TrafficProfile } from "../traffic/traffic-types.js";
 
-/** A list whose members are checked when they are registered. */
+/** Returns a list whose members are checked when they are registered. */
 const listOf = <Description>() =>
   z.custom<readonly Description[]>(
     (list) => z.array(z.looseObject({})).safeParse(list).success,

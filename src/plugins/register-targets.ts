@@ -11,7 +11,10 @@ import type { LoadedPlugin } from "./load.js";
 import { addToList, checked, forEachMember } from "./validation.js";
 
 /** A list of ids that `find` knows. It throws for any other. */
-const known = <Ids extends z.ZodType<readonly string[]>>(ids: Ids, find: (id: string) => unknown) =>
+const knownIds = <Ids extends z.ZodType<readonly string[]>>(
+  ids: Ids,
+  find: (id: string) => unknown,
+) =>
   ids.superRefine((all, context) => {
     for (const id of all) {
       try {
@@ -36,13 +39,13 @@ const storeSchema = z.strictObject({
     }
   }),
   program: storeShape.program.unwrap(),
-  topologies: known(storeShape.topologies.unwrap(), findTopology).optional(),
+  topologies: knownIds(storeShape.topologies.unwrap(), findTopology).optional(),
 });
 
 const pluginClientShape = {
   ...clientShape,
-  stores: known(clientShape.stores, findStore),
-  topologies: known(clientShape.topologies, findTopology),
+  stores: knownIds(clientShape.stores, findStore),
+  topologies: knownIds(clientShape.topologies, findTopology),
   control: z.literal(false, "must be false: a control is the project's own"),
 };
 /** The members of a client that an option replaces. */
@@ -68,7 +71,7 @@ export function registerStores(plugins: readonly LoadedPlugin[]): void {
     if (store.compatibleWith !== undefined)
       checked(
         name,
-        known(z.array(idSchema), findStore),
+        knownIds(z.array(idSchema), findStore),
         [store.compatibleWith],
         ["stores", store.id, "compatibleWith"],
       );
@@ -91,7 +94,7 @@ export function registerTargets(plugins: readonly LoadedPlugin[]): void {
   forEachMember(plugins, "clients", clientSchema, (name, client) => {
     checked(
       name,
-      known(z.array(idSchema), findLimiter),
+      knownIds(z.array(idSchema), findLimiter),
       [client.limiter],
       ["clients", client.id, "limiter"],
     );

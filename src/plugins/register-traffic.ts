@@ -24,9 +24,9 @@ export function registerTraffic(plugins: readonly LoadedPlugin[]): void {
     const population = profile.population();
     checked(name, populationSchema, population, [...where, "population()"]);
     const total = sum([...population.shares]);
-    const whole =
+    const isComplete =
       population.shares.length === population.requests.length && Math.abs(total - 1) < 1e-6;
-    checked(name, z.literal(true, "must have a share for each request, 1 in all"), whole, [
+    checked(name, z.literal(true, "must have a share for each request, 1 in all"), isComplete, [
       ...where,
       "population().shares",
     ]);

@@ -9,7 +9,7 @@ import { readUserFile } from "../kit/user-files.js";
 
 /** A plugin on this machine, before it is loaded. */
 export interface PluginFiles {
-  /** Absolute path of the file or folder, without symbolic links. */
+  /** The absolute path of the file or folder, without symbolic links. */
   path: string;
   displayName: string;
   entry: string;
@@ -24,7 +24,7 @@ const read = (path: string): Buffer => readUserFile(path, MAX_BYTES);
 
 const sha256 = (data: string | Buffer): string => createHash("sha256").update(data).digest("hex");
 
-/** All files and links below a folder, sorted, with checksum or link target. */
+/** Lists all files and links below a folder, sorted, with checksum or link target. */
 async function contents(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true });
   const paths = entries
@@ -46,8 +46,8 @@ async function contents(folder: string): Promise<string[]> {
 type PackageFile = { version?: string; entry: string };
 
 /**
- * The version and the entry module of a folder by its package.json. The entry is `exports` as text,
- * or `main`, or else index.js.
+ * Reads the version and the entry module of a folder from its package.json. The entry is `exports`
+ * as text, or `main`, or else index.js.
  */
 async function packageOf(folder: string): Promise<PackageFile> {
   const path = join(folder, "package.json");
@@ -88,8 +88,8 @@ export async function readPlugin(pluginPath: string): Promise<PluginFiles> {
     return { path, displayName, entry, isSingleFile: false, facts };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === "ENOENT" ? "there is no such file or folder" : messageOf(error);
-    throw usageError(`plugin ${JSON.stringify(pluginPath.slice(0, 300))}: ${why}`, {
+    const reason = code === "ENOENT" ? "there is no such file or folder" : messageOf(error);
+    throw usageError(`plugin ${JSON.stringify(pluginPath.slice(0, 300))}: ${reason}`, {
       cause: error,
     });
   }

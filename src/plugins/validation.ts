@@ -5,7 +5,10 @@ import type { PluginFiles } from "./source.js";
 
 type Member<Kind extends keyof Plugin> = NonNullable<Plugin[Kind]>[number];
 
-/** A value that fits a schema. @throws usageError naming plugin and member where it does not */
+/**
+ * Returns a value that fits a schema.
+ * @throws usageError naming plugin and member where it does not
+ */
 export function checked<Value>(
   plugin: string,
   schema: z.ZodType<Value>,
@@ -22,7 +25,7 @@ export function checked<Value>(
   );
 }
 
-/** A member of a document as code writes it, e.g. `clients[0].id`. */
+/** Returns the path of a member of a document as code writes it, e.g. `clients[0].id`. */
 function memberText(path: readonly PropertyKey[]): string {
   let text = "";
   for (const part of path) {

@@ -11,7 +11,8 @@ import { metrics } from "./routes/metrics.js";
 import { heavy, light } from "./routes/workload-routes.js";
 
 /**
- * Whether a hop is the one proxy that stands before a server that tells clients by their address.
+ * Tells whether a hop is the one proxy that stands before a server that tells clients by their
+ * address.
  */
 const isProxy = (_address: string, hop: number): boolean => hop === 0;
 const NOT_FOUND = {

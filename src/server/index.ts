@@ -30,7 +30,7 @@ const LINGER_MS = 500;
 let loadedPlugins: readonly string[] = [];
 
 /**
- * Program 1, the server. It reads the run spec or its variables, prints one JSON line with its
+ * Runs program 1, the server. It reads the run spec or its variables, prints one JSON line with its
  * address once it listens, and ends with 0 on a signal.
  */
 async function main(): Promise<void> {
@@ -66,7 +66,7 @@ async function main(): Promise<void> {
 }
 
 /**
- * The version of the target's framework, and how to import it.
+ * Returns the version of the target's framework, and how to import it.
  * @throws environmentError when it is not installed
  */
 function frameworkPackages(
@@ -105,7 +105,7 @@ function stopOnSignals(app: WebServer, opened: OpenTarget): void {
   process.on("SIGINT", stop);
 }
 
-/** The text of an error, with its place in a plugin. */
+/** Returns the text of an error, with its place in a plugin. */
 const located = (text: string, error: unknown): string =>
   withErrorLocation(text, error, loadedPlugins);
 
@@ -127,7 +127,7 @@ function failUncaught(error: unknown): void {
   process.exit(EXIT.defect);
 }
 
-/** The message of an expected failure, or the stack of an unexpected one. */
+/** Returns the message of an expected failure, or the stack of an unexpected one. */
 function failureText(error: unknown): string {
   if (error instanceof BenchError) return located(inOneLine(messageOf(error)), error);
   return error instanceof Error ? (error.stack ?? String(error)) : String(error);

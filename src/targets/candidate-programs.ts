@@ -14,7 +14,10 @@ export type StartedProgram = Pick<StoreDescription, "id" | "program" | "image"> 
     version?: string;
   };
 
-/** The stores, services and load programs that these targets can use. @throws usageError */
+/**
+ * Returns the stores, services and load programs that these targets can use.
+ * @throws usageError
+ */
 export function candidatePrograms(texts: readonly string[]): StartedProgram[] {
   const services = texts.flatMap((text) => findClient(parseTargetText(text).client).service ?? []);
   const programs = texts.flatMap((text) => candidateClient(text)?.program ?? []);
@@ -48,12 +51,15 @@ function startedLoadProgram(id: string): StartedProgram {
   });
 }
 
-/** The client with the options that are known here; undefined where it does not support one. */
+/**
+ * Returns the client with the options that are known here. It is undefined where it does not
+ * support one.
+ */
 function candidateClient(text: string): ClientDescription | undefined {
   const { client, store, topology: named, options: requested } = parseTargetText(text);
-  const plain = findClient(client);
-  const topology = named ?? plain.topologies[0];
-  const base = onStore(plain, store, topology);
+  const description = findClient(client);
+  const topology = named ?? description.topologies[0];
+  const base = onStore(description, store, topology);
   if ("skip" in base) return undefined;
   const ids = requested
     .map(({ id }) => id)

@@ -7,17 +7,20 @@ import { idList } from "./member-lists.js";
 import type { OpenClient, OwnSettings, StorePlace, Tuning } from "./open-client.js";
 
 const flexibleSchema = z.strictObject({
-  /** E.g. `RateLimiterValkey`. */
+  /** The name of the class, e.g. `RateLimiterValkey`. */
   className: z.string().min(1),
   options: z.record(z.string(), z.unknown()).readonly().optional(),
-  /** How its script reaches the store; absent for a class without one. */
+  /** How the limiter's script reaches the store. It is absent for a class without one. */
   script: z
     .union([
       z.strictObject({ kind: z.enum(["eval", "evalsha"]) }),
       z.strictObject({ kind: z.literal("fcall"), function: z.string() }),
     ])
     .optional(),
-  /** For a client whose library may never answer: a consume that takes longer has failed. */
+  /**
+   * The time after which a consume has failed. It is present for a client whose library may never
+   * answer.
+   */
   timeoutMs: z.number().positive().optional(),
 });
 
@@ -29,7 +32,7 @@ export type FlexibleUse = z.infer<typeof flexibleSchema>;
 
 const identityShape = {
   id: idSchema,
-  /** npm package, of which other versions can be requested; absent for the controls. */
+  /** npm package, of which other versions can be requested. It is absent for the controls. */
   package: z.string().optional(),
   /**
    * A control measures the harness, not a client; it is reported beside the clients and never
@@ -43,7 +46,8 @@ const supportShape = {
   stores: idList,
   topologies: idList,
   /**
-   * Why its class of rate-limiter-flexible cannot keep these limits; absent where it can keep any.
+   * Why its class of rate-limiter-flexible cannot keep these limits. It is absent where it can keep
+   * any.
    */
   unsupportedReason: functionOf<(limits: Limits) => string | undefined>().optional(),
 };
@@ -51,7 +55,7 @@ const supportShape = {
 const limiterUseShape = {
   /** Id of its limiter; `none` admits all. */
   limiter: idSchema,
-  /** How rate-limiter-flexible works with this client; absent where it does not. */
+  /** How rate-limiter-flexible works with this client. It is absent where it does not. */
   flexible: flexibleSchema.optional(),
   /** Set when `handle` has the methods of that library, for limiters that take such an object. */
   handleApi: z.enum(["ioredis", "node-redis"]).optional(),
@@ -100,37 +104,37 @@ interface ClientNeeds {
   /** Id of the module that its limiter needs in the store. */
   module?: string;
   storeArguments?: readonly string[];
-  /** How a load program without Node makes its calls; absent where none can. */
+  /** How a load program without Node makes its calls. It is absent where none can. */
   native?: NativeProtocol;
 }
 
 /** What options of the project replace in a client that supports them. */
 interface ClientVariants {
-  /** The members that `+same-script` replaces; absent for a client that runs no script. */
+  /** The members that `+same-script` replaces. They are absent for a client that runs no script. */
   sameScript?: Partial<ClientDescription>;
   /** It can connect with `Tuning.settings`: the members that each of them replaces. */
   ownSettings?: Readonly<Record<OwnSettings, Partial<ClientDescription>>>;
 }
 
-/** What options of the project have chosen; absent without such an option. */
+/** What options of the project have chosen. It is absent without such an option. */
 interface ClientChoices {
   /** Absent: the settings that all clients share. */
   settings?: OwnSettings;
   /** The version of Node that its servers run in. */
   node?: string;
-  /** Id of the load program in its place. */
+  /** The id of the load program that takes the client's place. */
   program?: string;
-  /** Id of the server's web framework; absent: the default. */
+  /** The id of the server's web framework. It defaults to Fastify. */
   framework?: string;
-  /** Some decisions reach neither store nor service, e.g. because denials are cached. */
+  /** Whether some decisions reach neither store nor service, e.g. because denials are cached. */
   decidesLocally?: boolean;
   /** A request without a decision is admitted. */
   failsOpen?: true;
 }
 
 /**
- * A Node library that talks to the store or to a service: one file in `clients/` and one line in
- * its list.
+ * A Node library that talks to the store or to a service. Each has a file in `clients/` and a line
+ * in its list.
  */
 export interface ClientDescription
   extends Shaped<typeof clientShape>,
@@ -143,8 +147,8 @@ export type VariedClient = ClientDescription | { skip: string };
 
 /** How any program reaches what decides, with the calls that `LimiterDescription.callOf` makes. */
 export type NativeProtocol =
-  /** Posts them as JSON. `port`: its name among the ports; absent: the main one. */
+  /** Posts the calls as JSON. `port` is the name of the port, which is the main one by default. */
   | { kind: "http"; path: string; port?: string }
   | { kind: "grpc"; method: GrpcMethod; port: string }
-  /** Sends each as the words of a command. */
+  /** Sends each call as the words of a command. */
   | { kind: "resp"; command(call: object): string[] };

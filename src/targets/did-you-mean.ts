@@ -22,9 +22,9 @@ export function didYouMean(word: string, valid: readonly string[]): string {
     .map((candidate) => ({ candidate, edits: distance(word.slice(0, 60), candidate) }))
     .filter(({ candidate, edits }) => edits <= Math.max(2, candidate.length / 3))
     .sort((a, b) => a.edits - b.edits)[0];
-  const all = `; valid: ${listText(valid)}`;
-  if (!close) return all;
-  return ` (did you mean ${close.candidate}?)${valid.length > MOST_LISTED ? "; --help lists all" : all}`;
+  const validNames = `; valid: ${listText(valid)}`;
+  if (!close) return validNames;
+  return ` (did you mean ${close.candidate}?)${valid.length > MOST_LISTED ? "; --help lists all" : validNames}`;
 }
 
 export const requireKnown = (kind: string, word: string, valid: readonly string[]): unknown =>

@@ -1,13 +1,15 @@
 import type { PackageVersion } from "../contract/library-versions.js";
 
 /**
- * A web framework under the server's routes: one entry here, and its adapter in
+ * A web framework under the server's routes. Each has an entry here, and an adapter in
  * `src/server/frameworks/`.
  */
 export interface FrameworkDescription {
   id: string;
   summary: string;
-  /** What is installed when it is first used; absent for the one that comes with the server. */
+  /**
+   * What is installed when it is first used. It is absent for the one that comes with the server.
+   */
   package?: PackageVersion;
 }
 

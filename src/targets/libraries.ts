@@ -11,8 +11,9 @@ import {
 import { environmentError } from "../kit/errors.js";
 
 /**
- * From the package.json above the module: many packages do not export theirs. @param from the
- * importing file
+ * Reads the version from the package.json above the module, because many packages do not export
+ * theirs.
+ * @param from the importing file
  * @throws Error when the package cannot be resolved, or no package.json above it carries its name
  */
 export function packageVersion(name: string, from: string = import.meta.url): string {
@@ -35,15 +36,15 @@ export interface Libraries {
    * @param own imports the project's version; a library from elsewhere is assumed to have the same
    *   exports
    */
-  load<Module>(name: string, own: () => Promise<Module>): Promise<Module>;
+  load<Module>(name: string, importInstalled: () => Promise<Module>): Promise<Module>;
   /** Imports a package from that folder: the requested one, or one that was installed with it. */
   fromFolder<Module>(name: string): Promise<Module>;
-  /** Version of the library that `load` gives, from its package.json. */
+  /** Returns the version of the library that `load` gives, from its package.json. */
   version(name: string): string;
 }
 
 export const ownLibraries: Libraries = {
-  load: (_name, own) => own(),
+  load: (_name, importInstalled) => importInstalled(),
   fromFolder: (name) => import(name),
   version: (name) => packageVersion(name),
 };
@@ -56,7 +57,8 @@ export function librariesWith(versions: string, requested: PackageVersion): Libr
     );
   }
   const isThere = (name: string) =>
-    name === requested.name || requested.with?.some((each) => each.startsWith(`${name}@`));
+    name === requested.name ||
+    requested.with?.some((companion) => companion.startsWith(`${name}@`));
   const fromFolder = async <Module>(name: string): Promise<Module> => {
     const { default: load } = (await import(pathToFileURL(loader).href)) as {
       default: (name: string) => Promise<Module>;
@@ -64,7 +66,7 @@ export function librariesWith(versions: string, requested: PackageVersion): Libr
     return load(name);
   };
   return {
-    load: (name, own) => (isThere(name) ? fromFolder(name) : own()),
+    load: (name, importInstalled) => (isThere(name) ? fromFolder(name) : importInstalled()),
     fromFolder,
     version: (name) => packageVersion(name, isThere(name) ? loader : undefined),
   };
@@ -82,8 +84,9 @@ export const commonJs = async <Exports>(
 };
 
 /**
- * Loads what is installed on demand. @param folder absent: that of the user @throws
- * environmentError
+ * Loads what is installed on demand.
+ * @param folder the folder of the installed versions, by default that of the user
+ * @throws environmentError
  */
 export const librariesOnDemand = (
   requested: PackageVersion | undefined,

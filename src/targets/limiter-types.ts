@@ -9,7 +9,10 @@ import type { Libraries } from "./libraries.js";
 import { commandNames } from "./member-lists.js";
 import type { OpenClient } from "./open-client.js";
 
-/** What the limiter decided on one descriptor or, for a request, its most restrictive decision. */
+/**
+ * What the limiter decided on one descriptor or, for a whole request, its most restrictive
+ * decision.
+ */
 export type Decision =
   | { outcome: "allowed" }
   | { outcome: "limited"; limit: number; remaining: number; msBeforeNext: number }
@@ -17,7 +20,7 @@ export type Decision =
 
 export type DecisionCounts = Record<Decision["outcome"], number>;
 
-/** Decides on one key. Never rejects: when the store fails, the outcome is `failed`. */
+/** Decides on one key. It never rejects, because the outcome is `failed` when the store fails. */
 export interface Limiter {
   /**
    * @param cost points that the request uses; other values than 1 only where
@@ -30,12 +33,13 @@ export interface Limiter {
    */
   readonly decisions?: Readonly<DecisionCounts>;
   /**
-   * How many commands its consumes sent to the store, where one may send several; absent: one each.
+   * How many commands its consumes sent to the store. A limiter without this member sends one for
+   * each consume.
    */
   readonly commands?: number | undefined;
   /**
-   * How many of its decisions it made without the store, because that failed; absent: it makes
-   * none.
+   * How many of its decisions it made without the store, because the store failed. A limiter
+   * without this member makes none.
    */
   readonly withoutStore?: number | undefined;
 }
@@ -53,7 +57,7 @@ export interface RequestLimiter {
    *   decision is unknown
    */
   consume(keys: string | readonly string[], cost?: number): Promise<Decision>;
-  /** Since the start. */
+  /** The consumes since the start. */
   readonly consumes: Readonly<Consumes>;
   /**
    * Of a limiter that its users install as a plugin: the server uses its hook, whose decisions are
@@ -69,9 +73,12 @@ export type HookedRequest = { readonly query: unknown; readonly ip?: string | un
 export interface LimiterHook {
   /** The library tells clients by its own default, not by `keyOf`, which is called all the same. */
   byAddress?: true;
-  /** The key of a request. @throws an error with a status code for a bad one */
+  /**
+   * Returns the key of a request.
+   * @throws an error with a status code for a request without a valid key
+   */
   keyOf(request: HookedRequest): string;
-  /** Called once for each decision, before the handler runs. */
+  /** Is called once for each decision, before the handler runs. */
   decided(request: HookedRequest, outcome: "allowed" | "limited"): void;
 }
 
@@ -88,20 +95,22 @@ export const limiterShape = {
   package: z.string().optional(),
   /** One line that says what decides, and how. */
   summary: lineSchema.optional(),
-  /** The algorithm that predicts the share of limited requests (M10); absent: a fixed window. */
+  /**
+   * The algorithm that predicts the share of limited requests (M10). It defaults to a fixed window.
+   */
   algorithm: z.enum(algorithms).optional(),
   /** Whether concurrent requests can never be admitted beyond the quota. */
   atomic: z.boolean().optional(),
   /** Stores on which it is not, although it is elsewhere. */
   notAtomicOn: z.array(idSchema, "must be a list of ids").min(1).readonly().optional(),
   /**
-   * Commands that carry its decisions, as the store's statistics name them (`INFO commandstats`,
-   * `cmd_…` of memcached); absent: those that run a script.
+   * The commands that carry its decisions, as the store's statistics name them (`INFO
+   * commandstats`, `cmd_…` of memcached). By default the commands that run a script count.
    */
   decisionCommands: commandNames.optional(),
   /**
-   * Why no key can be exhausted at the cost of a usual decision; then it only takes traffic that is
-   * all admitted.
+   * Why no key can be exhausted at the cost of an ordinary decision; then it only takes traffic
+   * that is all admitted.
    */
   cannotExhaust: lineSchema.optional(),
   /**
@@ -113,12 +122,12 @@ export const limiterShape = {
   takesCost: z.boolean().optional(),
   /**
    * The store's key that holds, as a whole number, the points that a key has consumed in its
-   * window, denied ones included; absent for a limiter that keeps no such number.
+   * window, denied ones included. It is absent for a limiter that keeps no such number.
    */
   countKey: functionOf<(key: string, keyPrefix: string) => string>().optional(),
   /**
-   * Why it cannot keep these limits, as the reason of a skip; absent for a limiter that can keep
-   * any.
+   * Why it cannot keep these limits, as the reason of a skip. It is absent for a limiter that can
+   * keep any.
    */
   unsupportedReason: functionOf<(limits: Limits) => string | undefined>().optional(),
   /** @deprecated The former name of `unsupportedReason`. */
@@ -144,23 +153,23 @@ export const limiterShape = {
 
 export interface LimiterDescription extends Shaped<typeof limiterShape> {
   /**
-   * Installed when the limiter is first used, and loaded from there; absent where the project has
-   * it.
+   * The library that is installed when the limiter is first used, and loaded from there. It is
+   * absent where the project has it.
    */
   onDemand?: PackageVersion;
-  /** Id of the web framework that its hook is for; absent where it decides in any. */
+  /** Id of the web framework that its hook is for. It is absent where it decides in any. */
   framework?: string;
   /**
-   * The call that decides on one key, whatever the protocol; absent where a library makes it. A key
-   * that begins with `EXHAUSTED_KEY_PREFIX` has a used-up quota.
+   * The call that decides on one key, whatever the protocol. It is absent where a library makes it.
+   * A key that begins with `EXHAUSTED_KEY_PREFIX` has a used-up quota.
    */
   callOf?(key: string, limits: Limits, run: { nonce: string; keyPrefix: string }): object;
 }
 
 export interface LimiterFacts {
-  /** Version of the limiter's library. */
+  /** The version of the limiter's library. */
   version?: string;
-  /** The script that decides; absent for a limiter without a script. */
+  /** The script that decides. It is absent for a limiter without a script. */
   script?: LimiterScript;
 }
 

@@ -9,9 +9,9 @@ export interface StorePlace {
   store: string;
   topology: string;
   nodes: readonly NodePlace[];
-  /** Credentials and encryption of an external store. */
+  /** The credentials and encryption of an external store. */
   access?: StoreAccess;
-  /** The service between client and store; absent where there is none. */
+  /** The service between client and store. It is absent where there is none. */
   service?: ServiceSpec;
 }
 
@@ -23,7 +23,7 @@ export type OwnSettings = "defaults" | "tuned";
 
 /** Settings of the connection that a target asks for; a client reads those that it supports. */
 export interface Tuning {
-  /** Where the library is loaded from; absent for the project's own version. */
+  /** Where the library is loaded from. It is absent for the project's own version. */
   libraries?: Libraries;
   /** Commands of one turn of the event loop are sent as one pipeline. */
   autoPipelining?: boolean;
@@ -47,7 +47,7 @@ export interface OpenClient {
   /** The settings that were passed to the library, with units in their names. */
   settings: ClientSettings;
   /**
-   * Asks the store for its version; undefined where there is no store.
+   * Asks the store for its version. It is undefined where there is no store.
    * @throws Error when the store does not answer, or is not the requested kind of store
    */
   storeVersion(): Promise<string | undefined>;
@@ -60,7 +60,9 @@ export interface OpenClient {
     name: string,
     ...parameters: readonly (string | number)[]
   ): Promise<unknown>;
-  /** One key for each primary (hash-tagged): consumes on all these keys reach every shard. */
+  /**
+   * Returns one key for each primary (hash-tagged). Consumes on all these keys reach every shard.
+   */
   shardKeys(): Promise<readonly string[]>;
   /** Closes all connections and leaves no handle open; does not reject when the store is gone. */
   close(): Promise<void>;

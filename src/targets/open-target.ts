@@ -31,7 +31,10 @@ export interface OpenTarget {
 
 type RequestedPackage = { package: string | undefined; version: string | undefined };
 
-/** Where that package is loaded from. @throws environmentError when the version is not installed */
+/**
+ * Returns where that package is loaded from.
+ * @throws environmentError when the version is not installed
+ */
 const librariesFor = (
   { package: name, version }: RequestedPackage,
   folder: string | undefined,
@@ -81,11 +84,11 @@ async function openClient(
   } catch (error) {
     await client?.close();
     const { service } = place;
-    const where = service
+    const system = service
       ? `service ${service.id} at ${service.host}:${service.port}`
       : `${place.store} ${place.topology} at ${formatNodes(place.nodes)}`;
     const name = partText(target.client, target.client_version);
-    throw environmentError(`${name} cannot use the ${where}: ${messageOf(error)}`, {
+    throw environmentError(`${name} cannot use the ${system}: ${messageOf(error)}`, {
       cause: error,
     });
   }
@@ -112,8 +115,10 @@ async function createLimiter(
   } catch (error) {
     const name = partText(target.limiter, target.limiter_version);
     const user = target.service ? target.client : name;
-    const used = target.service ? `service ${target.service}` : target.store;
-    throw environmentError(`${user} cannot use the ${used}: ${messageOf(error)}`, { cause: error });
+    const dependency = target.service ? `service ${target.service}` : target.store;
+    throw environmentError(`${user} cannot use the ${dependency}: ${messageOf(error)}`, {
+      cause: error,
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import { idSchema } from "../contract/target.js";
 import type { ClientDescription, VariedClient } from "./client-types.js";
 
 export const optionShape = {
-  /** For a family of options their common form, e.g. `pipeline-<n>us`. */
+  /** The id of the option. A family of options has its common form, e.g. `pipeline-<n>us`. */
   id: idSchema,
   /** One line that says what it changes. */
   summary: lineSchema,
@@ -19,7 +19,7 @@ export const optionShape = {
  * else about it.
  */
 export interface Separation {
-  /** What differs between the rows, e.g. `encryption`. Options of one family share it. */
+  /** The property in which the rows differ, e.g. `encryption`. Options of one family share it. */
   what: string;
   /**
    * `others`: all rows that have the option are ranked with each other. `itself`: each client is
@@ -31,13 +31,15 @@ export interface Separation {
    * without`.
    */
   words: string;
-  /** What the report says in a list of what differs; absent: `words`. */
+  /** What the report says in a list of what differs. It defaults to `words`. */
   value?: string;
   /** What it says there of rows without an option of the family. */
   usual?: string;
 }
 
-/** A variation of a client, `+id` in a target's text: one entry in `options.ts`. */
+/**
+ * A variation of a client, which is `+id` in a target's text. Each has an entry in `options.ts`.
+ */
 export interface OptionDescription extends Shaped<typeof optionShape> {
   /** The ids of a family of options. */
   pattern?: RegExp;

@@ -34,7 +34,7 @@ export const SCRIPT = "scripts";
  */
 export const FRAMEWORK = "server's web frameworks";
 
-/** Whether a target is a copy of the one without that option. */
+/** Tells whether a target is a copy of the one without that option. */
 export const isCopy = ({ options: ids }: Readonly<{ options: readonly string[] }>): boolean =>
   ids.includes(COPY);
 
@@ -89,7 +89,7 @@ const SETTINGS_SUMMARIES: Readonly<Record<OwnSettings, string>> = {
   tuned: "the client as its maintainers recommend it, see docs/clients.md",
 };
 
-/** Such settings decide about pipelining, too. */
+/** These settings also decide whether commands are pipelined. */
 const ownSettings = (id: OwnSettings): OptionDescription => ({
   id,
   summary: SETTINGS_SUMMARIES[id],
@@ -219,7 +219,7 @@ const node: OptionDescription = {
 /** Id of the option that encrypts what server and store say to each other. */
 const TLS = "tls";
 
-/** Whether the store that a campaign starts for a target is encrypted. */
+/** Tells whether the store that a campaign starts for a target is encrypted. */
 export const isEncrypted = ({ options: ids }: Readonly<{ options: readonly string[] }>): boolean =>
   ids.includes(TLS);
 
@@ -273,8 +273,8 @@ const loadProgramOptions: readonly OptionDescription[] = loadPrograms.map(
 );
 
 /**
- * The server's routes are those of another web framework. Rankings never mix frameworks unless
- * asked.
+ * The server's routes are those of another web framework. Rankings never mix frameworks unless the
+ * user asks for it.
  */
 const frameworkOptions: readonly OptionDescription[] = frameworks
   .filter(({ id }) => id !== DEFAULT_FRAMEWORK)
@@ -299,15 +299,18 @@ const frameworkOptions: readonly OptionDescription[] = frameworks
           `the load program ${client.program} makes its calls, without a server`,
         );
 
-      const home = limiters.find((limiter) => limiter.id === client.limiter)?.framework;
-      if (home && home !== id)
-        return unsupported(client, id, `${client.limiter} is installed in ${home}`);
+      const limiterFramework = limiters.find((limiter) => limiter.id === client.limiter)?.framework;
+      if (limiterFramework && limiterFramework !== id)
+        return unsupported(client, id, `${client.limiter} is installed in ${limiterFramework}`);
 
       return { ...client, framework: id };
     },
   }));
 
-/** In order of application: what replaces the limiter, what replaces `open`, what extends it. */
+/**
+ * The options in the order in which they are applied. Those that replace the limiter come first,
+ * then those that replace `open`, then those that extend it.
+ */
 export const options: readonly OptionDescription[] = [
   ...limiterOptions,
   sameScript,
@@ -332,7 +335,7 @@ export const separating: readonly SeparatingOption[] = options.flatMap(
     separates ? [{ ...definedOnly({ id, pattern }), separates }] : [],
 );
 
-/** The list entry of each option that separates rankings, among those of a target. */
+/** Returns the list entry of each option that separates rankings, among the options of a target. */
 export const separationsOf = (
   ids: readonly string[],
   list: readonly SeparatingOption[] = separating,

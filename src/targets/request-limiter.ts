@@ -15,8 +15,8 @@ import type {
 export const FAIL_OPEN_AFTER_MS = 250;
 
 /**
- * Admits a request whose decision failed, or takes longer than `FAIL_OPEN_AFTER_MS`: what the
- * caller of a limiter does whose API must outlive its store (`skipOnError` of @fastify/rate-limit,
+ * Admits a request whose decision failed, or takes longer than `FAIL_OPEN_AFTER_MS`. The caller of
+ * a limiter does this whose API must outlive its store (`skipOnError` of @fastify/rate-limit,
  * `passOnStoreError` of express-rate-limit, `failure_mode_deny: false` of Envoy). A denial is never
  * overruled.
  */
@@ -48,17 +48,17 @@ class FailOpenLimiter implements RequestLimiter {
     const descriptors = typeof keys === "string" ? 1 : keys.length;
     return new Promise((resolve) => {
       let isOpened = false;
-      const open = () => {
+      const admit = () => {
         if (isOpened) return;
         isOpened = true;
         this.#opened += descriptors;
         resolve(ALLOWED);
       };
-      const timer = setTimeout(open, FAIL_OPEN_AFTER_MS);
+      const timer = setTimeout(admit, FAIL_OPEN_AFTER_MS);
       this.#limiter.consume(keys, cost).then((decision) => {
         clearTimeout(timer);
         if (decision.outcome === "failed") {
-          open();
+          admit();
           this.#openedFailed += descriptors;
         } else resolve(decision);
       });
@@ -73,7 +73,7 @@ export const noDecisions = (): DecisionCounts => ({ allowed: 0, limited: 0, fail
 
 export const ALLOWED: Decision = Object.freeze({ outcome: "allowed" });
 
-/** A denial. @param limit the quota reported to the caller */
+/** Makes a denial. @param limit the quota reported to the caller */
 export const limited = (limit: number, remaining: number, msBeforeNext: number): Decision => ({
   outcome: "limited",
   limit,
@@ -130,7 +130,7 @@ const growth = (before: number | undefined, after = 0): number | undefined =>
 class PairedRequestLimiter implements RequestLimiter {
   readonly #standard: CountingLimiter;
   readonly #exhausted: CountingLimiter;
-  /** The decisions that `create` took, and their commands. */
+  /** The decisions that `create` took, with their commands. */
   readonly #before: DecisionCounts;
   readonly #commandsBefore: number | undefined;
   readonly #withoutStoreBefore: number | undefined;
@@ -149,7 +149,8 @@ class PairedRequestLimiter implements RequestLimiter {
   }
 
   /**
-   * A sum that is made when it is read, so that the hot path adds to one number for each outcome.
+   * Sums up the decisions when it is read, so that the hot path adds to one number for each
+   * outcome.
    */
   get consumes(): Consumes {
     return {
@@ -182,13 +183,13 @@ class PairedRequestLimiter implements RequestLimiter {
     if (typeof keys === "string") return this.#ask(keys, cost);
     // Fewer promises than with `Promise.all`, whose list of decisions nobody needs.
     return new Promise((resolve, reject) => {
-      let left = keys.length;
+      let undecided = keys.length;
       let worst = ALLOWED;
       const settle = (decision: Decision): void => {
         worst = moreRestrictive(worst, decision);
-        if (--left === 0) resolve(worst);
+        if (--undecided === 0) resolve(worst);
       };
-      if (left === 0) resolve(worst);
+      if (undecided === 0) resolve(worst);
       for (const key of keys) this.#ask(key, cost).then(settle, reject);
     });
   }
@@ -200,13 +201,13 @@ class PairedRequestLimiter implements RequestLimiter {
       : this.#standard.consume(key, cost);
   }
 
-  /** Undefined for limiters that send one for each decision. */
+  /** Returns undefined for limiters that send one command for each decision. */
   #commands(): number | undefined {
     const { commands } = this.#standard;
     return commands === undefined ? undefined : commands + (this.#exhausted.commands ?? 0);
   }
 
-  /** Undefined for limiters that decide nothing without the store. */
+  /** Returns undefined for limiters that decide nothing without the store. */
   #withoutStore(): number | undefined {
     const { withoutStore } = this.#standard;
     return withoutStore === undefined
@@ -215,8 +216,8 @@ class PairedRequestLimiter implements RequestLimiter {
   }
 
   #decided(): DecisionCounts {
-    const all = [this.#standard.decisions, this.#exhausted.decisions, this.#inHook];
-    return totals(["allowed", "limited", "failed"], all);
+    const parts = [this.#standard.decisions, this.#exhausted.decisions, this.#inHook];
+    return totals(["allowed", "limited", "failed"], parts);
   }
 }
 
@@ -240,15 +241,15 @@ export class OneCallLimiter implements RequestLimiter {
 
   async consume(keys: string | readonly string[], cost = 1): Promise<Decision> {
     const { consumes } = this;
-    const all = typeof keys === "string" ? [keys] : keys;
+    const descriptors = typeof keys === "string" ? [keys] : keys;
     consumes.calls++;
     try {
-      const { denied, remaining, msBeforeNext } = await this.#decide(all, cost);
-      consumes.allowed += all.length - denied;
+      const { denied, remaining, msBeforeNext } = await this.#decide(descriptors, cost);
+      consumes.allowed += descriptors.length - denied;
       consumes.limited += denied;
       return denied === 0 ? ALLOWED : limited(this.#limit, remaining, msBeforeNext);
     } catch (error) {
-      consumes.failed += all.length;
+      consumes.failed += descriptors.length;
       return failed(error);
     }
   }
@@ -262,7 +263,7 @@ export function asRequestLimiter(
   return Object.assign(new PairedRequestLimiter(created), facts);
 }
 
-/** The facts of a limiter that another one takes the place of. */
+/** Returns the facts of a limiter that another one takes the place of. */
 export const factsOf = ({ version, script }: LimiterFacts): LimiterFacts =>
   definedOnly({ version, script });
 

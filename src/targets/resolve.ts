@@ -23,8 +23,8 @@ export { findTopology } from "./topologies.js";
 export { describeClient } from "./varied-client.js";
 
 /**
- * Whether a store, service or module is available here: true, or the reason why not (false: it was
- * not found).
+ * Tells whether a store, service or module is available here. The answer is true, or the reason why
+ * not, or false where it was not found.
  */
 export type Availability = (id: string) => boolean | string;
 
@@ -32,8 +32,8 @@ export type Availability = (id: string) => boolean | string;
 export type Resolution = { target: Target; note?: string } | { skip: string };
 
 /**
- * An available store replaces a default one that is not, with a note; never one that the text
- * names.
+ * Resolves a target. An available store replaces a default one that is not available, with a note,
+ * but never one that the text names.
  * @throws usageError for a text that is not a target, or that has an unknown name
  */
 export function resolveTarget(text: string, available: Availability = () => true): Resolution {
@@ -84,7 +84,7 @@ function describeRequest(text: string, requested: TargetText): DescribedRequest 
   return { plain, client, topology, limiter, optionIds, storeLimiter };
 }
 
-/** Why what the text names does not go together; undefined where it does. */
+/** Returns why what the text names does not go together. It is undefined where it does. */
 function unsupportedPart(
   requested: TargetText,
   { plain, client, topology, limiter, storeLimiter }: DescribedRequest,
@@ -117,7 +117,7 @@ const usableStores = (
   return candidates.filter((id) => runsAs(id, topology));
 };
 
-/** The target on the first store that is available, or why it cannot be measured here. */
+/** Returns the target on the first store that is available, or why it cannot be measured here. */
 function placed(
   requested: TargetText,
   described: DescribedRequest,
@@ -139,7 +139,7 @@ function placed(
   return { target, note: `${client.id} runs on ${store} here: ${missing(client.stores[0])}` };
 }
 
-/** The names of a target, in full and without what is the default. */
+/** Returns the names of a target, in full and without what is the default. */
 function namedTarget(
   requested: TargetText,
   { plain, client, topology, limiter, optionIds, storeLimiter }: DescribedRequest,
@@ -199,8 +199,8 @@ const runsAs = (store: string, topology: string): boolean =>
 const isLimiter = (id: string): boolean => limiters.some((limiter) => limiter.id === id);
 
 /**
- * The limiter that a target's option names, or why its client does not support it. @throws
- * usageError
+ * Returns the limiter that a target's option names, or why its client does not support it.
+ * @throws usageError
  */
 function limiterOf(
   text: string,
@@ -209,9 +209,11 @@ function limiterOf(
 ): VersionedId | { skip: string } | undefined {
   const [named, second] = requested.filter(({ id }) => isLimiter(id));
   if (named && second) throw usageError(`${text} names two limiters: those are two targets`);
-  const wrong = requested.find(({ id, version }) => version && !isLimiter(id));
-  if (wrong)
-    throw usageError(`${text}: ${findOption(wrong.id).id} has no versions: it is not a limiter`);
+  const optionWithVersion = requested.find(({ id, version }) => version && !isLimiter(id));
+  if (optionWithVersion)
+    throw usageError(
+      `${text}: ${findOption(optionWithVersion.id).id} has no versions: it is not a limiter`,
+    );
 
   if (named?.version && !findLimiter(named.id).package)
     return { skip: `${named.id} has no versions: it is not an npm package` };
@@ -223,7 +225,7 @@ function limiterOf(
   };
 }
 
-/** Why the service, the module or the load program that a client needs is not available. */
+/** Returns why the service, the module or the load program that a client needs is not available. */
 function missingPart(
   { service, module, program, node }: ClientDescription,
   available: Availability,
@@ -252,7 +254,7 @@ function unsupportedReason(limiter: LimiterDescription, limits: Limits): string 
   return limiter.unsupportedReason ? limiter.unsupportedReason(limits) : limiter.lacks?.(limits);
 }
 
-/** Why a resolved target cannot keep these limits; undefined when it can. */
+/** Returns why a resolved target cannot keep these limits. It is undefined when it can. */
 export const unsupportedLimits = (
   target: Readonly<
     Pick<Target, "client" | "topology" | "options" | "limiter"> & Partial<Pick<Target, "store">>
@@ -262,11 +264,14 @@ export const unsupportedLimits = (
   unsupportedReason(findLimiter(target.limiter), limits) ??
   describeClient(target).unsupportedReason?.(limits);
 
-/** Why a target cannot deny at the cost of a usual decision; undefined where it can. */
+/**
+ * Returns why a target cannot deny at the cost of an ordinary decision. It is undefined where it
+ * can.
+ */
 export const cannotExhaust = ({ limiter }: Pick<Target, "limiter">): string | undefined =>
   findLimiter(limiter).cannotExhaust;
 
-/** Why the hook of the target's limiter cannot be installed in the target's framework. */
+/** Returns why the hook of the target's limiter cannot be installed in the target's framework. */
 export function otherFramework({
   limiter,
   framework = DEFAULT_FRAMEWORK,

@@ -15,7 +15,7 @@ export interface ServiceDescription {
   ports: readonly string[];
   /** Names of the settings that the user may not set: addresses, and what the harness relies on. */
   reserved: RegExp;
-  /** Why it cannot keep these limits; absent for a service that can keep any. */
+  /** Why it cannot keep these limits. It is absent for a service that can keep any. */
   unsupportedReason?(limits: Limits): string | undefined;
   /**
    * Files that it reads, by path below the folder `files` of its allocation.
@@ -24,11 +24,11 @@ export interface ServiceDescription {
    */
   files(limits: Limits, nonce: string, access?: StoreAccess): Readonly<Record<string, string>>;
   arguments?(allocation: ServiceAllocation, place: StorePlace): readonly string[];
-  /** All settings; those without an address are part of the result. */
+  /** Returns all settings. Those without an address are part of the result. */
   environment(allocation: ServiceAllocation, place: StorePlace): Readonly<Record<string, string>>;
   /**
-   * The setting that it refused, from the lines that it printed before it ended; undefined where
-   * they name none.
+   * Returns the setting that the service refused, from the lines that it printed before it ended.
+   * It is undefined where they name none.
    */
   refusedSetting?(lines: readonly string[]): { name: string; takes: string } | undefined;
   /** Waits until it answers. @throws environmentError with the last problem */

@@ -26,7 +26,9 @@ export interface StoreEngine {
     topology: TopologyDescription,
     node: NodeAllocation,
   ): string[];
-  /** The environment variables of the program of one node; absent for one that takes none. */
+  /**
+   * The environment variables of the program of one node. They are absent for one that takes none.
+   */
   nodeEnvironment?(node: NodeAllocation): Readonly<Record<string, string>>;
   evidence: readonly EvidenceName[];
   /**
@@ -63,43 +65,44 @@ export interface StoreSession {
    */
   reset(deadlineMs: number): Promise<void>;
   /**
-   * The counters of each node.
-   * @param decisionCommands that carry the limiter's decisions; absent: those that run a script
+   * Reads the counters of each node.
+   * @param decisionCommands carry the limiter's decisions, by default the commands that run a
+   * script
    * @throws environmentError when a node is another store
    */
   read(store: StoreDescription, decisionCommands?: readonly string[]): Promise<StoreReading[]>;
   /**
-   * The whole numbers under these keys; undefined for a key that there is not. Absent for an engine
-   * without keys.
+   * The whole numbers under these keys. It is undefined for a key that there is not. Absent for an
+   * engine without keys.
    */
   numbers?(keys: readonly string[]): Promise<(number | undefined)[]>;
-  /** The keys that have not ended; absent for an engine that does not list them. */
+  /** The keys that have not ended. They are absent for an engine that does not list them. */
   storedKeys?(): Promise<StoredKeys>;
   /** Takes the end from all keys, as a crash between two commands may. @returns how many had one */
   persistKeys?(): Promise<number>;
   /**
-   * More about the commands that carry the limiter's decisions, and the network, of each node;
-   * absent for an engine that does not tell it.
+   * More about the commands that carry the limiter's decisions, and the network, of each node. It
+   * is absent for an engine that does not tell it.
    * @param decisionCommands as for `read`
    */
   diagnose?(decisionCommands?: readonly string[]): Promise<NodeCounters[]>;
-  /** Settings of the running store that can affect a figure. */
+  /** Returns the settings of the running store that can affect a figure. */
   settings(): Promise<Record<string, string>>;
   /**
-   * Carries out a fault, or undoes it. Absent for an engine whose servers carry out none.
+   * Carries out a fault, or undoes it. It is absent for an engine whose servers carry out none.
    * @throws environmentError when a node refuses
    */
   inject?(fault: StoreFault, deadlineMs: number): Promise<void>;
-  /** What the server lacks; absent for an engine whose servers are all alike. */
+  /** What the server lacks. It is absent for an engine whose servers are all alike. */
   features?(): Promise<StoreFeature[]>;
   /** Gives the store the keys and the script that an operation of the store layer needs. */
   prepare?(workload: Workload): Promise<NonNullable<ProbeReport["prepared"]>>;
   /**
    * The known modules that every node has loaded, by id, with their versions (empty where a module
-   * does not tell it); absent for an engine without modules.
+   * does not tell it). It is absent for an engine without modules.
    */
   modules?(): Promise<Readonly<Record<string, string>>>;
-  /** The type, version, topology and nodes of the store at the first node. */
+  /** Detects the type, version, topology and nodes of the store at the first node. */
   discover(): Promise<Discovery>;
   close(): void;
 }

@@ -8,25 +8,25 @@ import { commandNames, idList } from "./member-lists.js";
 export const storeShape = {
   id: idSchema,
   /**
-   * Id of the engine that starts, reads and empties it, e.g. `resp`; absent for a store in the
-   * server's process.
+   * The id of the engine that starts, reads and empties the store, e.g. `resp`. It is absent for a
+   * store in the server's process.
    */
   engine: z.string().optional(),
-  /** Name of its program; absent for a store in the server's process. */
+  /** The name of the store's program. It is absent for a store in the server's process. */
   program: z
     .string()
     .regex(/^[\w.+-]{1,100}$/, "must be the name of an executable, without its folder")
     .optional(),
   /**
-   * The image with the program, and the environment variable that overrides it; absent: it does not
-   * run in containers.
+   * The image with the program, and the environment variable that overrides it. It is absent for a
+   * store that does not run in containers.
    */
   image: z
     .strictObject({ name: z.string().min(1), variable: z.string().min(1).optional() })
     .optional(),
   /** Arguments of its program besides address, folder and topology, which the engine gives. */
   arguments: z.array(z.string()).readonly().optional(),
-  /** Topologies in which it can run; absent: all. */
+  /** The topologies in which the store can run. All are allowed by default. */
   topologies: idList.optional(),
   /** Engine `resp`: field of `INFO server` that holds the version. */
   versionField: z.string().regex(/^\w+$/, "must be the name of a field of INFO").optional(),
@@ -43,7 +43,7 @@ export const storeShape = {
   withoutEvidence: z.array(z.enum(evidenceNames)).readonly().optional(),
 };
 
-/** A store: one entry in `stores/index.ts`, or in a plugin. */
+/** A store. It has an entry in `stores/index.ts`, or in a plugin. */
 export interface StoreDescription extends Shaped<typeof storeShape> {
   /** It does not know `--version`: its version is read from its file, or is that of its image. */
   withoutVersionFlag?: true;
@@ -51,7 +51,7 @@ export interface StoreDescription extends Shaped<typeof storeShape> {
    * Engine `resp`: its configuration file in the project's folder, whose settings become arguments.
    */
   conf?: string;
-  /** Threads of a node that execute commands; absent: one. */
+  /** The threads of a node that execute commands. It defaults to 1. */
   commandThreads?: number;
   /** Whether the store itself decides; reports then group it under services. */
   decides?: boolean;
@@ -76,7 +76,9 @@ export interface NodeAllocation {
   folder: string;
   /** Ports by the names in `StoreDescription.ports`. */
   ports: Readonly<Record<string, number>>;
-  /** Paths of its certificate and key; absent: connections to it are not encrypted. */
+  /**
+   * The paths of the node's certificate and key. Connections to it are not encrypted without them.
+   */
   tls?: { cert: string; key: string };
 }
 
@@ -88,12 +90,12 @@ export interface ModuleDescription {
   id: string;
   /** Environment variable that names its file. */
   variable: string;
-  /** Its name in `MODULE LIST`, in any case. */
+  /** The name in `MODULE LIST`, whatever its case. */
   name: string;
   /** The command that decides, as the store names it. */
   command: string;
   stores: readonly [string, ...string[]];
-  /** How to get its file, for messages. */
+  /** How to get the module's file, for messages. */
   remedy: string;
 }
 

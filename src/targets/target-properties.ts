@@ -6,7 +6,10 @@ import type { ClientDescription } from "./target-types.js";
 
 type NamedTarget = Pick<Target, "store" | "label" | "options">;
 
-/** What plan and results say of a target, so that nobody reads it from the target's text again. */
+/**
+ * Returns what plan and results say of a target, so that nobody reads it from the target's text
+ * again.
+ */
 export function propertiesOf(
   client: ClientDescription,
   { store, label, options: ids }: NamedTarget,
@@ -19,16 +22,16 @@ export function propertiesOf(
     program: client.program,
     node: client.node,
     framework: client.framework,
-    same_script: trueIf(ids.includes(SAME_SCRIPT)),
+    same_script: trueOrUndefined(ids.includes(SAME_SCRIPT)),
     settings: client.settings,
-    encrypted: trueIf(isEncrypted({ options: ids })),
+    encrypted: trueOrUndefined(isEncrypted({ options: ids })),
     copy_of: isCopy({ options: ids }) ? label.replace(`+${COPY}`, "") : undefined,
-    decides_locally: trueIf(client.decidesLocally === true),
+    decides_locally: trueOrUndefined(client.decidesLocally === true),
   });
 }
 
 /** Flags are absent where they would be false. */
-const trueIf = (condition: boolean): true | undefined => condition || undefined;
+const trueOrUndefined = (condition: boolean): true | undefined => condition || undefined;
 
 function deciderOf({ limiter, service, module }: ClientDescription, storeId: string): Decider {
   const { decides, engine } = findStore(storeId);

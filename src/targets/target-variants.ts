@@ -13,7 +13,10 @@ import { nodeVersionOf } from "./options.js";
 import { resolveTarget } from "./resolve.js";
 import { stores } from "./stores/index.js";
 
-/** Ids of the limiters that a target can name; that of a store comes with the store. */
+/**
+ * Returns the ids of the limiters that a target can name. The limiter of a store comes with the
+ * store.
+ */
 export const limiterNames = (): string[] =>
   limiters
     .filter(({ package: npmPackage, applyTo }) => npmPackage !== undefined || applyTo !== undefined)
@@ -27,7 +30,10 @@ export function parseLimiterText(text: string): VersionedId {
   return requested;
 }
 
-/** The target in each version of Node; one that names a version is kept. @throws usageError */
+/**
+ * Returns the target in each version of Node. A target that names a version is kept.
+ * @throws usageError
+ */
 export function withNodes(text: string, versions: readonly string[]): string[] {
   const target = parseTargetText(text);
   if (versions.length === 0 || nodeVersionOf(target.options.map(({ id }) => id))) return [text];
@@ -37,7 +43,8 @@ export function withNodes(text: string, versions: readonly string[]): string[] {
 }
 
 /**
- * The target on each version of its stores; one that names a version is kept. @throws usageError
+ * Returns the target on each version of its stores. A target that names a version is kept.
+ * @throws usageError
  */
 export function withStoreVersions(text: string, versions: readonly VersionedId[]): string[] {
   const target = parseTargetText(text);
@@ -52,7 +59,10 @@ export function withStoreVersions(text: string, versions: readonly VersionedId[]
   return usable.length > 0 ? usable : [text];
 }
 
-/** The target with each limiter; one that has or takes no other is kept. @throws usageError */
+/**
+ * Returns the target with each limiter. A target that has a limiter, or takes no other, is kept.
+ * @throws usageError
+ */
 export function withLimiters(text: string, requested: readonly VersionedId[]): string[] {
   const target = parseTargetText(text);
   const isNamed = target.options.some(({ id }) => limiters.some((limiter) => limiter.id === id));
@@ -64,11 +74,16 @@ export function withLimiters(text: string, requested: readonly VersionedId[]): s
   );
 }
 
-/** The target on each framework; one that names a framework is kept. @throws usageError */
+/**
+ * Returns the target on each framework. A target that names a framework is kept.
+ * @throws usageError
+ */
 export function withFrameworks(text: string, requested: readonly string[]): string[] {
   const ids = requested.map((id) => findFramework(id).id);
   const target = parseTargetText(text);
-  const isNamed = target.options.some(({ id }) => frameworks.some((known) => known.id === id));
+  const isNamed = target.options.some(({ id }) =>
+    frameworks.some((framework) => framework.id === id),
+  );
   if (ids.length === 0 || isNamed) return [text];
   return ids.map((id) =>
     id === DEFAULT_FRAMEWORK

@@ -15,18 +15,18 @@ export const topologies: readonly TopologyDescription[] = [
     nodeArguments: [...clusterArguments, "--repl-diskless-sync-delay", "0"],
   },
   /**
-   * The smallest cluster at all: three primaries without replicas, for comparisons with figures of
-   * others.
+   * The smallest possible cluster, with three primaries and no replicas, for comparisons with
+   * published figures.
    */
   { id: "cluster-3", primaries: 3, replicas: 0, nodeArguments: clusterArguments },
-  /** For targets without a store process. */
+  /** The topology of targets without a store process. */
   { id: "none", primaries: 0, replicas: 0, nodeArguments: [] },
 ];
 
 export const findTopology = (id: string): TopologyDescription =>
   findKnown("topology", topologies, id);
 
-/** Whether its nodes share the slots of a cluster. */
+/** Tells whether its nodes share the slots of a cluster. */
 export const isCluster = (id: string): boolean =>
   topologies.some((topology) => topology.id === id && topology.primaries > 1);
 

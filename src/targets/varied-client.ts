@@ -4,7 +4,10 @@ import { findClient, findLimiter, findOption, findStore } from "./find-descripti
 import { options } from "./options.js";
 import type { ClientDescription, VariedClient } from "./target-types.js";
 
-/** The client on a store, or why it cannot; a store that decides itself brings its limiter. */
+/**
+ * Returns the client on a store, or why it cannot use the store. A store that decides itself brings
+ * its limiter.
+ */
 export function onStore(
   client: ClientDescription,
   storeId: string | undefined,
@@ -18,7 +21,7 @@ export function onStore(
   );
 }
 
-/** The client with these options, or why it does not support one. */
+/** Returns the client with these options, or why it does not support one. */
 export function withOptions(
   client: ClientDescription,
   topology: string,
@@ -35,16 +38,19 @@ export function withOptions(
   return varied;
 }
 
-/** The client of a target, with its options applied. @throws usageError */
+/**
+ * Returns the client of a target, with its options applied.
+ * @throws usageError
+ */
 export function describeClient(
   target: Readonly<
     Pick<Target, "client" | "topology" | "options"> & Partial<Pick<Target, "store">>
   >,
 ): ClientDescription {
   target.options.forEach(findOption);
-  const plain = onStore(findClient(target.client), target.store, target.topology);
-  if ("skip" in plain) throw usageError(plain.skip);
-  const client = withOptions(plain, target.topology, target.options);
+  const base = onStore(findClient(target.client), target.store, target.topology);
+  if ("skip" in base) throw usageError(base.skip);
+  const client = withOptions(base, target.topology, target.options);
   if ("skip" in client) throw usageError(client.skip);
   return client;
 }

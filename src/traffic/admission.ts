@@ -3,8 +3,8 @@ import type { Algorithm } from "../contract/target.js";
 
 /**
  * Decides on a request. It is called in the order of time.
- * @param slot of the key
- * @param now_s such that windows begin at multiples of their length
+ * @param slot the slot of the key
+ * @param now_s seconds that are multiples of a window's length where a window begins
  */
 type Admits = (slot: number, now_s: number) => boolean;
 
@@ -16,35 +16,35 @@ const SAME_S = 1e-9;
  * one.
  */
 function fixedWindow({ points, window_s, block_s, cost = 1 }: Limits, slots: number): Admits {
-  const used = new Float64Array(slots);
+  const usedPoints = new Float64Array(slots);
   const ends_s = new Float64Array(slots);
   return (slot, now_s) => {
     if (now_s >= (ends_s[slot] ?? 0)) {
-      used[slot] = 0;
+      usedPoints[slot] = 0;
       ends_s[slot] = now_s + window_s;
     }
-    const before = used[slot] ?? 0;
+    const pointsBefore = usedPoints[slot] ?? 0;
     // Denied requests count, too.
-    const after = before + cost;
-    used[slot] = after;
+    const after = pointsBefore + cost;
+    usedPoints[slot] = after;
     const admitted = after <= points;
-    if (block_s > 0 && !admitted && before <= points) ends_s[slot] = now_s + block_s;
+    if (block_s > 0 && !admitted && pointsBefore <= points) ends_s[slot] = now_s + block_s;
     return admitted;
   };
 }
 
 /** All keys have the windows of the wall clock, which are otherwise like fixed windows. */
 function alignedWindow({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
-  const used = new Float64Array(slots);
+  const usedPoints = new Float64Array(slots);
   const windows = new Float64Array(slots);
   return (slot, now_s) => {
     const window = Math.floor(now_s / window_s);
     if (window !== windows[slot]) {
-      used[slot] = 0;
+      usedPoints[slot] = 0;
       windows[slot] = window;
     }
-    const after = (used[slot] ?? 0) + cost;
-    used[slot] = after;
+    const after = (usedPoints[slot] ?? 0) + cost;
+    usedPoints[slot] = after;
     return after <= points;
   };
 }
@@ -55,22 +55,22 @@ function alignedWindow({ points, window_s, cost = 1 }: Limits, slots: number): A
  * left, whatever its cost. Denied requests do not count.
  */
 function slidingWindow({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
-  const used = new Float64Array(slots);
+  const usedPoints = new Float64Array(slots);
   const usedBefore = new Float64Array(slots);
   const windows = new Float64Array(slots);
 
   return (slot, now_s) => {
     const window = Math.floor(now_s / window_s);
-    const passed = window - (windows[slot] ?? 0);
-    if (passed > 0) {
-      usedBefore[slot] = passed === 1 ? (used[slot] ?? 0) : 0;
-      used[slot] = 0;
+    const windowsPassed = window - (windows[slot] ?? 0);
+    if (windowsPassed > 0) {
+      usedBefore[slot] = windowsPassed === 1 ? (usedPoints[slot] ?? 0) : 0;
+      usedPoints[slot] = 0;
       windows[slot] = window;
     }
     const covered = 1 + window - now_s / window_s;
-    const usedNow = used[slot] ?? 0;
+    const usedNow = usedPoints[slot] ?? 0;
     if (Math.floor(covered * (usedBefore[slot] ?? 0)) + usedNow >= points) return false;
-    used[slot] = usedNow + cost;
+    usedPoints[slot] = usedNow + cost;
     return true;
   };
 }
@@ -79,7 +79,7 @@ function slidingWindow({ points, window_s, cost = 1 }: Limits, slots: number): A
  * A request is admitted when the last `window_s` have room for it. Denied requests are not logged.
  */
 function slidingLog({ points, window_s, cost = 1 }: Limits, slots: number): Admits {
-  const most = Math.floor(points / cost);
+  const capacity = Math.floor(points / cost);
   // The last admitted requests of each key, in a ring.
   const logs = Array.from({ length: slots }, (): number[] => []);
   const oldest = new Float64Array(slots);
@@ -89,7 +89,7 @@ function slidingLog({ points, window_s, cost = 1 }: Limits, slots: number): Admi
     const place = oldest[slot] ?? 0;
     if ((log[place] ?? Number.NEGATIVE_INFINITY) > now_s - window_s + SAME_S) return false;
     log[place] = now_s;
-    oldest[slot] = (place + 1) % most;
+    oldest[slot] = (place + 1) % capacity;
     return true;
   };
 }

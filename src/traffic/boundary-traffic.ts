@@ -9,8 +9,8 @@ const KEYS_BELOW = 800;
 const KEYS = KEYS_ABOVE + KEYS_BELOW;
 
 /**
- * Requests of a key in two windows, in quotas. Keys above their quota make six, and the others one,
- * so that all together use as many quotas a window as there are keys.
+ * The requests of a key in two windows, in quotas. A key above its quota sends six, and the others
+ * send one, so that all together use as many quotas a window as there are keys.
  */
 const ABOVE_IN_CYCLE = 6;
 const CYCLE_REQUESTS = KEYS_ABOVE * ABOVE_IN_CYCLE + KEYS_BELOW;
@@ -30,12 +30,12 @@ const BURST_SHARE = 0.25;
 const BETWEEN_BURSTS = 3;
 
 /**
- * The quota at a rate. A point takes whole milliseconds, so that limiters that refill in whole
- * points or milliseconds refill evenly.
+ * Returns the quota at a rate. A point takes whole milliseconds, so that limiters that refill in
+ * whole points or milliseconds refill evenly.
  */
 function quotaAt(rate_per_second: number, window_s: number): number {
-  const most = Math.floor((rate_per_second * window_s) / KEYS + 1e-9);
-  for (let quota = Math.min(most, 1000 * window_s); quota > 0; quota--)
+  const maxQuota = Math.floor((rate_per_second * window_s) / KEYS + 1e-9);
+  for (let quota = Math.min(maxQuota, 1000 * window_s); quota > 0; quota--)
     if ((1000 * window_s) % quota === 0) return quota;
   return 0;
 }
@@ -43,7 +43,7 @@ function quotaAt(rate_per_second: number, window_s: number): number {
 const secondsOf = (extent: Extent, rate_per_second: number): number =>
   "duration_s" in extent ? extent.duration_s : extent.requests / rate_per_second;
 
-/** All requests that a run can send, in warm-up, lead-in and window. */
+/** Returns all requests that a run can send, in warm-up, lead-in and window. */
 export const mostRequests = (
   rate_per_second: number,
   extent: Extent,
@@ -64,8 +64,8 @@ function problemWith(
   if (load.model === "closed") return "it needs an open loop: add --rate, e.g. --rate 5000";
   const { rate_per_second: rate } = load;
   if (quotaAt(rate, window_s) < LEAST_QUOTA) {
-    const least = (LEAST_QUOTA * KEYS) / window_s;
-    return `each of ${KEYS} keys needs a quota of at least ${LEAST_QUOTA} points, which follows from rate and window: give --rate ${Math.ceil(least)} or more, or --window ${Math.ceil((LEAST_QUOTA * KEYS) / rate)}`;
+    const minRate = (LEAST_QUOTA * KEYS) / window_s;
+    return `each of ${KEYS} keys needs a quota of at least ${LEAST_QUOTA} points, which follows from rate and window: give --rate ${Math.ceil(minRate)} or more, or --window ${Math.ceil((LEAST_QUOTA * KEYS) / rate)}`;
   }
   const length_s = secondsOf(extent, rate);
   if (length_s < LEAST_WINDOWS * window_s) {
@@ -82,9 +82,9 @@ function problemWith(
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * The requests of about two windows, which repeat. A key above its quota sends a burst of two
- * quotas at once, goes on at twelve times its quota for about half a window, and then sends a few
- * single requests: these open a window somewhere before the next burst, so that bursts meet the
+ * Returns the requests of about two windows, which repeat. A key above its quota sends a burst of
+ * two quotas at once, goes on at twelve times its quota for about half a window, and then sends a
+ * few single requests. These open a window somewhere before the next burst, so that bursts meet the
  * edge of a window at every place. The bursts of the keys are spread evenly. A key below its quota
  * sends evenly, so that it never exceeds its quota in any window.
  */
@@ -94,27 +94,28 @@ function cycleOf(quota: number, seed: number): Uint16Array {
   /** When the key sends, as shares of the cycle, which wrap around. */
   const times = new Float64Array(CYCLE_REQUESTS * quota);
   const keys = new Uint16Array(times.length);
-  let at = 0;
+  let position = 0;
   const add = (key: number, time: number) => {
-    times[at] = time % 1;
-    keys[at++] = key;
+    times[position] = time % 1;
+    keys[position++] = key;
   };
   const places = shuffled(KEYS_ABOVE, uniform);
 
   for (const [key, place] of places.entries()) {
     const begins = (place + uniform()) / KEYS_ABOVE;
-    const atOnce = AT_ONCE * quota;
-    for (let n = 0; n < atOnce; n++) add(key, begins);
-    const then = ABOVE_IN_CYCLE * quota - atOnce - BETWEEN_BURSTS;
-    for (let n = 0; n < then; n++) add(key, begins + (BURST_SHARE * (n + 1)) / then);
+    const burst = AT_ONCE * quota;
+    for (let index = 0; index < burst; index++) add(key, begins);
+    const afterBurst = ABOVE_IN_CYCLE * quota - burst - BETWEEN_BURSTS;
+    for (let index = 0; index < afterBurst; index++)
+      add(key, begins + (BURST_SHARE * (index + 1)) / afterBurst);
     const silence = 1 - BURST_SHARE;
-    for (let n = 0; n < BETWEEN_BURSTS; n++)
-      add(key, begins + BURST_SHARE + (silence * (n + uniform())) / BETWEEN_BURSTS);
+    for (let index = 0; index < BETWEEN_BURSTS; index++)
+      add(key, begins + BURST_SHARE + (silence * (index + uniform())) / BETWEEN_BURSTS);
   }
 
   for (let key = KEYS_ABOVE; key < KEYS; key++) {
     const phase = uniform();
-    for (let n = 0; n < quota; n++) add(key, (n + phase) / quota);
+    for (let index = 0; index < quota; index++) add(key, (index + phase) / quota);
   }
 
   const order = Uint32Array.from(times, (_, index) => index).sort(
@@ -125,12 +126,12 @@ function cycleOf(quota: number, seed: number): Uint16Array {
 }
 
 function shuffled(size: number, uniform: () => number): number[] {
-  const all = Array.from({ length: size }, (_, index) => index);
+  const order = Array.from({ length: size }, (_, index) => index);
   for (let last = size - 1; last > 0; last--) {
     const drawn = Math.floor(uniform() * (last + 1));
-    [all[last], all[drawn]] = [all[drawn] ?? 0, all[last] ?? 0];
+    [order[last], order[drawn]] = [order[drawn] ?? 0, order[last] ?? 0];
   }
-  return all;
+  return order;
 }
 
 const binding: BindingQuota = { keysAbove: KEYS_ABOVE, quotaAt, problemWith, cycleOf };

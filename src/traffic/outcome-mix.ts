@@ -35,14 +35,14 @@ interface PredictedConsumers {
 interface MeasuredWindow {
   /** When the window opened, in wall-clock time. */
   opened_at: Date;
-  /** Seconds from the first request of the warm-up to the opening; 0 without a warm-up. */
+  /** Seconds from the first request of the warm-up to the opening. It is 0 without a warm-up. */
   opens_s: number;
   slices: Slices;
 }
 
 /**
- * The load as it was, in phases, because the rate of a warm-up is not that of the window, and the
- * counters were read between them.
+ * Returns the load as it was, in phases, because the rate of a warm-up is not that of the window,
+ * and the counters were read between them.
  */
 function loadOf(
   { took_s, requests, lead_in }: Warmup,
@@ -50,20 +50,23 @@ function loadOf(
   load: Load | undefined,
 ): LoadPhase[] {
   const width_s = slices.width_ms / 1000;
-  const before = [
+  const warmupPhases = [
     { begins_s: 0, length_s: took_s - lead_in.took_s, requests: requests - lead_in.requests },
     { begins_s: opens_s - lead_in.took_s, length_s: lead_in.took_s, requests: lead_in.requests },
   ];
-  const within = slices.allowed.map((allowed, index) => ({
+  const windowPhases = slices.allowed.map((allowed, index) => ({
     begins_s: opens_s + index * width_s,
     length_s: width_s,
     requests: allowed + (slices.limited[index] ?? 0) + (slices.failed[index] ?? 0),
   }));
-  const phases = [...before, ...within].filter((phase) => phase.requests > 0);
+  const phases = [...warmupPhases, ...windowPhases].filter((phase) => phase.requests > 0);
   return isReplayed(load) ? restartedAt(opens_s - lead_in.took_s, phases) : phases;
 }
 
-/** The share of limited answers to expect under the limits; undefined without a limiter. */
+/**
+ * Returns the share of limited answers to expect under the limits. It is undefined without a
+ * limiter.
+ */
 export function predictionFor(
   { traffic, load }: { traffic: string; load?: Load | undefined },
   warmup: Warmup,
@@ -74,13 +77,13 @@ export function predictionFor(
   const total = counts.allowed + counts.limited;
   if (!limits || total === 0) return undefined;
 
-  const seen = definedOnly({
+  const observation = definedOnly({
     opens_s: window.opens_s,
     load: loadOf(warmup, window, load),
     connections: load?.model === "closed" ? load.connections : undefined,
     began_at_s: window.opened_at.getTime() / 1000 - window.opens_s,
   });
-  const limited_share = predictLimitedShare(findProfile(traffic), limits, seen, algorithm);
+  const limited_share = predictLimitedShare(findProfile(traffic), limits, observation, algorithm);
   const deviation = Math.sqrt((limited_share * (1 - limited_share)) / total);
   const requests =
     sum(at_end.map((usage) => usage.requests)) - sum(at_start.map((usage) => usage.requests));

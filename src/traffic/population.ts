@@ -24,11 +24,14 @@ function zipfShares(size: number, total: number): Float64Array {
   return weights.map((weight) => (weight / sum) * total);
 }
 
-/** Equal shares for all. @param total what the shares add up to */
+/** Returns equal shares for all. @param total what the shares add up to */
 export const evenShares = (size: number, total: number): Float64Array =>
   new Float64Array(size).fill(total / size);
 
-/** Ordinary users and users whose quota is used up. The requests of each kind follow Zipf's law. */
+/**
+ * Creates a population of users, some of whom have used up their quota. The requests of each kind
+ * follow Zipf's law.
+ */
 export function zipfPopulation(ordinary: number, exhausted: number, exhaustedShare: number) {
   const requests = [
     ...Array.from({ length: ordinary }, (_, rank) => user(rank)),

@@ -17,13 +17,13 @@ export interface LoadPhase {
   restarts?: boolean;
 }
 
-/** Whether requests keep the times of a trace. */
+/** Tells whether requests keep the times of a trace. */
 export const isReplayed = (load: Load | undefined): boolean =>
   load?.model === "open" && load.arrivals === "trace";
 
 /**
- * The phases of a replay whose schedule begins again: in the first phase that does not begin
- * before.
+ * Returns the phases of a replay whose schedule begins again: in the first phase that does not
+ * begin before.
  */
 export function restartedAt(begins_s: number, phases: readonly LoadPhase[]): LoadPhase[] {
   const first = phases.find((phase) => phase.begins_s >= begins_s);
@@ -76,7 +76,7 @@ function requestKeysOf(profile: TrafficProfile): {
   return { keys, slots: slotOf.size, shares };
 }
 
-/** Whether the quota of one key covers all requests. */
+/** Tells whether the quota of one key covers all requests. */
 export const canNotBeUsedUp = ({ points, cost = 1 }: Limits, requests: number): boolean =>
   points >= requests * cost;
 
@@ -88,9 +88,9 @@ const MAX_SIMULATED = 20_000_000;
 const SEED = 1;
 
 /**
- * The predicted share of limited answers, from 0 to 1. Where the quota cannot be used up the
- * profile gives it. Else the load is simulated request by request, because a formula for mean rates
- * would be off by percentage points for keys near their quota.
+ * Returns the predicted share of limited answers, from 0 to 1. Where the quota cannot be used up
+ * the profile gives it. Otherwise the load is simulated request by request, because a formula for
+ * mean rates would be off by percentage points for keys near their quota.
  * @param algorithm of the limiter
  */
 export function predictLimitedShare(
@@ -111,8 +111,11 @@ export function predictLimitedShare(
     );
 
   const simulated = Math.min(requests, MAX_SIMULATED);
-  const before = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
-  const opens = Math.min(before, simulated < requests ? Math.floor(simulated / 2) : requests - 1);
+  const requestsBeforeWindow = sum(load.map((phase) => requestsBefore(phase, seen.opens_s)));
+  const opens = Math.min(
+    requestsBeforeWindow,
+    simulated < requests ? Math.floor(simulated / 2) : requests - 1,
+  );
   let limited = 0;
   simulate(profile, limits, seen, algorithm, simulated, (admitted, n) => {
     if (n >= opens && !admitted) limited++;
@@ -141,7 +144,10 @@ export function predictAdmitted(
   return count;
 }
 
-/** Decides on the requests of a load in their order. @param lost_s when all counters are lost */
+/**
+ * Decides on the requests of a load in their order.
+ * @param lost_s when all counters are lost, in seconds
+ */
 function simulate(
   profile: TrafficProfile,
   limits: Limits,
@@ -170,7 +176,7 @@ function simulate(
       }
       const request = keys[streams[n % count]?.next() ?? 0];
       let admitted = request?.exhausted !== true;
-      // Every descriptor consumes, whatever the outcome of the others.
+      // Every descriptor consumes, whatever the outcome of the others is.
       for (const slot of request?.slots ?? []) {
         if (!admits(slot, began_s + at_s)) admitted = false;
       }
@@ -186,8 +192,8 @@ function requestsBefore({ begins_s, length_s, requests }: LoadPhase, time_s: num
 }
 
 /**
- * The share of limited requests in one pass of a trace at its times, with counters that are empty
- * at first.
+ * Returns the share of limited requests in one pass of a trace at its times, with counters that are
+ * empty at first.
  */
 export function limitedInTrace(
   { times_ms, keys, facts }: Trace,

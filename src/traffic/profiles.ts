@@ -10,7 +10,8 @@ const users = (count: number): Descriptors[] =>
   Array.from({ length: count }, (_, rank) => user(rank));
 
 /**
- * A request whose descriptors are half fixed, the same in all requests, and half never seen again.
+ * Returns a request whose descriptors are half fixed, the same in all requests, and half never seen
+ * again.
  * @param perClass how many descriptors each half has
  */
 function mixedDescriptors(perClass: number): Descriptors {

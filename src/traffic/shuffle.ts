@@ -15,9 +15,12 @@ export function spreadSeed(seed: number): number {
 }
 
 export interface Shuffler {
-  /** Another random order with each call: Fisher–Yates (Durstenfeld, CACM 7(7), 1964). */
+  /**
+   * Returns another random order with each call, by Fisher and Yates (Durstenfeld, CACM 7(7),
+   * 1964).
+   */
   shuffle<Item>(items: readonly Item[]): Item[];
-  /** Evenly distributed, from 0 to below 1. */
+  /** Returns a number that is evenly distributed from 0 to below 1. */
   share(): number;
 }
 

@@ -44,8 +44,9 @@ export class AliasTable {
 }
 
 /**
- * All connections draw from one generator, each 2^64 steps after the one before. So their sequences
- * do not overlap, however they are spread over workers.
+ * Creates the streams of random requests. All connections draw from one generator, each 2^64 steps
+ * after the one before, so that their sequences do not overlap, however they are spread over
+ * workers.
  */
 export function createStreams(
   table: AliasTable,
@@ -71,7 +72,10 @@ interface ConnectionRange {
   count: number;
 }
 
-/** Requests that go through the population in order from evenly spread starting points. */
+/**
+ * Creates streams of requests that go through the population in order, from evenly spread starting
+ * points.
+ */
 function createSequentialStreams(size: number, range: ConnectionRange): RequestStream[] {
   const { connections, first, count } = range;
   return Array.from({ length: count }, (_, index) => {
@@ -89,7 +93,7 @@ function createSequentialStreams(size: number, range: ConnectionRange): RequestS
   });
 }
 
-/** Streams that repeat a cycle. Their starting points are spread evenly over it. */
+/** Creates streams that repeat a cycle. Their starting points are spread evenly over it. */
 function createCyclicStreams(
   cycle: Uint16Array | Uint32Array,
   range: ConnectionRange,
@@ -100,7 +104,9 @@ function createCyclicStreams(
   }));
 }
 
-/** The distinct requests of a profile, and one stream of indexes into them per connection. */
+/**
+ * Returns the distinct requests of a profile, and one stream of indexes into them per connection.
+ */
 export function openTraffic(
   profile: TrafficProfile,
   seed: number,

@@ -15,7 +15,10 @@ const bytesOf = (
   column: Float64Array<SharedArrayBuffer> | Uint32Array<SharedArrayBuffer>,
 ): Buffer => Buffer.from(column.buffer, column.byteOffset, column.byteLength);
 
-/** A trace as the programs of a run get it: a line of JSON, then all times, then all keys. */
+/**
+ * Returns a trace as the programs of a run get it. It is a line of JSON, then all times, then all
+ * keys.
+ */
 export const encodeTrace = ({ facts, times_ms, keys }: Trace): Buffer =>
   Buffer.concat([Buffer.from(`${JSON.stringify(facts)}\n`), bytesOf(times_ms), bytesOf(keys)]);
 
@@ -35,15 +38,15 @@ export function decodeTrace(bytes: Buffer): Trace {
 }
 
 /**
- * How long one pass takes, which is the time to the last request and a mean gap; 0 where all
- * requests come at once.
+ * Returns how long one pass takes, which is the time to the last request and a mean gap. It is 0
+ * where all requests come at once.
  */
 const passMs = ({ times_ms }: Pick<Trace, "times_ms">): number => {
   const span = times_ms.at(-1) ?? 0;
   return times_ms.length > 1 ? (span * times_ms.length) / (times_ms.length - 1) : 0;
 };
 
-/** The mean number of requests a second; 0 where all come at once. */
+/** Returns the mean number of requests per second. It is 0 where all come at once. */
 export const meanRate = (trace: Pick<Trace, "times_ms">): number => {
   const pass = passMs(trace);
   return pass > 0 ? (1000 * trace.times_ms.length) / pass : 0;

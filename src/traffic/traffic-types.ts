@@ -17,7 +17,7 @@ export const FRESH_KEY = FRESH_KEY_PREFIX + "0".repeat(FRESH_KEY_DIGITS);
 /** An endless sequence of requests, as indexes into the population. */
 export interface RequestStream {
   next(): number;
-  /** Begins again with its first request; absent where requests are drawn. */
+  /** Begins again with its first request. It is absent where requests are drawn. */
   restart?(): void;
 }
 
@@ -28,11 +28,16 @@ export interface BindingQuota {
    * quota.
    */
   keysAbove: number;
-  /** The requests that a key may make in a window; 0 where the rate is too low for any. */
+  /**
+   * Returns how many requests a key may make in a window. It is 0 where the rate is too low for
+   * any.
+   */
   quotaAt(rate_per_second: number, window_s: number): number;
-  /** Why the profile cannot be used so, with what would help; undefined where it can. */
+  /**
+   * Returns why the profile cannot be used so, with what would help. It is undefined where it can.
+   */
   problemWith(load: Load, extent: Extent, window_s: number, warmup_s: Warmup): string | undefined;
-  /** The requests of a cycle in their order, as indexes into the population. */
+  /** Returns the requests of a cycle in their order, as indexes into the population. */
   cycleOf(quota: number, seed: number): Uint16Array;
 }
 
@@ -59,8 +64,8 @@ export const trafficShape = {
   /** Quota with which the outcomes depend on the keys alone, not on the client's speed (M10). */
   limits: limitsSchema,
   /**
-   * With `random` (the default) requests are drawn by their shares. With `sequential` they follow
-   * each other in a cycle.
+   * How requests follow each other. With `random` (the default) they are drawn by their shares.
+   * With `sequential` they follow in a cycle.
    */
   order: z.enum(["random", "sequential"]).optional(),
   /** The distinct requests and their shares of the traffic, which add up to 1. */

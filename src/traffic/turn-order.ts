@@ -3,7 +3,7 @@ import { MIN_CYCLES, type TurnLengths } from "../contract/turns.js";
 import { rounded } from "../kit/numbers.js";
 import { shuffler } from "./shuffle.js";
 
-/** Shortest lead-in and slice. */
+/** The shortest lead-in and slice. */
 const LEAD_IN_MS = 5;
 const SLICE_MS = 100;
 /**
@@ -11,9 +11,9 @@ const SLICE_MS = 100;
  * CPUs, and its caches are cold.
  */
 export const SEPARATE_SLICE_MS = 500;
-/** Longest slice. A target that needs a longer one is not measured by turns. */
+/** The longest slice. A target that needs a longer one is not measured by turns. */
 const LONGEST_SLICE_MS = 5_000;
-/** Mean latencies of the slowest target that a lead-in and a slice last at least. */
+/** How many mean latencies of the slowest target a lead-in and a slice last at least. */
 const LEAD_IN_LATENCIES = 2;
 const SLICE_LATENCIES = 20;
 /**
@@ -22,7 +22,10 @@ const SLICE_LATENCIES = 20;
  */
 const RANDOM_SHARE = 0.5;
 
-/** The lengths that the slowest target needs (M16). A slice is a whole number of bins of 100 ms. */
+/**
+ * Returns the lengths that the slowest target needs (M16). A slice is a whole number of bins of 100
+ * ms.
+ */
 export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths {
   const slice_ms = Math.min(LONGEST_SLICE_MS, Math.max(least_ms, SLICE_LATENCIES * slowest_ms));
   return {
@@ -35,26 +38,26 @@ export function lengthsFor(slowest_ms: number, least_ms = SLICE_MS): TurnLengths
 const SHORTEST_SPREAD_MS = 5;
 
 /**
- * The time over which connections begin a turn, which is a mean latency of the slowest target. If
- * they began at once, they would wait for each other in every cycle of requests, which no
- * continuous load does.
+ * Returns the time over which connections begin a turn, which is a mean latency of the slowest
+ * target. If they began at once, they would wait for each other in every cycle of requests, which
+ * no continuous load does.
  */
 export function spreadMs({ lead_in_ms }: TurnLengths): number {
   const latency_ms = lead_in_ms / LEAD_IN_LATENCIES;
   return latency_ms < SHORTEST_SPREAD_MS ? 0 : latency_ms;
 }
 
-/** Seconds of slices of each target in a window that is to last so long. */
+/** Returns the seconds of slices of each target in a window that is to last so long. */
 export const secondsOfSlices = (planned_s: number, { slice_ms }: TurnLengths): number =>
   Math.max(planned_s, (MIN_CYCLES * slice_ms) / 1000);
 
-/** The shortest lengths of a layer, which fast targets have. */
+/** Returns the shortest lengths of a layer, which fast targets have. */
 export const shortestLengths = (layer: Layer): TurnLengths =>
   lengthsFor(0, isClientLayer(layer) ? SEPARATE_SLICE_MS : SLICE_MS);
 
 export interface TurnOrder {
   lengths: TurnLengths;
-  /** Seconds of slices of each target. */
+  /** The seconds of slices of each target. */
   seconds: number;
   seed: number;
 }
@@ -64,8 +67,8 @@ interface DrawnTurn<Target> extends TurnLengths {
 }
 
 /**
- * The cycles of a window, each with one turn for every target, in an order and with lead-ins that
- * are drawn anew.
+ * Returns the cycles of a window, each with one turn for every target, in an order and with
+ * lead-ins that are drawn anew.
  */
 export function* drawnCycles<Target>(
   targets: readonly Target[],

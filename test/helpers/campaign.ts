@@ -34,7 +34,7 @@ const QUICK: Readonly<Record<string, string>> = {
   // `auto` would choose a container engine where there is one.
   "--runtime": "local",
 };
-const quick = (flags: readonly string[]): string[] =>
+const withShortRuns = (flags: readonly string[]): string[] =>
   Object.entries(QUICK).flatMap(([name, value]) => (flags.includes(name) ? [] : [name, value]));
 
 /** What stays in the state folder; `overheads.json` has the overheads of this machine. */
@@ -116,8 +116,8 @@ export class Campaign {
   /** A campaign of short runs; given flags replace the defaults. */
   static run(home: string, clients: string, flags: readonly string[] = [], env: Environment = {}) {
     const output = ["--output", join(home, "results root")];
-    const asked = ["--clients", clients, "--seed", "1", ...quick(flags)];
-    return new Campaign(home, [...CLI, "run", ...asked, ...output, ...flags], env);
+    const parameters = ["--clients", clients, "--seed", "1", ...withShortRuns(flags)];
+    return new Campaign(home, [...CLI, "run", ...parameters, ...output, ...flags], env);
   }
 
   /** As `run`, but no file can become larger than so many KiB, as on a full disk. */
@@ -195,8 +195,8 @@ export class Campaign {
   /** The process of the part with this role, once there is one. */
   async part(role: string): Promise<number> {
     for (;;) {
-      const found = [...this.#processes.values()].findLast((held) => held.role === role);
-      if (found) return found.pid;
+      const running = [...this.#processes.values()].findLast((held) => held.role === role);
+      if (running) return running.pid;
       if (this.#over) throw new Error(`ended without a ${role}: ${JSON.stringify(this.#output)}`);
       await delay(20);
     }
@@ -210,8 +210,8 @@ export class Campaign {
 
   /** All results so far, by file name; each passes the schema. */
   get results(): Map<string, Result> {
-    const all = existsSync(this.folder) ? readdirSync(this.folder) : [];
-    const names = all.filter((name) => /_(run\d+|diagnose)\.json$/.test(name));
+    const entries = existsSync(this.folder) ? readdirSync(this.folder) : [];
+    const names = entries.filter((name) => /_(run\d+|diagnose)\.json$/.test(name));
     return new Map(
       names
         .sort()
@@ -226,7 +226,7 @@ export class Campaign {
     return [...this.results.values()].map((result) => measuredResultSchema.parse(result));
   }
 
-  /** The expected warning about suspect runs; empty where there are none. */
+  /** The expected warning about suspect runs. It is empty where there are none. */
   get suspectWarning(): string {
     const suspects = this.measured.filter(({ verdict }) => verdict.status === "suspect");
     const rules = new Set(
@@ -234,9 +234,9 @@ export class Campaign {
     );
     if (suspects.length === 0) return "";
     const named = [...rules].sort().join(", ");
-    const of = `${this.measured.length} run${this.measured.length === 1 ? "" : "s"}`;
+    const runCount = `${this.measured.length} run${this.measured.length === 1 ? "" : "s"}`;
     const are = suspects.length === 1 ? "is" : "are";
-    return `${suspects.length} of ${of} ${are} suspect (${named}): the report says why\n`;
+    return `${suspects.length} of ${runCount} ${are} suspect (${named}): the report says why\n`;
   }
 
   /** Processes that were started and are still running. */
@@ -256,7 +256,9 @@ export class Campaign {
 
   /** Everything that was left behind: processes, sockets, temporary files, leases and locks. */
   async leftovers(): Promise<string[]> {
-    const left = (await this.runningProcesses()).map(({ pid, role }) => `process ${pid} (${role})`);
+    const survivors = (await this.runningProcesses()).map(
+      ({ pid, role }) => `process ${pid} (${role})`,
+    );
     const sockets = readdirSync("/tmp").filter((name) =>
       [...this.#processes.keys()].some((pid) => name.startsWith(`glide-socket-${pid}-`)),
     );
@@ -266,7 +268,7 @@ export class Campaign {
       .flatMap((folder) => readdirSync(folder))
       // The home of a user who has none stays.
       .filter((name) => !STATE_FILES.includes(name) && !name.startsWith(".ratelimit-bench-home-"));
-    return [...left, ...sockets, ...files];
+    return [...survivors, ...sockets, ...files];
   }
 
   /** How many processes the leases have listed. */

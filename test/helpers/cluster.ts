@@ -21,8 +21,8 @@ export async function startNodes(
   try {
     while (nodes.length < count) {
       const bus = ["--cluster-enabled", "yes", "--cluster-port", String(await freePort())];
-      const own = typeof more === "function" ? await more() : more;
-      nodes.push(await TestStore.start([...bus, ...timing, ...own], kind));
+      const nodeArguments = typeof more === "function" ? await more() : more;
+      nodes.push(await TestStore.start([...bus, ...timing, ...nodeArguments], kind));
     }
     return nodes;
   } catch (error) {

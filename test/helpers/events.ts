@@ -1,5 +1,6 @@
 import { type CampaignEvent, type EventOf, eventSchema } from "../../src/contract/events.js";
 import type { Plan } from "../../src/contract/plan.js";
+import { definedOnly } from "../../src/kit/defined-only.js";
 import { makePlan } from "../../src/orchestrator/plan/make-plan.js";
 import type { Output, Outputs, Screen } from "../../src/orchestrator/ui/screen-types.js";
 import { everything, requestOf } from "./request.js";
@@ -49,8 +50,7 @@ export class EventFixture {
   notice = (text: string, level: "info" | "setup" | "warning" = "info") =>
     this.#event("notice", 0, { level, text });
 
-  detail = (text: string, role?: string) =>
-    this.#event("detail", 0, { text, ...(role ? { role } : {}) });
+  detail = (text: string, role?: string) => this.#event("detail", 0, definedOnly({ text, role }));
 
   campaign = (change: Change<"campaign"> = {}) =>
     this.#event("campaign", 0, {
@@ -72,7 +72,7 @@ export class EventFixture {
     if (!run) throw new Error("no such run");
     const { file, run: repetition, round, configuration_hash: hash } = run;
     const of = this.plan.runs.length;
-    return { number, of, file, run: repetition, ...(round === undefined ? {} : { round }), hash };
+    return definedOnly({ number, of, file, run: repetition, round, hash });
   }
 
   kept(
@@ -86,7 +86,7 @@ export class EventFixture {
 
   started(number: number, second = 0, change: Change<"run_started"> = {}) {
     const { hash, ...place } = this.#place(number);
-    const planned = this.plan.configurations.find((each) => each.hash === hash);
+    const planned = this.plan.configurations.find((configuration) => configuration.hash === hash);
     return this.#event("run_started", second, {
       ...place,
       runs_per_configuration: this.plan.runs_per_configuration,
@@ -117,7 +117,7 @@ export class EventFixture {
     this.#event("phase", second, {
       number: 1,
       phase,
-      ...(lasts_s === undefined ? {} : { lasts_s }),
+      ...definedOnly({ lasts_s }),
     });
 
   second = (second: number, change: Change<"second"> = {}) =>

@@ -16,6 +16,7 @@ import { admissionsOf } from "../../src/judge/admission-accounting.js";
 import type { Evidence } from "../../src/judge/evidence.js";
 import { createHistogram, encodeHistogram, mergeHistograms } from "../../src/judge/histogram.js";
 import { latencyBlock, latencyCurve } from "../../src/judge/latency.js";
+import { definedOnly } from "../../src/kit/defined-only.js";
 
 const ALLOWED = 9_000;
 const LIMITED = 1_000;
@@ -165,13 +166,14 @@ const consumer = (): ConsumerEvidence => ({
 /** What the slices of a window of constant speed count. */
 function steadySlices(): Slices {
   const count = 10 * DURATION_S;
-  const each = (total: number): number[] => Array.from({ length: count }, () => total / count);
+  const evenShares = (total: number): number[] =>
+    Array.from({ length: count }, () => total / count);
   return {
     width_ms: 100,
-    allowed: each(ALLOWED),
-    limited: each(LIMITED),
-    failed: each(0),
-    latency_sum_us: each((ALLOWED + LIMITED) * LATENCY_US),
+    allowed: evenShares(ALLOWED),
+    limited: evenShares(LIMITED),
+    failed: evenShares(0),
+    latency_sum_us: evenShares((ALLOWED + LIMITED) * LATENCY_US),
   };
 }
 
@@ -212,7 +214,7 @@ export function validEvidence(): ValidRun {
     duration: DURATION_S,
     requests: { average: (ALLOWED + LIMITED) / DURATION_S, total: ALLOWED + LIMITED },
     warmup: { took_s: 1, requests: WARMUP, lead_in: { took_s: 0, requests: 0 } },
-    ...(latency ? { latency } : {}),
+    ...definedOnly({ latency }),
     latency_curve_ms: latencyCurve([generator.histograms]),
     unsupported: ["p99_9"],
     rate_limit_hits: LIMITED,
@@ -283,8 +285,10 @@ export function addGenerator(run: ValidRun): GeneratorPart {
     const half = (count: number): number =>
       part === first ? Math.ceil(count / 2) : Math.floor(count / 2);
     const { by_code, after_window, ...others } = part.counts;
-    const halved = <Each extends Record<string, number>>(each: Each): Each =>
-      Object.fromEntries(Object.entries(each).map(([name, count]) => [name, half(count)])) as Each;
+    const halved = <Each extends Record<string, number>>(counts: Each): Each =>
+      Object.fromEntries(
+        Object.entries(counts).map(([name, count]) => [name, half(count)]),
+      ) as Each;
     part.counts = {
       ...halved(others),
       by_code: halved(by_code),

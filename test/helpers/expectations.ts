@@ -28,7 +28,7 @@ function expectAccounted({ counts, schedule, generators, slices, turns }: Measur
   const kinds = (histograms: readonly (LatencyHistograms | undefined)[]) =>
     (["allowed", "limited", "failed", "censored"] as const).map((kind) => [
       kind,
-      sum(histograms.map((each) => each?.[kind].count ?? Number.NaN)),
+      sum(histograms.map((byOutcome) => byOutcome?.[kind].count ?? Number.NaN)),
     ]);
   const ends = (censored: number) => [
     ["allowed", end("allowed")],
@@ -49,7 +49,7 @@ function expectAccounted({ counts, schedule, generators, slices, turns }: Measur
     );
     expect(worker.counts.followed).toBeLessThanOrEqual(worker.connections * (turns?.turns ?? 1));
   }
-  const inSlices = [slices.allowed, slices.limited, slices.failed].map((each) => sum(each));
+  const inSlices = [slices.allowed, slices.limited, slices.failed].map((column) => sum(column));
   expect(inSlices).toEqual([counts.allowed, counts.limited, failed(counts)]);
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { ROOT } from "./programs.js";
 
 /**
- * The Python with the package fakeredis, whose server speaks RESP and has no EVAL; undefined
+ * The Python with the package fakeredis, whose server speaks RESP and has no EVAL. It is undefined
  * without one.
  */
 export function fakeredisPython(): string | undefined {

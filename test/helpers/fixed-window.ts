@@ -48,15 +48,15 @@ export function playedLimitedShare(
   const { requests, shares } = profile.population();
   const limiter = new FixedWindow(limits);
   const [stream] = createStreams(new AliasTable(shares), seed, 1, 1);
-  let asked = 0;
+  let calls = 0;
   let limited = 0;
   for (let n = 0; ; n++) {
     const now_s = n / seen.requests_per_second;
-    if (now_s >= seen.closes_s) return limited / asked;
+    if (now_s >= seen.closes_s) return limited / calls;
     const [key] = requests[stream?.next() ?? 0] ?? [""];
     const admitted = !key.startsWith(EXHAUSTED_KEY_PREFIX) && limiter.consume(key, now_s);
     if (now_s < seen.opens_s) continue;
-    asked++;
+    calls++;
     if (!admitted) limited++;
   }
 }

@@ -5,23 +5,23 @@ import { afterEach } from "vitest";
 
 /** Folders of one test, with a space in their names; they are removed when it ends. */
 export function temporaryFolders(): () => string {
-  const made: string[] = [];
+  const folders: string[] = [];
   afterEach(() => {
-    for (const folder of made.splice(0)) rmSync(folder, { recursive: true, force: true });
+    for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true });
   });
   return () => {
     const folder = mkdtempSync(join(tmpdir(), "ratelimit bench test-"));
-    made.push(folder);
+    folders.push(folder);
     return folder;
   };
 }
 
 /** A state folder of its own for each test that asks, so that it meets no campaign of the user. */
 export function ownStateFolder(newFolder: () => string): () => string {
-  const before = process.env.XDG_STATE_HOME;
+  const stateHomeBefore = process.env.XDG_STATE_HOME;
   afterEach(() => {
-    if (before === undefined) delete process.env.XDG_STATE_HOME;
-    else process.env.XDG_STATE_HOME = before;
+    if (stateHomeBefore === undefined) delete process.env.XDG_STATE_HOME;
+    else process.env.XDG_STATE_HOME = stateHomeBefore;
   });
   return () => {
     process.env.XDG_STATE_HOME = newFolder();

@@ -43,8 +43,8 @@ export function accountKubeconfig(namespace: string, account: string): string {
   config.loadFromDefault();
   const cluster = config.getCurrentCluster();
   if (!cluster) throw new Error("the kubeconfig of the tests has no current cluster");
-  const own = new KubeConfig();
-  own.loadFromOptions({
+  const accountConfig = new KubeConfig();
+  accountConfig.loadFromOptions({
     clusters: [cluster],
     users: [{ name: account, token }],
     contexts: [{ name: account, cluster: cluster.name, user: account, namespace }],
@@ -53,6 +53,6 @@ export function accountKubeconfig(namespace: string, account: string): string {
   const folder = mkdtempSync(join(tmpdir(), "kubeconfig-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const path = join(folder, "config");
-  writeFileSync(path, own.exportConfig(), { mode: 0o600 });
+  writeFileSync(path, accountConfig.exportConfig(), { mode: 0o600 });
   return path;
 }

@@ -2,8 +2,8 @@ import { existsSync } from "node:fs";
 import { findModule } from "../../src/targets/modules/index.js";
 
 /**
- * The file of a module that its variable names, e.g. REDIS_CELL_MODULE; undefined where there is
- * none.
+ * The file of a module that its variable names, e.g. REDIS_CELL_MODULE. It is undefined where there
+ * is none.
  */
 export function moduleFile(id: string): string | undefined {
   const path = process.env[findModule(id).variable];

@@ -33,7 +33,7 @@ const finders: Readonly<Record<Need, Thing["find"]>> = {
   actionlint,
 };
 
-const things = Object.fromEntries(
+const needsOfProject = Object.fromEntries(
   needNames.map((name) => [name, { find: finders[name], fix: remedies[name] }]),
 );
 
@@ -72,7 +72,7 @@ function kubernetesServer(): string | undefined {
 export function needs(
   names: readonly Need[],
   required = process.env.REQUIRE ?? "",
-  all: Readonly<Record<string, Thing>> = things,
+  all: Readonly<Record<string, Thing>> = needsOfProject,
 ): { tags: string[]; skip: boolean } {
   const requested = required.split(",").filter(Boolean);
   const unknown = requested.find((name) => !(name in all));

@@ -6,13 +6,13 @@ import { targetOf } from "./target.js";
 
 /** Installs what a target needs on demand, as a campaign does; nothing for most. */
 export async function ensureInstalled(target: Target) {
-  const wanted = versionsOfTargets([target]);
-  await ensureVersions(wanted, {
+  const versions = versionsOfTargets([target]);
+  await ensureVersions(versions, {
     signal: new AbortController().signal,
     holdProcess: async () => undefined,
     onSetupStep: () => undefined,
   });
-  return wanted;
+  return versions;
 }
 
 /** @returns where the first package is loaded from that was installed on demand */

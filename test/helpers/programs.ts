@@ -41,11 +41,11 @@ export function build(): void {
  * other tests.
  */
 export function isSetUp(): boolean {
-  const wanted = execFileSync("bash", ["-c", "cat package-lock.json <(node --version) | cksum"], {
+  const checksum = execFileSync("bash", ["-c", "cat package-lock.json <(node --version) | cksum"], {
     cwd: ROOT,
   });
   const stamp = join(ROOT, "node_modules/.setup-stamp");
-  return existsSync(stamp) && readFileSync(stamp, "utf8") === `dev: ${wanted.toString().trim()}`;
+  return existsSync(stamp) && readFileSync(stamp, "utf8") === `dev: ${checksum.toString().trim()}`;
 }
 
 /** How a program ended. */

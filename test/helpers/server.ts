@@ -8,6 +8,7 @@ import {
   type Usage,
   usageSchema,
 } from "../../src/contract/server-api.js";
+import { definedOnly } from "../../src/kit/defined-only.js";
 
 const ROOT = fileURLToPath(new URL("../../", import.meta.url));
 
@@ -73,7 +74,7 @@ export class TestServer {
   /** @param signal aborts the request: the client goes away */
   request(path: string, signal?: AbortSignal): Promise<Answer> {
     return new Promise((resolve, reject) => {
-      const options = { agent: this.#agent, ...(signal ? { signal } : {}) };
+      const options = definedOnly({ agent: this.#agent, signal });
       const request = get(`${this.url}${path}`, options, (response) => {
         let body = "";
         response.setEncoding("utf8");
@@ -91,8 +92,11 @@ export class TestServer {
 
   /** The statuses of `count` requests that are all open at once. */
   statuses(count: number, path: (n: number) => string): Promise<number[]> {
-    const all = Array.from({ length: count }, async (_, n) => (await this.request(path(n))).status);
-    return Promise.all(all);
+    const requests = Array.from(
+      { length: count },
+      async (_, n) => (await this.request(path(n))).status,
+    );
+    return Promise.all(requests);
   }
 
   async health(): Promise<Health> {

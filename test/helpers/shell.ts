@@ -39,7 +39,7 @@ export function runner() {
   }
   const script = (name: string, parameters: readonly string[], env: Env = {}, cwd = newFolder()) =>
     shell(
-      `exec ${JSON.stringify(join(CI, name))} ${parameters.map((each) => JSON.stringify(each)).join(" ")}`,
+      `exec ${JSON.stringify(join(CI, name))} ${parameters.map((parameter) => JSON.stringify(parameter)).join(" ")}`,
       cwd,
       env,
     );

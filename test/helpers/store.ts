@@ -141,10 +141,11 @@ export class TestStore {
   async scriptCalls(): Promise<Record<"eval" | "evalsha" | "fcall", number>> {
     const info = await this.ask((store) => store.info("commandstats"));
     const calls = (command: string): number => {
-      const found = new RegExp(`^cmdstat_${command}:calls=(\\d+).*failed_calls=(\\d+)`, "m").exec(
-        info,
-      );
-      return found ? Number(found[1]) - Number(found[2]) : 0;
+      const statistics = new RegExp(
+        `^cmdstat_${command}:calls=(\\d+).*failed_calls=(\\d+)`,
+        "m",
+      ).exec(info);
+      return statistics ? Number(statistics[1]) - Number(statistics[2]) : 0;
     };
     return { eval: calls("eval"), evalsha: calls("evalsha"), fcall: calls("fcall") };
   }
@@ -165,9 +166,9 @@ export class TestStore {
   async kill(): Promise<void> {
     const child = this.#process;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = new Promise((resolve) => child.once("exit", resolve));
+    const exited = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");
-    await gone;
+    await exited;
   }
 
   /** Ends the process and removes its folder. */

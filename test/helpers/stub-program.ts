@@ -80,8 +80,8 @@ function admit(response: ServerResponse): void {
 }
 
 function afterUs(delay: number, then: () => void): void {
-  const due = process.hrtime.bigint() + BigInt(Math.round(delay * 1000));
-  const look = () => (process.hrtime.bigint() >= due ? then() : setImmediate(look));
+  const due_ns = process.hrtime.bigint() + BigInt(Math.round(delay * 1000));
+  const look = () => (process.hrtime.bigint() >= due_ns ? then() : setImmediate(look));
   look();
 }
 
@@ -112,7 +112,7 @@ function rampFactor(): number {
   return 1 + (ramp_from - 1) * Math.max(0, 1 - (nowMs() - rampBeganMs) / (1000 * ramp_s));
 }
 
-/** Milliseconds until the answer; undefined where no timer is needed. */
+/** Milliseconds until the answer. It is undefined where no timer is needed. */
 function waitMs(): number | undefined {
   if (freeAt.length > 0) return waitInLine(behaviour.slot_ms ?? 0);
   const { delay_ms, jitter = 0 } = behaviour;
@@ -121,8 +121,8 @@ function waitMs(): number | undefined {
 }
 
 function stall(ms: number): void {
-  const until = nowMs() + ms;
-  while (nowMs() < until);
+  const until_ms = nowMs() + ms;
+  while (nowMs() < until_ms);
 }
 if (behaviour.stall_ms) setInterval(stall, 1000, behaviour.stall_ms);
 

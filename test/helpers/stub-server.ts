@@ -53,9 +53,9 @@ export class StubServer {
 
   async kill(): Promise<void> {
     if (this.#process.exitCode !== null || this.#process.signalCode !== null) return;
-    const gone = once(this.#process, "exit");
+    const exited = once(this.#process, "exit");
     this.#process.kill("SIGKILL");
-    await gone;
+    await exited;
   }
 
   /**
@@ -65,7 +65,7 @@ export class StubServer {
     const socket = createConnection(this.port, "127.0.0.1").setNoDelay(true);
     await once(socket, "connect");
     const latencies: number[] = [];
-    for (let n = 0; n < count; n++) {
+    for (let index = 0; index < count; index++) {
       const began = process.hrtime.bigint();
       socket.write("GET /light HTTP/1.1\r\nHost: stub\r\n\r\n");
       let answer = "";

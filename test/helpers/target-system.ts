@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import type { Limits } from "../../src/contract/configuration.js";
 import type { ServiceSpec } from "../../src/contract/run-spec.js";
 import { type Target, usesStore } from "../../src/contract/target.js";
+import { definedOnly } from "../../src/kit/defined-only.js";
 import type { NodePlace } from "../../src/kit/env.js";
 import { findProgram } from "../../src/runtimes/local/local-programs.js";
 import { freePort } from "../../src/runtimes/local/ports.js";
@@ -28,7 +29,7 @@ function programOf(id: string, name: string): string | undefined {
   return [named, programOnPath(name)].find((file) => file && isProgram(file));
 }
 
-/** What is missing on this machine to run a target; undefined where nothing is. */
+/** What is missing on this machine to run a target. It is undefined where nothing is. */
 export function missingFor(target: Target): string | undefined {
   const store = findStore(target.store);
   const module = target.module === undefined ? undefined : findModule(target.module);
@@ -38,18 +39,19 @@ export function missingFor(target: Target): string | undefined {
     store.program !== undefined && !programOf(store.id, store.program) && store.program,
     module && !named && `$${module.variable}`,
     service && !programOf(service.id, service.program) && service.program,
-  ].find((each): each is string => typeof each === "string");
+  ].find((text): text is string => typeof text === "string");
 }
 
 /**
- * The version of the target's service, or of its store's program; empty where it cannot be read.
+ * The version of the target's service, or of its store's program. It is empty where it cannot be
+ * read.
  */
 export async function programVersion(id: string): Promise<string> {
   const { program, withoutVersionFlag }: { program?: string; withoutVersionFlag?: true } =
     services.find((service) => service.id === id) ?? findStore(id);
   const path = program && programOf(id, program);
   if (!path) return "";
-  const source = { command: program, path, ...(withoutVersionFlag ? { withoutVersionFlag } : {}) };
+  const source = definedOnly({ command: program, path, withoutVersionFlag });
   return (await findProgram(source, async () => undefined))?.version ?? "";
 }
 
@@ -60,7 +62,7 @@ class Process {
 
   /** @param env instead of our own environment */
   constructor(program: string, args: readonly string[], env?: Readonly<Record<string, string>>) {
-    this.#start = () => spawn(program, [...args], { stdio: "ignore", ...(env ? { env } : {}) });
+    this.#start = () => spawn(program, [...args], { stdio: "ignore", ...definedOnly({ env }) });
   }
 
   run(): void {
@@ -71,9 +73,9 @@ class Process {
   async kill(): Promise<void> {
     const child = this.#child;
     if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const gone = new Promise((resolve) => child.once("exit", resolve));
+    const exited = new Promise((resolve) => child.once("exit", resolve));
     child.kill("SIGKILL");
-    await gone;
+    await exited;
   }
 }
 
@@ -171,20 +173,21 @@ async function storeNodes(
   const { storeArguments = [] } = describeClient(target);
   const nodes: NodePlace[] = [];
   const processes: Process[] = [];
-  for (let n = 0; n < topology.primaries + topology.replicas; n++) {
-    const own = join(folder, `store-${n + 1}`);
-    mkdirSync(own);
+  for (let index = 0; index < topology.primaries + topology.replicas; index++) {
+    const nodeFolder = join(folder, `store-${index + 1}`);
+    mkdirSync(nodeFolder);
     const ports: Record<string, number> = {};
     for (const name of store.ports ?? []) ports[name] = await freePort();
     const [port, secondPort] = [await freePort(), await freePort()];
     const engine = findEngine(store.engine);
-    const allocation = { bind: "127.0.0.1", port, secondPort, folder: own, ports };
-    const args = [
-      ...engine.nodeArguments(store, topology, allocation),
-      ...storeArguments,
-      ...(module ? ["--loadmodule", process.env[module.variable] ?? ""] : []),
-    ];
-    nodes.push({ host: "127.0.0.1", port, ...(store.ports ? { ports } : {}) });
+    const allocation = { bind: "127.0.0.1", port, secondPort, folder: nodeFolder, ports };
+    const args = [...engine.nodeArguments(store, topology, allocation), ...storeArguments];
+    if (module) args.push("--loadmodule", process.env[module.variable] ?? "");
+    nodes.push({
+      host: "127.0.0.1",
+      port,
+      ...definedOnly({ ports: store.ports ? ports : undefined }),
+    });
     processes.push(new Process(program, args, engine.nodeEnvironment?.(allocation)));
   }
   return { nodes, processes };

@@ -49,9 +49,9 @@ export const steps = (file: string): Step[] =>
 
 /** The step of this name, as it stands in the file. */
 export function step(list: readonly Step[], name: string): Step & { run: string } {
-  const found = list.find((each) => each.name === name);
-  if (!found?.run) throw new Error(`there is no step ${name} with a command`);
-  return { ...found, run: found.run };
+  const named = list.find((candidate) => candidate.name === name);
+  if (!named?.run) throw new Error(`there is no step ${name} with a command`);
+  return { ...named, run: named.run };
 }
 
 /** An environment as GitHub makes it of a step's expressions; the few kinds that our steps use. */

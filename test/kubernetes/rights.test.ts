@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { EXIT } from "../../src/kit/errors.js";
-import { KubernetesApi } from "../../src/runtimes/kubernetes/api.js";
+import { KubernetesApi } from "../../src/runtimes/kubernetes/kubernetes-api.js";
 import {
   checkPermissions,
   type Permission,

@@ -37,10 +37,6 @@ def link(one: str, other: str, round_trip_us: float, **changes: Any) -> Document
         "between": [one, other],
         "round_trip_us": {"p50": round_trip_us, "p90": 1.5 * round_trip_us, "count": 1000},
         "bits_per_second": {"there": 9.4e9, "back": 9.2e9},
-        "clock": {
-            "before": {"offset_us": -1200.0, "bound_us": 30.0},
-            "after": {"offset_us": -1190.0, "bound_us": 31.0},
-        },
         **changes,
     }
 

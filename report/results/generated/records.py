@@ -1064,28 +1064,11 @@ class Harness(Record):
     git_revision: Maybe[str] = None
 
 
-class ClockBefore(Record):
-    offset_us: int | float
-    bound_us: Amount
-
-
-class Clock(Record):
-    before: ClockBefore
-    after: Maybe[ClockBefore] = None
-
-
-class SessionLink(Record):
-    between: tuple[str, str]
-    round_trip_us: RoundTripUs
-    clock: Clock
-    bits_per_second: Maybe[BitsPerSecond] = None
-
-
 class Session(Record):
     started_at: StartedAt
     harness: Harness
     finished_at: Maybe[StartedAt] = None
-    links: Maybe[list[SessionLink]] = None
+    links: Maybe[list[MeasuredResultLink]] = None
 
 
 class Cache(Record):

@@ -52,17 +52,17 @@ export class ChannelConnections implements ClosedConnections {
     const { connections } = this.#options;
     if (spread_ms === 0) while (this.#send());
     else
-      for (let n = 0; n < connections; n++)
-        setTimeout(() => this.#send(), (spread_ms * n) / connections);
+      for (let index = 0; index < connections; index++)
+        setTimeout(() => this.#send(), (spread_ms * index) / connections);
   }
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {
     const { inFlight } = this.#pool;
-    const before = this.#sent - inFlight;
+    const sentBefore = this.#sent - inFlight;
     this.#recorder = recorder;
     this.#quota = quota;
     this.#sent = inFlight;
-    return before;
+    return sentBefore;
   }
 
   shutGate(): number {
@@ -116,8 +116,8 @@ export class ChannelConnections implements ClosedConnections {
 }
 
 /**
- * A driver's connection, with at most one request in flight. It connects by itself, again after an
- * end.
+ * A driver's connection, with at most one request in flight. It connects by itself, also after it
+ * was closed.
  */
 export interface Channel {
   /** Sends the next request. It is only called between `ready` and the next event. */
@@ -140,7 +140,7 @@ export interface ChannelListener {
 
 export type OpenChannel = (index: number, listener: ChannelListener) => Channel;
 
-/** Events of the pool. Times are monotonic milliseconds. */
+/** Receives the events of the pool. Times are monotonic milliseconds. */
 interface ConnectionPoolListener {
   answered(outcome: Outcome, code: number, due_ms: number, sent_ms: number, now_ms: number): void;
   lost(due_ms: number, sent_ms: number, now_ms: number): void;
@@ -164,16 +164,18 @@ export async function untilConnected(
   where: string,
 ): Promise<void> {
   const deadline = monotonicMs() + withinS * 1000;
-  for (let left = missing(); left > 0; left = missing()) {
+  for (let remaining = missing(); remaining > 0; remaining = missing()) {
     if (monotonicMs() > deadline)
-      throw environmentError(`${left} of ${all} connections to ${where} could not be established`);
+      throw environmentError(
+        `${remaining} of ${all} connections to ${where} could not be established`,
+      );
     await sleep(10);
   }
 }
 
 /**
- * A worker's connections. The connection that is free for longest is next, so that the server
- * closes none as idle.
+ * The connections of a worker. The next request goes to the connection that has been free for
+ * longest, so that the server closes none as idle.
  */
 export class ConnectionPool {
   readonly #channels: Channel[];

@@ -40,7 +40,10 @@ export interface LimiterReport {
 export interface OpenDriver {
   openChannels(requests: ChannelRequests): OpenChannel;
   startLoopback(): Promise<Loopback>;
-  /** Opens the driver's own connections for the closed loop. Without it they are channels. */
+  /**
+   * Opens the driver's own connections for the closed loop. A driver without this method is loaded
+   * through its channels.
+   */
   closedConnections?(requests: ChannelRequests): ClosedConnections;
   limiterReport?(): LimiterReport;
   close(): Promise<void>;

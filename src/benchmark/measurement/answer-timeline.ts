@@ -32,7 +32,8 @@ export type WorkerTimeline = {
 };
 
 /**
- * The latencies of each slice, by worker. A worker's answers belong to its slices in their order.
+ * Returns the latencies of each slice by worker. The answers of a worker are in the order of its
+ * slices.
  */
 export function latenciesBySlice(
   workers: readonly Pick<WorkerTimeline, "slices" | "latencies_us">[],
@@ -40,21 +41,21 @@ export function latenciesBySlice(
 ): Uint32Array[][] {
   const bySlice: Uint32Array[][] = Array.from({ length: slices }, () => []);
   for (const { slices: counted, latencies_us } of workers) {
-    let at = 0;
+    let offset = 0;
     for (const [index, parts] of bySlice.entries()) {
       const answers = (counted.allowed[index] ?? 0) + (counted.limited[index] ?? 0);
-      parts.push(latencies_us.subarray(at, at + answers));
-      at += answers;
+      parts.push(latencies_us.subarray(offset, offset + answers));
+      offset += answers;
     }
   }
   return bySlice;
 }
 
-/** The timeline of a run whose generator has these workers alone. */
+/** Returns the timeline of a run whose generator has these workers alone. */
 export function timelineOf(workers: readonly WorkerTimeline[], facts: TimelineFacts): Timeline {
   const slices = mergeSlices(workers.map((worker) => worker.slices));
-  const more = mergeTimelineSlices(workers.map((worker) => worker.timeline_slices));
+  const timelineSlices = mergeTimelineSlices(workers.map((worker) => worker.timeline_slices));
   const bySlice = latenciesBySlice(workers, slices.allowed.length);
   const counted = bySlice.map((parts) => parts.map((values_us) => ({ values_us })));
-  return timelineFrom(slices, more, counted, facts);
+  return timelineFrom(slices, timelineSlices, counted, facts);
 }

@@ -3,8 +3,8 @@ import { performance } from "node:perf_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
- * Milliseconds of the machine's monotonic clock, which all threads and processes of this host
- * share.
+ * Returns the milliseconds of the machine's monotonic clock, which all threads and processes of
+ * this host share.
  */
 export const monotonicMs = (): number => Number(process.hrtime.bigint()) / 1e6;
 
@@ -18,9 +18,9 @@ export const wallTime = (at_ms: number): Date => new Date(at_ms + wallOffsetMs()
 const BRACKETS = 32;
 
 /**
- * Milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings, so each
- * cheap reading stands between two exact ones, and the tightest such bracket counts. The result is
- * wrong by at most half its width.
+ * Returns the milliseconds from `cheapMs` to `exactMs`. A thread may lose its CPU between readings,
+ * so each cheap reading stands between two exact ones, and the tightest such bracket counts. The
+ * result is wrong by at most half its width.
  */
 export function tightestOriginMs(
   exactMs: () => number,
@@ -44,12 +44,12 @@ export function tightestOriginMs(
 const origin_ms = tightestOriginMs(monotonicMs, () => performance.now());
 
 /**
- * The same clock at a tenth of the cost, for code that reads it several times per request. It is
- * off by less than 10 µs.
+ * Returns the milliseconds of `monotonicMs` at a tenth of the cost, for code that reads the clock
+ * several times per request. It is off by less than 10 µs.
  */
 export const cheapMonotonicMs = (): number => origin_ms + performance.now();
 
-/** A reading that is later than every one before it. */
+/** Returns a reading that is later than every one before it. */
 export function laterMonotonicMs(): number {
   const before_ms = cheapMonotonicMs();
   for (;;) {
@@ -60,19 +60,21 @@ export function laterMonotonicMs(): number {
 
 /** A timer fires up to a millisecond late, so the last few milliseconds are slept exactly. */
 const EXACT_MS = 3;
-const never = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+const neverWritten = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
 
 /**
- * Resolves at `at_ms`, in monotonic milliseconds. It blocks the thread for the last few of them.
+ * Resolves at `at_ms`, in monotonic milliseconds. It blocks the thread for the last milliseconds
+ * before.
  */
 export async function sleepUntil(at_ms: number): Promise<void> {
   let rest_ms = at_ms - cheapMonotonicMs();
   for (; rest_ms > EXACT_MS; rest_ms = at_ms - cheapMonotonicMs())
     await sleep(Math.max(1, Math.floor(rest_ms - EXACT_MS + 1)));
-  for (; rest_ms > 0; rest_ms = at_ms - cheapMonotonicMs()) Atomics.wait(never, 0, 0, rest_ms);
+  for (; rest_ms > 0; rest_ms = at_ms - cheapMonotonicMs())
+    Atomics.wait(neverWritten, 0, 0, rest_ms);
 }
 
-/** How long this thread has waited for a CPU. The event loop takes that time for idle. */
+/** Returns how long this thread has waited for a CPU. The event loop takes that time for idle. */
 export function cpuWaitMs(): number | undefined {
   try {
     const [, waited_ns] = readFileSync("/proc/thread-self/schedstat", "utf8").split(" ");

@@ -7,7 +7,10 @@ import type { Usage } from "../../contract/server-api.js";
 import type { Algorithm } from "../../contract/target.js";
 import { monotonicMs } from "./clock.js";
 
-/** The processes that call the limiter: our servers or, at the limiter layer, this one. */
+/**
+ * The processes that call the limiter. At the server layer these are our servers, and at the
+ * limiter layer this process.
+ */
 export interface Consumers {
   kind: MeasuredKind;
   facts: readonly Omit<ConsumerEvidence, "at_start" | "at_window_open" | "at_end" | "consumes">[];

@@ -36,14 +36,14 @@ export interface ConnectionCounts {
   undecided(): void;
 }
 
-/** The requests that a worker sent, in columns. Times are monotonic milliseconds. */
+/** The requests that a worker sent, column by column. Times are monotonic milliseconds. */
 export interface DecisionColumns {
   which: Uint16Array<ArrayBuffer>;
   sent_ms: Float64Array<ArrayBuffer>;
   /** Infinite where nobody knows the decision. */
   answered_ms: Float64Array<ArrayBuffer>;
   outcome: Uint8Array<ArrayBuffer>;
-  /** The wait that a limited answer named; NaN where it named none. */
+  /** The wait that a limited answer named. It is NaN where it named none. */
   wait_ms: Float32Array<ArrayBuffer>;
   /** Requests for which there was no room. */
   missed: number;
@@ -57,7 +57,7 @@ export interface ConnectionLog {
    */
   sent(which: number): void;
   /**
-   * Is called right after the answer came.
+   * Records an answer. It is called right after the answer came.
    * @param wait_ms NaN where the answer named no wait
    */
   answered(outcome: Exclude<Outcome, "failed">, wait_ms: number): void;

@@ -12,8 +12,8 @@ import type { WorkerReading } from "../workers/protocol.js";
 import type { Consumers } from "./consumers.js";
 
 /**
- * The garbage collector that frees this thread's heap before it is read, where a run measures the
- * memory of keys; else a function that does nothing.
+ * Returns the garbage collector that frees this thread's heap before it is read, where a run
+ * measures the memory of keys; else a function that does nothing.
  */
 export function garbageCollectorFor({ generator, store }: GeneratorRunSpec): () => void {
   const keepsCounters = isClientLayer(generator.layer) && store.nodes.length === 0;
@@ -27,12 +27,12 @@ export const generatorId = ({ share }: Pick<GeneratorSpec, "share">): string =>
   roleId("generator", (share?.index ?? 0) + 1);
 
 function sumOfConsumes(workers: readonly WorkerReading[]): Consumes | undefined {
-  const all = workers.flatMap(({ consumes }) => consumes ?? []);
-  if (all.length < workers.length) return undefined;
+  const counters = workers.flatMap(({ consumes }) => consumes ?? []);
+  if (counters.length < workers.length) return undefined;
 
-  const decisions = totals(["calls", "allowed", "limited", "failed"], all);
-  const countsCommands = all.some(({ commands }) => commands !== undefined);
-  return countsCommands ? { ...decisions, ...totals(["commands"], all) } : decisions;
+  const decisions = totals(["calls", "allowed", "limited", "failed"], counters);
+  const countsCommands = counters.some(({ commands }) => commands !== undefined);
+  return countsCommands ? { ...decisions, ...totals(["commands"], counters) } : decisions;
 }
 
 function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
@@ -59,7 +59,7 @@ function usageOf(run_nonce: string, workers: readonly WorkerReading[]): Usage {
 }
 
 /**
- * This process as the only consumer.
+ * Makes this process the only consumer.
  * @param readWorkers reads the counters of each worker, which is connected
  */
 export async function generatorAsConsumer(

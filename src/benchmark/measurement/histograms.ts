@@ -8,8 +8,8 @@ const COUNTED_BELOW_US = 65_536;
 export const latencyUs = (ms: number): number => Math.max(1, Math.round(ms * 1000));
 
 /**
- * A histogram of whole microseconds. Recording is one addition, and the HDR histogram is built
- * once, after the window.
+ * Counts whole microseconds. Recording is one addition, and the HDR histogram is built once, after
+ * the window.
  */
 export class MicrosecondHistogram {
   readonly #counts = new Uint32Array(COUNTED_BELOW_US);
@@ -22,12 +22,12 @@ export class MicrosecondHistogram {
   }
 
   encoded(): EncodedHistogram {
-    const all = createHistogram();
-    all.add(this.#long);
+    const histogram = createHistogram();
+    histogram.add(this.#long);
     this.#counts.forEach((count, us) => {
-      if (count > 0) all.recordValueWithCount(us, count);
+      if (count > 0) histogram.recordValueWithCount(us, count);
     });
-    return encodeHistogram(all);
+    return encodeHistogram(histogram);
   }
 }
 

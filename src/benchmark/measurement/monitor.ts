@@ -23,7 +23,7 @@ const NOTHING = {
 } as const;
 
 /**
- * Whether a process was started again between two readings, so that a counter has fallen. The
+ * Tells whether a process was started again between two readings, so that a counter has fallen. The
  * uptime alone does not tell, because the new process may be older where readings failed.
  */
 const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): boolean =>
@@ -35,7 +35,8 @@ const hasRestarted = ({ usage: before }: Reading, { usage: after }: Reading): bo
 /** @param loaded_s how long the server had the load; the time between the readings by default */
 function difference(earlier: Reading, after: Reading, loaded_s?: number): ServerSample {
   const before = { usage: hasRestarted(earlier, after) ? NOTHING : earlier.usage };
-  // By the server's own clock: ours has the time of the answer, which is later on a busy machine.
+  // The moment is that of the server's clock. Our clock has the time of the answer, which is later
+  // on a busy machine.
   const elapsed_us = (loaded_s ?? after.usage.uptime_s - before.usage.uptime_s) * 1e6;
   const active = after.usage.event_loop_active_ms - before.usage.event_loop_active_ms;
   const idle =
@@ -55,7 +56,7 @@ function difference(earlier: Reading, after: Reading, loaded_s?: number): Server
 
 type Reading = { at_ms: number; usage: Usage };
 
-/** The sample of all servers together, with the event loop of the busiest one. */
+/** Adds up the samples of all servers. The event loop is that of the busiest server. */
 const together = (at_ms: number, samples: readonly ServerSample[]): ServerSample => ({
   at_ms,
   cpu_percent: sum(samples.map(({ cpu_percent }) => cpu_percent)),
@@ -85,13 +86,16 @@ export class ServerMonitor {
     this.samplesByServer = bases.map(() => []);
   }
 
-  /** The last reading, unless it is too old for the second that ends now. */
+  /** Returns the last reading, unless it is too old for the second that ends now. */
   recent(now_ms: number): ServerSample | undefined {
     const last = this.samples.at(-1);
     return last && now_ms - last.at_ms < 1.5 * PERIOD_MS ? last : undefined;
   }
 
-  /** Call this right before the window opens: this reading is the start of the first second. */
+  /**
+   * Must be called right before the window opens, because this reading is the start of the first
+   * second.
+   */
   async start(): Promise<void> {
     await this.read();
     this.#timer = setInterval(() => {
@@ -111,8 +115,8 @@ export class ServerMonitor {
         this.#bases.map(async (base) => ({ usage: await readUsage(base), at_ms: monotonicMs() })),
       );
       const samples = readings.flatMap((reading, server) => {
-        const before = this.#last?.[server];
-        return before ? difference(before, reading, loaded_s) : [];
+        const earlier = this.#last?.[server];
+        return earlier ? difference(earlier, reading, loaded_s) : [];
       });
       this.#last = readings;
       if (samples.length === 0) return;

@@ -23,8 +23,8 @@ async function readLink(root: string, name: string): Promise<NetworkLink[]> {
 }
 
 /**
- * The physical links of this machine that state their rate, with their counters since boot. Only
- * Linux has them.
+ * Reads the physical links of this machine that state their rate, with their counters since boot.
+ * Only Linux reports them.
  */
 export async function readNetworkLinks(root = LINKS): Promise<NetworkLink[]> {
   const names = await readdir(root).catch(() => []);
@@ -33,8 +33,8 @@ export async function readNetworkLinks(root = LINKS): Promise<NetworkLink[]> {
 }
 
 /**
- * Bytes on each link between two readings. A link that appeared or disappeared in between is left
- * out.
+ * Returns the bytes on each link between two readings, without links that appeared or disappeared
+ * in between.
  */
 export function bytesBetween(
   before: readonly NetworkLink[],

@@ -15,7 +15,7 @@ import { encodeLatencies, latencyUs, newLatencies } from "./histograms.js";
 /** Room for ten seconds, which grows in longer windows. */
 const FIRST_SLICES = 100;
 
-/** The slices of one worker's window. Recording costs a division and two additions. */
+/** Records the slices of one worker's window. Recording costs a division and two additions. */
 export class SliceRecorder {
   #opened_ms: number;
   /** The last slice so far that may be counted in. */
@@ -33,7 +33,7 @@ export class SliceRecorder {
     this.#last = first + bins - 1;
   }
 
-  /** @param us latency of an allowed or limited answer; 0 for a failure */
+  /** @param us latency of an allowed or limited answer. It is 0 for a failure */
   record(outcome: Outcome, us: number, now_ms: number): void {
     const index = this.#indexOf(now_ms);
     const counts = this.#columns[outcome];
@@ -52,8 +52,8 @@ export class SliceRecorder {
   }
 
   /**
-   * The slices of the window. It closes a little late, and answers that came until then belong to
-   * the last slice.
+   * Returns the slices of the window. The window closes a little late, and answers until then
+   * belong to the last slice.
    */
   of(length_ms: number): Slices {
     return slicesOf((name) => this.#column(name, length_ms));
@@ -66,9 +66,9 @@ export class SliceRecorder {
   #column(name: ColumnName, length_ms: number): number[] {
     // Rounding: 0.3 s are three slices, not four.
     const slices = Math.max(1, Math.ceil(Math.round((length_ms / SLICE_MS) * 1e6) / 1e6));
-    const all = [...this.#columns[name]];
+    const counts = [...this.#columns[name]];
     return Array.from({ length: slices }, (_, index) =>
-      index < slices - 1 ? (all[index] ?? 0) : sum(all.slice(index)),
+      index < slices - 1 ? (counts[index] ?? 0) : sum(counts.slice(index)),
     );
   }
 
@@ -120,11 +120,11 @@ export interface WorkerSample {
 }
 
 /**
- * The latencies of one interval. Appending costs almost nothing, and the main thread gets the plain
- * numbers: encoding a histogram once a second would block the worker for some milliseconds, in
- * which it sends and reads nothing. The buffer is copied, not transferred: the first transfer in a
- * thread makes V8 discard its compiled code for typed arrays, which is all the code that reads and
- * records here.
+ * Keeps the latencies of one interval. Appending costs almost nothing, and the main thread gets
+ * plain numbers. Encoding a histogram once a second would block the worker for some milliseconds,
+ * in which it sends and reads nothing. The buffer is copied, not transferred, because the first
+ * transfer in a thread makes V8 discard its compiled code for typed arrays, which is all the code
+ * that reads and records here.
  */
 class SampleBuffer {
   #values = new Uint32Array(16_384);
@@ -140,15 +140,15 @@ class SampleBuffer {
   }
 
   take(): Uint32Array<ArrayBuffer> {
-    const taken = this.#values.slice(0, this.#count);
+    const values = this.#values.slice(0, this.#count);
     this.#count = 0;
-    return taken;
+    return values;
   }
 }
 
 const zeroCounts = () => ({ allowed: 0, limited: 0, failed: 0 });
 
-/** How requests ended that were sent, in the window or after it. */
+/** Returns how requests ended that were sent, in the window or after it. */
 const zeroEnds = (): AfterWindow => ({
   allowed: 0,
   limited: 0,
@@ -200,7 +200,7 @@ export class ResponseRecorder {
 
   /**
    * Records an answer.
-   * @param code the driver's, below 1000
+   * @param code the driver's code, below 1000
    * @param ms latency with fractions
    * @param now_ms monotonic milliseconds
    */

@@ -8,18 +8,18 @@ import type { WorkerSample } from "./recorder.js";
 const MATCH_S = 0.5;
 
 export function concatenated(parts: readonly Uint32Array[]): Uint32Array {
-  const all = new Uint32Array(sum(parts.map(({ length }) => length)));
-  let at = 0;
+  const joined = new Uint32Array(sum(parts.map(({ length }) => length)));
+  let offset = 0;
   for (const part of parts) {
-    all.set(part, at);
-    at += part.length;
+    joined.set(part, offset);
+    offset += part.length;
   }
-  return all;
+  return joined;
 }
 
 /**
- * Merges the samples that several workers took of the same interval. Percentiles are over all their
- * answers.
+ * Merges the samples that several workers took of the same interval. Percentiles are computed over
+ * the answers of all workers.
  */
 function mergeInterval(
   parts: readonly WorkerSample[],
@@ -30,7 +30,7 @@ function mergeInterval(
   const latencies_us = concatenated(parts.map((part) => part.latencies_us)).sort();
   const busy = parts.flatMap(({ event_loop_utilisation }) => event_loop_utilisation ?? []);
   // The lowest value that this percentage of the answers does not exceed.
-  const at = (percentile: number) =>
+  const percentileMs = (percentile: number) =>
     (latencies_us[Math.ceil((latencies_us.length * percentile) / 100) - 1] ?? 0) / 1000;
   const hasAnswers = latencies_us.length > 0;
   const counts: Pick<Sample, "allowed" | "limited" | "failed"> = totals(
@@ -42,8 +42,8 @@ function mergeInterval(
     t_s,
     interval_s: rounded(Math.max(t_s - previous_s, 0.001), 3),
     ...counts,
-    p50_ms: hasAnswers ? at(50) : undefined,
-    p99_ms: hasAnswers ? at(99) : undefined,
+    p50_ms: hasAnswers ? percentileMs(50) : undefined,
+    p99_ms: hasAnswers ? percentileMs(99) : undefined,
     generator_event_loop_utilisation: busy.length > 0 ? rounded(Math.max(...busy), 4) : undefined,
   });
 }
@@ -55,8 +55,8 @@ export class SampleMerger {
   /** Samples of incomplete intervals, by worker. */
   readonly #pending: WorkerSample[][];
   /**
-   * The samples of the last row. Those of earlier rows are dropped, because they are large, unless
-   * all are kept.
+   * The samples of the last row. Samples of earlier rows are large, so they are dropped unless all
+   * are kept.
    */
   #last: WorkerSample[] = [];
   readonly #rows: Sample[] = [];
@@ -78,23 +78,27 @@ export class SampleMerger {
     return row;
   }
 
-  /** The latencies of each of the `rows`, in parts. They are empty unless they are kept. */
+  /** Returns the latencies of each of the `rows`, in parts. They are empty unless they are kept. */
   latencies(): Uint32Array[][] {
     const kept = this.#kept ?? [];
-    const left = this.#pending.flat();
-    const all = left.length > 0 ? [...kept.slice(0, -1), [...(kept.at(-1) ?? []), ...left]] : kept;
-    return all.map((samples) => samples.map(({ latencies_us }) => latencies_us));
+    const incomplete = this.#pending.flat();
+    const rows =
+      incomplete.length > 0
+        ? [...kept.slice(0, -1), [...(kept.at(-1) ?? []), ...incomplete]]
+        : kept;
+    return rows.map((samples) => samples.map(({ latencies_us }) => latencies_us));
   }
 
   /**
-   * All intervals. Samples that one worker sent after the others had ended belong to the last one.
+   * Returns all intervals. Samples that a worker sent after the others had ended belong to the last
+   * interval.
    */
   #intervals(opened_ms: number): Sample[] {
-    const left = this.#pending.flat();
-    if (left.length === 0) return this.#rows;
+    const incomplete = this.#pending.flat();
+    if (incomplete.length === 0) return this.#rows;
     return [
       ...this.#rows.slice(0, -1),
-      mergeInterval([...this.#last, ...left], opened_ms, this.#rows.at(-2)?.t_s ?? 0),
+      mergeInterval([...this.#last, ...incomplete], opened_ms, this.#rows.at(-2)?.t_s ?? 0),
     ];
   }
 
@@ -102,17 +106,17 @@ export class SampleMerger {
     return this.#intervals(opened_ms).map((row) => {
       // A last interval with the rest of the window is longer than the period of the readings.
       const within_s = Math.max(MATCH_S, row.interval_s / 2);
-      const seen = server.find(
+      const serverSample = server.find(
         ({ at_ms }) => Math.abs((at_ms - opened_ms) / 1000 - row.t_s) < within_s,
       );
-      if (!seen) return row;
+      if (!serverSample) return row;
 
       return {
         ...row,
-        server_cpu_percent: rounded(seen.cpu_percent, 1),
-        server_heap_used_bytes: seen.heap_used_bytes,
-        server_resident_bytes: seen.resident_bytes,
-        server_event_loop_utilisation: rounded(seen.event_loop_utilisation, 4),
+        server_cpu_percent: rounded(serverSample.cpu_percent, 1),
+        server_heap_used_bytes: serverSample.heap_used_bytes,
+        server_resident_bytes: serverSample.resident_bytes,
+        server_event_loop_utilisation: rounded(serverSample.event_loop_utilisation, 4),
       };
     });
   }

@@ -9,7 +9,10 @@ import { BenchError, EXIT, environmentError, messageOf } from "../../kit/errors.
 import type { Consumers } from "./consumers.js";
 
 const TIMEOUT_MS = 5_000;
-/** Many generators that start at once leave the server little CPU time. */
+/**
+ * The first reading may take this long, because many generators that start at once leave the server
+ * little CPU time.
+ */
 const FIRST_TIMEOUT_MS = 30_000;
 
 async function getJson(url: string, timeout_ms = TIMEOUT_MS): Promise<unknown> {
@@ -17,7 +20,10 @@ async function getJson(url: string, timeout_ms = TIMEOUT_MS): Promise<unknown> {
   return status === 200 ? JSON.parse(text) : undefined;
 }
 
-/** Why a request failed, in one line; a refused connection to several addresses has no message. */
+/**
+ * Returns why a request failed, in one line; a refused connection to several addresses has no
+ * message.
+ */
 const reasonOf = (error: unknown): string =>
   messageOf(error).split("\n")[0] || "connection refused";
 
@@ -48,7 +54,8 @@ const common: readonly (readonly [name: string, textOf: (health: Health) => stri
 ];
 
 /**
- * Identifies all servers. @returns undefined for foreign servers
+ * Identifies all servers.
+ * @returns undefined for servers that are not ours
  * @throws environmentError when one differs from the others
  */
 export async function identifyServers(
@@ -109,7 +116,10 @@ export async function readUsage(base: string): Promise<Usage> {
   }
 }
 
-/** What the instruments of each server saw since the last call. @throws BenchError without any */
+/**
+ * Reads what the instruments of each server saw since the last call.
+ * @throws BenchError for a server without instruments
+ */
 export async function readDiagnoses(
   servers: readonly Pick<AddressedServer, "id" | "url">[],
 ): Promise<Diagnosis["servers"]> {

@@ -109,7 +109,10 @@ export class OpenLoopRecorder {
     return this.#responses.sample(at_ms);
   }
 
-  /** All figures. @param shared_wakes whether sends that fall due together share a wake */
+  /**
+   * Returns all figures.
+   * @param shared_wakes whether sends that fall due together share a wake
+   */
   figures(
     length_ms: number,
     shared_wakes: boolean,
@@ -186,8 +189,8 @@ class ScheduleRun {
 }
 
 /**
- * The length of lead-in and window. A window for so many requests closes when the one after them
- * would be due.
+ * Returns the length of lead-in and window. A window for a number of requests closes when the
+ * request after them would be due.
  */
 function lengthMs(share: ScheduleShare, extent: Extent, lead_in_ms: number): number {
   if ("duration_s" in extent) return lead_in_ms + extent.duration_s * 1000;
@@ -320,7 +323,8 @@ export class OpenLoop implements LoadLoop {
     clearTimeout(opening);
     clearTimeout(sampling);
     clearInterval(sampler);
-    // In the step in which the last request was sent: requests in flight now are followed.
+    // The window closes in the step in which the last request was sent, and requests in flight now
+    // are followed.
     recorder.close();
     listener.sample(recorder.sample(closes_ms));
     listener.closed();

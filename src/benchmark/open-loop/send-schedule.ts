@@ -15,8 +15,8 @@ export interface ScheduleShare extends Pick<OpenLoad, "rate_per_second" | "arriv
 const TWO_TO_32 = 4_294_967_296;
 
 /**
- * The times of the intended sends of a share. Each worker draws the whole process, so the number of
- * workers changes nothing.
+ * Returns the times of the intended sends of a share. Each worker draws the whole process, so the
+ * number of workers changes nothing.
  */
 export function createArrivals(share: ScheduleShare): () => number {
   const { rate_per_second, arrivals, seed, index, of, times_ms } = share;
@@ -54,8 +54,8 @@ export function createArrivals(share: ScheduleShare): () => number {
 }
 
 /**
- * The requests of a share. The position in the schedule decides which request is sent, not the
- * worker or connection.
+ * Returns the requests of a share. The position in the schedule decides which request is sent, not
+ * the worker or connection.
  */
 export function streamOfShare(whole: RequestStream, { index, of }: ScheduleShare): RequestStream {
   let skip = index;

@@ -2,8 +2,8 @@ import { cpus } from "node:os";
 import { allowedCpus } from "../../kit/control-groups.js";
 
 /**
- * The idle time of all CPUs that this process may use, since the start of the machine; undefined
- * where it is not known.
+ * Returns the idle time of all CPUs that this process may use, since the start of the machine. It
+ * is undefined where it is not known.
  */
 export function idleCpuMs(): number | undefined {
   const machine = cpus();
@@ -25,10 +25,10 @@ export function idleCpuMs(): number | undefined {
 const MIN_WARMUP_MS = 1_000;
 
 /**
- * Whether sends that are due within half a millisecond share a wake, which costs 20 µs of CPU. They
- * do unless a whole CPU was idle.
- * @param idle_ms idle time in the warm-up of all CPUs that this process may use; undefined where it
- *   is not known
+ * Tells whether sends that are due within half a millisecond share a wake, which costs 20 µs of
+ * CPU. They do unless a whole CPU was idle.
+ * @param idle_ms idle time in the warm-up of all CPUs that this process may use. It is undefined
+ * where it is not known
  */
 export const sharesWakes = (idle_ms: number | undefined, warmup_ms: number): boolean =>
   idle_ms === undefined || warmup_ms < MIN_WARMUP_MS || idle_ms < warmup_ms;

@@ -34,7 +34,9 @@ function wake(): void {
 const isAbandoned = ({ scheduleRun }: TickerSchedule): boolean =>
   Atomics.load(shared, SCHEDULE_RUN) !== scheduleRun;
 
-/** How long to sleep until send `index` needs a wake; undefined where it needs none. */
+/**
+ * Returns how long to sleep until send `index` needs a wake. It is undefined where it needs none.
+ */
 function sleepMs(schedule: TickerSchedule, index: number, due_ms: number): number | undefined {
   if (isAbandoned(schedule) || Atomics.load(shared, REACHED) > index) return undefined;
   const now = cheapMonotonicMs();

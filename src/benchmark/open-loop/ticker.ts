@@ -12,13 +12,15 @@ export const WOKEN = 2;
 export const SLEEP = 3;
 /** When the worker last sent all that was due, in microseconds modulo 2^32. */
 export const SENT_UNTIL = 4;
-/** The number of the current run of a schedule. The ticker abandons the one before it. */
+/**
+ * This slot has the number of the current run of a schedule. The ticker abandons the run before it.
+ */
 export const SCHEDULE_RUN = 5;
 export const SLOTS = 6;
 
 const wrappedUs = (ms: number): number => Math.round(ms * 1000) | 0;
 
-/** Milliseconds since `wrapped_us`, modulo 71 minutes. */
+/** Returns the milliseconds since `wrapped_us`, modulo 71 minutes. */
 export const msSince = (wrapped_us: number, now_ms: number): number =>
   ((wrappedUs(now_ms) - wrapped_us) >>> 0) / 1000;
 
@@ -52,7 +54,8 @@ export class Ticker {
     });
     this.ready = once(this.#thread, "message").then(() => {
       this.#thread.on("message", () => {
-        // Before the work: a send that falls due from here on needs its own message.
+        // This comes before the work, because a send that falls due from here on needs a message of
+        // its own.
         Atomics.store(this.#shared, WOKEN, 0);
         wake();
       });
@@ -67,8 +70,8 @@ export class Ticker {
   }
 
   /**
-   * Ends the current schedule early. The thread forgets the rest of it, however long it would
-   * sleep.
+   * Ends the current schedule early. The thread forgets the sends that are left, however long it
+   * would sleep.
    */
   abandon(): void {
     Atomics.add(this.#shared, SCHEDULE_RUN, 1);

@@ -50,7 +50,7 @@ export const meetingPlace = (workers: number): MeetingPlace => ({
   workers,
 });
 
-/** Lets all workers go on that wait in `resumed`. */
+/** Wakes all workers that wait in `resumed`. */
 export function resume({ meeting }: MeetingPlace): void {
   Atomics.add(meeting, RESUMED, 1);
   Atomics.notify(meeting, RESUMED);
@@ -61,8 +61,12 @@ async function reached(
   index: number,
   needed: number,
 ): Promise<void> {
-  for (let seen = Atomics.load(meeting, index); seen < needed; seen = Atomics.load(meeting, index))
-    await Atomics.waitAsync(meeting, index, seen).value;
+  for (
+    let count = Atomics.load(meeting, index);
+    count < needed;
+    count = Atomics.load(meeting, index)
+  )
+    await Atomics.waitAsync(meeting, index, count).value;
 }
 
 export function meetingOf({ meeting, workers }: MeetingPlace) {
@@ -89,14 +93,14 @@ export interface WorkerAssignment extends WorkerPlace, MeetingPlace {
 
 export interface RunAssignment {
   spec: GeneratorRunSpec;
-  /** Number of this worker's first connection, counted over all workers of all generators. */
+  /** The number of this worker's first connection, counted over all workers of all generators. */
   firstConnection: number;
   connections: number;
 }
 
 /**
- * A message to a worker. Commands are sent one at a time, and the worker answers each with one
- * reply of the same name.
+ * A message to a worker. Commands are sent one at a time, and the worker answers each with a reply
+ * of the same name.
  */
 export type Command =
   | { command: "connect" }
@@ -130,7 +134,7 @@ export interface Measured extends Window {
   /** Counts since the start by index of the traffic's distinct requests; see `RequestCounter`. */
   sent_by_request: Uint32Array<ArrayBuffer>;
   undecided_by_request: Uint32Array<ArrayBuffer>;
-  /** All decisions since the start; only with a traffic whose quota binds. */
+  /** All decisions since the start. They are present only with a traffic whose quota binds. */
   decisions?: DecisionColumns;
 }
 
@@ -152,6 +156,6 @@ export type Reply =
   | { reply: "warmUpSlice"; slice: WarmupSlice }
   | { reply: "sample"; run: number; sample: WorkerSample }
   | { reply: "closed" }
-  /** By turns, no target has a turn until the main thread says so. */
+  /** When targets take turns, no target has a turn until the main thread says so. */
   | { reply: "paused" }
   | { reply: "error"; message: string; exitCode?: number };

@@ -126,10 +126,10 @@ export class WorkerPool {
     this.#onSlice = onSlice;
     const replies = await this.#all(() => ({ command: "warmUp", atMostS }));
     this.#onSlice = () => false;
-    const taken = replies.flatMap((reply) => (reply.reply === "warmUp" ? [reply.warmup] : []));
+    const warmups = replies.flatMap((reply) => (reply.reply === "warmUp" ? [reply.warmup] : []));
     return {
-      took_s: rounded(Math.max(...taken.map(({ took_s }) => took_s)), 3),
-      requests: sum(taken.map(({ requests }) => requests)),
+      took_s: rounded(Math.max(...warmups.map(({ took_s }) => took_s)), 3),
+      requests: sum(warmups.map(({ requests }) => requests)),
     };
   }
 
@@ -179,11 +179,13 @@ export class WorkerPool {
   ): Promise<(MeasuredByTurns & { connections: number })[][]> {
     for await (const turn of turns) {
       const replies = await this.#all(() => ({ command: "turn", turn, plan }));
-      const taken = replies.flatMap((reply) => (reply.reply === "turn" ? [reply.answers] : []));
+      const turnAnswers = replies.flatMap((reply) =>
+        reply.reply === "turn" ? [reply.answers] : [],
+      );
       onTurn({
-        answers: sum(taken.map(({ answers }) => answers)),
-        followed: sum(taken.map(({ followed }) => followed)),
-        latency_sum_us: sum(taken.map(({ latency_sum_us }) => latency_sum_us)),
+        answers: sum(turnAnswers.map(({ answers }) => answers)),
+        followed: sum(turnAnswers.map(({ followed }) => followed)),
+        latency_sum_us: sum(turnAnswers.map(({ latency_sum_us }) => latency_sum_us)),
       });
     }
     return this.#byRun(await this.#all(() => ({ command: "endTurns" })));
@@ -223,10 +225,10 @@ export class WorkerPool {
   }
 
   #allClosed(): Promise<void> {
-    let open = this.#handles.length;
+    let openWindows = this.#handles.length;
     return new Promise((resolve) => {
       this.#onClosed = () => {
-        if (--open === 0) resolve();
+        if (--openWindows === 0) resolve();
       };
     });
   }

@@ -46,8 +46,8 @@ import {
 } from "./protocol.js";
 
 /**
- * A thread of the load generator. It drives its share of the connections and, in an open loop, of
- * the schedule.
+ * This module is a thread of the load generator. It drives its share of the connections and, in an
+ * open loop, of the schedule.
  */
 const assignment = workerData as WorkerAssignment;
 const port = parentPort;
@@ -148,19 +148,19 @@ class RunLoad {
     const share = definedOnly({ ...load, seed: generator.seed, index, of, times_ms });
     const requestsOf = (count: number): ChannelRequests => {
       const connection = { connections: 1, first: 0, count: 1 };
-      const whole = openTraffic(this.#profile, generator.seed, connection, spec.limits);
-      // All connections share one stream, because the schedule decides what is sent, not which connection
-      // happens to be free.
-      const streams = whole.streams.map((stream) => streamOfShare(stream, share));
+      const traffic = openTraffic(this.#profile, generator.seed, connection, spec.limits);
+      // All connections share one stream, because the schedule decides what is sent, not which
+      // connection happens to be free.
+      const streams = traffic.streams.map((stream) => streamOfShare(stream, share));
       return {
-        requests: whole.requests,
+        requests: traffic.requests,
         streams: Array.from({ length: count }, () => streams).flat(),
         first: firstConnection,
       };
     };
     if (this.#profile.binding) {
-      const most = mostRequests(load.rate_per_second, generator.extent, generator.warmup_s);
-      this.log = new DecisionLog(Math.ceil((most / of) * ROOM) + connections);
+      const maxRequests = mostRequests(load.rate_per_second, generator.extent, generator.warmup_s);
+      this.log = new DecisionLog(Math.ceil((maxRequests / of) * ROOM) + connections);
     }
     const { counts, log } = this;
     const requests = requestsOf(connections);
@@ -312,7 +312,7 @@ function measuredIn(
   });
 }
 
-/** The window of the turns that the main thread gives one by one; undefined outside of it. */
+/** The window of the turns that the main thread gives one by one. It is undefined outside of it. */
 let windowOfGivenTurns: { window: TurnWindow; lengths: TurnLengths; plan: TurnsWindow } | undefined;
 
 async function takeGivenTurn({

@@ -14,7 +14,6 @@ import { describeMachine, kernelInstance, readNetwork } from "../../machine/fact
 import { handleLines, listening, placesIn, printLine } from "../common.js";
 import { measureLink } from "./link-client.js";
 import { startLinkServer } from "./link-server.js";
-import { WallClock } from "./wall-clock.js";
 
 /**
  * Runs a machine probe. Its arguments are host and port for other machine probes. Each line of
@@ -22,9 +21,9 @@ import { WallClock } from "./wall-clock.js";
  * with its input.
  */
 async function main(): Promise<ExitCode> {
-  const [place] = placesIn(process.argv.slice(2), ["to listen at"]);
-  const started = startLinkServer(place.host, place.port, () => new WallClock());
-  const server = await listening("machine probe", place, started);
+  const [at] = placesIn(process.argv.slice(2), ["to listen at"]);
+  const started = startLinkServer(at.host, at.port);
+  const server = await listening("machine probe", at, started);
   printLine(MACHINE_PROBE_LISTENS);
   await handleLines(async (line) => printLine(JSON.stringify(await replyTo(line))));
   server.stop();
@@ -49,8 +48,7 @@ function answerTo(question: MachineQuestion): Promise<unknown> {
     case "counters":
       return Promise.resolve(countersOfMachine());
     case "link":
-      // The system clock may have been set since the last time.
-      return measureLink(question, new WallClock());
+      return measureLink(question);
   }
 }
 

@@ -2,19 +2,9 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
 import type { LinkQuestion, LinkReading } from "../../contract/machine-probe.js";
-import type { ClockOffset } from "../../contract/machines.js";
 import { messageOf } from "../../kit/errors.js";
 import { rounded, sum } from "../../kit/numbers.js";
-import {
-  arrivingBitsPerSecond,
-  ECHO,
-  flood,
-  MESSAGE_BYTES,
-  MOMENT_BYTES,
-  SINK,
-  SOURCE,
-} from "./link-server.js";
-import { WALL_CLOCK_ERROR_US, type WallClock } from "./wall-clock.js";
+import { arrivingBitsPerSecond, ECHO, flood, MESSAGE_BYTES, SINK, SOURCE } from "./link-server.js";
 
 /** Files of this process's control group in a container, of version 2 and of version 1. */
 const CPU_STATS = ["/sys/fs/cgroup/cpu.stat", "/sys/fs/cgroup/cpu/cpu.stat"];
@@ -36,44 +26,6 @@ function throttledPeriods(): number {
 }
 
 /**
- * The moments of an exchange in milliseconds. Our clock shows when it was sent and answered, and the
- * other clock when it was received and replied to.
- */
-export type Exchange = {
-  sent_ms: number;
-  received_ms: number;
-  replied_ms: number;
-  answered_ms: number;
-};
-
-/**
- * The errors that add up: those of both clocks, twice that of a moment in milliseconds since 1970,
- * and that of the rounded figures.
- */
-const RESOLUTION_US = 2 * WALL_CLOCK_ERROR_US + 0.6;
-
-/** How long an exchange was under way, without the time between receiving and replying. */
-const roundTripMs = ({ sent_ms, received_ms, replied_ms, answered_ms }: Exchange): number =>
-  answered_ms - sent_ms - (replied_ms - received_ms);
-
-/**
- * The offset of the other clock, as NTP computes it (RFC 5905, section 8). Half of the shortest
- * round trip bounds the error.
- * @param exchanges at least one
- */
-export function clockOffsetOf(exchanges: readonly Exchange[]): ClockOffset {
-  const [first, ...others] = exchanges;
-  if (!first) throw new Error("there is no exchange");
-  const best = others.reduce((a, b) => (roundTripMs(b) < roundTripMs(a) ? b : a), first);
-  const { sent_ms, received_ms, replied_ms, answered_ms } = best;
-  const offset_ms = (received_ms - sent_ms + (replied_ms - answered_ms)) / 2;
-  return {
-    offset_us: rounded(1000 * offset_ms, 1),
-    bound_us: rounded(500 * Math.max(0, roundTripMs(best)) + RESOLUTION_US, 1),
-  };
-}
-
-/**
  * The first round trips do not count, because they compile code and open the connection's window.
  */
 const UNCOUNTED = 200;
@@ -90,7 +42,6 @@ const TIMEOUT_MS = 10_000;
  */
 export async function measureLink(
   { host, port, bandwidth }: Omit<LinkQuestion, "ask">,
-  clock: Pick<WallClock, "now_ms">,
   readThrottled = throttledPeriods,
 ): Promise<LinkReading> {
   const sockets: Socket[] = [];
@@ -112,12 +63,8 @@ export async function measureLink(
   };
 
   try {
-    const exchanges = await inTime(exchangesOn(await open(ECHO), clock));
+    const reading = { round_trips_us: await inTime(roundTripsOn(await open(ECHO))) };
     closeAll();
-    const round_trips_us = exchanges.map((exchange) =>
-      rounded(1000 * Math.max(0, roundTripMs(exchange)), 1),
-    );
-    const reading = { round_trips_us, clock: clockOffsetOf(exchanges) };
     if (!bandwidth) return reading;
 
     const throttled = readThrottled();
@@ -142,37 +89,41 @@ export async function measureLink(
   }
 }
 
-/** Exchanges messages one after the other. @throws Error when the connection ends */
-function exchangesOn(socket: Socket, clock: Pick<WallClock, "now_ms">): Promise<Exchange[]> {
+/**
+ * Sends messages one after the other, each when the last one has come back.
+ * @returns the round trip of each in µs, without the first `UNCOUNTED` where the link is fast enough
+ * @throws Error when the connection ends
+ */
+function roundTripsOn(socket: Socket): Promise<number[]> {
   return new Promise((resolve, reject) => {
     const message = Buffer.alloc(MESSAGE_BYTES, 1);
-    const exchanges: Exchange[] = [];
-    const answer = Buffer.alloc(MESSAGE_BYTES);
-    const began = performance.now();
-    let arrived = 0;
+    const round_trips_us: number[] = [];
+    const began_ms = performance.now();
+    let arrivedBytes = 0;
     let sent_ms = 0;
     let remaining = UNCOUNTED + COUNTED;
     const send = () => {
-      sent_ms = clock.now_ms();
+      sent_ms = performance.now();
       socket.write(message);
     };
+
     socket.once("close", () => reject(new Error("the connection ended")));
     socket.on("data", (chunk: Buffer) => {
-      const answered_ms = clock.now_ms();
-      chunk.copy(answer, arrived);
-      arrived += chunk.length;
-      if (arrived < MESSAGE_BYTES) return;
-      arrived = 0;
-      const [received_ms, replied_ms] = [answer.readDoubleLE(0), answer.readDoubleLE(MOMENT_BYTES)];
-      if (remaining <= COUNTED || exchanges.length > 0)
-        exchanges.push({ sent_ms, received_ms, replied_ms, answered_ms });
+      const answered_ms = performance.now();
+      arrivedBytes += chunk.length;
+      if (arrivedBytes < MESSAGE_BYTES) return;
+      arrivedBytes = 0;
+
+      const isCounted = remaining <= COUNTED || round_trips_us.length > 0;
+      if (isCounted) round_trips_us.push(rounded(1000 * (answered_ms - sent_ms), 1));
       remaining--;
-      const isLate = performance.now() - began > ROUND_TRIPS_MS;
-      if (remaining === 0 || (isLate && exchanges.length > 0)) {
-        resolve(exchanges);
+
+      const isLate = answered_ms - began_ms > ROUND_TRIPS_MS;
+      if (remaining === 0 || (isLate && round_trips_us.length > 0)) {
+        resolve(round_trips_us);
         return;
       }
-      // On a slow link the first ones count, too, rather than none.
+      // On a slow link the first round trips count, too, because there would be none otherwise.
       if (isLate) remaining = COUNTED;
       send();
     });

@@ -1,6 +1,5 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import type { WallClock } from "./wall-clock.js";
 
 /** The purpose of a connection on which the other end answers each message. */
 export const ECHO = 1;
@@ -11,12 +10,10 @@ export const SINK = 2;
 /** The purpose of a connection on which the connecting end counts what the other one sends. */
 export const SOURCE = 3;
 
-/**
- * The length of a message and of its answer. An answer begins with two moments of the other clock,
- * when the message was received and when it was answered.
- */
+/** The length of a message whose round trip is measured. It comes back unchanged. */
 export const MESSAGE_BYTES = 64;
-export const MOMENT_BYTES = 8;
+/** The length of a rate, a double, with which a sink answers. */
+const RATE_BYTES = 8;
 
 const CHUNK = Buffer.alloc(256 * 1024, 1);
 /** Bytes in this first time do not count, because a connection starts slowly. */
@@ -60,14 +57,9 @@ export function arrivingBitsPerSecond(socket: Socket): Promise<number> {
 
 /**
  * Starts the end of a link against which another machine probe measures.
- * @param port the port to listen on, where 0 means any free one
- * @param newClock gives the clock of a connection, because the clock may have been set since
+ * @param port 0 means any free one
  */
-export async function startLinkServer(
-  host: string,
-  port: number,
-  newClock: () => Pick<WallClock, "now_ms">,
-) {
+export async function startLinkServer(host: string, port: number) {
   const sockets = new Set<Socket>();
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
@@ -76,12 +68,12 @@ export async function startLinkServer(
     socket.on("close", () => sockets.delete(socket));
     socket.once("data", (first: Buffer) => {
       const [purpose] = first;
-      const data = first.subarray(1);
-      if (purpose === ECHO) echo(socket, newClock());
+      const rest = first.subarray(1);
+      if (purpose === ECHO) echo(socket);
       else if (purpose === SINK) void answerRate(socket);
       else if (purpose === SOURCE) flood(socket);
       else socket.destroy();
-      if (data.length > 0) socket.emit("data", data);
+      if (rest.length > 0) socket.emit("data", data);
     });
   });
   server.listen(port, host);
@@ -96,18 +88,8 @@ export async function startLinkServer(
   };
 }
 
-function echo(socket: Socket, clock: Pick<WallClock, "now_ms">): void {
-  const answer = Buffer.alloc(MESSAGE_BYTES);
-  let arrived = 0;
-  socket.on("data", (chunk: Buffer) => {
-    const received_ms = clock.now_ms();
-    arrived += chunk.length;
-    if (arrived < MESSAGE_BYTES) return;
-    arrived -= MESSAGE_BYTES;
-    answer.writeDoubleLE(received_ms, 0);
-    answer.writeDoubleLE(clock.now_ms(), MOMENT_BYTES);
-    socket.write(answer);
-  });
+function echo(socket: Socket): void {
+  socket.on("data", (chunk: Buffer) => socket.write(chunk));
 }
 
 async function answerRate(socket: Socket): Promise<void> {
@@ -115,7 +97,7 @@ async function answerRate(socket: Socket): Promise<void> {
   if (rate === undefined) return;
   // What comes on is read and forgotten, so that the answer is not stuck behind it.
   socket.resume();
-  const answer = Buffer.alloc(MOMENT_BYTES);
+  const answer = Buffer.alloc(RATE_BYTES);
   answer.writeDoubleLE(rate, 0);
   socket.write(answer);
 }

@@ -16,7 +16,7 @@ export interface KeyDecisions {
   /** Infinite for a request of which nobody knows when it was decided on, if at all. */
   answered_ms: Float64Array;
   outcome: Uint8Array;
-  /** The wait that a limited answer named; NaN where it named none. */
+  /** The wait that a limited answer named. It is NaN where it named none. */
   wait_ms: Float32Array;
 }
 
@@ -59,29 +59,32 @@ export function intervalsOf(
   };
 }
 
-/** How many requests lie within [from, to) as a whole, which is a lower bound. */
+/** Returns how many requests lie within [from, to) as a whole, which is a lower bound. */
 export const countWithin = (
   { sent_ms, answered_ms }: Intervals,
   from_ms: number,
   to_ms: number,
 ): number => Math.max(0, countBelow(answered_ms, to_ms) - countBelow(sent_ms, from_ms));
 
-/** The most requests that lie within any half-open interval of this length as a whole. */
+/** Returns the most requests that lie within any half-open interval of this length as a whole. */
 export function mostAdmittedWithin({ sent_ms, answered_ms }: Intervals, length_ms: number): number {
-  let most = 0;
+  let mostAdmitted = 0;
   let answered = 0;
   // An interval with the most requests begins with a send.
   for (let first = 0; first < sent_ms.length; first++) {
     const ends_ms = (sent_ms[first] ?? 0) + length_ms;
     while (answered < answered_ms.length && (answered_ms[answered] ?? 0) < ends_ms) answered++;
-    most = Math.max(most, answered - first);
+    mostAdmitted = Math.max(mostAdmitted, answered - first);
   }
-  return most;
+  return mostAdmitted;
 }
 
 export type Quota = { requests: number; window_ms: number };
 
-/** The measured window, and how to get the wall clock: milliseconds to add to the monotonic one. */
+/**
+ * The measured window in monotonic milliseconds. Adding `wall_offset_ms` to them gives the time of
+ * the wall clock.
+ */
 export type MeasuredSpan = { opened_ms: number; closed_ms: number; wall_offset_ms: number };
 
 /**
@@ -94,16 +97,16 @@ export const CLOCK_MS = 2;
 const ROUNDING = 1e-6;
 
 /**
- * What the limiters of an algorithm promise about one key. A request is decided on at an unknown
- * moment between its send and its answer, so both judgements are bounds: surplus admissions and
- * unjustified denials are at least as many.
+ * Judges what the limiters of an algorithm promise about one key. A request is decided on at an
+ * unknown moment between its send and its answer, so both judgements are bounds. There are at least
+ * as many surplus admissions and unjustified denials as they say.
  */
 export interface AlgorithmPromise {
-  /** The most admissions in any half-open interval of this length. */
+  /** Returns the most admissions in any half-open interval of this length. */
   mostIn(quota: Quota, length_ms: number): number;
-  /** Admissions beyond what the algorithm can give. */
+  /** Returns the admissions beyond what the algorithm can give. */
   surplus(quota: Quota, admitted: Intervals, span: MeasuredSpan): number;
-  /** Denials in the span that the algorithm cannot give. */
+  /** Returns the denials in the span that the algorithm cannot give. */
   unjustified(quota: Quota, key: KeyDecisions, span: MeasuredSpan): number;
 }
 
@@ -132,7 +135,7 @@ const usesOf = (key: KeyDecisions): Uses => ({
   answered_ms: intervalsOf(key, [ADMITTED]).answered_ms,
 });
 
-/** How many uses may have been decided on after `from`, and at `to` at the latest. */
+/** Returns how many uses may have been decided on after `from`, and at `to` at the latest. */
 const usesBetween = ({ sent_ms, answered_ms }: Uses, from_ms: number, to_ms: number): number =>
   countAtMost(sent_ms, to_ms) - countAtMost(answered_ms, from_ms);
 
@@ -151,8 +154,8 @@ function windows(more: number): AlgorithmPromise {
       const length_ms = (admitted.answered_ms.at(-1) ?? 0) - first;
       let surplus = 0;
       for (let count = 1; (count - 1) * window_ms <= length_ms; count++) {
-        const most = mostAdmittedWithin(admitted, count * window_ms - CLOCK_MS);
-        surplus = Math.max(surplus, most - requests * (count + more));
+        const mostAdmitted = mostAdmittedWithin(admitted, count * window_ms - CLOCK_MS);
+        surplus = Math.max(surplus, mostAdmitted - requests * (count + more));
       }
       return surplus;
     },
@@ -167,7 +170,7 @@ function windows(more: number): AlgorithmPromise {
   };
 }
 
-/** Admissions beyond the quota in each window of the wall clock. */
+/** Counts the admissions beyond the quota in each window of the wall clock. */
 function surplusOfAligned(
   { requests, window_ms }: Quota,
   admitted: Intervals,
@@ -182,8 +185,12 @@ function surplusOfAligned(
 
   for (let window = firstWindow; window * window_ms - wall_offset_ms <= last; window++) {
     const begins_ms = window * window_ms - wall_offset_ms;
-    const within = countWithin(admitted, begins_ms + CLOCK_MS, begins_ms + window_ms - CLOCK_MS);
-    surplus += Math.max(0, within - requests);
+    const admittedInWindow = countWithin(
+      admitted,
+      begins_ms + CLOCK_MS,
+      begins_ms + window_ms - CLOCK_MS,
+    );
+    surplus += Math.max(0, admittedInWindow - requests);
   }
 
   return surplus;
@@ -222,9 +229,14 @@ const slidingWindow: AlgorithmPromise = {
       ) {
         const begins_ms = window * window_ms - span.wall_offset_ms;
         const into_ms = Math.max(0, sent - CLOCK_MS - begins_ms);
-        const before = usesBetween(uses, begins_ms - window_ms - CLOCK_MS, begins_ms + CLOCK_MS);
-        const now = usesBetween(uses, begins_ms - CLOCK_MS, answered);
-        if ((1 - into_ms / window_ms) * before + now >= requests - ROUNDING) isJustified = true;
+        const usedBefore = usesBetween(
+          uses,
+          begins_ms - window_ms - CLOCK_MS,
+          begins_ms + CLOCK_MS,
+        );
+        const usedNow = usesBetween(uses, begins_ms - CLOCK_MS, answered);
+        if ((1 - into_ms / window_ms) * usedBefore + usedNow >= requests - ROUNDING)
+          isJustified = true;
       }
       if (!isJustified) unjustified++;
     });
@@ -237,7 +249,7 @@ const slidingWindow: AlgorithmPromise = {
 const slidingLog = windows(0);
 
 /**
- * The promise of buckets that a window refills evenly.
+ * Returns the promise of buckets that a window refills evenly.
  * @param extra points by which a bucket that is refilled in steps may be ahead
  */
 function bucket(extra: number): AlgorithmPromise {
@@ -251,7 +263,8 @@ function bucket(extra: number): AlgorithmPromise {
 
       let furthest = 0;
       let started = 0;
-      // Over all intervals from a send to an answer: admissions in it less what it refills.
+      // The surplus is the largest, over all intervals from a send to an answer, of the admissions
+      // less what the interval refills.
       let leastBefore = Number.POSITIVE_INFINITY;
       for (const [index, answered] of answered_ms.entries()) {
         while (started < sent_ms.length && (sent_ms[started] ?? 0) <= answered) {
@@ -269,7 +282,7 @@ function bucket(extra: number): AlgorithmPromise {
       // The bucket is emptiest if each admission took its point as late as it can have.
       let level = quota.requests;
       let at_ms = Number.NEGATIVE_INFINITY;
-      let taken = 0;
+      let nextUse = 0;
       const refilled = (to_ms: number) =>
         at_ms === Number.NEGATIVE_INFINITY
           ? quota.requests
@@ -277,9 +290,13 @@ function bucket(extra: number): AlgorithmPromise {
 
       let unjustified = 0;
       eachDenial(key, span, (sent, answered) => {
-        for (; taken < uses.answered_ms.length && (uses.answered_ms[taken] ?? 0) <= sent; taken++) {
-          level = refilled(uses.answered_ms[taken] ?? 0) - 1;
-          at_ms = uses.answered_ms[taken] ?? 0;
+        for (
+          ;
+          nextUse < uses.answered_ms.length && (uses.answered_ms[nextUse] ?? 0) <= sent;
+          nextUse++
+        ) {
+          level = refilled(uses.answered_ms[nextUse] ?? 0) - 1;
+          at_ms = uses.answered_ms[nextUse] ?? 0;
         }
         const inBetween = usesBetween(uses, sent, answered);
         if (refilled(sent - CLOCK_MS) - inBetween >= 1 + ROUNDING) unjustified++;
@@ -290,7 +307,7 @@ function bucket(extra: number): AlgorithmPromise {
   };
 }
 
-/** The promise of each algorithm; undefined without a limiter. docs/traffic.md derives them. */
+/** The promise of each algorithm, derived in docs/traffic.md. It is undefined without a limiter. */
 export const algorithmPromises: Readonly<Record<Algorithm, AlgorithmPromise | undefined>> = {
   "fixed window": fixedWindow,
   "aligned window": alignedWindow,

@@ -21,18 +21,17 @@ type RetryAfter = NonNullable<Boundary["retry_after"]>;
 
 const SECOND_MS = 1000;
 
-/** The resolution of the waits: whole seconds, as in the header, or finer. */
+/** Returns the resolution of the waits, which is whole seconds, as in the header, or finer. */
 function resolutionOf(keys: readonly KeyDecisions[]): number {
   const isWhole = (wait_ms: number) => Number.isNaN(wait_ms) || wait_ms % SECOND_MS === 0;
   return keys.every(({ wait_ms }) => wait_ms.every(isWhole)) ? SECOND_MS : 1;
 }
 
 /**
- * What the waits of one key's limited answers were worth. The limiter decided on a request at an
- * unknown moment between its send and its answer, so a wait is over for certain that long after the
- * answer, and lasts for certain that long after the send, less what rounding up adds to it.
- *
- * After: the first request that is sent when a wait is over must be admitted, unless another
+ * Returns what the waits of one key's limited answers were worth. The limiter decided on a request
+ * at an unknown moment between its send and its answer, so a wait is over for certain that long
+ * after the answer, and lasts for certain that long after the send, less what rounding up adds to
+ * it. * After: the first request that is sent when a wait is over must be admitted, unless another
  * request of the key may have been admitted since the limited one. Before: a request that is
  * answered while the wait lasts must not be admitted.
  */
@@ -50,15 +49,15 @@ function waitsOf(
   const limited = [...sent_ms.keys()]
     .filter((index) => outcome[index] === LIMITED && !Number.isNaN(wait_ms[index]))
     .sort((a, b) => (answered_ms[a] ?? 0) - (answered_ms[b] ?? 0));
-  let known = 0;
+  let nextDenial = 0;
   /** The latest moment at which an earlier request may have been admitted. */
   let usedUntil_ms = Number.NEGATIVE_INFINITY;
   for (const [index, sent] of sent_ms.entries()) {
     const answered = answered_ms[index] ?? sent;
     const isAdmitted = outcome[index] === ADMITTED;
     const isDecided = outcome[index] !== UNDECIDED;
-    for (; known < limited.length; known++) {
-      const denial = limited[known] ?? 0;
+    for (; nextDenial < limited.length; nextDenial++) {
+      const denial = limited[nextDenial] ?? 0;
       const announced = answered_ms[denial] ?? 0;
       if (announced > sent) break;
       const wait = wait_ms[denial] ?? 0;
@@ -75,13 +74,13 @@ function waitsOf(
     }
 
     if (firstOver_ms <= sent) {
-      const over = pending.filter((wait) => wait.over_ms <= sent);
+      const endedWaits = pending.filter((wait) => wait.over_ms <= sent);
       pending = pending.filter((wait) => wait.over_ms > sent);
       firstOver_ms = pending.reduce(
         (first, wait) => Math.min(first, wait.over_ms),
         Number.POSITIVE_INFINITY,
       );
-      const limitedLast = over.reduce((last, wait) => Math.max(last, wait.sent_ms), 0);
+      const limitedLast = endedWaits.reduce((last, wait) => Math.max(last, wait.sent_ms), 0);
       if (isInSpan && isDecided && usedUntil_ms < limitedLast && !isOvertaken(index)) {
         counts.after.requests++;
         if (isAdmitted) counts.after.admitted++;
@@ -91,7 +90,7 @@ function waitsOf(
     if (outcome[index] !== LIMITED) usedUntil_ms = Math.max(usedUntil_ms, answered);
   }
 
-  /** Whether a request that was sent before this one was answered may have been admitted. */
+  /** Tells whether a request that was sent before this one was answered may have been admitted. */
   function isOvertaken(index: number): boolean {
     const answered = answered_ms[index] ?? 0;
     for (let next = index + 1; next < sent_ms.length && (sent_ms[next] ?? 0) < answered; next++)
@@ -100,7 +99,10 @@ function waitsOf(
   }
 }
 
-/** How often waits were kept, over all keys; undefined where no limited answer named a wait. */
+/**
+ * Returns how often waits were kept, over all keys. It is undefined where no limited answer named a
+ * wait.
+ */
 export function retryAfterOf(
   keys: readonly KeyDecisions[],
   span: MeasuredSpan,
@@ -130,7 +132,7 @@ interface JudgedKey {
   isAbove: boolean;
   /** The most admissions in any window. */
   burst: number;
-  /** Admissions a second in the whole span. */
+  /** The admissions per second in the whole span. */
   per_second: number;
   surplus: number;
   unjustified: number;
@@ -156,21 +158,21 @@ function judgedKey(
   };
 }
 
-/** By how many requests the keys deviate from the promise, in all and at worst. */
+/** Returns by how many requests the keys deviate from the promise, in all and at worst. */
 function deviationOf(
   judged: readonly JudgedKey[],
   requestsOf: (key: JudgedKey) => number,
 ): Boundary["over_admission"] {
-  const off = judged.filter((key) => requestsOf(key) > 0);
-  const [worst] = off.toSorted((a, b) => requestsOf(b) - requestsOf(a));
+  const deviating = judged.filter((key) => requestsOf(key) > 0);
+  const [worst] = deviating.toSorted((a, b) => requestsOf(b) - requestsOf(a));
   return definedOnly({
-    total: sum(off.map(requestsOf)),
-    keys: off.length,
+    total: sum(deviating.map(requestsOf)),
+    keys: deviating.length,
     worst: worst ? { key: worst.key, requests: requestsOf(worst) } : undefined,
   });
 }
 
-/** The answers in each window of the run, to keys above and below their quota. */
+/** Returns the answers in each window of the run, to keys above and below their quota. */
 function windowsOf(
   keys: readonly KeyDecisions[],
   { window_ms }: Quota,
@@ -221,16 +223,16 @@ export function boundaryOf(run: BoundaryRun): Boundary {
   const judged = keys.map((key) => judgedKey(key, quota, promise, run));
   const { windows, undecided } = windowsOf(keys, quota, run);
   const [worstBurst] = judged.toSorted((a, b) => b.burst - a.burst);
-  const most = worstBurst?.burst ?? 0;
+  const largestBurst = worstBurst?.burst ?? 0;
   const rates = judged.filter(({ isAbove }) => isAbove).map(({ per_second }) => per_second);
   const retry_after = retryAfterOf(keys, run);
   const figures = definedOnly({
     over_admission: deviationOf(judged, ({ surplus }) => surplus),
     under_admission: deviationOf(judged, ({ unjustified }) => unjustified),
     burst: definedOnly({
-      most,
-      factor: rounded(most / quota.requests, 3),
-      key: worstBurst && most > 0 ? worstBurst.key : undefined,
+      most: largestBurst,
+      factor: rounded(largestBurst / quota.requests, 3),
+      key: worstBurst && largestBurst > 0 ? worstBurst.key : undefined,
     }),
     rate: {
       promised_per_second: rounded(quota.requests / window_s, 3),
@@ -287,11 +289,11 @@ function promisesOf(
   ];
   if (retry_after && retry_after.after.requests > 0) {
     const { requests, admitted } = retry_after.after;
-    const seen = rounded(admitted / requests, 6);
+    const admittedShare = rounded(admitted / requests, 6);
     promises.push({
       id: "retry-after-admits",
       promised: 1,
-      seen,
+      seen: admittedShare,
       unit: "share",
       holds: admitted === requests,
     });
@@ -331,8 +333,8 @@ const isServiceBroken = ({ id, seen, holds }: LimiterPromise, requests: number):
 };
 
 /**
- * What the limiter admitted against its promise, so that it did not serve its load; undefined where
- * it did.
+ * Returns what the limiter admitted against its promise, so that it did not serve its load. It is
+ * undefined where it did.
  */
 export function brokenPromiseText({
   promises,
@@ -341,7 +343,7 @@ export function brokenPromiseText({
   undecided,
 }: Boundary): string | undefined {
   const requests = above.admitted + above.limited + below.admitted + below.limited + undecided;
-  const broken = promises.filter((promise) => isServiceBroken(promise, requests));
-  if (broken.length === 0) return undefined;
-  return `the limiter did not keep its promise: ${broken.map((promise) => TEXTS[promise.id](promise)).join(", ")}`;
+  const brokenPromises = promises.filter((promise) => isServiceBroken(promise, requests));
+  if (brokenPromises.length === 0) return undefined;
+  return `the limiter did not keep its promise: ${brokenPromises.map((promise) => TEXTS[promise.id](promise)).join(", ")}`;
 }

@@ -85,7 +85,10 @@ function openLoopFigures(
   });
 }
 
-/** How the limiter was called in lead-in and window; empty where the consumers do not count it. */
+/**
+ * Returns how the limiter was called in lead-in and window. It is empty where the consumers do not
+ * count it.
+ */
 export function callFigures(
   evidence: readonly ConsumerEvidence[],
   load: Pick<MeasuredResult, "counts" | "warmup">,
@@ -104,12 +107,12 @@ export function callFigures(
   };
 }
 
-/** The output of one of several generators, and when its window opened. */
+/** The output of one of several generators, with the moment at which its window opened. */
 export type SharedOutput = { output: GeneratorOutput; opened_after_ms: number };
 
 /**
- * The evidence of a run from the outputs of its generators. Counts are added up, histograms merged
- * (M18), and the servers' part comes from the first generator, which reads them for all.
+ * Returns the evidence of a run from the outputs of its generators. Counts are added up, histograms
+ * merged (M18), and the servers' part comes from the first generator, which reads them for all.
  * @returns all but the expected outcome mix, which follows from the traffic
  */
 export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
@@ -157,7 +160,10 @@ export function mergeGenerators(shares: readonly SharedOutput[]): Evidence {
   });
 }
 
-/** How often all generators sent each request; undefined where one of them could not count. */
+/**
+ * Returns how often all generators sent each request. It is undefined where one of them could not
+ * count.
+ */
 export function mergeRequestCounts(
   outputs: readonly Pick<GeneratorOutput, "request_counts">[],
 ): RequestCounts | undefined {
@@ -186,8 +192,8 @@ function mergeWarmups(warmups: readonly MeasuredResult["warmup"][]): MeasuredRes
 }
 
 /**
- * The samples of all generators, merged by their order. The servers' figures are those that the
- * first generator read.
+ * Merges the samples of all generators by their order. The first generator read the servers'
+ * figures.
  */
 function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
   const count = Math.max(...outputs.map(({ samples }) => samples.length));
@@ -198,10 +204,10 @@ function mergeSamples(outputs: readonly GeneratorOutput[]): Sample[] {
     );
     const hasAnswers = latencies.totalCount > 0;
     const busy = rows.flatMap((row) => row.generator_event_loop_utilisation ?? []);
-    const { p50_ms: _p50, p99_ms: _p99, ...seen } = rows[0] as Sample;
+    const { p50_ms: _p50, p99_ms: _p99, ...figuresOfFirst } = rows[0] as Sample;
 
     return definedOnly({
-      ...seen,
+      ...figuresOfFirst,
       t_s: Math.max(...rows.map(({ t_s }) => t_s)),
       interval_s: Math.max(...rows.map(({ interval_s }) => interval_s)),
       ...totals(["allowed", "limited", "failed"], rows),
@@ -235,8 +241,8 @@ function timelineOf(
 }
 
 /**
- * The values of several histograms. They are added up first, because that takes a fraction of the
- * time that it takes to go through the values of each.
+ * Returns the values of several histograms. The histograms are added up first, because that takes a
+ * fraction of the time that it takes to go through the values of each.
  */
 function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   const merged = mergeHistograms(encoded);
@@ -257,7 +263,10 @@ function countedValues(encoded: readonly EncodedHistogram[]): CountedValues[] {
   return [{ values_us, counts }];
 }
 
-/** The resources of all roles. CPU time per request is that of all requests, not of a share. */
+/**
+ * Merges the resources of all roles. The CPU time per request counts all requests, not those of one
+ * generator.
+ */
 function mergeResources(
   outputs: readonly Pick<GeneratorOutput, "resources">[],
   requests: number,

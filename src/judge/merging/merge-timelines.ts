@@ -48,20 +48,24 @@ class LatencyCells {
   }
 
   /**
-   * The lowest value that this percentage of the latencies does not exceed; null without latencies.
+   * Returns the lowest value that this percentage of the latencies does not exceed. It is null
+   * without latencies.
    */
   at(percentile: number): number | null {
     if (this.#count === 0) return null;
-    let left = Math.ceil((this.#count * percentile) / 100);
+    let remaining = Math.ceil((this.#count * percentile) / 100);
     for (const [cell, count] of this.#cells.entries()) {
-      left -= count;
-      if (left <= 0) return middleOf(cell);
+      remaining -= count;
+      if (remaining <= 0) return middleOf(cell);
     }
     return null;
   }
 }
 
-/** For each slice a percentile over the slices that `span` names for it; null without an answer. */
+/**
+ * Returns for each slice a percentile over the slices that `span` names for it. It is null without
+ * an answer.
+ */
 function percentiles(
   bySlice: readonly (readonly CountedValues[])[],
   percentile: number,
@@ -81,7 +85,7 @@ function percentiles(
   });
 }
 
-/** The requests that are due by the end of each slice and have not ended by then. */
+/** Returns the requests that are due by the end of each slice and have not ended by then. */
 function backlogOf(slices: Slices, { dropped, due }: TimelineSlices): number[] {
   let waiting = 0;
   return due.map((count, index) => {

@@ -47,7 +47,7 @@ export const admissionsConserved: Rule = {
   },
 };
 
-/** M1: requests/s × measured seconds = answered requests. */
+/** M1 demands that requests/s × measured seconds equal the answered requests. */
 export const throughputFollows: Rule = {
   id: "M1",
   check({ requests, duration, counts }) {
@@ -64,8 +64,8 @@ export const throughputFollows: Rule = {
 };
 
 /**
- * The decisions that the store counted between its two readings; undefined where one of its nodes
- * does not count them.
+ * Returns the decisions that the store counted between its two readings. It is undefined where one
+ * of its nodes does not count them.
  */
 function storeDecisions({ nodes }: StoreEvidence): number | undefined {
   const counted = nodes.map(({ at_start, at_end }) =>
@@ -79,8 +79,8 @@ function storeDecisions({ nodes }: StoreEvidence): number | undefined {
 type Range = { least: number; most: number };
 
 /**
- * What the consumers have counted over their whole life; undefined where one of them does not
- * count.
+ * Returns what the consumers have counted over their whole life. It is undefined where one of them
+ * does not count.
  */
 function consumesOf(consumers: Evidence["consumers"]) {
   const total = {
@@ -105,8 +105,8 @@ function consumesOf(consumers: Evidence["consumers"]) {
 }
 
 /**
- * The range of calls that the store must have counted. A call that failed, is under way or was
- * decided without the store may not have reached it. Undefined where a consumer does not count.
+ * Returns the range of calls that the store must have counted. A call that failed, is under way or
+ * was decided without the store may not have reached it. Undefined where a consumer does not count.
  */
 function callsOf({ consumers, configuration }: Evidence): Range | undefined {
   const counted = consumesOf(consumers);
@@ -128,8 +128,8 @@ function callsOf({ consumers, configuration }: Evidence): Range | undefined {
 }
 
 /**
- * The range of decisions on descriptors. Of a call under way, all decisions may have been made
- * although nobody got them.
+ * Returns the range of decisions on descriptors. All decisions of a call under way may have been
+ * made although nobody got them.
  */
 function decisionsOf(counted: NonNullable<ReturnType<typeof consumesOf>>): Range {
   const { allowed, limited, failed, withoutStore, inFlight } = counted;
@@ -152,21 +152,23 @@ function storeReconciles(evidence: Evidence): RuleFinding | undefined {
     return notCompared("some decisions do not reach it");
 
   const calls = callsOf(evidence);
-  const seen = store && storeDecisions(store);
-  if (!store || !calls || seen === undefined) return notCompared("the store does not count them");
-  if (isWithin(seen, calls)) return undefined;
+  const storeCount = store && storeDecisions(store);
+  if (!store || !calls || storeCount === undefined)
+    return notCompared("the store does not count them");
+  if (isWithin(storeCount, calls)) return undefined;
 
   const range = calls.most > calls.least ? `${calls.least} to ${calls.most}` : calls.least;
-  const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${seen}`;
+  const text = `${namesOf(consumers)} decided ${range} consumes, the store counted ${storeCount}`;
   // Others may use an external store, so additional calls prove nothing.
-  if (store.external && seen > calls.least) return suspect(`${text} (do others use it, too?)`);
+  if (store.external && storeCount > calls.least)
+    return suspect(`${text} (do others use it, too?)`);
 
   return invalid(text);
 }
 
 /**
- * The service counted each decision that the consumers got, by outcome. It counts the points of a
- * request, not the request.
+ * Checks that the service counted each decision that the consumers got, by outcome. It counts the
+ * points of a request, not the request.
  */
 function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
   const { consumers, service, configuration } = evidence;
@@ -192,10 +194,10 @@ function serviceReconciles(evidence: Evidence): RuleFinding | undefined {
   for (const outcome of ["allowed", "limited"] as const) {
     const [before, after] = [at_start[outcome], at_end[outcome]];
     if (before === undefined || after === undefined) continue;
-    const seen = after - before;
-    if (seen < counted[outcome] || seen > counted[outcome] + most - least)
+    const serviceCount = after - before;
+    if (serviceCount < counted[outcome] || serviceCount > counted[outcome] + most - least)
       return invalid(
-        `${namesOf(consumers)} counted ${counted[outcome]} ${outcome}, ${role} ${seen}`,
+        `${namesOf(consumers)} counted ${counted[outcome]} ${outcome}, ${role} ${serviceCount}`,
       );
   }
 
@@ -219,7 +221,7 @@ function requestsReconcile({ counts, request, turns }: Evidence): RuleFinding | 
   const { sent, followed, cut } = counts;
   if (accountedRequests(counts) !== sent)
     return invalid(`${sent} requests were sent, ${accountedRequests(counts)} are accounted for`);
-  // By turns, requests may be in flight at the end of each turn.
+  // When targets take turns, requests may be in flight at the end of each turn.
   const most = request.load.connections * (turns?.turns ?? 1);
   if (followed > most)
     return invalid(`${followed} requests were in flight at the end, ${most} at most may be`);
@@ -231,8 +233,8 @@ function requestsReconcile({ counts, request, turns }: Evidence): RuleFinding | 
 }
 
 const countList = (counts: Counts): number[] => {
-  const { by_code: _codes, after_window, ...rest } = counts;
-  return [...Object.values(rest), ...Object.values(after_window)];
+  const { by_code: _codes, after_window, ...outcomes } = counts;
+  return [...Object.values(outcomes), ...Object.values(after_window)];
 };
 
 function partsReconcile({ counts, generators, slices }: Evidence): RuleFinding | undefined {
@@ -255,8 +257,8 @@ function serversReconcile(evidence: Evidence): RuleFinding | undefined {
   const received = sum(
     consumers.map(({ at_window_open, at_end }) => at_end.requests - at_window_open.requests),
   );
-  const all = ends(counts);
-  const surelyReceived = answeredRequests(all) + all.failed_answers;
+  const requestEnds = ends(counts);
+  const surelyReceived = answeredRequests(requestEnds) + requestEnds.failed_answers;
   const sent = sentBetweenReadings({ counts, warmup });
   if (received >= surelyReceived && received <= sent) return undefined;
 
@@ -270,9 +272,9 @@ export const countsReconcile: Rule = {
   id: "M8",
   check(evidence) {
     const { consumers } = evidence;
-    const broken =
+    const finding =
       requestsReconcile(evidence) ?? scheduleReconciles(evidence) ?? partsReconcile(evidence);
-    if (broken) return broken;
+    if (finding) return finding;
     if (consumers.length === 0) return notApplicable("the server reports no counters");
 
     const findingOfServers = serversReconcile(evidence);

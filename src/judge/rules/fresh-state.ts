@@ -15,7 +15,7 @@ const hasStore = ({ configuration }: Pick<Evidence, "configuration">): boolean =
   configuration !== undefined && usesStore(configuration.target);
 
 /**
- * Why the evidence of the store is missing, or undefined where it is there.
+ * Returns why the evidence of the store is missing, or undefined where it is there.
  * @param member of a reading that the store gives if it has that evidence
  */
 function withStore(
@@ -37,8 +37,11 @@ export const cleanStart: Rule = {
   check(evidence) {
     const { consumers, store } = evidence;
     if (consumers.length === 0) return notApplicable("the server reports no uptime");
-    const used = consumers.find(({ at_start }) => at_start.requests > 0);
-    if (used) return invalid(`${used.id} had served ${used.at_start.requests} requests before`);
+    const usedConsumer = consumers.find(({ at_start }) => at_start.requests > 0);
+    if (usedConsumer)
+      return invalid(
+        `${usedConsumer.id} had served ${usedConsumer.at_start.requests} requests before`,
+      );
 
     // An external store is never emptied; the keys of this run have their own prefix.
     for (const { role, at_start } of store?.external ? [] : (store?.nodes ?? [])) {
@@ -65,7 +68,7 @@ export const nothingEvicted = {
   },
 } satisfies Rule;
 
-/** Whether a node reports no id of its process, but how long the process has been up. */
+/** Tells whether a node reports no id of its process, but how long the process has been up. */
 const tellsByUptime = ({
   at_start,
   at_end,

@@ -21,13 +21,13 @@ const LATENESS = { ms: 1, factor: 2 } as const;
 /** Fewer requests tell nothing about the speed of a generator. */
 const FEWEST_REQUESTS = 100;
 
-/** The middle value, or the lower one of two. */
+/** Returns the middle value, or the lower one of two. */
 const medianOf = (values: readonly number[]): number =>
   values.toSorted((a, b) => a - b)[Math.floor((values.length - 1) / 2)] ?? 0;
 
 type Speed = { id: string; value: number };
 
-/** The generators that stand out from the median of the others, as texts. */
+/** Returns the generators that stand out from the median of the others, as texts. */
 const outliers = (
   speeds: readonly Speed[],
   standsOut: (value: number, others: number) => boolean,
@@ -63,7 +63,7 @@ const lateOpenLoops = (generators: readonly GeneratorPart[]): string[] =>
       `${id} sends later than the others: its p99 of send lateness is ${value.toFixed(2)} ms, theirs ${others.toFixed(2)} ms`,
   );
 
-/** The windows that did not open in the same slice as the first one, as texts. */
+/** Returns the windows that did not open in the same slice as the first one, as texts. */
 const lateWindows = (generators: readonly GeneratorPart[]): string[] =>
   generators.flatMap(({ id, opened_after_ms = 0 }) =>
     opened_after_ms > SLICE_MS
@@ -76,12 +76,13 @@ export const generatorsAlike: Rule = {
   id: "M6",
   check({ generators, request, faults }) {
     if (generators.length < 2) return undefined;
-    // A fault hits the connections of some generators more than those of others.
+    // A fault may hit the connections of some generators more than those of others, which makes
+    // them differ.
     const isComparable =
       !faults && generators.every(({ counts }) => counts.sent >= FEWEST_REQUESTS);
-    const slow = request.load.model === "closed" ? slowClosedLoops : lateOpenLoops;
+    const slowTexts = request.load.model === "closed" ? slowClosedLoops : lateOpenLoops;
     const texts = lateWindows(generators);
-    if (isComparable) texts.push(...slow(generators));
+    if (isComparable) texts.push(...slowTexts(generators));
     return texts.length > 0 ? suspect(texts.join("; ")) : undefined;
   },
 };
@@ -95,11 +96,13 @@ const SATURATED = 0.9;
  */
 export const STARVED_SHARE = 0.5;
 
-/** The utilisation of the busiest event loop of a generator, from 0 to 1. */
+/** Returns the utilisation of the busiest event loop of a generator, from 0 to 1. */
 export const busiestLoop = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.event_loop_utilisation));
 
-/** The share of the window in which the most delayed worker waited for a CPU, from 0 to 1. */
+/**
+ * Returns the share of the window in which the most delayed worker waited for a CPU, from 0 to 1.
+ */
 export const longestWait = ({ workers }: GeneratorPart): number =>
   Math.max(0, ...workers.map((worker) => worker.cpu_wait_share ?? 0));
 
@@ -107,8 +110,8 @@ const namesOf = (all: readonly GeneratorPart[], affected: readonly GeneratorPart
   all.length === 1 ? "generator" : affected.map(({ id }) => id).join(", ");
 
 /**
- * Whether the generator may be the bottleneck. It never is at the limiter layer, where it is the
- * client that is measured.
+ * Tells whether the generator may be the bottleneck. It never is at the limiter layer, where it is
+ * the client that is measured.
  */
 export const isGeneratorSaturated = (evidence: Pick<Evidence, "generators" | "request">): boolean =>
   !isClientLayer(evidence.request.layer) &&
@@ -121,9 +124,9 @@ export const connectionsKept: Rule = {
     // At the limiter layer the client keeps its own connections.
     if (!turns || isClientLayer(request.layer)) return undefined;
     if (!turns.reopened) return notChecked("the connections that were opened again");
-    const again = turns.reopened.without_cause;
-    if (again === 0) return undefined;
-    return suspect(`${again} connections were opened again that the target had not closed`);
+    const reopened = turns.reopened.without_cause;
+    if (reopened === 0) return undefined;
+    return suspect(`${reopened} connections were opened again that the target had not closed`);
   },
 };
 
@@ -160,8 +163,9 @@ const isOpenLoop = ({ load }: MeasuredResult["request"]): boolean => load.model 
 const LITTLE_TOLERANCE = 0.05;
 
 /**
- * M7: Little's law. A followed request was in flight for a part of the window alone, so the time of
- * all requests in the window lies between the latencies of the answers in it and of all answers.
+ * M7 checks Little's law. A followed request was in flight for a part of the window alone, so the
+ * time of all requests in the window lies between the latencies of the answers in it and of all
+ * answers.
  */
 export const littlesLaw: Rule = {
   id: "M7",

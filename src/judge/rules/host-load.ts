@@ -14,8 +14,8 @@ const throttlingText = ({ periods, throttled_periods, throttled_us }: Throttling
   `in ${throttled_periods} of ${periods} periods, ${Math.round(throttled_us / 1000)} ms`;
 
 /**
- * M14: neither a role's CPU cap nor the quota of our own control groups throttled anything in the
- * window.
+ * M14 demands that neither a role's CPU cap nor the quota of our own control groups throttled
+ * anything in the window.
  */
 export const nothingThrottled = {
   id: "M14",

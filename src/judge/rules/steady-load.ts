@@ -28,10 +28,10 @@ function lateSends({ schedule, latency }: Evidence): RuleFinding | undefined {
   const late = schedule?.lateness_ms?.p99;
   if (late === undefined || !latency) return undefined;
   const p99 = atLeast(latency, "p99");
-  const beyond = (share: number): boolean => late > Math.max(LATENESS_MS, share * p99);
-  if (!beyond(SUSPECT_SHARE)) return undefined;
+  const isLaterThan = (share: number): boolean => late > Math.max(LATENESS_MS, share * p99);
+  if (!isLaterThan(SUSPECT_SHARE)) return undefined;
   const text = `${GENERATOR}; the p99 of send lateness is ${late.toFixed(2)} ms, that of latency ${p99.toFixed(2)} ms`;
-  return beyond(INVALID_SHARE) ? notKept(text) : suspect(`late sends: ${text}`);
+  return isLaterThan(INVALID_SHARE) ? notKept(text) : suspect(`late sends: ${text}`);
 }
 
 /** M5: the offered rate was kept. */
@@ -93,7 +93,10 @@ function unrecorded({ generators, counts, schedule }: Evidence): RuleFinding | u
   return undefined;
 }
 
-/** M2: latency in microseconds, one histogram per outcome, every request in one of them. */
+/**
+ * M2 demands latency in microseconds, in one histogram per outcome that together hold every
+ * request.
+ */
 export const latencyIsReal: Rule = {
   id: "M2",
   check(evidence) {
@@ -112,14 +115,14 @@ export const latencyIsReal: Rule = {
 const figure = (value: number, { load }: Evidence["request"]): string =>
   load.model === "open" ? `mean latency ${value.toFixed(2)} ms` : `${Math.round(value)} answers/s`;
 
-/** A window that began slower, or faster, than it went on. The remedy is a longer warm-up. */
+/** Finds a window that began slower, or faster, than it went on. The remedy is a longer warm-up. */
 function rampFinding(evidence: Evidence): RuleFinding | undefined {
   const { slices, request, warmup } = evidence;
   const ramp = rampIn(firstSlices(slices, firstFaultS(evidence)), request.load.model);
   if (!ramp) return undefined;
-  const took = `${Number(warmup.took_s.toFixed(1))} s${warmup.steady === false ? " and ended unsteady" : ""}`;
+  const warmupText = `${Number(warmup.took_s.toFixed(1))} s${warmup.steady === false ? " and ended unsteady" : ""}`;
   return suspect(
-    `not steady: ${figure(ramp.first_second, request)} in its first second, ${figure(ramp.second_half, request)} in its second half; the warm-up took ${took} (longer --warmup)`,
+    `not steady: ${figure(ramp.first_second, request)} in its first second, ${figure(ramp.second_half, request)} in its second half; the warm-up took ${warmupText} (longer --warmup)`,
   );
 }
 

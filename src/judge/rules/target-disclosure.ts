@@ -14,7 +14,7 @@ import {
   suspect,
 } from "../evidence.js";
 
-/** M10: the traffic determines the mix of outcomes, not the client's speed. */
+/** M10 demands that the traffic determines the mix of outcomes, not the client's speed. */
 export const mixAsPredicted: Rule = {
   id: "M10",
   check({ prediction, configuration, consumers, counts, faults, boundary }) {
@@ -79,14 +79,14 @@ export const workloadAsAsked: Rule = {
 /** A reconnected client sends its whole script once, so this share of other commands is allowed. */
 const OTHER_COMMANDS_SHARE = 0.001;
 
-/** How often each command ran the limiter's script without failing. */
+/** Counts how often each command ran the limiter's script without failing. */
 function scriptCommands({ store }: Evidence): Map<string, number> {
   const ran = new Map<string, number>();
   for (const { at_start, at_end } of store?.nodes ?? []) {
     for (const [command, { calls, failed }] of Object.entries(at_end.script_calls ?? {})) {
       const before = at_start.script_calls?.[command];
-      const good = calls - failed - (before ? before.calls - before.failed : 0);
-      if (good > 0) ran.set(command, (ran.get(command) ?? 0) + good);
+      const succeeded = calls - failed - (before ? before.calls - before.failed : 0);
+      if (succeeded > 0) ran.set(command, (ran.get(command) ?? 0) + succeeded);
     }
   }
   return ran;
@@ -109,8 +109,9 @@ export const disclosed: Rule = {
     const [first] = consumers;
     if (!configuration || !first) return notApplicable("not a target of ours");
     const { target } = configuration;
-    const stray = consumers.find((consumer) => consumer.target !== target.text);
-    if (stray) return invalid(`${stray.id} measured ${stray.target}, not ${target.text}`);
+    const mismatched = consumers.find((consumer) => consumer.target !== target.text);
+    if (mismatched)
+      return invalid(`${mismatched.id} measured ${mismatched.target}, not ${target.text}`);
     if (!usesStore(target)) return undefined;
     if (first.client_settings.protocol === undefined)
       return suspect("the client's protocol is not known");
@@ -122,9 +123,9 @@ export const disclosed: Rule = {
     const others = [...ran].filter(([command]) => command !== script.kind);
     if (sum(others.map(([, calls]) => calls)) <= OTHER_COMMANDS_SHARE * total) return undefined;
     if (hasEffect(evidence, ["unloads"])) return explained("commands that ran the script");
-    const seen = others.map(([command, calls]) => `${calls} ${command}`).join(", ");
+    const commandList = others.map(([command, calls]) => `${calls} ${command}`).join(", ");
 
-    return suspect(`the limiter runs by ${script.kind}, but the store also ran ${seen}`);
+    return suspect(`the limiter runs by ${script.kind}, but the store also ran ${commandList}`);
   },
 };
 
@@ -136,18 +137,18 @@ export const versionsSeen: Rule = {
     const { target } = configuration;
     // Elsewhere the limiter is a part of the store or the service, and has its version.
     const isLibrary = ["library", "in-process", undefined].includes(target.decided_by);
-    const needed: ("client" | "store" | "limiter")[] = [];
-    if (usesStore(target)) needed.push("client", "store");
-    if (target.limiter !== "none" && isLibrary) needed.push("limiter");
+    const neededParts: ("client" | "store" | "limiter")[] = [];
+    if (usesStore(target)) neededParts.push("client", "store");
+    if (target.limiter !== "none" && isLibrary) neededParts.push("limiter");
 
     const requested = { client: target.client_version, limiter: target.limiter_version };
     const differing = (["client", "limiter"] as const).find(
       (name) => requested[name] !== undefined && requested[name] !== versions[name],
     );
     if (differing) {
-      const seen = versions[differing] ?? "none";
+      const loadedVersion = versions[differing] ?? "none";
       return invalid(
-        `version ${requested[differing]} of the ${differing} was requested, but ${seen} was loaded`,
+        `version ${requested[differing]} of the ${differing} was requested, but ${loadedVersion} was loaded`,
       );
     }
 
@@ -156,7 +157,7 @@ export const versionsSeen: Rule = {
       return invalid(`version ${store} of the store was requested, but ${versions.store} ran`);
     if (target.node && versions.node && !isRequestedVersion(target.node, versions.node))
       return invalid(`Node ${target.node} was requested, but the server ran in ${versions.node}`);
-    const missing = needed.filter((name) => !versions[name]);
+    const missing = neededParts.filter((name) => !versions[name]);
 
     return missing.length > 0
       ? suspect(`the version of ${missing.join(" and ")} is not known`)

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import type { Configuration, KindCaps, Limits } from "../../contract/configuration.js";
-import type { FaultAction } from "../../contract/faults.js";
+import type { FaultAction } from "../../contract/fault-actions.js";
 import {
   type RequestGroup,
   type SenderRequest,

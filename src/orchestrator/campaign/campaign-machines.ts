@@ -1,5 +1,5 @@
 import type { MachineCounters, MachineFacts } from "../../contract/machine-probe.js";
-import type { MachineLink, RunLink, RuntimeMachine } from "../../contract/machines.js";
+import type { MachineLink, RuntimeMachine } from "../../contract/machines.js";
 import type { CampaignMachine } from "../../contract/manifest.js";
 import { bitRateText } from "../../judge/limit.js";
 import { definedOnly } from "../../kit/defined-only.js";
@@ -17,14 +17,12 @@ const MOST_LINKS = 64;
 const tripText = (us: number): string =>
   us < 1_000 ? `${Math.round(us)} µs` : `${(us / 1_000).toFixed(1)} ms`;
 
-function linkText({ between, round_trip_us, bits_per_second, clock }: MachineLink): string {
-  const { offset_us, bound_us } = clock.before;
+function linkText({ between, round_trip_us, bits_per_second }: MachineLink): string {
   return [
     `${between.join(" ⇄ ")}: round trip ${tripText(round_trip_us.p50)} (p90 ${tripText(round_trip_us.p90)})`,
     bits_per_second
       ? bitRateText(Math.min(bits_per_second.there, bits_per_second.back))
       : "bandwidth not known (a CPU cap held the probe back)",
-    `clocks ${tripText(Math.abs(offset_us))} apart (± ${tripText(bound_us)})`,
   ].join(", ");
 }
 
@@ -79,29 +77,10 @@ export class CampaignMachines implements SeveralMachines {
     return new CampaignMachines(machines, facts, probes, pairs.slice(0, MOST_LINKS), eventLog);
   }
 
-  /** Measures round trips, bandwidth and clocks, just before the first run. */
+  /** Measures round trips and bandwidth, just before the first run. */
   async measureLinks(): Promise<MachineLink[]> {
-    const measured = await this.#probes.links(this.#pairs, true);
-    this.#links = measured.map(({ between: [first, second], clock, ...link }) => ({
-      between: [first, second],
-      ...link,
-      clock: { before: clock },
-    }));
+    this.#links = await this.#probes.links(this.#pairs);
     for (const link of this.#links) this.#eventLog.info(linkText(link));
-    return this.#links;
-  }
-
-  /** Measures the clocks again, after the last run. @returns the links with both readings */
-  async measureClocks(): Promise<MachineLink[]> {
-    const pairs = this.#links.map(({ between }) => between);
-    const measured = await this.#probes.links(pairs, false);
-    this.#links = this.#links.map((link) => {
-      const secondReading = measured.find(({ between }) =>
-        between.every((name, end) => name === link.between[end]),
-      );
-      if (!secondReading) return link;
-      return { ...link, clock: { ...link.clock, after: secondReading.clock } };
-    });
     return this.#links;
   }
 
@@ -120,11 +99,9 @@ export class CampaignMachines implements SeveralMachines {
     return ourKernel !== undefined && this.#kernels.get(name) === ourKernel;
   }
 
-  linksOf(placement: Readonly<Record<string, string>>): RunLink[] {
+  linksOf(placement: Readonly<Record<string, string>>): MachineLink[] {
     const used = new Set(Object.values(placement));
-    return this.#links.flatMap(({ clock: _, ...link }) =>
-      link.between.every((name) => used.has(name)) ? [link] : [],
-    );
+    return this.#links.filter(({ between }) => between.every((name) => used.has(name)));
   }
 }
 

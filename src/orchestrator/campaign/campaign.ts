@@ -236,7 +236,6 @@ async function measureRuns(
 
     const loop = await openRunLoop(campaign, save, context);
     const outcomes = await loop.runAll();
-    if (machines && session) session.links = await abortable(signal, machines.measureClocks());
     manifest.status = loop.isOutOfRoom ? "aborted" : "finished";
 
     const measured = outcomes.filter(

@@ -1,7 +1,7 @@
 import { Argument } from "commander";
 import { definedOnly } from "../../kit/defined-only.js";
 import { BenchError, EXIT, environmentError, usageError } from "../../kit/errors.js";
-import { contextNamespace } from "../../runtimes/kubernetes/api.js";
+import { contextNamespace } from "../../runtimes/kubernetes/kubeconfig.js";
 import { ROLE_NAME, roleYaml } from "../../runtimes/kubernetes/permissions.js";
 import { createCommand } from "../request/command-line.js";
 import { parsedCommand } from "./command-types.js";

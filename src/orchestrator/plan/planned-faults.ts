@@ -1,11 +1,8 @@
 import type { Configuration } from "../../contract/configuration.js";
-import {
-  type Fault,
-  type FaultAction,
-  faultKind,
-  faultText,
-  findNamedFault,
-} from "../../contract/faults.js";
+import type { FaultAction } from "../../contract/fault-actions.js";
+import { type Fault, faultKind } from "../../contract/fault-schemas.js";
+import { faultText } from "../../contract/fault-text.js";
+import { findNamedFault } from "../../contract/named-faults.js";
 import type { PartFault, PartFaults } from "../../runtimes/runtime-types.js";
 import { findStore, findTopology } from "../../targets/resolve.js";
 import { findEngine } from "../../targets/stores/engines.js";

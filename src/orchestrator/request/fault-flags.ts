@@ -1,21 +1,16 @@
+import { type FaultAction, factsOfAction, faultActionIds } from "../../contract/fault-actions.js";
+import { type Fault, faultKind, faultSchema } from "../../contract/fault-schemas.js";
+import { FAULT_SEPARATOR } from "../../contract/fault-text.js";
 import {
   defaultLengthS,
-  FAULT_SEPARATOR,
   FAULT_START_S,
-  type Fault,
-  type FaultAction,
-  factsOfAction,
-  faultActionIds,
   faultEndS,
-  faultKind,
-  faultSchema,
-  findNamedFault,
   LEAST_BASELINE_S,
   LEAST_SETTLING_S,
-  namedFaults,
   SETTLES_S,
-} from "../../contract/faults.js";
+} from "../../contract/fault-times.js";
 import { isProgramLayer } from "../../contract/layers.js";
+import { findNamedFault, namedFaults } from "../../contract/named-faults.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { usageError } from "../../kit/errors.js";
 import { requireKnown } from "../../targets/did-you-mean.js";

@@ -1,4 +1,5 @@
-import { faultActionIds, faultKinds, namedFaults } from "../../contract/faults.js";
+import { faultActionIds, faultKinds } from "../../contract/fault-actions.js";
+import { namedFaults } from "../../contract/named-faults.js";
 import { groups } from "../../targets/target-groups.js";
 import { profiles } from "../../traffic/profiles.js";
 import { wrap } from "../ui/text.js";

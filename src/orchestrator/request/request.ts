@@ -1,6 +1,6 @@
 import type { Arrivals, KindCaps, Warmup } from "../../contract/configuration.js";
 import type { DimensionKey, dimensions } from "../../contract/dimensions.js";
-import type { Fault } from "../../contract/faults.js";
+import type { Fault } from "../../contract/fault-schemas.js";
 import type { Layer } from "../../contract/layers.js";
 import type { RuntimeAccess } from "../../contract/machines.js";
 import type { Threshold } from "../../contract/manifest.js";

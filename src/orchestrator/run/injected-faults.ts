@@ -1,11 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  DELAY_MS,
-  type Fault,
-  type FaultAction,
-  type FaultRecord,
-  faultText,
-} from "../../contract/faults.js";
+import { DELAY_MS, type FaultAction } from "../../contract/fault-actions.js";
+import type { Fault, FaultRecord } from "../../contract/fault-schemas.js";
+import { faultText } from "../../contract/fault-text.js";
 import type { StoreFaultAction } from "../../contract/probe-env.js";
 import type { RelayMode } from "../../contract/relay.js";
 import { definedOnly } from "../../kit/defined-only.js";
@@ -70,8 +66,8 @@ const ofStore = (action: StoreFaultAction, undo?: StoreFaultAction): Action => (
 });
 
 /**
- * How each action of faults is carried out. The kinds that an action may be done to, and what it
- * explains, are in `src/contract/faults.ts`.
+ * One entry each; what an action may be done to and what it explains is in
+ * `src/contract/fault-actions.ts`.
  */
 export const actions: Readonly<Record<FaultAction, Action>> = {
   kill: {

@@ -10,11 +10,10 @@ import {
   machineRequestLine,
   parseMachineReply,
 } from "../../contract/machine-probe.js";
-import type { ClockOffset, MachineLink, PlacedKind } from "../../contract/machines.js";
+import type { MachineLink, PlacedKind } from "../../contract/machines.js";
 import { within } from "../../kit/deadline.js";
 import { definedOnly } from "../../kit/defined-only.js";
 import { messageOf } from "../../kit/errors.js";
-import { rounded } from "../../kit/numbers.js";
 import type { RunningPart, Runtime } from "../../runtimes/runtime-types.js";
 import type { Lease } from "../ownership/lease.js";
 import { machineProbePart } from "./layout.js";
@@ -129,16 +128,13 @@ export class MachineProbes {
     return this.#askAll({ ask: "counters" });
   }
 
-  /**
-   * Measures links from both ends, one after the other.
-   * @param bandwidth whether bandwidth is measured besides round trips and clocks
-   */
-  async links(pairs: readonly LinkEnds[], bandwidth: boolean): Promise<MeasuredLink[]> {
-    const links: MeasuredLink[] = [];
+  /** Measures each link from both ends, one after the other. */
+  async links(pairs: readonly LinkEnds[]): Promise<MachineLink[]> {
+    const links: MachineLink[] = [];
     for (const [first, second] of pairs) {
-      const forward = await this.#link(first, second, bandwidth);
-      const backward = forward && (await this.#link(second, first, false));
-      if (forward && backward) links.push(linkOf([first, second], forward, backward));
+      const there = await this.#link(first, second, true);
+      const back = there && (await this.#link(second, first, false));
+      if (there && back) links.push(linkOf([first, second], there, back));
     }
     return links;
   }
@@ -201,14 +197,7 @@ export class MachineProbes {
 
 export type LinkEnds = readonly [string, string];
 
-interface MeasuredLink {
-  between: LinkEnds;
-  round_trip_us: MachineLink["round_trip_us"];
-  bits_per_second?: MachineLink["bits_per_second"];
-  clock: ClockOffset;
-}
-
-/** The pairs of roles that talk over the network. Load goes from the first to the second. */
+/** The roles that talk to each other over the network: load goes from one to the next. */
 const TALKING: readonly (readonly [PlacedKind, PlacedKind])[] = [
   ["generator", "server"],
   ["server", "store"],
@@ -232,41 +221,13 @@ export function linksBetween(machinesFor: (kind: PlacedKind) => readonly string[
 const quantile = (ascending: readonly number[], share: number): number =>
   ascending[Math.max(0, Math.ceil(share * ascending.length) - 1)] ?? 0;
 
-/**
- * The offset within the bounds of both measurements. Where they contradict each other, its bounds
- * hold both of them.
- */
-export function combinedOffset(first: ClockOffset, second: ClockOffset): ClockOffset {
-  const offsets = [first, second];
-  const lows = offsets.map(({ offset_us, bound_us }) => offset_us - bound_us);
-  const highs = offsets.map(({ offset_us, bound_us }) => offset_us + bound_us);
-  let low = Math.max(...lows);
-  let high = Math.min(...highs);
-  if (low > high) {
-    // A clock was set between the two measurements, or ran away.
-    low = Math.min(...lows);
-    high = Math.max(...highs);
-  }
-  return { offset_us: rounded((low + high) / 2, 1), bound_us: rounded((high - low) / 2 + 0.1, 1) };
-}
-
-/** The link of two machines from the readings of both. Only the forward one has bandwidths. */
-export function linkOf(
-  between: LinkEnds,
-  forward: LinkReading,
-  backward: LinkReading,
-): MeasuredLink {
-  const trips = [...forward.round_trips_us, ...backward.round_trips_us].sort((a, b) => a - b);
-  const { sent_bits_per_second: sent, received_bits_per_second: received } = forward;
+export function linkOf(between: LinkEnds, there: LinkReading, back: LinkReading): MachineLink {
+  const trips = [...there.round_trips_us, ...back.round_trips_us].sort((a, b) => a - b);
+  const { sent_bits_per_second: sent, received_bits_per_second: received } = there;
   const bits_per_second = sent && received ? { there: sent, back: received } : undefined;
   return {
-    between,
+    between: [...between],
     round_trip_us: { p50: quantile(trips, 0.5), p90: quantile(trips, 0.9), count: trips.length },
     ...definedOnly({ bits_per_second }),
-    clock: combinedOffset(forward.clock, {
-      // The second machine sees the first one's clock.
-      offset_us: -backward.clock.offset_us,
-      bound_us: backward.clock.bound_us,
-    }),
   };
 }

@@ -1,4 +1,5 @@
-import { type FaultRecord, factsOfAction } from "../../contract/faults.js";
+import { factsOfAction } from "../../contract/fault-actions.js";
+import type { FaultRecord } from "../../contract/fault-schemas.js";
 import type { MeasuredResult } from "../../contract/result.js";
 import type { Timeline } from "../../contract/timeline.js";
 import { faultFigures, type PredictedAdmissions, sliceAt } from "../../judge/figures-of-faults.js";

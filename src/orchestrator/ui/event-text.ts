@@ -1,7 +1,7 @@
 import { type Configuration, loadText } from "../../contract/configuration.js";
 import { unusualCounts } from "../../contract/dimensions.js";
 import type { EventOf, Phase } from "../../contract/events.js";
-import { faultsText } from "../../contract/faults.js";
+import { faultsText } from "../../contract/fault-text.js";
 import {
   isClientLayer,
   isProgramLayer,

@@ -4,7 +4,7 @@ import { environmentError } from "../../kit/errors.js";
 import { orphanedServices, type ServiceKind } from "../processes.js";
 import type { IsAlive, Leftover, RuntimeDescription, RuntimeOptions } from "../runtime-types.js";
 import { checkEngine, hasEngineStatus, NoAnswer } from "./container-engine.js";
-import { fittingCaps } from "./container-options.js";
+import { podCaps } from "./container-options.js";
 import { removeContainer } from "./container-part.js";
 import { ContainerRuntime } from "./container-runtime.js";
 import type { EngineAccess } from "./endpoint.js";
@@ -87,7 +87,7 @@ export function containerRuntime(runtimeEngines: Engines): RuntimeDescription {
       const counts = infos.flatMap((info) => ("NCPU" in info ? [info.NCPU as number] : []));
       return counts.length === engines.length ? Math.min(...counts) : undefined;
     },
-    appliedCaps: (caps, cpus) => fittingCaps(caps, cpus ?? Number.POSITIVE_INFINITY),
+    appliedCaps: (caps, cpus) => podCaps(caps, cpus ?? Number.POSITIVE_INFINITY),
     partFaults: { kill: true, pause: true, disconnect: true },
     // An image is pulled when it is needed.
     has: async (program) => (program.image ? true : noImage(program)),

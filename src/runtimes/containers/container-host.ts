@@ -21,8 +21,8 @@ import {
 import {
   containerOptions,
   FILES_FOLDER,
-  fittingCaps,
   OWN_FOLDER,
+  podCaps,
   refusedUlimit,
   ULIMITS,
   type Ulimit,
@@ -242,7 +242,7 @@ export class ContainerHost implements PartEngine, ImageHolder {
 
   /** The part with caps that this engine's machine has. */
   #fitting(part: Part): Part {
-    return part.caps ? { ...part, caps: fittingCaps(part.caps, this.facts.cpus) } : part;
+    return part.caps ? { ...part, caps: podCaps(part.caps, this.facts.cpus) } : part;
   }
 
   async #create(

@@ -123,5 +123,5 @@ export const appliedCaps = ({ NanoCpus, Memory, CpusetCpus }: Docker.HostConfig)
   });
 
 /** The caps with no more CPUs than a machine has, because an engine refuses more. */
-export const fittingCaps = (caps: Caps, cores: number): Caps =>
+export const podCaps = (caps: Caps, cores: number): Caps =>
   caps.cpus !== undefined && caps.cpus > cores ? { ...caps, cpus: cores } : caps;

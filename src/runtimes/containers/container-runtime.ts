@@ -16,7 +16,7 @@ import type {
 } from "../runtime-types.js";
 import { engineFacts } from "./container-engine.js";
 import { ContainerHost, type HostOptions } from "./container-host.js";
-import { fittingCaps } from "./container-options.js";
+import { podCaps } from "./container-options.js";
 import { deriveImages, pathsInImage } from "./derived-images.js";
 import type { EngineAccess } from "./endpoint.js";
 import { fetchImages, type ImageHolder } from "./image-copies.js";
@@ -338,7 +338,7 @@ export class ContainerRuntime implements Runtime {
   }
 
   appliedCaps(caps: Caps): Caps {
-    return fittingCaps(caps, Math.min(...this.#hosts.map(({ facts: { cpus } }) => cpus)));
+    return podCaps(caps, Math.min(...this.#hosts.map(({ facts: { cpus } }) => cpus)));
   }
 
   partFaults(): Promise<PartFaults> {

@@ -43,8 +43,8 @@ import {
   type RuntimeOptions,
   textOf,
 } from "../runtime-types.js";
-import { type KubernetesApi, type PodWatch, podWatch } from "./api.js";
 import { apiFailure } from "./failures.js";
+import type { KubernetesApi } from "./kubernetes-api.js";
 import { checkPod } from "./permissions.js";
 import {
   campaignMetadata,
@@ -59,6 +59,7 @@ import {
 } from "./pod.js";
 import { PodExecPart } from "./pod-exec-part.js";
 import { PodPart } from "./pod-part.js";
+import { type PodWatch, podWatch } from "./pod-watch.js";
 
 /** The most bytes of the files of a part, which a ConfigMap takes with its own text. */
 const MOST_FILE_BYTES = 1_000_000;

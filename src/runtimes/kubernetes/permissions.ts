@@ -1,8 +1,8 @@
 import type { V1Pod } from "@kubernetes/client-node";
 import { Document, isSeq } from "yaml";
 import { environmentError } from "../../kit/errors.js";
-import type { KubernetesApi, Use } from "./api.js";
 import { apiFailure, missingText } from "./failures.js";
+import type { KubernetesApi, Use } from "./kubernetes-api.js";
 
 /**
  * The rights that a campaign needs: the Role and the check before the first run are both made from

@@ -1,8 +1,9 @@
 import { ExecutedPart } from "../exec-part.js";
 import { LineClient, PartOutput } from "../part-output.js";
 import type { Exit, Part } from "../runtime-types.js";
-import type { ExecProcess, KubernetesApi } from "./api.js";
+import type { KubernetesApi } from "./kubernetes-api.js";
 import { CONTAINER } from "./pod.js";
+import type { ExecProcess } from "./pod-connections.js";
 import { commandLine, INPUT_COMMAND } from "./supervisor.js";
 
 const CLOSE_AFTER_MS = 2_000;

@@ -12,11 +12,13 @@ import { lineWriter, SplitOutput } from "../part-output.js";
 import { RestartablePart } from "../restartable-part.js";
 import type { RunDelays } from "../run-delay.js";
 import type { Caps, Exit, Part, PartCounters, RunningPart } from "../runtime-types.js";
-import type { Following, KubernetesApi, PodWatch } from "./api.js";
 import { apiFailure, podFailure } from "./failures.js";
+import type { KubernetesApi } from "./kubernetes-api.js";
 import { CONTAINER, GRACE_S } from "./pod.js";
+import type { Following } from "./pod-connections.js";
 import { countersIn, READ_COUNTERS, READ_RUN_DELAYS, runDelaysIn } from "./pod-counters.js";
 import { PodSession } from "./pod-session.js";
+import type { PodWatch } from "./pod-watch.js";
 import { SUPERVISOR_FOLDER } from "./supervisor.js";
 import { LogReader, type SupervisorMessage } from "./supervisor-log.js";
 

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import type { ExecProcess, KubernetesApi } from "./api.js";
+import type { KubernetesApi } from "./kubernetes-api.js";
 import { CONTAINER } from "./pod.js";
+import type { ExecProcess } from "./pod-connections.js";
 import { sessionCommand } from "./supervisor.js";
 
 /** The time for an answer, which is enough for a busy node. Only one that hangs takes longer. */

@@ -25,7 +25,10 @@ export interface ServerConfig {
 
 type RequestedValue = { id: string | undefined; source: string };
 
-/** The value on which all variables agree. @throws usageError naming two that differ */
+/**
+ * Returns the value on which all variables agree.
+ * @throws usageError naming two that differ
+ */
 function agreedValue(requested: readonly RequestedValue[]): string | undefined {
   const [first, ...others] = requested.filter(({ id }) => id !== undefined);
   const differing = others.find(({ id }) => id !== first?.id);
@@ -33,7 +36,10 @@ function agreedValue(requested: readonly RequestedValue[]): string | undefined {
   return first?.id;
 }
 
-/** The target that the variables name together. @throws usageError where they contradict */
+/**
+ * Returns the target that the variables name together.
+ * @throws usageError where they contradict each other
+ */
 function decideTarget(env: ServerEnv): Target {
   const { mode } = env;
   const modeSource = `MODE=${mode}`;
@@ -92,7 +98,7 @@ function storeSpecOf(target: Target, env: ServerEnv): StoreSpec {
   return { ...place, nodes };
 }
 
-/** The stores that variables can name, which have a program. */
+/** Returns the stores that variables can name, which have a program. */
 const addressableStores = () =>
   stores.flatMap(({ id, engine }) =>
     engine ? [{ id, defaultPort: findEngine(engine).defaultPort }] : [],
@@ -102,7 +108,7 @@ export const pluginPaths = (environment: Environment): string[] =>
   decodeRunSpec(environment)?.plugins ?? decodePlugins(environment);
 
 /**
- * The configuration from RUN_SPEC, or else from the variables of the server.
+ * Reads the configuration from RUN_SPEC, or else from the variables of the server.
  * @throws usageError naming what is wrong
  */
 export function readConfig(environment: Environment): ServerConfig {

@@ -28,17 +28,17 @@ export const buildExpress: BuildServer = async (routes, { logLevel, load, trustP
 async function addRoutes(app: ExpressApp, routes: WebRoutes, logLevel: string): Promise<void> {
   giveLog(app, logLevel);
   const { hook } = routes;
-  const before: unknown[] = [];
-  await hook?.install({ use: (middleware: unknown) => before.push(middleware) }, hook);
-  const after = hook ? [errorHandler(hook.onError)] : [];
+  const middlewares: unknown[] = [];
+  await hook?.install({ use: (middleware: unknown) => middlewares.push(middleware) }, hook);
+  const errorHandlers = hook ? [errorHandler(hook.onError)] : [];
   for (const [path, handler] of Object.entries(routes.limited))
-    app.get(path, ...before, handler, ...after);
+    app.get(path, ...middlewares, handler, ...errorHandlers);
   for (const [path, handler] of Object.entries(routes.open)) app.get(path, handler);
   app.use(routes.notFound);
   app.use(errorHandler(routes.onError));
 }
 
-/** The handler of errors. Express recognises it by its four parameters. */
+/** Answers to errors. Express recognises a handler of errors by its four parameters. */
 const errorHandler =
   (handle: WebRoutes["onError"]) =>
   (error: Error, request: WebRequest, reply: WebReply, _next: unknown): void =>
@@ -49,12 +49,12 @@ export function giveLog({ request }: Pick<ExpressApp, "request">, logLevel: stri
   Object.assign(request, { log: loggerOf(logLevel) });
 }
 
-/** A log on standard error, because standard output contains one line, the address. */
+/** Returns a log on standard error, because standard output contains one line, the address. */
 const loggerOf = (level: string): WebRequest["log"] => ({
   error: level === "silent" ? () => undefined : (error) => console.error(error),
 });
 
-/** The server of Node, with the settings of Fastify's server. */
+/** Returns the server of Node, with the settings of Fastify's server. */
 export function serverOf(server: Server) {
   server.keepAliveTimeout = KEEP_ALIVE_MS;
   server.requestTimeout = 0;

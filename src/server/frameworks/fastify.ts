@@ -3,7 +3,7 @@ import { type BuildServer, KEEP_ALIVE_MS } from "./framework.js";
 
 export const buildFastify: BuildServer = async (routes, { logLevel, trustProxy = false }) => {
   const app = Fastify({
-    // To standard error: standard output contains one line, the address.
+    // The log goes to standard error, because standard output contains one line, the address.
     logger: logLevel === "silent" ? false : { level: logLevel, stream: process.stderr },
     trustProxy,
     keepAliveTimeout: KEEP_ALIVE_MS,

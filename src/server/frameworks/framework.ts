@@ -20,7 +20,7 @@ export type Handler = (request: WebRequest, reply: WebReply) => unknown;
 export type WebError = Error & { statusCode?: number | undefined };
 type ErrorHandler = (error: WebError, request: WebRequest, reply: WebReply) => void;
 
-/** The hook of a limiter, as its users install it in the framework, and its events. */
+/** The hook of a limiter, as its users install it in the framework, with its events. */
 export interface RouteHook extends LimiterHook {
   install: NonNullable<RequestLimiter["hook"]>["install"];
   onError: ErrorHandler;

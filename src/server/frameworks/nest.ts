@@ -85,7 +85,7 @@ export const buildNest: BuildServer = async (routes, { logLevel, load, trustProx
   return { ...serverOf(app.getHttpServer()), close: () => app.close() };
 };
 
-/** A controller whose methods are the handlers themselves. */
+/** Returns a controller whose methods are the handlers themselves. */
 function controllerOf(
   { Controller, Get, Req, Res }: Common,
   handlers: Readonly<Record<string, Handler>>,
@@ -103,8 +103,8 @@ function controllerOf(
 }
 
 /**
- * Answers to errors. Errors of a guard or of Nest get Nest's own answers, but for a path that does
- * not exist.
+ * Answers to errors. Errors of a guard or of Nest get Nest's own answers, except for a path that
+ * does not exist.
  */
 function filterOf(
   { BaseExceptionFilter }: Core,

@@ -5,9 +5,9 @@
  */
 export function shiftClock(byMs = 0): void {
   if (byMs === 0) return;
-  const real = Date;
-  const now = () => real.now() + byMs;
-  globalThis.Date = new Proxy(real, {
+  const realDate = Date;
+  const now = () => realDate.now() + byMs;
+  globalThis.Date = new Proxy(realDate, {
     get: (target, name) => (name === "now" ? now : Reflect.get(target, name)),
     construct: (target, parameters, newTarget) =>
       Reflect.construct(target, parameters.length > 0 ? parameters : [now()], newTarget),

@@ -40,15 +40,17 @@ function pausesOf(collections: Collections): ProcessDiagnosis["gc"] {
   return pausesByKind;
 }
 
-/** By how much the heap grew between collections, from one reading of its use to the next. */
+/**
+ * Returns by how much the heap grew between collections, from one reading of its use to the next.
+ */
 function allocatedBytes(from: number, collections: Collections, to: number): number {
   let allocated = 0;
-  let used = from;
+  let usedHeapBytes = from;
   for (const { beforeGC, afterGC } of collections) {
-    allocated += Math.max(0, beforeGC.heapStatistics.usedHeapSize - used);
-    used = afterGC.heapStatistics.usedHeapSize;
+    allocated += Math.max(0, beforeGC.heapStatistics.usedHeapSize - usedHeapBytes);
+    usedHeapBytes = afterGC.heapStatistics.usedHeapSize;
   }
-  return allocated + Math.max(0, to - used);
+  return allocated + Math.max(0, to - usedHeapBytes);
 }
 
 const field = (text: string, name: string): number =>
@@ -57,14 +59,17 @@ const field = (text: string, name: string): number =>
 type Switches = NonNullable<ProcessDiagnosis["context_switches"]>;
 type Calls = NonNullable<ProcessDiagnosis["system_calls"]>;
 
-/** The context switches of all threads; undefined where the system does not report them. */
+/**
+ * Returns the context switches of all threads. It is undefined where the system does not report
+ * them.
+ */
 function contextSwitches(): Switches | undefined {
   try {
     const threads = readdirSync("/proc/self/task").map((thread) =>
       readFileSync(`/proc/self/task/${thread}/status`, "utf8"),
     );
     const total = (name: string) => threads.reduce((sum, text) => sum + field(text, name), 0);
-    return known({
+    return countsIfKnown({
       voluntary: total("voluntary_ctxt_switches"),
       involuntary: total("nonvoluntary_ctxt_switches"),
     });
@@ -76,21 +81,22 @@ function contextSwitches(): Switches | undefined {
 function systemCalls(): Calls | undefined {
   try {
     const text = readFileSync("/proc/self/io", "utf8");
-    return known({ reads: field(text, "syscr"), writes: field(text, "syscw") });
+    return countsIfKnown({ reads: field(text, "syscr"), writes: field(text, "syscw") });
   } catch {
     return undefined;
   }
 }
 
-const known = <Counts extends Record<string, number>>(counts: Counts): Counts | undefined =>
-  Object.values(counts).every(Number.isFinite) ? counts : undefined;
+const countsIfKnown = <Counts extends Record<string, number>>(
+  counts: Counts,
+): Counts | undefined => (Object.values(counts).every(Number.isFinite) ? counts : undefined);
 
 function between<Counts extends Record<string, number>>(from: Counts, to: Counts): Counts {
-  const grown = Object.entries(to).map(([name, value]) => [
+  const growth = Object.entries(to).map(([name, value]) => [
     name,
     Math.max(0, value - (from[name] ?? 0)),
   ]);
-  return Object.fromEntries(grown) as Counts;
+  return Object.fromEntries(growth) as Counts;
 }
 
 const readCounts = () => ({
@@ -100,7 +106,9 @@ const readCounts = () => ({
   calls: systemCalls(),
 });
 
-/** Instruments on this process. They cost CPU time, so only a diagnosing run has them. */
+/**
+ * Measures this process from inside. Instruments cost CPU time, so only a diagnosing run has them.
+ */
 export class Instruments {
   readonly #collections = new GCProfiler();
   readonly #loop = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
@@ -111,23 +119,26 @@ export class Instruments {
     this.#loop.enable();
   }
 
-  /** What the instruments saw since the last call, or since they were made. */
+  /** Returns what the instruments saw since the last call, or since they were made. */
   take(): Omit<ProcessDiagnosis, "requests"> {
     const now = readCounts();
-    const before = this.#before;
+    const lastCounts = this.#before;
     const { statistics } = this.#collections.stop();
     const delay = this.#loopDelay();
     this.#collections.start();
     this.#before = now;
 
     return definedOnly({
-      seconds: (now.at_ms - before.at_ms) / 1_000,
+      seconds: (now.at_ms - lastCounts.at_ms) / 1_000,
       gc: pausesOf(statistics),
       loop_delay_us: delay,
-      allocated_bytes: allocatedBytes(before.used_bytes, statistics, now.used_bytes),
+      allocated_bytes: allocatedBytes(lastCounts.used_bytes, statistics, now.used_bytes),
       context_switches:
-        before.switches && now.switches ? between(before.switches, now.switches) : undefined,
-      system_calls: before.calls && now.calls ? between(before.calls, now.calls) : undefined,
+        lastCounts.switches && now.switches
+          ? between(lastCounts.switches, now.switches)
+          : undefined,
+      system_calls:
+        lastCounts.calls && now.calls ? between(lastCounts.calls, now.calls) : undefined,
     });
   }
 

@@ -48,8 +48,8 @@ const keysOf = (request: Pick<WebRequest, "query" | "ip">): string | string[] =>
   (request.query as { userId?: string | string[] }).userId ?? request.ip ?? "";
 
 /**
- * The limiter's own hook for the limited routes, as its users install it. It answers denied
- * requests itself. The hook decides on one key, and the handler asks for the others of a request
+ * Returns the limiter's own hook for the limited routes, as its users install it. The hook answers
+ * denied requests itself. It decides on one key, and the handler asks for the others of a request
  * that has several. A request is finished when its last decision is known, because its handler
  * follows in the same turn of the event loop if its client is still there.
  */
@@ -97,7 +97,7 @@ export const routeHook = (
   },
 });
 
-/** The handler of a route behind a hook that has admitted the first key. */
+/** Returns the handler of a route behind a hook that has admitted the first key. */
 function hookedHandler(counters: Counters, limiter: RequestLimiter, work: Work): Handler {
   return (request, reply) => {
     const { keys } = request as unknown as Hooked;

@@ -4,9 +4,9 @@ import type { Handler } from "../frameworks/framework.js";
 import type { Counters } from "../lib/server-counters.js";
 
 /**
- * `GET /metrics` for Prometheus. The hot path only adds to plain numbers. The process metrics start
- * with the first request to this route, so that a benchmark without such requests does not pay for
- * them.
+ * Adds the route `GET /metrics` for Prometheus. The hot path only adds to plain numbers. The
+ * process metrics start with the first request to this route, so that a benchmark without such
+ * requests does not pay for them.
  */
 export function metrics(
   counters: Counters,
@@ -84,8 +84,8 @@ function createRegistry(
 }
 
 /**
- * The histogram of consumes. prom-client's own class cannot take counts, and a registry only uses
- * name and `get`.
+ * Returns the histogram of consumes. prom-client's own class cannot take counts, and a registry
+ * only uses name and `get`.
  */
 function consumeDuration(counters: Counters): Metric {
   const name = "ratelimit_consume_duration_seconds";

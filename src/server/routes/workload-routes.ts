@@ -35,7 +35,8 @@ export function compute(complexity: number, seed: number): Computation {
 export const light: Work = () => '{"workload":"light"}';
 
 /**
- * CPU work. Seed and result are in the answer, so that anyone can repeat the work.
+ * Does CPU work for a request. Seed and result are in the answer, so that anyone can repeat the
+ * work.
  * @param complexity see `compute`
  */
 export function heavy(complexity: number): Work {

@@ -5,13 +5,13 @@ import type { ClientSettings } from "../../contract/server-api.js";
 export const common = {
   requestTimeoutMs: 5_000,
   connectTimeoutMs: 3_000,
-  /** Between two attempts to connect again. */
+  /** The time between two attempts to connect again. */
   reconnectDelayMs: 200,
   tcpKeepAliveMs: 30_000,
 } as const;
 
 /** What the description of almost every client says. */
-export const usual = {
+export const commonProperties = {
   control: false,
   survivesStoreRestart: true,
   survivesScriptFlush: true,
@@ -30,21 +30,23 @@ export const OPEN_DEADLINE_MS = 5_000;
 const LIBRARY_DEFAULT = "default";
 
 /**
- * The value of `proto` in the answer to HELLO: libraries give pairs as a map, an object, or a list
- * of one of two forms.
+ * Returns the value of `proto` in the answer to HELLO. Libraries give pairs as a map, an object, or
+ * a list of one of two forms.
  */
 function protocolIn(answer: unknown): unknown {
   if (answer instanceof Map) return answer.get("proto");
   if (!Array.isArray(answer)) return (answer as { proto?: unknown } | undefined)?.proto;
-  const pair = answer.find((each) => (each as { key?: unknown } | null)?.key === "proto");
+  const pair = answer.find((entry) => (entry as { key?: unknown } | null)?.key === "proto");
   return pair ? (pair as { value?: unknown }).value : answer[answer.indexOf("proto") + 1];
 }
 
 /**
- * The settings as a result reports them. Where only some were passed, the protocol is that which
- * the connection speaks, as the store names it: other versions of a library have another default.
- * @param shared those that all clients share; null: the library has no such setting
- * @param passed those that were passed; absent: the shared ones
+ * Returns the settings as a result reports them. Where only some were passed, the protocol is that
+ * which the connection speaks, as the store names it, because other versions of a library have
+ * another default.
+ * @param shared the settings that all clients share, where null means that the library has no such
+ * setting
+ * @param passed the settings that were passed, by default the shared ones
  * @param hello sends HELLO without a version, which changes nothing
  */
 export async function reportedSettings(
@@ -67,7 +69,7 @@ export async function reportedSettings(
   };
 }
 
-/** The reply, or an Error when it takes longer than this. */
+/** Returns the reply, or an Error when it takes longer than this. */
 export function bounded<Reply>(reply: Promise<Reply>, timeoutMs: number): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(

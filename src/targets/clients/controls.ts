@@ -1,7 +1,7 @@
 import type { ClientDescription } from "../target-types.js";
 import { withoutStore } from "./shard-keys.js";
 
-/** Controls measure the harness and connect to no store. */
+/** The properties that controls share. They measure the harness and connect to no store. */
 const control = {
   topologies: ["none"],
   control: true,

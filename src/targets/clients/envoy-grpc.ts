@@ -7,7 +7,7 @@ import {
 } from "../limiters/envoy-ratelimit.js";
 import { domainOf, HEALTH_PATH, JSON_PATH } from "../services/envoy-ratelimit/index.js";
 import type { ClientDescription } from "../target-types.js";
-import { usual } from "./client-settings.js";
+import { commonProperties } from "./client-settings.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
@@ -37,17 +37,17 @@ export const envoyGrpc: ClientDescription = {
   package: GRPC_PACKAGE,
   stores: ["redis", "valkey", "memcached"],
   topologies: ["standalone", "cluster", "cluster-3"],
-  ...usual,
+  ...commonProperties,
   limiter: "envoy-ratelimit",
   service: "envoy-ratelimit",
   native: { kind: "grpc", method: shouldRateLimit, port: "grpc" },
   autoPipelining: () => "the service talks to the store; +pipeline-<n>us sets its pipeline",
   async open(place, { libraries = ownLibraries } = {}) {
     const service = requireService(place);
-    const at = { host: service.host, port: service.ports?.grpc ?? service.port };
+    const endpoint = { host: service.host, port: service.ports?.grpc ?? service.port };
     const connections = await openGrpc<RateLimitRequest, RateLimitResponse>(
       libraries,
-      at,
+      endpoint,
       shouldRateLimit,
     );
     const handle: EnvoyHandle = { domain: domainOf(service.nonce), decide: connections.call };

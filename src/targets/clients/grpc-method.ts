@@ -1,12 +1,12 @@
 /** One method of a service, with the messages and enums that it uses by name. */
 export interface GrpcMethod {
-  /** E.g. `envoy.service.ratelimit.v3`. */
+  /** The name of the protocol's package, e.g. `envoy.service.ratelimit.v3`. */
   package: string;
   service: string;
   method: string;
   request: string;
   response: string;
-  /** Their fields as in a proto file, without numbers: these count from 1. */
+  /** The fields of each message as in a proto file, without numbers, which count from 1. */
   messages: Readonly<Record<string, string>>;
   enums?: Readonly<Record<string, Readonly<Record<string, number>>>>;
 }

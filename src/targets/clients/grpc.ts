@@ -27,14 +27,14 @@ interface GrpcConnections<Request, Answer> {
   version: string;
   settings: ClientSettings;
   /**
-   * Calls on the next connection. @throws Error when it fails, or takes longer than the time-out of
-   * all clients
+   * Makes a call on the next connection.
+   * @throws Error when the call fails, or takes longer than the time-out of all clients
    */
   call(request: Request): Promise<Answer>;
   close(): void;
 }
 
-/** The fields of a message as protobuf.js writes them in JSON. */
+/** Returns the fields of a message as protobuf.js writes them in JSON. */
 const fieldsOf = (message: string) =>
   Object.fromEntries(
     message.split(", ").map((field, index) => {
@@ -43,7 +43,7 @@ const fieldsOf = (message: string) =>
     }),
   );
 
-/** The method as protobuf.js writes proto files in JSON. */
+/** Returns the method as protobuf.js writes proto files in JSON. */
 function definitionOf({
   package: path,
   service,
@@ -60,8 +60,10 @@ function definitionOf({
     ([name, own]) => [name, { values: { ...own } }] as const,
   );
   const methods = { [method]: { requestType: request, responseType: response } };
-  const inner = Object.fromEntries([...types, ...values, [service, { methods }]]);
-  return path.split(".").reduceRight<object>((nested, name) => ({ [name]: { nested } }), inner);
+  const definitions = Object.fromEntries([...types, ...values, [service, { methods }]]);
+  return path
+    .split(".")
+    .reduceRight<object>((nested, name) => ({ [name]: { nested } }), definitions);
 }
 
 /**
@@ -107,7 +109,7 @@ export async function openGrpc<Request, Answer>(
   const close = (): void => {
     for (const client of clients) client.close();
   };
-  const ready = clients.map(
+  const connected = clients.map(
     (client) =>
       new Promise<void>((resolve, reject) => {
         client.waitForReady(Date.now() + OPEN_DEADLINE_MS, (error) =>
@@ -118,7 +120,7 @@ export async function openGrpc<Request, Answer>(
       }),
   );
   try {
-    await Promise.all(ready);
+    await Promise.all(connected);
   } catch (error) {
     close();
     throw error;

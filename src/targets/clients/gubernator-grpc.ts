@@ -7,7 +7,7 @@ import {
   HEALTH_PATH,
 } from "../limiters/gubernator.js";
 import type { ClientDescription } from "../target-types.js";
-import { usual } from "./client-settings.js";
+import { commonProperties } from "./client-settings.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
@@ -37,7 +37,7 @@ export const gubernatorGrpc: ClientDescription = {
   package: GRPC_PACKAGE,
   stores: [GUBERNATOR],
   topologies: ["standalone"],
-  ...usual,
+  ...commonProperties,
   limiter: GUBERNATOR,
   // No `native`: load programs would take an answer with an `error` for a decision.
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",

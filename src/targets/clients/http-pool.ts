@@ -16,7 +16,10 @@ type HttpAnswer = { status: number; text: string };
 interface HttpPool {
   version: string;
   settings: ClientSettings;
-  /** Posts JSON, on the next free connection. @throws Error when it fails or takes too long */
+  /**
+   * Posts JSON on the next free connection.
+   * @throws Error when the request fails or takes too long
+   */
   post(path: string, body: string): Promise<HttpAnswer>;
   close(): Promise<void>;
 }
@@ -31,7 +34,9 @@ export const postJson =
   };
 
 /**
- * A Pool of undici. @param path answers 200 once it is ready @throws Error when it is not in time
+ * Opens a Pool of undici.
+ * @param path answers 200 once the server is ready
+ * @throws Error when the server is not ready in time
  */
 export async function openHttpPool(
   libraries: Libraries,
@@ -58,13 +63,9 @@ export async function openHttpPool(
       isLate = true;
       signal.emit("abort");
     }, timeoutMs);
+    const content = body === undefined ? undefined : { headers, body };
     try {
-      const answer = await pool.request({
-        method,
-        path: to,
-        signal,
-        ...(body === undefined ? {} : { headers, body }),
-      });
+      const answer = await pool.request({ method, path: to, signal, ...content });
       return { status: answer.statusCode, text: await answer.body.text() };
     } catch (error) {
       throw isLate ? new Error(`no answer within ${timeoutMs} ms`) : error;

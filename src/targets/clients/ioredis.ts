@@ -13,7 +13,7 @@ import type {
   Tuning,
 } from "../target-types.js";
 import { isCluster, placeOfEndpoint, UNKNOWN_HOST } from "../topologies.js";
-import { common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./client-settings.js";
+import { common, commonProperties, OPEN_DEADLINE_MS, reportedSettings } from "./client-settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const iovalkeyLibrary = {
@@ -61,7 +61,7 @@ interface IoredisExports {
 /** One of the two, as the client's file describes it. */
 interface IoredisLibrary {
   package: string;
-  /** Imports the project's version. */
+  /** Imports the version that the project installs. */
   load(): Promise<unknown>;
   /** Options of each connection that it alone needs, but for a target with settings of its own. */
   always: object;
@@ -75,7 +75,7 @@ interface LoadedLibrary extends IoredisExports {
 /** What descriptions of both have in common. */
 const ioredisFamily = {
   topologies: ["standalone", "cluster", "cluster-3"],
-  ...usual,
+  ...commonProperties,
   canSkipHandshake: true,
   limiter: "rate-limiter-flexible",
   handleApi: "ioredis",
@@ -125,14 +125,15 @@ const clusterOptions = {
   // again.
   retryDelayOnFailover: 0,
   retryDelayOnClusterDown: 0,
-  // Only a retry would ask for the slots anew: iovalkey would connect to a lost primary for ever.
+  // Only a retry asks for the slots anew. Without it iovalkey would connect to a lost primary for
+  // ever.
   slotsRefreshInterval: SLOTS_REFRESH_MS,
 } as const;
 type ClusterOptions = Partial<Omit<typeof clusterOptions, "redisOptions">> &
   CommonOptions & {
     redisOptions: Partial<typeof connectionOptions> & StoreAccess;
     natMap?: (endpoint: string) => NodePlace | null;
-    dnsLookup?: (host: string, found: (error: null, address: string) => void) => void;
+    dnsLookup?: (host: string, callback: (error: null, address: string) => void) => void;
   };
 
 /**
@@ -149,11 +150,9 @@ function standaloneOptionsOf({
   skipsHandshake = false,
 }: Tuning): Omit<StandaloneOptions, keyof NodePlace> {
   if (settings) return settings === "tuned" ? { ...tunedOptions, ...tunedConnection } : {};
-  return {
-    ...standaloneOptions,
-    ...(skipsHandshake ? withoutHandshake : {}),
-    enableAutoPipelining: autoPipelining,
-  };
+
+  const options = { ...standaloneOptions, enableAutoPipelining: autoPipelining };
+  return skipsHandshake ? { ...options, ...withoutHandshake } : options;
 }
 
 function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): ClusterOptions {
@@ -164,7 +163,10 @@ function clusterOptionsOf({ settings, autoPipelining = false }: Tuning): Cluster
   return { ...clusterOptions, enableAutoPipelining: autoPipelining };
 }
 
-/** The settings that all clients share as the result reports them; the same for both topologies. */
+/**
+ * Returns the settings that all clients share, as the result reports them. They are the same for
+ * both topologies.
+ */
 const sharedSettings = (autoPipelining: boolean): ClientSettings => ({
   protocol: "RESP2",
   auto_pipelining: autoPipelining,
@@ -190,7 +192,10 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
   },
 };
 
-/** The settings as the result reports them. @param command sends one on the open connection */
+/**
+ * Returns the settings as the result reports them.
+ * @param command sends one on the open connection
+ */
 const settingsOf = (
   { settings, autoPipelining = false }: Tuning,
   command: NonNullable<OpenClient["command"]>,
@@ -199,7 +204,9 @@ const settingsOf = (
     command("", "HELLO"),
   );
 
-/** The message of an error, or of the node's error behind an error of the cluster client. */
+/**
+ * Returns the message of an error, or of the node's error behind an error of the cluster client.
+ */
 const reason = (error: Error): string =>
   messageOf((error as { lastNodeError?: Error }).lastNodeError ?? error);
 
@@ -208,9 +215,9 @@ const reason = (error: Error): string =>
  * Error
  */
 async function ready(connection: Connection): Promise<void> {
-  let last = "no answer";
+  let lastReason = "no answer";
   const note = (error: Error) => {
-    last = reason(error);
+    lastReason = reason(error);
   };
   // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled
   // 'error'.
@@ -219,7 +226,7 @@ async function ready(connection: Connection): Promise<void> {
   const isReady = new Promise<void>((resolve) => connection.once("ready", resolve));
   await within(isReady, OPEN_DEADLINE_MS, () => {
     connection.disconnect();
-    return last;
+    return lastReason;
   });
 }
 
@@ -277,8 +284,8 @@ async function openStandalone(
 }
 
 /**
- * The libraries pass over a node whose host a cluster leaves out of CLUSTER SLOTS: they get a name
- * to map.
+ * Gives a name to a node whose host a cluster leaves out of CLUSTER SLOTS. The libraries would pass
+ * over it.
  */
 function nameUnknownHosts(reply: unknown): unknown {
   const ranges = Array.isArray(reply) ? reply : [];
@@ -298,7 +305,7 @@ async function openCluster(
     ...options,
     natMap: (endpoint) => placeOfEndpoint(endpoint, place.nodes) ?? null,
     // A name stays a name: certificates hold for names.
-    dnsLookup: (host, found) => found(null, host),
+    dnsLookup: (host, callback) => callback(null, host),
     redisOptions: { ...redisOptions, ...place.access, ...library.always },
   });
   await ready(client);
@@ -350,7 +357,7 @@ export const ioredis: ClientDescription = {
   stores: ["redis", "valkey"],
   ...ioredisFamily,
   flexible: { className: "RateLimiterRedis", script: { kind: "evalsha" } },
-  // Its class runs this script anyway.
+  // The class of rate-limiter-flexible for this client already runs this script.
   sameScript: {},
   open: (place, tuning) => openIoredis(ioredisLibrary, place, tuning),
 };

@@ -3,20 +3,20 @@ import type Memcached from "memcached";
 import type { ClientSettings } from "../../contract/server-api.js";
 import { ownLibraries } from "../libraries.js";
 import type { ClientDescription, OpenClient, StorePlace } from "../target-types.js";
-import { bounded, common, retried, usual } from "./client-settings.js";
+import { bounded, common, commonProperties, retried } from "./client-settings.js";
 import { singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "memcached";
 
 /**
- * docs/clients.md has the reason for each. With its defaults the library never recovers from a
- * restart of the store.
+ * docs/clients.md gives the reason for each option. With its defaults the library never recovers
+ * from a restart of the store.
  */
 const options = {
   poolSize: 10,
-  /** To connect, ms. */
+  /** How long connecting may take, in ms. */
   timeout: 500,
-  /** Attempts to get a connection, and ms between them. */
+  /** How often getting a connection is attempted, and the ms between attempts. */
   retries: 2,
   minTimeout: 10,
   maxTimeout: 100,
@@ -63,7 +63,7 @@ type Pools = { connections: Record<string, { pending: number }> };
  * full. @throws Error
  */
 function versionOf(client: Memcached, timeoutMs: number): Promise<string> {
-  const asked = new Promise<string>((resolve, reject) => {
+  const answered = new Promise<string>((resolve, reject) => {
     client.version((error, answers) => {
       const [answer] = Array.isArray(answers) ? answers : [answers];
       const version = (answer as { version?: string } | undefined)?.version;
@@ -71,7 +71,7 @@ function versionOf(client: Memcached, timeoutMs: number): Promise<string> {
       else resolve(version);
     });
   });
-  return bounded(asked, timeoutMs);
+  return bounded(answered, timeoutMs);
 }
 
 /** Connections that are still opening are not in the pool yet, and `end` would miss them. */
@@ -116,7 +116,7 @@ export const memcached: ClientDescription = {
   stores: ["memcached"],
   topologies: ["standalone"],
   // It has no scripts that a flush could take.
-  ...usual,
+  ...commonProperties,
   limiter: "rate-limiter-flexible",
   // Callbacks that are under way when a connection is lost are never called.
   flexible: { className: "RateLimiterMemcache", timeoutMs: common.requestTimeoutMs },

@@ -14,7 +14,13 @@ import type {
   Tuning,
 } from "../target-types.js";
 import { isCluster, placeOfEndpoint } from "../topologies.js";
-import { bounded, common, OPEN_DEADLINE_MS, reportedSettings, usual } from "./client-settings.js";
+import {
+  bounded,
+  common,
+  commonProperties,
+  OPEN_DEADLINE_MS,
+  reportedSettings,
+} from "./client-settings.js";
 import { shardKeys, singleShardKeys } from "./shard-keys.js";
 
 const PACKAGE = "redis";
@@ -51,8 +57,8 @@ const connection = {
 } as const;
 
 /**
- * No CLIENT SETINFO and no PING. Without those, silence says nothing about the server, so the
- * socket has no time-out either, and each command has one of its own.
+ * The options without CLIENT SETINFO and PING. Without those, silence says nothing about the
+ * server, so the socket has no time-out, and each command has one of its own.
  */
 const { pingInterval: _pingInterval, ...withoutPing } = connection;
 const { socketTimeout: _socketTimeout, ...withoutTimeout } = socket;
@@ -68,7 +74,7 @@ const bareOptions = {
  */
 const tunedConnection = {
   disableOfflineQueue: true,
-  // 0: none.
+  // A time-out of 0 means none.
   commandOptions: { timeout: 0 },
   pingInterval: PING_INTERVAL_MS,
 } as const;
@@ -97,7 +103,7 @@ const sharedSettings: ClientSettings = {
   ping_interval_ms: connection.pingInterval,
 };
 
-/** See `bareOptions`. */
+/** `bareOptions` says why these options leave out the time-out of the socket and the ping. */
 const { socket_timeout_ms: _timeout, ping_interval_ms: _ping, ...bareSettings } = sharedSettings;
 
 const fixedSettings: ClientSettings = {
@@ -116,8 +122,8 @@ const passedSettings: Readonly<Record<OwnSettings, ClientSettings>> = {
 };
 
 /**
- * The options of a connection in either topology. @param settings absent: those that all clients
- * share
+ * Returns the options of a connection in either topology.
+ * @param settings those of the target, by default the settings that all clients share
  */
 function optionsOf(settings: OwnSettings | undefined) {
   if (settings === "defaults") return { connection: {}, socket: {} };
@@ -139,9 +145,9 @@ interface Client {
 
 /** Tries until the deadline: a cluster client gives up when no seed node answers. @throws Error */
 async function connect(client: Client): Promise<void> {
-  let last = "no answer";
+  let lastReason = "no answer";
   const note = (error: Error) => {
-    last = messageOf(error);
+    lastReason = messageOf(error);
   };
   // These listeners stay: a store that is lost later must fail a consume, not raise an unhandled
   // 'error'.
@@ -163,12 +169,13 @@ async function connect(client: Client): Promise<void> {
   await within(attempts(), OPEN_DEADLINE_MS, () => {
     late = true;
     client.destroy();
-    return last;
+    return lastReason;
   });
 }
 
 /**
- * Waits for pending replies, unless the store hangs. @param connections of a cluster client, all
+ * Waits for pending replies, unless the store hangs.
+ * @param connections all connections of a cluster client
  */
 async function close(
   client: Client,
@@ -192,7 +199,7 @@ function requireMethods(client: object): void {
   }
 }
 
-/** An empty user or password is none. */
+/** Returns the credentials, without an empty user or password. */
 const credentials = ({ access }: StorePlace) =>
   definedOnly({
     username: access?.username || undefined,
@@ -240,8 +247,9 @@ async function openCluster(
   settings: OwnSettings | undefined,
 ): Promise<OpenClient> {
   const options = optionsOf(settings);
+  const sharedOptions = { RESP: connection.RESP, useReplicas: false } as const;
   const client = create({
-    ...(settings ? {} : { RESP: connection.RESP, useReplicas: false }),
+    ...(settings ? undefined : sharedOptions),
     rootNodes: place.nodes.map((node) => ({ socket: node })),
     nodeAddressMap: (endpoint) => placeOfEndpoint(endpoint, place.nodes),
     defaults: {
@@ -280,7 +288,7 @@ export const nodeRedis: ClientDescription = {
   package: PACKAGE,
   stores: ["redis", "valkey"],
   topologies: ["standalone", "cluster", "cluster-3"],
-  ...usual,
+  ...commonProperties,
   canSkipHandshake: true,
   handleApi: "node-redis",
   limiter: "rate-limiter-flexible",
@@ -290,7 +298,7 @@ export const nodeRedis: ClientDescription = {
     options: { useRedisPackage: true },
     script: { kind: "eval" },
   },
-  // Its class runs this script anyway.
+  // The class of rate-limiter-flexible for this client already runs this script.
   sameScript: {},
   ownSettings: { defaults: { waitsForStore: true }, tuned: {} },
   autoPipelining: () => "it has no such setting, it always sends the commands of one turn together",

@@ -3,8 +3,9 @@ import type { NodePlace } from "../../kit/env.js";
 import type { OpenClient } from "../target-types.js";
 
 /**
- * A key for each primary by the slots that `ask` is told; the hash tag keeps it whatever the
- * prefix. @throws Error
+ * Finds a key for each primary by the slots that `ask` is told. The hash tag keeps it there
+ * whatever the prefix is.
+ * @throws Error
  */
 export async function shardKeys(
   ask: (name: string, ...words: string[]) => Promise<unknown>,
@@ -18,21 +19,24 @@ export async function shardKeys(
   };
   const missing = new Set(ranges.map(([, , primary]) => JSON.stringify(primary)));
   const keys: string[] = [];
-  for (let n = 0; missing.size > 0; n++) {
+  for (let tag = 0; missing.size > 0; tag++) {
     // 16384 tags can only miss a primary with very few slots; such a cluster is not measured.
-    if (n === 16_384)
+    if (tag === 16_384)
       throw new Error(`no key found for ${missing.size} of the cluster's primaries`);
-    const key = `preload-{${n}}`;
+    const key = `preload-{${tag}}`;
     const primary = primaryOf(Number(await ask("CLUSTER", "KEYSLOT", key)));
     if (primary !== undefined && missing.delete(primary)) keys.push(key);
   }
   return keys;
 }
 
-/** The keys of a store with one node. */
+/** Returns the keys of a store with one node. */
 export const singleShardKeys = async (): Promise<readonly string[]> => ["preload"];
 
-/** Where a node listens for a protocol. @throws Error where the node has no such port */
+/**
+ * Returns where a node listens for a protocol.
+ * @throws Error where the node has no such port
+ */
 export function namedPort(
   node: NodePlace | undefined,
   name: string,
@@ -42,7 +46,7 @@ export function namedPort(
   return { host: node.host, port };
 }
 
-/** An open client that asks no store: whatever it calls decides. */
+/** Returns an open client that asks no store: whatever it calls decides. */
 export const withoutStore = (
   open: Pick<OpenClient, "handle" | "settings"> & {
     version?: string;

@@ -7,7 +7,7 @@ import {
   type ThrottleRequest,
 } from "../limiters/throttlecrab.js";
 import type { ClientDescription } from "../target-types.js";
-import { usual } from "./client-settings.js";
+import { commonProperties } from "./client-settings.js";
 import { GRPC_PACKAGE, openGrpc } from "./grpc.js";
 import type { GrpcMethod } from "./grpc-method.js";
 import { HTTP_PACKAGE, openHttpPool, postJson } from "./http-pool.js";
@@ -32,7 +32,7 @@ export const throttlecrabGrpc: ClientDescription = {
   package: GRPC_PACKAGE,
   stores: [THROTTLECRAB],
   topologies: ["standalone"],
-  ...usual,
+  ...commonProperties,
   limiter: THROTTLECRAB,
   native: { kind: "grpc", method, port: "grpc" },
   autoPipelining: () => "gRPC sends all calls of a connection at once anyway",

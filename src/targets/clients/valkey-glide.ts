@@ -67,8 +67,8 @@ type Client = Pick<GlideClient | GlideClusterClient, "invokeScript" | "del"> & {
 };
 
 /**
- * rate-limiter-flexible's RateLimiterRedis on glide, at the cost of an object and an array per
- * consume.
+ * Makes glide usable as the client of rate-limiter-flexible's RateLimiterRedis. It costs an object
+ * and an array per consume.
  */
 export function glideAsIoredis(client: Client, { Script, batch }: GlideClasses): GlideAsIoredis {
   const scripts = new Map<string, Script>();
@@ -129,7 +129,7 @@ const PACKAGE = "@valkey/valkey-glide";
  */
 const INFLIGHT_REQUESTS_LIMIT = 100_000;
 
-/** A fixed delay between attempts: `factor × base ^ n`, without jitter. */
+/** The delay between attempts is fixed. Its formula is `factor × base ^ n`, without jitter. */
 const backoff = {
   numberOfRetries: 1,
   factor: common.reconnectDelayMs,
@@ -174,17 +174,17 @@ type Closable = { close(): void };
 
 /** Tries again until the deadline: glide gives up at the first refusal. @throws the last Error */
 function attempt<Client extends Closable>(create: () => Promise<Client>): Promise<Client> {
-  let last = new Error("no answer");
+  let lastError = new Error("no answer");
   return retried((leftMs) =>
     within(
       create(),
       leftMs,
-      () => last,
+      () => lastError,
       (client) => client.close(),
     ).catch((error: Error) => {
-      // Its messages contain line breaks.
-      last = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
-      throw last;
+      // glide's messages contain line breaks.
+      lastError = new Error(error.message.replaceAll(/\s+/g, " "), { cause: error });
+      throw lastError;
     }),
   );
 }
@@ -196,10 +196,10 @@ let removesSocket = false;
 function removeSocketAtExit(): void {
   if (removesSocket) return;
   removesSocket = true;
-  const own = `glide-socket-${process.pid}-`;
+  const socketPrefix = `glide-socket-${process.pid}-`;
   process.once("exit", () => {
     for (const name of readdirSync("/tmp"))
-      if (name.startsWith(own)) rmSync(`/tmp/${name}`, { force: true });
+      if (name.startsWith(socketPrefix)) rmSync(`/tmp/${name}`, { force: true });
   });
 }
 
@@ -263,13 +263,14 @@ function optionsOf(
   } as const;
   const optionsBySettings = { defaults: {}, tuned: tunedOptions } as const;
   const sharedAdvanced = { connectionTimeout: common.connectTimeoutMs, tcpNoDelay: true };
+  const advanced = settings ? undefined : sharedAdvanced;
   const authority = place.access?.tls?.ca;
   return {
     addresses: place.nodes.map(({ host, port }) => ({ host, port })),
     ...(settings ? optionsBySettings[settings] : shared),
     ...accessOptions(place.access),
     advancedConfiguration: {
-      ...(settings ? {} : sharedAdvanced),
+      ...advanced,
       ...definedOnly({
         tlsAdvancedConfiguration: authority ? { rootCertificates: authority } : undefined,
       }),

@@ -8,7 +8,8 @@ const CANNOT_EXHAUST =
   "a denial reads the log of earlier requests, so a key without one cannot be denied at the same cost, and a limit of 0 is refused";
 
 /**
- * The members of its class that we use. Its declarations name a type of another version of ioredis.
+ * The members of the library's class that we use. Its own declarations name a type of another
+ * version of ioredis.
  */
 interface Library {
   new (options: {
@@ -51,7 +52,7 @@ export const asyncRatelimiter: LimiterDescription = {
     const library = new Library({ db: client.handle, namespace, max: points, duration });
     const standard = new LibraryLimiter(
       (key) => library.get({ id: key }),
-      // Its `reset` is not in a unit that can be relied on.
+      // The unit of the library's `reset` cannot be relied on.
       ({ remaining }) => (remaining > 0 ? ALLOWED : limited(points, 0, duration)),
     );
     const { del } = client.handle as { del(key: string): Promise<number> };

@@ -1,5 +1,6 @@
 import type { ServiceSpec } from "../../contract/run-spec.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import { SERVICE_CONNECTIONS } from "../clients/client-settings.js";
 import { OneCallLimiter, type Verdict } from "../request-limiter.js";
 import { domainOf, envoyRatelimit, KEYS, noLimit } from "../services/envoy-ratelimit/index.js";
@@ -11,13 +12,13 @@ export interface RateLimitRequest {
   hitsAddend?: number;
 }
 
-/** The decision on one descriptor. Fields that are zero are left out. */
+/** The decision on one descriptor. Fields that are zero are not sent. */
 interface Status {
   code?: "UNKNOWN" | "OK" | "OVER_LIMIT";
   /** Absent where no limit applies: then everything is admitted. */
   currentLimit?: object | null;
   limitRemaining?: number;
-  /** Over HTTP a text, e.g. `37s`. */
+  /** The time until the quota begins anew. Over HTTP it is a text, e.g. `37s`. */
   durationUntilReset?: string | { seconds?: number; nanos?: number } | null;
 }
 
@@ -48,11 +49,10 @@ const entryOf = (key: string) => ({
   ],
 });
 
-const requestFor = (domain: string, keys: readonly string[], cost: number): RateLimitRequest => ({
-  domain,
-  descriptors: keys.map(entryOf),
-  ...(cost === 1 ? {} : { hitsAddend: cost }),
-});
+function requestFor(domain: string, keys: readonly string[], cost: number): RateLimitRequest {
+  const descriptors = keys.map(entryOf);
+  return cost === 1 ? { domain, descriptors } : { domain, descriptors, hitsAddend: cost };
+}
 
 /** @throws Error for an answer that decides nothing */
 function verdictOf(
@@ -93,15 +93,14 @@ export const envoyLimiter: LimiterDescription = {
   summary: "Envoy's rate limit service decides; one call has all descriptors of a request",
   algorithm: "aligned window",
   atomic: true,
-  // It reads, answers, and then increments.
+  // On memcached the service reads, answers, and then increments.
   notAtomicOn: ["memcached"],
-  // On memcached it reads each key before it decides, and increments after it has answered.
+  // On memcached the service reads each key before it decides, and increments after it has
+  // answered.
   decisionCommands: ["incrby", "get"],
   takesCost: true,
   callOf: (key, { cost = 1 }, { nonce }) => requestFor(domainOf(nonce), [key], cost),
-  ...(envoyRatelimit.unsupportedReason
-    ? { unsupportedReason: envoyRatelimit.unsupportedReason }
-    : {}),
+  ...definedOnly({ unsupportedReason: envoyRatelimit.unsupportedReason }),
   async create({ handle }, _description, { points }) {
     const envoy = handle as EnvoyHandle;
     await requireLimits(envoy);

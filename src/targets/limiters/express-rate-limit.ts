@@ -1,4 +1,5 @@
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { HookedRequest, InstallHook, LimiterDescription } from "../target-types.js";
 import { inMemory, noBlock, onBothStores, unsupported, withLimiter } from "./library.js";
 import { limitersOn, preloaded, redisStore } from "./rate-limit-redis.js";
@@ -41,7 +42,7 @@ export const expressRateLimit: LimiterDescription = {
     const store = redis ?? new MemoryStore();
     const pair = limitersOn(store, limits);
     const install: InstallHook = async (app: Routes, { keyOf, decided, byAddress }) => {
-      const keyed = (request: KeyedRequest): string => {
+      const keyOfRequest = (request: KeyedRequest): string => {
         request.limited_key = keyOf(request);
         return request.limited_key;
       };
@@ -49,9 +50,11 @@ export const expressRateLimit: LimiterDescription = {
         rateLimit({
           windowMs,
           store,
-          ...(byAddress ? {} : { keyGenerator: keyed }),
+          ...definedOnly({ keyGenerator: byAddress ? undefined : keyOfRequest }),
           limit: (request: KeyedRequest) =>
-            (byAddress ? keyed(request) : request.limited_key)?.startsWith(EXHAUSTED_KEY_PREFIX)
+            (byAddress ? keyOfRequest(request) : request.limited_key)?.startsWith(
+              EXHAUSTED_KEY_PREFIX,
+            )
               ? 0
               : limits.points,
           // A limit of 0 is meant: the warning for each request would cost more than the limiter.

@@ -1,6 +1,7 @@
 import type { FastifyRequest } from "fastify";
 import type { Limits } from "../../contract/configuration.js";
 import { EXHAUSTED_KEY_PREFIX } from "../../contract/server-api.js";
+import { definedOnly } from "../../kit/defined-only.js";
 import type { Libraries } from "../libraries.js";
 import { ALLOWED, limited } from "../request-limiter.js";
 import type {
@@ -28,7 +29,10 @@ const LOCAL_KEYS = 1_000_000;
 /** The members of a request that the library reads. */
 type LimitedRequest = { key: string; routeOptions: { config?: undefined } };
 
-/** Its decision. `isAllowed` only says that the key is on an allow list, so it is not read. */
+/**
+ * The library's decision. `isAllowed` only says that the key is on an allow list, so it is not
+ * read.
+ */
 interface Answer {
   isExceeded: boolean;
   remaining: number;
@@ -57,7 +61,7 @@ const loadPlugin = async (libraries: Libraries) =>
 
 /**
  * Registers the plugin on its own Fastify instance, which never listens, and returns
- * `createRateLimit()`: the function that decides in every use of the library; the limiter layer and
+ * `createRateLimit()`, the function that decides in every use of the library. The limiter layer and
  * requests of several keys need it. It is called without options, because they would change the key
  * prefix.
  */
@@ -109,7 +113,7 @@ export const fastifyRateLimit: LimiterDescription = {
     const install: InstallHook = async (app, { keyOf, decided, byAddress }) =>
       app.register(await loadPlugin(libraries), {
         ...settings,
-        ...(byAddress ? {} : { keyGenerator: keyOf }),
+        ...definedOnly({ keyGenerator: byAddress ? undefined : keyOf }),
         max: (request: HookedRequest, key: string) => {
           if (byAddress) keyOf(request);
           return key.startsWith(EXHAUSTED_KEY_PREFIX) ? 0 : limits.points;
@@ -117,7 +121,7 @@ export const fastifyRateLimit: LimiterDescription = {
         onExceeding: (request: FastifyRequest) => decided(request, "allowed"),
         onExceeded: (request: FastifyRequest) => decided(request, "limited"),
       });
-    // Limit 0: the first consume exceeds it, by the same script and commands as any other.
+    // With a limit of 0 the first consume exceeds it, by the same script and commands as any other.
     const pair = { standard: await make(limits.points), exhausted: await make(0), install };
     const version = libraries.version(PACKAGE);
     if (inMemory(description)) return { version, ...pair };
@@ -125,7 +129,7 @@ export const fastifyRateLimit: LimiterDescription = {
     await preload([pair.standard, pair.exhausted], await client.shardKeys(), (key) =>
       handle.del(keyPrefix + key),
     );
-    // That of the script that `incr` runs.
+    // The hash of the script that `incr` runs.
     const sha1 = await scriptSha1(
       PACKAGE,
       (redis) => createDecide(libraries, { redis }),

@@ -16,7 +16,7 @@ export interface GubernatorRequest {
     unique_key: string;
     hits: number;
     limit: number;
-    /** Milliseconds. */
+    /** The length of the limiter window in milliseconds. */
     duration: number;
     algorithm: Bucket;
   }[];
@@ -27,7 +27,7 @@ export interface GubernatorResponse {
   responses?: readonly {
     status?: "UNDER_LIMIT" | "OVER_LIMIT";
     remaining?: number | string;
-    /** Milliseconds since 1970. */
+    /** When the window ends, in milliseconds since 1970. */
     reset_time?: number | string;
     /** Why it could not decide; its status then is UNDER_LIMIT all the same. */
     error?: string;
@@ -96,7 +96,7 @@ export const gubernatorLimiters: readonly LimiterDescription[] = [
   describe("TOKEN_BUCKET", {
     id: GUBERNATOR,
     summary: "gubernator decides itself, by its token bucket",
-    // Its bucket is filled at once, when a window since a key's first hit is over.
+    // gubernator fills this bucket at once, when a window since a key's first hit is over.
     algorithm: "fixed window",
   }),
   describe("LEAKY_BUCKET", {

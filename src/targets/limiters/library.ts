@@ -47,7 +47,8 @@ export const sha1Of = (text: string | Buffer): string =>
   createHash("sha1").update(text).digest("hex");
 
 /**
- * Loads the scripts on each primary: each limiter consumes a temporary key. @throws the first error
+ * Loads the scripts on each primary by consuming a temporary key with each limiter.
+ * @throws the first error
  */
 export async function preload(
   limiters: readonly Limiter[],
@@ -70,8 +71,8 @@ export const unsupported = (
 ): { skip: string } => ({ skip: `${client} does not support +${option}: ${why}` });
 
 /**
- * A client of ioredis's kind with a limiter that calls its methods, or why another kind cannot have
- * it.
+ * Returns a client of ioredis's kind with a limiter that calls its methods, or why another kind
+ * cannot have it.
  */
 export function onIoredis(client: ClientDescription, limiter: string): VariedClient {
   if (client.handleApi !== "ioredis")
@@ -81,15 +82,18 @@ export function onIoredis(client: ClientDescription, limiter: string): VariedCli
 
 export const inMemory = ({ stores }: ClientDescription): boolean => stores.includes("memory");
 
-/** For a limiter that runs on both stores; the client's default store stays the first. */
+/**
+ * Adapts a client to a limiter that runs on both stores. The client's default store stays the
+ * first.
+ */
 export const onBothStores = (client: ClientDescription): ClientDescription => ({
   ...client,
   stores: client.stores[0] === "redis" ? ["redis", "valkey"] : ["valkey", "redis"],
 });
 
 /**
- * A client without what belongs to its own limiter, with one that loads its script again where it
- * is gone.
+ * Returns a client without what belongs to its default limiter, and with one that loads its script
+ * again where it is gone.
  */
 export function withLimiter(client: ClientDescription, limiter: string): ClientDescription {
   const {
@@ -101,7 +105,7 @@ export function withLimiter(client: ClientDescription, limiter: string): ClientD
   return { ...rest, limiter, survivesStoreRestart: true, survivesScriptFlush: true };
 }
 
-/** For a library without a block duration of its own. */
+/** Returns why a library without a block duration of its own does not fit a block. */
 export const noBlock = (library: string, block_s: number): string | undefined =>
   block_s > 0
     ? `${library} does not support a block duration of its own (${block_s} s was requested)`
@@ -113,8 +117,8 @@ interface ScriptRecorder {
 }
 
 /**
- * The sha1 of a script that a library does not export: a stub records it. @param name if it has
- * several
+ * Returns the sha1 of a script that a library does not export. A stub records the script.
+ * @param name if it has several
  */
 export async function scriptSha1(
   library: string,

@@ -8,7 +8,7 @@ import { LibraryLimiter, noBlock, onIoredis, preload, sha1Of, withLimiter } from
 
 const PACKAGE = "@nestjs/throttler";
 const REDIS_STORAGE = "@nest-lab/throttler-storage-redis";
-/** Its name where its users give none. */
+/** The name of a throttler to which its users give no name. */
 const THROTTLER = "default";
 
 /**
@@ -19,7 +19,7 @@ const MAX_HITS_IN_MEMORY = 20_000;
 
 interface Answer {
   isBlocked: boolean;
-  /** Seconds. */
+  /** How long a blocked key stays blocked, in seconds. */
   timeToBlockExpire: number;
 }
 interface Storage {
@@ -109,7 +109,7 @@ export const nestjsThrottler: LimiterDescription = {
         library.ThrottlerModule.forRoot({
           throttlers: [{ name: THROTTLER, ttl, limit }],
           storage: { increment },
-          ...(hook.byAddress ? {} : { getTracker }),
+          ...definedOnly({ getTracker: hook.byAddress ? undefined : getTracker }),
         }),
       );
       parts.guards.push(Guarded, admitted);
@@ -131,8 +131,8 @@ export const nestjsThrottler: LimiterDescription = {
 };
 
 /**
- * Its storage on the client: it takes connections of its own copy of ioredis alone, so this one
- * takes their place.
+ * Returns the library's storage on the client. The library takes connections of its own copy of
+ * ioredis alone, so this storage takes their place.
  */
 async function redisStorage(handle: unknown, libraries: Libraries): Promise<RedisStorage> {
   const library = await commonJs<RedisLibrary>(libraries.fromFolder(REDIS_STORAGE));

@@ -13,11 +13,11 @@ interface Handle {
   call(command: string, ...parameters: string[]): Promise<unknown>;
   sendCommand?(words: string[]): Promise<unknown>;
   del(key: string): Promise<number>;
-  /** Only in a cluster. */
+  /** Returns the nodes of a cluster. A standalone client has no such method. */
   nodes?(role: "master"): Pick<Handle, "call">[];
 }
 
-/** In a cluster a script is loaded on every primary, because SCRIPT LOAD names no key. */
+/** Loads a script on every primary of a cluster, because SCRIPT LOAD names no key. */
 const sender =
   (handle: Handle, { handleApi }: ClientDescription) =>
   async ({ command: [name = "", ...parameters] }: { command: string[] }): Promise<unknown> => {
@@ -47,8 +47,8 @@ export async function redisStore(
 }
 
 /**
- * The limiters on a store of express-rate-limit, which counts; whether a count is within the limit
- * its caller decides.
+ * Returns the limiters on a store of express-rate-limit. The store counts, and its caller decides
+ * whether a count is within the limit.
  */
 export function limitersOn(store: Pick<Store, "increment">, { points }: Limits) {
   const limiting = (limit: number) =>

@@ -18,17 +18,20 @@ export const PACKAGE = "rate-limiter-flexible";
 type Answer = { msBeforeNext: number; remainingPoints: number };
 
 /**
- * The methods of all its classes. `consume` rejects with an `Answer` when it denies, with an Error
- * when it fails.
+ * The methods of all classes of the library. `consume` rejects with an `Answer` when it denies, and
+ * with an Error when it fails.
  */
 export interface LibraryLimiter {
   consume(key: string, points?: number): Promise<Answer>;
   delete(key: string): Promise<boolean>;
-  /** Text of the script, in classes that send one. */
+  /** The text of the script. Only classes that send one have it. */
   _incrTtlLuaScript?: string | undefined;
-  /** How many commands its consumes sent, where one may send several; absent: one each. */
+  /** How many commands its consumes sent. A class without this member sends one for each. */
   readonly commands?: number;
-  /** How many of its consumes were decided without the store; absent: none ever. */
+  /**
+   * How many of its consumes were decided without the store. A class without this member decides
+   * none so.
+   */
   readonly withoutStore?: number | undefined;
 }
 
@@ -95,7 +98,8 @@ class FlexibleLimiter implements Limiter {
 }
 
 /**
- * The library's limiter, for a client that may never answer: a consume that takes longer rejects.
+ * Returns the library's limiter for a client that may never answer. A consume that takes longer
+ * rejects.
  */
 const boundedLimiter = (library: LibraryLimiter, timeoutMs: number): LibraryLimiter => ({
   get withoutStore() {
@@ -109,8 +113,8 @@ const isAnswer = (refusal: unknown): refusal is Answer =>
   typeof (refusal as Answer | null)?.msBeforeNext === "number";
 
 /**
- * The name of the script in the store: the sha1 of the text that this limiter sends, or the name of
- * the function.
+ * Returns the name of the script in the store, which is the sha1 of the text that this limiter
+ * sends, or the name of the function.
  */
 function scriptOf(
   library: LibraryLimiter,
@@ -145,8 +149,8 @@ const createFlexible =
     const exports = library as unknown as LibraryExports;
     const { points, block_s: blockDuration } = limits;
     const standard = make(LibraryLimiterClass, { ...shared, points, blockDuration }, exports);
-    // 0 points: denied from the first consume, at the same store cost. No block: it would add a
-    // command.
+    // With 0 points a key is denied from the first consume, at the same cost for the store. There
+    // is no block, because it would add a command.
     const exhausted = make(
       LibraryLimiterClass,
       { ...shared, points: 0, blockDuration: 0 },
@@ -160,15 +164,13 @@ const createFlexible =
         limits.points,
       );
     const pair = { standard: limiterOn(standard), exhausted: limiterOn(exhausted) };
-    // Then the measured load runs:
-    // - on ioredis and iovalkey, EVALSHA. They send the whole script on the first call of each
-    //   connection, and a cluster's
-    //   connections open with the first command to their node (commands fail while the connection opens).
-    // - on valkey-glide, FCALL. Its class loads two function libraries at the first call without a
-    //   lock, so that a cold
-    //   start with 2000 requests would load 4000 times.
+    // The measured load then finds its scripts in the store. ioredis and iovalkey send EVALSHA.
+    // They send the whole script on the first call of each connection, and a cluster's connections
+    // open with the first command to their node, so that commands fail while the connection opens.
+    // valkey-glide sends FCALL. Its class loads two function libraries at the first call without a
+    // lock, so that a cold start with 2000 requests would load 4000 times.
     await preload(Object.values(pair), await client.shardKeys(), async (key) => {
-      // On both: in memory each has its own counters.
+      // In memory each of the two has its own counters, so the key is deleted on both.
       for (const library of [standard, exhausted]) await library.delete(key);
     });
     return { ...definedOnly({ version, script }), ...pair };
@@ -188,8 +190,8 @@ export const rateLimiterFlexible: LimiterDescription = {
 };
 
 /**
- * A client of Redis or Valkey with another way to use the library, or the reason why another client
- * cannot have it.
+ * Returns a client of Redis or Valkey with another way to use the library, or the reason why
+ * another client cannot have it.
  */
 function onFlexible(
   client: ClientDescription,

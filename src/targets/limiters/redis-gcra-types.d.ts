@@ -8,7 +8,7 @@ declare module "redis-gcra" {
     burst?: number;
     /** Points that are refilled in each period. */
     rate?: number;
-    /** Milliseconds. */
+    /** The length of the limiter window in milliseconds. */
     period?: number;
   }
   interface Answer {

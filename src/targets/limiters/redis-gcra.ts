@@ -11,7 +11,7 @@ const PACKAGE = "redis-gcra";
  */
 const MOST_POINTS_PER_MS = 100;
 
-/** The methods of ioredis and iovalkey that the library, and our clean-up, call. */
+/** The methods of ioredis and iovalkey that the library and our clean-up call. */
 interface Handle {
   defineCommand(name: string, definition: { numberOfKeys: number; lua: string | Buffer }): void;
   del(key: string): Promise<number>;

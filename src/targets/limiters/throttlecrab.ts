@@ -20,15 +20,15 @@ export interface ThrottleRequest {
   max_burst: number;
   count_per_period: number;
   period: number;
-  /** Points of this call. 0 decides nothing: it is only a look. */
+  /** The points of this call. A call of 0 points only looks, and takes none. */
   quantity: number;
 }
 
 export interface ThrottleAnswer {
-  /** A denial is a usual answer in every protocol: over HTTP it has status 200. */
+  /** A denial is an ordinary answer in every protocol. Over HTTP it has status 200. */
   allowed: boolean;
   remaining: number;
-  /** Seconds. */
+  /** The seconds after which a retry may be admitted. */
   retry_after: number;
 }
 
@@ -37,7 +37,7 @@ export interface ThrottleAnswer {
  */
 export type Throttle = (request: ThrottleRequest) => Promise<ThrottleAnswer>;
 
-/** `[allowed, limit, remaining, reset_after, retry_after]` */
+/** Reads `[allowed, limit, remaining, reset_after, retry_after]`. */
 function readReply(reply: unknown): ThrottleAnswer {
   const [allowed, , remaining, , retry_after] = Array.isArray(reply) ? (reply as unknown[]) : [];
   if (
@@ -80,7 +80,8 @@ const wordsOf = ({ key, max_burst, count_per_period, period, quantity }: Throttl
   [key, max_burst, count_per_period, period, quantity] as const;
 
 /**
- * A client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use ThrottleCrab.
+ * Returns a client of RESP with ThrottleCrab's own limiter, or the reason why it cannot use
+ * ThrottleCrab.
  */
 function overResp(client: ClientDescription): VariedClient {
   if (!client.canSkipHandshake) {
@@ -154,7 +155,7 @@ export const throttlecrabLimiter: LimiterDescription = {
 const FLAG = "--store";
 
 /**
- * How ThrottleCrab removes expired keys. Without an option it uses its default, which is
+ * Returns how ThrottleCrab removes expired keys. Without an option it uses its default, which is
  * `periodic`.
  */
 const cleanUp = (id: string, summary: string): OptionDescription => ({

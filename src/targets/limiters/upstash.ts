@@ -42,7 +42,7 @@ class ScriptAdapter {
     return this.#handle.evalsha(sent, keys.length, ...keys, ...words);
   }
 
-  /** Called when the store does not have the script. */
+  /** Is called when the store does not have the script. */
   eval(script: string, keys: string[], words: unknown[]): Promise<unknown> {
     const text = script.replace(FLAG_LINE, "");
     this.sha1 = sha1Of(text);
@@ -139,8 +139,8 @@ const tokenBucket = describe(
     summary: "the limiter is @upstash/ratelimit, its token bucket, refilled as evenly as it can be",
   },
   (Ratelimit, points, window_s) => {
-    // The library refills whole tokens after whole milliseconds. Once a window would be a fixed
-    // window.
+    // The library refills whole tokens after whole milliseconds. If it refilled once a window, it
+    // would be a fixed window.
     const steps = commonDivisor(points, 1_000 * window_s);
     return Ratelimit.tokenBucket(points / steps, `${(1_000 * window_s) / steps} ms`, points);
   },

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { SERVICE_CONNECTIONS } from "../clients/client-settings.js";
 import { protoText } from "../clients/grpc-method.js";
 import { addressOf, CALL_TIMEOUT_S, CALLS_FILE, type LoadProgram } from "./load-program.js";
-import { amountSchema, inMs, jsonOf, quoted } from "./printed-json.js";
+import { amountSchema, inMilliseconds, jsonOf, quoted } from "./printed-json.js";
 
 const PROTO_FILE = "calls.proto";
 
-/** Durations in nanoseconds (https://ghz.sh/docs/output). */
+/** The printed figures. Durations are in nanoseconds (https://ghz.sh/docs/output). */
 const figuresSchema = z.object({
   count: amountSchema,
   total: z.number().positive(),
@@ -77,7 +77,7 @@ export const ghz: LoadProgram = {
       per_second: (figures.count * 1e9) / figures.total,
       refused: 0,
       failures: failures.join(", "),
-      latency: inMs(
+      latency: inMilliseconds(
         { average, min, p50: percentile(50), p95: percentile(95), p99: percentile(99), max },
         1e6,
       ),

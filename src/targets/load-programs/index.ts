@@ -23,7 +23,10 @@ interface RespLoad {
   payloadBytes?: number | undefined;
 }
 
-/** One thread, no pipelining, random keys; both programs share these options. */
+/**
+ * Returns the arguments of a load program of RESP. It uses one thread, no pipelining and random
+ * keys, and both programs share these options.
+ */
 export function respLoadArguments(
   { host, port }: NodePlace,
   { test, connections, requests, keys, payloadBytes }: RespLoad,
@@ -49,7 +52,7 @@ export function respLoadArguments(
   ];
 }
 
-/** Milliseconds, and operations a second. */
+/** The figures that a load program printed, in milliseconds and operations per second. */
 export interface PrintedFigures {
   per_second: number;
   latency: { average: number; min: number; p50: number; p95: number; p99: number; max: number };
@@ -68,7 +71,10 @@ const COLUMNS = [
 const HEADER = ["test", ...COLUMNS].map((name) => `"${name}"`).join(",");
 const FIGURES = /((?:,"\d+(?:\.\d+)?"){7})$/;
 
-/** Reads the CSV of `--csv` (since 6.2). @throws Error that quotes the line which is wrong */
+/**
+ * Reads the CSV of `--csv` (since 6.2).
+ * @throws Error that quotes the line which is wrong
+ */
 export function parseRespLoadCsv(printed: string): PrintedFigures {
   const lines = printed
     .split(/[\r\n]+/)

@@ -19,7 +19,7 @@ export interface PrintedLoad extends PrintedFigures {
   calls?: number;
   /** Answers with an HTTP status of 400 or more: denials of a service that uses 429, and errors. */
   refused: number;
-  /** Calls without a decision, in words, e.g. `3 time-outs`; empty without any. */
+  /** The calls without a decision in words, e.g. `3 time-outs`. The text is empty without any. */
   failures: string;
 }
 
@@ -31,7 +31,10 @@ export interface LoadProgram {
   protocol: NativeProtocol["kind"];
   /** The store whose image contains it. */
   imageOf?: string;
-  /** Its version is read from its file, because what it prints depends on how it was built. */
+  /**
+   * The program's version is read from its file, because what it prints depends on how it was
+   * built.
+   */
   withoutVersionFlag?: true;
   /**
    * Whether it goes through a list of calls, or draws from that many keys, each as likely as any
@@ -62,7 +65,7 @@ export const CALL_TIMEOUT_S = 10;
 /** Name of the file with the calls. */
 export const CALLS_FILE = "calls";
 
-/** Where the calls go, as `host:port`. */
+/** Returns where the calls go, as `host:port`. */
 export function addressOf({ place, protocol }: LoadWork): string {
   const portName = protocol.kind === "resp" ? undefined : protocol.port;
   const port = portName === undefined ? place.port : place.ports?.[portName];

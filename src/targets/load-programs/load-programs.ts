@@ -3,7 +3,10 @@ import { parseRespLoadCsv, respLoadArguments } from "./index.js";
 import type { LoadProgram } from "./load-program.js";
 import { wrk } from "./wrk-program.js";
 
-/** valkey-benchmark and redis-benchmark, which are also the load generators of the store layer. */
+/**
+ * Describes valkey-benchmark or redis-benchmark, which are also the load generators of the store
+ * layer.
+ */
 const respProgram = (store: "valkey" | "redis"): LoadProgram => ({
   id: `${store}-benchmark`,
   program: `${store}-benchmark`,

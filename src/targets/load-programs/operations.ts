@@ -6,7 +6,7 @@ export const KEYSPACE = 50_000;
 
 const SCRIPT_WINDOW_S = 60;
 
-/** An operation of the store layer: one entry in this list. */
+/** An operation of the store layer. Each has an entry in this list. */
 interface OperationDescription {
   id: string;
   summary: string;
@@ -20,7 +20,10 @@ interface OperationDescription {
   needs?: "EVAL";
   /** Names of its command in `INFO commandstats`; a run uses one of them. */
   commands: readonly string[];
-  /** One of the program's own tests, or a command. @param script the one prepared for the store */
+  /**
+   * Returns one of the program's own tests, or a command.
+   * @param script the one prepared for the store
+   */
   test(script: readonly string[]): { own: string } | { command: readonly string[] };
 }
 
@@ -65,13 +68,13 @@ export const operationIds: readonly string[] = operations.map(({ id }) => id);
 export const findOperation = (id: string): OperationDescription =>
   findKnown("operation", operations, id);
 
-/** The names of the keys that the load program draws: 12 digits after the prefix. */
+/** Returns the name of a key that the load program draws. It has 12 digits after the prefix. */
 export const keyName = (prefix: string, index: number): string =>
   `${prefix}${String(index).padStart(12, "0")}`;
 
 /**
- * The text of the script that decides in rate-limiter-flexible's class for Redis. @throws Error if
- * it names none
+ * Returns the text of the script that decides in rate-limiter-flexible's class for Redis.
+ * @throws Error if it names none
  */
 export async function fixedWindowScript(): Promise<string> {
   const { RateLimiterRedis } = await import("rate-limiter-flexible");

@@ -4,7 +4,7 @@ import type { PrintedFigures } from "./index.js";
 /** A count or a duration. */
 export const amountSchema = z.number().min(0);
 
-/** The beginning of a text, for messages. */
+/** Quotes the beginning of a text for messages. */
 export const quoted = (text: string): string => JSON.stringify(text.slice(0, 200));
 
 /** @throws Error unless the text is JSON of that form */
@@ -27,7 +27,7 @@ export function jsonOf<Value>(text: string, schema: z.ZodType<Value>): Value {
 type Latency = PrintedFigures["latency"];
 
 /** @param perMs units of the latencies in a millisecond */
-export const inMs = (latency: Latency, perMs: number): Latency =>
+export const inMilliseconds = (latency: Latency, perMs: number): Latency =>
   Object.fromEntries(
     Object.entries(latency).map(([name, value]) => [name, value / perMs]),
   ) as unknown as Latency;

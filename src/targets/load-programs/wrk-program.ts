@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { z } from "zod";
 import { addressOf, CALL_TIMEOUT_S, CALLS_FILE, type LoadProgram } from "./load-program.js";
-import { amountSchema, inMs, jsonOf } from "./printed-json.js";
+import { amountSchema, inMilliseconds, jsonOf } from "./printed-json.js";
 
 const SCRIPT_FILE = "calls.lua";
 
@@ -98,7 +98,7 @@ export const wrk: LoadProgram = {
       per_second: (calls * 1e6) / duration,
       refused,
       failures: failures.join(", "),
-      latency: inMs(latency, 1000),
+      latency: inMilliseconds(latency, 1000),
     };
   },
 };

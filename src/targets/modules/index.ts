@@ -5,7 +5,7 @@ import { LibraryLimiter, noBlock, preload, unsupported, withLimiter } from "../l
 import { ALLOWED, limited } from "../request-limiter.js";
 import type { ClientDescription, LimiterDescription, ModuleDescription } from "../target-types.js";
 
-/** A reply of a module's command, read. */
+/** The decision in the reply of a module's command. */
 interface ModuleAnswer {
   isAllowed: boolean;
   /** Points that are left. */
@@ -16,7 +16,7 @@ interface ModuleAnswer {
 interface ModuleLimiter {
   summary: string;
   algorithm: Algorithm;
-  /** Parameters of the command after the key. */
+  /** Returns the parameters of the command after the key. */
   parameters(limits: Limits, cost: number): readonly (string | number)[];
   read(reply: unknown, limits: Limits, cost: number): ModuleAnswer;
 }
@@ -26,7 +26,7 @@ interface Module extends ModuleLimiter {
   module: ModuleDescription;
 }
 
-/** Its stores, the client's own default first. */
+/** Returns the stores of a client, of which its default comes first. */
 function storesOf(
   client: ClientDescription,
   stores: ModuleDescription["stores"],
@@ -36,8 +36,8 @@ function storesOf(
 }
 
 /**
- * The limiter of a module: one command decides, on any client that can route a command to the node
- * of its key.
+ * Returns the limiter of a module. One command decides, on any client that can route a command to
+ * the node of its key.
  */
 function moduleLimiter(module: ModuleDescription, rules: ModuleLimiter): LimiterDescription {
   const { id, command: name } = module;
@@ -85,12 +85,12 @@ function moduleLimiter(module: ModuleDescription, rules: ModuleLimiter): Limiter
       const standard = limiting(send, (reply, cost) => rules.read(reply, limits, cost));
       // More than the whole quota at once: denied whatever the key has left, and like any denial
       // nothing is written.
-      const most = limits.points + 1;
+      const aboveQuota = limits.points + 1;
       const exhausted = limiting(
-        (key) => send(key, most),
+        (key) => send(key, aboveQuota),
         // The module would say that the quota is whole, and that waiting does not help.
         (reply) => ({
-          ...rules.read(reply, limits, most),
+          ...rules.read(reply, limits, aboveQuota),
           remaining: 0,
           msBeforeNext: 1_000 * limits.window_s,
         }),
@@ -141,8 +141,8 @@ const redisCell: Module = {
 };
 
 /**
- * A bucket of N whole tokens that W seconds refill. The reply is the number of tokens that are
- * left, -1 for a denial.
+ * redis-shield keeps a bucket of N whole tokens that W seconds refill. Its reply is the number of
+ * tokens that are left, or -1 for a denial.
  */
 const redisShield: Module = {
   module: {

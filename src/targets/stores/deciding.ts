@@ -55,8 +55,9 @@ interface DecidingServer
   /** Asks nothing that the server counts. @throws Error where it does not decide yet */
   requireReady(node: DecidingNode): Promise<void>;
   /**
-   * Since its start: they cannot be reset, so a clean start has none. @param metrics of `GET
-   * /metrics`
+   * Reads the counters since the start of the store. They cannot be reset, so a clean start has
+   * none.
+   * @param metrics of `GET /metrics`
    */
   readingOf(name: string, metrics: string): StoreReading;
 }
@@ -73,7 +74,11 @@ export async function get({ host, name, ports }: DecidingNode, path: string): Pr
   }
 }
 
-/** A metric by its name with labels, maybe as `1.5e+06`. @throws environmentError without it */
+/**
+ * Returns a function that reads a metric by its name with labels. The value may have the form
+ * `1.5e+06`.
+ * @throws environmentError without the metric
+ */
 export function metricsIn(name: string, metrics: string): (metric: string) => number {
   const lines = metrics.split("\n");
   return (metric) => {

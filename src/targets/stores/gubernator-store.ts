@@ -37,16 +37,16 @@ export const gubernator = decidingEngine({
     // It calls itself at the address by which it knows itself. Without gossip it knows no node, and
     // decides nothing.
     const self = `127.0.0.1:${ports.grpc}`;
-    const gossip = `127.0.0.1:${port}`;
+    const gossipAddress = `127.0.0.1:${port}`;
     return {
       GUBER_HTTP_ADDRESS: `${bind}:${ports.http}`,
       GUBER_GRPC_ADDRESS: `${bind}:${ports.grpc}`,
       GUBER_ADVERTISE_ADDRESS: self,
       GUBER_PEER_DISCOVERY_TYPE: "member-list",
       GUBER_MEMBERLIST_ADVERTISE_ADDRESS: self,
-      GUBER_MEMBERLIST_ADDRESS: gossip,
-      GUBER_MEMBERLIST_BIND_ADDRESS: gossip,
-      GUBER_MEMBERLIST_KNOWN_NODES: gossip,
+      GUBER_MEMBERLIST_ADDRESS: gossipAddress,
+      GUBER_MEMBERLIST_BIND_ADDRESS: gossipAddress,
+      GUBER_MEMBERLIST_KNOWN_NODES: gossipAddress,
       GUBER_CACHE_SIZE: String(CACHED_KEYS),
       GUBER_METRIC_FLAGS: "os",
       GUBER_LOG_LEVEL: "error",

@@ -14,14 +14,14 @@ const members: Record<EvidenceName, readonly (keyof StoreReading)[]> = {
   cpu: ["cpu_user_us", "cpu_system_us"],
 };
 
-/** Whether a store gives evidence that its engine can read. */
+/** Tells whether a store gives evidence that its engine can read. */
 export const gives = ({ withoutEvidence = [] }: Declared, name: EvidenceName): boolean =>
   !withoutEvidence.includes(name);
 
 export function onlyGiven(reading: StoreReading, { withoutEvidence = [] }: Declared): StoreReading {
-  const absent: readonly string[] = withoutEvidence.flatMap((name) => members[name]);
+  const absentMembers: readonly string[] = withoutEvidence.flatMap((name) => members[name]);
   return Object.fromEntries(
-    Object.entries(reading).filter(([name]) => !absent.includes(name)),
+    Object.entries(reading).filter(([name]) => !absentMembers.includes(name)),
   ) as StoreReading;
 }
 
@@ -47,8 +47,8 @@ export const stores: readonly StoreDescription[] = [
     engine: "memcached",
     program: "memcached",
     image: { name: "memcached:1.6", variable: "MEMCACHED_IMAGE" },
-    // Its default of 64 MB is full after seconds of fresh keys. The others as docs/clients.md says;
-    // no UDP.
+    // memcached's default of 64 MB is full after seconds of fresh keys. docs/clients.md gives the
+    // reasons of the other arguments, which also turn UDP off.
     arguments: ["-m", "1024", "-c", "4096", "-t", "2", "-U", "0"],
     topologies: ["standalone"],
     commandThreads: 2,
@@ -73,8 +73,8 @@ export const stores: readonly StoreDescription[] = [
     decides: true,
     limiter: "gubernator",
   },
-  /** Counters in the server's own process. */
+  /** This store is counters in the server's own process. */
   { id: "memory" },
-  /** No counters at all. */
+  /** This store keeps no counters. */
   { id: "none" },
 ];

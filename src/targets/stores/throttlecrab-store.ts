@@ -61,7 +61,7 @@ export const throttlecrab = decidingEngine({
     "warn",
     ...(store.arguments ?? []),
   ],
-  // All three ports. HTTP is asked first, because a GET is not counted.
+  // All three ports must answer. HTTP is asked first, because a GET is not counted.
   async requireReady(node) {
     await get(node, "/health");
     await requireListening(node, node.port);

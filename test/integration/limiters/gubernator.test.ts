@@ -14,7 +14,7 @@ const CLIENTS = ["gubernator-http", "gubernator-grpc"].flatMap((id) => [
 async function metric({ place }: TestDecidingServer, name: string): Promise<number> {
   const [node] = place.nodes;
   const text = await (await fetch(`http://${node?.host}:${node?.ports?.http}/metrics`)).text();
-  const line = text.split("\n").find((each) => each.startsWith(`${name} `));
+  const line = text.split("\n").find((candidate) => candidate.startsWith(`${name} `));
   return Number(line?.slice(name.length) ?? 0);
 }
 const DENIED = "gubernator_over_limit_counter";

@@ -126,7 +126,7 @@ describe("Envoy's rate limit service in campaigns", { tags, skip }, () => {
     const campaign = Campaign.run(newFolder(), "envoy-http@redis", flags);
     const { code, stderr } = await campaign.ended;
     expect([3, 4]).toContain(code);
-    expect(stderr.split("\n").filter((each) => each.includes(line))).toHaveLength(1);
+    expect(stderr.split("\n").filter((candidate) => candidate.includes(line))).toHaveLength(1);
     expect(await campaign.leftovers()).toEqual([]);
   });
 

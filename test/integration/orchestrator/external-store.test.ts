@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { definedOnly } from "../../../src/kit/defined-only.js";
 import { freePort } from "../../../src/runtimes/local/ports.js";
 import { Campaign } from "../../helpers/campaign.js";
 import { envoyProgram } from "../../helpers/envoy.js";
@@ -120,10 +121,8 @@ describe("a store that the user already runs", needs(["redis"]), () => {
     for (const store of [await encryptedStore(free), await encryptedStore(asking, true)])
       onTestFinished(() => store.stop());
     const refused = async (url: string, message: string) => {
-      const env = {
-        STORE_URL: url,
-        ...(url.startsWith("rediss") ? { STORE_CA: tls("ca.pem") } : {}),
-      };
+      const STORE_CA = url.startsWith("rediss") ? tls("ca.pem") : undefined;
+      const env = definedOnly({ STORE_URL: url, STORE_CA });
       const { code, stdout, stderr } = await Campaign.run(newFolder(), "ioredis", [], env).ended;
       expect(code).toBe(3);
       expect(stderr).toContain(message);

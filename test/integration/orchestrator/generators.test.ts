@@ -20,7 +20,7 @@ describe("several generators", () => {
     const [result] = (await measured("iovalkey", flags)).measured;
     expect(result?.generators.map(({ id }) => id)).toEqual(idsOf(4));
     const connections = result?.generators.flatMap(({ workers }) =>
-      workers.map((each) => each.connections),
+      workers.map((worker) => worker.connections),
     );
     expect(connections).toEqual([3, 2, 2, 2]);
     for (const id of idsOf(4)) expect(result?.resources[id]?.cpu_us).toBeGreaterThan(0);

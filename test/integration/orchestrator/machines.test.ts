@@ -16,7 +16,7 @@ const placed = (placement: Readonly<Record<string, string>>) => ({
 });
 
 describe("a campaign on several machines", () => {
-  test("has their facts, links and clocks, and what each did in a run", async () => {
+  test("has their facts and links, and what each did in a run", async () => {
     const environment = placed({ generator: "left", server: "right", store: "right" });
     const campaign = Campaign.run(newFolder(), "iovalkey", ["--generators", "2"], environment);
     await campaign.ends();
@@ -36,13 +36,6 @@ describe("a campaign on several machines", () => {
     expect(others).toEqual([]);
     expect(link.between).toEqual(["left", "right"]);
     expect(link.round_trip_us.p50).toBeLessThanOrEqual(link.round_trip_us.p90);
-    // One computer has one clock.
-    for (const { offset_us, bound_us } of [
-      link.clock.before,
-      link.clock.after ?? link.clock.before,
-    ])
-      expect(Math.abs(offset_us)).toBeLessThanOrEqual(bound_us);
-    expect(link.clock.after).toBeDefined();
 
     const [result] = campaign.measured;
     if (!result) throw new Error("there is no result");
@@ -55,8 +48,7 @@ describe("a campaign on several machines", () => {
       "store-1": "right",
     };
     expect(result.placement).toEqual(places);
-    const { clock: _, ...measured } = link;
-    expect(result.links).toEqual([measured]);
+    expect(result.links).toEqual([link]);
     expect(result).not.toHaveProperty("host_load");
     // All roles of the computer are in it, whichever machine they are on.
     for (const load of Object.values(result.machine_load ?? {}))

@@ -80,8 +80,8 @@ describe("--json", () => {
       // runs to come.
       const left = seconds.map(({ time_left_s }) => time_left_s);
       expect(left).toEqual([...left].sort((a, b) => b - a));
-      expect(seconds.some((each) => (each.server_cpu_percent ?? 0) > 0)).toBe(true);
-      expect(seconds.some((each) => (each.server_event_loop_utilisation ?? 0) > 0)).toBe(true);
+      expect(seconds.some((second) => (second.server_cpu_percent ?? 0) > 0)).toBe(true);
+      expect(seconds.some((second) => (second.server_event_loop_utilisation ?? 0) > 0)).toBe(true);
     }
 
     const [report] = only(events, "report");

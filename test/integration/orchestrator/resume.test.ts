@@ -15,10 +15,10 @@ test("a campaign that is killed in a run, and again in its report, is resumed ea
    * Kills it once the log says a line for so many times; `there`: how many runs are on the disk
    * then.
    */
-  const killed = async (campaign: Campaign, line: string, times: number, there: number) => {
+  const killed = async (campaign: Campaign, line: string, times: number, expectedFiles: number) => {
     await campaign.waitForLog(line, times);
     // One that hears no other signal.
-    if (there === 1) process.kill(await campaign.part("server-1"), "SIGSTOP");
+    if (expectedFiles === 1) process.kill(await campaign.part("server-1"), "SIGSTOP");
     campaign.signal("SIGKILL");
     await campaign.ended;
     await campaign.orphansEnd();
@@ -27,7 +27,7 @@ test("a campaign that is killed in a run, and again in its report, is resumed ea
       expect(read).toEqual(bytes.get(file) ?? read);
       bytes.set(file, read);
     }
-    expect(bytes.size).toBe(there);
+    expect(bytes.size).toBe(expectedFiles);
   };
   await killed(Campaign.run(home, "memory", ["--runs", "2"]), "  measure", 2, 1);
   await killed(Campaign.resume(home), "building the report", 1, 2);

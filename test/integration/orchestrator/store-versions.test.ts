@@ -20,8 +20,8 @@ const withNode = (store = "") => `ioredis@${store}+node-${process.versions.node}
 /** A program of its own that becomes the real store, and notes beside itself that it did. */
 function program(home: string, name: string, saidVersion?: string): string {
   const path = join(home, name);
-  const said = saidVersion ? `then echo v=${saidVersion}; exit` : `then :`;
-  const script = `#!/bin/sh\nif [ "$1" = --version ]; ${said}; else echo >> "$0.starts"; fi\nexec ${real} "$@"\n`;
+  const answer = saidVersion ? `then echo v=${saidVersion}; exit` : `then :`;
+  const script = `#!/bin/sh\nif [ "$1" = --version ]; ${answer}; else echo >> "$0.starts"; fi\nexec ${real} "$@"\n`;
   writeFileSync(path, script, { mode: 0o755 });
   return path;
 }
@@ -41,7 +41,7 @@ test("programs of one store are measured by turns, each as a row with the versio
   const { plan, stores } = campaign.manifest;
   expect(plan.order).toBe("turns");
   const byLabel = new Map(
-    campaign.measured.map((each) => [each.configuration?.target.label, each]),
+    campaign.measured.map((result) => [result.configuration?.target.label, result]),
   );
   expect([...byLabel.keys()].sort()).toEqual(labels.map(withNode));
   for (const result of byLabel.values()) {
@@ -69,12 +69,14 @@ test("a store and a Node that run with another version than their programs said 
   const programs = ["--program", `valkey~1.0=${store}`, "--node", node];
   const campaign = Campaign.run(home, "ioredis@valkey~1.0,ioredis@valkey", programs);
   await campaign.ends(5);
-  const found = campaign.measured.map(({ configuration, versions, verdict: { reasons } }) => {
-    const invalid = reasons.filter(({ severity }) => severity === "invalid");
-    const told = invalid.flatMap(({ rule, text }) => [rule, text]);
-    return [configuration?.target.label, versions.store, ...told];
-  });
-  expect(found.sort()).toEqual([
+  const versionsByLabel = campaign.measured.map(
+    ({ configuration, versions, verdict: { reasons } }) => {
+      const invalid = reasons.filter(({ severity }) => severity === "invalid");
+      const reasonTexts = invalid.flatMap(({ rule, text }) => [rule, text]);
+      return [configuration?.target.label, versions.store, ...reasonTexts];
+    },
+  );
+  expect(versionsByLabel.sort()).toEqual([
     ["ioredis@valkey+node-1.2.3", seen, "M19", expect.stringContaining("Node 1.2.3")],
     ["ioredis@valkey~1.0+node-1.2.3", seen, "M19", expect.stringContaining("1.0 of the store")],
   ]);

@@ -46,15 +46,15 @@ const HANGING = `require("node:fs").writeFileSync("half.txt", ""); setInterval((
 test("versions are installed in a cache of their own and measured side by side, as every result says", async () => {
   const home = newFolder();
   const lock = () => readFileSync(join(ROOT, "package-lock.json"), "utf8");
-  const own = () =>
+  const installedVersions = () =>
     JSON.parse(readFileSync(join(ROOT, "node_modules/ioredis/package.json"), "utf8")).version;
-  const before = [lock(), own()];
+  const before = [lock(), installedVersions()];
   const clients = "ioredis~5.6.1@valkey+rate-limiter-flexible~7.1.1,ioredis@valkey";
   const campaign = Campaign.run(home, clients, [], withNpm(home));
   const { code, stderr } = await campaign.ended;
   expect(stderr).toBe(campaign.suspectWarning);
   expect(code).toBe(0);
-  expect([lock(), own()]).toEqual(before);
+  expect([lock(), installedVersions()]).toEqual(before);
   expect(cached(home)).toEqual(["ioredis-5.6.1", "rate-limiter-flexible-7.1.1"]);
   const { libraries = {}, versions = [] } = campaign.manifest;
   const seen = campaign.measured.map((result) => {
@@ -62,7 +62,7 @@ test("versions are installed in a cache of their own and measured side by side, 
     expect(result.verdict.reasons.filter(({ severity }) => severity === "invalid")).toEqual([]);
     return [result.configuration?.target.label, result.versions.client, result.versions.limiter];
   });
-  expect(Object.fromEntries(seen.map(([label, ...found]) => [label, found]))).toEqual({
+  expect(Object.fromEntries(seen.map(([label, ...versions]) => [label, versions]))).toEqual({
     "ioredis@valkey": [libraries.ioredis, libraries["rate-limiter-flexible"]],
     "ioredis~5.6.1@valkey+rate-limiter-flexible~7.1.1": ["5.6.1", "7.1.1"],
   });

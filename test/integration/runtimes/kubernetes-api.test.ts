@@ -3,8 +3,8 @@ import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { KubernetesApi } from "../../../src/runtimes/kubernetes/api.js";
 import { apiFailure } from "../../../src/runtimes/kubernetes/failures.js";
+import { KubernetesApi } from "../../../src/runtimes/kubernetes/kubernetes-api.js";
 import { temporaryFolders } from "../../helpers/folders.js";
 
 /**

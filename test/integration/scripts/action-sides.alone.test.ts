@@ -35,13 +35,13 @@ test("base and head are measured by turns, and a slower head is a regression", {
     ].join("\n"),
   );
   const init = "git init --quiet; git config user.name a; git config user.email a@b.c";
-  const made = shell([init, ...commits, "git rev-parse HEAD~1"].join("\n"), root);
+  const repository = shell([init, ...commits, "git rev-parse HEAD~1"].join("\n"), root);
   const work = newFolder();
   const known = {
     "inputs.target": "ioredis@valkey",
     "inputs.package-folder": ".",
     "inputs.build": "true",
-    "inputs.base": made.stdout.trim(),
+    "inputs.base": repository.stdout.trim(),
     "inputs.head": shell("git rev-parse HEAD", root).stdout.trim(),
     "inputs.concurrency": "10",
     "inputs.duration-mode": "custom:1",
@@ -52,14 +52,14 @@ test("base and head are measured by turns, and a slower head is a regression", {
     "runner.temp": work,
   };
   const run = (name: string) => {
-    const found = step(action.runs.steps, name);
+    const namedStep = step(action.runs.steps, name);
     const env = {
-      ...environmentOf(found, known),
+      ...environmentOf(namedStep, known),
       WARMUP: "0",
       COOLDOWN: "0",
       GITHUB_ACTION_PATH: ROOT,
     };
-    return shell(found.run, root, env);
+    return shell(namedStep.run, root, env);
   };
   const prepared = run("Base and head");
   expect(prepared.code, prepared.stderr).toBe(0);

@@ -41,7 +41,7 @@ describe("action.yml", () => {
       const file = JSON.stringify({ name: "ioredis", version, main: "index.js" });
       return `printf '%s' '${file}' >"a package/package.json"; git add .; git commit --quiet --message ${version}`;
     });
-    const made = shell(
+    const repository = shell(
       [
         "git init --quiet; git config user.name a; git config user.email a@b.c; mkdir 'a package'",
         "echo 'module.exports = {}' >'a package/index.js'",
@@ -50,7 +50,7 @@ describe("action.yml", () => {
       ].join("\n"),
       root,
     );
-    const [base = "", head = ""] = made.stdout.trim().split("\n");
+    const [base = "", head = ""] = repository.stdout.trim().split("\n");
     const WORK = join(newFolder(), "work");
     const known = {
       "inputs.target": "ioredis@valkey:cluster",
@@ -139,9 +139,9 @@ describe("action.yml", () => {
       "gh",
       'for w in "$@"; do case $w in body=@*) wc -c <"$(echo "$w" | cut -c7-)" >&2 ;; esac; done',
     );
-    const said = say(first);
-    expect(said.code, said.stderr).toBe(0);
-    expect(Number(said.stderr)).toBeLessThan(65_536);
+    const comment = say(first);
+    expect(comment.code, comment.stderr).toBe(0);
+    expect(Number(comment.stderr)).toBeLessThan(65_536);
     expect(first.calls()).toContain("--method POST repos/a/b/issues/7/comments");
     const again = recorder("gh", "case $* in *--paginate*) echo 42 ;; esac");
     expect(say(again).code).toBe(0);

@@ -25,10 +25,10 @@ const TOOLS = (
 function pathWith(programs: Readonly<Record<string, string>>): string {
   const folder = newFolder();
   for (const tool of TOOLS) {
-    const found = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
-      .map((each) => join(each, tool))
+    const program = ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+      .map((folderOfPath) => join(folderOfPath, tool))
       .find(existsSync);
-    if (found) symlinkSync(found, join(folder, tool));
+    if (program) symlinkSync(program, join(folder, tool));
   }
   for (const [name, script] of Object.entries(programs)) {
     writeFileSync(join(folder, name), `#!/bin/sh\n${script}\n`);
@@ -50,7 +50,8 @@ const FIT = { node: "echo v22.1.0", python3: "exit 0" };
 
 describe("check-config.sh", () => {
   const statusOf = (stdout: string, check: string) =>
-    JSON.parse(stdout).checks.find((each: { check: string }) => each.check === check)?.status;
+    JSON.parse(stdout).checks.find((candidate: { check: string }) => candidate.check === check)
+      ?.status;
 
   test("without an engine a campaign can start on local processes; --runtime docker cannot", () => {
     const path = pathWith(FIT);

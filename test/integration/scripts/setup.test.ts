@@ -76,8 +76,8 @@ const installing = /installing Python packages/;
 
 test("the Python environment is made once, whichever python3 is first on PATH later, and again where its own has gone", () => {
   const { root, setUp, putFirst } = checkout();
-  const made = setUp();
-  expect(made).toEqual({ code: 0, stderr: expect.stringMatching(installing) });
+  const outcome = setUp();
+  expect(outcome).toEqual({ code: 0, stderr: expect.stringMatching(installing) });
   const stamp = readFileSync(join(root, ".venv/.requirements-stamp"), "utf8");
   for (const version of ["3.99.0", "3.8.1"]) {
     putFirst(
@@ -145,18 +145,22 @@ print(hashlib.sha256(open(archive.filename, "rb").read()).hexdigest())`;
 
 /** A lock file with one package for development only. */
 function writeLock(root: string): void {
-  const own = { name: "own", version: "1.0.0", devDependencies: { tiny: `file:${root}/tiny.tgz` } };
+  const manifest = {
+    name: "own",
+    version: "1.0.0",
+    devDependencies: { tiny: `file:${root}/tiny.tgz` },
+  };
   const tiny = {
     version: "1.0.0",
     resolved: `file:${root}/tiny.tgz`,
     dev: true,
     bin: { tiny: "run.js" },
   };
-  const packages = { "": own, "node_modules/tiny": tiny };
-  writeFileSync(join(root, "package.json"), JSON.stringify(own));
+  const packages = { "": manifest, "node_modules/tiny": tiny };
+  writeFileSync(join(root, "package.json"), JSON.stringify(manifest));
   writeFileSync(
     join(root, "package-lock.json"),
-    JSON.stringify({ ...own, lockfileVersion: 3, requires: true, packages }),
+    JSON.stringify({ ...manifest, lockfileVersion: 3, requires: true, packages }),
   );
 }
 

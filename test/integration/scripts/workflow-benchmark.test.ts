@@ -40,14 +40,14 @@ describe("benchmark.yml", () => {
     const folder = measured.outputs.campaign ?? "";
     expect(readdirSync(folder)).toContain("none_light_4c_1s_run1.json");
 
-    const tell = step(list, "Summary");
+    const summaryStep = step(list, "Summary");
     const summary = join(newFolder(), "summary");
-    const known2 = { "steps.campaign.outputs.campaign": folder };
-    const told = shell(tell.run, ROOT, {
-      ...environmentOf(tell, known2),
+    const stepOutputs = { "steps.campaign.outputs.campaign": folder };
+    const output = shell(summaryStep.run, ROOT, {
+      ...environmentOf(summaryStep, stepOutputs),
       GITHUB_STEP_SUMMARY: summary,
     });
-    expect(told.code, told.stderr).toBe(0);
+    expect(output.code, output.stderr).toBe(0);
     expect(readFileSync(summary, "utf8")).toContain(basename(folder));
     // What `pages.yml` takes from it.
     expect(script("add-to-history.sh", [folder, join(newFolder(), "history")]).code).toBe(0);

@@ -67,8 +67,8 @@ test("the steps of pages.yml keep the campaigns on a branch of their own", () =>
       'mkdir results; for each in scripts report; do ln -s "$ROOT/$each" $each; done',
       "git rev-parse --quiet --verify HEAD || { git add .gitignore; git commit --quiet -m first; git push --quiet origin HEAD; }",
     ];
-    const made = shell(git.join("\n"), root, { ROOT });
-    expect(made.code, made.stderr).toBe(0);
+    const repository = shell(git.join("\n"), root, { ROOT });
+    expect(repository.code, repository.stderr).toBe(0);
     return join(root, name);
   };
   const publish = (name: string, day?: number) => {

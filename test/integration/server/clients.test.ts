@@ -6,7 +6,7 @@ import { glideSockets } from "../../suites/open-target.js";
 
 const POINTS = 50;
 const count = (statuses: readonly number[], status: number) =>
-  statuses.filter((each) => each === status).length;
+  statuses.filter((candidate) => candidate === status).length;
 
 /**
  * What every client must do is in test/suites/client.ts; here is what the server makes of one of

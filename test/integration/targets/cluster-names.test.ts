@@ -69,10 +69,10 @@ async function configure(
   for (const node of cluster.nodes) {
     await until(async () => {
       const slots = await node.ask((store) => store.call("CLUSTER", "SLOTS"));
-      const found = (slots as [number, number, ...[string | null][]][]).flatMap(
+      const addresses = (slots as [number, number, ...[string | null][]][]).flatMap(
         ([, , ...nodes]) => nodes,
       );
-      return found.length === 6 && found.every(([host]) => wanted.test(String(host)));
+      return addresses.length === 6 && addresses.every(([host]) => wanted.test(String(host)));
     });
   }
 }

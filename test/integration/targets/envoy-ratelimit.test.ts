@@ -205,18 +205,18 @@ describe("what goes wrong", { tags, skip }, () => {
   });
 
   test("a store that dies is a failure within the time-out, not a denial and not a hang; then it recovers", async () => {
-    const own = await StoreSetup.start("redis", "standalone");
-    onTestFinished(() => own.stop());
-    const service = await TestEnvoy.start(own.place, LIMITS);
+    const otherStore = await StoreSetup.start("redis", "standalone");
+    onTestFinished(() => otherStore.stop());
+    const service = await TestEnvoy.start(otherStore.place, LIMITS);
     onTestFinished(() => service.stop());
-    const place = { ...own.place, service: service.spec };
+    const place = { ...otherStore.place, service: service.spec };
     const opened = await Promise.all(CLIENTS.map((id) => open(`${id}@redis`, place)));
-    await own.kill();
+    await otherStore.kill();
     const lost = opened.flatMap(({ limiter }) =>
       Array.from({ length: 30 }, (_, n) => limiter.consume(`lost-${n}`)),
     );
     expect(countOutcomes(await Promise.all(lost))).toEqual({ allowed: 0, limited: 0, failed: 60 });
-    await own.run();
+    await otherStore.run();
     for (const { limiter, client } of opened) {
       await until(async () => (await limiter.consume("back")).outcome === "allowed");
       await client.close();

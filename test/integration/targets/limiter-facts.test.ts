@@ -26,16 +26,16 @@ describe.concurrent("docs/limiters.md says what limiters do: if it differs, run 
       process.stderr.write(`facts of ${target.text} are not compared: no ${missing} was found\n`);
     test(target.text, { skip: missing !== undefined }, async ({ expect }) => {
       await ensureInstalled(target);
-      const { tried, bytes_per_key: bytes, ...found } = await findFacts(target);
+      const { tried, bytes_per_key: bytes, ...properties } = await findFacts(target);
       const {
         tried: triedBefore,
         bytes_per_key: bytesBefore,
         ...before
       } = known.get(target.text) ?? {};
-      expect(found).toEqual(before);
+      expect(properties).toEqual(before);
       const { atomic, notAtomicOn = [] } = findLimiter(target.limiter);
       if (atomic !== undefined)
-        expect(found.atomic).toBe(atomic && !notAtomicOn.includes(target.store));
+        expect(properties.atomic).toBe(atomic && !notAtomicOn.includes(target.store));
       // Another version has another allocator, or other structures.
       if (tried.store !== triedBefore?.store || bytes === null) return;
       expect(Math.abs(bytes - (bytesBefore ?? 0))).toBeLessThanOrEqual(0.15 * bytes + 10);

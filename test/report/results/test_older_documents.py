@@ -13,7 +13,7 @@ from conftest import Build
 from evidence import histogram_of
 from fault_documents import faulted
 from fixtures import fixture
-from machine_documents import machine
+from machine_documents import link, machine
 from report.results.older_documents import (
     OLDEST_VERSION,
     RESULT,
@@ -117,6 +117,19 @@ def test_manifests_of_version_3_get_words_and_facts_and_lose_ids_of_machines() -
     assert found["plan"]["configurations"] == [planned(configured)]
     assert "machine_id" not in found["machine"]
     assert "machine_id" not in found["machines"][0]["facts"]
+
+
+@pytest.mark.parametrize("version", [2, 3, 4])
+def test_links_lose_how_far_clocks_were_apart(version: int) -> None:
+    offset = {"offset_us": -1200.0, "bound_us": 30.0}
+    session = {"started_at": "2026-01-02T03:04:05.000Z"}
+    links = [{**link("one", "other", 60), "clock": {"before": offset, "after": offset}}]
+    older = {**manifest([configuration()]), "schema_version": version}
+    older["sessions"] = [session, {**session, "links": links}]
+    assert converted(older)["sessions"] == [
+        session,
+        {**session, "links": [link("one", "other", 60)]},
+    ]
 
 
 def _version_2(document: Document) -> Document:

@@ -42,11 +42,11 @@ test.each([
     const byGenerator = places.map((ofGenerator) =>
       sumOf(ofGenerator.map((place) => shareOf(total, place))),
     );
-    const all = places.flat();
+    const allPlaces = places.flat();
     expect(sumOf(byGenerator)).toBe(total);
     expect(Math.max(...byGenerator) - Math.min(...byGenerator)).toBeLessThanOrEqual(1);
     // Each connection has one worker: the ranges follow each other without a gap.
-    const ranges = all
+    const ranges = allPlaces
       .map((place) => [sharesBefore(total, place), shareOf(total, place)] as const)
       .sort(([a], [b]) => a - b);
     let next = 0;
@@ -81,8 +81,8 @@ function sendsOf(
       const [stream] = whole.streams.map((stream) => streamOfShare(stream, share));
       const next = createArrivals(share);
       const sends: [number, number][] = [];
-      for (let due = next(); due < 1000; due = next())
-        sends.push([due, stream?.next() ?? Number.NaN]);
+      for (let due_ms = next(); due_ms < 1000; due_ms = next())
+        sends.push([due_ms, stream?.next() ?? Number.NaN]);
       return sends;
     })
     .sort(([a], [b]) => a - b);
@@ -129,7 +129,7 @@ class StubConnections implements ClosedConnections {
 
   changeRecorder(recorder: ResponseRecorder): number {
     this.#recorder = recorder;
-    for (let n = 0; n < 3; n++) recorder.answer("allowed", 200, 2, cheapMonotonicMs());
+    for (let index = 0; index < 3; index++) recorder.answer("allowed", 200, 2, cheapMonotonicMs());
     return 1;
   }
 

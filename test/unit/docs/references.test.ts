@@ -4,15 +4,14 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { AUTO_WARMUP, LEAD_IN_S } from "../../../src/contract/configuration.js";
 import { DEFAULT_COUNT, dimensions } from "../../../src/contract/dimensions.js";
+import { DELAY_MS } from "../../../src/contract/fault-actions.js";
 import {
-  DELAY_MS,
   defaultLengthS,
   FAULT_START_S,
-  findNamedFault,
   LEAST_BASELINE_S,
-  namedFaults,
   SETTLES_S,
-} from "../../../src/contract/faults.js";
+} from "../../../src/contract/fault-times.js";
+import { findNamedFault, namedFaults } from "../../../src/contract/named-faults.js";
 import { MAX_KEY_LENGTH } from "../../../src/contract/ranges.js";
 import { FOREIGN_CPU_PERCENT } from "../../../src/contract/role-resources.js";
 import {

@@ -197,7 +197,7 @@ function keyOf(...requests: readonly Met[]): KeyDecisions {
 }
 
 test("a burst counts admissions that lie in a window from send to answer", () => {
-  const most = (...intervals: [number, number][]) =>
+  const mostIn = (...intervals: [number, number][]) =>
     mostAdmittedWithin(
       intervalsOf(
         keyOf(...intervals.map(([sent, answered]) => [sent, answered, "admitted"] as const)),
@@ -205,13 +205,13 @@ test("a burst counts admissions that lie in a window from send to answer", () =>
       ),
       1000,
     );
-  expect(most([0, 1], [500, 501], [998, 999.9])).toBe(3);
+  expect(mostIn([0, 1], [500, 501], [998, 999.9])).toBe(3);
   // The third is answered at the edge of the window, and a window from the second on holds it.
-  expect(most([0, 1], [500, 501], [998, 1000])).toBe(2);
+  expect(mostIn([0, 1], [500, 501], [998, 1000])).toBe(2);
   // It was decided on at some moment, maybe after the window.
-  expect(most([0, 1], [500, 1400])).toBe(1);
-  expect(most([0, 5000], [10, 20], [30, 40])).toBe(2);
-  expect(most()).toBe(0);
+  expect(mostIn([0, 1], [500, 1400])).toBe(1);
+  expect(mostIn([0, 5000], [10, 20], [30, 40])).toBe(2);
+  expect(mostIn()).toBe(0);
 });
 
 describe("a wait", () => {
@@ -255,7 +255,7 @@ describe("a wait", () => {
 
 test("a request that was due in time counts in the last window when it is sent just after the end", () => {
   const late = keyOf([100, 101, "admitted"], [2100, 2101, "admitted"], [4000.2, 4001, 1000]);
-  const seen = boundaryOf({
+  const boundary = boundaryOf({
     opened_ms: 0,
     closed_ms: 4000,
     wall_offset_ms: 0,
@@ -264,7 +264,7 @@ test("a request that was due in time counts in the last window when it is sent j
     window_s: WINDOW_S,
     algorithm: "fixed window",
   });
-  expect(seen.windows.map(({ above }) => above)).toEqual([
+  expect(boundary.windows.map(({ above }) => above)).toEqual([
     { admitted: 1, limited: 0 },
     { admitted: 1, limited: 1 },
   ]);

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FaultRecord } from "../../../src/contract/faults.js";
+import type { FaultRecord } from "../../../src/contract/fault-schemas.js";
 import type { Timeline } from "../../../src/contract/timeline.js";
 import { faultFigures } from "../../../src/judge/figures-of-faults.js";
 

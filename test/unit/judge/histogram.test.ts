@@ -50,8 +50,8 @@ test("percentiles are within 0.1 % of the exact ones, even beyond a minute", () 
   const histogram = decodeHistogram(encodeHistogram(histogramOf(values)));
   for (const percentile of [50, 75, 90, 95, 97.5, 99, 99.9, 100]) {
     const exact = values[Math.ceil((percentile / 100) * values.length) - 1] ?? 0;
-    const seen = histogram.getValueAtPercentile(percentile);
-    expect(Math.abs(seen - exact)).toBeLessThanOrEqual(Math.max(1, exact * 0.001));
+    const value = histogram.getValueAtPercentile(percentile);
+    expect(Math.abs(value - exact)).toBeLessThanOrEqual(Math.max(1, exact * 0.001));
   }
 });
 
@@ -64,9 +64,9 @@ describe("an encoded histogram", () => {
       encoding: "hdr-v2-compressed-base64",
       count: 1_000,
     });
-    const { max, ...rest } = histogramOf(values).summary;
+    const { max, ...otherFigures } = histogramOf(values).summary;
     const back = decodeHistogram(encoded).summary;
-    expect(back).toMatchObject(rest);
+    expect(back).toMatchObject(otherFigures);
     // The largest value comes back as the end of its bucket.
     expect(Math.abs(back.max / max - 1)).toBeLessThan(0.001);
   });

@@ -75,8 +75,8 @@ describe("the network as the limit of a run", () => {
     },
   });
   const loaded = (share: number) => {
-    const plain = run(0);
-    const loaded_s = plain.duration + plain.warmup.lead_in.took_s;
+    const undisturbed = run(0);
+    const loaded_s = undisturbed.duration + undisturbed.warmup.lead_in.took_s;
     return limitOf(run((share * loaded_s * 1e9) / 8 / MEGABYTE));
   };
 
@@ -89,11 +89,11 @@ describe("the network as the limit of a run", () => {
   });
 
   test("is told of a machine whose roles have no counters of their own", () => {
-    const plain = run(0);
-    const loaded_s = plain.duration + plain.warmup.lead_in.took_s;
+    const undisturbed = run(0);
+    const loaded_s = undisturbed.duration + undisturbed.warmup.lead_in.took_s;
     const network = { received_bytes: (0.9 * loaded_s * 1e9) / 8, sent_bytes: 0 };
     const machine_load = { b: { cpus: 8, busy_cpu_percent: 100, foreign_cpu_percent: 0, network } };
-    expect(limitOf({ ...plain, machine_load })).toEqual({
+    expect(limitOf({ ...undisturbed, machine_load })).toEqual({
       resource: "network",
       text: expect.stringMatching(/^b.*90 %/),
     });
@@ -264,10 +264,10 @@ describe("the resource that limited a run, with its figure", () => {
   });
 
   test("is a store whose threads are all busy, where it has several", () => {
-    const plain = run(0.5, store(150));
-    plain.store = { ...validEvidence().store, command_threads: 2 };
-    expect(limitOf(plain).resource).toBe("none");
-    plain.resources["store-1"] = role("store", 190);
-    expect(limitOf(plain).resource).toBe("store CPU");
+    const undisturbed = run(0.5, store(150));
+    undisturbed.store = { ...validEvidence().store, command_threads: 2 };
+    expect(limitOf(undisturbed).resource).toBe("none");
+    undisturbed.resources["store-1"] = role("store", 190);
+    expect(limitOf(undisturbed).resource).toBe("store CPU");
   });
 });

@@ -180,9 +180,9 @@ test("a load that was answered is served, also in an open loop", () => {
 
 describe("more than 0.1 % of the requests failed:", () => {
   test.each(["failed_answers", "connection_errors", "timed_out"] as const)("%s", (kind) => {
-    const few = validEvidence();
-    addFailures(few, kind, 10);
-    expect(judged(few)).toEqual({ status: "valid", outcome: "served" });
+    const fewRequests = validEvidence();
+    addFailures(fewRequests, kind, 10);
+    expect(judged(fewRequests)).toEqual({ status: "valid", outcome: "served" });
     const many = validEvidence();
     addFailures(many, kind, 11);
     expect(judged(many)).toMatchObject({ status: "valid", outcome: "failed" });

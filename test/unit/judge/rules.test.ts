@@ -93,8 +93,8 @@ test("a run without any request is invalid, not an empty valid one", () => {
 
 describe("a rule that cannot be applied says why, and neither passes nor fails the run", () => {
   test("for a foreign server", () => {
-    const { store: _t, prediction: _p, configuration: _c, ...seen } = validEvidence();
-    const { status, not_applicable } = judgeRun({ ...seen, consumers: [] });
+    const { store: _t, prediction: _p, configuration: _c, ...evidence } = validEvidence();
+    const { status, not_applicable } = judgeRun({ ...evidence, consumers: [] });
     expect(status).toBe("valid");
     expect(not_applicable.map(({ rule }) => rule)).toEqual([
       "M8",

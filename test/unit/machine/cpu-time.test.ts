@@ -39,8 +39,8 @@ const cache = (index: number, level: number, type: string, size: string, cpus: s
       `${value}\n`,
     ]),
   );
-const flags = (...own: string[]) => ({
-  "proc/cpuinfo": `processor\t: 0\nflags\t\t: fpu ${own.join(" ")} sse\nbugs\t\t: hypervisor\n`,
+const flags = (...named: string[]) => ({
+  "proc/cpuinfo": `processor\t: 0\nflags\t\t: fpu ${named.join(" ")} sse\nbugs\t\t: hypervisor\n`,
 });
 const node = (number: number, cpus: string) => ({
   [`sys/devices/system/node/node${number}/cpulist`]: `${cpus}\n`,

@@ -101,9 +101,9 @@ describe("the bytes of a plugin", () => {
     writeFileSync(join(folder, "package.json"), '{"version":"1.2.3","main":"lib/main.js"}');
     mkdirSync(join(folder, "node_modules", "dep"), { recursive: true });
     writeFileSync(join(folder, "node_modules", "dep", "index.js"), "one");
-    const before = await readPlugin(folder);
-    expect(before.facts.version).toBe("1.2.3");
-    expect(before.entry).toBe(join(before.path, "lib/main.js"));
+    const pluginBefore = await readPlugin(folder);
+    expect(pluginBefore.facts.version).toBe("1.2.3");
+    expect(pluginBefore.entry).toBe(join(pluginBefore.path, "lib/main.js"));
     writeFileSync(join(folder, "node_modules", "dep", "index.js"), "two");
     const changed = await readPlugin(folder);
     writeFileSync(join(folder, "more.js"), "");
@@ -111,9 +111,9 @@ describe("the bytes of a plugin", () => {
     expect((await readPlugin(folder)).facts).toEqual(added.facts);
     renameSync(join(folder, "more.js"), join(folder, "most.js"));
     const renamed = await readPlugin(folder);
-    expect(new Set([before, changed, added, renamed].map(({ facts }) => facts.sha256)).size).toBe(
-      4,
-    );
+    expect(
+      new Set([pluginBefore, changed, added, renamed].map(({ facts }) => facts.sha256)).size,
+    ).toBe(4);
   });
 
   test("that cannot be read or copied into a container are a usage error", async () => {
@@ -252,7 +252,7 @@ test("a client, its limiter, an option and traffic are found like the project's 
   const option = {
     id: "my-option",
     summary: "the other limiter",
-    apply: (each: ClientDescription) => ({ ...each, limiter: "my-limiter" }),
+    apply: (client: ClientDescription) => ({ ...client, limiter: "my-limiter" }),
   };
   const members = {
     clients: [client()],

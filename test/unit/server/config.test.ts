@@ -64,14 +64,19 @@ describe("a run spec", () => {
   });
 
   test("is taken as it is; other variables are ignored, except the credentials of the store", () => {
-    const own = encodeRunSpec(spec);
-    const environment = { ...own, MODE: "nope", PORT: "1", STORE_URL: "redis://:secret@10.0.0.1" };
+    const encodedSpec = encodeRunSpec(spec);
+    const environment = {
+      ...encodedSpec,
+      MODE: "nope",
+      PORT: "1",
+      STORE_URL: "redis://:secret@10.0.0.1",
+    };
     expect(readConfig(environment)).toEqual({ spec, access: { password: "secret" } });
   });
 
   test.each(["limits", "server"])("without %s is bad usage that says so", (member) => {
-    const { [member as "limits"]: _left, ...rest } = spec;
-    expect(() => readConfig({ RUN_SPEC: JSON.stringify(rest) })).toThrow(
+    const { [member as "limits"]: _left, ...incomplete } = spec;
+    expect(() => readConfig({ RUN_SPEC: JSON.stringify(incomplete) })).toThrow(
       `RUN_SPEC: ${member} is missing`,
     );
   });

@@ -6,16 +6,16 @@ import { Instruments } from "../../../src/server/lib/instruments.js";
 import { DurationHistogram } from "../../../src/server/lib/server-counters.js";
 import { compute } from "../../../src/server/routes/workload-routes.js";
 
-const real = Date;
+const realDate = Date;
 afterEach(() => {
-  globalThis.Date = real;
+  globalThis.Date = realDate;
 });
 
 test("a shifted clock is ahead wherever the time is read, and given times stay as they are", () => {
   shiftClock(30_000);
   const constructed = new Date();
   const ahead = [Date.now(), constructed.getTime()].map((at_ms) =>
-    Math.round((at_ms - real.now()) / 1000),
+    Math.round((at_ms - realDate.now()) / 1000),
   );
   expect(ahead).toEqual([30, 30]);
   expect(new Date(5).getTime()).toBe(5);
@@ -28,18 +28,18 @@ const kept: unknown[] = [];
 
 /** Allocates this many bytes on the heap, in small pieces that die young. */
 function allocate(bytes: number): void {
-  for (let n = 0; n < bytes / 1_024; n++) kept[n % 16] = new Array(128).fill(n);
+  for (let index = 0; index < bytes / 1_024; index++) kept[index % 16] = new Array(128).fill(index);
 }
 
 test("bytes are counted across collections, which are told by kind", () => {
   const instruments = new Instruments();
   const bytes = 256 * 1024 ** 2;
   allocate(bytes);
-  const seen = instruments.take();
-  expect(seen.allocated_bytes).toBeGreaterThan(0.9 * bytes);
+  const diagnosis = instruments.take();
+  expect(diagnosis.allocated_bytes).toBeGreaterThan(0.9 * bytes);
   // `fill` may reallocate, and the tests allocate, too.
-  expect(seen.allocated_bytes).toBeLessThan(3 * bytes);
-  const { minor } = seen.gc;
+  expect(diagnosis.allocated_bytes).toBeLessThan(3 * bytes);
+  const { minor } = diagnosis.gc;
   expect(minor?.pauses).toBeGreaterThan(3);
   expect(minor?.longest_us).toBeLessThanOrEqual(minor?.total_us ?? 0);
 });
@@ -48,7 +48,7 @@ test.runIf(process.platform === "linux")(
   "the system's counts are differences, and fit the contract",
   () => {
     const instruments = new Instruments();
-    for (let n = 0; n < 1_000; n++) readFileSync("/proc/self/stat");
+    for (let index = 0; index < 1_000; index++) readFileSync("/proc/self/stat");
     const seen = instruments.take();
     expect(seen.system_calls?.reads).toBeGreaterThanOrEqual(1_000);
     expect(seen.system_calls?.reads).toBeLessThan(10_000);

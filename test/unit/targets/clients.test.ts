@@ -49,9 +49,9 @@ test("a package's version is the installed one, even if the package does not exp
 
 test("the controls open without a store", async () => {
   for (const client of clients.filter(({ control }) => control)) {
-    const open = await client.open({ store: client.stores[0], topology: "none", nodes: [] });
-    expect(await open.storeVersion()).toBeUndefined();
-    expect(open.settings).toEqual({});
-    await open.close();
+    const opened = await client.open({ store: client.stores[0], topology: "none", nodes: [] });
+    expect(await opened.storeVersion()).toBeUndefined();
+    expect(opened.settings).toEqual({});
+    await opened.close();
   }
 });

@@ -62,8 +62,8 @@ test.each([
     });
     expect(environment.REDIS_AUTH).toBeUndefined();
     // What the harness sets, the user cannot.
-    const open = ["LOG_LEVEL"];
-    for (const name of Object.keys(environment).filter((each) => !open.includes(each)))
+    const allowedSettings = ["LOG_LEVEL"];
+    for (const name of Object.keys(environment).filter((name) => !allowedSettings.includes(name)))
       expect(envoyRatelimit.reserved.test(name), name).toBe(true);
   },
 );

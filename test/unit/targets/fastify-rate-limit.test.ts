@@ -25,7 +25,7 @@ test("an exhausted key is denied at its first consume, and reports the same limi
 test("more keys than the library's default capacity are counted in memory", async () => {
   const { standard } = await inMemory();
   for (let round = 0; round < LIMITS.points; round++) {
-    for (let n = 0; n < 6_000; n++) await standard.consume(`user-${n}`);
+    for (let index = 0; index < 6_000; index++) await standard.consume(`user-${index}`);
   }
   expect((await standard.consume("user-0")).outcome).toBe("limited");
 });
@@ -37,6 +37,6 @@ test("a cost other than one is a failure that says so, and counts nothing", asyn
     error: new Error("@fastify/rate-limit counts requests: a cost of 2 is not possible"),
   });
   const outcomes = [];
-  for (let n = 0; n < 4; n++) outcomes.push((await standard.consume("a", 1)).outcome);
+  for (let index = 0; index < 4; index++) outcomes.push((await standard.consume("a", 1)).outcome);
   expect(outcomes).toEqual(["allowed", "allowed", "allowed", "limited"]);
 });

@@ -35,12 +35,12 @@ async function limiterOn(status: number, body: string, id = "gubernator") {
 
 const answer = (...responses: object[]) =>
   JSON.stringify({
-    responses: responses.map((each) => ({
+    responses: responses.map((response) => ({
       limit: "5",
       remaining: "0",
       reset_time: "0",
       error: "",
-      ...each,
+      ...response,
     })),
   });
 const UNDER = { status: "UNDER_LIMIT" };

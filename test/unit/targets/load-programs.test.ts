@@ -143,10 +143,12 @@ describe("ghz", () => {
 
   test("gets the method, its messages, and the calls", () => {
     const work = workOf("throttlecrab-grpc+ghz", "ada");
-    const words = ghz.arguments(work, 5, "/files").join(" ");
-    expect(words).toContain("--proto /files/calls.proto --call throttlecrab.RateLimiter.Throttle");
-    expect(words).toContain("--concurrency 50 --connections 10 --duration 5s");
-    expect(words).toMatch(/--format json 127\.0\.0\.1:7002$/);
+    const commandLine = ghz.arguments(work, 5, "/files").join(" ");
+    expect(commandLine).toContain(
+      "--proto /files/calls.proto --call throttlecrab.RateLimiter.Throttle",
+    );
+    expect(commandLine).toContain("--concurrency 50 --connections 10 --duration 5s");
+    expect(commandLine).toMatch(/--format json 127\.0\.0\.1:7002$/);
     const files = ghz.files(work);
     expect(JSON.parse(files.calls ?? "")).toEqual(work.calls);
     expect(files["calls.proto"]).toContain(

@@ -17,10 +17,10 @@ describe.each(modules.map(({ id }) => id))("+%s", (id) => {
   test.each(CLIENTS)(
     "on %s runs on both stores in every topology, and the client's own store stays first",
     (client) => {
-      const own = resolved(client);
+      const resolution = resolved(client);
       expect(resolved(`${client}+${id}`)).toMatchObject({
         label: `${client}+${id}`,
-        store: typeof own === "string" ? own : own.store,
+        store: typeof resolution === "string" ? resolution : resolution.store,
         limiter: id,
         module: id,
         decided_by: "module",
@@ -42,7 +42,7 @@ describe.each(modules.map(({ id }) => id))("+%s", (id) => {
 
   test("is skipped with the remedy where no file is named", () => {
     const remedy = `no file: give --program ${id}=…`;
-    expect(resolved(`ioredis+${id}`, (each) => (each === id ? remedy : true))).toBe(remedy);
+    expect(resolved(`ioredis+${id}`, (part) => (part === id ? remedy : true))).toBe(remedy);
   });
 });
 

@@ -57,7 +57,7 @@ test("admits the points of each key, then denies with the rest of the window", a
   const { standard, version } = await inMemory();
   expect(version).toMatch(/^\d+\./);
   const outcomes = [];
-  for (let n = 0; n < 4; n++) outcomes.push((await standard.consume("a")).outcome);
+  for (let index = 0; index < 4; index++) outcomes.push((await standard.consume("a")).outcome);
   expect(outcomes).toEqual(["allowed", "allowed", "allowed", "limited"]);
   const denied = await standard.consume("a");
   expect(denied).toMatchObject({ outcome: "limited", limit: 3, remaining: 0 });
@@ -152,11 +152,11 @@ describe("a limiter that fails open", () => {
     let decide: (decision: Decision) => void = () => {};
     const limiter = opening(() => new Promise((resolve) => (decide = resolve)));
     const settled = vi.fn();
-    const asked = limiter.consume("a").then(settled);
+    const consumed = limiter.consume("a").then(settled);
     await vi.advanceTimersByTimeAsync(FAIL_OPEN_AFTER_MS - 1);
     expect(settled).not.toHaveBeenCalled();
     await vi.advanceTimersByTimeAsync(1);
-    await asked;
+    await consumed;
     expect(settled).toHaveBeenCalledWith(ALLOWED);
     expect(limiter.consumes).toMatchObject({ calls: 1, allowed: 1, failed: 0, without_store: 1 });
     decide(FAILED);

@@ -180,15 +180,15 @@ describe("the client that a target's options make", () => {
   });
 
   test("is opened with the settings of its options, and with none without options", async () => {
-    const found = clients.find(({ id }) => id === "ioredis");
+    const client = clients.find(({ id }) => id === "ioredis");
     const option = options.find(({ id }) => id === "autopipelining");
-    if (!found || !option) throw new Error("they are in their lists");
+    if (!client || !option) throw new Error("they are in their lists");
     const asked: unknown[] = [];
     const spied = {
-      ...found,
+      ...client,
       open: async (_place: unknown, tuning: unknown) => {
         asked.push(tuning);
-        return found.open({ store: "none", topology: "none", nodes: [] });
+        return client.open({ store: "none", topology: "none", nodes: [] });
       },
     };
     const varied = option.apply(spied, "standalone", "autopipelining");
@@ -216,15 +216,15 @@ describe("the client that a target's options make", () => {
 describe("ThrottleCrab, a store whose limiter is its own,", () => {
   test("gives it to the clients that can connect, without an option", () => {
     for (const client of ["ioredis", "iovalkey", "node-redis"]) {
-      const found = targetOf(`${client}@throttlecrab`);
-      expect(found).toMatchObject({
+      const target = targetOf(`${client}@throttlecrab`);
+      expect(target).toMatchObject({
         label: `${client}@throttlecrab`,
         text: `${client}@throttlecrab:standalone`,
         limiter: "throttlecrab",
         decided_by: "service",
         algorithm: "GCRA",
       });
-      expect(describeClient(found).flexible).toBeUndefined();
+      expect(describeClient(target).flexible).toBeUndefined();
     }
     expect(targetOf("throttlecrab-http")).toMatchObject({
       store: "throttlecrab",
@@ -249,10 +249,10 @@ describe("ThrottleCrab, a store whose limiter is its own,", () => {
 
   test("cannot keep a quota of one point, which it never denies", () => {
     const limits = { window_s: 60, block_s: 0 };
-    const found = targetOf("ioredis@throttlecrab");
-    expect(unsupportedLimits(found, { ...limits, points: 1 })).toContain("never denies");
-    expect(unsupportedLimits(found, { ...limits, points: 2 })).toBeUndefined();
-    expect(unsupportedLimits(found, { ...limits, points: 2, block_s: 7 })).toContain("7 s");
+    const target = targetOf("ioredis@throttlecrab");
+    expect(unsupportedLimits(target, { ...limits, points: 1 })).toContain("never denies");
+    expect(unsupportedLimits(target, { ...limits, points: 2 })).toBeUndefined();
+    expect(unsupportedLimits(target, { ...limits, points: 2, block_s: 7 })).toContain("7 s");
   });
 });
 

@@ -19,13 +19,13 @@ const lead_in = { took_s: 0, requests: 0 };
 const warmup = { took_s: 1, requests: answered / 5, lead_in };
 /** 5 s of 100 ms, with as many requests in each. */
 const evenSlices = (requests: number): Slices => {
-  const of = (count: number) => Array.from({ length: 50 }, () => count);
+  const fiftyOf = (count: number) => Array.from({ length: 50 }, () => count);
   return {
     width_ms: 100,
-    allowed: of(requests / 50),
-    limited: of(0),
-    failed: of(0),
-    latency_sum_us: of(0),
+    allowed: fiftyOf(requests / 50),
+    limited: fiftyOf(0),
+    failed: fiftyOf(0),
+    latency_sum_us: fiftyOf(0),
   };
 };
 const window = {

@@ -39,9 +39,9 @@ test("its keys come in its order, round and round; each connection begins at a p
     [0, 0, 0, 0, 1, 2, 3, 4, 0],
     [1, 2, 3, 4, 0, 0, 0, 0, 1],
   ]);
-  const [one] = streams;
-  one?.restart?.();
-  expect([one?.next(), one?.next()]).toEqual([0, 0]);
+  const [stream] = streams;
+  stream?.restart?.();
+  expect([stream?.next(), stream?.next()]).toEqual([0, 0]);
 });
 
 test("what an algorithm limits follows from keys and times", () => {
@@ -121,7 +121,8 @@ test("keys are offered 3 times and half of their quota, and those below it never
   const [stream] = openTraffic(boundary, 7, range, limits).streams;
   const windows = 6;
   const times: number[][] = boundary.population().requests.map(() => []);
-  for (let n = 0; n < rate * window_s * windows; n++) times[stream?.next() ?? 0]?.push(n / rate);
+  for (let index = 0; index < rate * window_s * windows; index++)
+    times[stream?.next() ?? 0]?.push(index / rate);
   for (const [key, sends] of times.entries()) {
     const offered = sends.length / windows / quota;
     expect(offered).toBeCloseTo(key < KEYS_ABOVE ? 3 : 0.5, 1);
@@ -134,8 +135,8 @@ test("keys are offered 3 times and half of their quota, and those below it never
   // A key above its quota begins with two quotas at once, so that concurrent requests meet the same
   // count.
   const [first = []] = times;
-  const atOnce = first.map((from) => first.filter((at) => at >= from && at < from + 0.01).length);
-  expect(Math.max(...atOnce)).toBeGreaterThanOrEqual(2 * quota);
+  const together = first.map((from) => first.filter((at) => at >= from && at < from + 0.01).length);
+  expect(Math.max(...together)).toBeGreaterThanOrEqual(2 * quota);
 });
 
 const realistic = findProfile("realistic");

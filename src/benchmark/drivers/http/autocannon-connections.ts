@@ -55,9 +55,9 @@ class Gate {
 }
 
 /**
- * One client of autocannon behind the gate.
+ * Puts one client of autocannon behind the gate.
  *
- * Four methods of autocannon's client (9.0.0) are overridden. `_doRequest` has the gate, and
+ * Four methods of autocannon's client (9.0.0) are overridden. `_doRequest` waits for the gate, and
  * reopens connections that their server closes. `nextRequest` gives prebuilt requests. `_connect`
  * and `_destroyConnection` record lost requests, because autocannon keeps a lost request in its
  * queue, and every later answer of that connection would get its age.
@@ -122,7 +122,7 @@ class GatedClient {
     this.client._connect();
   }
 
-  /** Takes the place of `_doRequest`. */
+  /** Sends a request in place of `_doRequest`. */
   #request(): void {
     // The server closes this connection after its answer: a request on it would be lost, by no
     // fault of the server.
@@ -143,7 +143,7 @@ class GatedClient {
     this.source.sent();
   }
 
-  /** Takes the place of `_connect`. */
+  /** Connects in place of `_connect`. */
   #connectAgain(): void {
     if (this.#isIdle || this.#isPausing) {
       this.#isIdle = false;
@@ -182,7 +182,7 @@ class GatedClient {
     }, RECONNECT_MS);
   }
 
-  /** Takes the place of `_destroyConnection`. */
+  /** Abandons the connection in place of `_destroyConnection`. */
   #giveUp(): void {
     const isDestroyed = this.client.destroyed;
     // The gate keeps the connection open and idle, for as long as others have the load.
@@ -205,8 +205,8 @@ class GatedClient {
 }
 
 /**
- * autocannon's clients behind the gate of the closed loop: one instance of autocannon for each
- * server.
+ * Keeps autocannon's clients behind the gate of the closed loop. Each server has an instance of
+ * autocannon.
  */
 export class AutocannonConnections implements ClosedConnections {
   readonly #gate = new Gate();
@@ -283,11 +283,11 @@ export class AutocannonConnections implements ClosedConnections {
 
   changeRecorder(recorder: ResponseRecorder, quota: number): number {
     const inFlight = this.#gate.clients.filter((client) => client.isInFlight).length;
-    const before = this.#gate.sent - inFlight;
+    const sentBefore = this.#gate.sent - inFlight;
     this.#gate.recorder = recorder;
     this.#gate.quota = quota;
     this.#gate.sent = inFlight;
-    return before;
+    return sentBefore;
   }
 
   shutGate(): number {

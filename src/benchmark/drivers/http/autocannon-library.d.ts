@@ -11,7 +11,10 @@ declare module "autocannon" {
       conn: Socket;
       destroyed: boolean;
       parser: { initialize(type: "RESPONSE"): void };
-      /** The requests in flight, at most one. `startTime`: `process.hrtime()` of the send. */
+      /**
+       * The requests in flight, of which there is at most one. `startTime` is `process.hrtime()` at
+       * the send.
+       */
       pipelinedRequests: {
         size(): number;
         clear(): void;
@@ -29,7 +32,7 @@ declare module "autocannon" {
       url: string;
       connections: number;
       duration?: number;
-      /** Number of requests, instead of a duration. */
+      /** The number of requests that ends the load in place of a duration. */
       amount?: number;
       timeout?: number;
       sampleInt?: number;

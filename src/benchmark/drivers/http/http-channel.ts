@@ -37,18 +37,20 @@ const digitAt = (buffer: Uint8Array, at: number): number => {
 };
 
 /**
- * Offset of the line feed that ends the line, or -1 unless the only carriage return of the line
- * precedes it.
+ * Returns the offset of the line feed that ends the line, or -1 unless the only carriage return of
+ * the line precedes it.
  */
 function endOfLine(buffer: Uint8Array, from: number, length: number): number {
-  let at = from;
-  while (at < length && buffer[at] !== CR && buffer[at] !== LF) at++;
-  return at + 1 < length && buffer[at] === CR && buffer[at + 1] === LF ? at + 1 : -1;
+  let position = from;
+  while (position < length && buffer[position] !== CR && buffer[position] !== LF) position++;
+  return position + 1 < length && buffer[position] === CR && buffer[position + 1] === LF
+    ? position + 1
+    : -1;
 }
 
 /**
- * The whole number between `at` and the end of the line, with leading spaces; -1 if there is
- * anything else.
+ * Returns the whole number between `at` and the end of the line, which may have leading spaces, or
+ * -1 if there is anything else.
  */
 function numberAt(buffer: Uint8Array, at: number, end: number): number {
   let value = -1;
@@ -80,15 +82,15 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
   if (status < 200 || status === 204 || status === 304) return 0;
   let body = -1;
   if (buffer[12] !== SPACE && buffer[12] !== CR) return 0;
-  let at = endOfLine(buffer, 12, length);
-  if (at < 0) return 0;
+  let position = endOfLine(buffer, 12, length);
+  if (position < 0) return 0;
 
-  for (at++; at + 1 < length; at++) {
-    if (buffer[at] === CR && buffer[at + 1] === LF)
-      return body >= 0 && at + 2 + body === length ? status : 0;
-    const line = at;
-    at = endOfLine(buffer, at, length);
-    if (at < 0) return 0;
+  for (position++; position + 1 < length; position++) {
+    if (buffer[position] === CR && buffer[position + 1] === LF)
+      return body >= 0 && position + 2 + body === length ? status : 0;
+    const line = position;
+    position = endOfLine(buffer, position, length);
+    if (position < 0) return 0;
     const first = (buffer[line] ?? 0) | LOWER_CASE;
     if (first === CONTENT_LENGTH[0]) {
       if (
@@ -97,18 +99,18 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
       ) {
         // The parser decides about a second length.
         if (body >= 0) return 0;
-        body = numberAt(buffer, line + CONTENT_LENGTH.length + 1, at - 1);
+        body = numberAt(buffer, line + CONTENT_LENGTH.length + 1, position - 1);
         if (body < 0) return 0;
       } else if (
         buffer[line + CONNECTION.length] === COLON &&
         matchesAt(buffer, line, CONNECTION)
       ) {
-        if (!keepsAlive(buffer, line + CONNECTION.length + 1, at - 1)) return 0;
+        if (!keepsAlive(buffer, line + CONNECTION.length + 1, position - 1)) return 0;
       }
     } else if (first === TRANSFER_ENCODING[0] && matchesAt(buffer, line, TRANSFER_ENCODING)) {
       return 0;
     } else if (buffer[line] === SPACE || buffer[line] === TAB) {
-      // A continuation of the line before.
+      // This line continues the header of the line before.
       return 0;
     }
   }
@@ -122,21 +124,24 @@ export function wholeResponseStatus(buffer: Uint8Array, length: number): number 
  */
 const RECONNECT_MS = 50;
 /**
- * Size of the read buffer. The parser copies what it keeps, so all sockets of a thread share one
- * buffer.
+ * The size of the read buffer in bytes. The parser copies what it keeps, so all sockets of a thread
+ * share one buffer.
  */
 const READ_BYTES = 64 * 1024;
 
 const RETRY_AFTER = /\r\nretry-after: *(\d{1,9}) *\r\n/i;
 
 /**
- * The wait that the header `Retry-After` names, in milliseconds; NaN where there is none, or a
- * date.
+ * Returns the wait that the header `Retry-After` names, in milliseconds. It is NaN where there is
+ * none, or a date.
  */
 export const retryAfterMs = (head: string): number =>
   1000 * Number(RETRY_AFTER.exec(head)?.[1] ?? Number.NaN);
 
-/** HTTP/1.1 on one socket: prebuilt requests, no pipelining. Bodies are read and discarded. */
+/**
+ * Speaks HTTP/1.1 on one socket, with prebuilt requests and without pipelining. It reads bodies and
+ * discards them.
+ */
 class HttpChannel implements Channel {
   readonly #url: URL;
   readonly #source: RequestSource;
@@ -205,7 +210,8 @@ class HttpChannel implements Channel {
         },
       },
     };
-    // Like the closed loop: a benchmark need not verify the certificate of the server it measures.
+    // A benchmark need not verify the certificate of the server that it measures. The closed loop
+    // does not verify it either.
     const socket = isSecure
       ? connectSecurely({ ...options, rejectUnauthorized: false })
       : connect(options);

@@ -32,7 +32,7 @@ async function startLoopbackServer(): Promise<Loopback> {
   const server = createServer({ noDelay: true }, (socket) => {
     sockets.add(socket);
     socket.on("data", () => socket.write(ANSWER));
-    // The load loop destroys its connections.
+    // A failing socket is closed by the load loop, which counts its request.
     socket.on("error", () => {});
     socket.once("close", () => sockets.delete(socket));
   });
@@ -57,7 +57,7 @@ const endpointsOf = ({ generator }: GeneratorRunSpec): URL[] =>
 
 const codeText = (status: number): string => String(status).padStart(3, "0");
 
-/** HTTP/1.1 to one server or several. The closed loop is autocannon's. */
+/** Sends HTTP/1.1 to one server or several. The closed loop uses autocannon. */
 export const httpDriver: Driver = {
   id: "server",
   codeText,
@@ -69,16 +69,16 @@ export const httpDriver: Driver = {
   async open(spec) {
     const endpoints = endpointsOf(spec);
     const { load, timeout_s } = spec.generator;
-    const open = {
+    const openedDriver = {
       openChannels: (requests) => httpChannels(connectionsTo(endpoints, requests)),
       startLoopback: startLoopbackServer,
       close: async () => undefined,
     } satisfies Awaited<ReturnType<Driver["open"]>>;
-    if (load.model === "open") return open;
+    if (load.model === "open") return openedDriver;
     const { AutocannonConnections } = await import("./autocannon-connections.js");
 
     return {
-      ...open,
+      ...openedDriver,
       closedConnections: (requests) =>
         new AutocannonConnections(connectionsTo(endpoints, requests), timeout_s),
     };

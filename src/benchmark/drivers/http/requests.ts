@@ -25,12 +25,13 @@ export interface RequestSource {
   /** Says that nobody knows whether the last request was decided on. */
   undecided(): void;
   /**
-   * Takes each decision, and the wait that a limited answer names; absent where nobody needs them.
+   * Takes each decision, and the wait that a limited answer names. It is absent where nobody needs
+   * them.
    */
   log?: Pick<ConnectionLog, "answered">;
 }
 
-/** The bytes of one request, built in advance. */
+/** Builds the bytes of one request in advance. */
 export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
   const query = new URLSearchParams(url.search);
   for (const userId of descriptors) query.append("userId", userId);
@@ -41,8 +42,12 @@ export function requestBuffer(url: URL, descriptors: Descriptors): Buffer {
 
 function freshKeyOffsets(buffer: Buffer): number[] {
   const offsets: number[] = [];
-  for (let at = buffer.indexOf(FRESH_KEY); at >= 0; at = buffer.indexOf(FRESH_KEY, at + 1))
-    offsets.push(at + FRESH_KEY_PREFIX.length);
+  for (
+    let position = buffer.indexOf(FRESH_KEY);
+    position >= 0;
+    position = buffer.indexOf(FRESH_KEY, position + 1)
+  )
+    offsets.push(position + FRESH_KEY_PREFIX.length);
   return offsets;
 }
 
@@ -65,9 +70,9 @@ class FreshNumber {
 
   write(buffer: Buffer, offset: number): void {
     const digits = this.#digits;
-    let at = FRESH_KEY_DIGITS - 1;
-    for (; digits[at] === NINE; at--) digits[at] = ZERO;
-    digits[at] = (digits[at] ?? ZERO) + 1;
+    let position = FRESH_KEY_DIGITS - 1;
+    for (; digits[position] === NINE; position--) digits[position] = ZERO;
+    digits[position] = (digits[position] ?? ZERO) + 1;
     digits.copy(buffer, offset);
   }
 }

@@ -18,8 +18,8 @@ import type { ChannelRequests } from "../driver.js";
 export type Keys = string | readonly string[];
 
 /**
- * Digits that number the requests of one connection; those before them number the connection, as
- * over HTTP.
+ * How many digits number the requests of one connection. The digits before them number the
+ * connection, as over HTTP.
  */
 const COUNTED_DIGITS = 11;
 

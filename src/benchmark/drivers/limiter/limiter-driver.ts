@@ -13,7 +13,8 @@ const ALLOWED = { outcome: "allowed" } as const;
 const admitAll: ConsumingLimiter = { consume: async () => ALLOWED };
 
 /**
- * Calls the target's limiter by its client, one for each worker, without HTTP and without a server.
+ * Calls the target's limiter without HTTP and without a server. Each worker has a client of the
+ * store.
  */
 export const limiterDriver: Driver = {
   id: "limiter",

@@ -21,7 +21,9 @@ export const JSON_PATH = "/json";
 export const KEYS = { standard: "user", exhausted: "exhausted" } as const;
 
 const NONCE_LENGTH = 8;
-/** The domain of this run alone. It is short, because it is a part of each key in the store. */
+/**
+ * Returns the domain of this run alone. It is short, because it is a part of each key in the store.
+ */
 export const domainOf = (nonce: string): string => `bench-${nonce.slice(0, NONCE_LENGTH)}`;
 
 export const noLimit = (domain: string): string =>
@@ -61,10 +63,13 @@ const TYPES: Readonly<Record<string, string>> = {
 const RESERVED =
   /^((GRPC_|DEBUG_|PROMETHEUS_|)(HOST|PORT|ADDR)|(GRPC_)?UNIX_SOCKET|RUNTIME_\w+|CONFIG_TYPE|BACKEND_TYPE|USE_(STATSD|PROMETHEUS)|DISABLE_STATS|STATS_FLUSH_INTERVAL|LOCAL_CACHE_SIZE_IN_BYTES|(REDIS_(PERSECOND_)?(URL|TYPE|SOCKET_TYPE|AUTH|TLS\w*))|REDIS_PERSECOND|MEMCACHE_(HOST_PORT|SRV\w*)|EXPIRATION_JITTER_MAX_SECONDS|(GLOBAL_)?SHADOW_MODE)$/;
 
-/** The file with the certificate of the store's authority. */
+/** The files with the certificates for the store. */
 const TLS_FILES = { ca: "store-ca.pem", cert: "store-cert.pem", key: "store-key.pem" } as const;
 
-/** Addresses and credentials of the store. @param files folder of the service's files */
+/**
+ * Returns the addresses and credentials of the store as settings.
+ * @param files folder of the service's files
+ */
 function storeSettings(
   { store, topology, nodes, access = {} }: StorePlace,
   files: string,
@@ -119,8 +124,8 @@ function statusesIn(text: string): z.infer<typeof statusesSchema>["statuses"] {
 }
 
 /**
- * Whether the service that this connection reaches has limits for both keys. @throws Error when it
- * does not answer
+ * Tells whether the service that this connection reaches has limits for both keys.
+ * @throws Error when it does not answer
  */
 async function hasLimits(place: ServiceSpec): Promise<boolean> {
   const keys = Object.values(KEYS);
@@ -159,7 +164,10 @@ const markerName = `ratelimit_service_rate_limit_${MARKER}_domain_not_found`;
 const FLUSH_INTERVAL_MS = 100;
 const FLUSHED_WITHIN_MS = 5_000;
 
-/** Values of metrics by name and labels. @throws environmentError when they cannot be read */
+/**
+ * Reads the values of metrics by name and labels.
+ * @throws environmentError when they cannot be read
+ */
 async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
   const { status, text } = await ask(metricsPlace(place), "/metrics");
   if (status !== 200)
@@ -173,14 +181,14 @@ async function metrics(place: ServiceSpec): Promise<Map<string, number>> {
   );
 }
 
-/** Counters appear late, all of one moment together: this counts something and waits for it. */
+/** Counts something and waits for it. Counters appear late, those of one moment together. */
 async function waitForFlush(place: ServiceSpec): Promise<Map<string, number>> {
-  const before = (await metrics(place)).get(markerName) ?? 0;
+  const markersBefore = (await metrics(place)).get(markerName) ?? 0;
   await ask(place, JSON_PATH, requestText(MARKER, [KEYS.standard]));
   const deadlineMs = performance.now() + FLUSHED_WITHIN_MS;
   for (;;) {
     const after = await metrics(place);
-    if ((after.get(markerName) ?? 0) > before) return after;
+    if ((after.get(markerName) ?? 0) > markersBefore) return after;
     if (performance.now() > deadlineMs)
       throw environmentError(`${ID}: its counters did not appear within ${FLUSHED_WITHIN_MS} ms`);
     await sleep(FLUSH_INTERVAL_MS / 4);
@@ -259,13 +267,15 @@ export const envoyRatelimit: ServiceDescription = {
   async read(place) {
     // The first may appear with a flush that began before the last decisions; the second cannot.
     await waitForFlush(place);
-    const all = await waitForFlush(place);
+    const counters = await waitForFlush(place);
     const sumOf = (counter: string): number => {
       const prefix = `ratelimit_service_rate_limit_${counter}{domain="${domainOf(place.nonce)}"`;
       // A counter appears with its first decision.
-      return sum([...all].filter(([name]) => name.startsWith(prefix)).map(([, value]) => value));
+      return sum(
+        [...counters].filter(([name]) => name.startsWith(prefix)).map(([, value]) => value),
+      );
     };
-    const startTime = all.get("process_start_time_seconds");
+    const startTime = counters.get("process_start_time_seconds");
     return {
       ...definedOnly({ run_id: startTime === undefined ? undefined : String(startTime) }),
       decisions: sumOf("total_hits"),

@@ -1,6 +1,6 @@
 import type { StoreEngine } from "../../target-types.js";
 
-/** memcached, by its text protocol. It has no scripts. */
+/** Starts and reads memcached by its text protocol. It has no scripts. */
 export const memcached: StoreEngine = {
   id: "memcached",
   defaultPort: 11_211,

@@ -129,23 +129,22 @@ const SETTINGS = [
 const microseconds = (seconds: number): number => Math.round(seconds * 1e6);
 
 /**
- * Decisions of rate-limiter-flexible's `RateLimiterMemcache`, from memcached's counters. A decision
- * either increments an existing key (one `incr` hit), or creates it: an `incr` miss, an `add` that
- * is stored, and an `add` of the key's expiry. Of clients that race to create a key all but one see
- * an `incr` miss and an `add` that is not stored, and then increment. `cmd_set` counts every `add`,
- * stored or not, so that
+ * Returns the decisions of rate-limiter-flexible's `RateLimiterMemcache`, from memcached's
+ * counters. A decision either increments an existing key, which is one `incr` hit, or creates it,
+ * which is an `incr` miss, an `add` that is stored, and an `add` of the key's expiry. If clients
+ * race to create a key, all but one see an `incr` miss and an `add` that is not stored, and then
+ * increment. `cmd_set` counts every `add`, stored or not.
  *
- *     incr misses = created + lost races,  cmd_set = 2 × created + lost races
- *
- * and the decisions are hits + created = hits + cmd_set - misses. A block would add two to
- * `cmd_set`, which is why targets with this limiter take no block.
+ * Therefore incr misses = created + lost races, and cmd_set = 2 × created + lost races. The
+ * decisions are hits + created = hits + cmd_set - misses. A block would add two to `cmd_set`, which
+ * is why targets with this limiter take no block.
  */
 const decisionsOf = (number: (name: string) => number): number =>
   number("incr_hits") + number("cmd_set") - number("incr_misses");
 
 /**
- * Decisions of a limiter that names the commands that carry them: memcached counts some of its
- * commands.
+ * Returns the decisions of a limiter that names the commands that carry them. memcached counts some
+ * of its commands.
  */
 const callsOf = (commands: readonly string[], stats: ReadonlyMap<string, string>): number =>
   sum(commands.map((command) => Number(stats.get(`cmd_${command}`) ?? 0)));
@@ -188,8 +187,8 @@ async function readNumbers(
 ): Promise<(number | undefined)[]> {
   const numbers = new Map<string, number>();
   for (const node of nodes) {
-    for (let at = 0; at < keys.length; at += KEYS_AT_ONCE) {
-      const lines = await node.call(`get ${keys.slice(at, at + KEYS_AT_ONCE).join(" ")}`);
+    for (let start = 0; start < keys.length; start += KEYS_AT_ONCE) {
+      const lines = await node.call(`get ${keys.slice(start, start + KEYS_AT_ONCE).join(" ")}`);
       lines.forEach((line, index) => {
         const [, key] = /^VALUE (\S+) /.exec(line) ?? [];
         if (key !== undefined) numbers.set(key, Number(lines[index + 1]?.trim()));
@@ -199,7 +198,7 @@ async function readNumbers(
   return keys.map((key) => numbers.get(key));
 }
 
-/** The items that the crawler finds; one that has ended is passed by. */
+/** Returns the items that the crawler finds, without those that have ended. */
 async function itemsOf(node: MemcachedNode): Promise<{ key: string; isEndless: boolean }[]> {
   const now_s = Number((await node.stats()).get("time"));
   return (await node.call("lru_crawler metadump all")).flatMap((line) => {
@@ -233,8 +232,8 @@ async function persistKeys(nodes: readonly MemcachedNode[]): Promise<number> {
 }
 
 /**
- * `flush_all` only marks items as gone: the crawler removes them. A service may still write: so
- * twice.
+ * Empties the nodes. `flush_all` only marks items as gone, and the crawler removes them. A service
+ * may still write, so this happens twice.
  */
 async function reset(nodes: readonly MemcachedNode[], deadlineMs: number): Promise<void> {
   for (const node of nodes) await node.call("flush_all");
@@ -279,10 +278,10 @@ export async function connect(
     storedKeys: () => storedKeys(nodes),
     persistKeys: () => persistKeys(nodes),
     async settings() {
-      const all = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
+      const statistics = (await nodes[0]?.stats("settings")) ?? new Map<string, string>();
       return Object.fromEntries(
         SETTINGS.flatMap((name) => {
-          const value = all.get(name);
+          const value = statistics.get(name);
           return value === undefined ? [] : [[name, value]];
         }),
       );

@@ -14,7 +14,8 @@ import { storesByFields } from "./resp-version.js";
 const NODE_LINE = /^(?<id>\S+) (?<ip>\S*):(?<port>\d+)@\S+ (?<flags>\S+)/;
 
 /**
- * The endpoint of each node by its id, as clients get it: a name where the cluster prefers names.
+ * Returns the endpoint of each node by its id, as clients get it. It is a name where the cluster
+ * prefers names.
  */
 async function endpoints(node: StoreNode): Promise<Map<string, string | null>> {
   const ranges = (await node.call("CLUSTER", "SLOTS")) as [
@@ -28,17 +29,19 @@ async function endpoints(node: StoreNode): Promise<Map<string, string | null>> {
 }
 
 /**
- * All nodes of the cluster by their announced endpoints, primaries first, and how many replicas are
- * among them.
+ * Returns all nodes of the cluster by their announced endpoints, primaries first, and how many
+ * replicas are among them.
  */
-async function clusterNodes(asked: StoreNode): Promise<{ nodes: NodePlace[]; replicas: number }> {
-  const endpointOf = await endpoints(asked);
-  const lines = String(await asked.call("CLUSTER", "NODES")).split("\n");
+async function clusterNodes(
+  firstNode: StoreNode,
+): Promise<{ nodes: NodePlace[]; replicas: number }> {
+  const endpointOf = await endpoints(firstNode);
+  const lines = String(await firstNode.call("CLUSTER", "NODES")).split("\n");
   const nodes = lines.flatMap((line) => {
     const { id = "", ip, port, flags } = NODE_LINE.exec(line)?.groups ?? {};
     if (!port || !flags || /fail|noaddr|handshake/.test(flags)) return [];
     const announced = endpointOf.has(id) ? endpointOf.get(id) : ip;
-    const host = announced && announced !== UNKNOWN_HOST ? announced : asked.place.host;
+    const host = announced && announced !== UNKNOWN_HOST ? announced : firstNode.place.host;
     return [{ host, port: Number(port), primary: flags.includes("master") }];
   });
   const replicas = nodes.filter(({ primary }) => !primary);
@@ -47,8 +50,8 @@ async function clusterNodes(asked: StoreNode): Promise<{ nodes: NodePlace[]; rep
 }
 
 /**
- * The topology with these numbers of nodes; of other clusters `cluster`, whose check then names
- * what is missing.
+ * Returns the topology with these numbers of nodes. Other clusters are `cluster`, whose check then
+ * names what is missing.
  */
 function topologyOf(isClustered: boolean, nodes: number, replicas: number): string {
   if (!isClustered) return "standalone";
@@ -88,7 +91,9 @@ export async function discover([first]: readonly StoreNode[]): Promise<Discovery
   });
 }
 
-/** Undefined for a server that does not tell it. */
+/**
+ * Returns the limit of the store's memory. It is undefined for a server that does not report it.
+ */
 async function memoryLimit(node: StoreNode): Promise<Discovery["memory"]> {
   const fields = await unlessRefused(node.info("memory"));
   const limit = fields?.get("maxmemory");

@@ -1,15 +1,15 @@
 import { modules } from "../../modules/index.js";
 import { type StoreNode, unlessRefused } from "./nodes.js";
 
-/** An empty list where the server gives none. */
+/** Returns a list, which is empty where the server gives none. */
 async function listOf(call: Promise<unknown>): Promise<unknown[]> {
   const list = await unlessRefused(call);
   return Array.isArray(list) ? list : [];
 }
 
 /**
- * The versions of a node's modules by name in lower case, from pairs such as `name redis-cell ver
- * 1`.
+ * Reads the versions of a node's modules by name in lower case, from pairs such as `name redis-cell
+ * ver 1`.
  */
 async function loadedVersions(node: StoreNode): Promise<Map<string, string>> {
   const lists = (await listOf(node.call("MODULE", "LIST"))) as unknown[][];
@@ -21,7 +21,10 @@ async function loadedVersions(node: StoreNode): Promise<Map<string, string>> {
   );
 }
 
-/** The known modules of one node. A module is known by its command: a file may have any name. */
+/**
+ * Returns the known modules of one node. A module is known by its command, because its file may
+ * have any name.
+ */
 async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
   const versions = await loadedVersions(node);
   const infos = await listOf(
@@ -35,7 +38,7 @@ async function modulesOfNode(node: StoreNode): Promise<Record<string, string>> {
 }
 
 /**
- * The known modules that every node has loaded, by id, with the version that the first node
+ * Returns the known modules that every node has loaded, by id, with the version that the first node
  * reports.
  */
 export async function modulesOf(nodes: readonly StoreNode[]): Promise<Record<string, string>> {

@@ -11,7 +11,7 @@ const SLOTS = 16_384;
 const clusterInfo = async (node: StoreNode) =>
   parseFields(String(await node.call("CLUSTER", "INFO")));
 
-/** Address, port and bus port for MEET, which takes no host names. */
+/** Returns address, port and bus port for MEET, which takes no host names. */
 async function address(node: StoreNode): Promise<[string, number, number]> {
   const { address } = await lookup(node.place.host);
   const configured = (await unlessRefused(node.call("CONFIG", "GET", "cluster-port"))) as
@@ -22,22 +22,23 @@ async function address(node: StoreNode): Promise<[string, number, number]> {
 
 async function knownNodes(nodes: readonly StoreNode[]): Promise<string | undefined> {
   for (const node of nodes) {
-    const known = (await clusterInfo(node)).get("cluster_known_nodes");
-    if (known !== String(nodes.length))
-      return `${node.name} knows ${known} of ${nodes.length} nodes`;
+    const knownCount = (await clusterInfo(node)).get("cluster_known_nodes");
+    if (knownCount !== String(nodes.length))
+      return `${node.name} knows ${knownCount} of ${nodes.length} nodes`;
   }
   return undefined;
 }
 
 /**
- * Why the cluster is not usable: state, slots, nodes and replica links, as every node reports them.
+ * Returns why the cluster is not usable: state, slots, nodes and replica links, as every node
+ * reports them.
  */
 export async function clusterProblem(
   nodes: readonly StoreNode[],
   { primaries, replicas }: TopologyDescription,
 ): Promise<string | undefined> {
-  const few = await knownNodes(nodes);
-  if (few) return few;
+  const unknownNodes = await knownNodes(nodes);
+  if (unknownNodes) return unknownNodes;
   for (const node of nodes) {
     const info = await clusterInfo(node);
     if (info.get("cluster_state") !== "ok")
@@ -48,8 +49,8 @@ export async function clusterProblem(
     const link = replication.get("master_link_status");
     if (link !== undefined && link !== "up")
       return `${node.name}: the link to its primary is ${link}`;
-    const seen = String(await node.call("CLUSTER", "NODES"));
-    const roles = seen
+    const listing = String(await node.call("CLUSTER", "NODES"));
+    const roles = listing
       .split("\n")
       .filter((line) => /\bslave\b/.test(line) && !line.includes("fail"));
     if (roles.length !== replicas)
@@ -126,7 +127,7 @@ export interface StoreNode {
   close(): void;
 }
 
-/** `name:value` lines, as INFO and CLUSTER INFO give them. */
+/** Reads `name:value` lines, as INFO and CLUSTER INFO give them. */
 export function parseFields(text: string): Map<string, string> {
   return new Map(
     text.split("\r\n").flatMap((line) => {
@@ -140,7 +141,10 @@ export function parseFields(text: string): Map<string, string> {
 
 const COMMAND_TIMEOUT_MS = 10_000;
 
-/** Codes of TLS where nobody whom this process trusts vouches for a certificate. */
+/**
+ * The codes of TLS errors which mean that nobody whom this process trusts vouches for a
+ * certificate.
+ */
 const UNKNOWN_AUTHORITY = [
   "SELF_SIGNED_CERT_IN_CHAIN",
   "DEPTH_ZERO_SELF_SIGNED_CERT",
@@ -155,8 +159,8 @@ const UNFIT_CERTIFICATE = [
 ];
 
 /**
- * What mends a refusal that waiting does not change; undefined where the store may still be
- * starting.
+ * Returns what mends a refusal that waiting does not change. It is undefined where the store may
+ * still be starting.
  */
 export function remedyFor(error: Error, { tls }: StoreAccess = {}): string | undefined {
   const { code = "" } = error as NodeJS.ErrnoException;
@@ -229,8 +233,8 @@ export function connectNode(
 const PASSING = /\b(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|TRYAGAIN)\b/;
 
 /**
- * The answer to a command that a server need not know or allow: undefined where it refuses, in
- * whatever words. A lost connection stays an error.
+ * Returns the answer to a command that a server need not know or allow. It is undefined where the
+ * server refuses, in whatever words. A lost connection stays an error.
  */
 export async function unlessRefused<Answer>(call: Promise<Answer>): Promise<Answer | undefined> {
   try {

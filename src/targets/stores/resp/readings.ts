@@ -30,13 +30,13 @@ const SCRIPT_COMMANDS = ["eval", "evalsha", "fcall"] as const;
 export const isReplica = async (node: StoreNode): Promise<boolean> =>
   (await unlessRefused(node.info("replication")))?.get("role") === "slave";
 
-/** One field of `calls=5,usec=31,…,failed_calls=1`. */
+/** Returns one field of `calls=5,usec=31,…,failed_calls=1`. */
 const statistic = (text: string, name: string): number =>
   Number(new RegExp(`(?:^|,)${name}=(\\d+)`).exec(text)?.[1] ?? 0);
 
 /**
- * All and failed calls of these commands since the statistics were reset; a command without a call
- * is absent.
+ * Returns all and failed calls of these commands since the statistics were reset. A command without
+ * a call is absent.
  */
 function callsOf(commands: readonly string[], fields: ReadonlyMap<string, string>) {
   const calls: Record<string, { calls: number; failed: number }> = {};
@@ -52,8 +52,9 @@ const fromZero = (value: number | undefined): number | undefined =>
   value !== undefined && value >= 0 ? value : undefined;
 
 /**
- * The fields of some sections of INFO. @param isNamed unknown sections, and INFO itself, may have
- * any answer
+ * Reads the fields of some sections of INFO.
+ * @param isNamed whether the user named the store's program, because unknown sections, and INFO
+ * itself, may then have any answer
  */
 async function fieldsOf(
   node: StoreNode,
@@ -70,8 +71,8 @@ async function fieldsOf(
 }
 
 /**
- * The counters of one node, since its statistics were reset. What the server keeps to itself is
- * absent. One that the user named by its program alone may lack anything.
+ * Returns the counters of one node, since its statistics were reset. What the server keeps to
+ * itself is absent. One that the user named by its program alone may lack anything.
  */
 export async function readNode(
   node: StoreNode,
@@ -94,7 +95,7 @@ function numberIn(fields: Fields, name: string, factor = 1): number | undefined 
   return fields.has(name) && Number.isFinite(value) ? value : undefined;
 }
 
-/** A number of a server that may answer with anything. */
+/** Returns a number of a server that may answer with anything. */
 function countIn(fields: Fields, name: string): number | undefined {
   const value = Number(fields.get(name));
   return Number.isInteger(value) && value >= 0 ? numberIn(fields, name) : undefined;
@@ -166,8 +167,8 @@ function decisionsIn(
 }
 
 /**
- * A version as INFO may hold it, e.g. `kvrocks_version`; the one that it claims to be compatible
- * with comes last.
+ * Returns a version as INFO may hold it, e.g. `kvrocks_version`. The version with which the server
+ * claims to be compatible comes last.
  */
 function versionField(fields: ReadonlyMap<string, string>): string | undefined {
   const names = [...fields.keys()].filter(
@@ -177,7 +178,9 @@ function versionField(fields: ReadonlyMap<string, string>): string | undefined {
   return name === undefined ? undefined : fields.get(name);
 }
 
-/** `p50=12.031,p99=25.087,p99.9=40.191`; nothing for a store without them. */
+/**
+ * Reads `p50=12.031,p99=25.087,p99.9=40.191`. A store that does not report percentiles gives none.
+ */
 function percentilesOf(text = ""): Pick<NodeCounters["commands"][string], "p50_us" | "p99_us"> {
   const percentile = (name: string): number | undefined => {
     const value = new RegExp(`(?:^|,)${name}=([\\d.]+)`).exec(text)?.[1];
@@ -186,7 +189,10 @@ function percentilesOf(text = ""): Pick<NodeCounters["commands"][string], "p50_u
   return definedOnly({ p50_us: percentile("p50"), p99_us: percentile("p99") });
 }
 
-/** Time per command, and bytes from and to clients, of one node since its statistics were reset. */
+/**
+ * Returns the time per command, and bytes from and to clients, of one node since its statistics
+ * were reset.
+ */
 export async function diagnoseNode(
   node: StoreNode,
   decisionCommands: readonly string[] = SCRIPT_COMMANDS,
@@ -247,7 +253,7 @@ export async function resetStore(nodes: readonly StoreNode[], deadlineMs: number
 /** Calls of one node that are under way together. */
 const KEYS_AT_ONCE = 1000;
 
-/** The whole numbers under these keys; undefined for a key that no primary has. */
+/** Returns the whole numbers under these keys. It is undefined for a key that no primary has. */
 export async function readNumbers(
   nodes: readonly StoreNode[],
   keys: readonly string[],
@@ -282,7 +288,7 @@ async function readNumbersOf(
   return keysElsewhere;
 }
 
-/** The settings of the first running node, without those that it does not tell. */
+/** Returns the settings of the first running node, without those that it does not tell. */
 export async function readSettings([first]: readonly StoreNode[]): Promise<Record<string, string>> {
   const settings: Record<string, string> = {};
   if (!first) return settings;

@@ -2,12 +2,12 @@ import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { NodeAllocation, StoreDescription, StoreEngine } from "../../target-types.js";
 
-/** The project's folder: the same relative path from the sources and from the build. */
+/** The project's folder. It has the same relative path from the sources and from the build. */
 const root = new URL("../../../../", import.meta.url);
 
 /**
- * The settings of a store's configuration file as arguments of its program, so that the file is not
- * needed where the program runs. One directive per line; `""` is an empty value.
+ * Returns the settings of a store's configuration file as arguments of its program, so that the
+ * file is not needed where the program runs. One directive per line; `""` is an empty value.
  * @returns an empty list for a store without a configuration file
  */
 function confArguments({ conf }: StoreDescription): string[] {

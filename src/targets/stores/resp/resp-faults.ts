@@ -9,7 +9,10 @@ import { isReplica } from "./readings.js";
  * room.
  */
 const FULL_SHARE = 0.95;
-/** So that the store drops no keys before others come: its buffers take memory, too. */
+/**
+ * This much memory is free, so that the store drops no keys before others come, because its buffers
+ * take memory, too.
+ */
 const EVICTION_ROOM_BYTES = 256 * 1024;
 /**
  * In the order of their restoring: with its policy back before its limit the store would evict
@@ -40,8 +43,8 @@ async function replicaOf(nodes: Nodes, primary: StoreNode): Promise<StoreNode> {
 }
 
 /**
- * A replica takes over in agreement with its primary, so that no write is lost; resolves when the replica has become the
- * primary.
+ * Lets a replica take over in agreement with its primary, so that no write is lost. It resolves
+ * when the replica has become the primary.
  */
 async function failOver(nodes: Nodes, primary: StoreNode, deadlineMs: number): Promise<void> {
   const replica = await replicaOf(nodes, primary);
@@ -55,12 +58,12 @@ async function failOver(nodes: Nodes, primary: StoreNode, deadlineMs: number): P
 
 /** A store that drops counters is another fault than one that refuses writes. */
 async function fillMemory(node: StoreNode, { evicts }: StoreFault): Promise<void> {
-  const used = Number((await node.info("memory")).get("used_memory"));
-  if (!Number.isFinite(used))
+  const usedBytes = Number((await node.info("memory")).get("used_memory"));
+  if (!Number.isFinite(usedBytes))
     throw environmentError(`${node.name}: INFO has no number used_memory`);
 
   await node.call("CONFIG", "SET", "maxmemory-policy", evicts ? "volatile-lru" : "noeviction");
-  const limit = evicts ? used + EVICTION_ROOM_BYTES : Math.floor(FULL_SHARE * used);
+  const limit = evicts ? usedBytes + EVICTION_ROOM_BYTES : Math.floor(FULL_SHARE * usedBytes);
   await node.call("CONFIG", "SET", "maxmemory", limit);
 }
 
@@ -87,7 +90,8 @@ const faults: Readonly<
     // Functions are data, which a replica gets from its primary.
     await onPrimaries(nodes, (node) => unlessRefused(node.call("FUNCTION", "FLUSH")));
   },
-  // In the background: the keys are gone at once, and freeing them is no fault of its own.
+  // The keys are gone at once, and are freed in the background, because freeing them is no part of
+  // the fault.
   "flush-keys": (nodes) => onPrimaries(nodes, (node) => node.call("FLUSHALL", "ASYNC")),
   "fill-memory": (nodes, fault) => onEach(nodes, (node) => fillMemory(node, fault)),
   "free-memory": (nodes, { settings = {} }) => onEach(nodes, (node) => freeMemory(node, settings)),

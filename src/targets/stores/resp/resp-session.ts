@@ -23,7 +23,9 @@ const tests: Readonly<Record<StoreFeature, (node: StoreNode) => Promise<boolean>
   used_memory: async (node) => Number((await node.info("memory")).get("used_memory")) > 0,
 };
 
-/** What the first node lacks. A server may answer with anything, so every refusal counts. */
+/**
+ * Returns what the first node lacks. A server may answer with anything, so every refusal counts.
+ */
 async function missingFeatures([first]: readonly StoreNode[]): Promise<StoreFeature[]> {
   const missing: StoreFeature[] = [];
   if (!first) return missing;

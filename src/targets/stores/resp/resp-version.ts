@@ -8,8 +8,8 @@ import { stores } from "../index.js";
 const COMPATIBLE_FIELD = "redis_version";
 
 /**
- * The stores that a server may be, from the fields of its INFO: those with a version field of their
- * own, else those that are told by `redis_version` alone.
+ * Returns the stores that a server may be, from the fields of its INFO: those with a version field
+ * of their own, else those that are told by `redis_version` alone.
  * @param has whether INFO has a field
  */
 export function storesByFields(
@@ -29,8 +29,8 @@ const field = (info: string, name: string): string | undefined =>
   new RegExp(`^${name}:(\\S+)`, "m").exec(info)?.[1];
 
 /**
- * The version of the requested store, from the INFO answers of its nodes; different versions are
- * joined.
+ * Returns the version of the requested store, from the INFO answers of its nodes; different
+ * versions are joined.
  * @param store id of the requested store
  * @throws Error when a node is another kind of store
  */

@@ -29,7 +29,9 @@ async function primaries(nodes: readonly StoreNode[]): Promise<StoreNode[]> {
   return nodes.filter((_, index) => !replicas[index]);
 }
 
-/** All keys of the primaries. Only called for a store that the harness has started. */
+/**
+ * Returns all keys of the primaries. It is only called for a store that the harness has started.
+ */
 export async function storedKeys(nodes: readonly StoreNode[]): Promise<StoredKeys> {
   const stored = new Set<string>();
   let without_end = 0;

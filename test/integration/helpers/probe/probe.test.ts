@@ -217,11 +217,11 @@ describe("a memcached", () => {
       const valkey = await standaloneNode();
       node.pause();
       await Promise.all(
-        [node, valkey].map(async (each) => {
-          const ended = await probe(["read"], { ...envOf(each), PROBE_TIMEOUT: WAIT_S });
+        [node, valkey].map(async (store) => {
+          const ended = await probe(["read"], { ...envOf(store), PROBE_TIMEOUT: WAIT_S });
           expect(ended).toMatchObject({
             code: 3,
-            stderr: expect.stringContaining(`127.0.0.1:${each.port}`),
+            stderr: expect.stringContaining(`127.0.0.1:${store.port}`),
           });
         }),
       );

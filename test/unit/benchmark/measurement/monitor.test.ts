@@ -67,7 +67,7 @@ describe("the timeline of a window", () => {
   });
 
   test("merges the latencies of all workers exactly, slice by slice", () => {
-    const all: number[][] = [];
+    const latencies: number[][] = [];
     let state = 1;
     const next = (below: number) => {
       state = (state * 48_271) % 2_147_483_647;
@@ -79,14 +79,14 @@ describe("the timeline of a window", () => {
         recorder.sent(at_ms - us / 1000, at_ms - us / 1000, false);
         recorder.answer("allowed", 200, at_ms - us / 1000, at_ms, at_ms);
         const slice = Math.floor(at_ms / 100);
-        all[slice] = [...(all[slice] ?? []), us];
+        latencies[slice] = [...(latencies[slice] ?? []), us];
       }
     };
     const { p99_us } = timelineOf(
       [workerOf(200, load), workerOf(200, load), workerOf(200, () => {})],
       opened,
     );
-    const exact = all.map(
+    const exact = latencies.map(
       (values) => values.toSorted((a, b) => a - b)[Math.ceil(0.99 * values.length) - 1],
     );
     expect(p99_us).toEqual(exact);
@@ -159,11 +159,11 @@ describe("links of the machine", () => {
   test("carried the growth of their counters; a link that is new or was set up anew is left out", async () => {
     addLink("eth0", "1000", [100, 200]);
     addLink("eth1", "1000", [100, 200]);
-    const before = await readNetworkLinks(root);
+    const linksBefore = await readNetworkLinks(root);
     addLink("eth0", "1000", [150, 260]);
     addLink("eth1", "1000", [3, 4]);
     addLink("eth2", "1000", [3, 4]);
-    expect(bytesBetween(before, await readNetworkLinks(root))).toEqual([
+    expect(bytesBetween(linksBefore, await readNetworkLinks(root))).toEqual([
       { name: "eth0", bits_per_second: 1e9, received_bytes: 50, sent_bytes: 60 },
     ]);
   });

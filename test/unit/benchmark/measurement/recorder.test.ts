@@ -197,7 +197,7 @@ describe("requests that are followed after the close of the window", () => {
 /** What a worker saw in the second that ended then. */
 const second = (at_s: number, count: number, ms = 1) => {
   const recorder = newRecorder();
-  for (let n = 0; n < count; n++) recorder.answer("allowed", 200, ms, 0);
+  for (let answer = 0; answer < count; answer++) recorder.answer("allowed", 200, ms, 0);
   return recorder.sample(at_s * 1000);
 };
 

@@ -19,8 +19,8 @@ function beBusy(): number {
   const began_ms = performance.now();
   const { user, system } = process.cpuUsage();
   const usedMs = () => {
-    const used = process.cpuUsage();
-    return (used.user - user + used.system - system) / 1000;
+    const cpuBefore = process.cpuUsage();
+    return (cpuBefore.user - user + cpuBefore.system - system) / 1000;
   };
   while (usedMs() < GAP_MS);
   return performance.now() - began_ms;

@@ -84,9 +84,9 @@ describe("the recorder of an open loop", () => {
       after_window: { allowed: 1, timed_out: 1 },
       by_code: { "200": 1 },
     });
-    for (const each of [histograms, service_histograms]) {
-      expect(each?.allowed.count).toBe(2);
-      expect(each?.censored.count).toBe(1);
+    for (const byOutcome of [histograms, service_histograms]) {
+      expect(byOutcome?.allowed.count).toBe(2);
+      expect(byOutcome?.censored.count).toBe(1);
     }
     expect(slices.allowed).toEqual([0, 0, 1, 0, 0]);
     expect(sum(slices.failed)).toBe(0);
@@ -95,9 +95,9 @@ describe("the recorder of an open loop", () => {
 });
 
 test.runIf(process.platform === "linux")("idle time never falls", () => {
-  const before = idleCpuMs();
-  expect(before).toBeGreaterThan(0);
-  expect(idleCpuMs()).toBeGreaterThanOrEqual(before ?? Number.NaN);
+  const idleBefore_ms = idleCpuMs();
+  expect(idleBefore_ms).toBeGreaterThan(0);
+  expect(idleCpuMs()).toBeGreaterThanOrEqual(idleBefore_ms ?? Number.NaN);
 });
 
 test.each<[string, number | undefined, number, boolean]>([

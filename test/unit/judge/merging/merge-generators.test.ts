@@ -92,7 +92,7 @@ function outputs(
 ): GeneratorOutput[] {
   const run = validEvidence();
   addGenerator(run);
-  const { prediction: _prediction, ...rest } = run;
+  const { prediction: _prediction, ...evidence } = run;
   return run.generators.map((part, index) => {
     const { [part.id]: generator, "server-1": server } = run.resources;
     if (!generator) throw new Error(`no resources of ${part.id}`);
@@ -103,7 +103,7 @@ function outputs(
     if (index === 0 && server) resources["server-1"] = server;
 
     const output: GeneratorOutput = structuredClone({
-      ...judged({ ...rest, generators: [part], counts: part.counts }),
+      ...judged({ ...evidence, generators: [part], counts: part.counts }),
       consumers: index === 0 ? run.consumers : [],
       resources,
       slices: {
@@ -170,11 +170,17 @@ describe("the outputs of several generators", () => {
     ];
     const { samples } = merge(
       outputs((output, index) => {
-        const own = latencies[index] ?? [];
+        const ownLatencies = latencies[index] ?? [];
         output.samples = [
-          { t_s: 1 + index / 1000, interval_s: 1, allowed: own.length, limited: 0, failed: 0 },
+          {
+            t_s: 1 + index / 1000,
+            interval_s: 1,
+            allowed: ownLatencies.length,
+            limited: 0,
+            failed: 0,
+          },
         ];
-        output.share = { ...share, sample_latencies: [histogramWith(own)] };
+        output.share = { ...share, sample_latencies: [histogramWith(ownLatencies)] };
       }),
     );
     expect(samples).toEqual([
@@ -190,15 +196,18 @@ describe("the outputs of several generators", () => {
       );
     const slices = Array.from({ length: SLICES }, (_, slice) => ofSlice(slice));
     const zeros = Array.from({ length: SLICES }, () => 0);
-    const more = { timed_out: zeros, dropped: zeros, due: zeros.map(() => 100) };
+    const timelineSlices = { timed_out: zeros, dropped: zeros, due: zeros.map(() => 100) };
     const merged = merge(
       outputs((output, index) => {
-        const own = slices.map((all) => all.filter((_, n) => n % 2 === index));
-        output.share = { ...share, timeline: { latencies: own.map(histogramWith), ...more } };
+        const ownSlices = slices.map((all) => all.filter((_, n) => n % 2 === index));
+        output.share = {
+          ...share,
+          timeline: { latencies: ownSlices.map(histogramWith), ...timelineSlices },
+        };
       }),
     );
     const facts = { ...share, opened_at: new Date(opened_at), openLoop: false };
-    const whole = { ...more, due: more.due.map((count) => 2 * count) };
+    const whole = { ...timelineSlices, due: timelineSlices.due.map((count) => 2 * count) };
     const values = slices.map((values_us) => [{ values_us }]);
     expect(merged.timeline).toEqual(timelineFrom(merged.slices, whole, values, facts));
   });

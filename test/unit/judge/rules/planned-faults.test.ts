@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import type { FaultRecord } from "../../../../src/contract/faults.js";
+import type { FaultRecord } from "../../../../src/contract/fault-schemas.js";
 import { targetOutcome } from "../../../../src/judge/outcome.js";
 import { judgeRun } from "../../../../src/judge/rules.js";
 import { reading, type ValidRun, validEvidence } from "../../../helpers/evidence.js";
@@ -63,10 +63,10 @@ describe("rules do not judge what a planned fault explains:", () => {
   });
 
   test("requests that are counted twice stay invalid beside any fault", () => {
-    const lost = ({ counts }: ValidRun) => {
+    const countTwice = ({ counts }: ValidRun) => {
       counts.sent += 5;
     };
-    expect(reasonsOf(runWith([restart], lost))).toContain("M8");
+    expect(reasonsOf(runWith([restart], countTwice))).toContain("M8");
   });
 
   test("a ramp is looked for before the fault", () => {

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import type { Fault } from "../../../../src/contract/faults.js";
+import type { Fault } from "../../../../src/contract/fault-schemas.js";
 import {
   type FaultClock,
   FaultInjection,

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { Limits } from "../../../../src/contract/configuration.js";
-import type { FaultRecord } from "../../../../src/contract/faults.js";
+import type { FaultRecord } from "../../../../src/contract/fault-schemas.js";
 import type { Timeline } from "../../../../src/contract/timeline.js";
 import { faultFiguresOf } from "../../../../src/orchestrator/run/run-fault-figures.js";
 import { validEvidence } from "../../../helpers/evidence.js";

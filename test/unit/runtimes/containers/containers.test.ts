@@ -12,7 +12,7 @@ import {
 import {
   appliedCaps,
   containerOptions,
-  fittingCaps,
+  podCaps,
   refusedUlimit,
   ULIMITS,
 } from "../../../../src/runtimes/containers/container-options.js";
@@ -191,9 +191,9 @@ test.each([true, false])(
 );
 
 test("a cap above the engine's number of cores is lowered to it", () => {
-  expect(fittingCaps({ cpus: 8, cpuset: "0" }, 2)).toEqual({ cpus: 2, cpuset: "0" });
-  expect(fittingCaps({ cpus: 1.5 }, 2)).toEqual({ cpus: 1.5 });
-  expect(fittingCaps({}, 2)).toEqual({});
+  expect(podCaps({ cpus: 8, cpuset: "0" }, 2)).toEqual({ cpus: 2, cpuset: "0" });
+  expect(podCaps({ cpus: 1.5 }, 2)).toEqual({ cpus: 1.5 });
+  expect(podCaps({}, 2)).toEqual({});
 });
 
 test.each([

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import type { CoreV1Event, V1Pod } from "@kubernetes/client-node";
 import { describe, expect, test } from "vitest";
-import { KubernetesError } from "../../../../src/runtimes/kubernetes/api.js";
 import {
   apiFailure,
   podFailure,
   unknownContext,
 } from "../../../../src/runtimes/kubernetes/failures.js";
+import { KubernetesError } from "../../../../src/runtimes/kubernetes/kubernetes-error.js";
 
 /** Recorded from a cluster of two nodes (Kubernetes 1.34.4). */
 const recorded = <Value>(name: string): Record<string, Value> =>

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { EXIT } from "../../../../src/kit/errors.js";
-import { KubernetesError, type Use } from "../../../../src/runtimes/kubernetes/api.js";
+import type { Use } from "../../../../src/runtimes/kubernetes/kubernetes-api.js";
+import { KubernetesError } from "../../../../src/runtimes/kubernetes/kubernetes-error.js";
 import {
   checkPermissions,
   permissions,

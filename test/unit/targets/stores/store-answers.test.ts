@@ -36,10 +36,10 @@ test("a wait repeats its check until there is no problem; an error counts as a p
 });
 
 test("waiting ends at the deadline with the last problem", async () => {
-  const past = performance.now() - 1;
-  const forming = () => waitUntil("cluster", past, async () => "5 of 6 nodes");
+  const expired_ms = performance.now() - 1;
+  const forming = () => waitUntil("cluster", expired_ms, async () => "5 of 6 nodes");
   await expectFailure(forming, EXIT.environment, "cluster", "5 of 6");
-  const failing = () => waitUntil("store", past, () => Promise.reject(new Error("refused")));
+  const failing = () => waitUntil("store", expired_ms, () => Promise.reject(new Error("refused")));
   await expectFailure(failing, EXIT.environment, "the store took too long to be ready: refused");
 });
 
@@ -106,9 +106,9 @@ test("a compatible store is told by its version field, or by the requested name 
     program: "plain-server",
     versionField: "redis_version",
   });
-  const own = "redis_version:7.4.0\r\nown_version:1.2.3\r\n";
-  expect(versionFromInfo("own", [own])).toBe("1.2.3");
-  expect(() => versionFromInfo("redis", [own])).toThrow("own 1.2.3, but redis");
+  const info = "redis_version:7.4.0\r\nown_version:1.2.3\r\n";
+  expect(versionFromInfo("own", [info])).toBe("1.2.3");
+  expect(() => versionFromInfo("redis", [info])).toThrow("own 1.2.3, but redis");
   expect(versionFromInfo("plain", [REDIS])).toBe("8.0.2");
   expect(versionFromInfo("redis", [REDIS])).toBe("8.0.2");
   expect(() => versionFromInfo("plain", [VALKEY])).toThrow("valkey 9.1.2, but plain");

@@ -10,11 +10,11 @@ async function withConnections(
   count: number,
   work: (connections: AutocannonConnections, open: ReadonlySet<Socket>) => Promise<void>,
 ): Promise<void> {
-  const open = new Set<Socket>();
+  const openSockets = new Set<Socket>();
   const server = net.createServer((socket) => {
-    open.add(socket);
+    openSockets.add(socket);
     socket
-      .on("close", () => open.delete(socket))
+      .on("close", () => openSockets.delete(socket))
       .on("error", () => {})
       .resume();
   });
@@ -25,9 +25,9 @@ async function withConnections(
   const connections = new AutocannonConnections(Array(count).fill({ url, source }) as never, 10);
   try {
     await connections.connected();
-    await work(connections, open);
+    await work(connections, openSockets);
   } finally {
-    for (const socket of open) socket.destroy();
+    for (const socket of openSockets) socket.destroy();
     await connections.stop();
     server.close();
   }

@@ -61,8 +61,8 @@ describe("the connections of a run to several servers", () => {
   });
 });
 
-const plain = (text: string) => text.replaceAll("\n", "\r\n");
-const answer = (head: string, body = "") => Buffer.from(plain(`${head}\n\n`) + body);
+const withLineEnds = (text: string) => text.replaceAll("\n", "\r\n");
+const answer = (head: string, body = "") => Buffer.from(withLineEnds(`${head}\n\n`) + body);
 const status = (bytes: Buffer) => wholeResponseStatus(bytes, bytes.length);
 
 /**
@@ -146,13 +146,13 @@ test("for truncated and corrupted answers the fast path never disagrees with the
     // buffer.
     expect(wholeResponseStatus(whole, length), `cut at ${length}`).toBe(0);
   }
-  for (let at = 0; at < whole.length; at++) {
+  for (let cut = 0; cut < whole.length; cut++) {
     for (const byte of [0, 10, 13, 32, 48, 57, 58, 65, 99, 255]) {
       const spoilt = Buffer.from(whole);
-      spoilt[at] = byte;
+      spoilt[cut] = byte;
       const quick = status(spoilt);
       if (quick !== 0)
-        expect({ status: quick, isKept: true }, `byte ${at} is ${byte}`).toEqual(parsed(spoilt));
+        expect({ status: quick, isKept: true }, `byte ${cut} is ${byte}`).toEqual(parsed(spoilt));
     }
   }
 });
@@ -194,10 +194,10 @@ test("a log gets answers that come in one read or in pieces, with their waits", 
   const url = new URL(`http://127.0.0.1:${(server.address() as AddressInfo).port}/light`);
   const log = new DecisionLog(10);
   const requests = { requests: [["user-0"]] as const, streams: [{ next: () => 0 }], first: 0, log };
-  let left = answers.length;
+  let remaining = answers.length;
   await new Promise<void>((resolve) => {
     const channel = httpChannels(connectionsTo([url], requests))(0, {
-      ready: () => (left-- > 0 ? channel.send() : resolve()),
+      ready: () => (remaining-- > 0 ? channel.send() : resolve()),
       answered: () => {},
       lost: () => {},
     });

@@ -1,65 +1,23 @@
-import { existsSync, readFileSync } from "node:fs";
-import { get as httpGet, type IncomingMessage } from "node:http";
-import { get as httpsGet, type RequestOptions } from "node:https";
-import { PassThrough, type Readable, type Writable } from "node:stream";
-import { text as textOf } from "node:stream/consumers";
+import type { RequestOptions } from "node:https";
+import { PassThrough, type Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type * as Kubernetes from "@kubernetes/client-node";
 import type { KubernetesAccess } from "../../contract/machines.js";
-import { within } from "../../kit/deadline.js";
 import { definedOnly } from "../../kit/defined-only.js";
-import { environmentError, messageOf, usageError } from "../../kit/errors.js";
 import { deferred } from "../deferred.js";
-import { parsedJson } from "../json.js";
-import { unknownContext } from "./failures.js";
-
-/** How often a pod is read that is waited for: a watch may be cut without a word. */
-const READ_EVERY_MS = 5_000;
-
-const resourceVersionOf = (pod: Kubernetes.V1Pod | undefined): number =>
-  Number(pod?.metadata?.resourceVersion ?? 0);
-
-/** The state of all pods of a campaign, by one watch. */
-export function podWatch(api: KubernetesApi, selector: string) {
-  const pods = new Map<string, Kubernetes.V1Pod>();
-  const listeners = new Map<string, (pod: Kubernetes.V1Pod | undefined) => void>();
-  const set = (name: string, pod: Kubernetes.V1Pod | undefined): void => {
-    // An event may come after a newer reading.
-    if (pod && resourceVersionOf(pod) < resourceVersionOf(pods.get(name))) return;
-    if (pod) pods.set(name, pod);
-    else pods.delete(name);
-    listeners.get(name)?.(pod);
-  };
-  return {
-    close: api.watchPods(selector, set),
-    onChange(name: string, listener: (pod: Kubernetes.V1Pod | undefined) => void): () => void {
-      listeners.set(name, listener);
-      const timer = setInterval(() => {
-        api.pod(name).then(
-          (pod) => listeners.get(name) === listener && set(name, pod),
-          () => {},
-        );
-      }, READ_EVERY_MS);
-      timer.unref();
-      const pod = pods.get(name);
-      if (pod) listener(pod);
-      return () => {
-        clearInterval(timer);
-        if (listeners.get(name) === listener) listeners.delete(name);
-      };
-    },
-  };
-}
-
-export type PodWatch = ReturnType<typeof podWatch>;
+import { loadClientLibrary, loadKubeConfig } from "./kubeconfig.js";
+import { hasApiStatus, KubernetesError, toKubernetesError } from "./kubernetes-error.js";
+import {
+  answerOf,
+  CONNECT_TIMEOUT_MS,
+  type ExecProcess,
+  type Following,
+  openedInTime,
+  PING_EVERY_MS,
+} from "./pod-connections.js";
 
 /** Each request has its own time-out: a cluster that hangs must not hang a campaign. */
 const REQUEST_TIMEOUT_MS = 15_000;
-/** A connection for exec or a log that follows. */
-const CONNECT_TIMEOUT_MS = 10_000;
-/** A proxy in front of a cluster may cut connections that are silent for a minute. */
-const PING_EVERY_MS = 25_000;
-
 /**
  * One right that the runtime uses. `permissions.ts` lists them with their reasons; this module is
  * their only user.
@@ -68,112 +26,6 @@ export interface Use {
   verb: "create" | "get" | "list" | "watch" | "delete";
   /** With its subresource, e.g. `pods/exec`. */
   resource: string;
-}
-
-/** What the cluster answered, or that it did not answer. */
-export class KubernetesError extends Error {
-  override readonly name = "KubernetesError";
-  /** The HTTP status; undefined where there was no answer. */
-  readonly status: number | undefined;
-  /** What was asked, e.g. `create pods`. */
-  readonly request: string;
-
-  constructor(request: string, text: string, status?: number, options?: ErrorOptions) {
-    super(text, options);
-    this.request = request;
-    this.status = status;
-  }
-}
-
-export const hasApiStatus = (error: unknown, status: number): boolean =>
-  error instanceof KubernetesError && error.status === status;
-
-/** The library throws a text with headers and body; the body has the sentence. */
-function toKubernetesError(request: string, error: unknown): KubernetesError {
-  if (error instanceof KubernetesError) return error;
-  const { code, body, statusCode } = error as {
-    code?: unknown;
-    body?: unknown;
-    statusCode?: unknown;
-  };
-  const parsed = typeof body === "string" ? parsedJson(body) : body;
-  const { message } = (parsed ?? {}) as { message?: string };
-  // A refused WebSocket tells its status only in its message.
-  const refused = /Unexpected server response: (\d+)/.exec(messageOf(error))?.[1];
-  const status = [code, statusCode, refused]
-    .map(Number)
-    .find((value) => value >= 100 && value < 600);
-  const text = message ?? messageOf(error).split("\n")[0] ?? "";
-  return new KubernetesError(request, text, status, { cause: error });
-}
-
-export interface ExecProcess {
-  stdin: Writable;
-  stdout: Readable;
-  stderr: Readable;
-  /** Its exit code; undefined where the connection was lost. */
-  exited: Promise<number | undefined>;
-  /** Ends the connection. The process in the pod sees the end of its input. */
-  close(): void;
-}
-
-export interface Following {
-  /** Resolves when it ends, by itself or by `close`. */
-  ended: Promise<void>;
-  close(): void;
-}
-
-const PACKAGE = new URL("../../../", import.meta.url);
-
-/** The library takes 60 MB, so it is installed only where it is used. @throws environmentError */
-async function library(): Promise<typeof Kubernetes> {
-  const name = "@kubernetes/client-node";
-  try {
-    return await import(name);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "ERR_MODULE_NOT_FOUND") throw error;
-    const { peerDependencies } = JSON.parse(readFileSync(new URL("package.json", PACKAGE), "utf8"));
-    const install = existsSync(new URL("scripts/setup.sh", PACKAGE))
-      ? "scripts/setup.sh --kubernetes"
-      : `npm install ${name}@${peerDependencies[name]}, with --global if ratelimit-bench is installed so`;
-    throw environmentError(
-      `${name} is missing, which campaigns on Kubernetes need: run ${install}`,
-    );
-  }
-}
-
-/** The user's kubeconfig, with the context asked for. @throws environmentError; usageError */
-async function loadKubeConfig(
-  access: Pick<KubernetesAccess, "context">,
-): Promise<Kubernetes.KubeConfig> {
-  const { KubeConfig } = await library();
-  const config = new KubeConfig();
-  try {
-    config.loadFromDefault();
-  } catch (error) {
-    throw environmentError(
-      `the kubeconfig cannot be read (${messageOf(error).split("\n")[0]}): correct KUBECONFIG`,
-      { cause: error },
-    );
-  }
-  // Without any file the library invents a cluster at localhost:8080.
-  if (!config.getCurrentCluster() || config.currentContext === "loaded-context")
-    throw environmentError("there is no kubeconfig: set KUBECONFIG, or make ~/.kube/config");
-  const names = config.getContexts().map(({ name }) => name);
-  if (access.context !== undefined) {
-    if (!names.includes(access.context)) throw usageError(unknownContext(access.context, names));
-    config.setCurrentContext(access.context);
-  }
-  return config;
-}
-
-/**
- * The namespace of a context, which campaigns use unless another is given. @throws as
- * `loadKubeConfig`
- */
-export async function contextNamespace(access: Pick<KubernetesAccess, "context">): Promise<string> {
-  const config = await loadKubeConfig(access);
-  return config.getContextObject(config.getCurrentContext())?.namespace ?? "default";
 }
 
 /** All that is asked of a cluster, in one namespace. */
@@ -197,7 +49,7 @@ export class KubernetesApi {
     const config = await loadKubeConfig(access);
     const context = config.getContextObject(config.getCurrentContext());
     const namespace = access.namespace ?? context?.namespace ?? "default";
-    return new KubernetesApi(await library(), config, namespace);
+    return new KubernetesApi(await loadClientLibrary(), config, namespace);
   }
 
   get used(): readonly Use[] {
@@ -440,7 +292,7 @@ export class KubernetesApi {
     // The cluster asks for both verbs: `get` for a WebSocket, `create` since Kubernetes 1.35.
     this.#used.set("create pods/exec", { verb: "create", resource: "pods/exec" });
     const socket = await this.#ask({ verb: "get", resource: "pods/exec" }, () =>
-      inTime(
+      openedInTime(
         exec.exec(
           this.namespace,
           pod,
@@ -479,40 +331,4 @@ export class KubernetesApi {
 
 function undefinedIfGone(error: unknown): undefined {
   if (!hasApiStatus(error, 404)) throw error;
-}
-
-/**
- * The answer to a GET request, whose body is still to come. @throws with the status and the body of
- * a refusal
- */
-function answerOf(url: URL, options: RequestOptions): Promise<IncomingMessage> {
-  return new Promise((resolve, reject) => {
-    const get = url.protocol === "https:" ? httpsGet : httpGet;
-    const request = get(url, options, async (response) => {
-      const { statusCode: code } = response;
-      if (code === 200) return resolve(response);
-      const body = await textOf(response).catch(() => "");
-      reject(Object.assign(new Error(`HTTP status ${code}`), { code, body }));
-    });
-    request.on("timeout", () =>
-      request.destroy(
-        new Error(`the cluster did not answer within ${CONNECT_TIMEOUT_MS / 1000} s`),
-      ),
-    );
-    request.on("error", reject);
-  });
-}
-
-async function inTime<Value>(
-  work: Promise<Value>,
-  discard: (value: Value) => void,
-): Promise<Value> {
-  const late = () =>
-    `the cluster did not open a process in it within ${CONNECT_TIMEOUT_MS / 1000} s`;
-  return within(work, CONNECT_TIMEOUT_MS, late, discard).catch((error) => {
-    // A refused WebSocket rejects with an event, not with an error.
-    throw error instanceof Error
-      ? error
-      : ((error as { error?: Error }).error ?? new Error(String(error.message)));
-  });
 }
