@@ -118,7 +118,7 @@ describe("before anything is measured", () => {
     }
   });
 
-  // What else is: test/unit/contract/env.test.ts.
+  // What else is: test/unit/kit/env.test.ts.
   test("a workload that the server does not have is bad usage in one line", async () => {
     const env = { TARGET_URL: "http://127.0.0.1:9", REQUEST_TYPE: "lite" };
     const { code, stdout, stderr } = await generate(env).ended;
